@@ -1,0 +1,101 @@
+# Each target stands alone: it makes the environment that it needs.
+# Try `make help`. Overridable: PYTHON, VENV, WORKERS, VERSIONS, PYTEST_ARGS.
+
+PYTHON ?= python3
+VENV ?= .venv
+DEMO_VENV ?= .venv-demo
+WORKERS ?= auto
+VERSIONS ?= 3.12 3.13
+PYTEST_ARGS ?=
+
+BIN := $(VENV)/bin
+PIP_INSTALL := -m pip install -q -c constraints.txt
+PYTEST := $(BIN)/python -m pytest -q
+
+# A stamp marks an environment that was finished, for this Python and these pins. Without
+# it the environment is thrown away and made anew, so that a broken one never lingers.
+PYTHON_TAG := $(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null)
+STAMP := $(VENV)/.installed-$(PYTHON_TAG)
+DEMO_STAMP := $(DEMO_VENV)/.installed-$(PYTHON_TAG)
+
+DEMO_OUT ?= build/demo
+DEMO_INCIDENT := cascading_failure-v1/test/42
+DEMO_EVAL := eval oracle expert first_error random --task all --split test --episodes 30
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help demo install test lint format types layers unit properties bench-smoke bench \
+	test-versions test-wheel check-python clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(DEMO_STAMP) ## scripted agents triage drawn incidents, graded (installs only the cli extra)
+	@rm -rf $(DEMO_OUT)
+	$(DEMO_VENV)/bin/logtriage $(DEMO_EVAL) --out $(DEMO_OUT)
+	$(DEMO_VENV)/bin/logtriage show $(DEMO_INCIDENT)
+	@echo "transcripts and summary: $(DEMO_OUT); triage that incident yourself:"
+	@echo "  $(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT)"
+
+test: lint types layers unit properties bench-smoke test-versions test-wheel ## every check, from nothing; what CI runs
+	@echo "all checks passed"
+
+install: $(STAMP) ## the development environment, in $(VENV)
+
+lint: $(STAMP) ## style: ruff check and ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+format: $(STAMP) ## mend what ruff can mend
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+types: $(STAMP) ## mypy, strict
+	$(BIN)/mypy
+
+layers: $(STAMP) ## import-linter: who may import whom
+	$(BIN)/lint-imports
+
+unit: $(STAMP) ## tests/
+	$(PYTEST) -n $(WORKERS) tests $(PYTEST_ARGS)
+
+properties: $(STAMP) ## the laws in property_tests/, the same examples every time
+	$(PYTEST) -n $(WORKERS) --hypothesis-profile ci property_tests $(PYTEST_ARGS)
+
+bench-smoke: $(STAMP) ## every benchmark runs; its figures mean nothing
+	$(PYTEST) benchmarks --benchmark-min-rounds=1 --benchmark-max-time=0.02 \
+		--benchmark-warmup=off --benchmark-columns=median,rounds
+
+bench: $(STAMP) ## the benchmarks in earnest; results in build/benchmarks.json
+	@mkdir -p build
+	$(PYTEST) benchmarks --benchmark-group-by=group --benchmark-sort=name \
+		--benchmark-columns=min,median,mean,stddev,ops,rounds \
+		--benchmark-json=build/benchmarks.json $(PYTEST_ARGS)
+
+test-versions: ## golden transcripts under the other supported Pythons that are found
+	scripts/test_versions.sh $(VERSIONS)
+
+test-wheel: $(STAMP) ## build the wheel and use it from outside the source tree
+	scripts/test_wheel.sh $(BIN)/python "$(DEMO_EVAL)" "$(DEMO_INCIDENT)"
+
+clean: ## remove environments, build products and caches
+	rm -rf .venv .venv-* $(VENV) build dist .benchmarks .hypothesis .import_linter_cache \
+		.mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+check-python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "logtriage needs Python 3.11 or later; try make PYTHON=/path/to/python3.11" >&2; exit 1; }
+
+$(STAMP): pyproject.toml constraints.txt | check-python
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(PIP_INSTALL) -e '.[cli,report,dev]'
+	@touch $@
+
+$(DEMO_STAMP): pyproject.toml constraints.txt | check-python
+	rm -rf $(DEMO_VENV)
+	$(PYTHON) -m venv $(DEMO_VENV)
+	$(DEMO_VENV)/bin/python $(PIP_INSTALL) -e '.[cli]'
+	@touch $@

@@ -1,0 +1,29 @@
+"""Hypothesis profiles: ``dev`` by default, others by ``--hypothesis-profile NAME``.
+
+``ci`` draws the same examples in every run, so that a red check is a fault of the
+change at hand; ``thorough`` is for a night, or for a machine that is idle anyway.
+"""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+_SLOW_MACHINE = (HealthCheck.too_slow,)
+
+settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile(
+    "ci",
+    max_examples=100,
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=_SLOW_MACHINE,
+)
+settings.register_profile(
+    "thorough",
+    max_examples=5_000,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=_SLOW_MACHINE,
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Test what ships: scripts/test_wheel.sh PYTHON [EVAL_ARGUMENTS [INCIDENT]]
+# Builds the source distribution and from it the wheel, installs the wheel into an empty
+# environment, and uses it from an empty directory. PYTHON must have `build`.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+python=$1
+[[ $python == */* ]] && python=$(cd "$(dirname "$python")" && pwd)/$(basename "$python")
+eval_arguments=${2:-eval oracle expert --task all --split test --episodes 5}
+incident=${3:-cascading_failure-v1/test/42}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset PYTHONPATH
+
+"$python" -m build --outdir "$work/dist" "$root" >"$work/build.log" 2>&1 || {
+    cat "$work/build.log" >&2
+    exit 1
+}
+wheel=$(echo "$work"/dist/logtriage-*.whl)
+"$python" "$root/scripts/wheel_contents.py" "$wheel" "$root/src"
+
+"$python" -m venv "$work/venv"
+mkdir "$work/elsewhere"
+cd "$work/elsewhere"
+bin=$work/venv/bin
+
+echo "core only: import and grade"
+"$bin/python" -m pip install -q -c "$root/constraints.txt" "$wheel"
+"$bin/python" "$root/scripts/wheel_core.py" "$incident"
+
+echo "core only: the command names the extra that it needs"
+if "$bin/logtriage" tasks >"$work/hint" 2>&1; then
+    echo "logtriage ran without its cli extra" >&2
+    exit 1
+fi
+if ! grep -qF 'logtriage[cli]' "$work/hint" || grep -q Traceback "$work/hint"; then
+    cat "$work/hint" >&2
+    exit 1
+fi
+
+echo "with the cli extra: the demo"
+"$bin/python" -m pip install -q -c "$root/constraints.txt" "$wheel[cli]"
+# shellcheck disable=SC2086 # the arguments are meant to be split
+"$bin/logtriage" $eval_arguments --out demo
+"$bin/logtriage" show "$incident"
+[[ -n $(find demo -name '*.jsonl' -size +0) ]] || {
+    echo "the demo left no transcripts" >&2
+    exit 1
+}
+echo "the wheel works outside the source tree"

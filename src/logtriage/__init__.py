@@ -1,0 +1,115 @@
+"""logtriage: the gym and the judge for incident triage by agents.
+
+A pure-functional core. An incident is drawn from a versioned task by its id; a
+state is an incident and what was done to it; everything else is a function:
+
+>>> import logtriage as lt
+>>> incident = lt.make_incident("cascading_failure-v1/test/42")
+>>> state = lt.initial_state(incident)
+>>> screen = lt.observe(state)
+>>> after = lt.transition(state, lt.RequestMoreLogs(screen.alerts[0].service))
+>>> lt.reward(state, after)
+0.0
+
+Importing this package loads attrs and little else; the command line, reports and
+other frameworks come as extras.
+"""
+
+from importlib.metadata import version as _version
+
+from logtriage.actions import (
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    Malformed,
+    Remediate,
+    Remedy,
+    RequestMoreLogs,
+    Resolve,
+    Severity,
+    action_id,
+    all_actions,
+)
+from logtriage.errors import (
+    BundleError,
+    EpisodeOver,
+    InvalidInput,
+    LogTriageError,
+    MissingExtra,
+    RubricError,
+    TopologyError,
+    TranscriptError,
+    UnknownName,
+)
+from logtriage.generator import make_incident
+from logtriage.grading import DEFAULT, Grade, Rubric, grade, reward
+from logtriage.incident import Incident, Truth
+from logtriage.observation import Observation, observe
+from logtriage.parsing import parse_action, render_action
+from logtriage.rendering import render_observation, system_prompt
+from logtriage.state import Closing, State, initial_state
+from logtriage.tasks import TASKS, TaskSpec, get_task, incident_ids
+from logtriage.topologies import random_topology
+from logtriage.topology import SEVEN_SERVICES, Service, Topology
+from logtriage.transcript import Transcript, transcript_of
+from logtriage.transition import apply, play, tick, transition
+
+__version__ = _version("logtriage")
+
+__all__ = [
+    "DEFAULT",
+    "SEVEN_SERVICES",
+    "TASKS",
+    "Action",
+    "BundleError",
+    "ClassifySeverity",
+    "Closing",
+    "EpisodeOver",
+    "Escalate",
+    "Grade",
+    "IdentifyRootCause",
+    "Ignore",
+    "Incident",
+    "InvalidInput",
+    "LogTriageError",
+    "Malformed",
+    "MissingExtra",
+    "Observation",
+    "Remediate",
+    "Remedy",
+    "RequestMoreLogs",
+    "Resolve",
+    "Rubric",
+    "RubricError",
+    "Service",
+    "Severity",
+    "State",
+    "TaskSpec",
+    "Topology",
+    "TopologyError",
+    "Transcript",
+    "TranscriptError",
+    "Truth",
+    "UnknownName",
+    "action_id",
+    "all_actions",
+    "apply",
+    "get_task",
+    "grade",
+    "incident_ids",
+    "initial_state",
+    "make_incident",
+    "observe",
+    "parse_action",
+    "play",
+    "random_topology",
+    "render_action",
+    "render_observation",
+    "reward",
+    "system_prompt",
+    "tick",
+    "transcript_of",
+    "transition",
+]

@@ -1,0 +1,218 @@
+"""Actions: a closed union of frozen types, and their canonical integers.
+
+What an agent *writes* (JSON, prose) becomes one of these in
+:mod:`logtriage.parsing`, and nowhere else.
+"""
+
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+
+import attrs
+
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.topology import Topology
+
+
+class Severity(StrEnum):
+    """P1 user-facing outage, P2 user-facing degradation, P3 no user impact."""
+
+    P1 = "P1"
+    P2 = "P2"
+    P3 = "P3"
+
+
+class Remedy(StrEnum):
+    """What can be done to one service."""
+
+    RESTART = "restart"
+    ROLLBACK = "rollback"
+    SCALE = "scale"
+    FLUSH_CACHE = "flush-cache"
+    KILL_QUERY = "kill-query"
+
+
+SEVERITIES: Final = tuple(Severity)
+REMEDIES: Final = tuple(Remedy)
+
+
+def _as_confidence(value: float | None) -> float | None:
+    if value is None:
+        return None
+    value = float(value)
+    if not 0.0 <= value <= 1.0:
+        raise InvalidInput(f"confidence must lie in [0, 1], got {value!r}")
+    return value
+
+
+@attrs.frozen
+class ClassifySeverity:
+    """Declare how bad it is. The first declaration stands."""
+
+    severity: Severity = attrs.field(converter=Severity)
+
+
+@attrs.frozen
+class IdentifyRootCause:
+    """Declare the root-cause service. The first declaration stands.
+
+    ``confidence`` in [0, 1] is optional, never graded, and used for calibration.
+    """
+
+    service: str
+    confidence: float | None = attrs.field(default=None, converter=_as_confidence)
+
+
+@attrs.frozen
+class Escalate:
+    """Page a team. A team that is not accepted closes the incident and zeroes the grade."""
+
+    team: str
+
+
+@attrs.frozen
+class Remediate:
+    """Apply a remedy to a service."""
+
+    remedy: Remedy = attrs.field(converter=Remedy)
+    service: str
+
+
+@attrs.frozen
+class RequestMoreLogs:
+    """Ask for one service's recent lines, or with ``None`` for a shallow look at all."""
+
+    service: str | None = None
+
+
+@attrs.frozen
+class Resolve:
+    """Close the incident as fixed."""
+
+
+@attrs.frozen
+class Ignore:
+    """Close the incident as nothing to act on."""
+
+
+@attrs.frozen
+class Malformed:
+    """What could not be read as an action: an ordinary step that costs its tick."""
+
+    text: str
+    reason: str
+
+
+Action = (
+    ClassifySeverity
+    | IdentifyRootCause
+    | Escalate
+    | Remediate
+    | RequestMoreLogs
+    | Resolve
+    | Ignore
+    | Malformed
+)
+
+#: Wire names in canonical order, with the type each stands for.
+ACTION_TYPES: Final[dict[str, type[Action]]] = {
+    "classify_severity": ClassifySeverity,
+    "identify_root_cause": IdentifyRootCause,
+    "escalate": Escalate,
+    "remediate": Remediate,
+    "request_more_logs": RequestMoreLogs,
+    "resolve": Resolve,
+    "ignore": Ignore,
+}
+ACTION_NAMES: Final[dict[type[Action], str]] = {kind: name for name, kind in ACTION_TYPES.items()}
+#: How ``RequestMoreLogs(None)`` is written.
+ALL_SERVICES: Final = "all"
+
+
+def action_name(action: Action) -> str:
+    """The wire name of an action's type; ``malformed`` for :class:`Malformed`."""
+    return ACTION_NAMES.get(type(action), "malformed")
+
+
+def action_value(action: Action) -> str | None:
+    """The wire value of an action, such as ``restart:user-db``; None where it has none."""
+    match action:
+        case ClassifySeverity(severity):
+            return str(severity)
+        case IdentifyRootCause(service, _):
+            return service
+        case Escalate(team):
+            return team
+        case Remediate(remedy, service):
+            return f"{remedy}:{service}"
+        case RequestMoreLogs(service):
+            return ALL_SERVICES if service is None else service
+        case _:
+            return None
+
+
+def describe(action: Action) -> str:
+    """An action in one short line, for people."""
+    if isinstance(action, Malformed):
+        return f"malformed ({action.reason})"
+    value = action_value(action)
+    return action_name(action) if value is None else f"{action_name(action)} {value}"
+
+
+@lru_cache(maxsize=64)
+def all_actions(topology: Topology) -> tuple[Action, ...]:
+    """Every well-formed action of a topology; the position is its canonical integer.
+
+    Order: severity (P1, P2, P3), root cause (service order), escalate (team order),
+    remediate (remedy-major), request (``all``, then service order), resolve, ignore:
+    ``3 + n + teams + 5 n + (1 + n) + 2`` actions, 59 for the default seven services.
+    """
+    names = topology.names
+    return (
+        *(ClassifySeverity(severity) for severity in SEVERITIES),
+        *(IdentifyRootCause(name) for name in names),
+        *(Escalate(team) for team in topology.teams),
+        *(Remediate(remedy, name) for remedy in REMEDIES for name in names),
+        RequestMoreLogs(None),
+        *(RequestMoreLogs(name) for name in names),
+        Resolve(),
+        Ignore(),
+    )
+
+
+@lru_cache(maxsize=64)
+def _action_ids(topology: Topology) -> dict[Action, int]:
+    return {action: index for index, action in enumerate(all_actions(topology))}
+
+
+def action_id(action: Action, topology: Topology) -> int:
+    """The canonical integer of an action; a confidence makes no difference.
+
+    Raises:
+        UnknownName: if the action names a service or team that the topology lacks.
+        InvalidInput: for :class:`Malformed`, which has no integer.
+    """
+    if isinstance(action, IdentifyRootCause) and action.confidence is not None:
+        action = IdentifyRootCause(action.service)
+    try:
+        return _action_ids(topology)[action]
+    except KeyError:
+        check_action(action, topology)
+        raise InvalidInput("a malformed action has no canonical integer") from None
+
+
+def check_action(action: Action, topology: Topology) -> None:
+    """Refuse an action that names what the topology does not have.
+
+    Raises:
+        UnknownName: with the given name and the known ones.
+    """
+    match action:
+        case IdentifyRootCause(service, _) | Remediate(_, service) | RequestMoreLogs(service):
+            if service is not None and service not in topology:
+                raise UnknownName("service", service, topology.names)
+        case Escalate(team):
+            if team not in topology.teams:
+                raise UnknownName("team", team, topology.teams)
+        case _:
+            pass

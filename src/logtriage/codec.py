@@ -1,0 +1,190 @@
+"""JSON in and out, at the edge: transcripts, truths and topologies (cattrs).
+
+Every loader names the field that is wrong and what was expected; nothing is
+executed or unpickled.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from cattrs import Converter, transform_error
+from cattrs.errors import BaseValidationError
+from cattrs.gen import make_dict_structure_fn, override
+
+from logtriage.errors import InvalidInput, TopologyError, TranscriptError
+from logtriage.incident import Incident
+from logtriage.topology import Service, Topology
+from logtriage.transcript import SCHEMA, Transcript
+
+_FIELDS: Final = frozenset({"schema", "incident", "actions", "status", "agent"})
+
+
+def decode_transcript(text: str | bytes) -> Transcript:
+    """Read one JSON object as a transcript.
+
+    Raises:
+        TranscriptError: if it is not JSON, has another schema, or a field is wrong.
+    """
+    try:
+        raw = json.loads(text)
+    except RecursionError:
+        raise TranscriptError("JSON nested too deeply") from None
+    except UnicodeDecodeError as error:
+        raise TranscriptError(f"not UTF-8: {error.reason} at byte {error.start}") from None
+    except ValueError as error:
+        raise TranscriptError(f"not JSON: {error}") from None
+    return structure_transcript(raw)
+
+
+def structure_transcript(raw: object) -> Transcript:
+    """A transcript from a decoded JSON object; unknown keys are kept in ``extra``.
+
+    Raises:
+        TranscriptError: naming the field and what was expected.
+    """
+    if not isinstance(raw, dict):
+        raise TranscriptError(f"expected a JSON object, got {_kind(raw)}")
+    schema = raw.get("schema", SCHEMA)
+    if schema != SCHEMA:
+        raise TranscriptError(f"schema: expected {SCHEMA!r}, got {schema!r}")
+    incident, actions = raw.get("incident"), raw.get("actions")
+    if not isinstance(incident, str):
+        raise TranscriptError(f"incident: expected an incident id, got {_kind(incident)}")
+    if not isinstance(actions, list):
+        raise TranscriptError(f"actions: expected a list of wire actions, got {_kind(actions)}")
+    for number, action in enumerate(actions):
+        if not isinstance(action, dict):
+            raise TranscriptError(f"actions[{number}]: expected an object, got {_kind(action)}")
+    status, agent = raw.get("status"), raw.get("agent")
+    for name, value in (("status", status), ("agent", agent)):
+        if value is not None and not isinstance(value, str):
+            raise TranscriptError(f"{name}: expected a string, got {_kind(value)}")
+    extra = {key: value for key, value in raw.items() if key not in _FIELDS}
+    if status is None:
+        return Transcript(incident, actions, agent=agent, extra=extra)
+    return Transcript(incident, actions, status, agent, extra)
+
+
+def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
+    """The JSON object of a transcript."""
+    raw: dict[str, Any] = {
+        "schema": SCHEMA,
+        "incident": transcript.incident,
+        "actions": [dict(action) for action in transcript.actions],
+        "status": transcript.status,
+    }
+    if transcript.agent is not None:
+        raw["agent"] = transcript.agent
+    return {**raw, **transcript.extra}
+
+
+def encode_transcript(transcript: Transcript) -> str:
+    """One line of JSON, without a line break."""
+    return json.dumps(unstructure_transcript(transcript), ensure_ascii=False)
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
+    if value is None:
+        return "nothing"
+    return names.get(type(value), "a number" if isinstance(value, int | float) else "something")
+
+
+# -- truth and topology ---------------------------------------------------------
+
+
+def truth_to_json(incident: Incident) -> dict[str, Any]:
+    """The hidden truth of an incident, as ``logtriage show --truth --json`` prints it."""
+    truth = incident.truth
+    return {
+        "id": incident.id,
+        "task": incident.task,
+        "horizon": incident.horizon,
+        "benign": truth.benign,
+        "fault": None
+        if truth.fault is None
+        else {"kind": truth.fault.kind, "service": truth.fault.service},
+        "severity": None if truth.severity is None else str(truth.severity),
+        "root_causes": sorted(truth.root_causes),
+        "teams": sorted(truth.teams),
+        "remedies": sorted(f"{remedy}:{service}" for remedy, service in truth.remedies),
+        "topology": topology_to_json(incident.topology),
+    }
+
+
+def topology_to_json(topology: Topology) -> dict[str, Any]:
+    """A topology as JSON data; :func:`topology_from_json` reads it back."""
+    data: dict[str, Any] = _converter().unstructure(topology)
+    return data
+
+
+def topology_from_json(text: str | bytes | Mapping[str, Any], source: str = "topology") -> Topology:
+    """A topology from JSON text or decoded JSON.
+
+    Raises:
+        TopologyError: naming ``source``, the field and what was expected.
+    """
+    raw: object = text
+    if isinstance(text, str | bytes):
+        try:
+            raw = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise TopologyError(f"{source}: not JSON: {error}") from None
+    try:
+        return _converter().structure(raw, Topology)
+    except BaseValidationError as error:
+        raise TopologyError(f"{source}: {'; '.join(transform_error(error))}") from None
+    except (InvalidInput, TypeError, AttributeError) as error:
+        raise TopologyError(f"{source}: {error}") from None
+
+
+def load_topology(path: str | Path) -> Topology:
+    """Read a topology from a JSON file.
+
+    Raises:
+        TopologyError: naming the file and the field.
+        OSError: if the file cannot be read.
+    """
+    path = Path(path)
+    return topology_from_json(path.read_bytes(), source=str(path))
+
+
+@lru_cache(maxsize=1)
+def _converter() -> Converter:
+    converter = Converter(forbid_extra_keys=True)
+
+    def strict_string(value: object, _: type) -> str:
+        if not isinstance(value, str):
+            raise InvalidInput(f"expected a string, got {_kind(value)}")
+        return value
+
+    def strings(value: object, _: type) -> tuple[str, ...]:
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise InvalidInput("expected a list of strings")
+        return tuple(value)
+
+    converter.register_structure_hook(str, strict_string)
+    converter.register_structure_hook(tuple[str, ...], strings)
+    for cls in (Service, Topology):
+        converter.register_structure_hook(
+            cls,
+            make_dict_structure_fn(
+                cls, converter, _cattrs_forbid_extra_keys=True, name=override(omit=False)
+            ),
+        )
+    return converter
+
+
+__all__ = [
+    "decode_transcript",
+    "encode_transcript",
+    "load_topology",
+    "structure_transcript",
+    "topology_from_json",
+    "topology_to_json",
+    "truth_to_json",
+    "unstructure_transcript",
+]

@@ -1,0 +1,307 @@
+"""Simulated telemetry: turns a scenario into alerts, panels and log lines.
+
+Every line is a function of (seed, tick, slot) or (seed, tick, service): bit fields
+of one 64-bit draw choose speaker, phrase and figures, so that a window costs one
+draw a line.
+"""
+
+from functools import cached_property
+from typing import Final
+
+import attrs
+
+from logtriage import propagation
+from logtriage.faults import FaultKind
+from logtriage.phrases import (
+    BENIGN,
+    CAUSES,
+    COMPLAINTS,
+    DISTRACTORS,
+    HEALTHY,
+    NOISE,
+    RESTARTED,
+    SLOW_COMPLAINTS,
+    SLOW_SYMPTOMS,
+    SYMPTOMS,
+)
+from logtriage.propagation import FULL, Affected, Mode, Scenario, level, read
+from logtriage.rng import below, draw, hash_name, subkey
+from logtriage.telemetry import TICK_SECONDS, Alert, Change, Effects, LogLine, Reading
+from logtriage.topology import Topology
+
+#: Lines of the shared window per tick, of a service asked by name, of a broad look.
+WINDOW_LINES: Final = 6
+SERVICE_LINES: Final = 5
+OVERVIEW_LINES: Final = 12
+#: In a noisy slot, this many of 1,024 are a distractor's lines, the rest everyday ones.
+DISTRACTOR_SHARE: Final = 410
+#: Below this level an affected service has nothing to complain of.
+AUDIBLE_LEVEL: Final = 100
+
+WINDOW_STREAM: Final = hash_name("window")
+SERVICE_STREAM: Final = hash_name("service")
+OVERVIEW_STREAM: Final = hash_name("overview")
+
+
+@attrs.frozen(cache_hash=True)
+class SimulatedTelemetry:
+    """Telemetry of a simulated incident.
+
+    ``noise`` is the share of window lines that carry no signal, per mille;
+    ``phrasing`` 0 or 1 (split ``ood``); ``kind`` None for a benign incident, in
+    which ``benign_row`` picks the explanation.
+    """
+
+    topology: Topology
+    scenario: Scenario
+    kind: FaultKind | None
+    noise: int
+    phrasing: int = 0
+    benign_row: int = 0
+
+    @property
+    def open_loop(self) -> bool:
+        """False: the right remedy ends the impact."""
+        return False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Recent changes, innocent ones included."""
+        return self.scenario.changes
+
+    @cached_property
+    def _affected(self) -> dict[int, Affected]:
+        return {one.service: one for one in self.scenario.affected}
+
+    @cached_property
+    def _soft(self) -> bool:
+        return self.scenario.mode in (Mode.DRIFT, Mode.BENIGN)
+
+    @cached_property
+    def _distractors(self) -> dict[int, int]:
+        return {one.service: one.row for one in self.scenario.distractors}
+
+    @cached_property
+    def _window_key(self) -> int:
+        return subkey(self.scenario.seed, WINDOW_STREAM)
+
+    # -- panels ---------------------------------------------------------------
+
+    def slo(self, tick: int, effects: Effects) -> Reading:
+        """The edge panel."""
+        scenario = self.scenario
+        hops = -1 if scenario.mode is Mode.BENIGN else scenario.edge_hops
+        return read(scenario, scenario.slo, hops, -1, tick, effects)
+
+    def health(self, service: int, tick: int, effects: Effects) -> Reading | None:
+        """Health of one service."""
+        one = self._affected.get(service)
+        if one is None:
+            impact = propagation.resting(self.scenario.seed, service)
+            return read(self.scenario, impact, -1, service, tick, effects)
+        return read(self.scenario, one.impact, one.hops, service, tick, effects)
+
+    def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:
+        """Alerts on measured symptoms, and those of distractors; in service order."""
+        scenario, names = self.scenario, self.topology.names
+        firing: list[tuple[int, Alert]] = []
+        for one in scenario.affected:
+            start = one.alert_from
+            if 0 <= start <= tick and (
+                level(scenario, one.hops, tick, effects) >= propagation.ALERT_LEVEL
+            ):
+                firing.append((one.service, Alert(names[one.service], self._alert_name, start)))
+        firing.extend(
+            (one.service, Alert(names[one.service], DISTRACTORS[one.row][0], 0))
+            for one in scenario.distractors
+            if one.alerts
+        )
+        firing.sort(key=_by_service)
+        return tuple(alert for _, alert in firing)
+
+    @cached_property
+    def _alert_name(self) -> str:
+        if self._soft:
+            return "LatencyDrift"
+        return "HighErrorRate" if self.kind is not None and self.kind.errors else "HighLatency"
+
+    # -- logs -----------------------------------------------------------------
+
+    def window(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+        """:data:`WINDOW_LINES` lines; which service speaks in a slot is drawn anew each tick."""
+        key, second = self._window_key, tick * TICK_SECONDS
+        speakers = self._speakers(tick, effects)
+        distractors = self.scenario.distractors
+        noisy = self.noise * 1024 // FULL
+        count = len(self.topology)
+        lines = []
+        for slot in range(WINDOW_LINES):
+            bits = draw(key, tick, slot)
+            second += 1 + (bits >> 61) % 4
+            pick = (bits >> 10) & 0xFFFF
+            if not speakers or (bits & 1023) < noisy:
+                if distractors and ((bits >> 26) & 1023) < DISTRACTOR_SHARE:
+                    chosen = distractors[(pick * len(distractors)) >> 16]
+                    lines.append(self._distractor_line(chosen.service, chosen.row, second, bits))
+                else:
+                    lines.append(self._noise_line((pick * count) >> 16, second, bits))
+            else:
+                speaker = speakers[(pick * len(speakers)) >> 16]
+                lines.append(self._signal_line(speaker, tick, second, bits, effects))
+        restarted = [service for service, when in effects.restarts if tick - when == 1]
+        for slot, service in enumerate(restarted[:WINDOW_LINES]):
+            lines[slot] = LogLine(
+                lines[slot].second, self.topology.names[service], "WARN", RESTARTED
+            )
+        return tuple(lines)
+
+    def _speakers(self, tick: int, effects: Effects) -> list[Affected]:
+        """Who fills the signal slots: callers always, the root once it has a voice."""
+        scenario = self.scenario
+        heard = []
+        for one in scenario.affected:
+            if level(scenario, one.hops, tick, effects) < AUDIBLE_LEVEL:
+                continue
+            if one.hops > 0:
+                heard.append(one)
+            elif tick >= scenario.voice_at:
+                heard.extend((one, one) if scenario.mode is Mode.LOUD else (one,))
+        return heard
+
+    def _signal_line(
+        self, one: Affected, tick: int, second: int, bits: int, effects: Effects
+    ) -> LogLine:
+        if one.hops > 0:
+            return self._complaint_line(one, tick, second, bits, effects)
+        if (bits >> 26) & 1:
+            return self._cause_line(one, tick, second, bits, effects)
+        return self._symptom_line(one, tick, second, bits, effects)
+
+    def service_logs(self, service: int, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+        """What a service says when asked: its cause, its complaint, or that all is well."""
+        key = subkey(self.scenario.seed, SERVICE_STREAM)
+        draws = [draw(key, tick, service * 8 + slot) for slot in range(SERVICE_LINES)]
+        start = tick * TICK_SECONDS - 150
+        seconds = [start + 30 * slot + (bits >> 61) for slot, bits in enumerate(draws)]
+        one = self._affected.get(service)
+        lines = []
+        if one is not None and level(self.scenario, one.hops, tick, effects) >= AUDIBLE_LEVEL:
+            lines.append(self._symptom_line(one, tick, seconds[0], draws[0], effects))
+            tell = self._complaint_line if one.hops > 0 else self._cause_line
+            lines.append(tell(one, tick, seconds[1], draws[1], effects))
+            lines.append(tell(one, tick, seconds[2], draws[2], effects))
+        else:
+            text = HEALTHY[draws[0] % len(HEALTHY)]
+            lines.append(LogLine(seconds[0], self.topology.names[service], "INFO", text))
+            lines.append(self._noise_line(service, seconds[1], draws[1]))
+            row = self._distractors.get(service)
+            if row is not None:
+                lines.append(self._distractor_line(service, row, seconds[2], draws[2]))
+        if any(s == service and tick - when in (1, 2) for s, when in effects.restarts):
+            lines.append(LogLine(seconds[3], self.topology.names[service], "WARN", RESTARTED))
+        lines.append(self._trend_line(service, tick, seconds[4], effects))
+        return tuple(lines)
+
+    def overview(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+        """One line a service, never a cause; at most :data:`OVERVIEW_LINES`, affected first."""
+        key = subkey(self.scenario.seed, OVERVIEW_STREAM)
+        count = len(self.topology)
+        audible = {
+            one.service: one
+            for one in self.scenario.affected
+            if level(self.scenario, one.hops, tick, effects) >= AUDIBLE_LEVEL
+        }
+        shown = sorted(audible)[:OVERVIEW_LINES]
+        offset = below(draw(key, tick, count), count)
+        for step in range(count):
+            if len(shown) == min(count, OVERVIEW_LINES):
+                break
+            service = (offset + step) % count
+            if service not in audible:
+                shown.append(service)
+        lines = []
+        for service in sorted(shown):
+            bits = draw(key, tick, service)
+            second = (tick - 1) * TICK_SECONDS + (bits >> 60)
+            if service in audible:
+                lines.append(self._symptom_line(audible[service], tick, second, bits, effects))
+            else:
+                lines.append(self._noise_line(service, second, bits))
+        return tuple(lines)
+
+    # -- single lines ---------------------------------------------------------
+
+    def _cause_line(
+        self, one: Affected, tick: int, second: int, bits: int, effects: Effects
+    ) -> LogLine:
+        service = one.service
+        if self.kind is None:
+            text, grade = BENIGN[self.benign_row][1], "WARN"
+        else:
+            causes = CAUSES[self.kind.name][self.phrasing]
+            text = causes[((bits >> 36) & 1023) % len(causes)]
+            grade = "WARN" if self._soft else "ERROR"
+        return self._line(second, service, grade, text, bits, ms=self._p99(service, tick, effects))
+
+    def _complaint_line(
+        self, one: Affected, tick: int, second: int, bits: int, effects: Effects
+    ) -> LogLine:
+        texts = (SLOW_COMPLAINTS if self._soft else COMPLAINTS)[self.phrasing]
+        return self._line(
+            second,
+            one.service,
+            "WARN" if self._soft else "ERROR",
+            texts[((bits >> 36) & 1023) % len(texts)],
+            bits,
+            ms=self._p99(one.toward, tick, effects),
+            dep=self.topology.names[one.toward],
+        )
+
+    def _symptom_line(
+        self, one: Affected, tick: int, second: int, bits: int, effects: Effects
+    ) -> LogLine:
+        texts = (SLOW_SYMPTOMS if self._soft else SYMPTOMS)[self.phrasing]
+        return self._line(
+            second,
+            one.service,
+            "WARN" if self._soft else "ERROR",
+            texts[((bits >> 36) & 1023) % len(texts)],
+            bits,
+            ms=self._p99(one.service, tick, effects),
+        )
+
+    def _trend_line(self, service: int, tick: int, second: int, effects: Effects) -> LogLine:
+        readings = [self.health(service, tick - back, effects) for back in (6, 4, 2, 0)]
+        figures = " ".join(str(one.p99_ms) for one in readings if one is not None)
+        message = f"p99 over the last 3 min: {figures} ms"
+        return LogLine(second, self.topology.names[service], "INFO", message)
+
+    def _distractor_line(self, service: int, row: int, second: int, bits: int) -> LogLine:
+        _, grade, text = DISTRACTORS[row]
+        return self._line(second, service, grade, text, bits, ms=0)
+
+    def _noise_line(self, service: int, second: int, bits: int) -> LogLine:
+        grade, text = NOISE[((bits >> 36) & 1023) % len(NOISE)]
+        return self._line(second, service, grade, text, bits, ms=400 + (bits >> 46 & 511))
+
+    def _p99(self, service: int, tick: int, effects: Effects) -> int:
+        """The noise-free p99 of an affected service, for figures inside log lines."""
+        one = self._affected[service]
+        rise = one.impact.peak_p99 - one.impact.base_p99
+        return one.impact.base_p99 + rise * level(self.scenario, one.hops, tick, effects) // FULL
+
+    def _line(
+        self, second: int, service: int, grade: str, text: str, bits: int, *, ms: int, dep: str = ""
+    ) -> LogLine:
+        message = text.format(
+            dep=dep,
+            ms=ms,
+            pct=40 + (bits >> 50) % 58,
+            n=3 + (bits >> 44) % 57,
+            v=self.scenario.version,
+        )
+        return LogLine(second, self.topology.names[service], grade, message)
+
+
+def _by_service(item: tuple[int, Alert]) -> int:
+    return item[0]

@@ -1,0 +1,216 @@
+"""Draws incidents: the truth from a task and a seed, then a scenario that fits it."""
+
+from functools import lru_cache
+from typing import Final
+
+from logtriage.actions import SEVERITIES, Severity
+from logtriage.emission import SimulatedTelemetry
+from logtriage.faults import FAULT_KINDS, FaultClass, FaultKind, fault_kind
+from logtriage.incident import ClosingRules, Fault, Incident, Truth
+from logtriage.originals import ORIGINALS, Original
+from logtriage.propagation import Mode
+from logtriage.rng import Stream, hash_name
+from logtriage.runbook import responsible_team
+from logtriage.scenarios import draw_benign_scenario, draw_scenario
+from logtriage.tasks import IncidentId, TaskSpec, parse_incident_id, stratum
+from logtriage.topologies import random_topology
+from logtriage.topology import SEVEN_SERVICES, Topology
+
+TRUTH_STREAM: Final = hash_name("truth")
+DIRECTORY_STREAM: Final = hash_name("directory")
+BENIGN_STREAM: Final = hash_name("benign")
+
+#: Any service has another owner than its default in this share of incidents, per mille.
+#: The same for all services, so that an override says nothing about the root.
+OVERRIDE_SHARE: Final = 380
+#: Code and data, capacity, security: shares of the fault classes, per cent.
+_CLASS_WEIGHTS: Final = (45, 30, 12, 13)
+_CLASSES: Final = (FaultClass.CODE, FaultClass.DATA, FaultClass.CAPACITY, FaultClass.SECURITY)
+#: Every one in this many (service, kind) pairs is kept for split ``ood``.
+_HELD_OUT_EVERY: Final = 6
+#: Share of ``ood`` incidents on a random topology, per mille, and its size.
+_RANDOM_TOPOLOGY_SHARE: Final = 500
+_RANDOM_SIZES: Final = (5, 30)
+
+
+def held_out(topology: Topology, service: int, kind: FaultKind) -> bool:
+    """Whether a (service, fault) pair is kept from every split but ``ood``."""
+    number = FAULT_KINDS.index(kind)
+    return (2 * service + 5 * number + hash_name(topology.name) % 6) % _HELD_OUT_EVERY == 0
+
+
+@lru_cache(maxsize=4096)
+def make_incident(incident_id: str) -> Incident:
+    """The incident of that id: the same on every machine, in every process.
+
+    Raises:
+        UnknownName: for an unknown task or split.
+        InvalidInput: for an id that is not ``<task>/<split>/<index>``.
+    """
+    parsed = parse_incident_id(incident_id)
+    if parsed.task.original:
+        return _original_incident(parsed)
+    return draw_incident(parsed.task, parsed)
+
+
+def draw_incident(
+    task: TaskSpec, incident_id: IncidentId, topology: Topology | None = None
+) -> Incident:
+    """An incident of ``task``; on ``topology``, if given, instead of the split's own."""
+    seed = incident_id.seed
+    ood = incident_id.split == "ood"
+    stream = Stream(seed, TRUTH_STREAM)
+    random_one = stream.chance(_RANDOM_TOPOLOGY_SHARE)
+    size = stream.between(*_RANDOM_SIZES)
+    custom = topology is not None
+    if topology is None:
+        topology = random_topology(seed, size) if ood and random_one else SEVEN_SERVICES
+    directory = _draw_directory(seed, topology)
+    if _is_benign(task, incident_id):
+        return _benign_incident(str(incident_id), task, seed, topology, directory, ood)
+    restricted = topology is SEVEN_SERVICES and not custom
+    root, kind = _draw_fault(stream, task.mode, topology, ood if restricted else None)
+    severity = SEVERITIES[stream.weighted(task.severity_weights)]
+    return _real_incident(
+        str(incident_id), task, seed, topology, directory, root, kind, severity, int(ood)
+    )
+
+
+def _is_benign(task: TaskSpec, incident_id: IncidentId) -> bool:
+    """Exactly ``task.benign`` of 1,000: one place in each block of neighbouring ids."""
+    if not task.benign:
+        return False
+    block = 1000 // task.benign
+    return stratum(incident_id, block, hash_name(task.id) ^ BENIGN_STREAM) == 0
+
+
+def _draw_directory(seed: int, topology: Topology) -> tuple[str, ...]:
+    stream = Stream(seed, DIRECTORY_STREAM)
+    teams = topology.teams
+    owners = []
+    for owner in topology.owners:
+        if len(teams) > 1 and stream.chance(OVERRIDE_SHARE):
+            others = [team for team in teams if team != owner]
+            owner = others[stream.below(len(others))]
+        owners.append(owner)
+    return tuple(owners)
+
+
+def _draw_fault(
+    stream: Stream, mode: Mode, topology: Topology, ood: bool | None
+) -> tuple[int, FaultKind]:
+    """A root and a kind. ``ood`` True: held-out pairs only, False: none of them, None: any."""
+    roots, kinds = _candidates(mode, topology, ood)
+    pick = stream.below(len(roots))
+    by_class = kinds[pick]
+    choices = by_class[
+        stream.weighted(
+            tuple(
+                weight if row else 0 for weight, row in zip(_CLASS_WEIGHTS, by_class, strict=True)
+            )
+        )
+    ]
+    return roots[pick], choices[stream.below(len(choices))]
+
+
+@lru_cache(maxsize=256)
+def _candidates(
+    mode: Mode, topology: Topology, ood: bool | None
+) -> tuple[tuple[int, ...], tuple[tuple[tuple[FaultKind, ...], ...], ...]]:
+    """Possible roots, and for each the possible kinds by class."""
+    roots, kinds = [], []
+    for service, row in enumerate(topology.services):
+        if mode is Mode.CASCADE and not topology.callers[service]:
+            continue
+        fitting = [
+            kind
+            for kind in FAULT_KINDS
+            if row.tier in kind.tiers
+            and (kind.drifts or mode is not Mode.DRIFT)
+            and (ood is None or held_out(topology, service, kind) == ood)
+        ]
+        if fitting:
+            roots.append(service)
+            kinds.append(
+                tuple(tuple(k for k in fitting if k.fault_class is one) for one in _CLASSES)
+            )
+    return tuple(roots), tuple(kinds)
+
+
+def _real_incident(
+    incident_id: str,
+    task: TaskSpec,
+    seed: int,
+    topology: Topology,
+    directory: tuple[str, ...],
+    root: int,
+    kind: FaultKind,
+    severity: Severity,
+    phrasing: int,
+) -> Incident:
+    service = topology.names[root]
+    scenario = draw_scenario(seed, topology, task.mode, root, kind, severity)
+    return Incident(
+        id=incident_id,
+        task=task.id,
+        horizon=task.horizon,
+        topology=topology,
+        directory=directory,
+        truth=Truth(
+            fault=Fault(kind.name, service),
+            severity=severity,
+            root_causes=frozenset((service,)),
+            teams=frozenset((responsible_team(kind, root, topology, directory),)),
+            remedies=frozenset((remedy, service) for remedy in kind.remedies),
+        ),
+        telemetry=SimulatedTelemetry(topology, scenario, kind, task.noise, phrasing),
+        rubric=task.rubric,
+    )
+
+
+def _benign_incident(
+    incident_id: str,
+    task: TaskSpec,
+    seed: int,
+    topology: Topology,
+    directory: tuple[str, ...],
+    ood: bool,
+) -> Incident:
+    service = Stream(seed, BENIGN_STREAM).below(len(topology))
+    scenario, row = draw_benign_scenario(seed, topology, service)
+    return Incident(
+        id=incident_id,
+        task=task.id,
+        horizon=task.horizon,
+        topology=topology,
+        directory=directory,
+        truth=Truth(None, Severity.P3, frozenset(), frozenset(), frozenset()),
+        telemetry=SimulatedTelemetry(topology, scenario, None, task.noise, int(ood), row),
+        rubric=task.rubric,
+    )
+
+
+def _original_incident(incident_id: IncidentId) -> Incident:
+    """The fixed truth of a ``*-v0`` task; only the telemetry's noise hangs on the seed."""
+    task, topology = incident_id.task, SEVEN_SERVICES
+    original: Original = ORIGINALS[task.name]
+    root = topology.index(original.service)
+    kind = fault_kind(original.kind)
+    scenario = draw_scenario(incident_id.seed, topology, task.mode, root, kind, original.severity)
+    return Incident(
+        id=str(incident_id),
+        task=task.id,
+        horizon=task.horizon,
+        topology=topology,
+        directory=topology.owners,
+        truth=Truth(
+            fault=Fault(original.kind, original.service),
+            severity=original.severity,
+            root_causes=frozenset((original.service,)),
+            teams=frozenset(original.teams),
+            remedies=frozenset((remedy, original.service) for remedy in original.remedies),
+        ),
+        telemetry=SimulatedTelemetry(topology, scenario, kind, task.noise),
+        closing=ClosingRules(wrong_page=False, ignore_only_p1=True),
+        rubric=task.rubric,
+    )

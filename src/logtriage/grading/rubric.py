@@ -1,0 +1,145 @@
+"""Rubrics as data: weighted criteria, gates, penalties; checked when they are made."""
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from hashlib import blake2b
+from math import isclose, isfinite
+from typing import Final
+
+import attrs
+
+from logtriage.errors import RubricError
+from logtriage.grading import criteria as measures
+from logtriage.grading.criteria import Measure
+from logtriage.state import State
+
+
+@attrs.frozen
+class Criterion:
+    """One scored question: its name, its weight, and the measure that answers it."""
+
+    name: str
+    weight: float
+    measure: Measure
+
+
+@attrs.frozen
+class Gate:
+    """A rule that sets the total to zero; ``holds`` returns the reason, or None."""
+
+    name: str
+    holds: Callable[[State], str | None]
+
+
+def _criteria(rows: Iterable[Criterion]) -> tuple[Criterion, ...]:
+    return tuple(rows)
+
+
+def _gates(rows: Iterable[Gate]) -> tuple[Gate, ...]:
+    return tuple(rows)
+
+
+@attrs.frozen(cache_hash=True)
+class Rubric:
+    """How an episode is scored.
+
+    The total is the weighted sum of ``criteria`` (of ``benign`` where the incident
+    is benign), less the weighted ``penalties``, kept within ``bounds`` and, if
+    ``digits`` is given, rounded; or 0 if a gate holds. Change one with
+    :func:`attrs.evolve`; the new rubric is checked again and should get an id of
+    its own, since grades of different rubrics refuse to be compared.
+
+    Raises:
+        RubricError: on an empty id, no criteria, a duplicate or empty name, a
+            weight that is negative or not finite, weights that do not sum to 1, or
+            bounds that are not 0 <= low < high <= 1.
+    """
+
+    id: str
+    criteria: tuple[Criterion, ...] = attrs.field(converter=_criteria)
+    gates: tuple[Gate, ...] = attrs.field(default=(), converter=_gates)
+    benign: tuple[Criterion, ...] = attrs.field(default=(), converter=_criteria)
+    penalties: tuple[Criterion, ...] = attrs.field(default=(), converter=_criteria)
+    bounds: tuple[float, float] = (0.0, 1.0)
+    digits: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if not self.id:
+            raise RubricError("a rubric needs an id")
+        self._check_weights("criteria", self.criteria)
+        if self.benign:
+            self._check_weights("benign", self.benign)
+        for rows in (self.criteria, self.benign):
+            self._check_names((*rows, *self.penalties, *self.gates))
+        for row in self.penalties:
+            self._check_weight(row)
+        low, high = self.bounds
+        if not 0.0 <= low < high <= 1.0:
+            raise RubricError(f"rubric {self.id!r}: bounds must be 0 <= low < high <= 1")
+
+    def _check_names(self, rows: tuple[Criterion | Gate, ...]) -> None:
+        seen: set[str] = set()
+        for row in rows:
+            if not row.name:
+                raise RubricError(f"rubric {self.id!r}: a criterion or gate has no name")
+            if row.name in seen:
+                raise RubricError(f"rubric {self.id!r}: the name {row.name!r} appears twice")
+            seen.add(row.name)
+
+    def _check_weight(self, row: Criterion) -> None:
+        if not isfinite(row.weight) or row.weight < 0:
+            raise RubricError(
+                f"rubric {self.id!r}: weight of {row.name!r} must be a finite number >= 0, "
+                f"got {row.weight!r}"
+            )
+
+    def _check_weights(self, field: str, rows: tuple[Criterion, ...]) -> None:
+        for row in rows:
+            self._check_weight(row)
+        total = sum(row.weight for row in rows)
+        if not isclose(total, 1.0, abs_tol=1e-9):
+            raise RubricError(
+                f"rubric {self.id!r}: weights of {field} must sum to 1, they sum to {total!r}"
+            )
+
+    @cached_property
+    def digest(self) -> str:
+        """A short hash of everything that decides a score, measures by qualified name."""
+        parts = [self.id, repr(self.bounds), repr(self.digits)]
+        for field in ("criteria", "benign", "penalties"):
+            for row in getattr(self, field):
+                parts.append(f"{field} {row.name} {row.weight!r} {_qualified(row.measure)}")
+        parts.extend(f"gate {gate.name} {_qualified(gate.holds)}" for gate in self.gates)
+        return blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
+
+
+def _qualified(function: Callable[..., object]) -> str:
+    name = getattr(function, "__qualname__", None) or repr(function)
+    return f"{getattr(function, '__module__', '?')}.{name}"
+
+
+#: Rubric ``logtriage/1``: a wrong escalation zeroes the reward.
+DEFAULT: Final = Rubric(
+    id="logtriage/1",
+    criteria=(
+        Criterion("severity", 0.20, measures.severity),
+        Criterion("root_cause", 0.30, measures.root_cause),
+        Criterion("escalation", 0.15, measures.escalation),
+        Criterion("remediation", 0.25, measures.remediation),
+        Criterion("closure", 0.10, measures.closure),
+    ),
+    benign=(
+        Criterion("severity", 0.20, measures.severity),
+        Criterion("dismissal", 0.70, measures.dismissal),
+        Criterion("closure", 0.10, measures.benign_closure),
+    ),
+    gates=(
+        Gate("wrong_escalation", measures.wrong_escalation),
+        Gate("ignored_incident", measures.ignored_incident),
+    ),
+)
+
+#: Rubric ``recorded/1``: recorded incidents have labels for the root cause only.
+RECORDED: Final = Rubric(
+    id="recorded/1", criteria=(Criterion("root_cause", 1.0, measures.root_cause),)
+)

@@ -1,0 +1,109 @@
+"""Grading records instead of states: action lists, transcripts, and files of them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import attrs
+
+from logtriage.actions import Action
+from logtriage.codec import decode_transcript
+from logtriage.errors import InvalidInput, LogTriageError, TranscriptError
+from logtriage.generator import make_incident
+from logtriage.grading.grade import Grade, grade, rubric_of, unscored
+from logtriage.grading.rubric import Rubric
+from logtriage.incident import Incident
+from logtriage.parsing import action_from_wire
+from logtriage.transcript import COMPLETED, Transcript
+from logtriage.transition import play
+
+#: Finds an incident by its id; :func:`make_incident` unless recorded ones are at hand.
+Resolver = Callable[[str], Incident]
+
+
+def grade_actions(
+    incident: Incident | str,
+    actions: Iterable[Action | Mapping[str, Any]],
+    rubric: Rubric | None = None,
+    *,
+    resolve: Resolver = make_incident,
+) -> Grade:
+    """Play a list of actions, typed or on the wire, and grade what was played.
+
+    Wire actions that cannot be read count as malformed: they cost their tick.
+
+    Raises:
+        UnknownName, InvalidInput: for an unknown incident id, a typed action that
+            names what the topology lacks, or an entry that is no action at all.
+    """
+    if isinstance(incident, str):
+        incident = resolve(incident)
+    topology = incident.topology
+    typed = [
+        one if not isinstance(one, Mapping) else action_from_wire(one, topology) for one in actions
+    ]
+    for number, one in enumerate(typed):
+        if not attrs.has(type(one)):
+            raise InvalidInput(
+                f"actions[{number}]: expected an action or a wire mapping, got {type(one).__name__}"
+            )
+    state, left = play(incident, typed)
+    return grade(state, rubric, unplayed=left)
+
+
+def grade_transcript(
+    transcript: Transcript, rubric: Rubric | None = None, *, resolve: Resolver = make_incident
+) -> Grade:
+    """Grade a transcript; unscored, with its status as cause, unless it is completed.
+
+    Raises:
+        UnknownName, InvalidInput: for an incident id that does not exist.
+    """
+    incident = resolve(transcript.incident)
+    topology = incident.topology
+    actions = [action_from_wire(wire, topology) for wire in transcript.actions]
+    if transcript.status != COMPLETED:
+        used = rubric_of(incident) if rubric is None else rubric
+        graded = unscored(incident, used, transcript.status, actions)
+    else:
+        state, left = play(incident, actions)
+        graded = grade(state, rubric, unplayed=left)
+    return graded if transcript.agent is None else attrs.evolve(graded, agent=transcript.agent)
+
+
+def grade_jsonl(
+    source: str | Path | IO[str] | IO[bytes],
+    rubric: Rubric | None = None,
+    *,
+    resolve: Resolver = make_incident,
+    on_error: Callable[[TranscriptError], None] | None = None,
+) -> Iterator[Grade]:
+    """Grade a file of transcripts, one JSON object a line, as a stream.
+
+    Blank lines are skipped. A line that cannot be graded goes to ``on_error`` as a
+    :class:`TranscriptError` with file and line number, and the rest is graded;
+    without ``on_error`` it is raised.
+
+    Raises:
+        TranscriptError: for the first bad line, if there is no ``on_error``.
+        OSError: if the file cannot be read.
+    """
+    if isinstance(source, str | Path):
+        with Path(source).open("rb") as stream:
+            yield from grade_jsonl(stream, rubric, resolve=resolve, on_error=on_error)
+        return
+    name = str(getattr(source, "name", "<stream>"))
+    lines: Iterable[str | bytes] = source
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            graded = grade_transcript(decode_transcript(line), rubric, resolve=resolve)
+        except LogTriageError as error:
+            reason = error.reason if isinstance(error, TranscriptError) else str(error)
+            located = TranscriptError(reason, source=name, line=number)
+            if on_error is None:
+                raise located from error
+            on_error(located)
+        else:
+            yield graded

@@ -1,0 +1,71 @@
+"""Incidents: the hidden truth, what the agent may know of the world, and the telemetry."""
+
+from typing import Final
+
+import attrs
+
+from logtriage.actions import Remedy, Severity
+from logtriage.telemetry import Telemetry
+from logtriage.topology import Topology
+
+
+@attrs.frozen
+class Fault:
+    """What was injected: a kind of the fault table, and the service it struck."""
+
+    kind: str
+    service: str
+
+
+@attrs.frozen
+class Truth:
+    """The answer. Sets, because more than one root cause, team or remedy may be right.
+
+    ``severity`` is None where it is not known (recorded incidents). A benign
+    incident has no fault, no root cause, no team and no remedy.
+    """
+
+    fault: Fault | None
+    severity: Severity | None
+    root_causes: frozenset[str]
+    teams: frozenset[str]
+    remedies: frozenset[tuple[Remedy, str]]
+
+    @property
+    def benign(self) -> bool:
+        """Whether there is nothing to act on."""
+        return not self.root_causes
+
+
+@attrs.frozen
+class ClosingRules:
+    """Which actions close an incident besides ``Resolve``, which always does.
+
+    ``wrong_page``: paging a team that is not accepted. ``ignore_only_p1``: ``Ignore``
+    closes only a P1 (a peculiarity of the original environment); otherwise always.
+    """
+
+    wrong_page: bool = True
+    ignore_only_p1: bool = False
+
+
+STRICT: Final = ClosingRules()
+
+
+@attrs.frozen(cache_hash=True)
+class Incident:
+    """Everything about one incident, immutable and hashable.
+
+    ``directory`` holds the owner of each service (in index order) in *this*
+    incident, ``rubric`` the id of the rubric that its task is graded by.
+    """
+
+    id: str
+    task: str
+    horizon: int
+    topology: Topology
+    directory: tuple[str, ...]
+    truth: Truth
+    telemetry: Telemetry
+    closing: ClosingRules = STRICT
+    rubric: str = "logtriage/1"

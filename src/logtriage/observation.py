@@ -1,0 +1,120 @@
+"""What an agent may see of a state: never the truth, only telemetry and its own acts."""
+
+import attrs
+
+from logtriage.actions import Action, Severity
+from logtriage.roles import Role
+from logtriage.state import Closing, State
+from logtriage.telemetry import Alert, Change, LogLine, Reading
+from logtriage.topology import Topology
+
+
+@attrs.frozen(cache_hash=True)
+class Observation:
+    """One screenful. Tuples over services follow ``topology.names``.
+
+    ``health`` holds None where a service was never inspected and does not alert:
+    its health is *unknown*, not good. ``inspection`` are the lines asked for in the
+    last tick. ``last_actions`` are the actions of the last tick (one, for a single
+    agent). A role sees None or an empty tuple where it has no view (``hidden`` names
+    those views, so that *nothing to see* and *not shown* stay apart).
+    """
+
+    topology: Topology
+    tick: int
+    horizon: int
+    closing: Closing | None
+    open_loop: bool
+    alerts: tuple[Alert, ...] = ()
+    slo: Reading | None = None
+    window: tuple[LogLine, ...] = ()
+    inspection: tuple[LogLine, ...] = ()
+    health: tuple[Reading | None, ...] = ()
+    changes: tuple[Change, ...] = ()
+    directory: tuple[str, ...] = ()
+    severity: Severity | None = None
+    root_cause: str | None = None
+    pages: tuple[str, ...] = ()
+    remedies: tuple[tuple[str, str], ...] = ()
+    last_actions: tuple[Action, ...] = ()
+    hidden: frozenset[str] = frozenset()
+
+    @property
+    def ticks_left(self) -> int:
+        """Ticks until the horizon."""
+        return self.horizon - self.tick
+
+
+def observe(state: State, role: Role | None = None) -> Observation:
+    """The observation of a single agent, or the slice that one role may see.
+
+    Depends on the state alone; works on closed states too (the last screen).
+    """
+    incident, facts, now = state.incident, state.facts, state.tick
+    telemetry, effects = incident.telemetry, facts.effects
+    alerts = telemetry.alerts(now, effects)
+    inspection: list[LogLine] = []
+    for when, service in facts.requests:
+        if when == now - 1:
+            inspection.extend(
+                telemetry.overview(now, effects)
+                if service < 0
+                else telemetry.service_logs(service, now, effects)
+            )
+    known = {service for _, service in facts.requests if service >= 0}
+    index = incident.topology.index
+    known.update(index(alert.service) for alert in alerts)
+    health: list[Reading | None] = [None] * len(incident.topology)
+    for service in known:
+        health[service] = telemetry.health(service, now, effects)
+    observation = Observation(
+        incident.topology,
+        now,
+        incident.horizon,
+        state.closing,
+        telemetry.open_loop,
+        alerts,
+        telemetry.slo(now, effects),
+        telemetry.window(now, effects),
+        tuple(inspection),
+        tuple(health),
+        telemetry.changes,
+        incident.directory,
+        facts.severity,
+        facts.root_cause,
+        tuple(team for _, team in facts.pages),
+        tuple((str(remedy), service) for _, remedy, service in facts.remedies),
+        _last_actions(state),
+    )
+    return observation if role is None else _slice(observation, role)
+
+
+def _last_actions(state: State) -> tuple[Action, ...]:
+    history, last = state.history, state.tick - 1
+    start = len(history)
+    while start and history[start - 1].tick == last:
+        start -= 1
+    return tuple(action for when, action in history[start:] if when == last)
+
+
+#: The fields behind each view, with what a role without the view gets instead.
+_FIELDS: dict[str, dict[str, object]] = {
+    "alerts": {"alerts": ()},
+    "slo": {"slo": None},
+    "window": {"window": ()},
+    "inspection": {"inspection": ()},
+    "health": {"health": ()},
+    "changes": {"changes": ()},
+    "directory": {"directory": ()},
+    "declarations": {"severity": None, "root_cause": None, "pages": ()},
+    "effects": {"remedies": (), "last_actions": ()},
+}
+
+
+def _slice(observation: Observation, role: Role) -> Observation:
+    hidden = frozenset(_FIELDS) - role.views
+    blanks: dict[str, object] = {}
+    for view in hidden:
+        blanks.update(_FIELDS[view])
+    sliced: Observation = attrs.evolve(observation, **blanks, hidden=hidden)  # type: ignore[arg-type]
+    return sliced

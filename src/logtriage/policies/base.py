@@ -1,0 +1,26 @@
+"""What a policy is: observation and memory in, action and memory out."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from logtriage.actions import Action
+from logtriage.incident import Incident
+from logtriage.observation import Observation
+
+#: A policy's own notes: any immutable value; None at the start of an episode.
+Memory = Any
+
+
+class Policy(Protocol):
+    """Decides on the next action. Pure: what it remembers, it returns.
+
+    The same observation and memory always give the same action and memory.
+    """
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        """The next action, and the memory to hand in with the next observation."""
+
+
+#: Makes the policy that plays one incident. Only the oracle looks into it; the random
+#: policy takes the id for its seed; every other factory ignores it.
+PolicyFactory = Callable[[Incident], Policy]

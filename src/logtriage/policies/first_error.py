@@ -1,0 +1,58 @@
+"""The habit that this project exists to break: blame whoever logs the loudest error."""
+
+import attrs
+
+from logtriage.actions import (
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Remediate,
+    Remedy,
+    Resolve,
+)
+from logtriage.observation import Observation
+from logtriage.policies.base import Memory
+from logtriage.runbook import severity_of
+
+_LOUDNESS = {"FATAL": 3, "ERROR": 2, "WARN": 1}
+
+
+@attrs.frozen
+class FirstErrorPolicy:
+    """Believes the loudest line on the first screen.
+
+    Classifies by the panel, blames the service with the loudest lines, pages its
+    *default* owner, restarts it and resolves.
+    """
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        """The next step of the habit; memory is the suspect and the step."""
+        suspect, step = (_loudest(observation), 0) if memory is None else memory
+        topology = observation.topology
+        match step:
+            case 0:
+                severity = None if observation.slo is None else severity_of(observation.slo)
+                action: Action = ClassifySeverity(severity or "P1")
+            case 1:
+                action = IdentifyRootCause(suspect, 0.9)
+            case 2:
+                action = Escalate(topology.owners[topology.index(suspect)])
+            case 3:
+                action = Remediate(Remedy.RESTART, suspect)
+            case _:
+                action = Resolve()
+        return action, (suspect, step + 1)
+
+
+def _loudest(observation: Observation) -> str:
+    """The service with the most weight of lines; on a tie, the one that spoke first."""
+    weights: dict[str, int] = {}
+    for line in observation.window:
+        weight = 10 ** _LOUDNESS.get(line.level, 0)
+        weights[line.service] = weights.get(line.service, 0) + weight
+    if weights:
+        return max(weights, key=weights.__getitem__)
+    if observation.alerts:
+        return observation.alerts[0].service
+    return observation.topology.names[0]

@@ -1,0 +1,110 @@
+"""Names on the command line and in run files: policies by specification."""
+
+from typing import Final
+
+from logtriage.actions import ACTION_TYPES, Action
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.incident import Incident
+from logtriage.parsing import MALFORMED, action_from_wire
+from logtriage.policies import (
+    ConstantPolicy,
+    ExpertPolicy,
+    FirstErrorPolicy,
+    OraclePolicy,
+    Policy,
+    PolicyFactory,
+    RandomPolicy,
+)
+from logtriage.rng import hash_name
+from logtriage.topology import SEVEN_SERVICES, Topology
+
+CONSTANT: Final = "constant"
+#: Built-in policies, each with a line of help.
+POLICY_HELP: Final = {
+    "oracle": "sees the truth; the ceiling",
+    "expert": "scripted, sees only observations",
+    "first_error": "believes the loudest ERROR, pages its default owner, restarts it",
+    "random": "uniform over actions that could have an effect; random:SEED for another draw",
+    f"{CONSTANT}:ACTIONS": "the same list for every incident, such as "
+    "constant:classify_severity=P1,escalate=sre-team,resolve",
+}
+
+
+def _oracle(incident: Incident) -> Policy:
+    return OraclePolicy(incident)
+
+
+def _expert(_: Incident) -> Policy:
+    return ExpertPolicy()
+
+
+def _first_error(_: Incident) -> Policy:
+    return FirstErrorPolicy()
+
+
+class _Random:
+    """A picklable factory: the draw hangs on its seed and on the incident's id."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def __call__(self, incident: Incident) -> Policy:
+        return RandomPolicy(hash_name(f"{self.seed} {incident.id}"))
+
+
+class _Constant:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        constant_actions(text, SEVEN_SERVICES, strict=False)
+
+    def __call__(self, incident: Incident) -> Policy:
+        return ConstantPolicy(constant_actions(self.text, incident.topology, strict=False))
+
+
+_PLAIN: Final[dict[str, PolicyFactory]] = {
+    "oracle": _oracle,
+    "expert": _expert,
+    "first_error": _first_error,
+}
+
+
+def make_policy(spec: str) -> PolicyFactory:
+    """The factory behind a specification such as ``expert`` or ``random:7``.
+
+    Factories can be pickled, so that they travel to worker processes.
+
+    Raises:
+        UnknownName: for a policy that does not exist.
+        InvalidInput: for a seed or a constant list that cannot be read.
+    """
+    name, _, argument = spec.partition(":")
+    if spec in _PLAIN:
+        return _PLAIN[spec]
+    if name == "random":
+        if argument and not (argument.isascii() and argument.isdigit()):
+            raise InvalidInput(f"policy {spec!r}: the seed must be a whole number")
+        return _Random(int(argument or 0))
+    if name == CONSTANT:
+        return _Constant(argument)
+    raise UnknownName("policy", spec, POLICY_HELP)
+
+
+def constant_actions(text: str, topology: Topology, *, strict: bool = True) -> tuple[Action, ...]:
+    """Actions from ``classify_severity=P1,escalate=sre-team,resolve``.
+
+    With ``strict`` every name must exist in ``topology``; without, what does not is
+    malformed there.
+
+    Raises:
+        InvalidInput: naming the item and what was expected.
+    """
+    actions = []
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        kind, _, value = item.partition("=")
+        wire = {"action_type": kind, "value": value or None}
+        action = action_from_wire(wire, topology)
+        reason = getattr(action, "reason", None)
+        if kind == MALFORMED or kind not in ACTION_TYPES or (strict and reason is not None):
+            raise InvalidInput(f"constant action {item!r}: {reason or 'no action type'}")
+        actions.append(action)
+    return tuple(actions)

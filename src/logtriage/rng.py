@@ -1,0 +1,97 @@
+"""Counter-based random numbers: a draw is a function of its coordinates.
+
+There is no generator object and no hidden state. ``draw(key, a, b)`` is the
+SplitMix64 finaliser [1]_ applied to a Weyl-style combination of a 64-bit key and
+two counters, so any draw can be recomputed alone, in any order, in any process,
+and by NumPy's ``uint64`` arithmetic as well as by Python's integers.
+
+Keys come from :func:`subkey`, one per named stream: streams of one incident, and
+the same stream of neighbouring incidents, share nothing.
+
+.. [1] G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number
+   generators", OOPSLA 2014, doi:10.1145/2660193.2660195 (the variant "Mix13").
+"""
+
+from hashlib import blake2b
+from typing import Final
+
+MASK: Final = (1 << 64) - 1
+#: Odd multipliers that spread the two counters; the first is 2**64 / golden ratio.
+GAMMA_A: Final = 0x9E3779B97F4A7C15
+GAMMA_B: Final = 0xD1342543DE82EF95
+MIX_1: Final = 0xBF58476D1CE4E5B9
+MIX_2: Final = 0x94D049BB133111EB
+
+
+def hash_name(name: str) -> int:
+    """A stable 64-bit integer for a string (BLAKE2b, not Python's salted hash)."""
+    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
+
+
+def mix(value: int) -> int:
+    """Scramble a 64-bit integer; a bijection on ``range(2**64)``."""
+    value = ((value ^ (value >> 30)) * MIX_1) & MASK
+    value = ((value ^ (value >> 27)) * MIX_2) & MASK
+    return value ^ (value >> 31)
+
+
+def subkey(seed: int, stream: int) -> int:
+    """The key of a stream, given by its number from :func:`hash_name`."""
+    return mix((seed + mix(stream)) & MASK)
+
+
+def draw(key: int, a: int = 0, b: int = 0) -> int:
+    """Sixty-four random bits for the counters ``(a, b)`` of a stream."""
+    value = (key + a * GAMMA_A + b * GAMMA_B) & MASK
+    value = ((value ^ (value >> 30)) * MIX_1) & MASK
+    value = ((value ^ (value >> 27)) * MIX_2) & MASK
+    return value ^ (value >> 31)
+
+
+def below(bits: int, n: int) -> int:
+    """Map the top 32 of 64 random bits to ``range(n)`` (``n`` up to 2**16: bias < 2**-16)."""
+    return ((bits >> 32) * n) >> 32
+
+
+def between(bits: int, low: int, high: int) -> int:
+    """Map 64 random bits to an integer in ``[low, high]``, both ends included."""
+    return low + (((bits >> 32) * (high - low + 1)) >> 32)
+
+
+class Stream:
+    """Successive draws of one stream, for code that needs a handful of them in order.
+
+    A convenience of the generator only: it lives inside one call and never leaks.
+    """
+
+    __slots__ = ("_count", "_key")
+
+    def __init__(self, seed: int, stream: int) -> None:
+        self._key = subkey(seed, stream)
+        self._count = 0
+
+    def bits(self) -> int:
+        """The next 64 random bits."""
+        self._count += 1
+        return draw(self._key, self._count)
+
+    def below(self, n: int) -> int:
+        """The next integer in ``range(n)``."""
+        return below(self.bits(), n)
+
+    def between(self, low: int, high: int) -> int:
+        """The next integer in ``[low, high]``."""
+        return between(self.bits(), low, high)
+
+    def chance(self, permille: int) -> bool:
+        """True in ``permille`` of 1,000 cases."""
+        return below(self.bits(), 1000) < permille
+
+    def weighted(self, weights: tuple[int, ...]) -> int:
+        """An index drawn in proportion to integer ``weights``."""
+        point = self.below(sum(weights))
+        for index, weight in enumerate(weights):
+            point -= weight
+            if point < 0:
+                return index
+        raise AssertionError("unreachable: the point lies below the sum of the weights")

@@ -1,0 +1,155 @@
+"""State: an incident and what has been done to it. Everything else is derived.
+
+A state is its history. The declarations, the remedies applied, the tick of the fix
+and so on are :class:`Facts`, computed from the history by one function, so that a
+state cannot contradict itself.
+"""
+
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+import attrs
+
+from logtriage.actions import (
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Remediate,
+    Remedy,
+    RequestMoreLogs,
+    Severity,
+)
+from logtriage.incident import Incident
+from logtriage.telemetry import Effects
+
+
+class Closing(StrEnum):
+    """Why an incident is closed. Only ``OUT_OF_TIME`` is a truncation."""
+
+    RESOLVED = "resolved"
+    IGNORED = "ignored"
+    MISROUTED = "misrouted"
+    OUT_OF_TIME = "out_of_time"
+
+
+class Play(NamedTuple):
+    """One action and the tick in which it was taken."""
+
+    tick: int
+    action: Action
+
+
+@attrs.frozen
+class Facts:
+    """What a history amounts to: everything that grading and telemetry read.
+
+    ``pages``, ``remedies`` and ``requests`` list every one with its tick, in order;
+    a request for all services is -1. ``fixed_at`` is the tick in which an accepted
+    remedy was first applied.
+    """
+
+    severity: Severity | None
+    root_cause: str | None
+    confidence: float | None
+    pages: tuple[tuple[int, str], ...]
+    remedies: tuple[tuple[int, Remedy, str], ...]
+    requests: tuple[tuple[int, int], ...]
+    fixed_at: int | None
+    wrong_pages: int
+    wrong_remedies: int
+    effects: Effects
+
+
+def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
+    """Sum up a history. First declarations stand; nothing else depends on order."""
+    truth, topology = incident.truth, incident.topology
+    severity: Severity | None = None
+    root_cause: str | None = None
+    confidence: float | None = None
+    pages: list[tuple[int, str]] = []
+    remedies: list[tuple[int, Remedy, str]] = []
+    requests: list[tuple[int, int]] = []
+    restarts: list[tuple[int, int]] = []
+    fixed_at: int | None = None
+    wrong_pages = wrong_remedies = 0
+    for tick, action in history:
+        # isinstance on the closed union, commonest first: this loop is what grading costs.
+        if isinstance(action, RequestMoreLogs):
+            requests.append(
+                (tick, -1 if action.service is None else topology.index(action.service))
+            )
+        elif isinstance(action, ClassifySeverity):
+            severity = severity or action.severity
+        elif isinstance(action, IdentifyRootCause):
+            if root_cause is None:
+                root_cause, confidence = action.service, action.confidence
+        elif isinstance(action, Escalate):
+            pages.append((tick, action.team))
+            wrong_pages += action.team not in truth.teams
+        elif isinstance(action, Remediate):
+            remedies.append((tick, action.remedy, action.service))
+            if (action.remedy, action.service) in truth.remedies:
+                fixed_at = tick if fixed_at is None else fixed_at
+            else:
+                wrong_remedies += 1
+                if action.remedy is Remedy.RESTART:
+                    restarts.append((topology.index(action.service), tick))
+    return Facts(
+        severity,
+        root_cause,
+        confidence,
+        tuple(pages),
+        tuple(remedies),
+        tuple(requests),
+        fixed_at,
+        wrong_pages,
+        wrong_remedies,
+        Effects(fixed_at, tuple(restarts)),
+    )
+
+
+@attrs.frozen(cache_hash=True)
+class State:
+    """One moment of an episode: immutable, hashable, comparable.
+
+    ``tick`` counts the ticks that have passed. Once closed, ``closing`` says why,
+    and ``closed_at`` how many ticks the episode used.
+    """
+
+    incident: Incident
+    tick: int = 0
+    history: tuple[Play, ...] = ()
+    closing: Closing | None = None
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What the history amounts to."""
+        return facts_of(self.incident, self.history)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the incident is closed."""
+        return self.closing is not None
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """The actions played, in order."""
+        return tuple(action for _, action in self.history)
+
+    @property
+    def closed_at(self) -> int | None:
+        """Ticks used when the incident was closed; None while it is open."""
+        match self.closing:
+            case None:
+                return None
+            case Closing.OUT_OF_TIME:
+                return self.incident.horizon
+            case _:
+                return self.history[-1].tick + 1
+
+
+def initial_state(incident: Incident) -> State:
+    """The moment at which the incident lands on the agent's screen."""
+    return State(incident)

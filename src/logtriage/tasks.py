@@ -1,0 +1,219 @@
+"""Tasks: versioned distributions of incidents, and the ids that name one of them.
+
+A version changes exactly when behaviour changes; golden transcripts enforce it.
+"""
+
+from functools import lru_cache
+from typing import Final
+
+import attrs
+
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.propagation import Mode
+from logtriage.rng import hash_name, mix
+
+SPLITS: Final = ("train", "val", "test", "ood")
+#: Incidents of one split of one task are numbered below this.
+MAX_INDEX: Final = 1 << 48
+_SEED_BITS: Final = 62
+_SEED_MASK: Final = (1 << _SEED_BITS) - 1
+
+
+@attrs.frozen
+class TaskSpec:
+    """The spec sheet of a task.
+
+    ``horizon`` in ticks; ``noise`` is the share of window lines without signal and
+    ``benign`` that of incidents with no fault behind them, both per mille;
+    ``severity_weights`` for P1, P2, P3 among real faults; ``history`` one reasoned
+    entry a version. ``original`` names the fixed incident of a ``*-v0`` task.
+    """
+
+    name: str
+    version: int
+    title: str
+    hard: str
+    horizon: int
+    noise: int
+    mode: Mode
+    rubric: str
+    history: tuple[str, ...]
+    benign: int = 0
+    severity_weights: tuple[int, int, int] = (1, 1, 1)
+    original: bool = False
+
+    @property
+    def id(self) -> str:
+        """Name and version, such as ``cascading_failure-v1``."""
+        return f"{self.name}-v{self.version}"
+
+
+_V0_HISTORY: Final = ("v0: the one fixed incident of the original LogTriageEnv, new telemetry",)
+
+TASKS: Final = (
+    TaskSpec(
+        name="single_crash",
+        version=1,
+        title="One service fails, loudly",
+        hard="loud and local; find the right fix and the owner in this incident's directory",
+        horizon=8,
+        noise=200,
+        mode=Mode.LOUD,
+        rubric="logtriage/1",
+        severity_weights=(36, 28, 36),
+        history=("v1: first procedurally drawn version",),
+    ),
+    TaskSpec(
+        name="cascading_failure",
+        version=1,
+        title="The callers scream, the root is silent",
+        hard="symptoms come first and loudest at the callers; the root is one to three hops "
+        "away and says nothing at first; distractors elsewhere",
+        horizon=12,
+        noise=300,
+        mode=Mode.CASCADE,
+        rubric="logtriage/1",
+        severity_weights=(36, 28, 36),
+        history=("v1: first procedurally drawn version",),
+    ),
+    TaskSpec(
+        name="silent_degradation",
+        version=1,
+        title="Slow drift, or nothing at all",
+        hard="slow drift without early errors; one incident in five is a benign look-alike "
+        "that settles by itself: the trend and the service's own lines decide",
+        horizon=15,
+        noise=600,
+        mode=Mode.DRIFT,
+        rubric="logtriage/1",
+        benign=200,
+        severity_weights=(43, 38, 19),
+        history=("v1: first procedurally drawn version",),
+    ),
+    TaskSpec(
+        name="single_crash",
+        version=0,
+        title="The original's single crash",
+        hard="always payment-service, P1, restart",
+        horizon=8,
+        noise=200,
+        mode=Mode.LOUD,
+        rubric="logtriage-env/0/single_crash",
+        history=_V0_HISTORY,
+        original=True,
+    ),
+    TaskSpec(
+        name="cascading_failure",
+        version=0,
+        title="The original's cascade",
+        hard="always user-db, P1, kill-query or restart",
+        horizon=12,
+        noise=300,
+        mode=Mode.CASCADE,
+        rubric="logtriage-env/0/cascading_failure",
+        history=_V0_HISTORY,
+        original=True,
+    ),
+    TaskSpec(
+        name="silent_degradation",
+        version=0,
+        title="The original's silent degradation",
+        hard="always payment-db, P2, flush-cache or kill-query",
+        horizon=15,
+        noise=600,
+        mode=Mode.DRIFT,
+        rubric="logtriage-env/0/silent_degradation",
+        history=_V0_HISTORY,
+        original=True,
+    ),
+)
+
+_BY_ID: Final = {task.id: task for task in TASKS}
+
+
+def get_task(task_id: str) -> TaskSpec:
+    """The task of that id.
+
+    Raises:
+        UnknownName: if there is none; the message lists the known ids.
+    """
+    try:
+        return _BY_ID[task_id]
+    except KeyError:
+        raise UnknownName("task", task_id, _BY_ID) from None
+
+
+@attrs.frozen
+class IncidentId:
+    """A parsed incident id: ``<task>/<split>/<index>``."""
+
+    task: TaskSpec
+    split: str
+    index: int
+
+    def __str__(self) -> str:
+        return f"{self.task.id}/{self.split}/{self.index}"
+
+    @property
+    def seed(self) -> int:
+        """The incident's 62-bit seed with the split in the two bits above.
+
+        Splits are disjoint by construction (the top bits differ), indices of one
+        task and split too (a bijection on 62 bits); neighbours share nothing.
+        """
+        return (SPLITS.index(self.split) << _SEED_BITS) | _scramble62(
+            (self.index + _task_offset(self.task.id)) & _SEED_MASK
+        )
+
+
+@lru_cache(maxsize=64)
+def _task_offset(task_id: str) -> int:
+    return hash_name(task_id) & _SEED_MASK
+
+
+def _scramble62(value: int) -> int:
+    """A bijection on ``range(2**62)``: xor-shifts and odd multipliers, as in SplitMix64."""
+    value = ((value ^ (value >> 29)) * 0x3F58476D1CE4E5B9) & _SEED_MASK
+    value = ((value ^ (value >> 31)) * 0x14D049BB133111EB) & _SEED_MASK
+    return value ^ (value >> 30)
+
+
+def parse_incident_id(text: str) -> IncidentId:
+    """Read ``<task>/<split>/<index>``.
+
+    Raises:
+        UnknownName: for an unknown task or split.
+        InvalidInput: for anything else that is not an id in canonical form.
+    """
+    parts = text.split("/")
+    if len(parts) != 3:
+        raise InvalidInput(f"incident id {text!r}: expected <task>/<split>/<index>")
+    task = get_task(parts[0])
+    if parts[1] not in SPLITS:
+        raise UnknownName("split", parts[1], SPLITS)
+    digits = parts[2]
+    canonical = digits.isascii() and digits.isdigit() and (digits == "0" or digits[0] != "0")
+    if not canonical or len(digits) > 15 or int(digits) >= MAX_INDEX:
+        raise InvalidInput(
+            f"incident id {text!r}: index must be a whole number below {MAX_INDEX}, "
+            "without sign or leading zeros"
+        )
+    return IncidentId(task, parts[1], int(digits))
+
+
+def incident_ids(task_id: str, split: str, count: int, start: int = 0) -> tuple[str, ...]:
+    """The ids ``start`` to ``start + count - 1`` of a split."""
+    task = get_task(task_id)
+    if split not in SPLITS:
+        raise UnknownName("split", split, SPLITS)
+    return tuple(f"{task.id}/{split}/{index}" for index in range(start, start + count))
+
+
+def stratum(incident: IncidentId, size: int, key: int) -> int:
+    """The place of an incident in its block of ``size`` neighbours, in a shuffled order.
+
+    Every block holds each place once: a share drawn by place is exact over blocks.
+    """
+    block, place = divmod(incident.index, size)
+    order = mix(key ^ mix(block * len(SPLITS) + SPLITS.index(incident.split)))
+    return (place + order % size) % size

@@ -1,0 +1,108 @@
+"""What a system under watch lets one see: the types, and the source that emits them.
+
+All figures are integers, so that no threshold or printed digit depends on a
+platform's floating point: error rates in *basis points* (1/100 of a percent),
+latencies in milliseconds, times in seconds since the incident was opened
+(negative before), ticks of :data:`TICK_SECONDS`.
+"""
+
+from typing import Final, Protocol
+
+import attrs
+
+TICK_SECONDS: Final = 30
+#: How far back the ``earlier`` value of a :class:`Reading` lies.
+TREND_TICKS: Final = 4
+
+LEVELS: Final = ("INFO", "WARN", "ERROR", "FATAL")
+
+
+@attrs.frozen
+class LogLine:
+    """One line of a log: when, who, how bad, and what it says."""
+
+    second: int
+    service: str
+    level: str
+    message: str
+
+
+@attrs.frozen
+class Alert:
+    """A firing alert. ``since`` is the tick at which it started to fire."""
+
+    service: str
+    name: str
+    since: int
+
+
+@attrs.frozen
+class Reading:
+    """Measured health of a service or of the edge.
+
+    ``error_bp`` errors per 10,000 requests, ``p99_ms`` the 99th percentile of
+    latency now and, in ``earlier_p99_ms``, :data:`TREND_TICKS` ticks before.
+    """
+
+    error_bp: int
+    p99_ms: int
+    earlier_p99_ms: int
+
+
+@attrs.frozen
+class Change:
+    """A recent change: ``kind`` is deploy, config, traffic or advisory."""
+
+    service: str
+    kind: str
+    minutes_ago: int
+    detail: str
+
+
+@attrs.frozen
+class Effects:
+    """What the responders did, as far as telemetry shows it.
+
+    ``fixed_at`` is the tick in which an accepted remedy was first applied.
+    ``restarts`` lists ``(service index, tick)`` of restarts that were not the fix.
+    """
+
+    fixed_at: int | None = None
+    restarts: tuple[tuple[int, int], ...] = ()
+
+
+NO_EFFECTS: Final = Effects()
+
+
+class Telemetry(Protocol):
+    """A source of telemetry: simulated or recorded, the core cannot tell.
+
+    Implementations are immutable and hashable; every method is a pure function of
+    its arguments. Services are given as indices into the incident's topology.
+    """
+
+    @property
+    def open_loop(self) -> bool:
+        """Whether remedies change nothing here (a recording)."""
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Recent changes, innocent ones included; the same at every tick."""
+
+    def slo(self, tick: int, effects: Effects) -> Reading:
+        """The user-facing panel, measured at the edge."""
+
+    def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:
+        """Alerts that fire at ``tick``."""
+
+    def window(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+        """The log lines of all services that reach the screen at ``tick``."""
+
+    def service_logs(self, service: int, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+        """The recent lines of one service, asked for by name."""
+
+    def overview(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+        """A broad and shallow look: at most a line a service."""
+
+    def health(self, service: int, tick: int, effects: Effects) -> Reading | None:
+        """Health of one service; None where nothing was measured."""

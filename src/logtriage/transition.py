@@ -1,0 +1,95 @@
+"""How actions and time change a state. Pure, total on open states, no randomness."""
+
+from collections.abc import Iterable
+
+from logtriage.actions import Action, Escalate, Ignore, Resolve, Severity, check_action
+from logtriage.errors import EpisodeOver
+from logtriage.incident import Incident
+from logtriage.state import Closing, Play, State
+
+
+def closing_of(incident: Incident, action: Action) -> Closing | None:
+    """How an action closes the incident, if it does."""
+    match action:
+        case Resolve():
+            return Closing.RESOLVED
+        case Ignore():
+            if incident.closing.ignore_only_p1 and incident.truth.severity is not Severity.P1:
+                return None
+            return Closing.IGNORED
+        case Escalate(team) if team not in incident.truth.teams and incident.closing.wrong_page:
+            return Closing.MISROUTED
+        case _:
+            return None
+
+
+def apply(state: State, action: Action) -> State:
+    """Take an action without time passing; several may be taken within one tick.
+
+    Raises:
+        EpisodeOver: if the incident is closed.
+        UnknownName: if the action names a service or team that the topology lacks.
+            (Text from a model never does: parsing makes it :class:`Malformed`.)
+    """
+    if state.closing is not None:
+        raise EpisodeOver(f"{state.incident.id} is closed ({state.closing}); start a new episode")
+    incident = state.incident
+    check_action(action, incident.topology)
+    return State(
+        incident,
+        state.tick,
+        (*state.history, Play(state.tick, action)),
+        closing_of(incident, action),
+    )
+
+
+def tick(state: State) -> State:
+    """Let one tick pass. An incident still open at its horizon closes as out of time.
+
+    Raises:
+        EpisodeOver: if the tick in which the incident closed has already passed.
+    """
+    closed_at = state.closed_at
+    if closed_at is not None and state.tick >= closed_at:
+        raise EpisodeOver(f"{state.incident.id} is closed ({state.closing}); start a new episode")
+    now = state.tick + 1
+    closing = state.closing
+    if closing is None and now >= state.incident.horizon:
+        closing = Closing.OUT_OF_TIME
+    return State(state.incident, now, state.history, closing)
+
+
+def transition(state: State, action: Action) -> State:
+    """One step of a single agent: ``tick(apply(state, action))``.
+
+    Every action costs one tick, malformed and repeated ones included.
+
+    Raises:
+        EpisodeOver: if the incident is closed.
+        UnknownName: as :func:`apply`.
+    """
+    return tick(apply(state, action))
+
+
+def play(incident: Incident, actions: Iterable[Action]) -> tuple[State, int]:
+    """The state that a list of actions leads to, and how many were left unplayed.
+
+    Actions after the closing one, or after the horizon, were never played. A list
+    that ends early leaves the incident open.
+
+    Raises:
+        UnknownName: as :func:`apply`.
+    """
+    history: list[Play] = []
+    closing: Closing | None = None
+    unplayed = 0
+    for action in actions:
+        if closing is not None:
+            unplayed += 1
+            continue
+        check_action(action, incident.topology)
+        history.append(Play(len(history), action))
+        closing = closing_of(incident, action)
+        if closing is None and len(history) >= incident.horizon:
+            closing = Closing.OUT_OF_TIME
+    return State(incident, len(history), tuple(history), closing), unplayed
