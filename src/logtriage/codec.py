@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from cattrs import Converter, transform_error
 from cattrs.errors import BaseValidationError
-from cattrs.gen import make_dict_structure_fn, override
+from cattrs.v import format_exception
 
 from logtriage.errors import InvalidInput, TopologyError, TranscriptError
 from logtriage.incident import Incident
@@ -133,12 +133,24 @@ def topology_from_json(text: str | bytes | Mapping[str, Any], source: str = "top
             raw = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise TopologyError(f"{source}: not JSON: {error}") from None
+    if not isinstance(raw, Mapping):
+        raise TopologyError(f"{source}: expected a JSON object, got {_kind(raw)}")
     try:
         return _converter().structure(raw, Topology)
     except BaseValidationError as error:
-        raise TopologyError(f"{source}: {'; '.join(transform_error(error))}") from None
-    except (InvalidInput, TypeError, AttributeError) as error:
-        raise TopologyError(f"{source}: {error}") from None
+        reasons = transform_error(error, format_exception=_reason)
+        raise TopologyError(f"{source}: {'; '.join(reasons)}") from None
+
+
+def _reason(error: BaseException, kind: type | None) -> str:
+    """One of the converter's exceptions in our words."""
+    if isinstance(error, InvalidInput):
+        return str(error)
+    if isinstance(error, KeyError):
+        return f"required field {error} is missing"
+    if isinstance(error, AttributeError | TypeError) and kind in (Service, Topology):
+        return "expected an object"
+    return format_exception(error, kind)
 
 
 def load_topology(path: str | Path) -> Topology:
@@ -156,35 +168,17 @@ def load_topology(path: str | Path) -> Topology:
 def _converter() -> Converter:
     converter = Converter(forbid_extra_keys=True)
 
-    def strict_string(value: object, _: type) -> str:
+    def strict_string(value: object, _: object) -> str:
         if not isinstance(value, str):
             raise InvalidInput(f"expected a string, got {_kind(value)}")
         return value
 
-    def strings(value: object, _: type) -> tuple[str, ...]:
+    def strings(value: object, _: object) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise InvalidInput("expected a list of strings")
         return tuple(value)
 
     converter.register_structure_hook(str, strict_string)
-    converter.register_structure_hook(tuple[str, ...], strings)
-    for cls in (Service, Topology):
-        converter.register_structure_hook(
-            cls,
-            make_dict_structure_fn(
-                cls, converter, _cattrs_forbid_extra_keys=True, name=override(omit=False)
-            ),
-        )
+    converter.register_structure_hook_func(lambda kind: kind == tuple[str, ...], strings)
     return converter
 
-
-__all__ = [
-    "decode_transcript",
-    "encode_transcript",
-    "load_topology",
-    "structure_transcript",
-    "topology_from_json",
-    "topology_to_json",
-    "truth_to_json",
-    "unstructure_transcript",
-]

@@ -57,7 +57,7 @@ FAULT_KINDS: Final = (
         "crash_loop", _CODE, _STATELESS, (_RESTART,), True, False, "the process exits repeatedly"
     ),
     FaultKind(
-        "memory_leak", _CODE, _ANYWHERE, (_RESTART,), False, True, "the heap grows without bound"
+        "memory_leak", _CODE, _STATELESS, (_RESTART,), False, True, "the heap grows without bound"
     ),
     FaultKind(
         "deadlock", _CODE, ("service", "queue"), (_RESTART,), False, True, "workers hang for good"
@@ -89,7 +89,7 @@ FAULT_KINDS: Final = (
     FaultKind(
         "stuck_replica",
         _DATA,
-        ("datastore", "queue"),
+        ("datastore",),
         (_RESTART,),
         True,
         True,

@@ -23,9 +23,10 @@ BENIGN_STREAM: Final = hash_name("benign")
 #: Any service has another owner than its default in this share of incidents, per mille.
 #: The same for all services, so that an override says nothing about the root.
 OVERRIDE_SHARE: Final = 380
-#: Code and data, capacity, security: shares of the fault classes, per cent.
+#: Shares of the fault classes, per cent: of code, data, capacity, security.
+_CLASSES: Final = tuple(FaultClass)
 _CLASS_WEIGHTS: Final = (45, 30, 12, 13)
-_CLASSES: Final = (FaultClass.CODE, FaultClass.DATA, FaultClass.CAPACITY, FaultClass.SECURITY)
+_DATASTORE_CLASS_WEIGHTS: Final = (25, 50, 12, 13)
 #: Every one in this many (service, kind) pairs is kept for split ``ood``.
 _HELD_OUT_EVERY: Final = 6
 #: Share of ``ood`` incidents on a random topology, per mille, and its size.
@@ -34,9 +35,14 @@ _RANDOM_SIZES: Final = (5, 30)
 
 
 def held_out(topology: Topology, service: int, kind: FaultKind) -> bool:
-    """Whether a (service, fault) pair is kept from every split but ``ood``."""
+    """Whether a (service, fault) pair is kept from every split but ``ood``.
+
+    A kind that can strike only one service is never held out: no kind is unseen.
+    """
+    if sum(one.tier in kind.tiers for one in topology.services) == 1:
+        return False
     number = FAULT_KINDS.index(kind)
-    return (2 * service + 5 * number + hash_name(topology.name) % 6) % _HELD_OUT_EVERY == 0
+    return (2 * service + 5 * number + hash_name(topology.name)) % _HELD_OUT_EVERY == 0
 
 
 @lru_cache(maxsize=4096)
@@ -102,14 +108,14 @@ def _draw_fault(
     """A root and a kind. ``ood`` True: held-out pairs only, False: none of them, None: any."""
     roots, kinds = _candidates(mode, topology, ood)
     pick = stream.below(len(roots))
-    by_class = kinds[pick]
-    choices = by_class[
-        stream.weighted(
-            tuple(
-                weight if row else 0 for weight, row in zip(_CLASS_WEIGHTS, by_class, strict=True)
-            )
+    datastore = topology.services[roots[pick]].tier == "datastore"
+    weights = tuple(
+        weight if row else 0
+        for weight, row in zip(
+            _DATASTORE_CLASS_WEIGHTS if datastore else _CLASS_WEIGHTS, kinds[pick], strict=True
         )
-    ]
+    )
+    choices = kinds[pick][stream.weighted(weights)]
     return roots[pick], choices[stream.below(len(choices))]
 
 

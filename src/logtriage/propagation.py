@@ -6,6 +6,7 @@ per mille of a service's peak impact.
 """
 
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
 import attrs
@@ -102,6 +103,11 @@ class Scenario:
     changes: tuple[Change, ...]
     version: str
 
+    @cached_property
+    def reading_key(self) -> int:
+        """Key of the stream that makes readings wobble."""
+        return subkey(self.seed, READING_STREAM)
+
 
 def level(scenario: Scenario, hops: int, tick: int, effects: Effects) -> int:
     """Impact at ``hops`` calls from the root, in per mille of the peak there."""
@@ -139,8 +145,8 @@ def resting(seed: int, service: int) -> Impact:
     return Impact(error, p99, error, p99)
 
 
-def _wobble(seed_key: int, service: int, tick: int) -> int:
-    bits = draw(seed_key, service, tick + 64)
+def _wobble(key: int, service: int, tick: int) -> int:
+    bits = draw(key, service, tick + 64)
     return FULL + between(bits, -READING_NOISE, READING_NOISE)
 
 
@@ -151,7 +157,7 @@ def read(
 
     ``hops`` -1 means that the fault does not reach it.
     """
-    key = subkey(scenario.seed, READING_STREAM)
+    key = scenario.reading_key
     earlier_tick = tick - TREND_TICKS
     now = level(scenario, hops, tick, effects) if hops >= 0 else 0
     before = level(scenario, hops, earlier_tick, effects) if hops >= 0 else 0

@@ -1,0 +1,156 @@
+"""The strategies that every law draws from. A new feature joins them here.
+
+Incidents come from all tasks and splits, on default and random topologies; actions
+are well-formed ones of a topology, malformed ones, and arbitrary text.
+"""
+
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from logtriage import (
+    SEVEN_SERVICES,
+    TASKS,
+    Action,
+    IdentifyRootCause,
+    Incident,
+    Malformed,
+    State,
+    Topology,
+    all_actions,
+    initial_state,
+    make_incident,
+    random_topology,
+    transition,
+)
+from logtriage.generator import draw_incident
+from logtriage.parsing import KEPT_TEXT
+from logtriage.tasks import SPLITS, IncidentId, TaskSpec
+
+V1_TASKS = tuple(task for task in TASKS if task.version >= 1)
+ORIGINAL_TASKS = tuple(task for task in TASKS if task.original)
+
+
+def topologies(max_services: int = 40) -> SearchStrategy[Topology]:
+    """The default topology, or a random one of 5 to ``max_services`` services."""
+    drawn = st.builds(random_topology, st.integers(0, 1 << 62), st.integers(5, max_services))
+    return st.one_of(st.just(SEVEN_SERVICES), drawn)
+
+
+def incident_ids(
+    tasks: tuple[TaskSpec, ...] = V1_TASKS, splits: tuple[str, ...] = SPLITS
+) -> SearchStrategy[str]:
+    """Ids of the given tasks and splits."""
+    return st.builds(
+        "{}/{}/{}".format,
+        st.sampled_from([task.id for task in tasks]),
+        st.sampled_from(splits),
+        st.integers(0, 1_000_000),
+    )
+
+
+@st.composite
+def incidents(
+    draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = V1_TASKS, max_services: int = 40
+) -> Incident:
+    """Incidents by id, and incidents of a task on a topology of their own."""
+    if draw(st.booleans()):
+        return make_incident(draw(incident_ids(tasks)))
+    drawable = [task for task in tasks if not task.original]
+    if not drawable:
+        return make_incident(draw(incident_ids(tasks)))
+    task = draw(st.sampled_from(drawable))
+    number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
+    return draw_incident(task, number, draw(topologies(max_services)))
+
+
+def malformed_actions() -> SearchStrategy[Action]:
+    """What parsing makes of unreadable replies."""
+    return st.builds(Malformed, st.text(max_size=KEPT_TEXT), st.text(max_size=80))
+
+
+@st.composite
+def actions(draw: st.DrawFn, topology: Topology) -> Action:
+    """Any action of a topology, with and without a confidence, or a malformed one."""
+    choices = all_actions(topology)
+    if draw(st.integers(0, 9)) == 0:
+        return draw(malformed_actions())
+    action = choices[draw(st.integers(0, len(choices) - 1))]
+    if isinstance(action, IdentifyRootCause) and draw(st.booleans()):
+        return IdentifyRootCause(action.service, draw(st.floats(0, 1)))
+    return action
+
+
+@st.composite
+def useful_actions(draw: st.DrawFn, incident: Incident) -> Action:
+    """Any action, but the right ones far more often than by chance."""
+    from logtriage.policies import perfect_actions
+
+    if draw(st.booleans()):
+        return draw(actions(incident.topology))
+    return draw(st.sampled_from(perfect_actions(incident)))
+
+
+@st.composite
+def plans(
+    draw: st.DrawFn, incident: Incident, max_size: int = 20, useful: bool = True
+) -> list[Action]:
+    """Lists of actions, often long enough to run past the end of the episode."""
+    one = useful_actions(incident) if useful else actions(incident.topology)
+    return draw(st.lists(one, max_size=max_size))
+
+
+@st.composite
+def episodes(
+    draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = V1_TASKS, max_services: int = 20
+) -> tuple[State, ...]:
+    """All states of a played episode, the initial one first; the last may be open."""
+    incident = draw(incidents(tasks, max_services))
+    states = [initial_state(incident)]
+    for action in draw(plans(incident)):
+        if states[-1].is_closed:
+            break
+        states.append(transition(states[-1], action))
+    return tuple(states)
+
+
+def json_values(max_leaves: int = 8) -> SearchStrategy[Any]:
+    """Arbitrary JSON data."""
+    leaves = st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=20)
+    )
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=10), inner, max_size=4)
+        ),
+        max_leaves=max_leaves,
+    )
+
+
+def wire_actions() -> SearchStrategy[dict[str, Any]]:
+    """Objects that look like wire actions, most of them wrong somewhere."""
+    from logtriage.actions import ACTION_TYPES
+
+    names = st.one_of(
+        st.sampled_from([*ACTION_TYPES, "malformed", "page", ""]), json_values(max_leaves=2)
+    )
+    values = st.one_of(
+        st.sampled_from(
+            [
+                *SEVEN_SERVICES.names, *SEVEN_SERVICES.teams, "P1", "p1", "payment", "all",
+                "restart:user-db", "restart:", ":user-db", "reboot:user-db", "restart user-db",
+            ]  # fmt: skip
+        ),
+        json_values(max_leaves=3),
+    )
+    return st.fixed_dictionaries(
+        {"action_type": names},
+        optional={
+            "value": values,
+            "confidence": st.one_of(st.floats(), json_values(max_leaves=2)),
+            "reasoning": json_values(max_leaves=2),
+            "reason": json_values(max_leaves=2),
+        },
+    )

@@ -1,0 +1,167 @@
+"""Laws of drawing: solvable, disjoint, decidable, on every topology."""
+
+import attrs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logtriage import (
+    SEVEN_SERVICES,
+    Incident,
+    RequestMoreLogs,
+    Topology,
+    grade,
+    initial_state,
+    make_incident,
+    observe,
+    random_topology,
+    transition,
+)
+from logtriage.actions import Malformed, Remediate, Severity
+from logtriage.emission import SimulatedTelemetry
+from logtriage.faults import fault_kind
+from logtriage.policies import ExpertPolicy
+from logtriage.rng import MASK, below, between, draw, mix, subkey
+from logtriage.runbook import responsible_team, severity_of
+from logtriage.tasks import SPLITS, TASKS, IncidentId, parse_incident_id
+from property_tests.strategies import V1_TASKS, incident_ids, incidents, topologies
+
+numbers = st.integers(0, (1 << 48) - 1)
+
+
+@given(st.sampled_from(TASKS), st.sampled_from(SPLITS), st.sampled_from(SPLITS), numbers, numbers)
+def test_splits_and_indices_never_share_a_seed(
+    task: object, one: str, other: str, i: int, j: int
+) -> None:
+    assert isinstance(task, type(TASKS[0]))
+    a, b = IncidentId(task, one, i), IncidentId(task, other, j)
+    assert (a.seed == b.seed) == ((one, i) == (other, j))
+    assert 0 <= a.seed <= MASK
+
+
+@given(incident_ids(TASKS))
+def test_ids_round_trip_and_determine_everything(incident_id: str) -> None:
+    assert str(parse_incident_id(incident_id)) == incident_id
+    kept = make_incident(incident_id)
+    make_incident.cache_clear()
+    drawn = make_incident(incident_id)
+    assert drawn is not kept
+    assert drawn == kept
+    assert hash(drawn) == hash(kept)
+    assert observe(initial_state(drawn)) == observe(initial_state(kept))
+
+
+@given(st.integers(0, 1 << 62), st.integers(5, 200))
+def test_random_topologies_are_valid(seed: int, size: int) -> None:
+    topology = random_topology(seed, size)
+    assert len(topology) == size
+    assert attrs.evolve(topology) == topology  # validates again
+    assert all(0 <= depth <= 4 for depth in topology.depth)
+    order = {name: i for i, name in enumerate(topology.names)}
+    assert all(order[s.name] < order[c] for s in topology.services for c in s.calls)  # acyclic
+    for service in topology.services:
+        assert service.tier not in ("datastore", "queue") or not service.calls
+
+
+@given(incidents(max_services=60))
+def test_the_truth_follows_the_public_rules(incident: Incident) -> None:
+    truth = incident.truth
+    if truth.fault is None:
+        assert truth.benign
+        assert (truth.severity, truth.teams, truth.remedies) == (
+            Severity.P3,
+            frozenset(),
+            frozenset(),
+        )
+        return
+    kind, service = fault_kind(truth.fault.kind), truth.fault.service
+    index = incident.topology.index(service)
+    assert incident.topology.services[index].tier in kind.tiers
+    assert truth.root_causes == {service}
+    assert truth.remedies == {(remedy, service) for remedy in kind.remedies}
+    assert truth.teams == {
+        responsible_team(kind, index, incident.topology, incident.directory)
+    }
+
+
+@given(incidents(max_services=60), st.data())
+def test_severity_can_be_read_off_the_panel_at_every_tick(
+    incident: Incident, data: st.DataObject
+) -> None:
+    """Also while healthy services are being restarted: the margin is wider than the blips."""
+    state = initial_state(incident)
+    while not state.is_closed:
+        slo = observe(state).slo
+        assert slo is not None
+        assert severity_of(slo) is incident.truth.severity
+        name = data.draw(st.sampled_from(incident.topology.names))
+        wrong = Remediate("restart", name)  # type: ignore[arg-type]
+        if (wrong.remedy, name) in incident.truth.remedies:
+            state = transition(state, RequestMoreLogs(name))
+        else:
+            state = transition(state, wrong)
+
+
+@given(incidents(max_services=60))
+def test_the_right_remedy_ends_the_impact_within_two_ticks(incident: Incident) -> None:
+    if incident.truth.benign:
+        return
+    state = transition(initial_state(incident), Remediate(*min(incident.truth.remedies)))
+    state = transition(state, Malformed("", "waiting"))
+    state = transition(state, Malformed("", "waiting"))
+    seen = observe(state)
+    assert seen.slo is not None
+    assert severity_of(seen.slo) is Severity.P3
+    telemetry = incident.telemetry
+    assert isinstance(telemetry, SimulatedTelemetry)
+    faulty = {incident.topology.names[one.service] for one in telemetry.scenario.affected}
+    distractors = {"DiskUsage", "CertExpiry", "BatchDuration", "AuthFailures"}
+    assert not [a for a in seen.alerts if a.service in faulty and a.name not in distractors]
+
+
+@given(topologies(60), st.sampled_from(V1_TASKS), numbers)
+def test_the_expert_solves_any_topology(topology: Topology, task: object, index: int) -> None:
+    from logtriage.generator import draw_incident
+
+    assert isinstance(task, type(TASKS[0]))
+    incident = draw_incident(task, IncidentId(task, "test", index), topology)
+    state, memory = initial_state(incident), None
+    while not state.is_closed:
+        action, memory = ExpertPolicy().act(observe(state), memory)
+        state = transition(state, action)
+    graded = grade(state)
+    assert graded.gate is None
+    assert graded.score is not None
+    assert graded.score > 0.5
+
+
+@given(st.integers(0, MASK), st.integers(0, MASK))
+def test_mix_is_injective(a: int, b: int) -> None:
+    assert (mix(a) == mix(b)) == (a == b)
+
+
+@given(st.integers(0, MASK), st.integers(0, 1 << 16), st.integers(-100, 100), st.integers(0, 100))
+def test_bits_map_into_their_range(bits: int, n: int, low: int, width: int) -> None:
+    assert 0 <= below(bits, n + 1) <= n
+    assert low <= between(bits, low, low + width) <= low + width
+
+
+@given(st.integers(0, MASK), st.integers(0, 300), st.integers(0, 300))
+def test_draws_agree_with_numpy(seed: int, a: int, b: int) -> None:
+    """The batched engine must be able to draw the same numbers with uint64 arrays."""
+    import numpy as np
+
+    from logtriage.rng import GAMMA_A, GAMMA_B, MIX_1, MIX_2
+
+    key = subkey(seed, 7)
+    with np.errstate(over="ignore"):
+        value = np.array([key], np.uint64)
+        value = value + np.uint64(a) * np.uint64(GAMMA_A) + np.uint64(b) * np.uint64(GAMMA_B)
+        value = (value ^ (value >> np.uint64(30))) * np.uint64(MIX_1)
+        value = (value ^ (value >> np.uint64(27))) * np.uint64(MIX_2)
+        value = value ^ (value >> np.uint64(31))
+    assert int(value[0]) == draw(key, a, b)
+
+
+def test_the_default_topology_is_the_documented_one() -> None:
+    assert len(SEVEN_SERVICES) == 7
+    assert len(SEVEN_SERVICES.teams) == 4

@@ -1,0 +1,148 @@
+"""Laws of what can be seen: never the truth, nothing uninspected, the same each time."""
+
+import attrs
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from logtriage import (
+    Incident,
+    RequestMoreLogs,
+    State,
+    all_actions,
+    initial_state,
+    observe,
+    parse_action,
+    render_action,
+    render_observation,
+    transition,
+)
+from logtriage.emission import SimulatedTelemetry
+from logtriage.policies import ExpertPolicy, RandomPolicy, masked_actions
+from logtriage.roles import TRIO, VIEWS, Role
+from property_tests.strategies import ORIGINAL_TASKS, V1_TASKS, episodes, incidents, plans
+
+ALL_TASKS = V1_TASKS + ORIGINAL_TASKS
+
+
+@given(episodes(ALL_TASKS))
+def test_health_is_known_only_where_inspected_or_alerting(states: tuple[State, ...]) -> None:
+    for state in states:
+        seen = observe(state)
+        names = state.incident.topology.names
+        asked = {a.service for a in state.actions if isinstance(a, RequestMoreLogs)}
+        alerting = {alert.service for alert in seen.alerts}
+        known = {n for n, reading in zip(names, seen.health, strict=True) if reading is not None}
+        assert known == (asked - {None}) | alerting
+
+
+@given(st.data(), incidents())
+def test_what_was_never_inspected_is_invisible(data: st.DataObject, incident: Incident) -> None:
+    """Change the hidden measurements of services that nobody looks at: nothing shows."""
+    telemetry = incident.telemetry
+    assert isinstance(telemetry, SimulatedTelemetry)
+    state = initial_state(incident)
+    asked: set[int] = set()
+    for action in data.draw(plans(incident, max_size=incident.horizon)):
+        if state.is_closed:
+            break
+        state = transition(state, action)
+        if isinstance(action, RequestMoreLogs):
+            asked.add(-1 if action.service is None else incident.topology.index(action.service))
+    quiet = {
+        one.service
+        for one in telemetry.scenario.affected
+        if one.alert_from < 0 and one.service not in asked
+    }
+    assume(quiet and -1 not in asked)
+    changed = attrs.evolve(
+        telemetry,
+        scenario=attrs.evolve(
+            telemetry.scenario,
+            affected=tuple(
+                attrs.evolve(one, impact=attrs.evolve(one.impact, peak_error=9_999))
+                if one.service in quiet
+                else one
+                for one in telemetry.scenario.affected
+            ),
+        ),
+    )
+    other = attrs.evolve(incident, telemetry=changed)
+    assert other != incident
+    assert observe(attrs.evolve(state, incident=other)) == observe(state)
+
+
+@given(st.data(), incidents())
+def test_the_truth_is_not_in_the_observation(data: st.DataObject, incident: Incident) -> None:
+    """The same telemetry with another truth looks the same until an act tells them apart."""
+    truth = attrs.evolve(
+        incident.truth,
+        severity=None,
+        fault=None,
+        root_causes=frozenset(incident.topology.names),
+    )
+    other = attrs.evolve(incident, id="elsewhere", truth=truth)
+    state = initial_state(incident)
+    for action in data.draw(plans(incident, max_size=6)):
+        if state.is_closed:
+            break
+        state = transition(state, action)
+    assert observe(attrs.evolve(state, incident=other)) == observe(state)
+    assert incident.id not in render_observation(observe(state))
+
+
+@given(st.data(), incidents(ALL_TASKS))
+def test_observations_can_be_recomputed_in_any_order(
+    data: st.DataObject, incident: Incident
+) -> None:
+    states = [initial_state(incident)]
+    for action in data.draw(plans(incident, max_size=8)):
+        if states[-1].is_closed:
+            break
+        states.append(transition(states[-1], action))
+    forward = [observe(state) for state in states]
+    order = data.draw(st.permutations(range(len(states))))
+    fresh = [State(s.incident, s.tick, s.history, s.closing) for s in states]
+    assert {i: observe(fresh[i]) for i in order} == dict(enumerate(forward))
+    assert len({hash(one) for one in forward}) == len(set(forward))
+
+
+@given(episodes(), st.sets(st.sampled_from(VIEWS)))
+def test_a_role_sees_a_slice_and_nothing_else(
+    states: tuple[State, ...], views: set[str]
+) -> None:
+    everything, nothing = Role("all", frozenset(VIEWS), frozenset()), Role(
+        "none", frozenset(), frozenset()
+    )
+    for state in states:
+        whole, part = observe(state), observe(state, Role("some", frozenset(views), frozenset()))
+        assert observe(state, everything) == whole
+        blank = observe(state, nothing)
+        for field in attrs.fields(type(whole)):
+            if field.name != "hidden":
+                value = getattr(part, field.name)
+                assert value in (getattr(whole, field.name), getattr(blank, field.name))
+        assert part.hidden == frozenset(VIEWS) - views
+        render_observation(part)
+
+
+@given(episodes())
+def test_the_default_roles_split_what_a_single_agent_sees(states: tuple[State, ...]) -> None:
+    assert frozenset().union(*(role.views for role in TRIO)) == frozenset(VIEWS)
+    for state in states:
+        triage, escalation, remediation = (observe(state, role) for role in TRIO)
+        assert triage.directory == () == remediation.directory
+        assert escalation.window == () == remediation.window
+        assert escalation.health == () == triage.health
+
+
+@given(episodes(ALL_TASKS), st.integers(0, 1 << 32))
+def test_policies_are_pure_and_render_to_what_parses_back(
+    states: tuple[State, ...], seed: int
+) -> None:
+    for state in states:
+        seen = observe(state)
+        for policy in (ExpertPolicy(), RandomPolicy(seed)):
+            action, memory = policy.act(seen, None)
+            assert (action, memory) == policy.act(seen, None)
+            assert parse_action(render_action(action), seen.topology) == action
+        assert set(masked_actions(seen)) <= set(all_actions(seen.topology))

@@ -1,0 +1,157 @@
+"""Laws of reading: total on everything, and exact on what we write ourselves."""
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logtriage import (
+    SEVEN_SERVICES,
+    InvalidInput,
+    Malformed,
+    Topology,
+    TranscriptError,
+    action_id,
+    all_actions,
+    grade,
+    parse_action,
+    render_action,
+    transcript_of,
+)
+from logtriage.actions import check_action
+from logtriage.codec import (
+    decode_transcript,
+    encode_transcript,
+    structure_transcript,
+    topology_from_json,
+    topology_to_json,
+    truth_to_json,
+)
+from logtriage.grading import grade_transcript
+from logtriage.parsing import KEPT_TEXT, action_from_wire, action_to_wire
+from logtriage.state import State
+from property_tests.strategies import (
+    actions,
+    episodes,
+    incident_ids,
+    json_values,
+    topologies,
+    wire_actions,
+)
+
+
+@given(st.text())
+def test_parsing_text_is_total(text: str) -> None:
+    action = parse_action(text, SEVEN_SERVICES)
+    check_action(action, SEVEN_SERVICES)
+    if isinstance(action, Malformed):
+        assert action.reason
+        assert len(action.text) <= KEPT_TEXT
+
+
+@given(st.lists(st.one_of(wire_actions(), json_values()), max_size=3), st.text(max_size=30))
+def test_parsing_json_in_prose_is_total(values: list[Any], prose: str) -> None:
+    text = prose.join(json.dumps(value) for value in values)
+    check_action(parse_action(text, SEVEN_SERVICES), SEVEN_SERVICES)
+
+
+@given(wire_actions())
+def test_reading_wire_actions_is_total_and_stable(wire: dict[str, Any]) -> None:
+    action = action_from_wire(wire, SEVEN_SERVICES)
+    check_action(action, SEVEN_SERVICES)
+    if isinstance(action, Malformed):
+        assert action.reason
+    assert action_from_wire(action_to_wire(action), SEVEN_SERVICES) == action
+
+
+@given(st.data(), topologies())
+def test_what_we_render_parses_back(data: st.DataObject, topology: Topology) -> None:
+    action = data.draw(actions(topology))
+    if isinstance(action, Malformed):
+        assert action_from_wire(action_to_wire(action), topology) == action
+        return
+    text = render_action(action)
+    assert parse_action(text, topology) == action
+    assert parse_action(f"I think so:\n```json\n{text}\n```\n{text}", topology) == action
+
+
+@given(topologies(200))
+def test_canonical_integers_are_a_bijection(topology: Topology) -> None:
+    listed = all_actions(topology)
+    assert [action_id(action, topology) for action in listed] == list(range(len(listed)))
+    n, teams = len(topology), len(topology.teams)
+    assert len(listed) == 3 + n + teams + 5 * n + 1 + n + 2
+
+
+@given(episodes(), st.dictionaries(st.text(min_size=1, max_size=10), json_values(), max_size=3))
+def test_transcripts_round_trip_and_grade_alike(
+    states: tuple[State, ...], extra: dict[str, Any]
+) -> None:
+    known = {"schema", "incident", "actions", "status", "agent"}
+    extra = {key: value for key, value in extra.items() if key not in known}
+    state = states[-1]
+    transcript = transcript_of(state, agent="someone", extra=extra)
+    assert decode_transcript(encode_transcript(transcript)) == transcript
+    resolved = grade_transcript(transcript, resolve=lambda _: state.incident)
+    own = grade(state)
+    assert (resolved.score, resolved.criteria, resolved.digest, resolved.closing) == (
+        own.score,
+        own.criteria,
+        own.digest,
+        own.closing,
+    )
+
+
+@given(json_values(max_leaves=20))
+def test_reading_transcripts_fails_only_with_our_own_error(value: Any) -> None:
+    try:
+        structure_transcript(value)
+    except TranscriptError as error:
+        assert error.reason
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            key: json_values()
+            for key in ("schema", "incident", "actions", "status", "agent", "other")
+        },
+    )
+)
+def test_reading_near_transcripts_fails_only_with_our_own_error(value: Any) -> None:
+    try:
+        structure_transcript(value)
+    except TranscriptError as error:
+        assert error.reason
+
+
+@given(st.binary(max_size=200))
+def test_decoding_bytes_fails_only_with_our_own_error(data: bytes) -> None:
+    try:
+        decode_transcript(data)
+    except TranscriptError as error:
+        assert error.reason
+
+
+@given(topologies(200))
+def test_topologies_round_trip(topology: Topology) -> None:
+    text = json.dumps(topology_to_json(topology))
+    assert topology_from_json(text) == topology
+
+
+@given(json_values(max_leaves=20))
+def test_reading_topologies_fails_only_with_our_own_error(value: Any) -> None:
+    try:
+        topology_from_json(json.dumps(value))
+    except InvalidInput as error:
+        assert str(error)
+
+
+@given(incident_ids())
+def test_truths_are_json(incident_id: str) -> None:
+    from logtriage import make_incident
+
+    truth = truth_to_json(make_incident(incident_id))
+    assert json.loads(json.dumps(truth)) == truth
