@@ -181,4 +181,3 @@ def _converter() -> Converter:
     converter.register_structure_hook(str, strict_string)
     converter.register_structure_hook_func(lambda kind: kind == tuple[str, ...], strings)
     return converter
-

@@ -268,6 +268,7 @@ class SimulatedTelemetry:
             texts[((bits >> 36) & 1023) % len(texts)],
             bits,
             ms=self._p99(one.service, tick, effects),
+            pct=self._error_percent(one, tick, effects),
         )
 
     def _trend_line(self, service: int, tick: int, second: int, effects: Effects) -> LogLine:
@@ -290,13 +291,27 @@ class SimulatedTelemetry:
         rise = one.impact.peak_p99 - one.impact.base_p99
         return one.impact.base_p99 + rise * level(self.scenario, one.hops, tick, effects) // FULL
 
+    def _error_percent(self, one: Affected, tick: int, effects: Effects) -> int:
+        """The noise-free error rate of an affected service in per cent, at least 1."""
+        rise = one.impact.peak_error - one.impact.base_error
+        return max(1, rise * level(self.scenario, one.hops, tick, effects) // FULL // 100)
+
     def _line(
-        self, second: int, service: int, grade: str, text: str, bits: int, *, ms: int, dep: str = ""
+        self,
+        second: int,
+        service: int,
+        grade: str,
+        text: str,
+        bits: int,
+        *,
+        ms: int,
+        dep: str = "",
+        pct: int | None = None,
     ) -> LogLine:
         message = text.format(
             dep=dep,
             ms=ms,
-            pct=40 + (bits >> 50) % 58,
+            pct=40 + (bits >> 50) % 58 if pct is None else pct,
             n=3 + (bits >> 44) % 57,
             v=self.scenario.version,
         )

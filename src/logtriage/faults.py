@@ -111,7 +111,7 @@ FAULT_KINDS: Final = (
         "pool_exhaustion",
         _CAPACITY,
         ("service", "datastore"),
-        (_SCALE, _RESTART),
+        (_SCALE,),
         True,
         True,
         "no free connections in the pool",

@@ -1,8 +1,10 @@
 """What logs say. Two phrasings: 0 is used everywhere but in split ``ood``, 1 only there.
 
-Placeholders: ``{dep}`` a dependency, ``{ms}`` milliseconds, ``{pct}`` a percentage,
-``{n}`` a small number, ``{v}`` a version. A *cue* is a fragment that occurs in the
-cause lines of one fault kind and nowhere else (a test holds this for the whole table).
+Placeholders: ``{dep}`` a dependency, ``{ms}`` milliseconds and ``{pct}`` a percentage
+(measured where the line is about a measured service, else arbitrary), ``{n}`` a small
+number, ``{v}`` the release or config revision behind the fault. A *cue* is a fragment
+that occurs in the cause lines of one fault kind and nowhere else (a test holds this for
+the whole table).
 """
 
 from typing import Final
@@ -12,16 +14,16 @@ CAUSES: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "bad_deploy": (
         (
             "unhandled exception in handler, first seen with release {v}",
-            "regression: {pct}% of requests throw, first seen with release {v}",
+            "regression: {pct}% of calls throw, first seen with release {v}",
         ),
         ("rollout of {v} broke request decoding; older pods are fine",),
     ),
     "config_drift": (
         (
-            "config revision r{n} rejected at runtime: timeout_ms must be positive",
-            "config revision r{n} points to a retired endpoint",
+            "config revision {v} rejected at runtime: timeout_ms must be positive",
+            "config revision {v} points to a retired endpoint",
         ),
-        ("settings r{n} misapplied: feature flag table is empty",),
+        ("settings {v} misapplied: feature flag table is empty",),
     ),
     "crash_loop": (
         (
@@ -156,7 +158,7 @@ COMPLAINTS: Final = (
     (
         "call to {dep} timed out after {ms} ms",
         "upstream {dep} returned 503, {n} retries failed",
-        "circuit open for {dep}, {pct}% of calls failed",
+        "circuit open for {dep} after {n} failed calls",
     ),
     ("no answer from {dep} within {ms} ms", "giving up on {dep} after {n} attempts"),
 )
@@ -214,6 +216,6 @@ BENIGN: Final = (
     ("batch_job", "nightly export job {pct}% done, reads elevated until it ends"),
     ("backup", "backup snapshot in progress, {pct}% copied, ends by itself"),
     ("cache_warmup", "cache warming after planned maintenance, {pct}% warm"),
-    ("monitor_flap", "probe flapped {n} times, service itself answers normally"),
+    ("index_rebuild", "planned index rebuild, {pct}% done, slower until it ends"),
     ("load_test", "synthetic load test tagged lt-{n}, stops on schedule"),
 )

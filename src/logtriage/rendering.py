@@ -131,10 +131,9 @@ def _header(observation: Observation) -> str:
 
 
 def _reading(reading: Reading) -> str:
-    minutes = TREND_TICKS * TICK_SECONDS // 60
     return (
         f"errors {reading.error_bp / 100:.2f}%, p99 {reading.p99_ms} ms "
-        f"({minutes} min ago {reading.earlier_p99_ms})"
+        f"(was {reading.earlier_p99_ms})"
     )
 
 
@@ -154,7 +153,8 @@ def _health(observation: Observation) -> str:
         unknown = [f"{len(unknown)} services"]
     if unknown:
         known.append(f"unknown: {', '.join(unknown)}")
-    return "\n".join(("HEALTH:", *known))
+    minutes = TREND_TICKS * TICK_SECONDS // 60
+    return "\n".join((f"HEALTH (was: p99 {minutes} min ago):", *known))
 
 
 def _directory(observation: Observation) -> str:

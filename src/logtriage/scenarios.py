@@ -71,11 +71,13 @@ def draw_scenario(
     hops = topology.hops_from(root)
     edge_hops = min(hops[edge] for edge in topology.edges if hops[edge] >= 0)
     reached = [service for service, distance in enumerate(hops) if distance >= 0]
-    slo = _edge_impact(stream, kind, severity)
+    # What drifts, drifts in latency: a silent fault fails no requests early on.
+    errors = kind.errors and mode is not Mode.DRIFT
+    slo = _edge_impact(stream, errors, severity)
     timing = _timing(mode, stream, max(hops))
     alerting = _alerting(stream, mode, topology, hops, timing.voice_at)
-    peak_error = stream.between(1500, 5000) if kind.errors else stream.between(100, 400)
-    peak_p99 = stream.between(300, 700) if kind.errors else stream.between(1500, 4000)
+    peak_error = stream.between(1500, 5000) if errors else stream.between(100, 400)
+    peak_p99 = stream.between(300, 700) if errors else stream.between(1500, 4000)
     affected = []
     for service in reached:
         distance = hops[service]
@@ -99,7 +101,7 @@ def draw_scenario(
                 alerting.get(service, -1),
             )
         )
-    version = _version(stream)
+    version = _version(stream, "config" if kind.name == "config_drift" else "deploy")
     return Scenario(
         seed=seed,
         mode=mode,
@@ -137,7 +139,7 @@ def draw_benign_scenario(seed: int, topology: Topology, service: int) -> tuple[S
         peak_tick=timing.peak_tick,
         voice_at=timing.voice_at,
         distractors=_distractors(stream, Mode.DRIFT, topology, frozenset((service,))),
-        changes=_changes(stream, topology, service, None, _version(stream)),
+        changes=_changes(stream, topology, service, None, ""),
         version="",
     )
     return scenario, stream.below(len(BENIGN))
@@ -147,10 +149,10 @@ def _edge_rest(stream: Stream) -> tuple[int, int]:
     return stream.between(5, 20), stream.between(160, 240)
 
 
-def _edge_impact(stream: Stream, kind: FaultKind, severity: Severity) -> Impact:
+def _edge_impact(stream: Stream, errors: bool, severity: Severity) -> Impact:
     base_error, base_p99 = _edge_rest(stream)
-    error = (EDGE_ERROR if kind.errors else EDGE_ERROR_ASIDE)[severity]
-    p99 = (EDGE_P99_ASIDE if kind.errors else EDGE_P99)[severity]
+    error = (EDGE_ERROR if errors else EDGE_ERROR_ASIDE)[severity]
+    p99 = (EDGE_P99_ASIDE if errors else EDGE_P99)[severity]
     return Impact(base_error, base_p99, stream.between(*error), stream.between(*p99))
 
 
@@ -204,7 +206,10 @@ def _distractors(
     return tuple(chosen)
 
 
-def _version(stream: Stream) -> str:
+def _version(stream: Stream, change: str) -> str:
+    """A release number, or a config revision."""
+    if change == "config":
+        return f"r{stream.between(100, 999)}"
     return f"{stream.between(1, 9)}.{stream.below(30)}.{stream.below(10)}"
 
 
@@ -227,15 +232,11 @@ def _changes(
 ) -> tuple[Change, ...]:
     """Two innocent changes, and mostly the one behind the fault; newest first."""
     related = None if kind is None else _RELATED_CHANGE.get(kind.name)
-    changes = [
-        _change(
-            stream,
-            topology.names[stream.below(len(topology))],
-            _CHANGE_KINDS[stream.below(4)],
-            _version(stream),
-        )
-        for _ in range(2)
-    ]
+    changes = []
+    for _ in range(2):
+        innocent = _CHANGE_KINDS[stream.below(len(_CHANGE_KINDS))]
+        service = topology.names[stream.below(len(topology))]
+        changes.append(_change(stream, service, innocent, _version(stream, innocent)))
     if related is not None and stream.chance(_RELATED_SHOWN):
         changes.append(_change(stream, topology.names[root], related, version))
     changes.sort(key=_age)
@@ -252,9 +253,9 @@ def _change(stream: Stream, service: str, kind: str, version: str) -> Change:
         case "deploy":
             detail = f"release {version}"
         case "config":
-            detail = f"config r{stream.between(100, 999)}"
+            detail = f"config {version}"
         case "traffic":
             detail = f"traffic +{stream.between(5, 60)}%"
         case _:
-            detail = f"security advisory LT-{stream.between(100, 999)}"
+            detail = f"advisory LT-{stream.between(100, 999)}"
     return Change(service, kind, minutes, detail)
