@@ -139,9 +139,18 @@ def wire_actions() -> SearchStrategy[dict[str, Any]]:
     values = st.one_of(
         st.sampled_from(
             [
-                *SEVEN_SERVICES.names, *SEVEN_SERVICES.teams, "P1", "p1", "payment", "all",
-                "restart:user-db", "restart:", ":user-db", "reboot:user-db", "restart user-db",
-            ]  # fmt: skip
+                *SEVEN_SERVICES.names,
+                *SEVEN_SERVICES.teams,
+                "P1",
+                "p1",
+                "payment",
+                "all",
+                "restart:user-db",
+                "restart:",
+                ":user-db",
+                "reboot:user-db",
+                "restart user-db",
+            ]
         ),
         json_values(max_leaves=3),
     )

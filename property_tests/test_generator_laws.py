@@ -78,9 +78,7 @@ def test_the_truth_follows_the_public_rules(incident: Incident) -> None:
     assert incident.topology.services[index].tier in kind.tiers
     assert truth.root_causes == {service}
     assert truth.remedies == {(remedy, service) for remedy in kind.remedies}
-    assert truth.teams == {
-        responsible_team(kind, index, incident.topology, incident.directory)
-    }
+    assert truth.teams == {responsible_team(kind, index, incident.topology, incident.directory)}
 
 
 @given(incidents(max_services=60), st.data())
@@ -94,7 +92,7 @@ def test_severity_can_be_read_off_the_panel_at_every_tick(
         assert slo is not None
         assert severity_of(slo) is incident.truth.severity
         name = data.draw(st.sampled_from(incident.topology.names))
-        wrong = Remediate("restart", name)  # type: ignore[arg-type]
+        wrong = Remediate("restart", name)
         if (wrong.remedy, name) in incident.truth.remedies:
             state = transition(state, RequestMoreLogs(name))
         else:

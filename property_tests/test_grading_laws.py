@@ -1,5 +1,6 @@
 """Laws of the grade: above all, a wrong escalation anywhere gives exactly 0."""
 
+from itertools import pairwise
 from math import isclose
 
 import attrs
@@ -20,7 +21,6 @@ from logtriage import (
     Remediate,
     RequestMoreLogs,
     Resolve,
-    Severity,
     State,
     grade,
     initial_state,
@@ -29,6 +29,7 @@ from logtriage import (
     reward,
     transition,
 )
+from logtriage.actions import SEVERITIES
 from logtriage.grading import Criterion, grade_actions, rubric_of, score
 from logtriage.policies import perfect_actions
 from property_tests.strategies import (
@@ -63,7 +64,7 @@ def test_a_grade_lies_in_the_unit_interval_and_explains_itself(
 @given(episodes())
 def test_rewards_add_up_exactly_to_the_final_grade(states: tuple[State, ...]) -> None:
     total = 0.0
-    for before, after in zip(states, states[1:], strict=False):
+    for before, after in pairwise(states):
         total += reward(before, after)
     assert grade(states[0]).score == 0.0
     assert total == grade(states[-1]).score
@@ -71,7 +72,7 @@ def test_rewards_add_up_exactly_to_the_final_grade(states: tuple[State, ...]) ->
 
 @given(episodes(ORIGINAL_TASKS))
 def test_original_rewards_add_up_to_the_difference(states: tuple[State, ...]) -> None:
-    steps = zip(states, states[1:], strict=False)
+    steps = pairwise(states)
     total = sum(reward(before, after) for before, after in steps)
     assert isclose(total, score(states[-1]) - score(states[0]), abs_tol=1e-9)
 
@@ -153,9 +154,9 @@ def test_enumerating_answers_never_beats_one_correct_answer(
     """Asking every service, every severity, every remedy in some order gains nothing."""
     topology = incident.topology
     order = data.draw(st.permutations(topology.names[:10]))
-    guesses: list[Action] = [ClassifySeverity(s) for s in data.draw(st.permutations(Severity))]
+    guesses: list[Action] = [ClassifySeverity(s) for s in data.draw(st.permutations(SEVERITIES))]
     guesses += [IdentifyRootCause(name) for name in order]
-    guesses += [Remediate("restart", name) for name in order]  # type: ignore[arg-type]
+    guesses += [Remediate("restart", name) for name in order]
     guesses = data.draw(st.permutations(guesses))
     right = grade_actions(incident, perfect_actions(incident))
     for closing in ([], [Resolve()], [Ignore()]):
@@ -170,11 +171,14 @@ def test_later_declarations_change_nothing_but_time(
     data: st.DataObject, incident: Incident
 ) -> None:
     service = data.draw(st.sampled_from(incident.topology.names))
-    first = [ClassifySeverity(data.draw(st.sampled_from(Severity))), IdentifyRootCause(service)]
+    first: list[Action] = [
+        ClassifySeverity(data.draw(st.sampled_from(SEVERITIES))),
+        IdentifyRootCause(service),
+    ]
     later = data.draw(
         st.lists(
             st.one_of(
-                st.builds(ClassifySeverity, st.sampled_from(Severity)),
+                st.builds(ClassifySeverity, st.sampled_from(SEVERITIES)),
                 st.builds(IdentifyRootCause, st.sampled_from(incident.topology.names)),
             ),
             max_size=3,
@@ -192,8 +196,9 @@ def test_idle_steps_never_pay(data: st.DataObject, incident: Incident) -> None:
         st.sampled_from([RequestMoreLogs(None), Malformed("?", "no JSON"), *plan[:1]])
     )
     at = data.draw(st.integers(0, len(plan)))
-    without, with_it = grade_actions(incident, plan), grade_actions(
-        incident, [*plan[:at], *(idle for _ in range(1)), *plan[at:]]
+    without, with_it = (
+        grade_actions(incident, plan),
+        grade_actions(incident, [*plan[:at], *(idle for _ in range(1)), *plan[at:]]),
     )
     if idle in plan and idle not in plan[:at]:
         return  # moved forward, not inserted
@@ -274,9 +279,7 @@ def test_renaming_services_and_teams_changes_no_score(
     assert (before.score, before.gate, before.closing) == (after.score, after.gate, after.closing)
 
 
-@given(
-    st.lists(st.integers(0, 1000), min_size=5, max_size=5).filter(any), episodes()
-)
+@given(st.lists(st.integers(0, 1000), min_size=5, max_size=5).filter(any), episodes())
 def test_any_weights_that_sum_to_one_make_a_rubric(
     shares: list[int], states: tuple[State, ...]
 ) -> None:
@@ -289,7 +292,7 @@ def test_any_weights_that_sum_to_one_make_a_rubric(
             for row, share in zip(DEFAULT.criteria, shares, strict=True)
         ),
     )
-    steps = zip(states, states[1:], strict=False)
+    steps = pairwise(states)
     assert sum(reward(a, b, rubric) for a, b in steps) == score(states[-1], rubric)
     assert 0.0 <= score(states[-1], rubric) <= 1.0
 

@@ -56,7 +56,7 @@ def test_what_was_never_inspected_is_invisible(data: st.DataObject, incident: In
     assume(quiet and -1 not in asked)
     changed = attrs.evolve(
         telemetry,
-        scenario=attrs.evolve(
+        given=attrs.evolve(
             telemetry.scenario,
             affected=tuple(
                 attrs.evolve(one, impact=attrs.evolve(one.impact, peak_error=9_999))
@@ -107,11 +107,10 @@ def test_observations_can_be_recomputed_in_any_order(
 
 
 @given(episodes(), st.sets(st.sampled_from(VIEWS)))
-def test_a_role_sees_a_slice_and_nothing_else(
-    states: tuple[State, ...], views: set[str]
-) -> None:
-    everything, nothing = Role("all", frozenset(VIEWS), frozenset()), Role(
-        "none", frozenset(), frozenset()
+def test_a_role_sees_a_slice_and_nothing_else(states: tuple[State, ...], views: set[str]) -> None:
+    everything, nothing = (
+        Role("all", frozenset(VIEWS), frozenset()),
+        Role("none", frozenset(), frozenset()),
     )
     for state in states:
         whole, part = observe(state), observe(state, Role("some", frozenset(views), frozenset()))

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -56,9 +57,10 @@ def test_closed_states_are_absorbing(data: st.DataObject, states: tuple[State, .
     last = states[-1]
     action = data.draw(actions(last.incident.topology))
     if last.is_closed:
-        for step in (lambda: transition(last, action), lambda: apply(last, action)):
-            with pytest.raises(EpisodeOver, match=last.incident.id):
-                step()
+        with pytest.raises(EpisodeOver, match=last.incident.id):
+            transition(last, action)
+        with pytest.raises(EpisodeOver, match=last.incident.id):
+            apply(last, action)
         with pytest.raises(EpisodeOver):
             tick(last)
         observe(last)
@@ -68,7 +70,7 @@ def test_closed_states_are_absorbing(data: st.DataObject, states: tuple[State, .
 
 @given(episodes(ALL_TASKS))
 def test_states_are_never_mutated(states: tuple[State, ...]) -> None:
-    for before, after in zip(states, states[1:], strict=False):
+    for before, after in pairwise(states):
         assert after.history[: len(before.history)] == before.history
         assert before.tick == len(before.history)
         assert after.incident is before.incident
@@ -92,7 +94,7 @@ def test_states_survive_pickling(states: tuple[State, ...]) -> None:
 
 @given(episodes(ALL_TASKS))
 def test_only_the_named_actions_close(states: tuple[State, ...]) -> None:
-    for before, after in zip(states, states[1:], strict=False):
+    for before, after in pairwise(states):
         assert before.closing is None
         last, incident = after.actions[-1], after.incident
         match after.closing:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cattrs import Converter, transform_error
 from cattrs.errors import BaseValidationError
@@ -17,9 +17,18 @@ from cattrs.v import format_exception
 from logtriage.errors import InvalidInput, TopologyError, TranscriptError
 from logtriage.incident import Incident
 from logtriage.topology import Service, Topology
-from logtriage.transcript import SCHEMA, Transcript
+from logtriage.transcript import COMPLETED, SCHEMA, Transcript
 
 _FIELDS: Final = frozenset({"schema", "incident", "actions", "status", "agent"})
+
+
+class Record(NamedTuple):
+    """The fields of a transcript's JSON object, checked but not yet wrapped."""
+
+    incident: str
+    actions: list[dict[str, Any]]
+    status: str
+    agent: str | None
 
 
 def decode_transcript(text: str | bytes) -> Transcript:
@@ -28,19 +37,27 @@ def decode_transcript(text: str | bytes) -> Transcript:
     Raises:
         TranscriptError: if it is not JSON, has another schema, or a field is wrong.
     """
+    return structure_transcript(_decode_json(text))
+
+
+def decode_record(text: str | bytes) -> Record:
+    """As :func:`decode_transcript`, without what grading does not read."""
+    return _record(_decode_json(text))
+
+
+def _decode_json(text: str | bytes) -> object:
     try:
-        raw = json.loads(text)
+        return json.loads(text if isinstance(text, str) else text.decode())
     except RecursionError:
         raise TranscriptError("JSON nested too deeply") from None
     except UnicodeDecodeError as error:
         raise TranscriptError(f"not UTF-8: {error.reason} at byte {error.start}") from None
     except ValueError as error:
         raise TranscriptError(f"not JSON: {error}") from None
-    return structure_transcript(raw)
 
 
-def structure_transcript(raw: object) -> Transcript:
-    """A transcript from a decoded JSON object; unknown keys are kept in ``extra``.
+def _record(raw: object) -> Record:
+    """Check the fields that a transcript must have.
 
     Raises:
         TranscriptError: naming the field and what was expected.
@@ -62,10 +79,18 @@ def structure_transcript(raw: object) -> Transcript:
     for name, value in (("status", status), ("agent", agent)):
         if value is not None and not isinstance(value, str):
             raise TranscriptError(f"{name}: expected a string, got {_kind(value)}")
+    return Record(incident, actions, COMPLETED if status is None else status, agent)
+
+
+def structure_transcript(raw: Any) -> Transcript:
+    """A transcript from a decoded JSON object; unknown keys are kept in ``extra``.
+
+    Raises:
+        TranscriptError: naming the field and what was expected.
+    """
+    incident, actions, status, agent = _record(raw)
     extra = {key: value for key, value in raw.items() if key not in _FIELDS}
-    if status is None:
-        return Transcript(incident, actions, agent=agent, extra=extra)
-    return Transcript(incident, actions, status, agent, extra)
+    return Transcript(incident, tuple(actions), status, agent, extra)
 
 
 def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:

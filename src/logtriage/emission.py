@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 
 from logtriage import propagation
+from logtriage.actions import Severity
 from logtriage.faults import FaultKind
 from logtriage.phrases import (
     BENIGN,
@@ -26,6 +27,7 @@ from logtriage.phrases import (
 )
 from logtriage.propagation import FULL, Affected, Mode, Scenario, level, read
 from logtriage.rng import below, draw, hash_name, subkey
+from logtriage.scenarios import draw_benign_scenario, draw_scenario
 from logtriage.telemetry import TICK_SECONDS, Alert, Change, Effects, LogLine, Reading
 from logtriage.topology import Topology
 
@@ -47,17 +49,32 @@ OVERVIEW_STREAM: Final = hash_name("overview")
 class SimulatedTelemetry:
     """Telemetry of a simulated incident.
 
-    ``noise`` is the share of window lines that carry no signal, per mille;
-    ``phrasing`` 0 or 1 (split ``ood``); ``kind`` None for a benign incident, in
-    which ``benign_row`` picks the explanation.
+    ``kind`` is None for a benign incident; ``root`` the index of the service at fault
+    (or under a benign load); ``noise`` the share of window lines that carry no signal,
+    per mille; ``phrasing`` 0 or 1 (split ``ood``). The scenario is drawn when it is
+    first looked at, since grading never does; ``given`` replaces it.
     """
 
     topology: Topology
-    scenario: Scenario
+    seed: int
+    mode: Mode
+    root: int
     kind: FaultKind | None
+    severity: Severity
     noise: int
     phrasing: int = 0
-    benign_row: int = 0
+    given: Scenario | None = None
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The numbers behind everything that is emitted."""
+        if self.given is not None:
+            return self.given
+        if self.kind is None:
+            return draw_benign_scenario(self.seed, self.topology, self.root)
+        return draw_scenario(
+            self.seed, self.topology, self.mode, self.root, self.kind, self.severity
+        )
 
     @property
     def open_loop(self) -> bool:
@@ -75,7 +92,7 @@ class SimulatedTelemetry:
 
     @cached_property
     def _soft(self) -> bool:
-        return self.scenario.mode in (Mode.DRIFT, Mode.BENIGN)
+        return self.mode in (Mode.DRIFT, Mode.BENIGN)
 
     @cached_property
     def _distractors(self) -> dict[int, int]:
@@ -83,7 +100,7 @@ class SimulatedTelemetry:
 
     @cached_property
     def _window_key(self) -> int:
-        return subkey(self.scenario.seed, WINDOW_STREAM)
+        return subkey(self.seed, WINDOW_STREAM)
 
     # -- panels ---------------------------------------------------------------
 
@@ -97,7 +114,7 @@ class SimulatedTelemetry:
         """Health of one service."""
         one = self._affected.get(service)
         if one is None:
-            impact = propagation.resting(self.scenario.seed, service)
+            impact = propagation.resting(self.seed, service)
             return read(self.scenario, impact, -1, service, tick, effects)
         return read(self.scenario, one.impact, one.hops, service, tick, effects)
 
@@ -179,7 +196,7 @@ class SimulatedTelemetry:
 
     def service_logs(self, service: int, tick: int, effects: Effects) -> tuple[LogLine, ...]:
         """What a service says when asked: its cause, its complaint, or that all is well."""
-        key = subkey(self.scenario.seed, SERVICE_STREAM)
+        key = subkey(self.seed, SERVICE_STREAM)
         draws = [draw(key, tick, service * 8 + slot) for slot in range(SERVICE_LINES)]
         start = tick * TICK_SECONDS - 150
         seconds = [start + 30 * slot + (bits >> 61) for slot, bits in enumerate(draws)]
@@ -204,7 +221,7 @@ class SimulatedTelemetry:
 
     def overview(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
         """One line a service, never a cause; at most :data:`OVERVIEW_LINES`, affected first."""
-        key = subkey(self.scenario.seed, OVERVIEW_STREAM)
+        key = subkey(self.seed, OVERVIEW_STREAM)
         count = len(self.topology)
         audible = {
             one.service: one
@@ -236,7 +253,7 @@ class SimulatedTelemetry:
     ) -> LogLine:
         service = one.service
         if self.kind is None:
-            text, grade = BENIGN[self.benign_row][1], "WARN"
+            text, grade = BENIGN[self.scenario.benign_row][1], "WARN"
         else:
             causes = CAUSES[self.kind.name][self.phrasing]
             text = causes[((bits >> 36) & 1023) % len(causes)]

@@ -9,9 +9,8 @@ from logtriage.faults import FAULT_KINDS, FaultClass, FaultKind, fault_kind
 from logtriage.incident import ClosingRules, Fault, Incident, Truth
 from logtriage.originals import ORIGINALS, Original
 from logtriage.propagation import Mode
-from logtriage.rng import Stream, hash_name
+from logtriage.rng import Stream, below, draw, hash_name, subkey
 from logtriage.runbook import responsible_team
-from logtriage.scenarios import draw_benign_scenario, draw_scenario
 from logtriage.tasks import IncidentId, TaskSpec, parse_incident_id, stratum
 from logtriage.topologies import random_topology
 from logtriage.topology import SEVEN_SERVICES, Topology
@@ -22,7 +21,7 @@ BENIGN_STREAM: Final = hash_name("benign")
 
 #: Any service has another owner than its default in this share of incidents, per mille.
 #: The same for all services, so that an override says nothing about the root.
-OVERRIDE_SHARE: Final = 380
+OVERRIDE_SHARE: Final = 365
 #: Shares of the fault classes, per cent: of code, data, capacity, security.
 _CLASSES: Final = tuple(FaultClass)
 _CLASS_WEIGHTS: Final = (45, 30, 12, 13)
@@ -93,13 +92,14 @@ def _is_benign(task: TaskSpec, incident_id: IncidentId) -> bool:
 
 
 def _draw_directory(seed: int, topology: Topology) -> tuple[str, ...]:
-    stream = Stream(seed, DIRECTORY_STREAM)
-    teams = topology.teams
+    key, teams = subkey(seed, DIRECTORY_STREAM), topology.teams
     owners = []
-    for owner in topology.owners:
-        if len(teams) > 1 and stream.chance(OVERRIDE_SHARE):
-            others = [team for team in teams if team != owner]
-            owner = others[stream.below(len(others))]
+    for service, owner in enumerate(topology.owners):
+        bits = draw(key, service)
+        if (bits & 0xFFFF) * 1000 >> 16 < OVERRIDE_SHARE and len(teams) > 1:
+            # Any team but the default owner, who is skipped by counting past it.
+            pick = below(bits, len(teams) - 1)
+            owner = teams[pick + (pick >= teams.index(owner))]
         owners.append(owner)
     return tuple(owners)
 
@@ -157,7 +157,6 @@ def _real_incident(
     phrasing: int,
 ) -> Incident:
     service = topology.names[root]
-    scenario = draw_scenario(seed, topology, task.mode, root, kind, severity)
     return Incident(
         id=incident_id,
         task=task.id,
@@ -171,7 +170,9 @@ def _real_incident(
             teams=frozenset((responsible_team(kind, root, topology, directory),)),
             remedies=frozenset((remedy, service) for remedy in kind.remedies),
         ),
-        telemetry=SimulatedTelemetry(topology, scenario, kind, task.noise, phrasing),
+        telemetry=SimulatedTelemetry(
+            topology, seed, task.mode, root, kind, severity, task.noise, phrasing
+        ),
         rubric=task.rubric,
     )
 
@@ -185,7 +186,6 @@ def _benign_incident(
     ood: bool,
 ) -> Incident:
     service = Stream(seed, BENIGN_STREAM).below(len(topology))
-    scenario, row = draw_benign_scenario(seed, topology, service)
     return Incident(
         id=incident_id,
         task=task.id,
@@ -193,7 +193,9 @@ def _benign_incident(
         topology=topology,
         directory=directory,
         truth=Truth(None, Severity.P3, frozenset(), frozenset(), frozenset()),
-        telemetry=SimulatedTelemetry(topology, scenario, None, task.noise, int(ood), row),
+        telemetry=SimulatedTelemetry(
+            topology, seed, Mode.BENIGN, service, None, Severity.P3, task.noise, int(ood)
+        ),
         rubric=task.rubric,
     )
 
@@ -204,7 +206,6 @@ def _original_incident(incident_id: IncidentId) -> Incident:
     original: Original = ORIGINALS[task.name]
     root = topology.index(original.service)
     kind = fault_kind(original.kind)
-    scenario = draw_scenario(incident_id.seed, topology, task.mode, root, kind, original.severity)
     return Incident(
         id=str(incident_id),
         task=task.id,
@@ -218,7 +219,9 @@ def _original_incident(incident_id: IncidentId) -> Incident:
             teams=frozenset(original.teams),
             remedies=frozenset((remedy, original.service) for remedy in original.remedies),
         ),
-        telemetry=SimulatedTelemetry(topology, scenario, kind, task.noise),
+        telemetry=SimulatedTelemetry(
+            topology, incident_id.seed, task.mode, root, kind, original.severity, task.noise
+        ),
         closing=ClosingRules(wrong_page=False, ignore_only_p1=True),
         rubric=task.rubric,
     )

@@ -92,7 +92,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
 def _last_actions(state: State) -> tuple[Action, ...]:
     history, last = state.history, state.tick - 1
     start = len(history)
-    while start and history[start - 1].tick == last:
+    while start and history[start - 1][0] == last:
         start -= 1
     return tuple(action for when, action in history[start:] if when == last)
 

@@ -6,7 +6,8 @@ never corrected behind the agent's back: its reason names the choices.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from logtriage.actions import (
@@ -15,16 +16,14 @@ from logtriage.actions import (
     REMEDIES,
     SEVERITIES,
     Action,
-    ClassifySeverity,
-    Escalate,
     IdentifyRootCause,
     Ignore,
     Malformed,
-    Remediate,
     RequestMoreLogs,
     Resolve,
     action_name,
     action_value,
+    all_actions,
 )
 from logtriage.topology import Topology
 
@@ -37,9 +36,6 @@ KEPT_TEXT: Final = 500
 MALFORMED: Final = "malformed"
 
 _DECODER: Final = json.JSONDecoder()
-_SEVERITIES: Final = {str(one): one for one in SEVERITIES}
-_REMEDIES: Final = {str(one): one for one in REMEDIES}
-_VALUELESS: Final[dict[str, Action]] = {"resolve": Resolve(), "ignore": Ignore()}
 
 
 def parse_action(text: str, topology: Topology) -> Action:
@@ -87,64 +83,85 @@ def _action_objects(text: str) -> list[Mapping[str, Any]] | str:
 def action_from_wire(wire: Mapping[str, Any], topology: Topology) -> Action:
     """Read a wire action, ``{"action_type": …, "value": …, "confidence": …}``; total.
 
-    Keys with None count as absent (tabular loaders pad with it); other keys are
-    ignored. Anything wrong gives a :class:`Malformed` that says what was expected.
+    Keys with None count as absent (tabular loaders pad with it); other keys, and a
+    value of ``resolve`` or ``ignore``, are ignored. Anything wrong gives a
+    :class:`Malformed` that says what was expected.
     """
-    name = wire.get("action_type")
-    value = wire.get("value")
-    kind = ACTION_TYPES.get(name) if isinstance(name, str) else None
-    if kind is None:
-        if name == MALFORMED and isinstance(value, str):
-            reason = wire.get("reason")
-            return Malformed(value, reason if isinstance(reason, str) else "malformed")
+    return _read(wire, topology, _wire_table(topology))
+
+
+def actions_from_wire(wires: Iterable[Mapping[str, Any]], topology: Topology) -> list[Action]:
+    """:func:`action_from_wire` for a whole transcript."""
+    table = _wire_table(topology)
+    return [_read(wire, topology, table) for wire in wires]
+
+
+def _read(
+    wire: Mapping[str, Any], topology: Topology, table: dict[tuple[str, str | None], Action]
+) -> Action:
+    # Well-formed actions are few and immutable: one table a topology holds them all.
+    name, value = wire.get("action_type"), wire.get("value")
+    try:
+        action = table.get((name, value))
+    except TypeError:  # a list or an object where a string belongs
+        action = None
+    if action is None:
+        return _irregular(wire, name, value, topology)
+    if type(action) is not IdentifyRootCause:
+        return action
+    confidence = wire.get("confidence")
+    if confidence is None:
+        return action
+    if _is_probability(confidence):
+        return IdentifyRootCause(action.service, confidence)
+    return _bad(wire, f"confidence must be a number in [0, 1], got {_show(confidence)}")
+
+
+@lru_cache(maxsize=64)
+def _wire_table(topology: Topology) -> dict[tuple[str, str | None], Action]:
+    table: dict[tuple[str, str | None], Action] = {
+        (action_name(action), action_value(action)): action for action in all_actions(topology)
+    }
+    table[action_name(RequestMoreLogs()), None] = RequestMoreLogs(None)
+    return table
+
+
+def _irregular(wire: Mapping[str, Any], name: Any, value: Any, topology: Topology) -> Action:
+    """What is not in the table: a closing action with a remark, or why there is no action."""
+    if not isinstance(name, str) or name not in (*ACTION_TYPES, MALFORMED):
         return _bad(wire, f"unknown action_type {_show(name)}; one of: {', '.join(ACTION_TYPES)}")
     if value is not None and not isinstance(value, str):
         return _bad(wire, f"value of {name} must be a string, got {_show(value)}")
-    if kind is RequestMoreLogs:
-        if value is None or value == ALL_SERVICES:
-            return RequestMoreLogs(None)
-        if value in topology:
-            return RequestMoreLogs(value)
-        return _bad(wire, _choices("service", value, (ALL_SERVICES, *topology.names)))
-    closing = _VALUELESS.get(str(name))
-    if closing is not None:
-        return closing
-    if kind is ClassifySeverity:
-        severity = _SEVERITIES.get(value or "")
-        if severity is None:
-            return _bad(wire, _choices("severity", value, tuple(_SEVERITIES)))
-        return ClassifySeverity(severity)
-    if kind is IdentifyRootCause:
-        if value not in topology:
+    match name:
+        case "resolve":
+            return Resolve()
+        case "ignore":
+            return Ignore()
+        case "classify_severity":
+            return _bad(wire, _choices("severity", value, SEVERITIES))
+        case "identify_root_cause":
             return _bad(wire, _choices("service", value, topology.names))
-        confidence = wire.get("confidence")
-        if confidence is not None and not _is_probability(confidence):
-            return _bad(wire, f"confidence must be a number in [0, 1], got {_show(confidence)}")
-        return IdentifyRootCause(str(value), confidence)
-    if kind is Escalate:
-        if value not in topology.teams:
+        case "escalate":
             return _bad(wire, _choices("team", value, topology.teams))
-        return Escalate(str(value))
-    return _remediate(wire, value, topology)
-
-
-def _remediate(wire: Mapping[str, Any], value: str | None, topology: Topology) -> Action:
-    remedy_name, colon, service = (value or "").partition(":")
-    if not colon:
-        return _bad(wire, f"remediate wants '<remedy>:<service>', got {_show(value)}")
-    remedy = _REMEDIES.get(remedy_name)
-    if remedy is None:
-        return _bad(wire, _choices("remedy", remedy_name, tuple(_REMEDIES)))
-    if service not in topology:
-        return _bad(wire, _choices("service", service, topology.names))
-    return Remediate(remedy, service)
+        case "request_more_logs":
+            return _bad(wire, _choices("service", value, (ALL_SERVICES, *topology.names)))
+        case "remediate":
+            remedy, colon, service = (value or "").partition(":")
+            if not colon:
+                return _bad(wire, f"remediate wants '<remedy>:<service>', got {_show(value)}")
+            if remedy not in REMEDIES:
+                return _bad(wire, _choices("remedy", remedy, REMEDIES))
+            return _bad(wire, _choices("service", service, topology.names))
+        case _:  # a malformed action of an earlier parse, on its way back
+            reason = wire.get("reason")
+            return Malformed(value or "", reason if isinstance(reason, str) else MALFORMED)
 
 
 def _is_probability(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-def _choices(what: str, given: object, known: tuple[str, ...]) -> str:
+def _choices(what: str, given: object, known: Iterable[str]) -> str:
     return f"unknown {what} {_show(given)}; one of: {', '.join(known)}"
 
 

@@ -86,7 +86,8 @@ class Scenario:
     ``onset`` is the tick (negative: before the incident was opened) at which the
     root starts to degrade, ``ramp`` the ticks to full impact, ``lag`` the ticks per
     hop, ``edge_hops`` the calls from the edge to the root, ``peak_tick`` the middle
-    of a benign load. From ``voice_at`` on the root's lines reach the shared window.
+    of a benign load and ``benign_row`` its explanation. From ``voice_at`` on the root's
+    lines reach the shared window.
     """
 
     seed: int
@@ -102,6 +103,7 @@ class Scenario:
     distractors: tuple[Distractor, ...]
     changes: tuple[Change, ...]
     version: str
+    benign_row: int = 0
 
     @cached_property
     def reading_key(self) -> int:

@@ -119,15 +119,15 @@ def draw_scenario(
     )
 
 
-def draw_benign_scenario(seed: int, topology: Topology, service: int) -> tuple[Scenario, int]:
-    """A load that settles by itself at ``service``, and the row of its explanation."""
+def draw_benign_scenario(seed: int, topology: Topology, service: int) -> Scenario:
+    """A load that settles by itself at ``service``."""
     stream = Stream(seed, SCENARIO_STREAM)
     timing = _timing(Mode.BENIGN, stream, 0)
     rest = resting(seed, service)
     peak = Impact(
         rest.base_error, rest.base_p99, rest.base_error, rest.base_p99 + stream.between(700, 2200)
     )
-    scenario = Scenario(
+    return Scenario(
         seed=seed,
         mode=Mode.BENIGN,
         affected=(Affected(service, 0, -1, peak, 0),),
@@ -141,8 +141,8 @@ def draw_benign_scenario(seed: int, topology: Topology, service: int) -> tuple[S
         distractors=_distractors(stream, Mode.DRIFT, topology, frozenset((service,))),
         changes=_changes(stream, topology, service, None, ""),
         version="",
+        benign_row=stream.below(len(BENIGN)),
     )
-    return scenario, stream.below(len(BENIGN))
 
 
 def _edge_rest(stream: Stream) -> tuple[int, int]:

@@ -7,7 +7,6 @@ state cannot contradict itself.
 
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
 
 import attrs
 
@@ -22,7 +21,7 @@ from logtriage.actions import (
     Severity,
 )
 from logtriage.incident import Incident
-from logtriage.telemetry import Effects
+from logtriage.telemetry import NO_EFFECTS, Effects
 
 
 class Closing(StrEnum):
@@ -34,11 +33,8 @@ class Closing(StrEnum):
     OUT_OF_TIME = "out_of_time"
 
 
-class Play(NamedTuple):
-    """One action and the tick in which it was taken."""
-
-    tick: int
-    action: Action
+#: One action, after the tick in which it was taken.
+Play = tuple[int, Action]
 
 
 @attrs.frozen
@@ -75,7 +71,6 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
     fixed_at: int | None = None
     wrong_pages = wrong_remedies = 0
     for tick, action in history:
-        # isinstance on the closed union, commonest first: this loop is what grading costs.
         if isinstance(action, RequestMoreLogs):
             requests.append(
                 (tick, -1 if action.service is None else topology.index(action.service))
@@ -106,7 +101,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
         fixed_at,
         wrong_pages,
         wrong_remedies,
-        Effects(fixed_at, tuple(restarts)),
+        Effects(fixed_at, tuple(restarts)) if restarts or fixed_at is not None else NO_EFFECTS,
     )
 
 
@@ -136,7 +131,7 @@ class State:
     @property
     def actions(self) -> tuple[Action, ...]:
         """The actions played, in order."""
-        return tuple(action for _, action in self.history)
+        return tuple([action for _, action in self.history])
 
     @property
     def closed_at(self) -> int | None:
@@ -147,7 +142,7 @@ class State:
             case Closing.OUT_OF_TIME:
                 return self.incident.horizon
             case _:
-                return self.history[-1].tick + 1
+                return self.history[-1][0] + 1
 
 
 def initial_state(incident: Incident) -> State:

@@ -1,6 +1,6 @@
 """Transcripts: the serialisable, replayable record of an episode; what gets graded."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ WireAction = Mapping[str, Any]
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-def _frozen_wires(actions: Any) -> tuple[WireAction, ...]:
+def _frozen_wires(actions: Iterable[WireAction]) -> tuple[WireAction, ...]:
     return tuple(MappingProxyType(dict(one)) for one in actions)
 
 

@@ -1,11 +1,13 @@
 """How actions and time change a state. Pure, total on open states, no randomness."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from logtriage.actions import Action, Escalate, Ignore, Resolve, Severity, check_action
 from logtriage.errors import EpisodeOver
 from logtriage.incident import Incident
-from logtriage.state import Closing, Play, State
+from logtriage.state import Closing, State
+
+_MAY_CLOSE = frozenset({Resolve, Ignore, Escalate})
 
 
 def closing_of(incident: Incident, action: Action) -> Closing | None:
@@ -38,7 +40,7 @@ def apply(state: State, action: Action) -> State:
     return State(
         incident,
         state.tick,
-        (*state.history, Play(state.tick, action)),
+        (*state.history, (state.tick, action)),
         closing_of(incident, action),
     )
 
@@ -80,16 +82,23 @@ def play(incident: Incident, actions: Iterable[Action]) -> tuple[State, int]:
     Raises:
         UnknownName: as :func:`apply`.
     """
-    history: list[Play] = []
-    closing: Closing | None = None
-    unplayed = 0
-    for action in actions:
-        if closing is not None:
-            unplayed += 1
-            continue
+    listed = tuple(actions)
+    for action in listed:
         check_action(action, incident.topology)
-        history.append(Play(len(history), action))
-        closing = closing_of(incident, action)
-        if closing is None and len(history) >= incident.horizon:
-            closing = Closing.OUT_OF_TIME
-    return State(incident, len(history), tuple(history), closing), unplayed
+    return play_parsed(incident, listed)
+
+
+def play_parsed(incident: Incident, actions: Sequence[Action]) -> tuple[State, int]:
+    """:func:`play` for actions known to fit the topology, as parsing makes them."""
+    closing: Closing | None = None
+    played = 0
+    for action in actions[: incident.horizon]:
+        played += 1
+        if type(action) in _MAY_CLOSE:
+            closing = closing_of(incident, action)
+            if closing is not None:
+                break
+    if closing is None and played == incident.horizon:
+        closing = Closing.OUT_OF_TIME
+    history = tuple(zip(range(played), actions, strict=False))
+    return State(incident, played, history, closing), len(actions) - played

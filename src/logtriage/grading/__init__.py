@@ -6,6 +6,7 @@
 """
 
 from logtriage.grading.criteria import Measure, Measured
+from logtriage.grading.encoding import grade_to_json
 from logtriage.grading.grade import (
     RUBRICS,
     CriterionScore,
@@ -43,6 +44,7 @@ __all__ = [
     "grade",
     "grade_actions",
     "grade_jsonl",
+    "grade_to_json",
     "grade_transcript",
     "reward",
     "rubric_of",

@@ -5,19 +5,13 @@ are measured on what has been earned so far.
 """
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from logtriage.actions import SEVERITIES
 from logtriage.state import Closing, State
 
-
-class Measured(NamedTuple):
-    """A score, in [0, 1] for the measures of this module, and its reason."""
-
-    score: float
-    reason: str
-
-
+#: A score, in [0, 1] for the measures of this module, and its reason in words.
+Measured = tuple[float, str]
 Measure = Callable[[State], Measured]
 
 #: Credit for a severity one class off.
@@ -36,24 +30,24 @@ def severity(state: State) -> Measured:
     """1 if exact, 0.25 if one class off, else 0. The first declaration counts."""
     declared, truth = state.facts.severity, state.incident.truth.severity
     if declared is None:
-        return Measured(0.0, "never classified")
+        return (0.0, "never classified")
     if truth is None:
-        return Measured(0.0, f"{declared} given, but the true severity is not known")
+        return (0.0, f"{declared} given, but the true severity is not known")
     if declared is truth:
-        return Measured(1.0, f"{declared} is right")
+        return (1.0, f"{declared} is right")
     if abs(_RANK[declared] - _RANK[truth]) == 1:
-        return Measured(ADJACENT_SEVERITY, f"{declared} given, {truth} was right: one class off")
-    return Measured(0.0, f"{declared} given, {truth} was right")
+        return (ADJACENT_SEVERITY, f"{declared} given, {truth} was right: one class off")
+    return (0.0, f"{declared} given, {truth} was right")
 
 
 def root_cause(state: State) -> Measured:
     """1 if the first service declared is an accepted root cause, else 0."""
     declared, accepted = state.facts.root_cause, state.incident.truth.root_causes
     if declared is None:
-        return Measured(0.0, "no root cause identified")
+        return (0.0, "no root cause identified")
     if declared in accepted:
-        return Measured(1.0, f"{declared} is the root cause")
-    return Measured(0.0, f"{declared} is not the root cause; it was {_list(accepted)}")
+        return (1.0, f"{declared} is the root cause")
+    return (0.0, f"{declared} is not the root cause; it was {_list(accepted)}")
 
 
 def escalation(state: State) -> Measured:
@@ -61,8 +55,8 @@ def escalation(state: State) -> Measured:
     accepted = state.incident.truth.teams
     for _, team in state.facts.pages:
         if team in accepted:
-            return Measured(1.0, f"{team} was the team to page")
-    return Measured(0.0, f"{_list(accepted)} never paged")
+            return (1.0, f"{team} was the team to page")
+    return (0.0, f"{_list(accepted)} never paged")
 
 
 def remediation(state: State) -> Measured:
@@ -70,41 +64,41 @@ def remediation(state: State) -> Measured:
     facts = state.facts
     if facts.fixed_at is None:
         wanted = (f"{remedy}:{service}" for remedy, service in state.incident.truth.remedies)
-        return Measured(0.0, f"no accepted remedy applied ({_list(wanted)})")
+        return (0.0, f"no accepted remedy applied ({_list(wanted)})")
     wrong = facts.wrong_remedies
     score = max(0.0, 1.0 - WRONG_REMEDY_COST * wrong)
     if not wrong:
-        return Measured(score, f"fixed in tick {facts.fixed_at + 1}")
-    return Measured(score, f"fixed in tick {facts.fixed_at + 1}, but {_wrong_remedies(wrong)}")
+        return (score, f"fixed in tick {facts.fixed_at + 1}")
+    return (score, f"fixed in tick {facts.fixed_at + 1}, but {_wrong_remedies(wrong)}")
 
 
 def closure(state: State) -> Measured:
     """If resolved after the fix: 1 - (ticks used - 5) / (horizon - 5), clipped to [0, 1]."""
     if state.closing is not Closing.RESOLVED:
-        return Measured(0.0, _not_closed(state, "resolved"))
+        return (0.0, _not_closed(state, "resolved"))
     if state.facts.fixed_at is None:
-        return Measured(0.0, "resolved while the fault was still there")
+        return (0.0, "resolved while the fault was still there")
     return _promptness(state, FREE_TICKS, "resolved")
 
 
 def dismissal(state: State) -> Measured:
     """Benign only: 1 if closed by ``Ignore`` with no service blamed; x max(0, 1 - 0.2/remedy)."""
     if state.closing is not Closing.IGNORED:
-        return Measured(0.0, _not_closed(state, "dismissed"))
+        return (0.0, _not_closed(state, "dismissed"))
     facts = state.facts
     if facts.root_cause is not None:
-        return Measured(0.0, f"dismissed, but {facts.root_cause} was blamed")
+        return (0.0, f"dismissed, but {facts.root_cause} was blamed")
     applied = len(facts.remedies)
     score = max(0.0, 1.0 - WRONG_REMEDY_COST * applied)
     if not applied:
-        return Measured(score, "rightly dismissed")
-    return Measured(score, f"dismissed, but {_wrong_remedies(applied)}")
+        return (score, "rightly dismissed")
+    return (score, f"dismissed, but {_wrong_remedies(applied)}")
 
 
 def benign_closure(state: State) -> Measured:
     """Benign only: the closure formula with 2 for 5 ticks, if dismissed with no one blamed."""
     if state.closing is not Closing.IGNORED or state.facts.root_cause is not None:
-        return Measured(0.0, "not dismissed")
+        return (0.0, "not dismissed")
     return _promptness(state, FREE_TICKS_BENIGN, "dismissed")
 
 
@@ -129,7 +123,7 @@ def ignored_incident(state: State) -> str | None:
 def _promptness(state: State, free: int, done: str) -> Measured:
     used, horizon = state.closed_at or 0, state.incident.horizon
     score = min(1.0, max(0.0, 1.0 - (used - free) / (horizon - free))) if horizon > free else 1.0
-    return Measured(score, f"{done} in {used} ticks ({free} are free, the horizon is {horizon})")
+    return (score, f"{done} in {used} ticks ({free} are free, the horizon is {horizon})")
 
 
 def _not_closed(state: State, wanted: str) -> str:

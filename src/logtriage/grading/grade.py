@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import cached_property
 from hashlib import blake2b
 from math import isfinite
 from typing import Final
 
 import attrs
 
-from logtriage.actions import Action, Malformed, action_value
+from logtriage.actions import Action, Malformed, action_name, action_value
 from logtriage.errors import RubricError, UnknownName
-from logtriage.grading.criteria import Measured
 from logtriage.grading.original import ORIGINAL
-from logtriage.grading.rubric import DEFAULT, RECORDED, Criterion, Rubric
+from logtriage.grading.rubric import DEFAULT, RECORDED, Rubric
 from logtriage.incident import Incident
 from logtriage.state import Closing, State
 
@@ -50,14 +50,15 @@ class Grade:
 
     ``score`` is None if ``status`` is unscored, with the ``cause`` in words. If a
     ``gate`` holds, the score is 0 and ``criteria`` still say what was earned.
-    ``digest`` hashes rubric, incident id and actions; ``unplayed`` counts the
-    actions after the closing one. ``ticks`` are those used.
+    ``actions`` are those graded; ``unplayed`` counts the ones after the closing one,
+    which were not. ``ticks`` are those used.
     """
 
     incident: str
     task: str
     rubric: str
-    digest: str
+    rubric_digest: str
+    actions: tuple[Action, ...]
     status: GradeStatus
     score: float | None
     criteria: tuple[CriterionScore, ...]
@@ -68,6 +69,18 @@ class Grade:
     unplayed: int = 0
     cause: str | None = None
     agent: str | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """Sixteen hex digits that identify what was graded: rubric, incident and actions."""
+        parts = [self.rubric_digest, self.incident]
+        for action in self.actions:
+            if isinstance(action, Malformed):
+                parts.append(f"malformed {action.text!r}")
+            else:
+                parts.append(f"{action_name(action)} {action_value(action)}")
+        text = "\n".join(parts).encode("utf-8", "surrogatepass")
+        return blake2b(text, digest_size=8).hexdigest()
 
     def criterion(self, name: str) -> CriterionScore:
         """The criterion of that name.
@@ -98,11 +111,17 @@ def rubric_of(incident: Incident) -> Rubric:
     return get_rubric(incident.rubric)
 
 
-def grade(state: State, rubric: Rubric | None = None, *, unplayed: int = 0) -> Grade:
+def grade(
+    state: State,
+    rubric: Rubric | None = None,
+    *,
+    unplayed: int = 0,
+    agent: str | None = None,
+) -> Grade:
     """Grade a state, closed or open, on what has been earned so far.
 
     ``rubric`` defaults to the one of the incident's task: :data:`DEFAULT` for all
-    ``*-v1`` tasks.
+    ``*-v1`` tasks. ``unplayed`` and ``agent`` are taken over into the grade.
 
     Raises:
         RubricError: if a measure of a user's rubric returns no finite number; a
@@ -110,48 +129,32 @@ def grade(state: State, rubric: Rubric | None = None, *, unplayed: int = 0) -> G
     """
     incident = state.incident
     rubric = rubric_of(incident) if rubric is None else rubric
-    rows = _rows(incident, rubric)
-    measured = [_measure(row, state, rubric) for row in rows]
-    lost = [_measure(row, state, rubric) for row in rubric.penalties]
-    gate = gate_reason = None
-    for one in rubric.gates:
-        gate_reason = one.holds(state)
-        if gate_reason is not None:
-            gate = one.name
-            break
-    score = 0.0 if gate is not None else _total(rubric, rows, measured, lost)
-    criteria = tuple(
-        CriterionScore(row.name, got.score, row.weight, got.reason)
-        for row, got in zip(rows, measured, strict=True)
-    ) + tuple(
-        CriterionScore(row.name, -got.score, row.weight, got.reason)
-        for row, got in zip(rubric.penalties, lost, strict=True)
-    )
+    gate, gate_reason = _first_gate(state, rubric)
+    criteria, total = _evaluate(state, rubric)
     return Grade(
         incident.id,
         incident.task,
         rubric.id,
-        grade_digest(rubric, incident.id, state.actions),
+        rubric.digest,
+        state.actions,
         GradeStatus.SCORED,
-        score,
+        total if gate is None else 0.0,
         criteria,
         gate,
         gate_reason,
         state.closing,
         state.tick,
         unplayed,
+        None,
+        agent,
     )
 
 
 def score(state: State, rubric: Rubric | None = None) -> float:
     """The score of :func:`grade` alone."""
     rubric = rubric_of(state.incident) if rubric is None else rubric
-    if any(gate.holds(state) is not None for gate in rubric.gates):
-        return 0.0
-    rows = _rows(state.incident, rubric)
-    measured = [_measure(row, state, rubric) for row in rows]
-    lost = [_measure(row, state, rubric) for row in rubric.penalties]
-    return _total(rubric, rows, measured, lost)
+    gate, _ = _first_gate(state, rubric)
+    return 0.0 if gate is not None else _evaluate(state, rubric)[1]
 
 
 def reward(before: State, after: State, rubric: Rubric | None = None) -> float:
@@ -164,59 +167,57 @@ def reward(before: State, after: State, rubric: Rubric | None = None) -> float:
     return score(after, rubric) - score(before, rubric)
 
 
-def _rows(incident: Incident, rubric: Rubric) -> tuple[Criterion, ...]:
-    return rubric.benign if rubric.benign and incident.truth.benign else rubric.criteria
+def _first_gate(state: State, rubric: Rubric) -> tuple[str | None, str | None]:
+    for gate in rubric.gates:
+        reason = gate.holds(state)
+        if reason is not None:
+            return gate.name, reason
+    return None, None
 
 
-def _measure(row: Criterion, state: State, rubric: Rubric) -> Measured:
-    got = row.measure(state)
-    if not isfinite(got.score):
+def _evaluate(state: State, rubric: Rubric) -> tuple[tuple[CriterionScore, ...], float]:
+    """Every criterion and penalty with its score, and the ungated total."""
+    rows = rubric.benign if rubric.benign and state.incident.truth.benign else rubric.criteria
+    criteria, total = [], 0.0
+    for row in rows:
+        points, reason = row.measure(state)
+        criteria.append(CriterionScore(row.name, points, row.weight, reason))
+        total += row.weight * points
+    for row in rubric.penalties:
+        points, reason = row.measure(state)
+        criteria.append(CriterionScore(row.name, -points, row.weight, reason))
+        total -= row.weight * points
+    if not isfinite(total):
+        broken = next(one for one in criteria if not isfinite(one.score))
         raise RubricError(
-            f"rubric {rubric.id!r}: criterion {row.name!r} returned {got.score!r}, not a number"
+            f"rubric {rubric.id!r}: criterion {broken.name!r} returned {broken.score!r}"
         )
-    return got
-
-
-def _total(
-    rubric: Rubric,
-    rows: tuple[Criterion, ...],
-    measured: list[Measured],
-    lost: list[Measured],
-) -> float:
-    total = 0.0
-    for row, got in zip(rows, measured, strict=True):
-        total += row.weight * got.score
-    for row, got in zip(rubric.penalties, lost, strict=True):
-        total -= row.weight * got.score
     low, high = rubric.bounds
     total = min(high, max(low, total))
     if rubric.digits is not None:
-        return round(total, rubric.digits)
-    return round(total * GRID) / GRID
+        return tuple(criteria), round(total, rubric.digits)
+    return tuple(criteria), round(total * GRID) / GRID
 
 
 def unscored(
-    incident: Incident, rubric: Rubric, cause: str, actions: Iterable[Action] = ()
+    incident: Incident,
+    cause: str,
+    rubric: Rubric | None = None,
+    actions: Iterable[Action] = (),
+    *,
+    agent: str | None = None,
 ) -> Grade:
-    """The grade of an episode that must not be scored, with its cause."""
+    """The grade of an episode that must not be scored, with its cause in words."""
+    rubric = rubric_of(incident) if rubric is None else rubric
     return Grade(
         incident.id,
         incident.task,
         rubric.id,
-        grade_digest(rubric, incident.id, tuple(actions)),
+        rubric.digest,
+        tuple(actions),
         GradeStatus.UNSCORED,
         None,
         (),
         cause=cause,
+        agent=agent,
     )
-
-
-def grade_digest(rubric: Rubric, incident_id: str, actions: Iterable[Action]) -> str:
-    """Sixteen hex digits that identify what was graded, and by which rubric."""
-    parts = [rubric.digest, incident_id]
-    for action in actions:
-        if isinstance(action, Malformed):
-            parts.append(f"Malformed {action.text!r}")
-        else:
-            parts.append(f"{type(action).__name__} {action_value(action)}")
-    return blake2b("\n".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

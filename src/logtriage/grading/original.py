@@ -20,7 +20,7 @@ _DIGITS: Final = 4
 
 
 def _points(points: float, weight: float, reason: str) -> Measured:
-    return Measured(points / weight, f"{points:+.2f}: {reason}")
+    return (points / weight, f"{points:+.2f}: {reason}")
 
 
 def _remedies(state: State) -> Iterator[tuple[str, str]]:
@@ -76,7 +76,7 @@ def crash_speed(state: State) -> Measured:
 def crash_ignored(state: State) -> Measured:
     """Penalty: any ``ignore``."""
     ignored = any(isinstance(action, Ignore) for action in state.actions)
-    return Measured(1.0 if ignored else 0.0, "ignored" if ignored else "not ignored")
+    return (1.0 if ignored else 0.0, "ignored" if ignored else "not ignored")
 
 
 # -- cascading failure --------------------------------------------------------------
@@ -174,7 +174,7 @@ def silent_restraint(state: State) -> Measured:
 
 def silent_speed(state: State) -> Measured:
     """Resolved or remediation scored: .10 within 10 steps, later 0; neither -.10."""
-    if state.closing is not Closing.RESOLVED and silent_remediation(state).score <= 0:
+    if state.closing is not Closing.RESOLVED and silent_remediation(state)[0] <= 0:
         return _points(-0.10, 0.10, "never acted on")
     used = state.closed_at if state.closed_at is not None else state.tick
     return _points(0.10 if used <= 10 else 0.0, 0.10, f"acted within {used} steps")

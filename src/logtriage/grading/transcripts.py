@@ -7,15 +7,15 @@ from typing import IO, Any
 import attrs
 
 from logtriage.actions import Action
-from logtriage.codec import decode_transcript
+from logtriage.codec import Record, decode_record
 from logtriage.errors import InvalidInput, LogTriageError, TranscriptError
 from logtriage.generator import make_incident
-from logtriage.grading.grade import Grade, grade, rubric_of, unscored
+from logtriage.grading.grade import Grade, grade, unscored
 from logtriage.grading.rubric import Rubric
 from logtriage.incident import Incident
-from logtriage.parsing import action_from_wire
+from logtriage.parsing import action_from_wire, actions_from_wire
 from logtriage.transcript import COMPLETED, Transcript
-from logtriage.transition import play
+from logtriage.transition import play, play_parsed
 
 #: Finds an incident by its id; :func:`make_incident` unless recorded ones are at hand.
 Resolver = Callable[[str], Incident]
@@ -52,7 +52,10 @@ def grade_actions(
 
 
 def grade_transcript(
-    transcript: Transcript, rubric: Rubric | None = None, *, resolve: Resolver = make_incident
+    transcript: Transcript | Record,
+    rubric: Rubric | None = None,
+    *,
+    resolve: Resolver = make_incident,
 ) -> Grade:
     """Grade a transcript; unscored, with its status as cause, unless it is completed.
 
@@ -60,15 +63,11 @@ def grade_transcript(
         UnknownName, InvalidInput: for an incident id that does not exist.
     """
     incident = resolve(transcript.incident)
-    topology = incident.topology
-    actions = [action_from_wire(wire, topology) for wire in transcript.actions]
+    actions = actions_from_wire(transcript.actions, incident.topology)
     if transcript.status != COMPLETED:
-        used = rubric_of(incident) if rubric is None else rubric
-        graded = unscored(incident, used, transcript.status, actions)
-    else:
-        state, left = play(incident, actions)
-        graded = grade(state, rubric, unplayed=left)
-    return graded if transcript.agent is None else attrs.evolve(graded, agent=transcript.agent)
+        return unscored(incident, transcript.status, rubric, actions, agent=transcript.agent)
+    state, left = play_parsed(incident, actions)
+    return grade(state, rubric, unplayed=left, agent=transcript.agent)
 
 
 def grade_jsonl(
@@ -98,7 +97,7 @@ def grade_jsonl(
         if not line.strip():
             continue
         try:
-            graded = grade_transcript(decode_transcript(line), rubric, resolve=resolve)
+            graded = grade_transcript(decode_record(line), rubric, resolve=resolve)
         except LogTriageError as error:
             reason = error.reason if isinstance(error, TranscriptError) else str(error)
             located = TranscriptError(reason, source=name, line=number)
