@@ -97,7 +97,7 @@ def actions_from_wire(wires: Iterable[Mapping[str, Any]], topology: Topology) ->
 
 
 def _read(
-    wire: Mapping[str, Any], topology: Topology, table: dict[tuple[str, str | None], Action]
+    wire: Mapping[str, Any], topology: Topology, table: dict[tuple[Any, Any], Action]
 ) -> Action:
     # Well-formed actions are few and immutable: one table a topology holds them all.
     name, value = wire.get("action_type"), wire.get("value")
@@ -118,8 +118,8 @@ def _read(
 
 
 @lru_cache(maxsize=64)
-def _wire_table(topology: Topology) -> dict[tuple[str, str | None], Action]:
-    table: dict[tuple[str, str | None], Action] = {
+def _wire_table(topology: Topology) -> dict[tuple[Any, Any], Action]:
+    table: dict[tuple[Any, Any], Action] = {
         (action_name(action), action_value(action)): action for action in all_actions(topology)
     }
     table[action_name(RequestMoreLogs()), None] = RequestMoreLogs(None)
