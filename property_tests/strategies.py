@@ -13,19 +13,27 @@ from logtriage import (
     SEVEN_SERVICES,
     TASKS,
     Action,
+    ClassifySeverity,
+    Escalate,
     IdentifyRootCause,
+    Ignore,
     Incident,
     Malformed,
+    Remediate,
+    RequestMoreLogs,
+    Resolve,
     State,
     Topology,
-    all_actions,
     initial_state,
     make_incident,
     random_topology,
     transition,
 )
+from logtriage import incident_ids as incident_ids_of
+from logtriage.actions import ACTION_TYPES, REMEDIES, SEVERITIES
 from logtriage.generator import draw_incident
 from logtriage.parsing import KEPT_TEXT
+from logtriage.policies import perfect_actions
 from logtriage.tasks import SPLITS, IncidentId, TaskSpec
 
 V1_TASKS = tuple(task for task in TASKS if task.version >= 1)
@@ -51,14 +59,23 @@ def incident_ids(
 
 
 @st.composite
+def benign_incidents(draw: st.DrawFn) -> Incident:
+    """Incidents with nothing behind them: one in each block of five neighbours."""
+    split, block = draw(st.sampled_from(SPLITS)), draw(st.integers(0, 100_000))
+    neighbours = incident_ids_of("silent_degradation-v1", split, 5, 5 * block)
+    return next(one for one in map(make_incident, neighbours) if one.truth.benign)
+
+
+@st.composite
 def incidents(
     draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = V1_TASKS, max_services: int = 40
 ) -> Incident:
-    """Incidents by id, and incidents of a task on a topology of their own."""
-    if draw(st.booleans()):
-        return make_incident(draw(incident_ids(tasks)))
+    """Incidents by id, benign ones, and incidents of a task on a topology of their own."""
     drawable = [task for task in tasks if not task.original]
-    if not drawable:
+    way = draw(st.integers(0, 4)) if drawable else 0
+    if way == 4:
+        return draw(benign_incidents())
+    if way < 2:
         return make_incident(draw(incident_ids(tasks)))
     task = draw(st.sampled_from(drawable))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
@@ -70,23 +87,23 @@ def malformed_actions() -> SearchStrategy[Action]:
     return st.builds(Malformed, st.text(max_size=KEPT_TEXT), st.text(max_size=80))
 
 
-@st.composite
-def actions(draw: st.DrawFn, topology: Topology) -> Action:
-    """Any action of a topology, with and without a confidence, or a malformed one."""
-    choices = all_actions(topology)
-    if draw(st.integers(0, 9)) == 0:
-        return draw(malformed_actions())
-    action = choices[draw(st.integers(0, len(choices) - 1))]
-    if isinstance(action, IdentifyRootCause) and draw(st.booleans()):
-        return IdentifyRootCause(action.service, draw(st.floats(0, 1)))
-    return action
+def actions(topology: Topology) -> SearchStrategy[Action]:
+    """Any action of a topology, every type as likely as any other, or a malformed one."""
+    service, names = st.sampled_from(topology.names), topology.names
+    return st.one_of(
+        st.builds(ClassifySeverity, st.sampled_from(SEVERITIES)),
+        st.builds(IdentifyRootCause, service, st.none() | st.floats(0, 1)),
+        st.builds(Escalate, st.sampled_from(topology.teams)),
+        st.builds(Remediate, st.sampled_from(REMEDIES), service),
+        st.builds(RequestMoreLogs, st.sampled_from((None, *names))),
+        st.sampled_from((Resolve(), Ignore())),
+        malformed_actions(),
+    )
 
 
 @st.composite
 def useful_actions(draw: st.DrawFn, incident: Incident) -> Action:
     """Any action, but the right ones far more often than by chance."""
-    from logtriage.policies import perfect_actions
-
     if draw(st.booleans()):
         return draw(actions(incident.topology))
     return draw(st.sampled_from(perfect_actions(incident)))
@@ -131,8 +148,6 @@ def json_values(max_leaves: int = 8) -> SearchStrategy[Any]:
 
 def wire_actions() -> SearchStrategy[dict[str, Any]]:
     """Objects that look like wire actions, most of them wrong somewhere."""
-    from logtriage.actions import ACTION_TYPES
-
     names = st.one_of(
         st.sampled_from([*ACTION_TYPES, "malformed", "page", ""]), json_values(max_leaves=2)
     )

@@ -21,7 +21,7 @@ from logtriage.emission import SimulatedTelemetry
 from logtriage.faults import fault_kind
 from logtriage.policies import ExpertPolicy
 from logtriage.rng import MASK, below, between, draw, mix, subkey
-from logtriage.runbook import responsible_team, severity_of
+from logtriage.runbook import severity_of
 from logtriage.tasks import SPLITS, TASKS, IncidentId, parse_incident_id
 from property_tests.strategies import V1_TASKS, incident_ids, incidents, topologies
 
@@ -78,7 +78,11 @@ def test_the_truth_follows_the_public_rules(incident: Incident) -> None:
     assert incident.topology.services[index].tier in kind.tiers
     assert truth.root_causes == {service}
     assert truth.remedies == {(remedy, service) for remedy in kind.remedies}
-    assert truth.teams == {responsible_team(kind, index, incident.topology, incident.directory)}
+    responsible = {
+        "capacity": incident.topology.capacity_team,
+        "security": incident.topology.security_team,
+    }.get(kind.fault_class, incident.directory[index])
+    assert truth.teams == {responsible}
 
 
 @given(incidents(max_services=60), st.data())

@@ -32,6 +32,7 @@ from logtriage import (
 from logtriage.actions import SEVERITIES
 from logtriage.grading import Criterion, grade_actions, rubric_of, score
 from logtriage.policies import perfect_actions
+from property_tests.reference import expected, played
 from property_tests.strategies import (
     ORIGINAL_TASKS,
     V1_TASKS,
@@ -59,6 +60,20 @@ def test_a_grade_lies_in_the_unit_interval_and_explains_itself(
             assert all(0.0 <= one.score <= 1.0 for one in graded.criteria)
             earned = sum(one.score * one.weight for one in graded.criteria)
             assert isclose(graded.score, 0.0 if graded.gate else earned, abs_tol=1e-12)
+
+
+@given(st.data(), incidents())
+def test_the_grade_is_the_one_of_the_table(data: st.DataObject, incident: Incident) -> None:
+    """Against an independent reading of the rubric, in exact arithmetic."""
+    plan = data.draw(plans(incident))
+    graded, (total, gate, criteria) = grade_actions(incident, plan), expected(incident, plan)
+    assert graded.gate == gate
+    assert graded.score is not None
+    assert isclose(graded.score, total, abs_tol=1e-12)
+    assert {one.name for one in graded.criteria} == set(criteria)
+    for one in graded.criteria:
+        assert isclose(one.score, criteria[one.name], abs_tol=1e-12)
+    assert graded.unplayed == len(plan) - len(played(incident, plan))
 
 
 @given(episodes())

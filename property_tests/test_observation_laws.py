@@ -35,6 +35,19 @@ def test_health_is_known_only_where_inspected_or_alerting(states: tuple[State, .
         assert known == (asked - {None}) | alerting
 
 
+@given(episodes(ALL_TASKS))
+def test_requested_logs_arrive_once_and_from_whom_they_were_asked(
+    states: tuple[State, ...],
+) -> None:
+    for state in states:
+        seen, last = observe(state), state.actions[-1:]
+        asked = [action for action in last if isinstance(action, RequestMoreLogs)]
+        assert bool(seen.inspection) == bool(asked)
+        if asked and asked[0].service is not None:
+            assert {line.service for line in seen.inspection} == {asked[0].service}
+        assert seen.last_actions == last
+
+
 @given(st.data(), incidents())
 def test_what_was_never_inspected_is_invisible(data: st.DataObject, incident: Incident) -> None:
     """Change the hidden measurements of services that nobody looks at: nothing shows."""
