@@ -5,6 +5,7 @@ from typing import Final
 
 from logtriage.actions import SEVERITIES, Severity
 from logtriage.emission import SimulatedTelemetry
+from logtriage.errors import InvalidInput
 from logtriage.faults import FAULT_KINDS, FaultClass, FaultKind, fault_kind
 from logtriage.incident import ClosingRules, Fault, Incident, Truth
 from logtriage.originals import ORIGINALS, Original
@@ -63,24 +64,36 @@ def make_incident(incident_id: str) -> Incident:
 def draw_incident(
     task: TaskSpec, incident_id: IncidentId, topology: Topology | None = None
 ) -> Incident:
-    """An incident of ``task``; on ``topology``, if given, instead of the split's own."""
+    """An incident of ``task``; on ``topology``, if given, instead of the split's own.
+
+    On a topology of one's own the id ends in ``@`` and its name, so that it cannot be
+    mistaken for the incident that :func:`make_incident` draws; hand graders a
+    ``resolve`` that knows it.
+
+    Raises:
+        InvalidInput: for a ``*-v0`` task, whose incident is fixed, or a topology that
+            has no place for the task's faults (a cascade needs a caller).
+    """
+    if task.original:
+        raise InvalidInput(f"task {task.id!r} is one fixed incident; nothing can be drawn from it")
     seed = incident_id.seed
     ood = incident_id.split == "ood"
     stream = Stream(seed, TRUTH_STREAM)
     random_one = stream.chance(_RANDOM_TOPOLOGY_SHARE)
     size = stream.between(*_RANDOM_SIZES)
-    custom = topology is not None
-    if topology is None:
-        topology = random_topology(seed, size) if ood and random_one else SEVEN_SERVICES
+    name, restrict = str(incident_id), None
+    if topology is not None:
+        name = f"{incident_id}@{topology.name}"
+    elif ood and random_one:
+        topology = random_topology(seed, size)
+    else:
+        topology, restrict = SEVEN_SERVICES, ood
     directory = _draw_directory(seed, topology)
     if _is_benign(task, incident_id):
-        return _benign_incident(str(incident_id), task, seed, topology, directory, ood)
-    restricted = topology is SEVEN_SERVICES and not custom
-    root, kind = _draw_fault(stream, task.mode, topology, ood if restricted else None)
+        return _benign_incident(name, task, seed, topology, directory, ood)
+    root, kind = _draw_fault(stream, task.mode, topology, restrict)
     severity = SEVERITIES[stream.weighted(task.severity_weights)]
-    return _real_incident(
-        str(incident_id), task, seed, topology, directory, root, kind, severity, int(ood)
-    )
+    return _real_incident(name, task, seed, topology, directory, root, kind, severity, int(ood))
 
 
 def _is_benign(task: TaskSpec, incident_id: IncidentId) -> bool:
@@ -109,6 +122,11 @@ def _draw_fault(
 ) -> tuple[int, FaultKind]:
     """A root and a kind. ``ood`` True: held-out pairs only, False: none of them, None: any."""
     roots, kinds = _candidates(mode, topology, ood)
+    if not roots:
+        raise InvalidInput(
+            f"topology {topology.name!r} has no place for a fault of mode {mode!r}: "
+            "a cascade needs a service that another one calls"
+        )
     pick = stream.below(len(roots))
     datastore = topology.services[roots[pick]].tier == "datastore"
     weights = tuple(

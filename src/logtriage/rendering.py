@@ -162,7 +162,9 @@ def _directory(observation: Observation) -> str:
     rows = []
     for team in observation.topology.teams:
         owned = [n for n, owner in zip(names, observation.directory, strict=True) if owner == team]
-        if owned:
+        if len(owned) == len(names):
+            rows.append(f"{team}: all services")
+        elif owned:
             rows.append(f"{team}: {', '.join(owned)}")
     return f"DIRECTORY: {'; '.join(rows)}"
 

@@ -67,8 +67,8 @@ TASKS: Final = (
         name="cascading_failure",
         version=1,
         title="The callers scream, the root is silent",
-        hard="symptoms come first and loudest at the callers; the root is one to three hops "
-        "away and says nothing at first; distractors elsewhere",
+        hard="symptoms come first and loudest at the callers; the root is one or more calls "
+        "below and says nothing at first; distractors elsewhere",
         horizon=12,
         noise=300,
         mode=Mode.CASCADE,

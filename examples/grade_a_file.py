@@ -1,0 +1,67 @@
+"""Grade a file of transcripts as a stream, by agent.
+
+    python examples/grade_a_file.py [FILE]
+
+Without FILE it writes a small one first, with a line that is no transcript.
+"""
+
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import logtriage as lt
+from logtriage.codec import encode_transcript
+from logtriage.grading import grade_jsonl
+from logtriage.registry import make_policy
+
+
+def play(incident_id: str, spec: str) -> lt.Transcript:
+    incident = lt.make_incident(incident_id)
+    policy, memory = make_policy(spec)(incident), None
+    state = lt.initial_state(incident)
+    while not state.is_closed:
+        action, memory = policy.act(lt.observe(state), memory)
+        state = lt.transition(state, action)
+    return lt.transcript_of(state, agent=spec)
+
+
+def write_sample(path: Path) -> None:
+    lines = [
+        encode_transcript(play(incident_id, spec))
+        for spec in ("expert", "first_error", "random")
+        for task in ("single_crash-v1", "cascading_failure-v1", "silent_degradation-v1")
+        for incident_id in lt.incident_ids(task, "val", 10)
+    ]
+    lines.insert(5, '{"incident": "single_crash-v1/val/0", "actions": "resolve"}')
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def report(path: Path) -> None:
+    scores: dict[str, list[float]] = defaultdict(list)
+    gates: dict[str, Counter[str]] = defaultdict(Counter)
+    bad: list[lt.TranscriptError] = []
+    for grade in grade_jsonl(path, on_error=bad.append):
+        agent = grade.agent or "?"
+        if grade.score is not None:
+            scores[agent].append(grade.score)
+        gates[agent][grade.gate or "no gate"] += 1
+    for error in bad:
+        print(f"line {error.line} not graded: {error.reason}")
+    for agent, found in scores.items():
+        mean = sum(found) / len(found)
+        print(f"{agent:12} n={len(found)}  mean grade {mean:.3f}  {dict(gates[agent])}")
+
+
+def main() -> None:
+    if len(sys.argv) > 1:
+        report(Path(sys.argv[1]))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "sample.jsonl"
+        write_sample(path)
+        report(path)
+
+
+if __name__ == "__main__":
+    main()

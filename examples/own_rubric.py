@@ -1,0 +1,71 @@
+"""A rubric of one's own: other weights, one more criterion, one gate less.
+
+python examples/own_rubric.py
+"""
+
+import attrs
+
+import logtriage as lt
+from logtriage.grading import DEFAULT, Criterion
+from logtriage.registry import make_policy
+
+
+def thrift(state: lt.State) -> tuple[float, str]:
+    """Once fixed: 1 with at most two requests for logs, 0.25 less for each further one."""
+    if state.facts.fixed_at is None:
+        return 0.0, "not fixed"
+    asked = len(state.facts.requests)
+    return max(0.0, 1.0 - 0.25 * max(0, asked - 2)), f"{asked} requests for logs"
+
+
+WEIGHTS = {
+    "severity": 0.10,
+    "root_cause": 0.50,
+    "escalation": 0.10,
+    "remediation": 0.20,
+}
+RESEARCH = attrs.evolve(
+    DEFAULT,
+    id="example/research-1",
+    criteria=(
+        *(
+            attrs.evolve(row, weight=WEIGHTS[row.name])
+            for row in DEFAULT.criteria
+            if row.name in WEIGHTS
+        ),
+        Criterion("thrift", 0.10, thrift),
+    ),
+    gates=tuple(gate for gate in DEFAULT.gates if gate.name != "wrong_escalation"),
+)
+
+
+def final_state(incident_id: str, spec: str) -> lt.State:
+    incident = lt.make_incident(incident_id)
+    policy, memory = make_policy(spec)(incident), None
+    state = lt.initial_state(incident)
+    while not state.is_closed:
+        action, memory = policy.act(lt.observe(state), memory)
+        state = lt.transition(state, action)
+    return state
+
+
+def main() -> None:
+    ids = lt.incident_ids("single_crash-v1", "val", 100)
+    print(f"{'policy':12} {DEFAULT.id:>18} {RESEARCH.id:>20}")
+    for spec in ("oracle", "expert", "first_error", "random"):
+        states = [final_state(incident_id, spec) for incident_id in ids]
+        means = [
+            sum(lt.grade(state, rubric).score or 0.0 for state in states) / len(states)
+            for rubric in (DEFAULT, RESEARCH)
+        ]
+        print(f"{spec:12} {means[0]:18.3f} {means[1]:20.3f}")
+
+    print("\nweights that do not sum to 1 are refused:")
+    try:
+        attrs.evolve(RESEARCH, criteria=RESEARCH.criteria[:3])
+    except lt.RubricError as error:
+        print(f"  {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""Incidents on a system of one's own, read from bookshop.json.
+
+python examples/own_topology.py
+"""
+
+from pathlib import Path
+
+import logtriage as lt
+from logtriage.codec import load_topology, topology_from_json, topology_to_json
+from logtriage.generator import draw_incident
+from logtriage.grading import grade_transcript
+from logtriage.registry import make_policy
+from logtriage.tasks import parse_incident_id
+
+BOOKSHOP = load_topology(Path(__file__).with_name("bookshop.json"))
+TASKS = ("single_crash-v1", "cascading_failure-v1", "silent_degradation-v1")
+
+
+def draw(incident_id: str) -> lt.Incident:
+    """`<task>/<split>/<index>@bookshop-1`; a plain id means the default topology."""
+    plain, _, name = incident_id.partition("@")
+    if name != BOOKSHOP.name:
+        raise lt.UnknownName("topology", name, (BOOKSHOP.name,))
+    parsed = parse_incident_id(plain)
+    return draw_incident(parsed.task, parsed, BOOKSHOP)
+
+
+def play(incident: lt.Incident) -> lt.Transcript:
+    policy, memory = make_policy("expert")(incident), None
+    state = lt.initial_state(incident)
+    while not state.is_closed:
+        action, memory = policy.act(lt.observe(state), memory)
+        state = lt.transition(state, action)
+    return lt.transcript_of(state, agent="expert")
+
+
+def main() -> None:
+    first = draw(f"cascading_failure-v1/val/0@{BOOKSHOP.name}")
+    print(lt.render_observation(lt.observe(lt.initial_state(first))))
+    print(f"\n{len(lt.all_actions(BOOKSHOP))} actions; the expert, 100 incidents a task:")
+    for task in TASKS:
+        ids = [f"{one}@{BOOKSHOP.name}" for one in lt.incident_ids(task, "val", 100)]
+        grades = [grade_transcript(play(draw(one)), resolve=draw) for one in ids]
+        mean = sum(grade.score or 0.0 for grade in grades) / len(grades)
+        print(f"  {task:24} mean grade {mean:.3f}")
+
+    print("\nwhat is wrong with a topology is said with the place:")
+    broken = topology_to_json(BOOKSHOP)
+    broken["services"][0]["calls"] = ["katalog"]
+    try:
+        topology_from_json(broken)
+    except lt.TopologyError as error:
+        print(f"  {error}")
+
+
+if __name__ == "__main__":
+    main()

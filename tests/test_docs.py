@@ -1,0 +1,309 @@
+"""README, docs and examples say what is so: they are run, and compared with the code."""
+
+import doctest
+import importlib.util
+import re
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import logtriage as lt
+from logtriage import emission, generator, parsing, propagation, registry, roles, scenarios
+from logtriage.actions import ACTION_TYPES
+from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json
+from logtriage.policies import expert
+from logtriage.propagation import Mode
+from logtriage.tasks import SPLITS, TASKS
+from logtriage.telemetry import TICK_SECONDS, TREND_TICKS
+from logtriage.topologies import MAX_SERVICES, MIN_SERVICES
+
+ROOT = Path(__file__).resolve().parent.parent
+if not (ROOT / "docs").is_dir():
+    pytest.skip("no docs here: a source distribution", allow_module_level=True)
+
+PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
+#: Pages whose Python needs what is not here: a run, a data set. Read, but not run.
+NEEDY = ("cli.md", "recorded.md", "report.md")
+WITH_CODE = tuple(page for page in PAGES if "```python" in page.read_text(encoding="utf-8"))
+EXAMPLES = tuple(sorted((ROOT / "examples").glob("*.py")))
+#: Any fenced block, in which links and headings mean nothing.
+VERBATIM = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def names(paths: tuple[Path, ...]) -> list[str]:
+    return [path.name for path in paths]
+
+
+def flat(page: str) -> str:
+    """The text of a page with every run of white space as one blank."""
+    return " ".join((ROOT / page).read_text(encoding="utf-8").split())
+
+
+@lru_cache
+def tables() -> ModuleType:
+    """scripts/measure_baselines.py as a module."""
+    path = ROOT / "scripts" / "measure_baselines.py"
+    spec = importlib.util.spec_from_file_location("measure_baselines", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+# -- what can be run ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=names(EXAMPLES))
+def test_every_example_runs_and_says_something(example: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(example)],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert len(done.stdout.splitlines()) >= 3
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 5
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=names(WITH_CODE))
+def test_python_blocks_run(page: Path) -> None:
+    """Blocks of a page share one namespace, top to bottom; ``>>>`` ones are doctests."""
+    text = page.read_text(encoding="utf-8")
+    shared: dict[str, Any] = {"__name__": page.stem}
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
+    for block in FENCE.finditer(text):
+        line = text.count("\n", 0, block.start())
+        if ">>>" not in block[1]:
+            code = compile("\n" * (line + 1) + block[1], str(page), "exec")
+            if page.name not in NEEDY:
+                exec(code, shared)
+            continue
+        told: list[str] = []
+        test = doctest.DocTestParser().get_doctest(block[1], shared, page.name, str(page), line)
+        runner.run(test, out=told.append, clear_globs=False)
+        shared.update(test.globs)
+        assert not told, "".join(told)
+
+
+def test_commands_of_the_readme_exist() -> None:
+    """Every command and option of the README's block is one that the program knows."""
+    pytest.importorskip("typer")
+    block = (ROOT / "README.md").read_text(encoding="utf-8").split("## Command line")[1]
+    lines = re.findall(r"^    logtriage (\w+)([^#\n]*)", block, re.MULTILINE)
+    assert len(lines) >= 7
+    for command, rest in [("", " ".join(name for name, _ in lines)), *lines]:
+        wanted = re.findall(r"--[\w-]+" if command else r"\w+", rest)
+        if not wanted:
+            continue
+        asked = [sys.executable, "-m", "logtriage.cli", *filter(None, [command]), "--help"]
+        told = subprocess.run(asked, check=True, capture_output=True, text=True, timeout=60)
+        assert [one for one in wanted if one not in told.stdout] == []
+
+
+# -- links ---------------------------------------------------------------------------
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that a page's headings get."""
+    found = set()
+    for line in re.sub(
+        r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.S | re.M
+    ).splitlines():
+        if line.startswith("#"):
+            plain = re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower())
+            found.add(plain.replace(" ", "-"))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_relative_links_resolve(page: Path) -> None:
+    text = VERBATIM.sub("", page.read_text(encoding="utf-8"))
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert not broken
+
+
+def test_the_index_lists_every_page() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.stem == "index" or f"]({page.name})" in index
+
+
+# -- facts ---------------------------------------------------------------------------
+
+
+def test_generated_blocks_are_current() -> None:
+    """Facts word for word, measured figures by a fingerprint of how incidents play."""
+    outdated = tables().outdated()
+    assert not outdated, "run: python scripts/measure_baselines.py --write"
+
+
+def test_every_generated_block_is_used_and_closed() -> None:
+    script = tables()
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    used = {found["name"] for found in script.BLOCK.finditer(text)}
+    assert used == script.FACTS.keys() | script.MEASURED.keys()
+
+
+def percent(permille: float) -> str:
+    return f"{permille / 10:g} %"
+
+
+EDGE = propagation.BLIP_EDGE_ERROR
+WINDOW = emission.WINDOW_LINES
+#: Sentences that hold a constant of the code: page, and what it must say.
+SENTENCES = (
+    ("README.md", f"A wrong remedy costs {criteria.WRONG_REMEDY_COST * 0.25:.2f} points"),
+    ("README.md", f"split `ood` ({generator._RANDOM_SIZES[0]} to {generator._RANDOM_SIZES[1]} "),
+    ("docs/concepts.md", f"one step of {TICK_SECONDS} simulated seconds"),
+    ("docs/concepts.md", f"at most {'twelve' if emission.OVERVIEW_LINES == 12 else '?'})"),
+    ("docs/concepts.md", f"{'six' if WINDOW == 6 else '?'} log lines"),
+    ("docs/concepts.md", f"the impact falls to {percent(propagation.RECOVERING)} in the next tick"),
+    ("docs/tasks.md", f"wobble by at most {percent(propagation.READING_NOISE)}"),
+    ("docs/tasks.md", f"Up to {scenarios.MAX_CALLER_ALERTS} direct callers alert too"),
+    ("docs/tasks.md", f"climbs for {propagation.BENIGN_RISE} ticks before that"),
+    ("docs/tasks.md", f"is gone {propagation.BENIGN_FALL} ticks after"),
+    ("docs/tasks.md", f"The window has {WINDOW} lines a tick."),
+    ("docs/tasks.md", f"with {emission.DISTRACTOR_SHARE / 1024:.0%} a".replace("%", " %")),
+    ("docs/tasks.md", f"returns up to {emission.SERVICE_LINES} lines of its own"),
+    ("docs/tasks.md", f"one line a service, at most {emission.OVERVIEW_LINES}, affected ones"),
+    (
+        "docs/tasks.md",
+        f"p99 now and {'four' if TREND_TICKS == 4 else '?'} ticks (two minutes) before",
+    ),
+    ("docs/tasks.md", f"in {percent(scenarios._RELATED_SHOWN)} of the incidents whose fault"),
+    ("docs/tasks.md", f"{percent(propagation.RECOVERING)} of the impact is left in the next tick"),
+    (
+        "docs/tasks.md",
+        f"shows {propagation.BLIP_ERROR / 100:g} % more errors and {propagation.BLIP_P99} ms more",
+    ),
+    ("docs/tasks.md", f"the edge shows {EDGE / 100:.2f} % more errors"),
+    ("docs/tasks.md", "has at least half of its peak impact"),
+    ("docs/tasks.md", "of {} to {} services: half of the".format(*generator._RANDOM_SIZES)),
+    ("docs/grading.md", f"{criteria.ADJACENT_SEVERITY} if one class off"),
+    ("docs/grading.md", f"1 − {criteria.WRONG_REMEDY_COST} × wrong remedies"),
+    (
+        "docs/grading.md",
+        f"(ticks used − {criteria.FREE_TICKS}) / (horizon − {criteria.FREE_TICKS})",
+    ),
+    (
+        "docs/grading.md",
+        f"(ticks used − {criteria.FREE_TICKS_BENIGN}) / (horizon − {criteria.FREE_TICKS_BENIGN})",
+    ),
+    ("docs/grading.md", f"is `root_cause`, weight {RECORDED.criteria[0].weight:.2f}"),
+    ("docs/transcripts.md", f"its first {parsing.KEPT_TEXT} characters"),
+    ("docs/transcripts.md", f"more than {parsing.MAX_TEXT:,} characters"),
+    ("docs/transcripts.md", f"more than {parsing.MAX_OBJECTS:,} opening braces"),
+    ("docs/writing-your-own.md", f"of {MIN_SERVICES} to {MAX_SERVICES} services"),
+)
+
+
+@pytest.mark.parametrize(("page", "sentence"), SENTENCES, ids=lambda one: one[:40])
+def test_prose_states_the_constants_of_the_code(page: str, sentence: str) -> None:
+    assert sentence in flat(page)
+
+
+def test_constants_behind_words() -> None:
+    """Figures that the pages give in words."""
+    assert f"a greedy search over {tables().SEARCHED:,} train incidents" in flat("README.md")
+    assert 2 * propagation.ALERT_LEVEL == propagation.FULL
+    assert generator._RANDOM_TOPOLOGY_SHARE == 500
+    assert lt.get_task("silent_degradation-v1").benign == 200
+    assert max(lt.SEVEN_SERVICES.depth) == 2
+
+
+def test_severity_weights_of_the_tasks() -> None:
+    text = flat("docs/tasks.md")
+    for task in TASKS:
+        if not task.original:
+            weights = ", ".join(str(weight) for weight in task.severity_weights)
+            assert f"| `{task.id}` | {weights} |" in text
+
+
+def test_alerts_of_the_pages_are_those_of_the_code() -> None:
+    text = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
+    for alert in expert.FAULT_ALERTS:
+        assert f"| `{alert}` |" in text
+    seen = {
+        alert.name
+        for task in TASKS
+        for one in lt.incident_ids(task.id, "test", 40)
+        for alert in lt.observe(lt.initial_state(lt.make_incident(one))).alerts
+    }
+    assert all(f"| `{alert}` |" in text for alert in seen)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_timing_as_described(mode: Mode) -> None:
+    """The ranges that the task pages give for onset, ramp and first words."""
+    task = {"loud": "single_crash-v1", "cascade": "cascading_failure-v1"}.get(
+        mode, "silent_degradation-v1"
+    )
+    found: list[Any] = []
+    for one in lt.incident_ids(task, "test", 400):
+        telemetry: Any = lt.make_incident(one).telemetry
+        if telemetry.scenario.mode is mode:
+            found.append(telemetry.scenario)
+    expected: dict[Mode, dict[str, tuple[int, int]]] = {
+        Mode.LOUD: {"onset": (-5, -3), "ramp": (2, 2), "lag": (0, 0), "voice_at": (0, 0)},
+        Mode.CASCADE: {"ramp": (2, 4), "lag": (1, 1), "voice_at": (3, 6)},
+        Mode.DRIFT: {"ramp": (24, 40), "lag": (1, 1), "voice_at": (2, 5)},
+        Mode.BENIGN: {"peak_tick": (-1, 2)},
+    }
+    for field, bounds in expected[mode].items():
+        values = [getattr(scenario, field) for scenario in found]
+        assert (min(values), max(values)) == bounds, field
+    if mode is not Mode.BENIGN:
+        nothing = lt.initial_state(lt.make_incident(f"{task}/test/0")).facts.effects
+        floors = [propagation.level(one, one.edge_hops, 0, nothing) for one in found]
+        assert min(floors) >= (700 if mode is Mode.DRIFT else 1000)
+    if mode is Mode.DRIFT:
+        assert all(one.slo.peak_error < 500 and one.slo.peak_p99 > 200 for one in found)
+    wanted = {Mode.LOUD: 1, Mode.CASCADE: 2}.get(mode, 3)
+    assert max(len(one.distractors) for one in found) == wanted
+
+
+def test_names_that_pages_list() -> None:
+    transcripts, concepts = flat("docs/transcripts.md"), flat("docs/concepts.md")
+    policies, grading = flat("docs/policies.md"), flat("docs/grading.md")
+    for name, kind in ACTION_TYPES.items():
+        assert f"| `{name}` |" in transcripts
+        assert f"`{kind.__name__}` |" in transcripts
+    for role in roles.TRIO:
+        views = ", ".join(view for view in roles.VIEWS if view in role.views)
+        may = ", ".join(name for name in ACTION_TYPES if name in role.may)
+        listed = concepts.split(f"| `{role.name.upper()}` | ")[1].split(" |")
+        assert sorted(listed[0].split(", ")) == sorted(views.split(", "))
+        assert sorted(listed[1].strip("| ").split(", ")) == sorted(may.split(", "))
+    for closing in lt.Closing:
+        assert f"| `{closing}` |" in concepts
+    for split in SPLITS:
+        assert f"`{split}`" in concepts
+    graded = grade_to_json(lt.grade(lt.initial_state(lt.make_incident("single_crash-v1/test/0"))))
+    assert [key for key in graded if f"`{key}`" not in transcripts] == []
+    for rubric in RUBRICS:
+        assert f"`{rubric}`" in grading or f"`{rubric.rpartition('/')[0]}`" in grading
+    for spec in registry.POLICY_HELP:
+        assert f"`{spec.partition(':')[0]}" in policies
