@@ -49,6 +49,7 @@ from logtriage.incident import Incident, Truth
 from logtriage.observation import Observation, observe
 from logtriage.parsing import parse_action, render_action
 from logtriage.rendering import render_observation, system_prompt
+from logtriage.replay import replay
 from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TASKS, TaskSpec, get_task, incident_ids
 from logtriage.topologies import random_topology
@@ -107,6 +108,7 @@ __all__ = [
     "random_topology",
     "render_action",
     "render_observation",
+    "replay",
     "reward",
     "system_prompt",
     "tick",

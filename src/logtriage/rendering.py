@@ -32,9 +32,25 @@ def status_of(reading: Reading) -> str:
     return _STATUS[severity_of(reading)]
 
 
+#: What an agent is told of its rubric, by the beginning of the rubric's id.
+_GRADING = {
+    "logtriage/1": "GRADE: severity 0.20, root cause 0.30, page 0.15, remedy 0.25 (less for each "
+    "wrong one), prompt resolve after the fix 0.10. Paging a wrong team, or ignoring a real "
+    "fault, ends the incident with 0. First declarations count.",
+    "logtriage-env/0": "GRADE: severity, root cause, remedy and speed, by the original's formulas. "
+    "First declarations count. Only resolve ends the incident, or ignoring a P1.",
+    "recorded/1": "GRADE: the root cause alone; the first declaration counts. This is a "
+    "recording: no action changes what follows.",
+}
+
+
 @lru_cache(maxsize=64)
-def system_prompt(topology: Topology, horizon: int) -> str:
-    """All public rules of an incident: topology, severity, runbook, paging, grading, actions."""
+def system_prompt(topology: Topology, horizon: int, rubric: str = "logtriage/1") -> str:
+    """All public rules of an incident: topology, severity, runbook, paging, grading, actions.
+
+    ``rubric`` is the id of the one that grades it (``incident.rubric``); of a rubric
+    that is not built in, nothing is said.
+    """
     ticks = f"{horizon} ticks of {TICK_SECONDS} s"
     rules = [
         "You are the on-call engineer of one incident. Find the root cause, not the loudest "
@@ -50,9 +66,7 @@ def system_prompt(topology: Topology, horizon: int) -> str:
         "cause. Health is unknown until a service is inspected or alerts. The right remedy "
         "shows within two ticks. A load that settles by itself is benign: classify it P3, "
         "blame and page nobody, and ignore it.",
-        "GRADE: severity 0.20, root cause 0.30, page 0.15, remedy 0.25 (less for each wrong "
-        "one), prompt resolve after the fix 0.10. Paging a wrong team, or ignoring a real "
-        "fault, ends the incident with 0. First declarations count.",
+        *(text for prefix, text in _GRADING.items() if rubric.startswith(prefix)),
         _action_rules(topology),
     ]
     return "\n".join(rules)

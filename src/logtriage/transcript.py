@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import attrs
 
+from logtriage.errors import InvalidInput
 from logtriage.parsing import action_to_wire
 from logtriage.state import State
 
@@ -49,7 +50,14 @@ def transcript_of(
     status: str = COMPLETED,
     extra: Mapping[str, Any] = _NOTHING,
 ) -> Transcript:
-    """The transcript of a single-agent state."""
+    """The transcript of a single-agent state: one action a tick.
+
+    Raises:
+        InvalidInput: if several actions share a tick (joint play), since their
+            ticks would be lost.
+    """
+    if any(when != number for number, (when, _) in enumerate(state.history)):
+        raise InvalidInput("a transcript holds one action a tick; this state is of joint play")
     return Transcript(
         state.incident.id,
         tuple(action_to_wire(action) for action in state.actions),

@@ -1,0 +1,62 @@
+"""The commands, put together."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from logtriage import __version__
+from logtriage.cli.catalog import show, tasks
+from logtriage.cli.evaluating import compare, evaluate_, report
+from logtriage.cli.grading import grade
+from logtriage.cli.group import Group
+from logtriage.cli.importing import nezha
+from logtriage.cli.playing import play
+
+_SETTINGS = {"help_option_names": ["-h", "--help"]}
+
+app = typer.Typer(
+    cls=Group,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings=_SETTINGS,
+)
+importing = typer.Typer(
+    no_args_is_help=True, help="Make bundles of recorded incidents.", context_settings=_SETTINGS
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"logtriage {__version__}\n")
+        sys.stdout.flush()
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Incident triage by agents: draw incidents, play them, grade what was done.
+
+    Results go to stdout, messages to stderr. With --json, stdout has one JSON object a line.
+    """
+
+
+app.command()(tasks)
+app.command()(show)
+app.command()(play)
+app.command("eval")(evaluate_)
+app.command()(grade)
+app.command()(compare)
+app.command()(report)
+app.add_typer(importing, name="import")
+importing.command()(nezha)
+
+
+@importing.callback()
+def _importing() -> None:
+    """Make bundles of recorded incidents."""

@@ -1,0 +1,139 @@
+"""``tasks`` and ``show``: what there is to play."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any
+
+import attrs
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from logtriage.actions import SEVERITIES
+from logtriage.cli.console import emit, fail, put, results, say
+from logtriage.cli.group import SOME_BAD
+from logtriage.cli.options import Bundle, Json
+from logtriage.cli.screens import facts, heading, screen, truth
+from logtriage.codec import truth_to_json
+from logtriage.errors import LogTriageError
+from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.rendering import render_observation, system_prompt
+from logtriage.state import initial_state
+from logtriage.tasks import SPLITS, TASKS, TaskSpec, get_task
+
+
+def tasks(
+    names: Annotated[list[str] | None, typer.Argument(metavar="TASK", help="These only.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the tasks with their spec sheets, and the recorded incidents that are shipped."""
+    chosen = [get_task(name) for name in names] if names else list(TASKS)
+    if as_json:
+        for task in chosen:
+            emit({"id": task.id, **attrs.asdict(task)})
+        return
+    console = results()
+    for task in chosen:
+        console.print(Text.assemble((task.id, "bold cyan"), f"  {task.title}"))
+        put(console, _sheet(task))
+        say(console)
+    if not names:
+        console.print(Text.assemble(("recorded", "bold cyan"), "  Incidents of a real system"))
+        put(console, _recorded())
+        say(console)
+        say(console, f"Splits of the drawn tasks: {', '.join(SPLITS)}.", "dim")
+
+
+def _sheet(task: TaskSpec) -> RenderableType:
+    weights = zip(SEVERITIES, task.severity_weights, strict=True)
+    rows = [("hard", task.hard), ("horizon", f"{task.horizon} ticks")]
+    if not task.original:
+        rows += [
+            ("noise", f"{task.noise / 10:g} % of the log lines"),
+            ("benign", f"{task.benign / 10:g} % of the incidents"),
+            ("severities", ", ".join(f"{name} {weight}" for name, weight in weights)),
+        ]
+    rows.append(("rubric", task.rubric))
+    rows.extend(("history", entry) for entry in task.history)
+    return facts(rows)
+
+
+def _recorded() -> RenderableType:
+    from logtriage.recorded import shipped_incidents
+
+    return facts([(one.id, f"{one.task}, rubric {one.rubric}") for one in shipped_incidents()])
+
+
+def show(
+    ids: Annotated[
+        list[str], typer.Argument(metavar="ID", help="Incidents; - reads ids from stdin.")
+    ],
+    with_truth: Annotated[
+        bool, typer.Option("--truth", help="The answer in place of the first screen.")
+    ] = False,
+    prompt: Annotated[
+        bool, typer.Option("--prompt", help="The system prompt with the rules, too.")
+    ] = False,
+    bundle: Bundle = None,
+    as_json: Json = False,
+) -> None:
+    """Show incidents as an agent first sees them, or what the matter really is.
+
+    An incident's id is TASK/SPLIT/NUMBER, such as cascading_failure-v1/test/42.
+    """
+    from logtriage.evaluation import Incidents
+
+    incidents = Incidents.of(bundle)
+    bad = False
+    for where, incident_id in _ids(ids):
+        try:
+            incident = incidents(incident_id)
+        except LogTriageError as error:
+            if where is None:
+                raise
+            fail(f"{where}: {error}")
+            bad = True
+            continue
+        if as_json:
+            emit(truth_to_json(incident) if with_truth else _screen_json(incident, prompt))
+        else:
+            _print(incident, with_truth=with_truth, prompt=prompt)
+    if bad:
+        raise typer.Exit(SOME_BAD)
+
+
+def _ids(ids: Iterable[str]) -> Iterator[tuple[str | None, str]]:
+    """Ids, those from standard input with the place at which they stand."""
+    for one in ids:
+        if one != "-":
+            yield None, one
+            continue
+        for number, line in enumerate(sys.stdin, start=1):
+            if line.strip():
+                yield f"<stdin>:{number}", line.strip()
+
+
+def _screen_json(incident: Incident, prompt: bool) -> dict[str, Any]:
+    shown = {
+        "id": incident.id,
+        "task": incident.task,
+        "horizon": incident.horizon,
+        "screen": render_observation(observe(initial_state(incident))),
+    }
+    if prompt:
+        shown["prompt"] = system_prompt(incident.topology, incident.horizon, incident.rubric)
+    return shown
+
+
+def _print(incident: Incident, *, with_truth: bool, prompt: bool) -> None:
+    console = results()
+    console.print(heading(incident.id))
+    if prompt:
+        say(console, system_prompt(incident.topology, incident.horizon, incident.rubric))
+        say(console)
+    if with_truth:
+        put(console, truth(incident))
+    else:
+        say(console, screen(render_observation(observe(initial_state(incident)))))
+    say(console)

@@ -1,0 +1,222 @@
+"""``eval``, ``compare`` and ``report``: runs and what they amount to."""
+
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Final
+
+import attrs
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from logtriage.cli.console import emit, messages, note, results
+from logtriage.cli.group import INTERRUPTED, SOME_BAD
+from logtriage.cli.human import HumanPolicy
+from logtriage.cli.options import Bundle, Json
+from logtriage.errors import InvalidInput
+from logtriage.incident import Incident
+from logtriage.policies import Policy
+from logtriage.registry import POLICY_HELP
+from logtriage.tasks import SPLITS, TASKS
+
+if TYPE_CHECKING:
+    from logtriage.evaluation import Row
+
+#: Stands for every drawn task but the fixed incidents of the original environment.
+ALL: Final = "all"
+HUMAN: Final = "human"
+
+
+def evaluate_(
+    policies: Annotated[
+        list[str],
+        typer.Argument(metavar="POLICY", help=f"Who plays: {', '.join(POLICY_HELP)} or {HUMAN}."),
+    ],
+    task: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TASK",
+            help="May be repeated: a task, all (the default; every v1 task), or recorded.",
+        ),
+    ] = None,
+    split: Annotated[str, typer.Option(help=f"One of {', '.join(SPLITS)}.")] = "test",
+    episodes: Annotated[int, typer.Option(metavar="N", help="Incidents of each task.")] = 100,
+    start: Annotated[int, typer.Option(metavar="N", help="Number of the first one.")] = 0,
+    jobs: Annotated[int, typer.Option(metavar="J", help="Processes.")] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep the run here; the same command resumes it."),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Throw away a run that is there already.")
+    ] = False,
+    bundle: Bundle = None,
+    as_json: Json = False,
+) -> None:
+    """Let policies play incidents, and sum up how they did.
+
+    The same incidents for every policy, the same figures for any number of processes.
+    A run that was interrupted goes on where it stopped.
+    """
+    from logtriage.evaluation import RunSpec, evaluate
+
+    spec = RunSpec(policies, _tasks(task, bundle), split, episodes, start)
+    if HUMAN in spec.policies and jobs > 1:
+        raise InvalidInput("a human plays one incident at a time: --jobs 1")
+    place: AbstractContextManager[str | Path] = (
+        TemporaryDirectory(prefix="logtriage-") if out is None else nullcontext(out)
+    )
+    with place as directory, _Bar(quiet=HUMAN in spec.policies) as bar:
+        try:
+            rows = evaluate(
+                spec,
+                directory,
+                bundle=bundle,
+                jobs=jobs,
+                fresh=fresh,
+                factories={HUMAN: _human},
+                on_progress=bar.update,
+            )
+        except KeyboardInterrupt:
+            bar.stop()
+            note(_interrupted(bar, out), "yellow")
+            raise typer.Exit(INTERRUPTED) from None
+    _put_rows(rows, as_json)
+    if out is not None:
+        note(f"transcripts and summary: {out}", "dim")
+    if any(row.unscored for row in rows):
+        raise typer.Exit(SOME_BAD)
+
+
+def _tasks(given: list[str] | None, bundle: Path | None) -> list[str]:
+    from logtriage.evaluation import RECORDED_TASK
+
+    if given is None:
+        given = [ALL if bundle is None else RECORDED_TASK]
+    elif bundle is not None and RECORDED_TASK not in given:
+        given = [*given, RECORDED_TASK]
+    every = [one.id for one in TASKS if not one.original]
+    return [name for one in given for name in (every if one == ALL else [one])]
+
+
+def _human(incident: Incident) -> Policy:
+    return HumanPolicy(messages(), incident)
+
+
+class _Bar:
+    """A progress bar on a terminal; silent elsewhere, and while a person plays."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        console = messages()
+        self._progress = Progress(
+            TextColumn("playing"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=quiet or not console.is_terminal,
+        )
+        self._task = self._progress.add_task("playing", total=None)
+        self.done: int | None = None
+        self.total = 0
+
+    def __enter__(self) -> "_Bar":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        self._progress.stop()
+
+    def update(self, done: int, total: int) -> None:
+        """Show that so many episodes are done."""
+        if self.done is None and done:
+            note(f"resuming: {done} of {total} episodes are there already", "dim")
+        self.done, self.total = done, total
+        self._progress.update(self._task, completed=done, total=total)
+
+
+def _interrupted(bar: _Bar, out: Path | None) -> str:
+    if bar.done is None:
+        return "interrupted"
+    if out is None:
+        return f"interrupted after {bar.done} of {bar.total} episodes; --out DIR would keep them"
+    return (
+        f"interrupted: {bar.done} of {bar.total} episodes are kept in {out}; "
+        "the same command resumes"
+    )
+
+
+def compare(
+    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The directory of a run.")],
+    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Another; may be the same.")],
+    policy_a: Annotated[
+        str | None, typer.Option(metavar="POLICY", help="Of run A, where names differ.")
+    ] = None,
+    policy_b: Annotated[str | None, typer.Option(metavar="POLICY", help="Of run B.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare two runs on the incidents that both have a grade for.
+
+    Differences are B - A, incident by incident, with a paired bootstrap interval.
+    Grades of different rubrics are not compared.
+    """
+    from logtriage.cli.tables import print_comparisons
+    from logtriage.evaluation import compare_runs, load_run
+
+    compared = compare_runs(load_run(run_a), load_run(run_b), policy_a=policy_a, policy_b=policy_b)
+    if as_json:
+        for one in compared:
+            emit(one.to_json())
+    else:
+        print_comparisons(results(), compared)
+    for one in compared:
+        if one.only_a or one.only_b:
+            pair = (
+                one.policy_a if one.policy_a == one.policy_b else f"{one.policy_a}, {one.policy_b}"
+            )
+            note(
+                f"{one.task} ({pair}): {one.shared} incidents shared; "
+                f"left out: {one.only_a} only in A, {one.only_b} only in B",
+                "yellow",
+            )
+
+
+def report(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
+    out: Annotated[
+        Path | None, typer.Argument(metavar="OUT", help="The page; RUN/report.html if not given.")
+    ] = None,
+    html: Annotated[bool, typer.Option("--html", help="Write one self-contained page.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show the figures of a run again, or write them as a page with plots and episodes."""
+    from logtriage.evaluation import load_run, summarise
+
+    if html:
+        from logtriage.report import write_report
+
+        page = run / "report.html" if out is None else out
+        write_report(run, page)
+        note(f"wrote {page}")
+        return
+    if out is not None:
+        raise InvalidInput(f"{out}: a page is written with --html")
+    loaded = load_run(run)
+    _put_rows(summarise(loaded), as_json)
+    if not loaded.complete:
+        note("this run is not finished: the same eval command resumes it", "yellow")
+
+
+def _put_rows(rows: "tuple[Row, ...]", as_json: bool) -> None:
+    if as_json:
+        for row in rows:
+            emit(attrs.asdict(row))
+        return
+    from logtriage.cli.tables import print_rows
+
+    print_rows(results(), rows)

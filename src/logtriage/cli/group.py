@@ -1,0 +1,47 @@
+"""What every command does with errors and interrupts: the meaning of exit codes.
+
+======  =================================================================
+0       done
+1       done, but some input lines could not be used, or episodes are unscored
+2       wrong usage, or input that cannot be used at all
+130     interrupted
+141     nobody reads the output any more (as if by the signal for it)
+======  =================================================================
+"""
+
+from typing import Any, Final
+
+import typer
+from typer.core import TyperGroup
+
+from logtriage.cli.console import fail, mute_stdout, note
+from logtriage.errors import LogTriageError
+
+SOME_BAD: Final = 1
+UNUSABLE: Final = 2
+INTERRUPTED: Final = 130
+BROKEN_PIPE: Final = 141
+
+
+class Group(TyperGroup):
+    """Turns errors that are the input's fault into a message and an exit code.
+
+    Any other exception is a bug of ours, and keeps its traceback.
+    """
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except LogTriageError as error:
+            fail(error)
+            raise typer.Exit(UNUSABLE) from None
+        except BrokenPipeError:
+            mute_stdout()
+            raise typer.Exit(BROKEN_PIPE) from None
+        except OSError as error:
+            fail(f"{error.filename}: {error.strerror}" if error.filename else error)
+            raise typer.Exit(UNUSABLE) from None
+        except KeyboardInterrupt:
+            note("interrupted")
+            raise typer.Exit(INTERRUPTED) from None

@@ -1,0 +1,128 @@
+"""A person as a policy: what is typed, and how it becomes an action."""
+
+import sys
+from typing import Final
+
+from rich.console import Console
+
+from logtriage.actions import ACTION_TYPES, REMEDIES, Action, Malformed
+from logtriage.cli.console import put, say
+from logtriage.cli.screens import facts, screen
+from logtriage.incident import Incident
+from logtriage.observation import Observation
+from logtriage.parsing import action_from_wire, parse_action
+from logtriage.policies import Memory
+from logtriage.rendering import render_observation, system_prompt
+from logtriage.topology import Topology
+
+#: Shorthand words for the actions, besides their names on the wire.
+WORDS: Final = {
+    "severity": "classify_severity",
+    "cause": "identify_root_cause",
+    "page": "escalate",
+    "remedy": "remediate",
+    "logs": "request_more_logs",
+}
+#: The ones that take no value.
+_ALONE: Final = ("resolve", "ignore")
+
+HELP: Final = [
+    ("logs [SERVICE]", "ask for a service's lines; without a service, a shallow look at all"),
+    ("severity P1|P2|P3", "classify; the first declaration counts"),
+    ("cause SERVICE [CONFIDENCE]", "name the root cause, perhaps with a confidence from 0 to 1"),
+    ("page TEAM", "a wrong team ends the incident with 0"),
+    ("REMEDY SERVICE", f"apply one of {', '.join(REMEDIES)}"),
+    ("resolve", "close as fixed"),
+    ("ignore", "close as nothing to act on"),
+    ("{…}", "an action as JSON, as an agent would write it"),
+    ("rules", "what an agent is told: runbook, severities, whom to page"),
+    ("screen", "the screen once more"),
+    ("quit", "stop here"),
+]
+
+
+class Quit(KeyboardInterrupt):
+    """The person has had enough: an interrupt, and no failure of the policy."""
+
+
+class HumanPolicy:
+    """Shows each screen on a console and asks for the next action.
+
+    What cannot be understood is asked again and costs no tick: a person mistypes,
+    which says nothing about the triage.
+    """
+
+    def __init__(self, console: Console, incident: Incident) -> None:
+        self._console = console
+        self._incident = incident
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        """The next action that the person types."""
+        self._show(observation)
+        while True:
+            words = self._read()
+            match words.lower():
+                case "":
+                    continue
+                case "quit" | "exit" | "q":
+                    raise Quit
+                case "help" | "h" | "?":
+                    put(self._console, facts(HELP))
+                case "rules":
+                    say(self._console, system_prompt(observation.topology, observation.horizon))
+                case "screen":
+                    self._show(observation)
+                case _:
+                    action = read_action(words, observation.topology)
+                    if not isinstance(action, Malformed):
+                        return action, memory
+                    say(self._console, f"{action.reason} (help lists what can be typed)", "yellow")
+
+    def _show(self, observation: Observation) -> None:
+        if observation.tick == 0:
+            say(self._console, f"{self._incident.id}: type help or rules at any time", "dim")
+        say(self._console)
+        say(self._console, screen(render_observation(observation)))
+
+    def _read(self) -> str:
+        try:
+            line = self._console.input("> ")
+        except EOFError:
+            say(self._console)
+            raise Quit from None
+        if not sys.stdin.isatty():  # then nobody saw it typed
+            say(self._console, line)
+        return line.strip()
+
+
+def read_action(text: str, topology: Topology) -> Action:
+    """An action from shorthand such as ``page dba-team``, or from JSON; total.
+
+    Shorthand takes the names on the wire as well, and a remedy may be written
+    ``restart user-db``, ``remedy restart user-db`` or ``remediate restart:user-db``.
+    """
+    if "{" in text:
+        return parse_action(text, topology)
+    verb, *values = text.split()
+    verb = verb.lower()
+    if verb in tuple(REMEDIES):
+        verb, values = "remedy", [verb, *values]
+    name = WORDS.get(verb, verb)
+    if name not in ACTION_TYPES:
+        return Malformed(text, f"unknown command {verb!r}")
+    wire: dict[str, object] = {"action_type": name}
+    if name == "remediate" and len(values) == 2:
+        values = [":".join(values)]
+    if name == "identify_root_cause" and len(values) == 2:
+        confidence = values.pop()
+        try:
+            wire["confidence"] = float(confidence)
+        except ValueError:
+            wire["confidence"] = confidence
+    limit = 0 if name in _ALONE else 1
+    if len(values) > limit:
+        return Malformed(text, f"{verb} takes {limit or 'no'} value, got {len(values)}")
+    if values:
+        value = values[0]
+        wire["value"] = value.upper() if name == "classify_severity" else value
+    return action_from_wire(wire, topology)

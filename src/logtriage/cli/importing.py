@@ -1,0 +1,58 @@
+"""``import``: recorded incidents from published data sets."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import attrs
+import typer
+
+from logtriage.cli.console import emit, note, put, results
+from logtriage.cli.options import Json
+from logtriage.cli.screens import facts, heading
+from logtriage.errors import InvalidInput
+
+
+def nezha(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Holds rca_data and construct_data.")
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
+    ],
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="This incident; may be repeated.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse rows that would be skipped.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a bundle of the Nezha data set: faults injected into the TrainTicket system."""
+    from logtriage.recorded import dump_bundle, import_nezha
+
+    imported = import_nezha(directory, only=set(only) if only else None, strict=strict)
+    if not imported.incidents:
+        raise InvalidInput(f"{directory}: no incident could be imported")
+    dump_bundle(imported.incidents, out)
+    report = imported.report
+    faults = sorted(Counter(one.truth.kind for one in imported.incidents).items())
+    if as_json:
+        incidents = [one.id for one in imported.incidents]
+        data = {"bundle": str(out), "incidents": incidents, "faults": dict(faults)}
+        emit({**data, **attrs.asdict(report)})
+    else:
+        console = results()
+        console.print(heading(str(out)))
+        rows = [
+            ("incidents", str(len(imported.incidents))),
+            ("faults", ", ".join(f"{kind} {count}" for kind, count in faults)),
+            ("files", str(report.files)),
+            ("rows", str(report.rows)),
+            ("skipped", str(sum(one.count for one in report.skipped))),
+        ]
+        put(console, facts(rows))
+    for one in report.skipped:
+        note(f"{one.file}:{one.first}: {one.reason} ({one.count} rows)", "yellow")
+    for text in report.notes:
+        note(text, "yellow")

@@ -1,0 +1,70 @@
+"""``play``: one incident in the terminal, by a person or watched."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from logtriage.actions import describe
+from logtriage.cli.console import emit, messages, put, results, say
+from logtriage.cli.group import SOME_BAD
+from logtriage.cli.human import HumanPolicy, Quit
+from logtriage.cli.options import Bundle, Json
+from logtriage.cli.screens import debrief, screen
+from logtriage.grading import grade, grade_to_json, unscored
+from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.registry import make_policy
+from logtriage.rendering import render_observation
+from logtriage.state import State, initial_state
+
+
+def play(
+    incident_id: Annotated[str, typer.Argument(metavar="ID", help="The incident.")],
+    policy: Annotated[
+        str,
+        typer.Option(metavar="POLICY", help="human, or a policy to watch, such as expert."),
+    ] = "human",
+    bundle: Bundle = None,
+    as_json: Json = False,
+) -> None:
+    """Triage an incident yourself, or watch a policy do it; then see how it was graded.
+
+    Type help for what can be typed. Commands may come from a pipe, one a line. Stopping
+    early gives the grade of what was earned so far. With --json, stdout has the grade
+    alone and the screens go to stderr.
+    """
+    from logtriage.evaluation import Incidents, PolicyFailure
+
+    incident = Incidents.of(bundle)(incident_id)
+    console = messages() if as_json else results()
+    cause = None
+    try:
+        state = _play(incident, policy, console)
+    except PolicyFailure as failure:
+        state, cause = failure.state, failure.cause
+    graded = unscored(incident, cause, actions=state.actions) if cause else grade(state)
+    say(console)
+    put(console, debrief(state, graded))
+    if as_json:
+        emit(grade_to_json(graded))
+    if cause is not None:
+        raise typer.Exit(SOME_BAD)
+
+
+def _play(incident: Incident, policy: str, console: Console) -> State:
+    from logtriage.evaluation import steps
+
+    human = policy == "human"
+    player = HumanPolicy(console, incident) if human else make_policy(policy)(incident)
+    state = initial_state(incident)
+    try:
+        for state in steps(incident, player):
+            if state.actions and not human:
+                say(console, f"\n{policy}: {describe(state.actions[-1])}", "bold green")
+            if not human or state.is_closed:
+                say(console)
+                say(console, screen(render_observation(observe(state))))
+    except Quit:
+        say(console, "stopped", "yellow")
+    return state

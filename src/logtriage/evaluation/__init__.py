@@ -1,0 +1,43 @@
+"""Evaluation: policies play incidents, and what they did is kept, graded and compared.
+
+>>> from logtriage.evaluation import RunSpec, evaluate
+>>> spec = RunSpec(policies=["expert"], tasks=["single_crash-v1"], episodes=20)
+>>> summary = evaluate(spec, "runs/expert")  # doctest: +SKIP
+
+A run is a directory (:mod:`logtriage.evaluation.store`) that can be interrupted,
+resumed, loaded, compared and sent to others. Every figure is derived from the
+transcripts in it, by the one grader.
+"""
+
+from logtriage.evaluation.compare import Comparison, compare_runs
+from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.runner import PolicyFailure, evaluate, play_episode, record_episode, steps
+from logtriage.evaluation.spec import RECORDED_TASK, Cell, RunSpec, plan
+from logtriage.evaluation.statistics import Interval, brier, mean_interval, paired_difference
+from logtriage.evaluation.store import LoadedRun, Manifest, load_run
+from logtriage.evaluation.summary import SOLVED, Row, summarise
+
+__all__ = [
+    "RECORDED_TASK",
+    "SOLVED",
+    "Cell",
+    "Comparison",
+    "Incidents",
+    "Interval",
+    "LoadedRun",
+    "Manifest",
+    "PolicyFailure",
+    "Row",
+    "RunSpec",
+    "brier",
+    "compare_runs",
+    "evaluate",
+    "load_run",
+    "mean_interval",
+    "paired_difference",
+    "plan",
+    "play_episode",
+    "record_episode",
+    "steps",
+    "summarise",
+]

@@ -1,0 +1,133 @@
+"""Two runs side by side, on the incidents that both played."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+
+from logtriage.errors import InvalidInput, RubricError, UnknownName
+from logtriage.evaluation.statistics import Interval, paired_difference
+from logtriage.evaluation.store import LoadedRun
+
+
+@attrs.frozen
+class Comparison:
+    """One task, played by a policy of run A and by one of run B.
+
+    ``shared`` incidents have a score in both runs, and everything else is about these:
+    the two means, their ``difference`` B - A with its paired bootstrap interval, and in
+    how many of them B did better, worse or the same. ``only_a`` and ``only_b`` count the
+    scored incidents of one run that lack a score in the other.
+    """
+
+    task: str
+    policy_a: str
+    policy_b: str
+    rubric: str
+    shared: int
+    only_a: int
+    only_b: int
+    mean_a: float
+    mean_b: float
+    difference: Interval
+    better: int
+    worse: int
+    same: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The comparison as JSON data."""
+        return attrs.asdict(self)
+
+
+def compare_runs(
+    a: LoadedRun, b: LoadedRun, *, policy_a: str | None = None, policy_b: str | None = None
+) -> tuple[Comparison, ...]:
+    """Compare two runs task by task, policy with policy of the same name.
+
+    Name both policies to compare two of different names; one may be left out where
+    its run has no other, and both where each run has one.
+
+    Raises:
+        UnknownName: for a policy that its run did not play.
+        InvalidInput: if there is nothing to pair: no policy, task or scored incident
+            in common.
+        RubricError: if a task was graded by different rubrics.
+    """
+    pairs = _pairs(a, b, policy_a, policy_b)
+    tasks = [task for task in a.tasks if task in b.tasks]
+    if not tasks:
+        raise InvalidInput(f"no task in common: {_list(a.tasks)} and {_list(b.tasks)}")
+    for task in tasks:
+        if a.rubrics[task] != b.rubrics[task]:
+            raise RubricError(
+                f"{task}: grades of different rubrics are not compared: "
+                f"{_rubric(a.rubrics[task])} in {a.directory}, "
+                f"{_rubric(b.rubrics[task])} in {b.directory}"
+            )
+    compared = [_compare(a, b, task, *pair) for pair in pairs for task in tasks]
+    found = tuple(one for one in compared if one is not None)
+    if not found:
+        raise InvalidInput(f"{a.directory} and {b.directory} share no scored incident")
+    return found
+
+
+def _pairs(
+    a: LoadedRun, b: LoadedRun, policy_a: str | None, policy_b: str | None
+) -> list[tuple[str, str]]:
+    if policy_a is None and policy_b is None:
+        common = [(name, name) for name in a.policies if name in b.policies]
+        if common:
+            return common
+    return [(_policy(a, policy_a, "A"), _policy(b, policy_b, "B"))]
+
+
+def _policy(run: LoadedRun, name: str | None, side: str) -> str:
+    if name is not None:
+        if name not in run.policies:
+            raise UnknownName(f"policy of run {side}", name, run.policies)
+        return name
+    if len(run.policies) == 1:
+        return run.policies[0]
+    raise InvalidInput(
+        f"which policies are to be compared? Run {side} has {_list(run.policies)}; name one"
+    )
+
+
+def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) -> Comparison | None:
+    scores_a, scores_b = _scores(a, name_a, task), _scores(b, name_b, task)
+    shared = [incident for incident in scores_a if incident in scores_b]
+    before = [scores_a[incident] for incident in shared]
+    after = [scores_b[incident] for incident in shared]
+    difference = paired_difference(before, after)
+    if difference is None:
+        return None
+    pairs = list(zip(before, after, strict=True))
+    return Comparison(
+        task,
+        name_a,
+        name_b,
+        a.rubrics[task][0],
+        len(shared),
+        len(scores_a) - len(shared),
+        len(scores_b) - len(shared),
+        sum(before) / len(shared),
+        sum(after) / len(shared),
+        difference,
+        sum(new > old for old, new in pairs),
+        sum(new < old for old, new in pairs),
+        sum(new == old for old, new in pairs),
+    )
+
+
+def _scores(run: LoadedRun, policy: str, task: str) -> dict[str, float]:
+    return {
+        grade.incident: grade.score for grade in run.grades[policy, task] if grade.score is not None
+    }
+
+
+def _rubric(rubric: tuple[str, str]) -> str:
+    return f"{rubric[0]} (digest {rubric[1]})"
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,70 @@
+"""Where incidents come from: drawn by their ids, or recorded in a bundle."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from os import PathLike
+from pathlib import Path
+
+import attrs
+
+from logtriage.errors import UnknownName
+from logtriage.generator import make_incident
+from logtriage.incident import Incident
+
+
+@attrs.frozen
+class Incidents:
+    """Finds incidents by id: a resolver for grading that can travel to other processes.
+
+    Drawn incidents (``<task>/<split>/<index>``) are always at hand. Recorded ones
+    (``<source>/<name>``) come from ``bundle``, or are those that ship with the package.
+    ``digest`` identifies the content of the bundle; None for the shipped ones.
+    """
+
+    bundle: Path | None = None
+    digest: str | None = None
+
+    @classmethod
+    def of(cls, bundle: str | PathLike[str] | None) -> "Incidents":
+        """With the recorded incidents of a bundle, or for None the shipped ones.
+
+        Raises:
+            OSError: if the bundle cannot be read.
+        """
+        if bundle is None:
+            return cls()
+        path = Path(bundle)
+        return cls(path, blake2b(path.read_bytes(), digest_size=8).hexdigest())
+
+    def __call__(self, incident_id: str) -> Incident:
+        """The incident of that id.
+
+        Raises:
+            UnknownName, InvalidInput: if there is none.
+            BundleError: if the bundle is damaged.
+        """
+        if incident_id.count("/") != 1:
+            return make_incident(incident_id)
+        recorded = self.recorded()
+        try:
+            return recorded[incident_id]
+        except KeyError:
+            raise UnknownName("recorded incident", incident_id, recorded) from None
+
+    def recorded(self) -> Mapping[str, Incident]:
+        """The recorded incidents by id, in their order.
+
+        Raises:
+            BundleError: naming file, line and field.
+        """
+        return _recorded(self)
+
+
+@lru_cache(maxsize=4)
+def _recorded(incidents: Incidents) -> Mapping[str, Incident]:
+    # Imported here: most evaluations have no recorded incidents.
+    from logtriage.recorded import load_bundle, shipped_incidents
+
+    found = shipped_incidents() if incidents.bundle is None else load_bundle(incidents.bundle)
+    return {incident.id: incident for incident in found}

@@ -1,0 +1,107 @@
+"""What a run plays: policies, and for each task the ids of its incidents."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import attrs
+
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.evaluation.incidents import Incidents
+from logtriage.tasks import SPLITS, TASKS, get_task, incident_ids
+
+#: Stands for the recorded incidents at hand, whatever their tasks are called.
+RECORDED_TASK: Final = "recorded"
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise InvalidInput(f"expected a list of names, got the string {names!r}")
+    return tuple(dict.fromkeys(names))
+
+
+def _not_empty(_: Any, field: "attrs.Attribute[Any]", value: tuple[str, ...]) -> None:
+    if not value:
+        raise InvalidInput(f"a run needs at least one of its {field.name}")
+
+
+@attrs.frozen
+class RunSpec:
+    """The definition of a run: ``episodes`` incidents of each task, from number ``start``.
+
+    ``tasks`` are ids of drawn tasks, and :data:`RECORDED_TASK` for recorded incidents,
+    which have no split and of which there may be fewer. Names that are given twice
+    count once.
+
+    Raises:
+        UnknownName: for a task or split that does not exist.
+        InvalidInput: if there is nothing to play, or a number makes no sense.
+    """
+
+    policies: tuple[str, ...] = attrs.field(converter=_distinct, validator=_not_empty)
+    tasks: tuple[str, ...] = attrs.field(converter=_distinct, validator=_not_empty)
+    split: str = "test"
+    episodes: int = 100
+    start: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        known = (*(one.id for one in TASKS), RECORDED_TASK)
+        for task in self.tasks:
+            if task not in known:
+                raise UnknownName("task", task, known)
+        if self.split not in SPLITS:
+            raise UnknownName("split", self.split, SPLITS)
+        if self.episodes < 1:
+            raise InvalidInput(f"episodes must be at least 1, got {self.episodes}")
+        if self.start < 0:
+            raise InvalidInput(f"start must not be negative, got {self.start}")
+
+
+@attrs.frozen
+class Cell:
+    """One policy on one task: the unit of files, of rows in tables and of comparisons."""
+
+    policy: str
+    task: str
+    rubric: str
+    ids: tuple[str, ...]
+
+
+def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
+    """Every cell of a run, in the order in which they are played.
+
+    Raises:
+        InvalidInput: if no recorded incident is left after ``start``, or if a recorded
+            task bears the name of a drawn one that is played too.
+    """
+    tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for name in spec.tasks:
+        found = _recorded(spec, incidents) if name == RECORDED_TASK else _drawn(spec, name)
+        for task, (rubric, ids) in found.items():
+            if task in tasks:
+                raise InvalidInput(f"a recorded task bears the name of a drawn one: {task!r}")
+            tasks[task] = rubric, ids
+    return tuple(
+        Cell(policy, task, rubric, ids)
+        for policy in spec.policies
+        for task, (rubric, ids) in tasks.items()
+    )
+
+
+def _drawn(spec: RunSpec, task: str) -> dict[str, tuple[str, tuple[str, ...]]]:
+    return {
+        task: (get_task(task).rubric, incident_ids(task, spec.split, spec.episodes, spec.start))
+    }
+
+
+def _recorded(spec: RunSpec, incidents: Incidents) -> dict[str, tuple[str, tuple[str, ...]]]:
+    recorded = list(incidents.recorded().values())
+    chosen = recorded[spec.start : spec.start + spec.episodes]
+    if not chosen:
+        raise InvalidInput(f"start {spec.start}: there are {len(recorded)} recorded incidents")
+    tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for one in chosen:
+        rubric, ids = tasks.get(one.task, (one.rubric, ()))
+        if rubric != one.rubric:
+            raise InvalidInput(f"{one.id}: task {one.task!r} is graded by {rubric!r} elsewhere")
+        tasks[one.task] = rubric, (*ids, one.id)
+    return tasks

@@ -1,0 +1,384 @@
+"""The directory of a run: its definition, its transcripts and its summary.
+
+::
+
+    run.json                             what is played, by which version and rubrics
+    transcripts/<policy>--<task>.jsonl   one transcript a line, in the order of the ids
+    bundle.jsonl[.gz]                    a copy of the recorded incidents, if they were given
+    summary.json                         the figures; there once the run is finished
+
+JSON files appear whole or not at all. Transcripts are appended one by one, so what
+was finished before an interrupt is there after it; a last line without its line break
+was torn and is played again.
+"""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from logtriage import __version__
+from logtriage.codec import decode_transcript
+from logtriage.errors import InvalidInput, LogTriageError, RubricError, TranscriptError
+from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.spec import Cell, RunSpec, plan
+from logtriage.grading import Grade, Rubric, get_rubric, grade_transcript
+from logtriage.transcript import Transcript
+
+SCHEMA: Final = "logtriage.run/1"
+RUN_FILE: Final = "run.json"
+SUMMARY_FILE: Final = "summary.json"
+TRANSCRIPTS: Final = "transcripts"
+_BUNDLES: Final = ("bundle.jsonl", "bundle.jsonl.gz")
+_SLUG: Final = 40
+
+
+@attrs.frozen
+class Manifest:
+    """What ``run.json`` says. ``rubrics`` maps each task to the id and digest of its rubric.
+
+    ``bundle`` is the digest of the recorded incidents that were given, if any.
+    """
+
+    spec: RunSpec
+    version: str
+    rubrics: Mapping[str, tuple[str, str]]
+    bundle: str | None = None
+
+    @classmethod
+    def of(cls, spec: RunSpec, incidents: Incidents) -> "Manifest":
+        """The manifest of a run that is about to be played by this version."""
+        cells = plan(spec, incidents)
+        rubrics = {one.task: (one.rubric, get_rubric(one.rubric).digest) for one in cells}
+        return cls(spec, __version__, rubrics, incidents.digest)
+
+    def to_json(self) -> dict[str, Any]:
+        """The manifest as JSON data."""
+        return {
+            "schema": SCHEMA,
+            "logtriage": self.version,
+            "policies": list(self.spec.policies),
+            "tasks": list(self.spec.tasks),
+            "split": self.spec.split,
+            "episodes": self.spec.episodes,
+            "start": self.spec.start,
+            "bundle": self.bundle,
+            "rubrics": {
+                task: {"id": name, "digest": digest}
+                for task, (name, digest) in self.rubrics.items()
+            },
+        }
+
+
+@attrs.frozen
+class LoadedRun:
+    """A run read back: transcripts and their grades by policy and task.
+
+    Grades are computed anew on loading; nothing in a run's files says them. ``planned``
+    are the cells of the definition, with the ids of all their incidents. ``rubrics``
+    maps each task to the id and digest of the rubric that the grades are by.
+    """
+
+    directory: Path
+    manifest: Manifest
+    planned: tuple[Cell, ...]
+    incidents: Incidents
+    rubrics: Mapping[str, tuple[str, str]]
+    transcripts: Mapping[tuple[str, str], tuple[Transcript, ...]]
+    grades: Mapping[tuple[str, str], tuple[Grade, ...]]
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The policies, in order."""
+        return self.manifest.spec.policies
+
+    @cached_property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks, in order; those of recorded incidents by their own names."""
+        return tuple(dict.fromkeys(cell.task for cell in self.planned))
+
+    @property
+    def complete(self) -> bool:
+        """Whether every episode was played."""
+        return all(
+            len(self.grades[cell.policy, cell.task]) == len(cell.ids) for cell in self.planned
+        )
+
+
+def slug(name: str) -> str:
+    """A file name for a policy or task; other names never share it."""
+    short = re.sub(r"[^A-Za-z0-9._]+", "-", name)[:_SLUG].strip("-.")
+    if short == name:
+        return name
+    return f"{short}-{blake2b(name.encode(), digest_size=4).hexdigest()}"
+
+
+def transcripts_path(directory: Path, cell: Cell) -> Path:
+    """Where the transcripts of a cell are kept."""
+    return directory / TRANSCRIPTS / f"{slug(cell.policy)}--{slug(cell.task)}.jsonl"
+
+
+# -- writing ----------------------------------------------------------------------
+
+
+def open_run(
+    directory: Path, spec: RunSpec, incidents: Incidents, *, fresh: bool = False
+) -> Manifest:
+    """Begin a run in a directory, or check that the one in it is the same run.
+
+    With ``fresh`` a run that is there already is thrown away first; files that are not
+    of a run are never touched.
+
+    Raises:
+        InvalidInput: if the directory holds another run (the message names what
+            differs), or something that is no run at all.
+        OSError: if it cannot be written.
+    """
+    manifest = Manifest.of(spec, incidents)
+    if not (directory / RUN_FILE).exists():
+        _check_empty(directory)
+        _begin(directory, manifest, incidents)
+    elif fresh:
+        _discard(directory)
+        _begin(directory, manifest, incidents)
+    else:
+        _check_same(directory, manifest)
+    (directory / TRANSCRIPTS).mkdir(exist_ok=True)
+    return manifest
+
+
+def _check_empty(directory: Path) -> None:
+    """Refuse a directory with anything but what an interrupted beginning leaves."""
+    strange = sorted(
+        one.name
+        for one in (directory.iterdir() if directory.exists() else ())
+        if one.name not in _BUNDLES and not one.name.startswith(".")
+    )
+    if strange:
+        raise InvalidInput(
+            f"{directory}: not the directory of a run, and not empty (it holds {strange[0]})"
+        )
+
+
+def _begin(directory: Path, manifest: Manifest, incidents: Incidents) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    if incidents.bundle is not None:
+        _copy_bundle(incidents.bundle, directory)
+    # Last, so that a directory with a definition has all that it needs.
+    write_json(directory / RUN_FILE, manifest.to_json())
+
+
+def _discard(directory: Path) -> None:
+    """Throw away what a run left, but for the definition, which is about to be replaced."""
+    read_manifest(directory)
+    for name in (SUMMARY_FILE, *_BUNDLES):
+        (directory / name).unlink(missing_ok=True)
+    for path in (directory / TRANSCRIPTS).glob("*.jsonl"):
+        path.unlink()
+
+
+def _check_same(directory: Path, manifest: Manifest) -> None:
+    there, wanted = read_manifest(directory).to_json(), manifest.to_json()
+    differences = [
+        f"{key} is {_show(there[key])}, asked for {_show(wanted[key])}"
+        for key in wanted
+        if there[key] != wanted[key]
+    ]
+    if differences:
+        raise InvalidInput(
+            f"{directory} holds another run: {'; '.join(differences)}. "
+            "Choose another directory, or start afresh"
+        )
+
+
+def _show(value: object) -> str:
+    return ", ".join(value) if isinstance(value, list) else json.dumps(value)
+
+
+def _copy_bundle(bundle: Path, directory: Path) -> None:
+    with bundle.open("rb") as file:
+        zipped = file.read(2) == b"\x1f\x8b"
+    target = directory / _BUNDLES[1 if zipped else 0]
+    partial = target.with_name(f".{target.name}.partial")
+    shutil.copyfile(bundle, partial)
+    partial.replace(target)
+
+
+def write_json(path: Path, data: object) -> None:
+    """Write JSON data to a file that appears whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+    with partial.open("wb") as file:
+        file.write(f"{text}\n".encode("utf-8", "backslashreplace"))
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def finished(directory: Path, cell: Cell) -> int:
+    """How many episodes of a cell are there already; a torn last line is cut off.
+
+    Raises:
+        TranscriptError: naming file and line, if a line is not what this run wrote.
+    """
+    path = transcripts_path(directory, cell)
+    if not path.exists():
+        return 0
+    whole = sum(len(line) for line in _whole_lines(path))
+    if whole < path.stat().st_size:
+        os.truncate(path, whole)
+    return len(_read_cell(path, cell))
+
+
+# -- reading ----------------------------------------------------------------------
+
+
+def _whole_lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield line
+
+
+def _read_cell(path: Path, cell: Cell) -> tuple[Transcript, ...]:
+    """The transcripts of a cell, as far as they go; checked against what was planned."""
+    if not path.exists():
+        return ()
+    found: list[Transcript] = []
+    for number, line in enumerate(_whole_lines(path), start=1):
+        try:
+            transcript = decode_transcript(line)
+            if number > len(cell.ids):
+                raise TranscriptError(f"one more than the {len(cell.ids)} episodes of this run")
+            for field, got, expected in (
+                ("incident", transcript.incident, cell.ids[number - 1]),
+                ("agent", transcript.agent, cell.policy),
+            ):
+                if got != expected:
+                    raise TranscriptError(f"{field}: expected {expected!r}, got {got!r}")
+        except TranscriptError as error:
+            raise TranscriptError(error.reason, source=str(path), line=number) from None
+        found.append(transcript)
+    return tuple(found)
+
+
+def load_run(directory: str | os.PathLike[str], rubric: Rubric | None = None) -> LoadedRun:
+    """Read a run, finished or not, and grade its transcripts.
+
+    ``rubric`` grades everything by another rubric than that of each task.
+
+    Raises:
+        InvalidInput: if the directory holds no run, or a damaged one; the message
+            names the file and what is wrong.
+        RubricError: if this version of logtriage grades by other rubrics than the run.
+        OSError: if something cannot be read.
+    """
+    directory = Path(directory)
+    manifest = read_manifest(directory)
+    incidents = _incidents_of(directory, manifest)
+    planned = plan(manifest.spec, incidents)
+    rubrics = {}
+    for cell in planned:
+        used = get_rubric(cell.rubric) if rubric is None else rubric
+        rubrics[cell.task] = used.id, used.digest
+    if rubric is None and rubrics != manifest.rubrics:
+        task = next(one for one in rubrics if rubrics[one] != manifest.rubrics.get(one))
+        raise RubricError(
+            f"{directory / RUN_FILE}: {task} was graded by {_rubric(manifest.rubrics.get(task))}, "
+            f"logtriage {__version__} grades it by {_rubric(rubrics[task])}; play the run again"
+        )
+    transcripts = {
+        (cell.policy, cell.task): _read_cell(transcripts_path(directory, cell), cell)
+        for cell in planned
+    }
+    grades = {
+        key: tuple(grade_transcript(one, rubric, resolve=incidents) for one in found)
+        for key, found in transcripts.items()
+    }
+    return LoadedRun(directory, manifest, planned, incidents, rubrics, transcripts, grades)
+
+
+def _rubric(rubric: tuple[str, str] | None) -> str:
+    return "no rubric" if rubric is None else f"{rubric[0]} (digest {rubric[1]})"
+
+
+def _incidents_of(directory: Path, manifest: Manifest) -> Incidents:
+    if manifest.bundle is None:
+        return Incidents()
+    copies = [directory / name for name in _BUNDLES if (directory / name).exists()]
+    if not copies:
+        raise InvalidInput(f"{directory}: the recorded incidents ({_BUNDLES[0]}) are missing")
+    incidents = Incidents.of(copies[0])
+    if incidents.digest != manifest.bundle:
+        raise InvalidInput(
+            f"{copies[0]}: digest is {incidents.digest}, {RUN_FILE} says {manifest.bundle}"
+        )
+    return incidents
+
+
+def read_manifest(directory: Path) -> Manifest:
+    """Read ``run.json``.
+
+    Raises:
+        InvalidInput: naming the file, the field and what was expected.
+    """
+    path = directory / RUN_FILE
+    try:
+        raw = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise InvalidInput(f"{directory}: not the directory of a run (no {RUN_FILE})") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{path}: not JSON: {error}") from None
+    if not isinstance(raw, dict):
+        raise InvalidInput(f"{path}: expected a JSON object, got {type(raw).__name__}")
+    if raw.get("schema") != SCHEMA:
+        raise InvalidInput(f"{path}: schema: expected {SCHEMA!r}, got {raw.get('schema')!r}")
+    try:
+        return _manifest(raw)
+    except LogTriageError as error:
+        raise InvalidInput(f"{path}: {error}") from None
+
+
+def _manifest(raw: Mapping[str, Any]) -> Manifest:
+    rubrics = {}
+    for task, one in _field(raw, "rubrics", dict).items():
+        if not isinstance(one, dict):
+            raise InvalidInput(f"rubrics[{task!r}]: expected an object, got {type(one).__name__}")
+        rubrics[task] = _field(one, "id", str), _field(one, "digest", str)
+    bundle = raw.get("bundle")
+    return Manifest(
+        RunSpec(
+            _names(raw, "policies"),
+            _names(raw, "tasks"),
+            _field(raw, "split", str),
+            _field(raw, "episodes", int),
+            _field(raw, "start", int),
+        ),
+        _field(raw, "logtriage", str),
+        rubrics,
+        None if bundle is None else _field(raw, "bundle", str),
+    )
+
+
+def _field(raw: Mapping[str, Any], name: str, kind: type) -> Any:
+    if name not in raw:
+        raise InvalidInput(f"{name}: missing")
+    value = raw[name]
+    if type(value) is not kind:
+        raise InvalidInput(f"{name}: expected {kind.__name__}, got {value!r:.80}")
+    return value
+
+
+def _names(raw: Mapping[str, Any], name: str) -> Sequence[str]:
+    values: list[str] = _field(raw, name, list)
+    for number, value in enumerate(values):
+        if not isinstance(value, str):
+            raise InvalidInput(f"{name}[{number}]: expected str, got {value!r:.80}")
+    return values

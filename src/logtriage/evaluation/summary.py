@@ -1,0 +1,127 @@
+"""What a run amounts to: one row of figures for each policy and task.
+
+Scores come from the grades; the other figures are read from what was played and from
+the truth. Unscored episodes are counted and enter nothing else.
+"""
+
+from collections.abc import Iterable, Iterator
+from statistics import fmean
+from typing import Any, Final
+
+import attrs
+
+from logtriage import __version__
+from logtriage.evaluation.statistics import Interval, brier, mean_interval
+from logtriage.evaluation.store import LoadedRun
+from logtriage.state import Closing, State
+from logtriage.transition import play
+
+SCHEMA: Final = "logtriage.summary/1"
+#: An episode with at least this grade counts as solved.
+SOLVED: Final = 0.9
+
+
+@attrs.frozen
+class Row:
+    """The figures of one policy on one task; None where there was nothing to measure.
+
+    Attributes:
+        policy: the policy's specification.
+        task: the task's id.
+        rubric: the id of the rubric that the grades are by.
+        episodes: how many were played, unscored ones included.
+        unscored: how many of them have no grade.
+        grade: mean grade with its interval.
+        solved: share of episodes with a grade of at least :data:`SOLVED`.
+        root_cause: share of real faults whose root cause was named.
+        severity: share of incidents whose severity was right, where it is known.
+        mis_page: share of incidents in which a wrong team was paged, where teams are known.
+        ignored: share of real faults that were closed as nothing to act on.
+        ticks: mean ticks used where a fault was resolved after its fix.
+        brier: Brier score of the confidences given with a root cause.
+        confidences: how many of these there were.
+    """
+
+    policy: str
+    task: str
+    rubric: str
+    episodes: int
+    unscored: int
+    grade: Interval | None
+    solved: float | None
+    root_cause: float | None
+    severity: float | None
+    mis_page: float | None
+    ignored: float | None
+    ticks: float | None
+    brier: float | None
+    confidences: int
+
+
+def summarise(run: LoadedRun) -> tuple[Row, ...]:
+    """The figures of a run, one row for each policy and task."""
+    return tuple(
+        _row(run, cell.policy, cell.task, run.rubrics[cell.task][0]) for cell in run.planned
+    )
+
+
+def rows_to_json(rows: Iterable[Row]) -> dict[str, Any]:
+    """The content of ``summary.json``."""
+    return {"schema": SCHEMA, "logtriage": __version__, "rows": [attrs.asdict(row) for row in rows]}
+
+
+def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
+    grades = run.grades[policy, task]
+    scores = [grade.score for grade in grades if grade.score is not None]
+    states = list(_scored_states(run, policy, task))
+    said = [
+        (state.facts.confidence, _found(state))
+        for state in states
+        if state.facts.confidence is not None
+    ]
+    faults = [state for state in states if not state.incident.truth.benign]
+    return Row(
+        policy,
+        task,
+        rubric,
+        len(grades),
+        len(grades) - len(scores),
+        mean_interval(scores),
+        _mean(score >= SOLVED for score in scores),
+        _mean(_found(state) for state in faults),
+        _mean(
+            state.facts.severity is state.incident.truth.severity
+            for state in states
+            if state.incident.truth.severity is not None
+        ),
+        _mean(state.facts.wrong_pages > 0 for state in states if _teams_known(state)),
+        _mean(state.closing is Closing.IGNORED for state in faults),
+        _mean(
+            state.tick
+            for state in faults
+            if state.closing is Closing.RESOLVED and state.facts.fixed_at is not None
+        ),
+        brier([confidence for confidence, _ in said], [right for _, right in said]),
+        len(said),
+    )
+
+
+def _scored_states(run: LoadedRun, policy: str, task: str) -> Iterator[State]:
+    for grade in run.grades[policy, task]:
+        if grade.score is not None:
+            yield play(run.incidents(grade.incident), grade.actions)[0]
+
+
+def _found(state: State) -> bool:
+    return state.facts.root_cause in state.incident.truth.root_causes
+
+
+def _teams_known(state: State) -> bool:
+    """Recorded faults say nothing of teams; that nobody is to be paged is known only of benign."""
+    truth = state.incident.truth
+    return truth.benign or bool(truth.teams)
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    found = list(values)
+    return fmean(found) if found else None

@@ -1,0 +1,203 @@
+"""Importer for the published layout of the Nezha data set.
+
+::
+
+    rca_data/<date>/<date>-fault_list.json
+    rca_data/<date>/{log,trace}/HH_MM_{log,trace}.csv     the minute that ends at HH:MM
+    rca_data/<date>/metric/<pod>_metric.csv, front_service.csv
+    construct_data/<date>/{log,trace,metric}/…            without a fault
+
+Each CSV file may be gzipped. Of each fault the files of its minute and of the two
+that follow are read. The incident is taken to be opened a minute after the injection,
+so that the figures at tick 0, taken over the minute before it, are those of the fault.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from logtriage.errors import BundleError, UnknownName
+from logtriage.recorded.csvrows import Skipped, Tally, inside
+from logtriage.recorded.measure import record
+from logtriage.recorded.nezha_files import TOLERANCE_MS, Source, listed, milliseconds, service_of
+from logtriage.recorded.records import RecordedIncident, RecordedTruth
+
+ORIGIN: Final = (
+    "Nezha data set (https://github.com/IntelligentDDS/Nezha), MIT licence, "
+    "copyright (c) 2023 IntelligentDDS; G. Yu et al., ESEC/FSE 2023"
+)
+HORIZON: Final = 8
+#: From injection to the opening of the incident.
+DETECTION: Final = timedelta(minutes=1)
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+@attrs.frozen
+class ImportReport:
+    """What was read, what was left out and why.
+
+    ``notes`` tell of whole files that an incident lacks, as ``"<incident id>: …"``.
+    """
+
+    files: int
+    rows: int
+    skipped: tuple[Skipped, ...]
+    notes: tuple[str, ...]
+
+
+@attrs.frozen
+class Imported:
+    """The incidents of a directory, by id, and the report of the import."""
+
+    incidents: tuple[RecordedIncident, ...]
+    report: ImportReport
+
+
+@attrs.frozen
+class _Injection:
+    """An entry of a fault list."""
+
+    id: str
+    at: datetime
+    service: str
+    kind: str
+    date: str
+    file: Path
+    number: int
+
+
+def import_nezha(
+    directory: str | Path, *, only: Collection[str] | None = None, strict: bool = False
+) -> Imported:
+    """Import a directory of the published layout.
+
+    Args:
+        directory: holds ``rca_data`` and ``construct_data``.
+        only: ids such as ``nezha/2023-01-29T084304``; all incidents if None.
+        strict: make the first row that would be skipped an error.
+
+    Raises:
+        BundleError: if there is no fault list, a file is damaged as a whole, a path
+            leads outside of the directory, or, with ``strict``, on any unusable row.
+        UnknownName: if ``only`` names an incident that is not there.
+    """
+    root = Path(directory)
+    tally = Tally(root, strict=strict)
+    injections = _injections(root, tally)
+    if only is not None:
+        for name in sorted(only):
+            if name not in injections:
+                raise UnknownName("recorded incident", name, injections)
+    source = Source(root, tally)
+    incidents: list[RecordedIncident] = []
+    notes: list[str] = []
+    for name, injection in sorted(injections.items()):
+        if only is None or name in only:
+            incident = _import_one(source, injection, notes)
+            if incident is not None:
+                incidents.append(incident)
+    report = ImportReport(tally.files, tally.rows, tally.skipped(), tuple(notes))
+    return Imported(tuple(incidents), report)
+
+
+# --- faults ------------------------------------------------------------------------------
+
+
+def _injections(root: Path, tally: Tally) -> dict[str, _Injection]:
+    folders = root / "rca_data"
+    dates = sorted(folder.name for folder in listed(folders) if _DATE.fullmatch(folder.name))
+    found: dict[str, _Injection] = {}
+    lists = 0
+    for date in dates:
+        file = folders / date / f"{date}-fault_list.json"
+        if not file.is_file():
+            continue
+        lists += 1
+        for number, entry in _entries(inside(root, file), tally.name(file)):
+            injection = _injection(entry, date, file, number)
+            if isinstance(injection, str):
+                tally.skip(file, number, injection)
+            elif injection.id in found:
+                tally.skip(file, number, "a second fault at the same time")
+            else:
+                found[injection.id] = injection
+    if not lists:
+        raise BundleError(f"{folders}: no <date>/<date>-fault_list.json found")
+    return found
+
+
+def _entries(file: Path, name: str) -> Iterator[tuple[int, object]]:
+    """The entries of a fault list, numbered from 1."""
+    try:
+        hours = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise BundleError(f"{name}: not JSON: {error}") from None
+    if not isinstance(hours, dict) or not all(isinstance(v, list) for v in hours.values()):
+        raise BundleError(f"{name}: must be an object of lists, hour by hour")
+    yield from enumerate((entry for hour in hours.values() for entry in hour), 1)
+
+
+def _injection(entry: object, date: str, file: Path, number: int) -> _Injection | str:
+    """A fault, or the reason why an entry is none.
+
+    ``inject_timestamp`` is not read: it is off by hours in the published lists.
+    """
+    if not isinstance(entry, dict):
+        return "a fault that is no object"
+    for field in ("inject_time", "inject_pod", "inject_type"):
+        if not isinstance(entry.get(field), str) or not entry[field]:
+            return f"a fault without {field}"
+    try:
+        at = datetime.fromisoformat(entry["inject_time"]).replace(tzinfo=UTC)
+    except ValueError:
+        return "inject_time is no time"
+    service = service_of(entry["inject_pod"])
+    if service is None:
+        return "inject_pod is no pod"
+    return _Injection(
+        id=f"nezha/{at:%Y-%m-%dT%H%M%S}",
+        at=at,
+        service=service,
+        kind=entry["inject_type"],
+        date=date,
+        file=file,
+        number=number,
+    )
+
+
+# --- one incident ------------------------------------------------------------------------
+
+
+def _import_one(source: Source, injection: _Injection, notes: list[str]) -> RecordedIncident | None:
+    rows, missing = source.around(injection.at, injection.date)
+    notes += (f"{injection.id}: {what}" for what in missing)
+    usual = source.usual(injection.date)
+    baseline = "fault-free"
+    if not (usual.logs or usual.calls):
+        # The minute before the fault is the next best thing to a fault-free one.
+        at = milliseconds(injection.at)
+        before = rows.between(at - TOLERANCE_MS, at)
+        usual = attrs.evolve(before, usage=usual.usage or before.usage)
+        baseline = "pre-fault" if before.logs or before.calls else "none"
+        notes.append(f"{injection.id}: no fault-free minute, baseline is {baseline!r}")
+    if injection.service not in rows.services | usual.services:
+        source.tally.skip(injection.file, injection.number, "no telemetry of the injected pod")
+        return None
+    opened = injection.at + DETECTION
+    trainticket = injection.service.startswith("ts-")
+    return RecordedIncident(
+        id=injection.id,
+        opened=f"{opened:%Y-%m-%dT%H:%M:%SZ}",
+        recording=record(
+            rows, usual, opened=milliseconds(opened), horizon=HORIZON, baseline=baseline
+        ),
+        truth=RecordedTruth((injection.service,), injection.kind),
+        task="recorded_trainticket-v1" if trainticket else "recorded_nezha-v1",
+        horizon=HORIZON,
+        origin=ORIGIN,
+    )

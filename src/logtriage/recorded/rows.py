@@ -1,0 +1,70 @@
+"""What was recorded, row by row, before it is condensed. Times are Unix milliseconds."""
+
+import attrs
+
+
+@attrs.frozen
+class LogRow:
+    """A log line, cleaned; ``trace`` is the request that it belongs to, or empty."""
+
+    at: int
+    service: str
+    level: str
+    message: str
+    trace: str = ""
+
+
+@attrs.frozen
+class Call:
+    """A request to ``callee``; ``caller`` is None where it came from outside.
+
+    ``latency_us`` is what the caller waited, ``network_us`` how much of it was spent
+    outside the callee (None where that was not measured), both in microseconds.
+    """
+
+    at: int
+    caller: str | None
+    callee: str
+    latency_us: int
+    network_us: int | None = None
+    trace: str = ""
+
+
+@attrs.frozen
+class Usage:
+    """A sample of resource use; ``p99_ms`` is a fallback where no calls were traced."""
+
+    at: int
+    service: str
+    cpu_bp: int | None = None
+    p99_ms: int | None = None
+
+
+@attrs.frozen
+class Rows:
+    """What was recorded over a stretch of time."""
+
+    logs: tuple[LogRow, ...] = ()
+    calls: tuple[Call, ...] = ()
+    usage: tuple[Usage, ...] = ()
+    #: The same for the edge as a whole, where something measured it.
+    edge_usage: tuple[Usage, ...] = ()
+
+    @property
+    def services(self) -> frozenset[str]:
+        """Every service that left a trace of any kind."""
+        return frozenset(
+            {row.service for row in self.logs}
+            | {call.callee for call in self.calls}
+            | {call.caller for call in self.calls if call.caller is not None}
+            | {row.service for row in self.usage}
+        )
+
+    def between(self, since: int, until: int) -> "Rows":
+        """The rows with ``since <= at < until``."""
+        return Rows(
+            logs=tuple(row for row in self.logs if since <= row.at < until),
+            calls=tuple(row for row in self.calls if since <= row.at < until),
+            usage=tuple(row for row in self.usage if since <= row.at < until),
+            edge_usage=tuple(row for row in self.edge_usage if since <= row.at < until),
+        )

@@ -1,0 +1,237 @@
+# ruff: noqa: ARG002 (the protocol passes what responders did; a recording cannot heed it)
+"""A recording as a source of telemetry: what the core sees of it.
+
+Open loop: what was recorded was recorded, and no remedy changes it. After the last
+recorded window the last one is shown again, and likewise each figure.
+"""
+
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import zip_longest
+from typing import Final
+
+import attrs
+
+from logtriage.recorded.records import LogWindow, Measure, RecordedLine, Recording, Series
+from logtriage.recorded.text import template
+from logtriage.rng import hash_name
+from logtriage.telemetry import (
+    LEVELS,
+    TICK_SECONDS,
+    TREND_TICKS,
+    Alert,
+    Change,
+    Effects,
+    LogLine,
+    Reading,
+)
+
+#: Lines of the shared window, of one service (its measurements come on top), of the overview.
+WINDOW_LINES: Final = 6
+SERVICE_LINES: Final = 5
+OVERVIEW_LINES: Final = 12
+
+_LOUDNESS: Final = {level: -rank for rank, level in enumerate(LEVELS)}
+
+
+@attrs.frozen(cache_hash=True)
+class RecordedTelemetry:
+    """Telemetry from a recording. Implements :class:`logtriage.telemetry.Telemetry`.
+
+    Services are indices into ``recording.services``. What is shown is chosen by
+    level, novelty and a hash of tick and service, never by the truth, which a
+    :class:`Recording` does not hold.
+    """
+
+    recording: Recording
+
+    @property
+    def open_loop(self) -> bool:
+        """True: remedies change nothing in a recording."""
+        return True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """None were recorded."""
+        return ()
+
+    def slo(self, tick: int, effects: Effects) -> Reading:
+        """The edge over the last minute; zeros where it was not measured at all."""
+        shown = _reading(self.recording.edge, tick, self.recording.edge_baseline)
+        return Reading(0, 0, 0) if shown is None else shown
+
+    def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:
+        """Alerts that fire, longest first."""
+        firing = (
+            Alert(alert.service, alert.name, alert.since)
+            for alert in self.recording.alerts
+            if alert.since <= tick and (alert.until is None or tick <= alert.until)
+        )
+        return tuple(sorted(firing, key=lambda alert: (alert.since, alert.service, alert.name)))
+
+    def window(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+        """At most :data:`WINDOW_LINES` lines of one window, the loudest levels first.
+
+        Within a level every service gets a line before one gets a second.
+        """
+        return _pick(self._windows, tick)
+
+    def overview(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+        """One line each of the :data:`OVERVIEW_LINES` loudest services."""
+        return _pick(self._overviews, tick)
+
+    def service_logs(self, service: int, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+        """The last minute of one service, and what was measured of it.
+
+        At most :data:`SERVICE_LINES` lines, loudest and new ones first when there are
+        more, in order of time; then one INFO line with the figures now and as usual.
+        """
+        recorded = self.recording.services[service]
+        lines = self._service_lines[min(max(tick, 0), self._recorded_ticks[-1])]
+        shown = lines.get(recorded.name, ())
+        told = _tell(recorded.series.at(tick), recorded.baseline)
+        if told:
+            shown += (LogLine(TICK_SECONDS * tick, recorded.name, "INFO", told),)
+        return shown
+
+    def health(self, service: int, tick: int, effects: Effects) -> Reading | None:
+        """Health of one service over the last minute; None where no latency was measured.
+
+        Where errors were not recorded, the rate reads 0 and the line of figures in
+        :meth:`service_logs` leaves them out.
+        """
+        recorded = self.recording.services[service]
+        return _reading(recorded.series, tick, recorded.baseline)
+
+    def _window(self, tick: int) -> LogWindow:
+        """The window of a tick: empty before the first, the last one after the last."""
+        windows = self.recording.windows
+        if not windows or tick < windows[0].tick:
+            return LogWindow(tick)
+        return windows[min(tick - windows[0].tick, len(windows) - 1)]
+
+    @cached_property
+    def _recorded_ticks(self) -> range:
+        windows = self.recording.windows
+        return range(windows[-1].tick + 1 if windows else 1)
+
+    @cached_property
+    def _service_lines(self) -> tuple[dict[str, tuple[LogLine, ...]], ...]:
+        return tuple(
+            _by_service((*self._window(tick - 1).lines, *self._window(tick).lines))
+            for tick in self._recorded_ticks
+        )
+
+    @cached_property
+    def _windows(self) -> tuple[tuple[LogLine, ...], ...]:
+        return tuple(_sample(self._window(tick)) for tick in self._recorded_ticks)
+
+    @cached_property
+    def _overviews(self) -> tuple[tuple[LogLine, ...], ...]:
+        return tuple(_overview(self._window(tick)) for tick in self._recorded_ticks)
+
+
+def _pick(ticks: tuple[tuple[LogLine, ...], ...], tick: int) -> tuple[LogLine, ...]:
+    return ticks[min(max(tick, 0), len(ticks) - 1)]
+
+
+def _reading(series: Series, tick: int, usual: Measure) -> Reading | None:
+    now = series.figure("p99_ms", tick)
+    if now is None:
+        return None
+    earlier = series.figure("p99_ms", tick - TREND_TICKS)
+    if earlier is None:
+        # The recording does not reach back that far: what is usual stands in.
+        earlier = now if usual.p99_ms is None else usual.p99_ms
+    return Reading(series.figure("error_bp", tick) or 0, now, earlier)
+
+
+def _shown(line: RecordedLine) -> LogLine:
+    message = line.message if line.count == 1 else f"{line.message} (x{line.count})"
+    return LogLine(line.second, line.service, line.level, message)
+
+
+def _lot(tick: int, line: RecordedLine) -> int:
+    """A fixed lot for ties, so that no place in the alphabet is favoured."""
+    return hash_name(f"{tick} {line.service} {template(line.level, line.message)}")
+
+
+def _by_time(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
+    return sorted(lines, key=lambda line: (line.second, line.service, line.message))
+
+
+def _notable(line: RecordedLine) -> tuple[int, bool, int, str]:
+    return _LOUDNESS[line.level], not line.new, -line.second, line.message
+
+
+def _merge(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
+    """One line for each service and template: the last one, with all of them counted."""
+    merged: dict[tuple[str, str], RecordedLine] = {}
+    for line in lines:
+        key = (line.service, template(line.level, line.message))
+        before = merged.get(key)
+        count = line.count if before is None else line.count + before.count
+        merged[key] = attrs.evolve(line, count=count)
+    return list(merged.values())
+
+
+def _by_service(lines: Iterable[RecordedLine]) -> dict[str, tuple[LogLine, ...]]:
+    kept: dict[str, list[RecordedLine]] = {}
+    for line in sorted(_merge(lines), key=_notable):
+        kept.setdefault(line.service, []).append(line)
+    return {
+        service: tuple(_shown(line) for line in _by_time(found[:SERVICE_LINES]))
+        for service, found in kept.items()
+    }
+
+
+def _sample(window: LogWindow) -> tuple[LogLine, ...]:
+    """A fair look at one window: levels in order, and in each the services in turn."""
+    chosen: list[RecordedLine] = []
+    lines = _merge(window.lines)
+    for level in reversed(LEVELS):
+        turns: dict[str, list[RecordedLine]] = {}
+        for line in sorted(
+            (line for line in lines if line.level == level),
+            key=lambda line: _lot(window.tick, line),
+        ):
+            turns.setdefault(line.service, []).append(line)
+        for turn in zip_longest(*turns.values()):
+            chosen.extend(line for line in turn if line is not None)
+    return tuple(_shown(line) for line in _by_time(chosen[:WINDOW_LINES]))
+
+
+def _overview(window: LogWindow) -> tuple[LogLine, ...]:
+    best: dict[str, RecordedLine] = {}
+    for line in sorted(_merge(window.lines), key=_notable):
+        best.setdefault(line.service, line)
+    loudest = sorted(
+        best.values(),
+        key=lambda line: (_LOUDNESS[line.level], not line.new, _lot(window.tick, line)),
+    )
+    return tuple(_shown(line) for line in _by_time(loudest[:OVERVIEW_LINES]))
+
+
+def _tell(now: Measure, usual: Measure) -> str:
+    """The figures in words, each with its usual value; empty where nothing was measured."""
+    told = []
+    for name, label, unit in (
+        ("cpu_bp", "cpu", "%"),
+        ("p50_ms", "p50", "ms"),
+        ("p99_ms", "p99", "ms"),
+        ("network_ms", "network", "ms"),
+        ("error_bp", "errors", "%"),
+        ("calls", "calls", ""),
+    ):
+        value, normal = getattr(now, name), getattr(usual, name)
+        if value is not None:
+            was = "" if normal is None else f" ({_figure(normal, unit)})"
+            told.append(f"{label} {_figure(value, unit)}{was}")
+    return f"last minute (usually): {', '.join(told)}" if told else ""
+
+
+def _figure(value: int, unit: str) -> str:
+    """A figure with its unit; basis points as a percentage, rounded down, in integers."""
+    if unit == "%":
+        return f"{value // 100}.{value % 100 // 10}%"
+    return f"{value}{unit}"

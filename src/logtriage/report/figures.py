@@ -1,0 +1,98 @@
+"""The figures behind the plots: distributions, points by criterion, and places declared."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from math import fsum
+from typing import Final
+
+import attrs
+
+from logtriage.grading import CriterionScore, GradeStatus
+from logtriage.report.confusion import PLACES, place_of
+from logtriage.report.run import Episode, Run
+from logtriage.transition import play
+
+#: Bins of the score distributions, each of the same width; the last one holds 1.
+BINS: Final = 20
+
+
+@attrs.frozen
+class Cell:
+    """What the plots show of one policy on one task, in means over scored episodes.
+
+    ``shares`` of the episodes by score, ``gated`` their part that a gate set to zero
+    (all in the first bin); ``points`` by criterion as they count, ``lost`` the points
+    that gates took; ``places`` the share of each place of the declared root cause among
+    ``faults`` incidents, those that have a root.
+    """
+
+    task: str
+    policy: str
+    scored: int
+    mean: float | None
+    shares: tuple[float, ...]
+    gated: float
+    points: Mapping[str, float]
+    lost: float
+    places: Mapping[str, float]
+    faults: int
+
+
+def cells_of(run: Run) -> tuple[Cell, ...]:
+    """A cell for each task and policy of the run, in its order."""
+    by_cell: dict[tuple[str, str], list[Episode]] = defaultdict(list)
+    for episode in run.episodes:
+        by_cell[episode.grade.task, episode.policy].append(episode)
+    return tuple(
+        _cell(task, policy, by_cell.get((task, policy), []))
+        for task in run.tasks
+        for policy in run.policies
+    )
+
+
+def criterion_names(cells: Iterable[Cell]) -> tuple[str, ...]:
+    """Every criterion of the cells, in order of appearance."""
+    return tuple(dict.fromkeys(name for cell in cells for name in cell.points))
+
+
+def declared_by(episode: Episode) -> str | None:
+    """The service that an episode declared as the root cause."""
+    return play(episode.incident, episode.grade.actions)[0].facts.root_cause
+
+
+def points_of(criterion: CriterionScore) -> float:
+    """What a criterion is worth in the total."""
+    return criterion.score * criterion.weight
+
+
+def _cell(task: str, policy: str, episodes: list[Episode]) -> Cell:
+    scored = [one for one in episodes if one.grade.status is GradeStatus.SCORED]
+    count = max(1, len(scored))
+    bins = [0] * BINS
+    points: dict[str, list[float]] = {}
+    lost: list[float] = []
+    places = dict.fromkeys(PLACES, 0)
+    scores: list[float] = []
+    for episode in scored:
+        graded = episode.grade
+        scores.append(graded.score or 0.0)
+        bins[min(BINS - 1, int(scores[-1] * BINS))] += 1
+        for one in graded.criteria:
+            points.setdefault(one.name, [])
+            (points[one.name] if graded.gate is None else lost).append(points_of(one))
+        place = place_of(episode.incident, declared_by(episode))
+        if place is not None:
+            places[place] += 1
+    faults = sum(places.values())
+    return Cell(
+        task,
+        policy,
+        len(scored),
+        fsum(scores) / count if scored else None,
+        tuple(one / count for one in bins),
+        sum(one.grade.gate is not None for one in scored) / count,
+        {name: fsum(values) / count for name, values in points.items()},
+        fsum(lost) / count,
+        {place: found / max(1, faults) for place, found in places.items()},
+        faults,
+    )

@@ -1,0 +1,74 @@
+"""What the page is made from: a run with its summary rows and its episodes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+from logtriage.evaluation import LoadedRun, Row, load_run, summarise
+from logtriage.grading import Grade
+from logtriage.incident import Incident
+from logtriage.transcript import Transcript
+
+
+@attrs.frozen
+class Episode:
+    """One transcript of the run, with its incident and its grade."""
+
+    policy: str
+    incident: Incident
+    transcript: Transcript
+    grade: Grade
+
+
+@attrs.frozen
+class Run:
+    """An evaluation run, task by task and therein policy by policy.
+
+    ``planned`` counts the episodes of a finished run.
+    """
+
+    name: str
+    version: str
+    split: str
+    start: int
+    per_task: int
+    planned: int
+    policies: tuple[str, ...]
+    tasks: tuple[str, ...]
+    rubrics: tuple[str, ...]
+    rows: tuple[Row, ...]
+    episodes: tuple[Episode, ...]
+
+
+def read_run(directory: Path) -> Run:
+    """Read the directory of a run, finished or not.
+
+    Raises:
+        InvalidInput: if it holds no run, or a damaged one.
+        OSError: if something cannot be read.
+    """
+    loaded = load_run(directory)
+    spec = loaded.manifest.spec
+    return Run(
+        name=directory.resolve().name,
+        version=loaded.manifest.version,
+        split=spec.split,
+        start=spec.start,
+        per_task=spec.episodes,
+        planned=sum(len(cell.ids) for cell in loaded.planned),
+        policies=loaded.policies,
+        tasks=loaded.tasks,
+        rubrics=tuple(dict.fromkeys(loaded.rubrics[task][0] for task in loaded.tasks)),
+        rows=summarise(loaded),
+        episodes=tuple(_episodes(loaded)),
+    )
+
+
+def _episodes(loaded: LoadedRun) -> Iterator[Episode]:
+    for task in loaded.tasks:
+        for policy in loaded.policies:
+            key = policy, task
+            for transcript, graded in zip(loaded.transcripts[key], loaded.grades[key], strict=True):
+                incident = loaded.incidents(transcript.incident)
+                yield Episode(policy, incident, transcript, graded)

@@ -1,0 +1,65 @@
+"""Which episodes a page can afford to show in full."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import Final
+
+from logtriage.report.run import Episode
+
+#: Episodes shown tick by tick. The rest appear as rows with their actions.
+MAX_TIMELINES: Final = 200
+#: Episodes listed at all.
+MAX_ROWS: Final = 15_000
+#: Characters of screen text. Once they are used, timelines go without screens.
+MAX_SCREENS: Final = 2_500_000
+
+
+def in_full(episodes: Sequence[Episode], limit: int = MAX_TIMELINES) -> tuple[int, ...]:
+    """Positions of the episodes to show in full, the most telling ones first.
+
+    All, if they are few. Otherwise every policy and task gets the same number of places:
+    half go to its lowest grades (unscored episodes before all), half to episodes spread
+    evenly over the rest in order of grade.
+    """
+    if len(episodes) <= limit:
+        return tuple(range(len(episodes)))
+    cells = _cells(episodes)
+    places = -(-limit // len(cells))
+    return tuple(_in_turn([_telling(episodes, cell, places) for cell in cells]))[:limit]
+
+
+def listed(episodes: Sequence[Episode], limit: int = MAX_ROWS) -> tuple[int, ...]:
+    """Positions of the episodes to list: all, or else the first of each policy and task."""
+    if len(episodes) <= limit:
+        return tuple(range(len(episodes)))
+    return tuple(sorted(tuple(_in_turn(_cells(episodes)))[:limit]))
+
+
+def _cells(episodes: Sequence[Episode]) -> list[list[int]]:
+    cells: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for place, episode in enumerate(episodes):
+        cells[episode.grade.task, episode.policy].append(place)
+    return list(cells.values())
+
+
+def _telling(episodes: Sequence[Episode], cell: list[int], places: int) -> list[int]:
+    """A cell in the order in which its episodes get a place; all of it, if others are short."""
+
+    def by_grade(place: int) -> tuple[float, int]:
+        score = episodes[place].grade.score
+        return (-1.0 if score is None else score, place)
+
+    ranked = sorted(cell, key=by_grade)
+    if len(ranked) <= places:
+        return ranked
+    worst, rest = ranked[: (places + 1) // 2], ranked[(places + 1) // 2 :]
+    room = places - len(worst)
+    spread = [rest[(len(rest) - 1) * step // max(1, room - 1)] for step in range(room)]
+    first = list(_in_turn([worst, spread]))
+    return [*first, *(place for place in ranked if place not in set(first))]
+
+
+def _in_turn(cells: Sequence[Sequence[int]]) -> Iterator[int]:
+    for row in zip_longest(*cells):
+        yield from (one for one in row if one is not None)

@@ -1,0 +1,266 @@
+"""Bundles: what is written is what is read, and what cannot be read is named."""
+
+import copy
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logtriage.errors import BundleError
+from logtriage.recorded import (
+    LogWindow,
+    Measure,
+    RecordedAlert,
+    RecordedIncident,
+    RecordedLine,
+    RecordedService,
+    RecordedTruth,
+    Recording,
+    Series,
+    dump_bundle,
+    load_bundle,
+    load_records,
+)
+
+RECORD = RecordedIncident(
+    id="mine/2031-05-06",
+    opened="2031-05-06T10:21:05Z",
+    recording=Recording(
+        services=(
+            RecordedService("front", "edge", ("back",), Measure(calls=60, p99_ms=30)),
+            RecordedService("back", series=Series(calls=(1, None, 3), cpu_bp=(0, 9000))),
+        ),
+        windows=(
+            LogWindow(-1, (RecordedLine(-45, "back", "INFO", "all is well", count=2),)),
+            LogWindow(0, (RecordedLine(-20, "back", "ERROR", "it is not: “ü”", new=True),)),
+        ),
+        alerts=(RecordedAlert("back", "HighErrorRate", -1, 3),),
+        baseline="fault-free",
+    ),
+    truth=RecordedTruth(("back",), "return"),
+)
+
+
+def _data() -> dict[str, Any]:
+    return {
+        "schema": "logtriage.recorded/1",
+        "id": "mine/2031-05-06",
+        "opened": "2031-05-06T10:21:05Z",
+        "recording": {
+            "services": [
+                {
+                    "name": "front",
+                    "tier": "edge",
+                    "calls": ["back"],
+                    "baseline": {"calls": 60, "p99_ms": 30},
+                },
+                {"name": "back", "series": {"calls": [1, None, 3], "cpu_bp": [0, 9000]}},
+            ],
+            "windows": [
+                {
+                    "tick": -1,
+                    "lines": [
+                        {
+                            "second": -45,
+                            "service": "back",
+                            "level": "INFO",
+                            "message": "all is well",
+                            "count": 2,
+                        }
+                    ],
+                },
+                {
+                    "tick": 0,
+                    "lines": [
+                        {
+                            "second": -20,
+                            "service": "back",
+                            "level": "ERROR",
+                            "message": "it is not: “ü”",
+                            "new": True,
+                        }
+                    ],
+                },
+            ],
+            "alerts": [{"service": "back", "name": "HighErrorRate", "since": -1, "until": 3}],
+            "baseline": "fault-free",
+        },
+        "truth": {"root_causes": ["back"], "kind": "return"},
+    }
+
+
+@pytest.mark.parametrize("name", ["bundle.jsonl", "bundle.jsonl.gz"])
+def test_round_trip(tmp_path: Path, name: str) -> None:
+    dump_bundle([RECORD], tmp_path / name)
+    assert load_records(tmp_path / name) == (RECORD,)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_the_format_is_the_documented_one(tmp_path: Path) -> None:
+    dump_bundle([RECORD], tmp_path / "bundle.jsonl")
+    text = (tmp_path / "bundle.jsonl").read_text(encoding="utf-8")
+    assert json.loads(text) == _data()
+    assert text.startswith('{"schema":"logtriage.recorded/1","id":"mine/2031-05-06",')
+
+
+def test_compression_goes_by_content(tmp_path: Path) -> None:
+    dump_bundle([RECORD], tmp_path / "bundle.gz")
+    (tmp_path / "bundle.gz").rename(tmp_path / "bundle")
+    assert load_records(tmp_path / "bundle") == (RECORD,)
+
+
+def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
+    def damage(data: dict[str, Any]) -> None:
+        target: Any = data
+        for step in path[:-1]:
+            target = target[step]
+        target[path[-1]] = to
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (_set("schema", to="logtriage.recorded/2"), "field schema: must be 'logtriage.recorded/1'"),
+        (_set("id", to="../etc"), "field (whole line): id must be source/name"),
+        (_set("opened", to="noon"), "field (whole line): opened must be an ISO time, got 'noon'"),
+        (_set("opened", to="2031-05-06T10:21:05"), "opened must be in UTC"),
+        (_set("opened", to="2031-05-06T10:21:05+08:00"), "opened must be in UTC"),
+        (_set("horizon", to=0), "horizon must be at least 1, got 0"),
+        (_set("horizon", to=True), "field horizon: must be int, got True"),
+        (_set("task", to="My task"), "task must be a name and a version"),
+        (_set("colour", to="red"), "field (whole line): unknown field colour; known: id, "),
+        (_set("truth", "root_causes", to="back"), "field truth.root_causes: must be list"),
+        (_set("truth", "root_causes", to=["bak"]), "truth.root_causes: unknown service 'bak'"),
+        (_set("truth", "root_causes", to=[]), "field truth: root_causes is empty"),
+        (
+            _set("recording", "services", 1, "series", "cpu_bp", 1, to="90"),
+            "field recording.services[1].series.cpu_bp[1]: must be int, got '90'",
+        ),
+        (
+            _set("recording", "services", 1, "series", "cpu_bp", 1, to=-1),
+            "field recording.services[1].series: cpu_bp must not be negative, got -1",
+        ),
+        (
+            _set("recording", "services", 0, "tier", to="top"),
+            "field recording.services[0]: tier 'top' is none of edge, service,",
+        ),
+        (_set("recording", "services", 0, "calls", to=["x"]), "calls unknown 'x'"),
+        (_set("recording", "services", 0, "calls", to=[]), "no edge service reaches back"),
+        (_set("recording", "services", 1, to=7), "field recording.services[1]: must be dict"),
+        (
+            _set("recording", "windows", 1, "lines", 0, "level", to="LOUD"),
+            "field recording.windows[1].lines[0]: level 'LOUD' is none of INFO, WARN,",
+        ),
+        (
+            _set("recording", "windows", 1, "lines", 0, "service", to="bak"),
+            "field recording: windows: unknown service 'bak' at tick 0",
+        ),
+        (
+            _set("recording", "windows", 1, "tick", to=2),
+            "ticks must follow each other, got [-1, 2]",
+        ),
+        (_set("recording", "alerts", 0, "until", to=-2), "until -2 lies before since -1"),
+        (_set("recording", "baseline", to="guess"), "baseline 'guess' is none of fault-free,"),
+    ],
+)
+def test_a_bad_field_is_named_with_file_and_line(
+    tmp_path: Path, damage: Callable[[dict[str, Any]], None], message: str
+) -> None:
+    data = _data()
+    data["id"] = "mine/another"
+    damage(data)
+    path = tmp_path / "bundle.jsonl"
+    path.write_text(f"{json.dumps(_data())}\n\n{json.dumps(data)}\n", encoding="utf-8")
+    with pytest.raises(BundleError) as caught:
+        load_bundle(path)
+    assert str(caught.value).startswith(f"{path}:3: field ")
+    assert message in str(caught.value)
+
+
+def test_a_missing_field_is_named(tmp_path: Path) -> None:
+    data = _data()
+    del data["truth"]["kind"]
+    path = tmp_path / "bundle.jsonl"
+    path.write_text(json.dumps(data))
+    with pytest.raises(BundleError, match=r":1: field truth\.kind: required, but missing"):
+        load_bundle(path)
+
+
+def _places(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    steps: Any = data if isinstance(data, dict) else range(len(data))
+    for step in steps:
+        yield (*path, step)
+        if isinstance(data[step], dict | list):
+            yield from _places(data[step], (*path, step))
+
+
+@pytest.mark.parametrize("junk", [None, True, -7, 1.5, "", "junk", [], {}, [None], {"a": 1}])
+def test_junk_anywhere_is_an_error_of_the_bundle_or_harmless(tmp_path: Path, junk: object) -> None:
+    path = tmp_path / "bundle.jsonl"
+    for place in list(_places(_data())):
+        data = copy.deepcopy(_data())
+        _set(*place, to=junk)(data)
+        path.write_text(json.dumps(data))
+        with suppress(BundleError):
+            load_bundle(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"{", "not JSON: Expecting"),
+        (b"[1]", "must be a JSON object, got list"),
+        (b"\xff\xfe{", "not JSON: "),
+        (b'{"schema": NaN}', "not JSON: NaN is not JSON"),
+        (b"[" * 100_000, "not JSON: "),
+    ],
+)
+def test_what_is_not_a_json_object_is_named_by_line(
+    tmp_path: Path, line: bytes, message: str
+) -> None:
+    path = tmp_path / "bundle.jsonl"
+    path.write_bytes(b"\n" + line + b"\n")
+    with pytest.raises(BundleError) as caught:
+        load_bundle(path)
+    assert str(caught.value).startswith(f"{path}:2: {message}")
+
+
+def test_an_id_twice(tmp_path: Path) -> None:
+    path = tmp_path / "bundle.jsonl"
+    dump_bundle([RECORD, RECORD], path)
+    with pytest.raises(BundleError, match=r":2: field id: 'mine/2031-05-06' appears twice"):
+        load_bundle(path)
+
+
+def test_truncated_gzip(tmp_path: Path) -> None:
+    path = tmp_path / "bundle.jsonl.gz"
+    dump_bundle([RECORD], path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(BundleError, match=r"bundle\.jsonl\.gz:\d: damaged gzip"):
+        load_bundle(path)
+    path.write_bytes(gzip.compress(b"{}") + b"garbage")
+    with pytest.raises(BundleError):
+        load_bundle(path)
+
+
+def test_nothing_half_written_is_left(tmp_path: Path) -> None:
+    def broken() -> Iterator[RecordedIncident]:
+        yield RECORD
+        raise RuntimeError("the source gave up")
+
+    path = tmp_path / "bundle.jsonl.gz"
+    with pytest.raises(RuntimeError):
+        dump_bundle(broken(), path)
+    assert list(tmp_path.iterdir()) == []
+    dump_bundle([RECORD], path)
+    before = path.read_bytes()
+    with pytest.raises(RuntimeError):
+        dump_bundle(broken(), path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,383 @@
+"""The importer: what a sound data set becomes, and what damage does to it."""
+
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from logtriage.errors import BundleError, UnknownName
+from logtriage.recorded import Imported, RecordedIncident, Skipped, as_incident, import_nezha
+from logtriage.recorded.nezha_files import service_of
+from logtriage.telemetry import NO_EFFECTS
+from tests.recorded.layout import (
+    ALPHA,
+    BETA,
+    ID,
+    IDLE,
+    INJECTED,
+    append,
+    log_row,
+    span_row,
+    write_csv,
+    write_faults,
+    write_layout,
+)
+
+DAY = "2031-05-06"
+LOG = f"rca_data/{DAY}/log/10_21_log.csv"
+TRACE = f"rca_data/{DAY}/trace/10_21_trace.csv"
+METRIC = f"rca_data/{DAY}/metric/{BETA}_metric.csv"
+FAULTS = f"rca_data/{DAY}/{DAY}-fault_list.json"
+AT = datetime(2031, 5, 6, 10, 20, 40, tzinfo=UTC)
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Path:
+    return write_layout(tmp_path / "nezha")
+
+
+def _only(imported: Imported) -> RecordedIncident:
+    (incident,) = imported.incidents
+    return incident
+
+
+# --- a sound data set --------------------------------------------------------------------
+
+
+def test_what_a_sound_data_set_becomes(layout: Path) -> None:
+    imported = import_nezha(layout, strict=True)
+    assert imported.report.skipped == ()
+    assert imported.report.notes == ()
+    assert imported.report.files == 2 * 4 + 2 * 5
+    record = _only(imported)
+    assert record.id == ID
+    # A minute after the injection, by inject_time; inject_timestamp is 8 h off.
+    assert record.opened == "2031-05-06T10:21:05Z"
+    assert record.truth.root_causes == ("ts-beta-service",)
+    assert record.truth.kind == "network_delay"
+    recording = record.recording
+    assert recording.baseline == "fault-free"
+    assert [(service.name, service.tier, service.calls) for service in recording.services] == [
+        ("ts-alpha-service", "service", ("ts-beta-service",)),
+        ("ts-beta-service", "service", ()),
+        ("ts-gateway-service", "edge", ("ts-alpha-service", "ts-idle-service")),
+        ("ts-idle-service", "service", ()),
+    ]
+    # Logs end at 10:22:07: the half of the window of tick 2 that ends at 10:22:05 and on.
+    assert [window.tick for window in recording.windows] == [-1, 0, 1, 2]
+
+
+def test_figures_are_those_of_the_minute_before_the_tick(layout: Path) -> None:
+    beta = _only(import_nezha(layout)).recording.services[1]
+    usual, now = beta.baseline, beta.series.at(0)
+    assert (usual.calls, usual.error_bp, usual.p50_ms, usual.network_ms) == (60, 0, 12, 2)
+    assert (now.calls, now.error_bp, now.p50_ms, now.network_ms) == (60, 10_000, 510, 500)
+    assert (usual.cpu_bp, now.cpu_bp) == (125, 9050)
+    assert beta.series.at(-2).cpu_bp == 125
+    # Half of the minute before tick -1 lies before the injection.
+    assert beta.series.at(-1).error_bp == 5000
+    # Too little of the minute before tick -3 was recorded.
+    assert beta.series.at(-3).calls is None
+
+
+def test_alerts_are_symptoms_and_lines_know_what_is_new(layout: Path) -> None:
+    recording = _only(import_nezha(layout)).recording
+    assert [
+        (alert.service, alert.name, alert.since, alert.until) for alert in recording.alerts
+    ] == [
+        ("ts-alpha-service", "HighLatency", 0, None),
+        ("ts-beta-service", "HighErrorRate", -1, None),
+        ("ts-beta-service", "HighLatency", 0, None),
+        ("ts-gateway-service", "HighLatency", 0, None),
+    ]
+    lines = [line for line in recording.windows[1].lines if line.service == "ts-beta-service"]
+    assert [(line.level, line.message, line.count, line.new) for line in lines] == [
+        ("INFO", "b.Impl#20 [find][start]", 30, False),
+        ("ERROR", "b.Impl#23 [find][nothing found]", 30, True),
+    ]
+    assert [line.second for line in lines] == [-1, -1]
+
+
+def test_an_incident_can_be_looked_at(layout: Path) -> None:
+    incident = as_incident(_only(import_nezha(layout)))
+    beta = incident.topology.index("ts-beta-service")
+    assert incident.telemetry.service_logs(beta, 0, NO_EFFECTS)[-1].message == (
+        "last minute (usually): cpu 90.5% (1.2%), p50 510ms (12ms), p99 510ms (12ms), "
+        "network 500ms (2ms), errors 100.0% (0.0%), calls 60 (60)"
+    )
+    assert incident.telemetry.slo(0, NO_EFFECTS).p99_ms == 530
+
+
+def test_gzipped_files_are_the_same(layout: Path, tmp_path: Path) -> None:
+    zipped = write_layout(tmp_path / "zipped", zipped=True)
+    assert import_nezha(zipped).incidents == import_nezha(layout).incidents
+
+
+@pytest.mark.parametrize(
+    "injected",
+    [
+        datetime(2031, 5, 6, 10, 59, 5, tzinfo=UTC),
+        datetime(2031, 5, 6, 23, 58, 5, tzinfo=UTC),
+        datetime(2031, 12, 31, 23, 59, 5, tzinfo=UTC),
+    ],
+)
+def test_minutes_roll_over_the_hour_and_midnight(tmp_path: Path, injected: datetime) -> None:
+    write_layout(tmp_path, injected)
+    imported = import_nezha(tmp_path, strict=True)
+    assert imported.report.notes == ()
+    recording = _only(imported).recording
+    assert [window.tick for window in recording.windows] == [-1, 0, 1, 2]
+    assert recording.services[1].series.at(2).error_bp == 10_000
+
+
+def test_after_midnight_the_first_date_may_hold_the_files_too(tmp_path: Path) -> None:
+    write_layout(tmp_path, datetime(2031, 5, 6, 23, 58, 5, tzinfo=UTC))
+    for kind in ("log", "trace"):
+        source = tmp_path / "rca_data" / "2031-05-07" / kind
+        for path in source.iterdir():
+            path.rename(tmp_path / "rca_data" / DAY / kind / path.name)
+    assert import_nezha(tmp_path, strict=True).report.notes == ()
+
+
+def test_only_the_incidents_asked_for(layout: Path) -> None:
+    assert [record.id for record in import_nezha(layout, only=[ID]).incidents] == [ID]
+    with pytest.raises(UnknownName, match=f"known: {ID}"):
+        import_nezha(layout, only=["nezha/2031-05-06T000000"])
+
+
+@pytest.mark.parametrize(
+    ("pod", "service"),
+    [
+        ("ts-order-other-service-6cdbf9b4cc-h7mqk", "ts-order-other-service"),
+        ("ts-station-food-service-dc4d75dd-fw6ft", "ts-station-food-service"),
+        ("redis-cart-0", "redis-cart"),
+        ("frontend", None),
+        ("", None),
+        ("../ts-beta-service-866bd68c97-xcqfx", None),
+    ],
+)
+def test_pods_and_their_services(pod: str, service: str | None) -> None:
+    assert service_of(pod) == service
+
+
+# --- damaged rows ------------------------------------------------------------------------
+
+
+def _plain_span(**more: str) -> str:
+    return span_row("f" * 32, "1", "root", more.get("pod", ALPHA), "/x", AT, 1000)
+
+
+@pytest.mark.parametrize(
+    ("file", "row", "reason"),
+    [
+        (LOG, "2031-05-06T10:20:40Z,1,too,short", "wrong column count"),
+        (LOG, log_row(AT, BETA, "INFO", "a b") + ",x,y", "wrong column count"),
+        (LOG, log_row(AT, BETA, "INFO", "a b").replace('"{""log', '"{log'), "broken JSON"),
+        (LOG, f"2031-05-06T10:20:40Z,1,n,{BETA},s,t,s,[]", "broken JSON"),
+        (LOG, f"2031-05-06T10:20:40Z,1,n,{BETA},s,t,s,nothing", "broken JSON"),
+        (LOG, log_row(AT, "some-job", "INFO", "a b"), "unknown pod"),
+        (LOG, log_row(AT.replace(year=1970), BETA, "INFO", "a b"), "impossible time"),
+        (LOG, log_row(AT, BETA, "INFO", "a b").replace("2031-05-06T", "", 1), "impossible time"),
+        (LOG, f'{AT:%Y-%m-%dT%H:%M:%SZ},1,n,{BETA},s,t,s,"' + "x" * 200_000 + '"', "broken CSV"),
+        (TRACE, "a,b,c", "wrong column count"),
+        (TRACE, _plain_span(pod="some-job"), "unknown pod"),
+        (TRACE, _plain_span().rsplit(",", 3)[0] + ",-1,-2,5", "impossible time"),
+        (TRACE, _plain_span().rsplit(",", 1)[0] + ",NaN", "impossible time"),
+        (METRIC, "yesterday,0,p,1.0,NaN,0", "impossible time"),
+        (METRIC, "2031-05-06 10:21:00,0", "wrong column count"),
+    ],
+)
+def test_an_unusable_row_is_counted_and_left_out(
+    layout: Path, file: str, row: str, reason: str
+) -> None:
+    sound = import_nezha(layout)
+    line = append(layout / file, row)
+    imported = import_nezha(layout)
+    assert imported.report.skipped == (Skipped(file, reason, 1, line),)
+    assert imported.report.rows == sound.report.rows + 1
+    assert imported.incidents == sound.incidents
+    with pytest.raises(BundleError) as caught:
+        import_nezha(layout, strict=True)
+    assert str(caught.value) == f"{file}:{line}: {reason}"
+
+
+def test_a_stray_quote_costs_its_own_row_only(layout: Path) -> None:
+    sound = import_nezha(layout)
+    path = layout / LOG
+    rows = path.read_text().splitlines()
+    write_csv(path, [rows[0], f'2031-05-06T10:20:40Z,1,n,{BETA},s,t,s,"{{', *rows[1:]])
+    imported = import_nezha(layout)
+    assert imported.report.skipped == (Skipped(LOG, "broken JSON", 1, 2),)
+    assert imported.incidents == sound.incidents
+
+
+def test_a_negative_time_unix_nano_is_not_looked_at(layout: Path) -> None:
+    sound = import_nezha(layout)
+    path = layout / LOG
+    rows = path.read_text().splitlines()
+    write_csv(path, [row.replace(",19", ",-19", 1) for row in rows])
+    assert path.read_text() != "\n".join(rows) + "\n"
+    assert import_nezha(layout, strict=True).incidents == sound.incidents
+
+
+def test_rows_of_overlapping_files_count_once(layout: Path) -> None:
+    sound = import_nezha(layout)
+    later = layout / LOG.replace("10_21", "10_22")
+    append(later, *(layout / LOG).read_text().splitlines()[1:21])
+    later = layout / TRACE.replace("10_21", "10_22")
+    append(later, *(layout / TRACE).read_text().splitlines()[1:21])
+    assert import_nezha(layout).incidents == sound.incidents
+
+
+def test_empty_lines_are_no_rows_and_bytes_that_are_no_text_do_no_harm(layout: Path) -> None:
+    with (layout / LOG).open("ab") as file:
+        file.write(b"\n\n" + b"\xff\xfe\n")
+    assert import_nezha(layout).report.skipped == (Skipped(LOG, "wrong column count", 1, 184),)
+
+
+# --- damaged files -----------------------------------------------------------------------
+
+
+def test_truncated_gzip_is_an_error(tmp_path: Path) -> None:
+    write_layout(tmp_path, zipped=True)
+    path = tmp_path / f"{LOG}.gz"
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(BundleError, match=rf"^{LOG}\.gz:\d+: damaged gzip: "):
+        import_nezha(tmp_path)
+    path.write_bytes(b"not gzip at all")
+    with pytest.raises(BundleError, match=rf"^{LOG}\.gz:1: damaged gzip: "):
+        import_nezha(tmp_path)
+
+
+def test_a_missing_column_is_named(layout: Path) -> None:
+    path = layout / TRACE
+    path.write_text(path.read_text().replace("ParentID", "Parent", 1))
+    with pytest.raises(
+        BundleError, match=r"10_21_trace\.csv:1: no column ParentID; columns: Trace"
+    ):
+        import_nezha(layout)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("{", "not JSON"), ("[]", "must be an object of lists"), ('{"1": 2}', "must be an object")],
+)
+def test_a_broken_fault_list(layout: Path, text: str, message: str) -> None:
+    (layout / FAULTS).write_text(text)
+    with pytest.raises(BundleError, match=f"{DAY}-fault_list.json: {message}"):
+        import_nezha(layout)
+
+
+def test_no_data_set_at_all(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match=r"no <date>/<date>-fault_list\.json found"):
+        import_nezha(tmp_path)
+
+
+GOOD = {"inject_time": "2031-05-06 10:20:05", "inject_pod": BETA, "inject_type": "network_delay"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (7, "a fault that is no object"),
+        ({**GOOD, "inject_type": ""}, "a fault without inject_type"),
+        ({**GOOD, "inject_time": "at noon"}, "inject_time is no time"),
+        ({**GOOD, "inject_pod": "../../etc/passwd"}, "inject_pod is no pod"),
+        (GOOD, "a second fault at the same time"),
+        (
+            {**GOOD, "inject_time": "2031-05-06 03:00:00", "inject_pod": f"un{BETA}"},
+            "no telemetry of the injected pod",
+        ),
+    ],
+)
+def test_an_unusable_fault_is_counted(layout: Path, fault: object, reason: str) -> None:
+    write_faults(layout, [GOOD, fault])
+    imported = import_nezha(layout)
+    assert [record.id for record in imported.incidents] == [ID]
+    assert imported.report.skipped == (Skipped(FAULTS, reason, 1, 2),)
+    with pytest.raises(BundleError, match=f":2: {reason}"):
+        import_nezha(layout, strict=True)
+
+
+@pytest.mark.parametrize("target", [LOG, METRIC, FAULTS, f"construct_data/{DAY}/log/10_05_log.csv"])
+def test_a_path_that_leads_outside_is_refused(layout: Path, tmp_path: Path, target: str) -> None:
+    path = layout / target
+    outside = tmp_path / "outside"
+    path.rename(outside)
+    path.symlink_to(outside)
+    with pytest.raises(BundleError, match=r"leads outside of"):
+        import_nezha(layout)
+
+
+# --- what is missing ---------------------------------------------------------------------
+
+
+def _without_logs(root: Path) -> None:
+    shutil.rmtree(root / "rca_data" / DAY / "log")
+
+
+def _without_traces(root: Path) -> None:
+    shutil.rmtree(root / "rca_data" / DAY / "trace")
+
+
+def _without_metrics(root: Path) -> None:
+    shutil.rmtree(root / "rca_data" / DAY / "metric")
+
+
+def _without_a_minute(root: Path) -> None:
+    (root / LOG).unlink()
+    (root / TRACE).unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "notes"),
+    [
+        (_without_logs, [f"no log file for 10:2{n}" for n in range(3)]),
+        (_without_traces, [f"no trace file for 10:2{n}" for n in range(3)]),
+        (_without_metrics, ["no metric files"]),
+        (_without_a_minute, ["no log file for 10:21", "no trace file for 10:21"]),
+    ],
+)
+def test_what_is_missing_is_noted_and_the_rest_imported(
+    layout: Path, damage: Callable[[Path], None], notes: list[str]
+) -> None:
+    damage(layout)
+    imported = import_nezha(layout, strict=True)
+    assert imported.report.notes == tuple(f"{ID}: {note}" for note in notes)
+    assert _only(imported).truth.root_causes == ("ts-beta-service",)
+
+
+def test_without_logs_an_error_rate_is_unknown_and_not_zero(layout: Path) -> None:
+    _without_logs(layout)
+    recording = _only(import_nezha(layout)).recording
+    assert recording.windows == ()
+    assert recording.services[1].series.error_bp == ()
+    assert recording.services[1].series.at(0).p50_ms == 510
+    assert {alert.name for alert in recording.alerts} == {"HighLatency"}
+
+
+def test_without_traces_latency_comes_from_the_metrics(layout: Path) -> None:
+    _without_traces(layout)
+    recording = _only(import_nezha(layout)).recording
+    assert recording.services[1].series.calls == ()
+    assert recording.services[1].series.at(0).cpu_bp == 9050
+    assert recording.edge.at(0).p99_ms == 900
+
+
+def test_without_a_baseline_the_minute_before_the_fault_stands_in(tmp_path: Path) -> None:
+    write_layout(tmp_path, INJECTED, baseline=False)
+    imported = import_nezha(tmp_path, strict=True)
+    assert imported.report.notes == (f"{ID}: no fault-free minute, baseline is 'pre-fault'",)
+    recording = _only(imported).recording
+    assert recording.baseline == "pre-fault"
+    assert recording.services[1].baseline.p50_ms == 12
+    assert ("ts-beta-service", "HighLatency") in {(a.service, a.name) for a in recording.alerts}
+
+
+def test_a_service_with_metrics_only_is_a_candidate(layout: Path) -> None:
+    recording = _only(import_nezha(layout)).recording
+    idle = next(s for s in recording.services if s.name == service_of(IDLE))
+    assert idle.baseline.cpu_bp == 125
+    assert idle.series.calls == ()

@@ -1,0 +1,194 @@
+"""The incidents that come with the package: what is in them, and that it can be found."""
+
+import gzip
+import json
+import os
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from logtriage.incident import ClosingRules, Fault, Incident
+from logtriage.recorded import (
+    RecordedTelemetry,
+    as_incident,
+    dump_bundle,
+    import_nezha,
+    load_bundle,
+    load_records,
+    shipped_incidents,
+)
+from logtriage.telemetry import NO_EFFECTS, Effects
+
+RETURN = "nezha/2023-01-29T084304"
+CPU = "nezha/2023-01-30T115921"
+NETWORK = "nezha/2023-01-30T122929"
+BUNDLE = files("logtriage").joinpath("data", "recorded", "trainticket.jsonl.gz")
+TICKS = range(8)
+
+
+def _by_id(id_: str) -> Incident:
+    return next(incident for incident in shipped_incidents() if incident.id == id_)
+
+
+def _root(incident: Incident) -> int:
+    return incident.topology.index(*incident.truth.root_causes)
+
+
+def test_one_incident_of_each_kind() -> None:
+    assert [(incident.id, incident.truth.fault) for incident in shipped_incidents()] == [
+        (RETURN, Fault("return", "ts-contacts-service")),
+        (CPU, Fault("cpu_contention", "ts-basic-service")),
+        (NETWORK, Fault("network_delay", "ts-verification-code-service")),
+    ]
+
+
+@pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)
+def test_only_the_root_cause_is_known(incident: Incident) -> None:
+    assert incident.task == "recorded_trainticket-v1"
+    assert incident.rubric == "recorded/1"
+    assert incident.horizon == 8
+    assert incident.closing == ClosingRules(wrong_page=False)
+    assert incident.truth.severity is None
+    assert not incident.truth.teams
+    assert not incident.truth.remedies
+    assert not incident.truth.benign
+    assert set(incident.directory) == {"sre-team"}
+    assert len(incident.topology) == 46
+    assert [incident.topology.names[edge] for edge in incident.topology.edges] == [
+        "ts-gateway-service",
+        "ts-ui-dashboard",
+    ]
+
+
+@pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)
+def test_telemetry_keeps_its_promises(incident: Incident) -> None:
+    telemetry, names = incident.telemetry, set(incident.topology.names)
+    assert hash(incident) == hash(incident)
+    assert telemetry.open_loop
+    assert telemetry.changes == ()
+    for tick in TICKS:
+        window = telemetry.window(tick, NO_EFFECTS)
+        overview = telemetry.overview(tick, NO_EFFECTS)
+        assert 1 <= len(window) <= 6
+        assert 1 <= len(overview) <= 12
+        assert len({line.service for line in overview}) == len(overview)
+        assert {alert.service for alert in telemetry.alerts(tick, NO_EFFECTS)} <= names
+        assert all(alert.since <= tick for alert in telemetry.alerts(tick, NO_EFFECTS))
+        assert telemetry.slo(tick, NO_EFFECTS).p99_ms > 0
+        shown = [*window, *overview]
+        for index, name in enumerate(incident.topology.names):
+            lines = telemetry.service_logs(index, tick, NO_EFFECTS)
+            assert len(lines) <= 6
+            assert {line.service for line in lines} <= {name}
+            shown += lines
+        assert max(len(line.message) for line in shown) <= 160
+        assert list(window) == sorted(window, key=lambda line: line.second)
+
+
+@pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)
+def test_nothing_that_responders_do_changes_the_recording(incident: Incident) -> None:
+    telemetry, root = incident.telemetry, _root(incident)
+    fixed = Effects(fixed_at=0, restarts=((root, 1),))
+    for tick in TICKS:
+        assert telemetry.slo(tick, fixed) == telemetry.slo(tick, NO_EFFECTS)
+        assert telemetry.alerts(tick, fixed) == telemetry.alerts(tick, NO_EFFECTS)
+        assert telemetry.window(tick, fixed) == telemetry.window(tick, NO_EFFECTS)
+        assert telemetry.overview(tick, fixed) == telemetry.overview(tick, NO_EFFECTS)
+        assert telemetry.health(root, tick, fixed) == telemetry.health(root, tick, NO_EFFECTS)
+        assert telemetry.service_logs(root, tick, fixed) == telemetry.service_logs(
+            root, tick, NO_EFFECTS
+        )
+
+
+def test_a_wrong_return_shows_as_an_error_that_is_new() -> None:
+    incident = _by_id(RETURN)
+    root = _root(incident)
+    lines = incident.telemetry.service_logs(root, 0, NO_EFFECTS)
+    assert [line.message for line in lines if line.level == "ERROR"] == [
+        "c.s.ContactsServiceImpl#37 [findContactsById][contactsRepository.findById]"
+        "[No contacts according to contactsId] (x7)"
+    ]
+    assert "errors 87.5% (0.0%)" in lines[-1].message
+    reading = incident.telemetry.health(root, 0, NO_EFFECTS)
+    assert reading is not None
+    assert reading.error_bp == 8750
+
+
+def test_cpu_contention_shows_as_cpu_and_slow_answers() -> None:
+    incident = _by_id(CPU)
+    lines = incident.telemetry.service_logs(_root(incident), 2, NO_EFFECTS)
+    assert lines[-1].message.startswith("last minute (usually): cpu 95.3% (1.2%), p50 490ms (45ms)")
+    # Its callers are slow too, and are not busy.
+    caller = incident.topology.index("ts-travel-service")
+    reading = incident.telemetry.health(caller, 2, NO_EFFECTS)
+    assert reading is not None
+    assert reading.p99_ms > 1000
+    assert "cpu 1." in incident.telemetry.service_logs(caller, 2, NO_EFFECTS)[-1].message
+
+
+def test_network_delay_shows_as_time_between_caller_and_service() -> None:
+    incident = _by_id(NETWORK)
+    line = incident.telemetry.service_logs(_root(incident), 0, NO_EFFECTS)[-1]
+    assert "p50 1017ms (12ms)" in line.message
+    assert "network 1010ms (4ms)" in line.message
+    # The caller waits for it, and is itself reached as fast as ever.
+    caller = incident.topology.index("ts-auth-service")
+    line = incident.telemetry.service_logs(caller, 0, NO_EFFECTS)[-1]
+    assert "p50 1175ms (221ms)" in line.message
+    assert "network 3ms (3ms)" in line.message
+
+
+@pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)
+def test_the_root_alerts_in_company_or_without_a_cause_in_the_name(incident: Incident) -> None:
+    alerts = incident.telemetry.alerts(0, NO_EFFECTS)
+    assert {alert.name for alert in alerts} <= {"HighErrorRate", "HighLatency"}
+    assert next(iter(incident.truth.root_causes)) in {alert.service for alert in alerts}
+
+
+def test_the_last_window_stays() -> None:
+    for incident in shipped_incidents():
+        telemetry = incident.telemetry
+        assert isinstance(telemetry, RecordedTelemetry)
+        last = telemetry.recording.windows[-1].tick
+        assert 2 <= last < 7
+        assert telemetry.window(last, NO_EFFECTS) != telemetry.window(last - 1, NO_EFFECTS)
+        assert telemetry.window(7, NO_EFFECTS) == telemetry.window(last, NO_EFFECTS)
+        assert telemetry.slo(7, NO_EFFECTS).p99_ms == telemetry.slo(last, NO_EFFECTS).p99_ms
+
+
+def test_no_secret_and_no_answer_in_what_is_shown() -> None:
+    for line in gzip.decompress(BUNDLE.read_bytes()).splitlines():
+        assert b"eyJ" not in line
+        record = json.loads(line)
+        truth = record.pop("truth")
+        assert truth["kind"] not in json.dumps(record)
+        names = [service["name"] for service in record["recording"]["services"]]
+        assert names == sorted(names)
+
+
+def test_small_attributed_and_reproducible(tmp_path: Path) -> None:
+    data = BUNDLE.read_bytes()
+    assert len(data) < 300_000
+    notice = files("logtriage").joinpath("data", "recorded", "trainticket.LICENSE.txt")
+    assert "MIT License" in notice.read_text()
+    (tmp_path / "shipped.gz").write_bytes(data)
+    records = load_records(tmp_path / "shipped.gz")
+    assert tuple(as_incident(record) for record in records) == shipped_incidents()
+    for name in ("a.jsonl.gz", "b.jsonl.gz", "c.jsonl"):
+        dump_bundle(records, tmp_path / name)
+    assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
+    # Not the compressed bytes, which depend on the zlib at hand.
+    assert gzip.decompress(data) == (tmp_path / "c.jsonl").read_bytes()
+    assert load_bundle(tmp_path / "c.jsonl") == shipped_incidents()
+
+
+@pytest.mark.skipif(
+    "LOGTRIAGE_NEZHA_DIR" not in os.environ, reason="LOGTRIAGE_NEZHA_DIR names no data set"
+)
+def test_the_importer_still_makes_the_shipped_incidents() -> None:
+    ids = [incident.id for incident in shipped_incidents()]
+    imported = import_nezha(os.environ["LOGTRIAGE_NEZHA_DIR"], only=ids, strict=True)
+    assert tuple(as_incident(record) for record in imported.incidents) == shipped_incidents()
+    assert imported.report.skipped == ()
+    assert imported.report.notes == ()

@@ -1,0 +1,149 @@
+"""A recording as telemetry: what is chosen, what repeats, what is unknown."""
+
+from logtriage.recorded import (
+    LogWindow,
+    Measure,
+    RecordedAlert,
+    RecordedLine,
+    RecordedService,
+    RecordedTelemetry,
+    Recording,
+    Series,
+)
+from logtriage.telemetry import NO_EFFECTS, Alert, LogLine, Reading
+
+FRONT, BACK = 0, 1
+
+
+def _telemetry(*windows: LogWindow, alerts: tuple[RecordedAlert, ...] = ()) -> RecordedTelemetry:
+    return RecordedTelemetry(
+        Recording(
+            services=(
+                RecordedService("front", "edge", ("back",)),
+                RecordedService(
+                    "back",
+                    baseline=Measure(p99_ms=20, cpu_bp=125),
+                    # From tick -4 on: ticks -4 to 1.
+                    series=Series(
+                        error_bp=(0, 0, 0, 0, 100, 200),
+                        p99_ms=(None, 31, 32, 33, 34, 35),
+                        cpu_bp=(1, 2, 3, 4, 9050),
+                    ),
+                ),
+            ),
+            edge=Series(p99_ms=(7, 7, 7, 7, 50)),
+            windows=windows,
+            alerts=alerts,
+        )
+    )
+
+
+def test_loud_lines_come_first_and_every_service_gets_a_turn() -> None:
+    lines = [
+        RecordedLine(n, "front", "ERROR", f"front fails in way {'abcdefgh'[n]}") for n in range(8)
+    ]
+    lines.append(RecordedLine(8, "back", "ERROR", "back fails"))
+    lines.append(RecordedLine(9, "back", "INFO", "chatter"))
+    shown = _telemetry(LogWindow(0, tuple(lines))).window(0, NO_EFFECTS)
+    assert len(shown) == 6
+    assert [line.second for line in shown] == sorted(line.second for line in shown)
+    assert sum(line.service == "front" for line in shown) == 5
+    assert "back fails" in {line.message for line in shown}
+    assert "chatter" not in {line.message for line in shown}
+
+
+def test_lines_that_say_the_same_are_one_line_with_a_count() -> None:
+    window = LogWindow(
+        0, tuple(RecordedLine(n, "back", "INFO", f"took {n} ms", count=n) for n in range(1, 4))
+    )
+    assert _telemetry(window).window(0, NO_EFFECTS) == (
+        LogLine(3, "back", "INFO", "took 3 ms (x6)"),
+    )
+
+
+def test_service_logs_reach_back_one_window_and_end_with_the_figures() -> None:
+    telemetry = _telemetry(
+        LogWindow(-2, (RecordedLine(-80, "back", "INFO", "long ago"),)),
+        LogWindow(-1, (RecordedLine(-40, "back", "INFO", "before"),)),
+        LogWindow(
+            0,
+            (
+                RecordedLine(-9, "front", "INFO", "not asked"),
+                RecordedLine(-2, "back", "WARN", "now"),
+            ),
+        ),
+    )
+    assert telemetry.service_logs(BACK, 0, NO_EFFECTS) == (
+        LogLine(-40, "back", "INFO", "before"),
+        LogLine(-2, "back", "WARN", "now"),
+        LogLine(
+            0,
+            "back",
+            "INFO",
+            "last minute (usually): cpu 90.5% (1.2%), p99 34ms (20ms), errors 1.0%",
+        ),
+    )
+    assert telemetry.service_logs(FRONT, 0, NO_EFFECTS) == (
+        LogLine(-9, "front", "INFO", "not asked"),
+    )
+
+
+def test_the_most_notable_lines_are_kept() -> None:
+    lines = tuple(RecordedLine(n, "back", "INFO", f"kind {'abcdefgh'[n]}") for n in range(8))
+    new = RecordedLine(0, "back", "INFO", "never seen before", new=True)
+    loud = RecordedLine(0, "back", "ERROR", "failed")
+    shown = _telemetry(LogWindow(0, (new, loud, *lines))).service_logs(BACK, 0, NO_EFFECTS)
+    assert {line.message for line in shown[:-1]} == {
+        "never seen before",
+        "failed",
+        "kind f",
+        "kind g",
+        "kind h",
+    }
+
+
+def test_after_the_end_the_last_window_and_figures_stay() -> None:
+    telemetry = _telemetry(
+        LogWindow(0, (RecordedLine(-1, "back", "INFO", "first"),)),
+        LogWindow(1, (RecordedLine(20, "back", "INFO", "last"),)),
+    )
+    assert telemetry.window(9, NO_EFFECTS) == telemetry.window(1, NO_EFFECTS)
+    assert telemetry.overview(9, NO_EFFECTS) == telemetry.overview(1, NO_EFFECTS)
+    assert telemetry.service_logs(BACK, 9, NO_EFFECTS)[:-1] == (
+        LogLine(-1, "back", "INFO", "first"),
+        LogLine(20, "back", "INFO", "last"),
+    )
+    assert telemetry.health(BACK, 9, NO_EFFECTS) == Reading(200, 35, 35)
+
+
+def test_health_shows_the_trend_and_what_is_usual_before_the_recording() -> None:
+    telemetry = _telemetry()
+    assert telemetry.health(BACK, 1, NO_EFFECTS) == Reading(200, 35, 31)
+    assert telemetry.health(BACK, 0, NO_EFFECTS) == Reading(100, 34, 20)
+    assert telemetry.health(FRONT, 0, NO_EFFECTS) is None
+    assert telemetry.slo(0, NO_EFFECTS) == Reading(0, 50, 7)
+
+
+def test_nothing_recorded_is_nothing_shown() -> None:
+    telemetry = RecordedTelemetry(Recording(services=(RecordedService("front", "edge"),)))
+    assert telemetry.window(3, NO_EFFECTS) == ()
+    assert telemetry.overview(3, NO_EFFECTS) == ()
+    assert telemetry.service_logs(0, 3, NO_EFFECTS) == ()
+    assert telemetry.health(0, 3, NO_EFFECTS) is None
+    assert telemetry.slo(3, NO_EFFECTS) == Reading(0, 0, 0)
+
+
+def test_alerts_fire_from_since_until_until() -> None:
+    telemetry = _telemetry(
+        alerts=(
+            RecordedAlert("front", "HighLatency", 1, 2),
+            RecordedAlert("back", "HighLatency", -1),
+        )
+    )
+    back, front = Alert("back", "HighLatency", -1), Alert("front", "HighLatency", 1)
+    assert [telemetry.alerts(tick, NO_EFFECTS) for tick in range(4)] == [
+        (back,),
+        (back, front),
+        (back, front),
+        (back,),
+    ]

@@ -1,0 +1,64 @@
+"""Log text on import: levels, secrets, length, templates."""
+
+import pytest
+
+from logtriage.recorded.text import MAX_MESSAGE, read_line, redact, template
+
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.pkNjxUzl1leXABjU9DmdWN8QSPEJMWLpCSFbOtNMGc4"
+
+
+def test_a_published_line() -> None:
+    raw = "16:48:42.468 ERROR f.s.FoodServiceImpl#302 TraceID: 49a5 SpanID: 82c5 [getAllFood][no]\n"
+    assert read_line(raw) == ("ERROR", "f.s.FoodServiceImpl#302 [getAllFood][no]")
+
+
+@pytest.mark.parametrize(
+    ("raw", "level"),
+    [
+        ("10:00:00.1 WARNING x", "WARN"),
+        ("2031-05-06 10:00:00,123 critical x", "FATAL"),
+        ("10:00:00.1 TRACE x", "INFO"),
+        ("no head at all", "INFO"),
+        ("", "INFO"),
+    ],
+)
+def test_levels(raw: str, level: str) -> None:
+    assert read_line(raw)[0] == level
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        (f"[USER TOKEN: {JWT} USER ID: 4d]", "[USER TOKEN: [redacted] USER ID: 4d]"),
+        (JWT[:40], "[redacted]"),
+        ("Authorization: Bearer abcdef0123456789==", "Authorization: Bearer [redacted]"),
+        ('{"password": "hunter2", "a": 1}', '{"password": [redacted], "a": 1}'),
+        ("api_key=0123 next", "api_key=[redacted] next"),
+        (
+            "[load UsernamePasswordAuthenticationToken][username: me]",
+            "[load UsernamePasswordAuthenticationToken][username: me]",
+        ),
+    ],
+)
+def test_secrets_are_redacted(text: str, clean: str) -> None:
+    assert redact(text) == clean
+
+
+def test_a_long_message_loses_its_middle_and_no_half_secret_survives() -> None:
+    for before in range(200):
+        _, message = read_line(f"10:00:00.1 ERROR {'x' * before} {JWT} the cause")
+        assert len(message) <= MAX_MESSAGE
+        assert "eyJ" not in message
+        assert JWT[-10:] not in message
+        assert message.endswith("the cause")
+
+
+def test_white_space_and_control_characters_collapse() -> None:
+    assert read_line("10:00:00.1 INFO a\t\x1b\n  b\x00c") == ("INFO", "a b c")
+
+
+def test_templates() -> None:
+    assert template("INFO", "a.B#12 one") == template("INFO", "a.B#12 two") == "INFO a.B#12"
+    assert template("ERROR", "a.B#12 one") != template("ERROR", "a.B#12 two")
+    assert template("ERROR", "a.B#12 id 7") == template("ERROR", "a.B#12 id 4d2a46c7-71cb-4cf1")
+    assert template("INFO", "took 12 ms") == template("INFO", "took 345 ms")

@@ -1,0 +1,207 @@
+"""What holds for the command line as a whole, and the commands that show things."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from logtriage import __version__
+from logtriage.cli.app import app
+from logtriage.codec import truth_to_json
+from logtriage.generator import make_incident
+from logtriage.observation import observe
+from logtriage.recorded import shipped_incidents
+from logtriage.rendering import render_observation, system_prompt
+from logtriage.state import initial_state
+from logtriage.tasks import TASKS, incident_ids
+
+INCIDENT = "cascading_failure-v1/test/42"
+
+
+def logtriage(*arguments: object, stdin: str | bytes = "", width: int = 100) -> Result:
+    """Run a command in this process."""
+    return CliRunner(env={"COLUMNS": str(width)}).invoke(
+        app, [str(one) for one in arguments], input=stdin, prog_name="logtriage"
+    )
+
+
+def lines(result: Result) -> list[dict[str, object]]:
+    """The JSON objects on stdout, which has nothing else."""
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def command(*arguments: str, code: str = "") -> Sequence[str]:
+    """A command line for a process of its own."""
+    run = ["-c", code] if code else ["-m", "logtriage.cli"]
+    return [sys.executable, *run, *arguments]
+
+
+#: Output as it usually is, not at once.
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
+
+# -- the whole ------------------------------------------------------------------------
+
+
+def test_version() -> None:
+    assert logtriage("--version").stdout == f"logtriage {__version__}\n"
+
+
+def test_no_command_gives_help() -> None:
+    result = logtriage()
+    assert result.exit_code == 2
+    for name in ("tasks", "show", "play", "eval", "grade", "compare", "report", "import"):
+        assert f" {name} " in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nope"],
+        ["show"],
+        ["eval"],
+        ["eval", "expert", "--episodes", "many"],
+        ["eval", "expert", "--episodes", "0"],
+        ["eval", "expert", "--jobs", "0"],
+        ["eval", "nobody"],
+        ["eval", "expert", "--task", "nope-v1"],
+        ["eval", "expert", "--split", "exam"],
+        ["eval", "human", "--jobs", "2"],
+        ["eval", "expert", "--bundle", "/no/such/bundle"],
+        ["eval", "constant:dance"],
+        ["show", "nope"],
+        ["show", "cascading_failure-v1/test/-1"],
+        ["show", "nezha/nope"],
+        ["tasks", "nope-v1"],
+        ["play", "nope"],
+        ["play", INCIDENT, "--policy", "nobody"],
+        ["grade", "/no/such/file"],
+        ["grade", "-", "--rubric", "mine/7"],
+        ["compare", "/no/such/run", "/no/such/run"],
+        ["report", "/no/such/run"],
+        ["import", "nezha", "/no/such/directory", "--out", "/tmp/never"],
+    ],
+)
+def test_what_cannot_be_used_exits_2_without_a_traceback(arguments: list[str]) -> None:
+    result = logtriage(*arguments)
+    assert result.exit_code == 2, result.output
+    assert isinstance(result.exception, SystemExit)
+    assert result.stdout == ""
+    assert result.stderr.strip()
+
+
+def test_errors_say_what_was_given_and_what_there_is() -> None:
+    result = logtriage("eval", "expert", "--task", "cascade", width=300)
+    assert result.stderr.startswith("error: unknown task 'cascade'; known: single_crash-v1, ")
+
+
+def test_without_its_extra_the_command_names_it() -> None:
+    for missing in ("typer", "rich"):
+        code = (
+            f"import sys; sys.modules[{missing!r}] = None; import logtriage.cli as cli; cli.main()"
+        )
+        done = subprocess.run(command("tasks", code=code), capture_output=True, text=True)
+        assert done.returncode == 1
+        assert done.stdout == ""
+        expected = "the command line needs an extra: pip install 'logtriage[cli]'\n"
+        assert done.stderr == expected
+
+
+def test_reader_that_leaves_early_is_no_error() -> None:
+    ids = incident_ids("single_crash-v1", "test", 2_000)
+    for flags in (["--truth", "--json"], []):
+        with subprocess.Popen(
+            command("show", *ids, *flags),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=BUFFERED,
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert process.stdout.readline()
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            assert process.wait() == 141
+
+
+def test_terminal_without_unicode_is_served() -> None:
+    done = subprocess.run(
+        command("eval", "random", "--episodes", "1", "--task", "single_crash-v1"),
+        capture_output=True,
+        env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode("ascii")
+
+
+# -- tasks -----------------------------------------------------------------------------
+
+
+def test_tasks_lists_the_registry_with_spec_sheets() -> None:
+    result = logtriage("tasks")
+    assert result.exit_code == 0
+    for task in TASKS:
+        assert task.id in result.stdout
+        assert f"{task.horizon} ticks" in result.stdout
+    for incident in shipped_incidents():
+        assert incident.id in result.stdout
+
+
+def test_tasks_as_json() -> None:
+    assert [one["id"] for one in lines(logtriage("tasks", "--json"))] == [t.id for t in TASKS]
+    (one,) = lines(logtriage("tasks", "cascading_failure-v1", "--json"))
+    assert (one["horizon"], one["rubric"]) == (12, "logtriage/1")
+
+
+# -- show ------------------------------------------------------------------------------
+
+
+def test_show_is_the_first_screen() -> None:
+    incident = make_incident(INCIDENT)
+    result = logtriage("show", INCIDENT)
+    assert result.exit_code == 0
+    assert render_observation(observe(initial_state(incident))) in result.stdout
+    assert system_prompt(incident.topology, incident.horizon) not in result.stdout
+
+
+def test_show_with_the_prompt() -> None:
+    incident = make_incident(INCIDENT)
+    prompt = system_prompt(incident.topology, incident.horizon)
+    assert prompt in logtriage("show", INCIDENT, "--prompt").stdout
+    (one,) = lines(logtriage("show", INCIDENT, "--prompt", "--json"))
+    assert one["prompt"] == prompt
+    assert one["screen"] == render_observation(observe(initial_state(incident)))
+
+
+def test_show_gives_the_truth_only_on_request() -> None:
+    truth = make_incident(INCIDENT).truth
+    assert truth.fault is not None
+    assert truth.fault.kind not in logtriage("show", INCIDENT).stdout
+    shown = logtriage("show", INCIDENT, "--truth").stdout
+    assert f"{truth.fault.kind} on {truth.fault.service}" in shown
+    assert str(truth.severity) in shown
+
+
+def test_truth_on_the_wire_is_one_object_a_line() -> None:
+    ids = [INCIDENT, "silent_degradation-v1/ood/3", shipped_incidents()[0].id]
+    found = lines(logtriage("show", *ids, "--truth", "--json"))
+    expected = [make_incident(one) for one in ids[:2]] + [shipped_incidents()[0]]
+    assert found == [truth_to_json(one) for one in expected]
+
+
+def test_show_reads_ids_from_standard_input() -> None:
+    ids = incident_ids("single_crash-v1", "train", 20)
+    result = logtriage("show", "-", "--truth", "--json", stdin="\n".join(ids) + "\n\n")
+    assert [one["id"] for one in lines(result)] == list(ids)
+    assert result.exit_code == 0
+
+
+def test_bad_id_on_standard_input_is_named_and_the_others_shown() -> None:
+    result = logtriage("show", "-", "--truth", "--json", stdin=f"{INCIDENT}\nnope\n{INCIDENT}\n")
+    assert [one["id"] for one in lines(result)] == [INCIDENT, INCIDENT]
+    assert result.exit_code == 1
+    assert "<stdin>:2: incident id 'nope'" in result.stderr

@@ -1,0 +1,259 @@
+"""eval, compare, report and import: whole runs through the command line."""
+
+import json
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from logtriage.cli.tables import share
+from logtriage.recorded import dump_bundle, load_records, shipped_incidents
+from logtriage.tasks import TASKS
+from tests.recorded.layout import BETA, ID, append, write_layout
+from tests.test_cli import command, lines, logtriage
+from tests.test_evaluation_runner import contents
+
+V1 = [task.id for task in TASKS if not task.original]
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    shipped = str(files("logtriage").joinpath("data", "recorded", "trainticket.jsonl.gz"))
+    dump_bundle(load_records(shipped)[1:], tmp_path / "two.jsonl")
+    return tmp_path / "two.jsonl"
+
+
+def test_table_has_a_row_for_each_policy_and_task(tmp_path: Path) -> None:
+    result = logtriage("eval", "oracle", "first_error", "--episodes", 5, "--out", tmp_path / "run")
+    assert result.exit_code == 0
+    for task in V1:
+        assert f"{task}  5 episodes, rubric logtriage/1" in result.stdout
+    assert result.stdout.count("oracle  ") == result.stdout.count("first_error  ") == 3
+    assert "1.000 [1.000, 1.000]" in result.stdout
+    assert result.stderr == f"transcripts and summary: {tmp_path / 'run'}\n"
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_tables_fit_their_terminal(tmp_path: Path, width: int) -> None:
+    long = "constant:classify_severity=P1,escalate=sre-team,resolve"
+    arguments = ["eval", "first_error", long, "--task", V1[0], "--out", tmp_path / "run"]
+    table = logtriage(*arguments, "--episodes", 3, width=width).stdout
+    assert max(map(len, table.splitlines())) <= width
+    assert "un-" in table  # the last column is there
+    table = logtriage(
+        "compare", tmp_path / "run", tmp_path / "run", "--policy-a", "first_error",
+        "--policy-b", long, width=width,
+    ).stdout  # fmt: skip
+    assert max(map(len, table.splitlines())) <= width
+    assert "same" in table
+
+
+def test_json_is_the_summary_a_row_a_line(tmp_path: Path) -> None:
+    result = logtriage("eval", "expert", "--episodes", 3, "--out", tmp_path / "run", "--json")
+    assert lines(result) == json.loads((tmp_path / "run" / "summary.json").read_text())["rows"]
+    assert logtriage("report", tmp_path / "run", "--json").stdout == result.stdout
+
+
+def test_any_number_of_jobs_prints_and_writes_the_same(tmp_path: Path) -> None:
+    common = ["eval", "expert", "random", "--task", V1[0], "--task", "recorded", "--episodes", 6]
+    one = logtriage(*common, "--out", tmp_path / "one")
+    two = logtriage(*common, "--out", tmp_path / "two", "--jobs", 2)
+    assert one.stdout == two.stdout
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_without_a_directory_nothing_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = logtriage("eval", "expert", "--episodes", 2, "--task", V1[0])
+    assert result.exit_code == 0
+    assert not list(tmp_path.iterdir())
+    assert result.stderr == ""
+
+
+def test_all_tasks_are_the_drawn_ones_of_version_1() -> None:
+    result = logtriage("eval", "expert", "--task", "all", "--episodes", 1, "--json")
+    assert [row["task"] for row in lines(result)] == V1
+
+
+def test_recorded_incidents_shipped_and_from_a_bundle(bundle: Path) -> None:
+    (shipped,) = lines(logtriage("eval", "expert", "--task", "recorded", "--json"))
+    (given,) = lines(logtriage("eval", "expert", "--bundle", bundle, "--json"))
+    assert (shipped["task"], shipped["episodes"]) == (shipped_incidents()[0].task, 3)
+    assert (given["task"], given["episodes"]) == (shipped["task"], 2)
+    both = logtriage(
+        "eval", "expert", "--task", V1[0], "--bundle", bundle, "--episodes", 1, "--json"
+    )
+    assert [row["task"] for row in lines(both)] == [V1[0], given["task"]]
+
+
+def test_other_run_in_the_directory_is_refused_until_fresh(tmp_path: Path) -> None:
+    common = ["eval", "expert", "--task", V1[0], "--out", tmp_path / "run", "--episodes"]
+    assert logtriage(*common, 2).exit_code == 0
+    result = logtriage(*common, 3)
+    assert result.exit_code == 2
+    assert "episodes is 2, asked for 3" in result.stderr
+    assert logtriage(*common, 3, "--fresh").exit_code == 0
+
+
+def test_interrupted_run_says_how_to_resume_and_resumes(tmp_path: Path) -> None:
+    arguments = (
+        "eval",
+        "human",
+        "--task",
+        V1[0],
+        "--episodes",
+        "2",
+        "--out",
+        str(tmp_path / "run"),
+    )
+    done = subprocess.run(command(*arguments), input=b"resolve\nquit\n", capture_output=True)
+    assert done.returncode == 130
+    assert done.stdout == b""
+    assert b"1 of 2 episodes are kept" in done.stderr
+    assert b"the same command resumes" in done.stderr
+    assert b"Traceback" not in done.stderr
+    result = logtriage(*arguments, "--json", stdin="ignore\n")
+    assert result.exit_code == 0
+    assert "resuming: 1 of 2 episodes are there already" in result.stderr
+    (row,) = lines(result)
+    assert (row["episodes"], row["ignored"]) == (2, 0.5)
+
+
+def test_unscored_episodes_exit_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: object) -> None:
+        raise ConnectionError("gone")
+
+    monkeypatch.setattr("logtriage.cli.evaluating._human", broken)
+    result = logtriage("eval", "human", "--task", V1[0], "--episodes", 2, "--out", tmp_path / "run")
+    assert result.exit_code == 1
+    assert "human" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("value", "wide", "narrow"),
+    [
+        (None, "–", "–"),
+        (0.0, "0%", "0%"),
+        (1.0, "100%", "100%"),
+        (0.9996, "99.9%", "99%"),
+        (0.0001, "0.1%", "1%"),
+        (0.5, "50.0%", "50%"),
+    ],
+)
+def test_shares_are_never_rounded_to_all_or_none(
+    value: float | None, wide: str, narrow: str
+) -> None:
+    assert share(value, 1) == wide
+    assert share(value, 0) == narrow
+
+
+# -- compare ---------------------------------------------------------------------------
+
+
+def test_compare(tmp_path: Path) -> None:
+    common = ["eval", "--task", V1[0]]
+    logtriage(*common, "expert", "random", "--episodes", 5, "--out", tmp_path / "a")
+    logtriage(*common, "expert", "--episodes", 8, "--out", tmp_path / "b")
+    result = logtriage("compare", tmp_path / "a", tmp_path / "b", width=200)
+    assert result.exit_code == 0
+    assert f"{V1[0]}  5 shared incidents" in result.stdout
+    assert "+0.000 [+0.000, +0.000]" in result.stdout
+    assert "5 incidents shared; left out: 0 only in A, 3 only in B" in result.stderr
+    (one,) = lines(
+        logtriage("compare", tmp_path / "a", tmp_path / "b", "--policy-a", "random", "--json")
+    )
+    assert one["shared"] == 5
+    assert isinstance(one["difference"], dict)
+    assert one["difference"]["low"] > 0
+
+
+def test_runs_by_different_rubrics_are_refused(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        logtriage("eval", "expert", "--task", V1[0], "--episodes", 2, "--out", tmp_path / name)
+    path = tmp_path / "b" / "run.json"
+    manifest = json.loads(path.read_text())
+    manifest["rubrics"][V1[0]]["digest"] = "0" * 16
+    path.write_text(json.dumps(manifest))
+    result = logtriage("compare", tmp_path / "a", tmp_path / "b")
+    assert result.exit_code == 2
+    assert "logtriage/1 (digest 0000000000000000)" in result.stderr
+    assert result.stdout == ""
+
+
+# -- report ----------------------------------------------------------------------------
+
+
+def test_report_shows_the_table_of_a_run_again(tmp_path: Path) -> None:
+    first = logtriage("eval", "expert", "--episodes", 2, "--out", tmp_path / "run")
+    again = logtriage("report", tmp_path / "run")
+    assert again.stdout == first.stdout
+    assert again.stderr == ""
+
+
+def test_report_of_an_unfinished_run_says_so(tmp_path: Path) -> None:
+    logtriage("eval", "expert", "--task", V1[0], "--episodes", 2, "--out", tmp_path / "run")
+    path = tmp_path / "run" / "transcripts" / f"expert--{V1[0]}.jsonl"
+    path.write_bytes(path.read_bytes()[:-1])
+    result = logtriage("report", tmp_path / "run")
+    assert "not finished" in result.stderr
+    assert "1 episodes" in result.stdout
+
+
+@pytest.mark.parametrize("out", [None, "page.html"])
+def test_report_writes_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str | None
+) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    logtriage("eval", "expert", "--task", V1[0], "--episodes", 2, "--out", "run")
+    result = logtriage("report", "run", "--html", *([] if out is None else [out]))
+    assert result.exit_code == 0, result.output
+    page = Path("run/report.html" if out is None else out)
+    assert page.read_text(encoding="utf-8").lstrip().startswith("<!")
+
+
+def test_page_without_the_flag_for_it_is_a_mistake(tmp_path: Path) -> None:
+    logtriage("eval", "expert", "--task", V1[0], "--episodes", 1, "--out", tmp_path / "run")
+    result = logtriage("report", tmp_path / "run", tmp_path / "page.html")
+    assert result.exit_code == 2
+    assert "--html" in result.stderr
+
+
+# -- import ----------------------------------------------------------------------------
+
+
+LOG = "rca_data/2031-05-06/log/10_21_log.csv"
+
+
+def test_import_makes_a_bundle_to_evaluate(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle.jsonl.gz"
+    result = logtriage("import", "nezha", write_layout(tmp_path / "data"), "--out", bundle)
+    assert result.exit_code == 0, result.output
+    assert "network_delay 1" in result.stdout
+    (row,) = lines(logtriage("eval", "oracle", "--bundle", bundle, "--json"))
+    assert (row["episodes"], row["root_cause"]) == (1, 1.0)
+    (truth,) = lines(logtriage("show", ID, "--bundle", bundle, "--truth", "--json"))
+    assert truth["root_causes"] == [BETA.rsplit("-", 2)[0]]
+
+
+def test_import_names_the_rows_that_it_skips(tmp_path: Path) -> None:
+    data = write_layout(tmp_path / "data")
+    line = append(data / LOG, "1,2,3")
+    arguments = ["import", "nezha", data, "--out", tmp_path / "bundle.jsonl", "--json"]
+    result = logtriage(*arguments)
+    assert result.exit_code == 0
+    assert f"{LOG}:{line}: wrong column count (1 rows)" in result.stderr
+    (report,) = lines(result)
+    assert report["incidents"] == [ID]
+    assert report["skipped"] == [
+        {"file": LOG, "reason": "wrong column count", "count": 1, "first": line}
+    ]
+    (tmp_path / "bundle.jsonl").unlink()
+    result = logtriage(*arguments, "--strict")
+    assert result.exit_code == 2
+    assert f"{LOG}:{line}: wrong column count" in result.stderr
+    assert not (tmp_path / "bundle.jsonl").exists()

@@ -1,0 +1,130 @@
+"""grade: transcripts from files and pipes."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logtriage.codec import decode_transcript
+from logtriage.grading import grade_to_json, grade_transcript
+from tests.test_cli import BUFFERED, INCIDENT, command, lines, logtriage
+
+RESOLVE = {"action_type": "resolve"}
+
+
+def line(incident: str = INCIDENT, actions: Any = (RESOLVE,), **others: Any) -> str:
+    return json.dumps({"incident": incident, "actions": list(actions), **others})
+
+
+def write(path: Path, *texts: str) -> Path:
+    path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    return path
+
+
+def test_one_grade_a_line(tmp_path: Path) -> None:
+    texts = [line(agent="me"), line("single_crash-v1/test/0", [])]
+    result = logtriage("grade", write(tmp_path / "runs.jsonl", *texts), "--json")
+    assert result.exit_code == 0
+    assert lines(result) == [grade_to_json(grade_transcript(decode_transcript(t))) for t in texts]
+
+
+def test_grade_on_the_wire_has_everything_that_it_is_made_of(tmp_path: Path) -> None:
+    page = {"action_type": "escalate", "value": "security-team"}
+    text = line("single_crash-v1/test/2", [page, RESOLVE], agent="me")
+    (graded,) = lines(logtriage("grade", write(tmp_path / "runs.jsonl", text), "--json"))
+    assert list(graded) == [
+        "incident", "task", "rubric", "rubric_digest", "status", "score", "criteria", "gate",
+        "gate_reason", "closing", "ticks", "unplayed", "cause", "agent", "digest",
+    ]  # fmt: skip
+    assert graded["status"] == "scored"
+    assert (graded["gate"], graded["score"], graded["closing"]) == (
+        "wrong_escalation",
+        0.0,
+        "misrouted",
+    )
+    assert graded["unplayed"] == 1
+    assert isinstance(graded["criteria"], list)
+    assert set(graded["criteria"][0]) == {"name", "score", "weight", "reason"}
+
+
+def test_bad_lines_are_named_and_the_good_ones_graded(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "runs.jsonl",
+        line(),
+        "{",
+        line("nope-v1/test/0"),
+        "",
+        line(actions="resolve"),
+        line(agent=7),
+        line(),
+    )
+    result = logtriage("grade", path, "--json", width=300)
+    assert [one["incident"] for one in lines(result)] == [INCIDENT, INCIDENT]
+    assert result.exit_code == 1
+    named = [text for text in result.stderr.splitlines() if text.startswith("error: ")]
+    assert [text.split(": ")[1] for text in named] == [f"{path}:{n}" for n in (2, 3, 5, 6)]
+    assert "not JSON" in named[0]
+    assert "unknown task 'nope-v1'; known: single_crash-v1" in named[1]
+    assert "agent: expected a string, got a number" in named[3]
+    assert "2 graded, mean 0.000; 0 unscored; 4 bad lines" in result.stderr
+
+
+def test_unscored_transcripts_exit_1_and_enter_no_mean(tmp_path: Path) -> None:
+    path = write(tmp_path / "runs.jsonl", line(status="connection lost"))
+    result = logtriage("grade", path)
+    assert result.exit_code == 1
+    assert "unscored: connection lost" in result.stdout
+    assert result.stderr == "0 graded; 1 unscored; 0 bad lines\n"
+
+
+def test_standard_input() -> None:
+    done = subprocess.run(
+        command("grade", "-", "--json"), input=f"{line()}\nnope\n", capture_output=True, text=True
+    )
+    assert json.loads(done.stdout)["incident"] == INCIDENT
+    assert "error: <stdin>:2: not JSON" in done.stderr
+    assert done.returncode == 1
+
+
+def test_input_is_graded_as_it_comes() -> None:
+    with subprocess.Popen(
+        command("grade", "-", "--json"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=BUFFERED,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{line()}\n".encode())
+        process.stdin.flush()
+        first = json.loads(process.stdout.readline())  # though the input goes on
+        assert first["incident"] == INCIDENT
+        process.stdin.close()
+        assert process.stdout.read() == b""
+        assert process.wait() == 0
+
+
+def test_output_for_people_has_criteria_and_gates(tmp_path: Path) -> None:
+    ignore = line("single_crash-v1/test/0", [{"action_type": "ignore"}], agent="me")
+    result = logtriage("grade", write(tmp_path / "runs.jsonl", ignore))
+    (text,) = result.stdout.splitlines()
+    assert text.startswith("0.000  single_crash-v1/test/0  me  severity 0.00")
+    assert text.endswith("ignored_incident: a real fault was ignored")
+
+
+def test_another_rubric(tmp_path: Path) -> None:
+    path = write(tmp_path / "runs.jsonl", line())
+    (graded,) = lines(logtriage("grade", path, "--rubric", "recorded/1", "--json"))
+    assert graded["rubric"] == "recorded/1"
+
+
+def test_transcripts_of_a_run_are_graded_alike(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    row = lines(logtriage("eval", "random", "--task", "recorded", "--out", run, "--json"))[0]
+    files = sorted((run / "transcripts").iterdir())
+    graded = lines(logtriage("grade", *files, "--json"))
+    scores = [one["score"] for one in graded if isinstance(one["score"], float)]
+    assert isinstance(row["grade"], dict)
+    assert sum(scores) / len(scores) == pytest.approx(row["grade"]["mean"])

@@ -1,0 +1,103 @@
+from pathlib import Path
+
+import attrs
+import pytest
+
+from logtriage.errors import InvalidInput, RubricError, UnknownName
+from logtriage.evaluation import LoadedRun, RunSpec, compare_runs, evaluate, load_run
+from logtriage.grading import DEFAULT
+from logtriage.incident import Incident
+from logtriage.policies import Policy
+from logtriage.registry import make_policy
+
+TASK = "single_crash-v1"
+
+
+def played(directory: Path, policies: list[str], episodes: int = 6, start: int = 0) -> LoadedRun:
+    spec = RunSpec(policies, [TASK], episodes=episodes, start=start)
+    evaluate(spec, directory, factories={"weak": weak})
+    return load_run(directory)
+
+
+def weak(incident: Incident) -> Policy:
+    if incident.id.endswith("/3"):
+        raise ConnectionError("gone")
+    return make_policy("constant:classify_severity=P1,resolve")(incident)
+
+
+def test_run_compared_with_itself_shows_no_difference(tmp_path: Path) -> None:
+    run = played(tmp_path, ["expert", "random"])
+    for one in compare_runs(run, run):
+        assert one.policy_a == one.policy_b
+        assert (one.shared, one.only_a, one.only_b) == (6, 0, 0)
+        assert (one.better, one.worse, one.same) == (0, 0, 6)
+        assert attrs.astuple(one.difference) == (0.0, 0.0, 0.0)
+
+
+def test_difference_is_b_less_a_on_the_incidents_that_both_scored(tmp_path: Path) -> None:
+    a = played(tmp_path / "a", ["weak"], episodes=6)
+    b = played(tmp_path / "b", ["oracle"], episodes=6, start=2)
+    (one,) = compare_runs(a, b)
+    scores = {
+        grade.incident: grade.score
+        for grade in a.grades["weak", TASK]
+        if grade.score is not None and int(grade.incident.rpartition("/")[2]) >= 2
+    }
+    assert len(scores) == one.shared == 3  # 2, 4 and 5: number 3 is unscored in A
+    assert (one.only_a, one.only_b) == (2, 3)
+    assert one.mean_b == 1.0
+    assert one.mean_a == pytest.approx(sum(scores.values()) / 3)
+    assert one.difference.mean == pytest.approx(1.0 - one.mean_a)
+    assert (one.better, one.worse, one.same) == (3, 0, 0)
+    (back,) = compare_runs(b, a)
+    assert back.difference.mean == pytest.approx(-one.difference.mean)
+    assert (back.better, back.worse) == (0, 3)
+
+
+def test_policies_of_the_same_name_are_paired(tmp_path: Path) -> None:
+    a = played(tmp_path / "a", ["expert", "random", "oracle"])
+    b = played(tmp_path / "b", ["oracle", "expert"])
+    assert [(one.policy_a, one.policy_b) for one in compare_runs(a, b)] == [
+        ("expert", "expert"),
+        ("oracle", "oracle"),
+    ]
+
+
+def test_policies_of_other_names_are_paired_on_request(tmp_path: Path) -> None:
+    run = played(tmp_path, ["expert", "oracle"])
+    (one,) = compare_runs(run, run, policy_a="expert", policy_b="oracle")
+    assert (one.policy_a, one.policy_b) == ("expert", "oracle")
+
+
+def test_which_policies_is_asked_where_it_is_not_clear(tmp_path: Path) -> None:
+    a = played(tmp_path / "a", ["expert", "random"])
+    b = played(tmp_path / "b", ["oracle"])
+    with pytest.raises(InvalidInput, match="Run A has expert, random; name one"):
+        compare_runs(a, b)
+    (one,) = compare_runs(a, b, policy_a="random")
+    assert (one.policy_a, one.policy_b) == ("random", "oracle")
+    with pytest.raises(UnknownName, match="unknown policy of run B 'expert'; known: oracle"):
+        compare_runs(a, b, policy_a="random", policy_b="expert")
+
+
+def test_grades_of_different_rubrics_are_not_compared(tmp_path: Path) -> None:
+    run = played(tmp_path, ["expert"])
+    other = load_run(tmp_path, attrs.evolve(DEFAULT, id="mine/1"))
+    with pytest.raises(RubricError, match=r"grades of different rubrics .*logtriage/1 .*mine/1"):
+        compare_runs(run, other)
+
+
+def test_rubrics_of_one_name_but_another_content_are_different(tmp_path: Path) -> None:
+    run = played(tmp_path, ["expert"])
+    with pytest.raises(RubricError, match="different rubrics"):
+        compare_runs(run, load_run(tmp_path, attrs.evolve(DEFAULT, gates=())))
+
+
+def test_nothing_in_common_is_no_comparison(tmp_path: Path) -> None:
+    a = played(tmp_path / "a", ["expert"], episodes=2)
+    b = played(tmp_path / "b", ["expert"], episodes=2, start=2)
+    with pytest.raises(InvalidInput, match="share no scored incident"):
+        compare_runs(a, b)
+    evaluate(RunSpec(["expert"], ["cascading_failure-v1"], episodes=1), tmp_path / "c")
+    with pytest.raises(InvalidInput, match="no task in common: single_crash-v1 and cascading"):
+        compare_runs(a, load_run(tmp_path / "c"))

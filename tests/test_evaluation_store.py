@@ -1,0 +1,304 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage.errors import BundleError, InvalidInput, RubricError, TranscriptError, UnknownName
+from logtriage.evaluation import Incidents, RunSpec, evaluate, load_run, plan
+from logtriage.evaluation.store import slug
+from logtriage.generator import make_incident
+from logtriage.grading import DEFAULT, grade_transcript
+from logtriage.recorded import load_records, shipped_incidents
+from tests.test_evaluation_runner import contents
+
+SPEC = RunSpec(["expert", "random:7"], ["single_crash-v1", "cascading_failure-v1"], episodes=3)
+FIRST = "transcripts/expert--single_crash-v1.jsonl"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    evaluate(SPEC, tmp_path / "run")
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """Two recorded incidents, not compressed."""
+    shipped = Path(__file__).parents[1] / "src/logtriage/data/recorded/trainticket.jsonl.gz"
+    path = tmp_path / "bundle.txt"
+    from logtriage.recorded import dump_bundle
+
+    dump_bundle(load_records(shipped)[:2], path)
+    return path
+
+
+def change(path: Path, **fields: Any) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
+
+
+def test_what_a_run_leaves(run: Path) -> None:
+    assert set(contents(run)) == {
+        "run.json",
+        "summary.json",
+        FIRST,
+        "transcripts/expert--cascading_failure-v1.jsonl",
+        f"transcripts/{slug('random:7')}--single_crash-v1.jsonl",
+        f"transcripts/{slug('random:7')}--cascading_failure-v1.jsonl",
+    }
+    manifest = json.loads((run / "run.json").read_text())
+    assert manifest["schema"] == "logtriage.run/1"
+    assert manifest["policies"] == ["expert", "random:7"]
+    assert manifest["rubrics"]["single_crash-v1"] == {"id": "logtriage/1", "digest": DEFAULT.digest}
+
+
+def test_transcripts_stand_in_the_order_of_the_ids(run: Path) -> None:
+    lines = [json.loads(line) for line in (run / FIRST).read_text().splitlines()]
+    assert [line["incident"] for line in lines] == [f"single_crash-v1/test/{n}" for n in range(3)]
+    assert {line["agent"] for line in lines} == {"expert"}
+    assert {line["status"] for line in lines} == {"completed"}
+
+
+def test_loading_grades_anew(run: Path) -> None:
+    loaded = load_run(run)
+    assert loaded.complete
+    assert loaded.policies == ("expert", "random:7")
+    assert loaded.tasks == ("single_crash-v1", "cascading_failure-v1")
+    key = "random:7", "cascading_failure-v1"
+    assert loaded.grades[key] == tuple(map(grade_transcript, loaded.transcripts[key]))
+
+
+def test_loading_by_another_rubric(run: Path) -> None:
+    stricter = attrs.evolve(DEFAULT, id="mine/1", criteria=(*DEFAULT.criteria,), digits=1)
+    loaded = load_run(run, stricter)
+    assert loaded.rubrics["single_crash-v1"] == ("mine/1", stricter.digest)
+    assert {grade.rubric for grades in loaded.grades.values() for grade in grades} == {"mine/1"}
+
+
+def test_unfinished_run_can_be_loaded(run: Path) -> None:
+    content = (run / FIRST).read_bytes()
+    (run / FIRST).write_bytes(content[: content.index(b"\n") + 20])
+    loaded = load_run(run)
+    assert not loaded.complete
+    assert len(loaded.transcripts["expert", "single_crash-v1"]) == 1
+    assert (run / FIRST).stat().st_size == content.index(b"\n") + 20  # reading mends nothing
+
+
+@pytest.mark.parametrize(
+    ("changed", "difference"),
+    [
+        ({"episodes": 4}, "episodes is 3, asked for 4"),
+        ({"split": "val"}, 'split is "test", asked for "val"'),
+        ({"start": 1}, "start is 0, asked for 1"),
+        ({"policies": ["expert"]}, "policies is expert, random:7, asked for expert"),
+    ],
+)
+def test_directory_of_another_run_is_refused(
+    run: Path, changed: dict[str, Any], difference: str
+) -> None:
+    before = contents(run)
+    with pytest.raises(InvalidInput, match="holds another run") as caught:
+        evaluate(attrs.evolve(SPEC, **changed), run)
+    assert difference in str(caught.value)
+    assert contents(run) == before
+
+
+def test_run_of_another_version_is_not_mixed_with_this_one(run: Path) -> None:
+    change(run / "run.json", logtriage="0.0.1")
+    with pytest.raises(InvalidInput, match=r'logtriage is "0\.0\.1", asked for'):
+        evaluate(SPEC, run)
+
+
+def test_fresh_throws_the_old_run_away_and_nothing_else(run: Path) -> None:
+    (run / "notes.txt").write_text("mine")
+    evaluate(RunSpec(["expert"], ["single_crash-v1"], episodes=1), run, fresh=True)
+    assert set(contents(run)) == {"run.json", "summary.json", FIRST, "notes.txt"}
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_directory_with_other_things_is_left_alone(tmp_path: Path, fresh: bool) -> None:
+    (tmp_path / "thesis.tex").write_text("words")
+    with pytest.raises(InvalidInput, match=r"not empty \(it holds thesis.tex\)"):
+        evaluate(SPEC, tmp_path, fresh=fresh)
+    assert set(contents(tmp_path)) == {"thesis.tex"}
+
+
+def test_fresh_does_not_take_what_another_program_left_for_a_run(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"schema": "other/1"}')
+    (tmp_path / "summary.json").write_text("{}")
+    before = contents(tmp_path)
+    with pytest.raises(InvalidInput, match="schema: expected"):
+        evaluate(SPEC, tmp_path, fresh=True)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"{}", "incident: expected an incident id, got nothing"),
+        (b"oh no", "not JSON"),
+        (
+            b'{"incident": "single_crash-v1/test/9", "actions": [], "agent": "expert"}',
+            "incident: expected 'single_crash-v1/test/1', got 'single_crash-v1/test/9'",
+        ),
+        (
+            b'{"incident": "single_crash-v1/test/1", "actions": [], "agent": "me"}',
+            "agent: expected 'expert', got 'me'",
+        ),
+    ],
+)
+def test_line_that_the_run_did_not_write_is_named(run: Path, line: bytes, reason: str) -> None:
+    lines = (run / FIRST).read_bytes().splitlines()
+    (run / FIRST).write_bytes(b"\n".join([lines[0], line, lines[2], b""]))
+    for use in (load_run, lambda path: evaluate(SPEC, path)):
+        with pytest.raises(TranscriptError) as caught:
+            use(run)
+        assert str(caught.value).startswith(f"{run / FIRST}:2: {reason}")
+
+
+def test_one_line_too_many_is_named(run: Path) -> None:
+    lines = (run / FIRST).read_bytes()
+    (run / FIRST).write_bytes(lines + lines.splitlines(keepends=True)[-1])
+    with pytest.raises(TranscriptError, match=r"jsonl:4: one more than the 3 episodes"):
+        load_run(run)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"schema": "other/2"}, "schema: expected 'logtriage.run/1', got 'other/2'"),
+        ({"episodes": "3"}, "episodes: expected int, got '3'"),
+        ({"episodes": True}, "episodes: expected int, got True"),
+        ({"policies": ["expert", 3]}, r"policies\[1\]: expected str, got 3"),
+        ({"tasks": ["nope-v1"]}, "unknown task 'nope-v1'; known: single_crash-v1"),
+        ({"split": "exam"}, "unknown split 'exam'; known: train"),
+        ({"rubrics": {"single_crash-v1": []}}, r"rubrics\['single_crash-v1'\]: expected an object"),
+    ],
+)
+def test_damaged_definition_names_file_and_field(
+    run: Path, fields: dict[str, Any], reason: str
+) -> None:
+    change(run / "run.json", **fields)
+    with pytest.raises(InvalidInput, match=f"run.json: {reason}"):
+        load_run(run)
+
+
+def test_definition_that_is_no_json(run: Path) -> None:
+    (run / "run.json").write_text("{")
+    with pytest.raises(InvalidInput, match=r"run\.json: not JSON"):
+        load_run(run)
+
+
+def test_directory_without_a_run(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="not the directory of a run"):
+        load_run(tmp_path)
+    with pytest.raises(InvalidInput, match="not the directory of a run"):
+        load_run(tmp_path / "nowhere")
+
+
+def test_run_graded_by_what_the_rubric_was_is_refused(run: Path) -> None:
+    rubrics = json.loads((run / "run.json").read_text())["rubrics"]
+    rubrics["single_crash-v1"]["digest"] = "0123456789abcdef"
+    change(run / "run.json", rubrics=rubrics)
+    with pytest.raises(RubricError, match=r"single_crash-v1 was graded by logtriage/1 \(digest 01"):
+        load_run(run)
+
+
+# -- recorded incidents -------------------------------------------------------------
+
+
+def test_bundle_travels_with_its_run(tmp_path: Path, bundle: Path) -> None:
+    spec = RunSpec(["expert"], ["recorded"])
+    rows = evaluate(spec, tmp_path / "run", bundle=bundle)
+    assert [row.episodes for row in rows] == [2]
+    assert (tmp_path / "run" / "bundle.jsonl").read_bytes() == bundle.read_bytes()
+    bundle.unlink()
+    assert load_run(tmp_path / "run").complete
+
+
+def test_bundle_that_changed_makes_another_run(tmp_path: Path, bundle: Path) -> None:
+    spec = RunSpec(["expert"], ["recorded"])
+    evaluate(spec, tmp_path / "run", bundle=bundle)
+    bundle.write_bytes(bundle.read_bytes().splitlines(keepends=True)[0])
+    with pytest.raises(InvalidInput, match="bundle is"):
+        evaluate(spec, tmp_path / "run", bundle=bundle)
+
+
+def test_copy_of_the_bundle_must_be_the_one_that_was_played(tmp_path: Path, bundle: Path) -> None:
+    evaluate(RunSpec(["expert"], ["recorded"]), tmp_path / "run", bundle=bundle)
+    copy = tmp_path / "run" / "bundle.jsonl"
+    copy.write_bytes(copy.read_bytes() + b"\n")
+    with pytest.raises(InvalidInput, match=r"bundle\.jsonl: digest is"):
+        load_run(tmp_path / "run")
+    copy.unlink()
+    with pytest.raises(InvalidInput, match="are missing"):
+        load_run(tmp_path / "run")
+
+
+def test_damaged_bundle_names_its_line(tmp_path: Path, bundle: Path) -> None:
+    bundle.write_bytes(bundle.read_bytes() + b"{}\n")
+    with pytest.raises(BundleError, match=r"bundle\.txt:3"):
+        evaluate(RunSpec(["expert"], ["recorded"]), tmp_path / "run", bundle=bundle)
+
+
+def test_incidents_by_id(bundle: Path) -> None:
+    drawn = "single_crash-v1/test/0"
+    shipped = shipped_incidents()
+    assert Incidents()(drawn) == make_incident(drawn)
+    assert Incidents()(shipped[2].id) == shipped[2]
+    given = Incidents.of(bundle)
+    assert given(shipped[0].id) == shipped[0]
+    with pytest.raises(UnknownName, match="unknown recorded incident") as caught:
+        given(shipped[2].id)
+    assert shipped[0].id in str(caught.value)
+
+
+# -- definitions ---------------------------------------------------------------------
+
+
+def test_names_given_twice_count_once() -> None:
+    spec = RunSpec(["expert", "expert"], ["single_crash-v1", "single_crash-v1"], episodes=2)
+    assert [cell.ids for cell in plan(spec, Incidents())] == [
+        ("single_crash-v1/test/0", "single_crash-v1/test/1")
+    ]
+
+
+def test_start_is_the_number_of_the_first_incident() -> None:
+    spec = RunSpec(["expert"], ["single_crash-v1", "recorded"], "val", episodes=2, start=1)
+    drawn, recorded = plan(spec, Incidents())
+    assert drawn.ids == ("single_crash-v1/val/1", "single_crash-v1/val/2")
+    assert recorded.ids == tuple(one.id for one in shipped_incidents()[1:])
+    assert recorded.rubric == "recorded/1"
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"policies": []}, "at least one of its policies"),
+        ({"tasks": []}, "at least one of its tasks"),
+        ({"tasks": "single_crash-v1"}, "got the string"),
+        ({"tasks": ["nope"]}, "unknown task 'nope'; known: single_crash-v1, .*, recorded"),
+        ({"split": "exam"}, "unknown split 'exam'"),
+        ({"episodes": 0}, "episodes must be at least 1, got 0"),
+        ({"start": -1}, "start must not be negative, got -1"),
+    ],
+)
+def test_definitions_that_make_no_sense(fields: dict[str, Any], reason: str) -> None:
+    with pytest.raises(InvalidInput, match=reason):
+        RunSpec(**{"policies": ["expert"], "tasks": ["single_crash-v1"], **fields})
+
+
+def test_no_recorded_incident_is_left() -> None:
+    with pytest.raises(InvalidInput, match="start 3: there are 3 recorded incidents"):
+        plan(RunSpec(["expert"], ["recorded"], start=3), Incidents())
+
+
+def test_file_names_are_plain_and_never_shared() -> None:
+    names = ["expert", "random:7", "random:8", "random-7", "constant:resolve", "constant:ignore"]
+    names += ["constant:" + "escalate=sre-team," * 9, "constant:" + "escalate=sre-team," * 8]
+    names += ["a--b", "../etc/passwd", "..", "", "émile"]
+    slugs = [slug(name) for name in names]
+    assert slugs[0] == "expert"
+    assert len(set(slugs)) == len(names)
+    assert all(len(one) < 60 and "/" not in one and "--" not in one for one in slugs)
