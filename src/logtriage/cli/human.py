@@ -69,7 +69,8 @@ class HumanPolicy:
                 case "help" | "h" | "?":
                     put(self._console, facts(HELP))
                 case "rules":
-                    say(self._console, system_prompt(observation.topology, observation.horizon))
+                    one = self._incident
+                    say(self._console, system_prompt(one.topology, one.horizon, one.rubric))
                 case "screen":
                     self._show(observation)
                 case _:
