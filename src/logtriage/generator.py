@@ -1,5 +1,6 @@
 """Draws incidents: the truth from a task and a seed, then a scenario that fits it."""
 
+from enum import IntEnum
 from functools import lru_cache
 from typing import Final
 
@@ -10,7 +11,7 @@ from logtriage.faults import FAULT_KINDS, FaultClass, FaultKind, fault_kind
 from logtriage.incident import ClosingRules, Fault, Incident, Truth
 from logtriage.originals import ORIGINALS, Original
 from logtriage.propagation import Mode
-from logtriage.rng import Stream, below, draw, hash_name, subkey
+from logtriage.rng import Draws, below, draw, hash_name, subkey
 from logtriage.runbook import responsible_team
 from logtriage.tasks import IncidentId, TaskSpec, parse_incident_id, stratum
 from logtriage.topologies import random_topology
@@ -19,6 +20,18 @@ from logtriage.topology import SEVEN_SERVICES, Topology
 TRUTH_STREAM: Final = hash_name("truth")
 DIRECTORY_STREAM: Final = hash_name("directory")
 BENIGN_STREAM: Final = hash_name("benign")
+
+
+class _Slot(IntEnum):
+    """The draws of the truth."""
+
+    RANDOM_TOPOLOGY = 0
+    TOPOLOGY_SIZE = 1
+    ROOT = 2
+    FAULT_CLASS = 3
+    KIND = 4
+    SEVERITY = 5
+
 
 #: Any service has another owner than its default in this share of incidents, per mille.
 #: The same for all services, so that an override says nothing about the root.
@@ -78,21 +91,19 @@ def draw_incident(
         raise InvalidInput(f"task {task.id!r} is one fixed incident; nothing can be drawn from it")
     seed = incident_id.seed
     ood = incident_id.split == "ood"
-    stream = Stream(seed, TRUTH_STREAM)
-    random_one = stream.chance(_RANDOM_TOPOLOGY_SHARE)
-    size = stream.between(*_RANDOM_SIZES)
+    draws = Draws(seed, TRUTH_STREAM)
     name, restrict = str(incident_id), None
     if topology is not None:
         name = f"{incident_id}@{topology.name}"
-    elif ood and random_one:
-        topology = random_topology(seed, size)
+    elif ood and draws.chance(_RANDOM_TOPOLOGY_SHARE, _Slot.RANDOM_TOPOLOGY):
+        topology = random_topology(seed, draws.between(*_RANDOM_SIZES, _Slot.TOPOLOGY_SIZE))
     else:
         topology, restrict = SEVEN_SERVICES, ood
     directory = _draw_directory(seed, topology)
     if _is_benign(task, incident_id):
         return _benign_incident(name, task, seed, topology, directory, ood)
-    root, kind = _draw_fault(stream, task.mode, topology, restrict)
-    severity = SEVERITIES[stream.weighted(task.severity_weights)]
+    root, kind = _draw_fault(draws, task.mode, topology, restrict)
+    severity = SEVERITIES[draws.weighted(task.severity_weights, _Slot.SEVERITY)]
     return _real_incident(name, task, seed, topology, directory, root, kind, severity, int(ood))
 
 
@@ -118,7 +129,7 @@ def _draw_directory(seed: int, topology: Topology) -> tuple[str, ...]:
 
 
 def _draw_fault(
-    stream: Stream, mode: Mode, topology: Topology, ood: bool | None
+    draws: Draws, mode: Mode, topology: Topology, ood: bool | None
 ) -> tuple[int, FaultKind]:
     """A root and a kind. ``ood`` True: held-out pairs only, False: none of them, None: any."""
     roots, kinds = _candidates(mode, topology, ood)
@@ -127,7 +138,7 @@ def _draw_fault(
             f"topology {topology.name!r} has no place for a fault of mode {mode!r}: "
             "a cascade needs a service that another one calls"
         )
-    pick = stream.below(len(roots))
+    pick = draws.below(len(roots), _Slot.ROOT)
     datastore = topology.services[roots[pick]].tier == "datastore"
     weights = tuple(
         weight if row else 0
@@ -135,8 +146,8 @@ def _draw_fault(
             _DATASTORE_CLASS_WEIGHTS if datastore else _CLASS_WEIGHTS, kinds[pick], strict=True
         )
     )
-    choices = kinds[pick][stream.weighted(weights)]
-    return roots[pick], choices[stream.below(len(choices))]
+    choices = kinds[pick][draws.weighted(weights, _Slot.FAULT_CLASS)]
+    return roots[pick], choices[draws.below(len(choices), _Slot.KIND)]
 
 
 @lru_cache(maxsize=256)
@@ -203,7 +214,7 @@ def _benign_incident(
     directory: tuple[str, ...],
     ood: bool,
 ) -> Incident:
-    service = Stream(seed, BENIGN_STREAM).below(len(topology))
+    service = Draws(seed, TRUTH_STREAM).below(len(topology), _Slot.ROOT)
     return Incident(
         id=incident_id,
         task=task.id,

@@ -58,11 +58,46 @@ def between(bits: int, low: int, high: int) -> int:
     return low + (((bits >> 32) * (high - low + 1)) >> 32)
 
 
-class Stream:
-    """Successive draws of one stream, for code that needs a handful of them in order.
+class Draws:
+    """Draws of one stream by name: a slot (a small constant) and an index, in any order.
 
-    A convenience of the generator only: it lives inside one call and never leaks.
+    Nothing depends on what was drawn before, so that the same numbers can be drawn for
+    many incidents at once.
     """
+
+    __slots__ = ("_key",)
+
+    def __init__(self, seed: int, stream: int) -> None:
+        self._key = subkey(seed, stream)
+
+    def bits(self, slot: int, index: int = 0) -> int:
+        """The 64 random bits of a slot."""
+        return draw(self._key, slot, index)
+
+    def below(self, n: int, slot: int, index: int = 0) -> int:
+        """An integer in ``range(n)``."""
+        return below(self.bits(slot, index), n)
+
+    def between(self, low: int, high: int, slot: int, index: int = 0) -> int:
+        """An integer in ``[low, high]``."""
+        return between(self.bits(slot, index), low, high)
+
+    def chance(self, permille: int, slot: int, index: int = 0) -> bool:
+        """True in ``permille`` of 1,000 cases."""
+        return below(self.bits(slot, index), 1000) < permille
+
+    def weighted(self, weights: tuple[int, ...], slot: int, index: int = 0) -> int:
+        """An index drawn in proportion to integer ``weights``."""
+        point = self.below(sum(weights), slot, index)
+        for place, weight in enumerate(weights):
+            point -= weight
+            if point < 0:
+                return place
+        raise AssertionError("unreachable: the point lies below the sum of the weights")
+
+
+class Stream:
+    """Successive draws of one stream, for code that cannot say beforehand how many it needs."""
 
     __slots__ = ("_count", "_key")
 
@@ -79,19 +114,6 @@ class Stream:
         """The next integer in ``range(n)``."""
         return below(self.bits(), n)
 
-    def between(self, low: int, high: int) -> int:
-        """The next integer in ``[low, high]``."""
-        return between(self.bits(), low, high)
-
     def chance(self, permille: int) -> bool:
         """True in ``permille`` of 1,000 cases."""
         return below(self.bits(), 1000) < permille
-
-    def weighted(self, weights: tuple[int, ...]) -> int:
-        """An index drawn in proportion to integer ``weights``."""
-        point = self.below(sum(weights))
-        for index, weight in enumerate(weights):
-            point -= weight
-            if point < 0:
-                return index
-        raise AssertionError("unreachable: the point lies below the sum of the weights")

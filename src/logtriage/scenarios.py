@@ -4,6 +4,8 @@ The truth comes first (:mod:`logtriage.generator`); a scenario is drawn to fit i
 so that the severity can be read off the edge panel with a margin at every tick.
 """
 
+from collections.abc import Container
+from enum import IntEnum
 from typing import Final
 
 import attrs
@@ -12,7 +14,7 @@ from logtriage.actions import Severity
 from logtriage.faults import FaultKind
 from logtriage.phrases import BENIGN, DISTRACTORS
 from logtriage.propagation import Affected, Distractor, Impact, Mode, Scenario, resting
-from logtriage.rng import Stream, hash_name
+from logtriage.rng import Draws, between, hash_name
 from logtriage.telemetry import Change
 from logtriage.topology import Topology
 
@@ -27,35 +29,50 @@ EDGE_P99_ASIDE: Final = {Severity.P1: (400, 1200), Severity.P2: (300, 600), Seve
 #: What a hop leaves of the impact below it, per mille.
 ATTENUATION: Final = {Severity.P1: 800, Severity.P2: 650, Severity.P3: 400}
 
-MAX_CALLER_ALERTS: Final = 3
+#: Callers besides the first that alert, per mille; and on average no more than this many.
+CALLER_ALERTS: Final = 600
+MEAN_CALLER_ALERTS: Final = 2
+DISTRACTOR_COUNT: Final = {Mode.LOUD: 1, Mode.CASCADE: 2, Mode.DRIFT: 3, Mode.BENIGN: 3}
+INNOCENT_CHANGES: Final = 2
+#: Most, but not all, faults with a change behind them show that change.
+RELATED_SHOWN: Final = 850
+CHANGE_KINDS: Final = ("deploy", "config", "traffic", "advisory")
+RELATED_CHANGE: Final = {
+    "bad_deploy": "deploy",
+    "compromised_release": "deploy",
+    "config_drift": "config",
+    "saturation": "traffic",
+    "traffic_flood": "traffic",
+    "session_abuse": "advisory",
+    "malicious_query": "advisory",
+}
 SCENARIO_STREAM: Final = hash_name("scenario")
 
 
-@attrs.frozen
-class _Timing:
-    onset: int
-    ramp: int
-    lag: int
-    peak_tick: int
-    voice_at: int
+class Slot(IntEnum):
+    """The draws of a scenario; those marked so have an index."""
 
-
-def _timing(mode: Mode, stream: Stream, hops_to_show: int) -> _Timing:
-    """When the fault began, so that what must show at tick 0 is at 70 % by then."""
-    extra = stream.below(3)
-    match mode:
-        case Mode.LOUD:
-            return _Timing(-3 - extra, 2, 0, 0, 0)
-        case Mode.CASCADE:
-            ramp = stream.between(2, 4)
-            onset = -(hops_to_show + ramp + extra)
-            return _Timing(onset, ramp, 1, 0, stream.between(3, 6))
-        case Mode.DRIFT:
-            ramp = stream.between(24, 40)
-            onset = -(hops_to_show + -(-7 * ramp // 10) + extra)
-            return _Timing(onset, ramp, 1, 0, stream.between(2, 5))
-        case Mode.BENIGN:
-            return _Timing(0, 1, 0, stream.between(-1, 2), 0)
+    EXTRA_TICKS = 0
+    RAMP = 1
+    VOICE = 2
+    PEAK_TICK = 3
+    EDGE_BASE_ERROR = 4
+    EDGE_BASE_P99 = 5
+    EDGE_PEAK_ERROR = 6
+    EDGE_PEAK_P99 = 7
+    ROOT_ERROR = 8
+    ROOT_P99 = 9
+    FIRST_ALERT = 10
+    ALERT = 11  # by service
+    DISTRACTOR_RANK = 12  # by service
+    DISTRACTOR_ROW = 13  # by service
+    DISTRACTOR_ALERT = 14  # by service
+    CHANGE_KIND = 15  # by change
+    CHANGE_SERVICE = 16  # by change
+    CHANGE_AGE = 17  # by change
+    CHANGE_DETAIL = 18  # by change
+    RELATED_SHOWN = 19
+    BENIGN_ROW = 20
 
 
 def draw_scenario(
@@ -67,93 +84,121 @@ def draw_scenario(
     severity: Severity,
 ) -> Scenario:
     """A scenario for a fault of ``kind`` at service index ``root``, seen as ``severity``."""
-    stream = Stream(seed, SCENARIO_STREAM)
+    draws = Draws(seed, SCENARIO_STREAM)
     hops = topology.hops_from(root)
-    edge_hops = min(hops[edge] for edge in topology.edges if hops[edge] >= 0)
-    reached = [service for service, distance in enumerate(hops) if distance >= 0]
     # What drifts, drifts in latency: a silent fault fails no requests early on.
     errors = kind.errors and mode is not Mode.DRIFT
-    slo = _edge_impact(stream, errors, severity)
-    timing = _timing(mode, stream, max(hops))
-    alerting = _alerting(stream, mode, topology, hops, timing.voice_at)
-    peak_error = stream.between(1500, 5000) if errors else stream.between(100, 400)
-    peak_p99 = stream.between(300, 700) if errors else stream.between(1500, 4000)
-    affected = []
-    for service in reached:
-        distance = hops[service]
-        if topology.services[service].tier == "edge":
-            impact = slo
-        else:
-            rest = resting(seed, service)
-            error, p99 = peak_error, peak_p99
-            for _ in range(distance):
-                error = error * ATTENUATION[severity] // 1000
-                p99 = p99 * ATTENUATION[severity] // 1000
-            impact = Impact(
-                rest.base_error, rest.base_p99, rest.base_error + error, rest.base_p99 + p99
-            )
-        affected.append(
-            Affected(
-                service,
-                distance,
-                _toward(topology, hops, service),
-                impact,
-                alerting.get(service, -1),
-            )
+    slo = _edge_impact(draws, errors, severity)
+    timing = _timing(mode, draws, max(hops))
+    alerting = _alerting(draws, mode, topology, hops, timing.voice_at)
+    error = draws.between(*((1500, 5000) if errors else (100, 400)), Slot.ROOT_ERROR)
+    p99 = draws.between(*((300, 700) if errors else (1500, 4000)), Slot.ROOT_P99)
+    affected = tuple(
+        Affected(
+            service,
+            distance,
+            _toward(topology, hops, service),
+            slo
+            if topology.services[service].tier == "edge"
+            else _attenuated(resting(seed, service), error, p99, distance, severity),
+            alerting.get(service, -1),
         )
-    version = _version(stream, "config" if kind.name == "config_drift" else "deploy")
+        for service, distance in enumerate(hops)
+        if distance >= 0
+    )
+    version = _version(draws, "config" if kind.name == "config_drift" else "deploy", _RELATED)
     return Scenario(
         seed=seed,
         mode=mode,
-        affected=tuple(affected),
+        affected=affected,
         slo=slo,
-        edge_hops=edge_hops,
+        edge_hops=min(hops[edge] for edge in topology.edges if hops[edge] >= 0),
         onset=timing.onset,
         ramp=timing.ramp,
         lag=timing.lag,
         peak_tick=timing.peak_tick,
         voice_at=timing.voice_at,
-        distractors=_distractors(stream, mode, topology, frozenset(reached)),
-        changes=_changes(stream, topology, root, kind, version),
+        distractors=_distractors(draws, mode, len(topology), {one.service for one in affected}),
+        changes=_changes(draws, topology, root, kind, version),
         version=version,
     )
 
 
 def draw_benign_scenario(seed: int, topology: Topology, service: int) -> Scenario:
     """A load that settles by itself at ``service``."""
-    stream = Stream(seed, SCENARIO_STREAM)
-    timing = _timing(Mode.BENIGN, stream, 0)
+    draws = Draws(seed, SCENARIO_STREAM)
+    timing = _timing(Mode.BENIGN, draws, 0)
     rest = resting(seed, service)
-    peak = Impact(
-        rest.base_error, rest.base_p99, rest.base_error, rest.base_p99 + stream.between(700, 2200)
-    )
+    peak_p99 = rest.base_p99 + draws.between(700, 2200, Slot.ROOT_P99)
+    peak = Impact(rest.base_error, rest.base_p99, rest.base_error, peak_p99)
+    error, p99 = _edge_rest(draws)
     return Scenario(
         seed=seed,
         mode=Mode.BENIGN,
         affected=(Affected(service, 0, -1, peak, 0),),
-        slo=Impact(*_edge_rest(stream), 0, 0),
+        slo=Impact(error, p99, error, p99),
         edge_hops=0,
         onset=timing.onset,
         ramp=timing.ramp,
         lag=timing.lag,
         peak_tick=timing.peak_tick,
         voice_at=timing.voice_at,
-        distractors=_distractors(stream, Mode.DRIFT, topology, frozenset((service,))),
-        changes=_changes(stream, topology, service, None, ""),
+        distractors=_distractors(draws, Mode.BENIGN, len(topology), {service}),
+        changes=_changes(draws, topology, service, None, ""),
         version="",
-        benign_row=stream.below(len(BENIGN)),
+        benign_row=draws.below(len(BENIGN), Slot.BENIGN_ROW),
     )
 
 
-def _edge_rest(stream: Stream) -> tuple[int, int]:
-    return stream.between(5, 20), stream.between(160, 240)
+@attrs.frozen
+class _Timing:
+    onset: int
+    ramp: int
+    lag: int
+    peak_tick: int
+    voice_at: int
 
 
-def _edge_impact(stream: Stream, errors: bool, severity: Severity) -> Impact:
-    base_error, base_p99 = _edge_rest(stream)
+def _timing(mode: Mode, draws: Draws, hops_to_show: int) -> _Timing:
+    """When the fault began, so that what must show at tick 0 is at 70 % by then."""
+    extra = draws.below(3, Slot.EXTRA_TICKS)
+    match mode:
+        case Mode.LOUD:
+            return _Timing(-3 - extra, 2, 0, 0, 0)
+        case Mode.CASCADE:
+            ramp = draws.between(2, 4, Slot.RAMP)
+            onset = -(hops_to_show + ramp + extra)
+            return _Timing(onset, ramp, 1, 0, draws.between(3, 6, Slot.VOICE))
+        case Mode.DRIFT:
+            ramp = draws.between(24, 40, Slot.RAMP)
+            onset = -(hops_to_show + -(-7 * ramp // 10) + extra)
+            return _Timing(onset, ramp, 1, 0, draws.between(2, 5, Slot.VOICE))
+        case Mode.BENIGN:
+            return _Timing(0, 1, 0, draws.between(-1, 2, Slot.PEAK_TICK), 0)
+
+
+def _edge_rest(draws: Draws) -> tuple[int, int]:
+    return draws.between(5, 20, Slot.EDGE_BASE_ERROR), draws.between(160, 240, Slot.EDGE_BASE_P99)
+
+
+def _edge_impact(draws: Draws, errors: bool, severity: Severity) -> Impact:
+    base_error, base_p99 = _edge_rest(draws)
     error = (EDGE_ERROR if errors else EDGE_ERROR_ASIDE)[severity]
     p99 = (EDGE_P99_ASIDE if errors else EDGE_P99)[severity]
-    return Impact(base_error, base_p99, stream.between(*error), stream.between(*p99))
+    return Impact(
+        base_error,
+        base_p99,
+        draws.between(*error, Slot.EDGE_PEAK_ERROR),
+        draws.between(*p99, Slot.EDGE_PEAK_P99),
+    )
+
+
+def _attenuated(rest: Impact, error: int, p99: int, hops: int, severity: Severity) -> Impact:
+    """The impact that is left ``hops`` calls above the root."""
+    for _ in range(hops):
+        error = error * ATTENUATION[severity] // 1000
+        p99 = p99 * ATTENUATION[severity] // 1000
+    return Impact(rest.base_error, rest.base_p99, rest.base_error + error, rest.base_p99 + p99)
 
 
 def _toward(topology: Topology, hops: tuple[int, ...], service: int) -> int:
@@ -169,93 +214,77 @@ def _toward(topology: Topology, hops: tuple[int, ...], service: int) -> int:
 
 
 def _alerting(
-    stream: Stream, mode: Mode, topology: Topology, hops: tuple[int, ...], voice_at: int
+    draws: Draws, mode: Mode, topology: Topology, hops: tuple[int, ...], voice_at: int
 ) -> dict[int, int]:
     """Which affected services have an alert, and from which tick on."""
     root = hops.index(0)
     callers = [service for service, distance in enumerate(hops) if distance > 0]
     if mode is Mode.DRIFT:
         reached = [root, *callers]
-        return {reached[stream.below(len(reached))]: 0}
-    chosen: dict[int, int] = {}
+        return {reached[draws.below(len(reached), Slot.FIRST_ALERT)]: 0}
     if mode is Mode.LOUD:
-        chosen[root] = 0
-        direct = [service for service in callers if hops[service] == 1]
-        chosen.update({s: 0 for s in direct[:MAX_CALLER_ALERTS] if stream.chance(500)})
-        return chosen
-    inner = [s for s in callers if topology.services[s].tier != "edge"] or callers
-    first = stream.below(len(inner))
-    for step in range(min(len(inner), MAX_CALLER_ALERTS)):
-        if step == 0 or stream.chance(700):
-            chosen[inner[(first + step) % len(inner)]] = 0
-    chosen[root] = voice_at
+        others = [service for service in callers if hops[service] == 1]
+        chosen = {root: 0}
+    else:
+        others = [s for s in callers if topology.services[s].tier != "edge"] or callers
+        chosen = {root: voice_at, others[draws.below(len(others), Slot.FIRST_ALERT)]: 0}
+    share = min(CALLER_ALERTS, 1000 * MEAN_CALLER_ALERTS // max(1, len(others)))
+    chosen.update({s: 0 for s in others if draws.chance(share, Slot.ALERT, s)})
     return chosen
 
 
 def _distractors(
-    stream: Stream, mode: Mode, topology: Topology, taken: frozenset[int]
+    draws: Draws, mode: Mode, count: int, taken: Container[int]
 ) -> tuple[Distractor, ...]:
     """Unrelated telemetry, on services that the fault does not reach where there are any."""
-    free = [service for service in range(len(topology)) if service not in taken]
-    wanted = {Mode.LOUD: 1, Mode.CASCADE: 2}.get(mode, 3)
-    chosen: list[Distractor] = []
-    for _ in range(min(wanted, len(free))):
-        service = free.pop(stream.below(len(free)))
-        row = stream.below(len(DISTRACTORS))
-        chosen.append(Distractor(service, row, bool(DISTRACTORS[row][0]) and stream.chance(500)))
+    free = [service for service in range(count) if service not in taken]
+    free.sort(key=lambda service: draws.bits(Slot.DISTRACTOR_RANK, service))
+    chosen = []
+    for service in free[: DISTRACTOR_COUNT[mode]]:
+        row = draws.below(len(DISTRACTORS), Slot.DISTRACTOR_ROW, service)
+        alerts = bool(DISTRACTORS[row][0]) and draws.chance(500, Slot.DISTRACTOR_ALERT, service)
+        chosen.append(Distractor(service, row, alerts))
     return tuple(chosen)
 
 
-def _version(stream: Stream, change: str) -> str:
-    """A release number, or a config revision."""
-    if change == "config":
-        return f"r{stream.between(100, 999)}"
-    return f"{stream.between(1, 9)}.{stream.below(30)}.{stream.below(10)}"
-
-
-_RELATED_CHANGE: Final = {
-    "bad_deploy": "deploy",
-    "compromised_release": "deploy",
-    "config_drift": "config",
-    "saturation": "traffic",
-    "traffic_flood": "traffic",
-    "session_abuse": "advisory",
-    "malicious_query": "advisory",
-}
-_CHANGE_KINDS: Final = ("deploy", "config", "traffic", "advisory")
-#: Most, but not all, faults with a change behind them show that change.
-_RELATED_SHOWN: Final = 850
+#: The place of the change behind the fault, after the innocent ones.
+_RELATED: Final = INNOCENT_CHANGES
 
 
 def _changes(
-    stream: Stream, topology: Topology, root: int, kind: FaultKind | None, version: str
+    draws: Draws, topology: Topology, root: int, kind: FaultKind | None, version: str
 ) -> tuple[Change, ...]:
-    """Two innocent changes, and mostly the one behind the fault; newest first."""
-    related = None if kind is None else _RELATED_CHANGE.get(kind.name)
+    """Some innocent changes, and mostly the one behind the fault; newest first."""
     changes = []
-    for _ in range(2):
-        innocent = _CHANGE_KINDS[stream.below(len(_CHANGE_KINDS))]
-        service = topology.names[stream.below(len(topology))]
-        changes.append(_change(stream, service, innocent, _version(stream, innocent)))
-    if related is not None and stream.chance(_RELATED_SHOWN):
-        changes.append(_change(stream, topology.names[root], related, version))
-    changes.sort(key=_age)
+    for place in range(INNOCENT_CHANGES):
+        innocent = CHANGE_KINDS[draws.below(len(CHANGE_KINDS), Slot.CHANGE_KIND, place)]
+        service = topology.names[draws.below(len(topology), Slot.CHANGE_SERVICE, place)]
+        release = _version(draws, innocent, place)
+        changes.append(_change(draws, service, innocent, release, place))
+    related = None if kind is None else RELATED_CHANGE.get(kind.name)
+    if related is not None and draws.chance(RELATED_SHOWN, Slot.RELATED_SHOWN):
+        changes.append(_change(draws, topology.names[root], related, version, _RELATED))
+    changes.sort(key=lambda one: (one.minutes_ago, one.service, one.detail))
     return tuple(changes)
 
 
-def _age(change: Change) -> tuple[int, str, str]:
-    return change.minutes_ago, change.service, change.detail
+def _version(draws: Draws, change: str, place: int) -> str:
+    """A release number, or a config revision."""
+    bits = draws.bits(Slot.CHANGE_DETAIL, place)
+    if change == "config":
+        return f"r{between(bits, 100, 999)}"
+    return f"{1 + bits % 9}.{(bits >> 8) % 30}.{(bits >> 16) % 10}"
 
 
-def _change(stream: Stream, service: str, kind: str, version: str) -> Change:
-    minutes = stream.between(4, 170)
+def _change(draws: Draws, service: str, kind: str, version: str, place: int) -> Change:
+    bits = draws.bits(Slot.CHANGE_DETAIL, place)
     match kind:
         case "deploy":
             detail = f"release {version}"
         case "config":
             detail = f"config {version}"
         case "traffic":
-            detail = f"traffic +{stream.between(5, 60)}%"
+            detail = f"traffic +{between(bits, 5, 60)}%"
         case _:
-            detail = f"advisory LT-{stream.between(100, 999)}"
-    return Change(service, kind, minutes, detail)
+            detail = f"advisory LT-{between(bits, 100, 999)}"
+    return Change(service, kind, draws.between(4, 170, Slot.CHANGE_AGE, place), detail)
