@@ -30,9 +30,8 @@ from logtriage import (
     transition,
 )
 from logtriage import incident_ids as incident_ids_of
-from logtriage.actions import ACTION_TYPES, REMEDIES, SEVERITIES
+from logtriage.actions import ACTION_TYPES, KEPT_TEXT, REMEDIES, SEVERITIES
 from logtriage.generator import draw_incident
-from logtriage.parsing import KEPT_TEXT
 from logtriage.policies import perfect_actions
 from logtriage.tasks import SPLITS, IncidentId, TaskSpec
 

@@ -19,7 +19,7 @@ from logtriage import (
     render_action,
     transcript_of,
 )
-from logtriage.actions import check_action
+from logtriage.actions import KEPT_TEXT, check_action
 from logtriage.codec import (
     decode_transcript,
     encode_transcript,
@@ -29,7 +29,7 @@ from logtriage.codec import (
     truth_to_json,
 )
 from logtriage.grading import grade_transcript
-from logtriage.parsing import KEPT_TEXT, action_from_wire, action_to_wire
+from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.state import State
 from property_tests.strategies import (
     actions,

@@ -14,7 +14,7 @@ import pytest
 
 import logtriage as lt
 from logtriage import emission, generator, parsing, propagation, registry, roles, scenarios
-from logtriage.actions import ACTION_TYPES
+from logtriage.actions import ACTION_TYPES, KEPT_TEXT
 from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json
 from logtriage.policies import expert
 from logtriage.propagation import Mode
@@ -182,7 +182,8 @@ SENTENCES = (
     ("docs/concepts.md", f"{'six' if WINDOW == 6 else '?'} log lines"),
     ("docs/concepts.md", f"the impact falls to {percent(propagation.RECOVERING)} in the next tick"),
     ("docs/tasks.md", f"wobble by at most {percent(propagation.READING_NOISE)}"),
-    ("docs/tasks.md", f"Up to {scenarios.MAX_CALLER_ALERTS} direct callers alert too"),
+    ("docs/tasks.md", f"too, each with a chance of {percent(scenarios.CALLER_ALERTS)}"),
+    ("docs/tasks.md", f"on average at most {scenarios.MEAN_CALLER_ALERTS} of them"),
     ("docs/tasks.md", f"climbs for {propagation.BENIGN_RISE} ticks before that"),
     ("docs/tasks.md", f"is gone {propagation.BENIGN_FALL} ticks after"),
     ("docs/tasks.md", f"The window has {WINDOW} lines a tick."),
@@ -193,7 +194,7 @@ SENTENCES = (
         "docs/tasks.md",
         f"p99 now and {'four' if TREND_TICKS == 4 else '?'} ticks (two minutes) before",
     ),
-    ("docs/tasks.md", f"in {percent(scenarios._RELATED_SHOWN)} of the incidents whose fault"),
+    ("docs/tasks.md", f"in {percent(scenarios.RELATED_SHOWN)} of the incidents whose fault"),
     ("docs/tasks.md", f"{percent(propagation.RECOVERING)} of the impact is left in the next tick"),
     (
         "docs/tasks.md",
@@ -213,7 +214,7 @@ SENTENCES = (
         f"(ticks used − {criteria.FREE_TICKS_BENIGN}) / (horizon − {criteria.FREE_TICKS_BENIGN})",
     ),
     ("docs/grading.md", f"is `root_cause`, weight {RECORDED.criteria[0].weight:.2f}"),
-    ("docs/transcripts.md", f"its first {parsing.KEPT_TEXT} characters"),
+    ("docs/transcripts.md", f"its first {KEPT_TEXT} characters"),
     ("docs/transcripts.md", f"more than {parsing.MAX_TEXT:,} characters"),
     ("docs/transcripts.md", f"more than {parsing.MAX_OBJECTS:,} opening braces"),
     ("docs/writing-your-own.md", f"of {MIN_SERVICES} to {MAX_SERVICES} services"),

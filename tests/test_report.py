@@ -380,7 +380,8 @@ def test_long_text_is_cut(tmp_path: Path) -> None:
     path = next((tmp_path / "run" / "transcripts").iterdir())
     record = json.loads(path.read_text("utf-8"))
     record["actions"] = [
-        {"action_type": "malformed", "value": "y" * 1_000_000, "reason": "z" * 1_000_000}
+        {"action_type": "malformed", "value": "y" * 1_000_000, "reason": "z" * 1_000_000},
+        {"action_type": "resolve", "reasoning": "x" * 1_000_000},
     ]
     path.write_text(f"{json.dumps(record)}\n")
     write_report(tmp_path / "run", tmp_path / "page.html")

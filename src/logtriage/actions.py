@@ -95,12 +95,32 @@ class Ignore:
     """Close the incident as nothing to act on."""
 
 
+#: How much of an unreadable reply, and of the reason, a :class:`Malformed` keeps.
+KEPT_TEXT: Final = 500
+KEPT_REASON: Final = 400
+
+
+def _beginning(text: str) -> str:
+    return text[:KEPT_TEXT]
+
+
+def _one_line(reason: str) -> str:
+    reason = reason[:KEPT_REASON]
+    if reason.isprintable():
+        return reason
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in reason)
+
+
 @attrs.frozen
 class Malformed:
-    """What could not be read as an action: an ordinary step that costs its tick."""
+    """What could not be read as an action: an ordinary step that costs its tick.
 
-    text: str
-    reason: str
+    Keeps the beginning of the text, and the reason as one printable line of bounded
+    length, since that line goes onto the agent's next screen.
+    """
+
+    text: str = attrs.field(converter=_beginning)
+    reason: str = attrs.field(converter=_one_line)
 
 
 Action = (

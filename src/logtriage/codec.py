@@ -66,7 +66,8 @@ def _record(raw: object) -> Record:
         raise TranscriptError(f"expected a JSON object, got {_kind(raw)}")
     schema = raw.get("schema", SCHEMA)
     if schema != SCHEMA:
-        raise TranscriptError(f"schema: expected {SCHEMA!r}, got {schema!r}")
+        given = repr(schema) if isinstance(schema, str) and len(schema) < 80 else _kind(schema)
+        raise TranscriptError(f"schema: expected {SCHEMA!r}, got {given}")
     incident, actions = raw.get("incident"), raw.get("actions")
     if not isinstance(incident, str):
         raise TranscriptError(f"incident: expected an incident id, got {_kind(incident)}")
@@ -103,7 +104,7 @@ def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
     }
     if transcript.agent is not None:
         raw["agent"] = transcript.agent
-    return {**raw, **transcript.extra}
+    return {**transcript.extra, **raw}
 
 
 def encode_transcript(transcript: Transcript) -> str:

@@ -31,9 +31,10 @@ from logtriage.topology import Topology
 MAX_TEXT: Final = 200_000
 #: At most this many opening braces are tried.
 MAX_OBJECTS: Final = 1_000
-#: How much of an unreadable reply a :class:`Malformed` keeps.
-KEPT_TEXT: Final = 500
+#: Characters scanned for objects that then turn out not to be JSON, before giving up.
+MAX_WASTE: Final = 2_000_000
 MALFORMED: Final = "malformed"
+_WIRE_KEYS: Final = ("action_type", "value", "confidence")
 
 _DECODER: Final = json.JSONDecoder()
 
@@ -46,23 +47,24 @@ def parse_action(text: str, topology: Topology) -> Action:
     agent gets one action a step.
     """
     if len(text) > MAX_TEXT:
-        return malformed(text, f"reply of {len(text)} characters; at most {MAX_TEXT} are read")
+        return Malformed(text, f"reply of {len(text)} characters; at most {MAX_TEXT} are read")
     found = _action_objects(text)
     if isinstance(found, str):
-        return malformed(text, found)
+        return Malformed(text, found)
     actions = [action_from_wire(one, topology) for one in found]
     if not actions:
-        return malformed(text, 'no JSON object with a key "action_type" in the reply')
+        return Malformed(text, 'no JSON object with a key "action_type" in the reply')
     if any(action != actions[0] for action in actions[1:]):
-        return malformed(text, f"{len(actions)} different actions in one reply; send exactly one")
+        return Malformed(text, f"{len(actions)} different actions in one reply; send exactly one")
     if isinstance(actions[0], Malformed):
-        return malformed(text, actions[0].reason)
+        return Malformed(text, actions[0].reason)
     return actions[0]
 
 
 def _action_objects(text: str) -> list[Mapping[str, Any]] | str:
     """The JSON objects that claim to be actions, or why there are none to be had."""
     found: list[Mapping[str, Any]] = []
+    waste = 0
     position = text.find("{")
     for _ in range(MAX_OBJECTS):
         if position < 0:
@@ -71,8 +73,15 @@ def _action_objects(text: str) -> list[Mapping[str, Any]] | str:
             value, end = _DECODER.raw_decode(text, position)
         except RecursionError:
             return "JSON nested too deeply"
-        except ValueError:
+        except json.JSONDecodeError as error:
+            # An object inside a broken one may be whole, so every brace is tried, but
+            # nested braces must not make the scan quadratic.
+            waste += error.pos - position
+            if waste > MAX_WASTE:
+                return "too much broken JSON in the reply"
             end = position + 1
+        except ValueError as error:  # a number of too many digits
+            return f"JSON that cannot be read: {error}"
         else:
             if "action_type" in value:
                 found.append(value)
@@ -166,21 +175,19 @@ def _choices(what: str, given: object, known: Iterable[str]) -> str:
 
 
 def _show(value: object) -> str:
-    text = (
-        repr(value)
-        if value is None or isinstance(value, str | int | float | bool)
-        else (f"a {type(value).__name__}")
-    )
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    """A short text for any value; what is long or deep is named by its type."""
+    if isinstance(value, str):
+        return repr(value[:60] + "…" if len(value) > 60 else value)
+    if value is None or isinstance(value, bool | float):
+        return repr(value)
+    if isinstance(value, int) and value.bit_length() < 64:
+        return repr(value)
+    return f"a {type(value).__name__}"
 
 
 def _bad(wire: Mapping[str, Any], reason: str) -> Malformed:
-    return Malformed(str(dict(wire))[:KEPT_TEXT], reason)
-
-
-def malformed(text: str, reason: str) -> Malformed:
-    """A :class:`Malformed` that keeps no more than :data:`KEPT_TEXT` characters."""
-    return Malformed(text[:KEPT_TEXT], reason)
+    shown = (f"{key}: {_show(wire[key])}" for key in _WIRE_KEYS if wire.get(key) is not None)
+    return Malformed(", ".join(shown), reason)
 
 
 def action_to_wire(action: Action) -> dict[str, Any]:

@@ -177,6 +177,7 @@ def read(
             blip = _blip(service, tick, effects)
             error += BLIP_ERROR * blip // FULL
             p99 += BLIP_P99 * blip // FULL
+            earlier += BLIP_P99 * _blip(service, earlier_tick, effects) // FULL
         else:
             recent = any(tick - when in (1, 2) for _, when in effects.restarts)
             error += BLIP_EDGE_ERROR if recent else 0

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from logtriage.actions import ACTION_TYPES, Action
+from logtriage.actions import REMEDIES, Action, Malformed
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
-from logtriage.parsing import MALFORMED, action_from_wire
+from logtriage.parsing import action_from_wire
 from logtriage.policies import (
     ConstantPolicy,
     ExpertPolicy,
@@ -55,10 +55,10 @@ class _Random:
 class _Constant:
     def __init__(self, text: str) -> None:
         self.text = text
-        constant_actions(text, SEVEN_SERVICES, strict=False)
+        constant_actions(text, SEVEN_SERVICES)
 
     def __call__(self, incident: Incident) -> Policy:
-        return ConstantPolicy(constant_actions(self.text, incident.topology, strict=False))
+        return ConstantPolicy(constant_actions(self.text, incident.topology))
 
 
 _PLAIN: Final[dict[str, PolicyFactory]] = {
@@ -89,22 +89,28 @@ def make_policy(spec: str) -> PolicyFactory:
     raise UnknownName("policy", spec, POLICY_HELP)
 
 
-def constant_actions(text: str, topology: Topology, *, strict: bool = True) -> tuple[Action, ...]:
+def constant_actions(text: str, topology: Topology) -> tuple[Action, ...]:
     """Actions from ``classify_severity=P1,escalate=sre-team,resolve``.
 
-    With ``strict`` every name must exist in ``topology``; without, what does not is
-    malformed there.
+    What names a service or team that ``topology`` lacks is malformed there.
 
     Raises:
-        InvalidInput: naming the item and what was expected.
+        InvalidInput: for an item that is no action on any topology, naming it and
+            what was expected.
     """
     actions = []
     for item in filter(None, (part.strip() for part in text.split(","))):
         kind, _, value = item.partition("=")
-        wire = {"action_type": kind, "value": value or None}
-        action = action_from_wire(wire, topology)
-        reason = getattr(action, "reason", None)
-        if kind == MALFORMED or kind not in ACTION_TYPES or (strict and reason is not None):
-            raise InvalidInput(f"constant action {item!r}: {reason or 'no action type'}")
+        action = action_from_wire({"action_type": kind, "value": value or None}, topology)
+        if isinstance(action, Malformed) and not _fits_elsewhere(kind, value):
+            raise InvalidInput(f"constant action {item!r}: {action.reason}")
         actions.append(action)
     return tuple(actions)
+
+
+def _fits_elsewhere(kind: str, value: str) -> bool:
+    """Whether only a name stands against an action, which another topology may have."""
+    if kind == "remediate":
+        remedy, _, service = value.partition(":")
+        return remedy in REMEDIES and bool(service)
+    return kind in ("identify_root_cause", "escalate", "request_more_logs") and bool(value)

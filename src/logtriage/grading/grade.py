@@ -188,10 +188,8 @@ def _evaluate(state: State, rubric: Rubric) -> tuple[tuple[CriterionScore, ...],
         criteria.append(CriterionScore(row.name, -points, row.weight, reason))
         total -= row.weight * points
     if not isfinite(total):
-        broken = next(one for one in criteria if not isfinite(one.score))
-        raise RubricError(
-            f"rubric {rubric.id!r}: criterion {broken.name!r} returned {broken.score!r}"
-        )
+        scores = ", ".join(f"{one.name} {one.score!r}" for one in criteria)
+        raise RubricError(f"rubric {rubric.id!r}: the total is {total!r}; scores: {scores}")
     low, high = rubric.bounds
     total = min(high, max(low, total))
     if rubric.digits is not None:
