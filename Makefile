@@ -35,6 +35,9 @@ demo: $(DEMO_STAMP) ## scripted agents triage drawn incidents, graded (installs 
 	@rm -rf $(DEMO_OUT)
 	$(DEMO_VENV)/bin/logtriage $(DEMO_EVAL) --out $(DEMO_OUT)
 	$(DEMO_VENV)/bin/logtriage show $(DEMO_INCIDENT)
+	$(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT) --policy first_error --brief
+	$(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT) --policy expert --brief
+	$(DEMO_VENV)/bin/logtriage eval oracle expert first_error --task recorded
 	@echo "transcripts and summary: $(DEMO_OUT); triage that incident yourself:"
 	@echo "  $(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT)"
 

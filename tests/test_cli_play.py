@@ -175,3 +175,12 @@ def test_policy_that_fails_is_not_scored(monkeypatch: pytest.MonkeyPatch) -> Non
     graded = json.loads(result.stdout)
     assert graded["score"] is None
     assert graded["cause"] == "policy failed in tick 1: RuntimeError: out of ideas"
+
+
+def test_brief_shows_the_debrief_without_the_screens() -> None:
+    whole = logtriage("play", INCIDENT, "--policy", "expert").stdout
+    brief = logtriage("play", INCIDENT, "--policy", "expert", "--brief").stdout
+    assert "TICK 0/" in whole
+    assert "TICK" not in brief
+    assert brief.startswith(f"expert on {INCIDENT}\n")
+    assert whole.endswith(brief.partition("\n")[2])

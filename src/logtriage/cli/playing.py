@@ -25,6 +25,9 @@ def play(
         str,
         typer.Option(metavar="POLICY", help="human, or a policy to watch, such as expert."),
     ] = "human",
+    brief: Annotated[
+        bool, typer.Option("--brief", help="Of a watched policy: no screens, the debrief alone.")
+    ] = False,
     bundle: Bundle = None,
     as_json: Json = False,
 ) -> None:
@@ -40,11 +43,11 @@ def play(
     console = messages() if as_json else results()
     cause = None
     try:
-        state = _play(incident, policy, console)
+        state = _play(incident, policy, console, brief=brief)
     except PolicyFailure as failure:
         state, cause = failure.state, failure.cause
     graded = unscored(incident, cause, actions=state.actions) if cause else grade(state)
-    say(console)
+    say(console, f"{policy} on {incident.id}" if brief else "", "bold")
     put(console, debrief(state, graded))
     if as_json:
         emit(grade_to_json(graded))
@@ -52,7 +55,7 @@ def play(
         raise typer.Exit(SOME_BAD)
 
 
-def _play(incident: Incident, policy: str, console: Console) -> State:
+def _play(incident: Incident, policy: str, console: Console, *, brief: bool) -> State:
     from logtriage.evaluation import steps
 
     human = policy == "human"
@@ -60,6 +63,8 @@ def _play(incident: Incident, policy: str, console: Console) -> State:
     state = initial_state(incident)
     try:
         for state in steps(incident, player):
+            if brief and not human:
+                continue
             if state.actions and not human:
                 say(console, f"\n{policy}: {describe(state.actions[-1])}", "bold green")
             if not human or state.is_closed:
