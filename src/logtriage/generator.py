@@ -132,29 +132,32 @@ def _draw_fault(
     draws: Draws, mode: Mode, topology: Topology, ood: bool | None
 ) -> tuple[int, FaultKind]:
     """A root and a kind. ``ood`` True: held-out pairs only, False: none of them, None: any."""
-    roots, kinds = _candidates(mode, topology, ood)
+    roots, kinds = candidates(mode, topology, ood)
     if not roots:
         raise InvalidInput(
             f"topology {topology.name!r} has no place for a fault of mode {mode!r}: "
             "a cascade needs a service that another one calls"
         )
     pick = draws.below(len(roots), _Slot.ROOT)
-    datastore = topology.services[roots[pick]].tier == "datastore"
-    weights = tuple(
-        weight if row else 0
-        for weight, row in zip(
-            _DATASTORE_CLASS_WEIGHTS if datastore else _CLASS_WEIGHTS, kinds[pick], strict=True
-        )
-    )
+    weights = class_weights(topology, roots[pick], kinds[pick])
     choices = kinds[pick][draws.weighted(weights, _Slot.FAULT_CLASS)]
     return roots[pick], choices[draws.below(len(choices), _Slot.KIND)]
 
 
+def class_weights(
+    topology: Topology, root: int, kinds: tuple[tuple[FaultKind, ...], ...]
+) -> tuple[int, ...]:
+    """The shares of the fault classes at a root; 0 where none of their kinds is possible."""
+    datastore = topology.services[root].tier == "datastore"
+    weights = _DATASTORE_CLASS_WEIGHTS if datastore else _CLASS_WEIGHTS
+    return tuple(weight if row else 0 for weight, row in zip(weights, kinds, strict=True))
+
+
 @lru_cache(maxsize=256)
-def _candidates(
+def candidates(
     mode: Mode, topology: Topology, ood: bool | None
 ) -> tuple[tuple[int, ...], tuple[tuple[tuple[FaultKind, ...], ...], ...]]:
-    """Possible roots, and for each the possible kinds by class."""
+    """Possible roots, and for each the possible kinds by class; ``ood`` as in the draw."""
     roots, kinds = [], []
     for service, row in enumerate(topology.services):
         if mode is Mode.CASCADE and not topology.callers[service]:

@@ -29,9 +29,26 @@ EDGE_P99_ASIDE: Final = {Severity.P1: (400, 1200), Severity.P2: (300, 600), Seve
 #: What a hop leaves of the impact below it, per mille.
 ATTENUATION: Final = {Severity.P1: 800, Severity.P2: 650, Severity.P3: 400}
 
+#: Of the root's own peak, by whether the fault fails requests (True) or slows them (False).
+ROOT_ERROR: Final = {True: (1500, 5000), False: (100, 400)}
+ROOT_P99: Final = {True: (300, 700), False: (1500, 4000)}
+BENIGN_P99: Final = (700, 2200)
+#: The edge at rest.
+EDGE_BASE_ERROR: Final = (5, 20)
+EDGE_BASE_P99: Final = (160, 240)
+#: Ticks: by how many the onset varies; ramps, and first tick of the root's voice, by mode.
+EXTRA_TICKS: Final = 3
+LOUD_LEAD: Final = 3
+RAMP: Final = {Mode.LOUD: (2, 2), Mode.CASCADE: (2, 4), Mode.DRIFT: (24, 40)}
+VOICE: Final = {Mode.LOUD: (0, 0), Mode.CASCADE: (3, 6), Mode.DRIFT: (2, 5)}
+PEAK_TICK: Final = (-1, 2)
+#: How far a fault has come by tick 0 wherever it shows, in tenths of its ramp.
+SHOWN: Final = {Mode.CASCADE: 10, Mode.DRIFT: 7}
 #: Callers besides the first that alert, per mille; and on average no more than this many.
 CALLER_ALERTS: Final = 600
 MEAN_CALLER_ALERTS: Final = 2
+#: Distractors that have an alert fire it, per mille.
+DISTRACTOR_ALERT: Final = 500
 DISTRACTOR_COUNT: Final = {Mode.LOUD: 1, Mode.CASCADE: 2, Mode.DRIFT: 3, Mode.BENIGN: 3}
 INNOCENT_CHANGES: Final = 2
 #: Most, but not all, faults with a change behind them show that change.
@@ -91,13 +108,13 @@ def draw_scenario(
     slo = _edge_impact(draws, errors, severity)
     timing = _timing(mode, draws, max(hops))
     alerting = _alerting(draws, mode, topology, hops, timing.voice_at)
-    error = draws.between(*((1500, 5000) if errors else (100, 400)), Slot.ROOT_ERROR)
-    p99 = draws.between(*((300, 700) if errors else (1500, 4000)), Slot.ROOT_P99)
+    error = draws.between(*ROOT_ERROR[errors], Slot.ROOT_ERROR)
+    p99 = draws.between(*ROOT_P99[errors], Slot.ROOT_P99)
     affected = tuple(
         Affected(
             service,
             distance,
-            _toward(topology, hops, service),
+            toward(topology, hops, service),
             slo
             if topology.services[service].tier == "edge"
             else _attenuated(resting(seed, service), error, p99, distance, severity),
@@ -129,7 +146,7 @@ def draw_benign_scenario(seed: int, topology: Topology, service: int) -> Scenari
     draws = Draws(seed, SCENARIO_STREAM)
     timing = _timing(Mode.BENIGN, draws, 0)
     rest = resting(seed, service)
-    peak_p99 = rest.base_p99 + draws.between(700, 2200, Slot.ROOT_P99)
+    peak_p99 = rest.base_p99 + draws.between(*BENIGN_P99, Slot.ROOT_P99)
     peak = Impact(rest.base_error, rest.base_p99, rest.base_error, peak_p99)
     error, p99 = _edge_rest(draws)
     return Scenario(
@@ -161,24 +178,22 @@ class _Timing:
 
 def _timing(mode: Mode, draws: Draws, hops_to_show: int) -> _Timing:
     """When the fault began, so that what must show at tick 0 is at 70 % by then."""
-    extra = draws.below(3, Slot.EXTRA_TICKS)
-    match mode:
-        case Mode.LOUD:
-            return _Timing(-3 - extra, 2, 0, 0, 0)
-        case Mode.CASCADE:
-            ramp = draws.between(2, 4, Slot.RAMP)
-            onset = -(hops_to_show + ramp + extra)
-            return _Timing(onset, ramp, 1, 0, draws.between(3, 6, Slot.VOICE))
-        case Mode.DRIFT:
-            ramp = draws.between(24, 40, Slot.RAMP)
-            onset = -(hops_to_show + -(-7 * ramp // 10) + extra)
-            return _Timing(onset, ramp, 1, 0, draws.between(2, 5, Slot.VOICE))
-        case Mode.BENIGN:
-            return _Timing(0, 1, 0, draws.between(-1, 2, Slot.PEAK_TICK), 0)
+    if mode is Mode.BENIGN:
+        return _Timing(0, 1, 0, draws.between(*PEAK_TICK, Slot.PEAK_TICK), 0)
+    extra = draws.below(EXTRA_TICKS, Slot.EXTRA_TICKS)
+    ramp = draws.between(*RAMP[mode], Slot.RAMP)
+    voice = draws.between(*VOICE[mode], Slot.VOICE)
+    if mode is Mode.LOUD:
+        return _Timing(-LOUD_LEAD - extra, ramp, 0, 0, voice)
+    lead = -(-SHOWN[mode] * ramp // 10)
+    return _Timing(-(hops_to_show + lead + extra), ramp, 1, 0, voice)
 
 
 def _edge_rest(draws: Draws) -> tuple[int, int]:
-    return draws.between(5, 20, Slot.EDGE_BASE_ERROR), draws.between(160, 240, Slot.EDGE_BASE_P99)
+    return (
+        draws.between(*EDGE_BASE_ERROR, Slot.EDGE_BASE_ERROR),
+        draws.between(*EDGE_BASE_P99, Slot.EDGE_BASE_P99),
+    )
 
 
 def _edge_impact(draws: Draws, errors: bool, severity: Severity) -> Impact:
@@ -201,8 +216,8 @@ def _attenuated(rest: Impact, error: int, p99: int, hops: int, severity: Severit
     return Impact(rest.base_error, rest.base_p99, rest.base_error + error, rest.base_p99 + p99)
 
 
-def _toward(topology: Topology, hops: tuple[int, ...], service: int) -> int:
-    """The dependency through which the fault reaches a service."""
+def toward(topology: Topology, hops: tuple[int, ...], service: int) -> int:
+    """The dependency through which the fault reaches a service; -1 for the root."""
     return next(
         (
             callee
@@ -242,7 +257,9 @@ def _distractors(
     chosen = []
     for service in free[: DISTRACTOR_COUNT[mode]]:
         row = draws.below(len(DISTRACTORS), Slot.DISTRACTOR_ROW, service)
-        alerts = bool(DISTRACTORS[row][0]) and draws.chance(500, Slot.DISTRACTOR_ALERT, service)
+        alerts = bool(DISTRACTORS[row][0]) and draws.chance(
+            DISTRACTOR_ALERT, Slot.DISTRACTOR_ALERT, service
+        )
         chosen.append(Distractor(service, row, alerts))
     return tuple(chosen)
 
