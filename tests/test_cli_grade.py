@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from logtriage import make_incident
 from logtriage.codec import decode_transcript
 from logtriage.grading import grade_to_json, grade_transcript
 from tests.test_cli import BUFFERED, INCIDENT, command, lines, logtriage
@@ -31,8 +32,10 @@ def test_one_grade_a_line(tmp_path: Path) -> None:
 
 
 def test_grade_on_the_wire_has_everything_that_it_is_made_of(tmp_path: Path) -> None:
-    page = {"action_type": "escalate", "value": "security-team"}
-    text = line("single_crash-v1/test/2", [page, RESOLVE], agent="me")
+    incident = make_incident("single_crash-v1/test/2")
+    wrong = min(set(incident.topology.teams) - incident.truth.teams)
+    page = {"action_type": "escalate", "value": wrong}
+    text = line(incident.id, [page, RESOLVE], agent="me")
     (graded,) = lines(logtriage("grade", write(tmp_path / "runs.jsonl", text), "--json"))
     assert list(graded) == [
         "incident", "task", "rubric", "rubric_digest", "status", "score", "criteria", "gate",

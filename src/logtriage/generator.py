@@ -22,7 +22,7 @@ DIRECTORY_STREAM: Final = hash_name("directory")
 BENIGN_STREAM: Final = hash_name("benign")
 
 
-class _Slot(IntEnum):
+class TruthSlot(IntEnum):
     """The draws of the truth."""
 
     RANDOM_TOPOLOGY = 0
@@ -95,15 +95,15 @@ def draw_incident(
     name, restrict = str(incident_id), None
     if topology is not None:
         name = f"{incident_id}@{topology.name}"
-    elif ood and draws.chance(_RANDOM_TOPOLOGY_SHARE, _Slot.RANDOM_TOPOLOGY):
-        topology = random_topology(seed, draws.between(*_RANDOM_SIZES, _Slot.TOPOLOGY_SIZE))
+    elif ood and draws.chance(_RANDOM_TOPOLOGY_SHARE, TruthSlot.RANDOM_TOPOLOGY):
+        topology = random_topology(seed, draws.between(*_RANDOM_SIZES, TruthSlot.TOPOLOGY_SIZE))
     else:
         topology, restrict = SEVEN_SERVICES, ood
     directory = _draw_directory(seed, topology)
     if _is_benign(task, incident_id):
         return _benign_incident(name, task, seed, topology, directory, ood)
     root, kind = _draw_fault(draws, task.mode, topology, restrict)
-    severity = SEVERITIES[draws.weighted(task.severity_weights, _Slot.SEVERITY)]
+    severity = SEVERITIES[draws.weighted(task.severity_weights, TruthSlot.SEVERITY)]
     return _real_incident(name, task, seed, topology, directory, root, kind, severity, int(ood))
 
 
@@ -138,10 +138,10 @@ def _draw_fault(
             f"topology {topology.name!r} has no place for a fault of mode {mode!r}: "
             "a cascade needs a service that another one calls"
         )
-    pick = draws.below(len(roots), _Slot.ROOT)
+    pick = draws.below(len(roots), TruthSlot.ROOT)
     weights = class_weights(topology, roots[pick], kinds[pick])
-    choices = kinds[pick][draws.weighted(weights, _Slot.FAULT_CLASS)]
-    return roots[pick], choices[draws.below(len(choices), _Slot.KIND)]
+    choices = kinds[pick][draws.weighted(weights, TruthSlot.FAULT_CLASS)]
+    return roots[pick], choices[draws.below(len(choices), TruthSlot.KIND)]
 
 
 def class_weights(
@@ -217,7 +217,7 @@ def _benign_incident(
     directory: tuple[str, ...],
     ood: bool,
 ) -> Incident:
-    service = Draws(seed, TRUTH_STREAM).below(len(topology), _Slot.ROOT)
+    service = Draws(seed, TRUTH_STREAM).below(len(topology), TruthSlot.ROOT)
     return Incident(
         id=incident_id,
         task=task.id,

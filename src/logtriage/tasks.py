@@ -15,8 +15,10 @@ from logtriage.rng import hash_name, mix
 SPLITS: Final = ("train", "val", "test", "ood")
 #: Incidents of one split of one task are numbered below this.
 MAX_INDEX: Final = 1 << 48
-_SEED_BITS: Final = 62
-_SEED_MASK: Final = (1 << _SEED_BITS) - 1
+SEED_BITS: Final = 62
+SEED_MASK: Final = (1 << SEED_BITS) - 1
+#: Rounds (shift, odd factor) of the bijection from indices to seeds.
+SCRAMBLE: Final = ((29, 0x3F58476D1CE4E5B9), (31, 0x14D049BB133111EB), (30, 1))
 
 
 @attrs.frozen
@@ -161,21 +163,22 @@ class IncidentId:
         Splits are disjoint by construction (the top bits differ), indices of one
         task and split too (a bijection on 62 bits); neighbours share nothing.
         """
-        return (SPLITS.index(self.split) << _SEED_BITS) | _scramble62(
-            (self.index + _task_offset(self.task.id)) & _SEED_MASK
+        return (SPLITS.index(self.split) << SEED_BITS) | _scramble62(
+            (self.index + task_offset(self.task.id)) & SEED_MASK
         )
 
 
 @lru_cache(maxsize=64)
-def _task_offset(task_id: str) -> int:
-    return hash_name(task_id) & _SEED_MASK
+def task_offset(task_id: str) -> int:
+    """Where the seeds of a task begin."""
+    return hash_name(task_id) & SEED_MASK
 
 
 def _scramble62(value: int) -> int:
     """A bijection on ``range(2**62)``: xor-shifts and odd multipliers, as in SplitMix64."""
-    value = ((value ^ (value >> 29)) * 0x3F58476D1CE4E5B9) & _SEED_MASK
-    value = ((value ^ (value >> 31)) * 0x14D049BB133111EB) & _SEED_MASK
-    return value ^ (value >> 30)
+    for shift, factor in SCRAMBLE:
+        value = ((value ^ (value >> shift)) * factor) & SEED_MASK
+    return value
 
 
 def parse_incident_id(text: str) -> IncidentId:
@@ -202,10 +205,17 @@ def parse_incident_id(text: str) -> IncidentId:
 
 
 def incident_ids(task_id: str, split: str, count: int, start: int = 0) -> tuple[str, ...]:
-    """The ids ``start`` to ``start + count - 1`` of a split."""
+    """The ids ``start`` to ``start + count - 1`` of a split.
+
+    Raises:
+        UnknownName: for an unknown task or split.
+        InvalidInput: for a negative count or start.
+    """
     task = get_task(task_id)
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
+    if not (count >= 0 and 0 <= start <= start + count <= MAX_INDEX):
+        raise InvalidInput(f"ids {start} to {start + count - 1}: indices lie in [0, {MAX_INDEX})")
     return tuple(f"{task.id}/{split}/{index}" for index in range(start, start + count))
 
 

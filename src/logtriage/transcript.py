@@ -42,6 +42,11 @@ class Transcript:
     agent: str | None = None
     extra: Mapping[str, Any] = attrs.field(default=_NOTHING, converter=_frozen_mapping)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Read-only views cannot be pickled; what they show can.
+        actions = tuple(dict(action) for action in self.actions)
+        return Transcript, (self.incident, actions, self.status, self.agent, dict(self.extra))
+
 
 def transcript_of(
     state: State,

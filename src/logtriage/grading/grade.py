@@ -78,7 +78,8 @@ class Grade:
             if isinstance(action, Malformed):
                 parts.append(f"malformed {action.text!r}")
             else:
-                parts.append(f"{action_name(action)} {action_value(action)}")
+                confidence = getattr(action, "confidence", None)
+                parts.append(f"{action_name(action)} {action_value(action)} {confidence!r}")
         text = "\n".join(parts).encode("utf-8", "surrogatepass")
         return blake2b(text, digest_size=8).hexdigest()
 

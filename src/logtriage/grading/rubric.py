@@ -114,8 +114,8 @@ class Rubric:
 
 
 def _qualified(function: Callable[..., object]) -> str:
-    name = getattr(function, "__qualname__", None) or repr(function)
-    return f"{getattr(function, '__module__', '?')}.{name}"
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}.{named.__qualname__}"
 
 
 #: Rubric ``logtriage/1``: a wrong escalation zeroes the reward.

@@ -4,11 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-import attrs
-
 from logtriage.actions import Action
 from logtriage.codec import Record, decode_record
-from logtriage.errors import InvalidInput, LogTriageError, TranscriptError
+from logtriage.errors import InvalidInput, LogTriageError, RubricError, TranscriptError
 from logtriage.generator import make_incident
 from logtriage.grading.grade import Grade, grade, unscored
 from logtriage.grading.rubric import Rubric
@@ -43,7 +41,7 @@ def grade_actions(
         one if not isinstance(one, Mapping) else action_from_wire(one, topology) for one in actions
     ]
     for number, one in enumerate(typed):
-        if not attrs.has(type(one)):
+        if not isinstance(one, Action):
             raise InvalidInput(
                 f"actions[{number}]: expected an action or a wire mapping, got {type(one).__name__}"
             )
@@ -98,6 +96,8 @@ def grade_jsonl(
             continue
         try:
             graded = grade_transcript(decode_record(line), rubric, resolve=resolve)
+        except RubricError:
+            raise  # the grader is broken, not the line
         except LogTriageError as error:
             reason = error.reason if isinstance(error, TranscriptError) else str(error)
             located = TranscriptError(reason, source=name, line=number)

@@ -7,7 +7,6 @@ and no cause, it watches the trend and dismisses what settles by itself. That it
 succeeds proves that incidents can be solved from what they show.
 """
 
-import re
 from typing import Final
 
 import attrs
@@ -24,13 +23,12 @@ from logtriage.actions import (
     Resolve,
     Severity,
 )
+from logtriage.evidence import complaint, named_cause
 from logtriage.faults import FaultKind, fault_kind
 from logtriage.observation import Observation
-from logtriage.phrases import CUES
 from logtriage.policies.base import Memory
 from logtriage.runbook import responsible_team, severity_of
-from logtriage.telemetry import LogLine, Reading
-from logtriage.topology import Topology
+from logtriage.telemetry import Reading
 
 #: Alerts that measure what a fault does; the others are about something else.
 FAULT_ALERTS: Final = ("HighErrorRate", "HighLatency", "LatencyDrift")
@@ -39,7 +37,6 @@ SURE: Final = 0.97
 GUESS: Final = 0.3
 #: Ticks kept in hand for a last guess.
 RESERVE: Final = 2
-_WORD: Final = re.compile(r"[\w.-]*\w")
 
 
 @attrs.frozen
@@ -74,8 +71,6 @@ def _read(observation: Observation, notes: Notes) -> Notes:
     """Take note of complaints, named causes and the state of the panel."""
     blame, cause = list(notes.blame), notes.cause
     for line in (*observation.inspection, *observation.window):
-        if line.level == "INFO":
-            continue
         kind = named_cause(line)
         if kind is not None:
             cause = cause or (line.service, kind)
@@ -87,20 +82,6 @@ def _read(observation: Observation, notes: Notes) -> Notes:
         seen = severity_of(observation.slo)
         worst = seen if worst is None else min(seen, worst, key=SEVERITIES.index)
     return attrs.evolve(notes, blame=tuple(blame), cause=cause, worst=worst)
-
-
-def named_cause(line: LogLine) -> str | None:
-    """The fault kind that a line names, if it names one."""
-    text = line.message.lower()
-    return next((kind for kind, cues in CUES.items() if any(cue in text for cue in cues)), None)
-
-
-def complaint(line: LogLine, topology: Topology) -> tuple[str, str] | None:
-    """The (caller, dependency) of a line in which a service complains of another."""
-    for word in _WORD.findall(line.message):
-        if word in topology and word != line.service:
-            return line.service, word
-    return None
 
 
 def _decide(observation: Observation, notes: Notes) -> Action:

@@ -1,0 +1,144 @@
+"""Small hand-made incidents and episodes, so that a test can state every fact it uses."""
+
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from logtriage import (
+    SEVEN_SERVICES,
+    TASKS,
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Incident,
+    Remediate,
+    Remedy,
+    RequestMoreLogs,
+    Severity,
+    State,
+    TaskSpec,
+    Topology,
+    Truth,
+    initial_state,
+    observe,
+    play,
+    transition,
+)
+from logtriage.incident import STRICT, ClosingRules, Fault
+from logtriage.policies import PolicyFactory
+from logtriage.telemetry import Alert, Change, Effects, LogLine, Reading
+
+V1_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if not task.original)
+V0_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.original)
+
+# The right answers of `real_incident`.
+P1, P2, P3 = Severity
+RIGHT_SEVERITY = ClassifySeverity(P1)
+RIGHT_CAUSE = IdentifyRootCause("user-db")
+RIGHT_PAGE = Escalate("dba-team")
+WRONG_PAGE = Escalate("sre-team")
+FIX = Remediate(Remedy.KILL_QUERY, "user-db")
+WRONG_REMEDY = Remediate(Remedy.SCALE, "auth-service")
+WAIT = RequestMoreLogs(None)
+
+
+@attrs.frozen
+class StillTelemetry:
+    """Telemetry in which nothing ever happens: grading must not care."""
+
+    open_loop: bool = False
+    changes: tuple[Change, ...] = ()
+
+    def slo(self, tick: int, effects: Effects) -> Reading:  # noqa: ARG002
+        return Reading(10, 200, 200)
+
+    def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:  # noqa: ARG002
+        return ()
+
+    def window(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:  # noqa: ARG002
+        return ()
+
+    def service_logs(
+        self,
+        service: int,  # noqa: ARG002
+        tick: int,  # noqa: ARG002
+        effects: Effects,  # noqa: ARG002
+    ) -> tuple[LogLine, ...]:
+        return ()
+
+    def overview(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:  # noqa: ARG002
+        return ()
+
+    def health(self, service: int, tick: int, effects: Effects) -> Reading | None:  # noqa: ARG002
+        return Reading(5, 40, 40)
+
+
+def real_incident(
+    severity: Severity | None = P1,
+    horizon: int = 12,
+    *,
+    root_causes: Iterable[str] = ("user-db",),
+    teams: Iterable[str] = ("dba-team",),
+    remedies: Iterable[tuple[Remedy, str]] = ((Remedy.KILL_QUERY, "user-db"),),
+    closing: ClosingRules = STRICT,
+    topology: Topology = SEVEN_SERVICES,
+) -> Incident:
+    """A slow query on user-db that dba-team must kill."""
+    return Incident(
+        id="hand-made/test/0",
+        task="hand-made",
+        horizon=horizon,
+        topology=topology,
+        directory=topology.owners,
+        truth=Truth(
+            Fault("slow_query", "user-db"),
+            severity,
+            frozenset(root_causes),
+            frozenset(teams),
+            frozenset(remedies),
+        ),
+        telemetry=StillTelemetry(),
+        closing=closing,
+    )
+
+
+def benign_incident(horizon: int = 15) -> Incident:
+    """Nothing is broken: P3, to be ignored."""
+    return Incident(
+        id="hand-made/test/1",
+        task="hand-made",
+        horizon=horizon,
+        topology=SEVEN_SERVICES,
+        directory=SEVEN_SERVICES.owners,
+        truth=Truth(None, P3, frozenset(), frozenset(), frozenset()),
+        telemetry=StillTelemetry(),
+    )
+
+
+def played(incident: Incident, *actions: Action) -> State:
+    """The state after all of these actions, none of which may be left over."""
+    state, left = play(incident, actions)
+    assert not left, f"{left} actions come after the closing one"
+    return state
+
+
+def waits(count: int) -> tuple[Action, ...]:
+    """Actions that only cost time."""
+    return (WAIT,) * count
+
+
+def episode(incident: Incident, factory: PolicyFactory) -> Iterator[State]:
+    """Every state of an episode of a policy, the first and the last one included."""
+    policy, memory, state = factory(incident), None, initial_state(incident)
+    yield state
+    while not state.is_closed:
+        action, memory = policy.act(observe(state), memory)
+        state = transition(state, action)
+        yield state
+
+
+def final_state(incident: Incident, factory: PolicyFactory) -> State:
+    """The state in which an episode of a policy ends."""
+    *_, last = episode(incident, factory)
+    return last

@@ -1,0 +1,47 @@
+"""Grades as JSON data."""
+
+import json
+
+from logtriage import Malformed, Resolve, grade
+from logtriage.grading import grade_to_json, unscored
+from tests.builders import (
+    FIX,
+    RIGHT_CAUSE,
+    RIGHT_PAGE,
+    RIGHT_SEVERITY,
+    WRONG_PAGE,
+    played,
+    real_incident,
+)
+
+
+def test_a_grade_is_plain_json() -> None:
+    state = played(
+        real_incident(), RIGHT_SEVERITY, Malformed("?", "why"), FIX, RIGHT_PAGE, WRONG_PAGE
+    )
+    data = grade_to_json(grade(state, agent="me"))
+    assert json.loads(json.dumps(data)) == data
+    assert data["score"] == 0.0
+    assert data["status"] == "scored"
+    assert data["gate"] == "wrong_escalation"
+    assert data["closing"] == "misrouted"
+    assert data["ticks"] == 5
+    assert data["agent"] == "me"
+    assert [row["name"] for row in data["criteria"]] == [
+        "severity",
+        "root_cause",
+        "escalation",
+        "remediation",
+        "closure",
+    ]
+    assert set(data["criteria"][0]) == {"name", "score", "weight", "reason"}
+
+
+def test_the_digest_is_part_of_it() -> None:
+    one = grade(played(real_incident(), RIGHT_CAUSE, Resolve()))
+    assert grade_to_json(one)["digest"] == one.digest
+
+
+def test_an_unscored_grade_has_a_null_score() -> None:
+    data = grade_to_json(unscored(real_incident(), "timeout"))
+    assert (data["status"], data["score"], data["cause"]) == ("unscored", None, "timeout")

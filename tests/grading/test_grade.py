@@ -1,0 +1,489 @@
+"""Totals: weights, gates, open states, unscored episodes, digests, rewards, broken measures."""
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage import (
+    DEFAULT,
+    Action,
+    ClassifySeverity,
+    Closing,
+    Escalate,
+    Grade,
+    IdentifyRootCause,
+    Ignore,
+    Incident,
+    Malformed,
+    Remediate,
+    Remedy,
+    Resolve,
+    Rubric,
+    RubricError,
+    State,
+    UnknownName,
+    grade,
+    initial_state,
+    make_incident,
+    reward,
+    transition,
+)
+from logtriage.grading import (
+    RUBRICS,
+    Criterion,
+    Gate,
+    GradeStatus,
+    Measured,
+    get_rubric,
+    rubric_of,
+    score,
+    unscored,
+)
+from logtriage.incident import ClosingRules
+from tests.builders import (
+    FIX,
+    P1,
+    P2,
+    P3,
+    RIGHT_CAUSE,
+    RIGHT_PAGE,
+    RIGHT_SEVERITY,
+    WAIT,
+    WRONG_PAGE,
+    WRONG_REMEDY,
+    benign_incident,
+    played,
+    real_incident,
+    waits,
+)
+
+PERFECT = (RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve())
+WRONG_CAUSE = IdentifyRootCause("auth-service")
+SCALE = Remediate(Remedy.SCALE, "email-queue")
+
+
+def scores(one: Grade) -> dict[str, float]:
+    return {row.name: row.score for row in one.criteria}
+
+
+# -- totals by hand -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("actions", "expected"),
+    [
+        (PERFECT, 1.0),
+        ((FIX, RIGHT_PAGE, RIGHT_CAUSE, RIGHT_SEVERITY, Resolve()), 1.0),
+        ((WAIT, *PERFECT), 0.90 + 0.10 * 6 / 7),
+        ((*PERFECT[:4], *waits(7), Resolve()), 0.90),
+        ((*PERFECT[:4], *waits(8)), 0.90),  # out of time
+        ((), 0.0),
+        (waits(12), 0.0),
+        ((Resolve(),), 0.0),
+        ((RIGHT_SEVERITY, Resolve()), 0.20),
+        ((ClassifySeverity(P2), Resolve()), 0.05),
+        ((ClassifySeverity(P3), Resolve()), 0.0),
+        ((RIGHT_CAUSE, Resolve()), 0.30),
+        ((WRONG_CAUSE, Resolve()), 0.0),
+        ((RIGHT_PAGE, Resolve()), 0.15),
+        ((FIX, Resolve()), 0.35),
+        ((WRONG_REMEDY, FIX, Resolve()), 0.25 * 0.8 + 0.10),
+        ((FIX, WRONG_REMEDY, WRONG_REMEDY, Resolve()), 0.25 * 0.6 + 0.10),
+        ((*(WRONG_REMEDY,) * 5, FIX, Resolve()), 0.10 * 5 / 7),
+        ((*(WRONG_REMEDY,) * 6, FIX, Resolve()), 0.10 * 4 / 7),
+        ((WRONG_REMEDY, Resolve()), 0.0),
+        ((RIGHT_SEVERITY, WRONG_CAUSE, RIGHT_PAGE, FIX, Resolve()), 0.70),
+        ((RIGHT_SEVERITY, WRONG_CAUSE, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()), 0.60 + 0.6 / 7),
+        ((RIGHT_PAGE, RIGHT_PAGE, RIGHT_PAGE, Resolve()), 0.15),
+        ((FIX, FIX, FIX, Resolve()), 0.35),
+        ((RIGHT_SEVERITY, RIGHT_SEVERITY, Resolve()), 0.20),
+        ((Malformed("?", "unreadable"), FIX, Resolve()), 0.35),
+    ],
+)
+def test_a_real_incident(actions: tuple[Action, ...], expected: float) -> None:
+    one = grade(played(real_incident(), *actions))
+    assert one.score == pytest.approx(expected, abs=1e-12)
+    assert one.gate is None
+    assert one.status is GradeStatus.SCORED
+
+
+@pytest.mark.parametrize(
+    ("actions", "expected"),
+    [
+        ((ClassifySeverity(P3), Ignore()), 1.0),
+        ((Ignore(),), 0.80),
+        ((ClassifySeverity(P2), Ignore()), 0.85),
+        ((ClassifySeverity(P1), Ignore()), 0.80),
+        ((ClassifySeverity(P3), WAIT, Ignore()), 0.90 + 0.10 * 12 / 13),
+        ((ClassifySeverity(P3), *waits(13), Ignore()), 0.90),
+        ((ClassifySeverity(P3), SCALE, Ignore()), 0.20 + 0.70 * 0.8 + 0.10 * 12 / 13),
+        ((SCALE, Ignore()), 0.70 * 0.8 + 0.10),
+        ((*(SCALE,) * 5, Ignore()), 0.10 * 9 / 13),
+        ((ClassifySeverity(P3), IdentifyRootCause("user-db"), Ignore()), 0.20),
+        ((IdentifyRootCause("user-db"), Ignore()), 0.0),
+        ((ClassifySeverity(P3), Resolve()), 0.20),
+        ((Resolve(),), 0.0),
+        ((ClassifySeverity(P3), *waits(14)), 0.20),
+        ((ClassifySeverity(P3),), 0.20),
+        ((), 0.0),
+    ],
+)
+def test_a_benign_incident(actions: tuple[Action, ...], expected: float) -> None:
+    one = grade(played(benign_incident(), *actions))
+    assert one.score == pytest.approx(expected, abs=1e-12)
+    assert one.gate is None
+    assert list(scores(one)) == ["severity", "dismissal", "closure"]
+
+
+def test_full_marks_are_exactly_one_and_none_exactly_zero() -> None:
+    assert grade(played(real_incident(), *PERFECT)).score == 1.0
+    assert grade(played(benign_incident(), ClassifySeverity(P3), Ignore())).score == 1.0
+    assert grade(initial_state(real_incident())).score == 0.0
+
+
+def test_every_criterion_comes_with_its_score_weight_and_reason() -> None:
+    one = grade(played(real_incident(), RIGHT_SEVERITY, WRONG_REMEDY, FIX, *waits(4), Resolve()))
+    assert [(row.name, row.score, row.weight) for row in one.criteria] == [
+        ("severity", 1.0, 0.20),
+        ("root_cause", 0.0, 0.30),
+        ("escalation", 0.0, 0.15),
+        ("remediation", pytest.approx(0.8), 0.25),
+        ("closure", pytest.approx(4 / 7), 0.10),
+    ]
+    assert all(row.reason for row in one.criteria)
+    assert one.criterion("closure").reason == (
+        "resolved in 8 ticks (5 are free, the horizon is 12)"
+    )
+    with pytest.raises(UnknownName, match="unknown criterion 'speed'; known: severity, root"):
+        one.criterion("speed")
+
+
+def test_the_total_is_the_weighted_sum_of_the_criteria() -> None:
+    for actions in (PERFECT, (WRONG_REMEDY, FIX, *waits(5), Resolve()), (RIGHT_CAUSE,), ()):
+        one = grade(played(real_incident(), *actions))
+        total = sum(row.score * row.weight for row in one.criteria)
+        assert one.score == pytest.approx(total, abs=1e-12)
+
+
+# -- gates ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("actions", "earned"),
+    [
+        ((WRONG_PAGE,), {}),
+        ((RIGHT_PAGE, WRONG_PAGE), {"escalation": 1.0}),
+        (
+            (RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, WRONG_PAGE),
+            {"severity": 1.0, "root_cause": 1.0, "escalation": 1.0, "remediation": 1.0},
+        ),
+    ],
+)
+def test_a_wrong_page_zeroes_the_total_but_not_the_criteria(
+    actions: tuple[Action, ...], earned: dict[str, float]
+) -> None:
+    one = grade(played(real_incident(), *actions))
+    assert one.score == 0.0
+    assert (one.gate, one.gate_reason) == (
+        "wrong_escalation",
+        "sre-team was paged; dba-team was right",
+    )
+    assert {name: value for name, value in scores(one).items() if value} == earned
+    assert one.closing is Closing.MISROUTED
+
+
+def test_a_wrong_page_zeroes_a_resolved_episode_too() -> None:
+    incident = real_incident(closing=ClosingRules(wrong_page=False))
+    one = grade(played(incident, WRONG_PAGE, *PERFECT))
+    assert (one.score, one.gate, one.closing) == (0.0, "wrong_escalation", Closing.RESOLVED)
+    assert scores(one)["closure"] == pytest.approx(6 / 7)
+
+
+def test_ignoring_a_real_fault_zeroes_the_total_but_not_the_criteria() -> None:
+    one = grade(played(real_incident(), *PERFECT[:4], Ignore()))
+    assert (one.score, one.gate, one.closing) == (0.0, "ignored_incident", Closing.IGNORED)
+    assert scores(one) == {
+        "severity": 1.0,
+        "root_cause": 1.0,
+        "escalation": 1.0,
+        "remediation": 1.0,
+        "closure": 0.0,
+    }
+
+
+@pytest.mark.parametrize("team", ["sre-team", "backend-team", "dba-team", "security-team"])
+def test_any_page_on_a_benign_incident_zeroes_the_total(team: str) -> None:
+    one = grade(played(benign_incident(), ClassifySeverity(P3), Escalate(team)))
+    assert (one.score, one.gate) == (0.0, "wrong_escalation")
+    assert scores(one)["severity"] == 1.0
+
+
+# -- open states and rewards ----------------------------------------------------------
+
+
+def test_an_open_state_has_what_it_earned_so_far() -> None:
+    state = initial_state(real_incident())
+    totals = [score(state)]
+    for action in PERFECT:
+        state = transition(state, action)
+        totals.append(score(state))
+    assert totals == [pytest.approx(value) for value in (0.0, 0.20, 0.50, 0.65, 0.90, 1.0)]
+    assert grade(played(real_incident(), *PERFECT[:4])).closing is None
+
+
+def test_rewards_by_hand() -> None:
+    states = [initial_state(real_incident())]
+    for action in (RIGHT_SEVERITY, WAIT, FIX, WRONG_REMEDY, WRONG_PAGE):
+        states.append(transition(states[-1], action))
+    rewards = [reward(before, after) for before, after in pairwise(states)]
+    assert rewards == [pytest.approx(value) for value in (0.20, 0.0, 0.25, -0.05, -0.40)]
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        PERFECT,
+        (*(WRONG_REMEDY,) * 3, FIX, RIGHT_CAUSE, WAIT, Resolve()),
+        (*PERFECT[:4], *waits(3), Resolve()),
+        (*PERFECT[:4], Ignore()),
+        (FIX, *(WRONG_REMEDY,) * 6, *waits(5)),
+    ],
+)
+def test_rewards_add_up_to_the_grade_without_rounding(actions: tuple[Action, ...]) -> None:
+    state, total = initial_state(real_incident()), 0.0
+    for action in actions:
+        after = transition(state, action)
+        total += reward(state, after)
+        state = after
+    assert total == grade(state).score
+
+
+def test_score_is_the_score_of_the_grade() -> None:
+    for actions in (PERFECT, (WRONG_PAGE,), (Ignore(),), (FIX,), ()):
+        state = played(real_incident(), *actions)
+        for rubric in RUBRICS.values():
+            assert score(state, rubric) == grade(state, rubric).score
+
+
+# -- what else a grade says -----------------------------------------------------------
+
+
+def test_a_grade_says_what_was_graded() -> None:
+    one = grade(played(real_incident(), *PERFECT), unplayed=3, agent="me")
+    assert (one.incident, one.task) == ("hand-made/test/0", "hand-made")
+    assert (one.rubric, one.rubric_digest) == ("logtriage/1", DEFAULT.digest)
+    assert one.actions == PERFECT
+    assert (one.closing, one.ticks, one.unplayed) == (Closing.RESOLVED, 5, 3)
+    assert (one.cause, one.agent) == (None, "me")
+
+
+def test_an_unscored_episode_has_no_score_at_all() -> None:
+    one = unscored(real_incident(), "the model server is down", actions=PERFECT[:2], agent="me")
+    assert one.status is GradeStatus.UNSCORED
+    assert one.score is None
+    assert one.criteria == ()
+    assert (one.cause, one.agent, one.gate) == ("the model server is down", "me", None)
+    assert (one.rubric, one.incident, one.actions) == (
+        "logtriage/1",
+        "hand-made/test/0",
+        PERFECT[:2],
+    )
+
+
+def test_the_task_decides_on_the_rubric_unless_one_is_given() -> None:
+    assert rubric_of(make_incident("single_crash-v1/test/0")) is DEFAULT
+    old = make_incident("single_crash-v0/test/0")
+    assert rubric_of(old).id == "logtriage-env/0/single_crash"
+    assert grade(initial_state(old)).rubric == "logtriage-env/0/single_crash"
+    assert grade(initial_state(old), DEFAULT).rubric == "logtriage/1"
+    with pytest.raises(UnknownName, match="unknown rubric 'x'; known: logtriage/1, recorded/1"):
+        get_rubric("x")
+
+
+# -- digests --------------------------------------------------------------------------
+
+
+def digest(*actions: Action, incident: Incident | None = None, rubric: Rubric | None = None) -> str:
+    return grade(played(incident or real_incident(), *actions), rubric).digest
+
+
+def test_the_same_episode_has_the_same_digest() -> None:
+    assert digest(*PERFECT) == digest(*PERFECT)
+    assert len(digest(*PERFECT)) == 16
+    int(digest(*PERFECT), 16)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"actions": PERFECT[:4]},
+        {"actions": (*PERFECT[1::-1], *PERFECT[2:])},
+        {"actions": (ClassifySeverity(P2), *PERFECT[1:])},
+        {"actions": (*PERFECT[:4], WAIT, Resolve())},
+        {"actions": (Malformed("?", ""), *PERFECT)},
+        {"incident": attrs.evolve(real_incident(), id="hand-made/test/2")},
+        {"rubric": attrs.evolve(DEFAULT, id="mine/1")},
+        {"rubric": attrs.evolve(DEFAULT, gates=())},
+    ],
+)
+def test_whatever_is_graded_changes_the_digest(other: dict[str, Any]) -> None:
+    assert digest(*other.pop("actions", PERFECT), **other) != digest(*PERFECT)
+
+
+def test_malformed_texts_change_the_digest() -> None:
+    assert digest(Malformed("a", "x")) != digest(Malformed("b", "x"))
+    assert digest(Malformed("\ud800", "x"))  # a lone surrogate is text too
+    # Text cannot pass for two actions.
+    assert digest(Malformed("a\nresolve None", "x")) != digest(Malformed("a", "x"), Resolve())
+
+
+# -- rubrics of one's own -------------------------------------------------------------
+
+
+def constant(value: float) -> Any:
+    def measure(state: State) -> Measured:  # noqa: ARG001
+        return value, "constant"
+
+    return measure
+
+
+def rubric_of_measures(*values: float, **changes: Any) -> Rubric:
+    rows = tuple(
+        Criterion(f"c{number}", 1 / len(values), constant(value))
+        for number, value in enumerate(values)
+    )
+    return Rubric("mine/1", rows, **changes)
+
+
+STATE = initial_state(real_incident())
+
+
+def test_penalties_are_subtracted_and_shown_with_their_sign() -> None:
+    penalties = (Criterion("p", 0.3, constant(0.5)), Criterion("q", 0.1, constant(0.0)))
+    one = grade(STATE, rubric_of_measures(1.0, 0.5, penalties=penalties))
+    assert one.score == pytest.approx(0.75 - 0.15)
+    assert scores(one) == {"c0": 1.0, "c1": 0.5, "p": -0.5, "q": 0.0}
+    assert one.criterion("p").weight == 0.3
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds", "expected"),
+    [
+        (1.0, (0.1, 0.9), 0.9),
+        (0.0, (0.1, 0.9), 0.1),
+        (0.5, (0.1, 0.9), 0.5),
+        (7.0, (0.0, 1.0), 1.0),
+        (-7.0, (0.0, 1.0), 0.0),
+    ],
+)
+def test_the_total_is_kept_within_bounds(
+    value: float, bounds: tuple[float, float], expected: float
+) -> None:
+    assert grade(STATE, rubric_of_measures(value, bounds=bounds)).score == pytest.approx(expected)
+
+
+def test_penalties_cannot_push_below_the_lower_bound() -> None:
+    penalties = (Criterion("p", 5.0, constant(1.0)),)
+    assert grade(STATE, rubric_of_measures(1.0, penalties=penalties)).score == 0.0
+    low = rubric_of_measures(1.0, penalties=penalties, bounds=(0.0001, 0.9999))
+    assert grade(STATE, low).score == pytest.approx(0.0001)
+
+
+@pytest.mark.parametrize(("value", "expected"), [(1 / 3, 0.3333), (2 / 3, 0.6667), (1.0, 0.9999)])
+def test_the_total_is_rounded_where_digits_are_given(value: float, expected: float) -> None:
+    rubric = rubric_of_measures(value, digits=4, bounds=(0.0001, 0.9999))
+    assert grade(STATE, rubric).score == expected
+
+
+def test_a_gate_sets_exactly_zero_even_below_the_bounds() -> None:
+    gates = (
+        Gate("no", lambda _: None),
+        Gate("stop", lambda _: "because"),
+        Gate("too", lambda _: ""),
+    )
+    one = grade(STATE, rubric_of_measures(1.0, gates=gates, bounds=(0.2, 0.9)))
+    assert (one.score, one.gate, one.gate_reason) == (0.0, "stop", "because")
+    assert scores(one) == {"c0": 1.0}
+
+
+def test_a_gate_holds_whenever_it_gives_a_reason_even_an_empty_one() -> None:
+    one = grade(STATE, rubric_of_measures(1.0, gates=(Gate("stop", lambda _: ""),)))
+    assert (one.score, one.gate) == (0.0, "stop")
+
+
+def test_a_rubric_without_a_benign_part_uses_its_criteria() -> None:
+    state = initial_state(benign_incident())
+    assert list(scores(grade(state, rubric_of_measures(1.0)))) == ["c0"]
+    both = rubric_of_measures(1.0, benign=(Criterion("b", 1.0, constant(0.25)),))
+    assert scores(grade(state, both)) == {"b": 0.25}
+    assert scores(grade(STATE, both)) == {"c0": 1.0}
+
+
+# -- broken measures ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("place", ["criteria", "benign", "penalties"])
+def test_a_measure_that_returns_no_number_raises(value: float, place: str) -> None:
+    row = Criterion("odd", 1.0, constant(value))
+    fields: dict[str, Any] = {"criteria": (Criterion("c", 1.0, constant(1.0)),), place: (row,)}
+    rubric = Rubric("mine/1", **fields)
+    state = initial_state(benign_incident() if place == "benign" else real_incident())
+    message = r"rubric 'mine/1': .*\bodd'? .*(nan|inf)"
+    for judge in (grade, score):
+        with pytest.raises(RubricError, match=message):
+            judge(state, rubric)
+    with pytest.raises(RubricError, match=message):
+        reward(state, transition(state, WAIT), rubric)
+
+
+def test_a_measure_that_returns_no_number_raises_behind_a_gate_too() -> None:
+    rubric = rubric_of_measures(math.nan, gates=(Gate("stop", lambda _: "because"),))
+    with pytest.raises(RubricError):
+        grade(STATE, rubric)
+
+
+def test_a_measure_that_returns_no_number_raises_whatever_its_weight() -> None:
+    rows = (Criterion("odd", 0.0, constant(math.nan)), Criterion("c", 1.0, constant(1.0)))
+    with pytest.raises(RubricError, match=r"odd'? .*nan"):
+        grade(STATE, Rubric("mine/1", rows))
+
+
+def test_numbers_that_add_up_to_no_number_are_refused() -> None:
+    rubric = rubric_of_measures(1.0, penalties=(Criterion("p", 5.0, constant(1e308)),))
+    with pytest.raises(RubricError, match="mine/1"):
+        score(STATE, rubric)
+
+
+class BrokenGraderError(Exception):
+    pass
+
+
+def broken(state: State) -> Any:
+    raise BrokenGraderError(state.incident.id)
+
+
+@pytest.mark.parametrize(
+    "rubric",
+    [
+        Rubric("mine/1", (Criterion("broken", 1.0, broken),)),
+        Rubric(
+            "mine/1",
+            (Criterion("c", 1.0, constant(1.0)),),
+            penalties=(Criterion("broken", 0.0, broken),),
+        ),
+        Rubric("mine/1", (Criterion("c", 1.0, constant(1.0)),), gates=(Gate("broken", broken),)),
+    ],
+    ids=["criterion", "penalty", "gate"],
+)
+def test_a_broken_measure_is_not_a_zero(rubric: Rubric) -> None:
+    for judge in (grade, score):
+        with pytest.raises(BrokenGraderError, match="hand-made/test/0"):
+            judge(STATE, rubric)
+
+
+def test_p1_is_what_these_tests_call_right() -> None:
+    assert real_incident().truth.severity is P1

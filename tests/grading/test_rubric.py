@@ -1,0 +1,154 @@
+"""Rubrics as data: the table of DESIGN.md, and everything that is refused."""
+
+import math
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage import DEFAULT, Rubric, RubricError, State
+from logtriage.grading import RECORDED, RUBRICS, Criterion, Gate, Measured
+from logtriage.grading.criteria import root_cause
+
+
+def full_marks(state: State) -> Measured:  # noqa: ARG001
+    return 1.0, "always"
+
+
+def no_marks(state: State) -> Measured:  # noqa: ARG001
+    return 0.0, "never"
+
+
+def open_gate(state: State) -> str | None:  # noqa: ARG001
+    return None
+
+
+def one(name: str = "one", weight: float = 1.0) -> Criterion:
+    return Criterion(name, weight, full_marks)
+
+
+def rubric(**changes: Any) -> Rubric:
+    fields: dict[str, Any] = {"id": "mine/1", "criteria": (one(),), **changes}
+    return Rubric(**fields)
+
+
+def test_the_default_is_the_table_of_the_design() -> None:
+    assert DEFAULT.id == "logtriage/1"
+    assert {row.name: row.weight for row in DEFAULT.criteria} == {
+        "severity": 0.20,
+        "root_cause": 0.30,
+        "escalation": 0.15,
+        "remediation": 0.25,
+        "closure": 0.10,
+    }
+    assert {row.name: row.weight for row in DEFAULT.benign} == {
+        "severity": 0.20,
+        "dismissal": 0.70,
+        "closure": 0.10,
+    }
+    assert [gate.name for gate in DEFAULT.gates] == ["wrong_escalation", "ignored_incident"]
+    assert DEFAULT.penalties == ()
+    assert DEFAULT.bounds == (0.0, 1.0)
+    assert DEFAULT.digits is None
+
+
+def test_recorded_incidents_are_graded_by_their_root_cause_only() -> None:
+    assert RECORDED.criteria == (Criterion("root_cause", 1.0, root_cause),)
+    for rest in (RECORDED.gates, RECORDED.benign, RECORDED.penalties):
+        assert not rest
+
+
+def test_built_in_rubrics_stand_under_their_ids() -> None:
+    assert set(RUBRICS) == {
+        "logtriage/1",
+        "recorded/1",
+        "logtriage-env/0/single_crash",
+        "logtriage-env/0/cascading_failure",
+        "logtriage-env/0/silent_degradation",
+    }
+    assert all(rubric.id == name for name, rubric in RUBRICS.items())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"id": ""}, "a rubric needs an id"),
+        ({"criteria": ()}, "rubric 'mine/1': weights of criteria must sum to 1, they sum to 0"),
+        ({"criteria": (one(weight=0.9),)}, "weights of criteria must sum to 1, they sum to 0.9"),
+        ({"criteria": (one(weight=1.1),)}, "weights of criteria must sum to 1, they sum to 1.1"),
+        (
+            {"criteria": (one("a", 1.2), one("b", -0.2))},
+            "weight of 'b' must be a finite number >= 0, got -0.2",
+        ),
+        ({"criteria": (one(weight=math.nan),)}, "weight of 'one' must be a finite number >= 0"),
+        ({"criteria": (one(weight=math.inf),)}, "weight of 'one' must be a finite number >= 0"),
+        ({"criteria": (one("a", 0.5), one("a", 0.5))}, "the name 'a' appears twice"),
+        ({"criteria": (one(""),)}, "a criterion or gate has no name"),
+        ({"gates": (Gate("", open_gate),)}, "a criterion or gate has no name"),
+        ({"gates": (Gate("one", open_gate),)}, "the name 'one' appears twice"),
+        ({"gates": (Gate("g", open_gate), Gate("g", open_gate))}, "the name 'g' appears twice"),
+        ({"benign": (one(weight=0.5),)}, "weights of benign must sum to 1, they sum to 0.5"),
+        ({"benign": (one("a", 0.5), one("a", 0.5))}, "the name 'a' appears twice"),
+        ({"benign": (one("g"),), "gates": (Gate("g", open_gate),)}, "the name 'g' appears twice"),
+        ({"penalties": (one(),)}, "the name 'one' appears twice"),
+        ({"penalties": (one("p", -0.1),)}, "weight of 'p' must be a finite number >= 0, got -0.1"),
+        ({"penalties": (one("p", math.nan),)}, "weight of 'p' must be a finite number >= 0"),
+        ({"bounds": (-0.1, 1.0)}, "bounds must be 0 <= low < high <= 1"),
+        ({"bounds": (0.0, 1.1)}, "bounds must be 0 <= low < high <= 1"),
+        ({"bounds": (0.5, 0.5)}, "bounds must be 0 <= low < high <= 1"),
+        ({"bounds": (math.nan, 1.0)}, "bounds must be 0 <= low < high <= 1"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(RubricError) as caught:
+        rubric(**changes)
+    assert message in str(caught.value)
+
+
+def test_what_is_allowed() -> None:
+    assert rubric(criteria=[one()]).criteria == (one(),)  # any iterable
+    tenths = tuple(one(f"c{number}", 0.1) for number in range(10))  # 0.999… in floats
+    assert len(rubric(criteria=tenths).criteria) == 10
+    assert rubric(criteria=(one("a", 0.0), one("b", 1.0))).criteria[0].weight == 0.0
+    assert rubric(benign=(one(),)).benign  # a name may stand in criteria and benign
+    assert rubric(penalties=(one("p", 2.5),)).penalties[0].weight == 2.5  # no sum to keep
+
+
+def test_a_rubric_is_changed_with_evolve_and_checked_again() -> None:
+    lenient = attrs.evolve(DEFAULT, id="lenient/1", gates=())
+    assert lenient.criteria == DEFAULT.criteria
+    assert lenient.gates == ()
+    with pytest.raises(RubricError, match="weights of criteria must sum to 1"):
+        attrs.evolve(DEFAULT, id="broken/1", criteria=DEFAULT.criteria[:-1])
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        DEFAULT.id = "x"  # type: ignore[misc]
+
+
+def test_equal_rubrics_are_equal_and_hash_alike() -> None:
+    assert rubric() == rubric()
+    assert hash(rubric()) == hash(rubric())
+    assert rubric().digest == rubric().digest
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"id": "mine/2"},
+        {"criteria": (one("another"),)},
+        {"criteria": (Criterion("one", 1.0, no_marks),)},
+        {"criteria": (one("one", 0.6), one("two", 0.4))},
+        {"criteria": (one("one", 0.4), one("two", 0.6))},
+        {"benign": (one(),)},
+        {"gates": (Gate("g", open_gate),)},
+        {"penalties": (one("p", 0.1),)},
+        {"penalties": (one("p", 0.2),)},
+        {"bounds": (0.0, 0.9)},
+        {"digits": 4},
+    ],
+)
+def test_whatever_decides_a_score_changes_the_digest(changes: dict[str, Any]) -> None:
+    assert rubric(**changes).digest != rubric().digest
+
+
+def test_built_in_digests_are_distinct() -> None:
+    assert len({one.digest for one in RUBRICS.values()}) == len(RUBRICS)

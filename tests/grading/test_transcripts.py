@@ -1,0 +1,358 @@
+"""Grading records: action lists, transcripts, and files in which some lines are bad."""
+
+import io
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage import (
+    DEFAULT,
+    SEVEN_SERVICES,
+    Closing,
+    Escalate,
+    Incident,
+    InvalidInput,
+    LogTriageError,
+    Resolve,
+    Rubric,
+    RubricError,
+    State,
+    Transcript,
+    TranscriptError,
+    UnknownName,
+    grade,
+    make_incident,
+    transcript_of,
+)
+from logtriage.codec import encode_transcript
+from logtriage.grading import (
+    Criterion,
+    GradeStatus,
+    grade_actions,
+    grade_jsonl,
+    grade_transcript,
+)
+from logtriage.parsing import action_to_wire
+from logtriage.policies import perfect_actions
+from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, RIGHT_SEVERITY, played, real_incident
+
+ID = "cascading_failure-v1/test/42"
+PERFECT = tuple(action_to_wire(action) for action in perfect_actions(make_incident(ID)))
+
+
+def only(incident: Incident) -> Any:
+    """A resolver that knows one incident."""
+
+    def resolve(incident_id: str) -> Incident:
+        if incident_id != incident.id:
+            raise UnknownName("incident", incident_id, (incident.id,))
+        return incident
+
+    return resolve
+
+
+# -- action lists ---------------------------------------------------------------------
+
+
+def test_typed_and_wire_actions_give_the_same_grade() -> None:
+    typed = (RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve())
+    wire = [action_to_wire(action) for action in typed]
+    grades = [
+        grade_actions(real_incident(), typed),
+        grade_actions(real_incident(), wire),
+        grade_actions(real_incident(), [*typed[:2], *wire[2:]]),
+    ]
+    assert grades[0] == grades[1] == grades[2]
+    assert grades[0] == grade(played(real_incident(), *typed))
+    assert grades[0].score == 1.0
+
+
+def test_an_incident_is_found_by_its_id() -> None:
+    assert grade_actions(ID, PERFECT).score == 1.0
+    assert grade_actions(ID, iter(PERFECT)) == grade_actions(make_incident(ID), PERFECT)
+
+
+def test_wire_actions_that_cannot_be_read_cost_their_tick() -> None:
+    junk: list[dict[str, Any]] = [{}, {"action_type": "reboot"}, {"action_type": None}]
+    one = grade_actions(ID, [*junk, *PERFECT])
+    assert (one.ticks, one.unplayed) == (8, 0)
+    assert one.score == pytest.approx(0.90 + 0.10 * 4 / 7)
+
+
+def test_actions_after_the_closing_one_are_counted_and_not_graded() -> None:
+    wrong_page = {"action_type": "escalate", "value": "nobody"}
+    one = grade_actions(ID, [*PERFECT, *PERFECT, wrong_page])
+    assert (one.score, one.unplayed, one.ticks) == (1.0, 6, 5)
+    assert one == attrs.evolve(grade_actions(ID, PERFECT), unplayed=6)
+    wait = {"action_type": "request_more_logs"}
+    late = grade_actions(ID, [wait] * 14)
+    assert (late.closing, late.ticks, late.unplayed) == (Closing.OUT_OF_TIME, 12, 2)
+
+
+def test_no_actions_at_all() -> None:
+    one = grade_actions(ID, [])
+    assert (one.score, one.closing, one.ticks) == (0.0, None, 0)
+
+
+@pytest.mark.parametrize("junk", ["resolve", 3, None, ["resolve"], b"{}", object(), Resolve])
+def test_an_entry_that_is_no_action_is_refused(junk: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"actions\[1\]: expected an action or a wire mapping"):
+        grade_actions(ID, [{"action_type": "resolve"}, junk])
+
+
+@pytest.mark.parametrize("junk", [SEVEN_SERVICES, Transcript(ID, ()), DEFAULT])
+def test_an_object_of_ours_that_is_no_action_is_refused_too(junk: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"actions\[0\]: expected an action or a wire mapping"):
+        grade_actions(ID, [junk])
+
+
+def test_typed_actions_must_fit_the_topology() -> None:
+    with pytest.raises(UnknownName, match="unknown team 'x-team'"):
+        grade_actions(ID, [Escalate("x-team")])
+
+
+@pytest.mark.parametrize("incident_id", ["", "nosuch-v1/test/0", "single_crash-v1/test/x"])
+def test_an_id_that_does_not_exist_is_refused(incident_id: str) -> None:
+    with pytest.raises(InvalidInput):
+        grade_actions(incident_id, [])
+    with pytest.raises(InvalidInput):
+        grade_transcript(Transcript(incident_id, ()))
+
+
+def test_another_rubric_may_be_given() -> None:
+    lenient = attrs.evolve(DEFAULT, id="lenient/1", gates=())
+    page = {"action_type": "escalate", "value": _wrong_team()}
+    assert grade_actions(ID, [*PERFECT[:2], page]).score == 0.0
+    assert grade_actions(ID, [*PERFECT[:2], page], lenient).score == pytest.approx(0.50)
+
+
+def _wrong_team() -> str:
+    incident = make_incident(ID)
+    return next(team for team in incident.topology.teams if team not in incident.truth.teams)
+
+
+# -- transcripts ----------------------------------------------------------------------
+
+
+def test_a_transcript_gets_the_grade_of_its_state() -> None:
+    state = played(real_incident(), RIGHT_SEVERITY, FIX, Resolve())
+    transcript = transcript_of(state, agent="me", extra={"run": 7})
+    graded = grade_transcript(transcript, resolve=only(real_incident()))
+    assert graded == grade(state, agent="me")
+    assert graded.score == pytest.approx(0.55)
+
+
+@pytest.mark.parametrize("status", ["failed: connection lost", "cancelled", "", "Completed"])
+def test_what_did_not_complete_is_unscored_with_its_cause(status: str) -> None:
+    graded = grade_transcript(Transcript(ID, PERFECT, status, "me"))
+    assert graded.status is GradeStatus.UNSCORED
+    assert (graded.score, graded.cause, graded.agent) == (None, status, "me")
+    assert graded.criteria == ()
+    assert graded.rubric == "logtriage/1"
+    assert len(graded.actions) == 5
+
+
+def test_an_episode_that_stopped_early_is_graded_on_what_it_earned() -> None:
+    graded = grade_transcript(Transcript(ID, PERFECT[:2]))
+    assert graded.score == pytest.approx(0.50)
+    assert graded.closing is None
+
+
+# -- files ----------------------------------------------------------------------------
+
+
+def line(incident: str = ID, actions: Any = PERFECT, **fields: Any) -> str:
+    return json.dumps({"incident": incident, "actions": list(actions), **fields})
+
+
+GOOD = line()
+#: (a line, what is said of it)
+BAD = (
+    ("{", "not JSON: "),
+    ("nonsense", "not JSON: "),
+    ("[]", "expected a JSON object, got a list"),
+    ("null", "expected a JSON object, got nothing"),
+    ("{}", "incident: expected an incident id, got nothing"),
+    ('{"incident": "x", "actions": 3}', "actions: expected a list of wire actions, got a number"),
+    (line(actions=["resolve"]), "actions[0]: expected an object, got a string"),
+    (line(schema="logtriage.transcript/9"), "schema: expected 'logtriage.transcript/1'"),
+    (line("nosuch-v1/test/0"), "unknown task 'nosuch-v1'; known: single_crash-v1"),
+    (line("single_crash-v1/test/01"), "incident id 'single_crash-v1/test/01': index must be"),
+    (line("single_crash-v1"), "incident id 'single_crash-v1': expected <task>/<split>/<index>"),
+    (line(status=5), "status: expected a string, got a number"),
+    ("[" * 50_000, "JSON nested too deeply"),
+    ("\0", "not JSON: "),
+    (GOOD + GOOD, "not JSON: Extra data"),
+)
+
+
+@pytest.mark.parametrize(("bad", "reason"), BAD)
+def test_a_bad_line_is_reported_and_the_others_are_graded(
+    bad: str, reason: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_text(f"{GOOD}\n\n{bad}\n{GOOD}\n", encoding="utf-8")
+    errors: list[TranscriptError] = []
+    grades = list(grade_jsonl(path, on_error=errors.append))
+    assert [one.score for one in grades] == [1.0, 1.0]
+    (error,) = errors
+    assert (error.line, error.source) == (3, str(path))
+    assert error.reason.startswith(reason)
+    assert str(error).startswith(f"{path}:3: {reason}")
+
+
+@pytest.mark.parametrize(("bad", "reason"), BAD)
+def test_without_on_error_the_first_bad_line_is_raised(bad: str, reason: str) -> None:
+    grades = grade_jsonl(io.StringIO(f"{GOOD}\n{bad}\n{GOOD}\n"))
+    assert next(grades).score == 1.0
+    with pytest.raises(TranscriptError) as caught:
+        next(grades)
+    assert str(caught.value).startswith(f"<stream>:2: {reason}")
+
+
+def test_many_bad_lines_are_each_reported_in_order() -> None:
+    text = "\n".join(part for bad, _ in BAD for part in (bad, GOOD))
+    errors: list[TranscriptError] = []
+    grades = list(grade_jsonl(io.StringIO(text), on_error=errors.append))
+    assert len(grades) == len(BAD)
+    assert [error.line for error in errors] == list(range(1, 2 * len(BAD), 2))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{GOOD}\n{GOOD}\n",
+        f"{GOOD}\n{GOOD}",
+        f"{GOOD}\r\n{GOOD}\r\n",
+        f"\n\n{GOOD}\n \t\n{GOOD}\n\n",
+        f"  {GOOD}  \n\t{GOOD}\n",
+        f"\r\n{GOOD}\r\n\r\n{GOOD}",
+    ],
+    ids=["plain", "no last break", "CRLF", "blank lines", "indented", "blank CRLF"],
+)
+def test_line_breaks_and_blank_lines(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(text.encode())
+    for source in (path, str(path), io.BytesIO(text.encode()), io.StringIO(text, newline="")):
+        assert [one.score for one in grade_jsonl(source)] == [1.0, 1.0]
+    with path.open(encoding="utf-8") as stream:
+        assert [one.score for one in grade_jsonl(stream)] == [1.0, 1.0]
+
+
+def test_an_empty_file_has_no_grades() -> None:
+    assert list(grade_jsonl(io.StringIO(""))) == []
+    assert list(grade_jsonl(io.BytesIO(b"\n \n"))) == []
+
+
+def test_a_line_that_is_not_utf8_is_a_bad_line(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(b"\n".join((GOOD.encode(), b'{"incident": "\xff"}', GOOD.encode())))
+    errors: list[TranscriptError] = []
+    assert len(list(grade_jsonl(path, on_error=errors.append))) == 2
+    (error,) = errors
+    assert error.line == 2
+    assert error.reason.startswith("not UTF-8: ")
+
+
+def test_line_separators_inside_a_string_do_not_end_a_line() -> None:
+    text = line(agent="a\u2028b\x85c")  # escaped by json.dumps
+    raw = json.dumps(json.loads(text), ensure_ascii=False)
+    for source in (io.StringIO(raw), io.BytesIO(raw.encode())):
+        assert [one.agent for one in grade_jsonl(source)] == ["a\u2028b\x85c"]
+
+
+def test_a_byte_order_mark_spoils_the_first_line_only() -> None:
+    errors: list[TranscriptError] = []
+    source = io.BytesIO(b"\xef\xbb\xbf" + f"{GOOD}\n{GOOD}\n".encode())
+    assert len(list(grade_jsonl(source, on_error=errors.append))) == 1
+    assert "BOM" in errors[0].reason
+
+
+def test_a_file_is_read_as_a_stream() -> None:
+    read = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal read
+        while True:
+            read += 1
+            yield GOOD
+
+    class Endless(io.StringIO):
+        def __iter__(self) -> Any:
+            return lines()
+
+    grades = grade_jsonl(Endless())
+    assert [next(grades).score for _ in range(3)] == [1.0, 1.0, 1.0]
+    assert read == 3
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        next(grade_jsonl(tmp_path / "none.jsonl"))
+
+
+def test_transcripts_of_states_come_back_as_their_grades() -> None:
+    states = [
+        played(real_incident(), RIGHT_SEVERITY, Resolve()),
+        played(real_incident(), RIGHT_CAUSE),
+        played(real_incident(), Escalate("sre-team")),
+    ]
+    text = "\n".join(encode_transcript(transcript_of(state, agent="é")) for state in states)
+    grades = list(grade_jsonl(io.StringIO(text), resolve=only(real_incident())))
+    assert grades == [grade(state, agent="é") for state in states]
+
+
+def test_unscored_lines_are_neither_zeroes_nor_errors() -> None:
+    text = f"{line(status='timeout')}\n{line(status=None)}\n"
+    first, second = grade_jsonl(io.StringIO(text))
+    assert (first.status, first.score, first.cause) == (GradeStatus.UNSCORED, None, "timeout")
+    assert (second.status, second.score) == (GradeStatus.SCORED, 1.0)
+
+
+def test_a_rubric_may_be_given_for_the_whole_file() -> None:
+    lenient = attrs.evolve(DEFAULT, id="lenient/1")
+    assert [one.rubric for one in grade_jsonl(io.StringIO(GOOD), lenient)] == ["lenient/1"]
+
+
+class BrokenGraderError(Exception):
+    pass
+
+
+def broken(state: State) -> tuple[float, str]:
+    raise BrokenGraderError(state.incident.id)
+
+
+def not_a_number(state: State) -> tuple[float, str]:  # noqa: ARG001
+    return math.nan, "?"
+
+
+@pytest.mark.parametrize(
+    ("measure", "error"), [(broken, BrokenGraderError), (not_a_number, RubricError)]
+)
+def test_a_broken_grader_is_not_taken_for_a_bad_line(measure: Any, error: type[Exception]) -> None:
+    rubric = Rubric("mine/1", (Criterion("c", 1.0, measure),))
+    errors: list[LogTriageError] = []
+    with pytest.raises(error):
+        list(grade_jsonl(io.StringIO(f"{GOOD}\n{GOOD}\n"), rubric, on_error=errors.append))
+    assert errors == []
+
+
+def test_hostile_nesting_never_stops_the_stream() -> None:
+    def nested(depth: int) -> Any:
+        return f"{'[' * depth}{']' * depth}"
+
+    lines = []
+    for depth in range(900, 1_050):
+        lines.append(f'{{"incident": "{ID}", "actions": [{{"action_type": {nested(depth)}}}]}}')
+        lines.append(f'{{"incident": "{ID}", "actions": [], "schema": {nested(depth)}}}')
+        lines.append(f'{{"incident": "{ID}", "actions": [], "x": {nested(depth)}}}')
+    errors: list[TranscriptError] = []
+    grades = list(grade_jsonl(io.StringIO("\n".join(lines)), on_error=errors.append))
+    assert len(grades) + len(errors) == len(lines)
+    assert grades
+    assert errors

@@ -1,0 +1,119 @@
+"""Constant answers, and the best of them that a search can find: guessing must not pay."""
+
+import attrs
+import pytest
+
+from logtriage import (
+    SEVEN_SERVICES,
+    Action,
+    ClassifySeverity,
+    Escalate,
+    Ignore,
+    Incident,
+    Malformed,
+    Remediate,
+    Remedy,
+    Resolve,
+    TaskSpec,
+    incident_ids,
+    initial_state,
+    make_incident,
+    observe,
+    random_topology,
+)
+from logtriage.grading import grade
+from logtriage.policies import ConstantPolicy
+from tests.builders import (
+    FIX,
+    P1,
+    P3,
+    RIGHT_CAUSE,
+    RIGHT_PAGE,
+    V1_TASKS,
+    final_state,
+    real_incident,
+)
+from tests.search import alike, best_constant_list, mean_score
+
+every_v1_task = pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
+
+
+def drawn(task: TaskSpec, split: str, count: int) -> list[Incident]:
+    return [make_incident(one) for one in incident_ids(task.id, split, count)]
+
+
+def test_the_list_is_played_in_order_and_then_resolved() -> None:
+    policy = ConstantPolicy((ClassifySeverity(P1), RIGHT_CAUSE, RIGHT_PAGE, FIX))
+    state = final_state(real_incident(), lambda _: policy)
+    assert state.actions == (*policy.actions, Resolve())
+    assert grade(state).score == 1.0
+
+
+def test_an_empty_list_resolves_at_once() -> None:
+    assert final_state(real_incident(), lambda _: ConstantPolicy(())).actions == (Resolve(),)
+
+
+def test_the_same_observation_and_memory_give_the_same_answer() -> None:
+    policy = ConstantPolicy((RIGHT_CAUSE, FIX))
+    screen = observe(initial_state(real_incident()))
+    assert policy.act(screen, None) == policy.act(screen, None) == (RIGHT_CAUSE, 1)
+    assert policy.act(screen, 1) == (FIX, 2)
+    assert policy.act(screen, 2)[0] == Resolve()
+
+
+def test_a_name_that_the_topology_lacks_is_malformed_there() -> None:
+    graph = random_topology(1, 5)
+    screen = attrs.evolve(observe(initial_state(real_incident())), topology=graph)
+    for action in (RIGHT_CAUSE, FIX, Escalate("x-team")):
+        answer, memory = ConstantPolicy((action,)).act(screen, None)
+        assert isinstance(answer, Malformed)
+        assert "unknown" in answer.reason
+        assert memory == 1
+
+
+@every_v1_task
+def test_the_best_constant_list_is_a_bad_policy(task: TaskSpec) -> None:
+    found = best_constant_list(drawn(task, "train", 2_000))
+    on_test = mean_score(alike(drawn(task, "test", 2_000)), found.actions)
+    # The search found something worth having on the incidents it was made for ...
+    assert found.mean >= 0.15
+    # ... and yet guessing does not pay.
+    assert on_test <= 0.20 + 1e-9, found
+
+
+# -- the search itself ----------------------------------------------------------------
+
+
+@every_v1_task
+def test_grouping_incidents_changes_no_mean(task: TaskSpec) -> None:
+    incidents = drawn(task, "train", 150)
+    lists: tuple[tuple[Action, ...], ...] = (
+        (Resolve(),),
+        (ClassifySeverity(P3), Ignore()),
+        (RIGHT_CAUSE, FIX, Remediate(Remedy.RESTART, "auth-service"), Resolve()),
+        (RIGHT_PAGE, RIGHT_CAUSE),
+    )
+    groups = alike(incidents)
+    assert len(groups) < 150
+    assert sum(count for _, count in groups) == 150
+    for actions in lists:
+        each = [mean_score([(one, 1)], actions) for one in incidents]
+        assert mean_score(groups, actions) == pytest.approx(sum(each) / 150, abs=1e-12)
+
+
+def test_the_search_finds_the_answer_where_there_is_but_one() -> None:
+    found = best_constant_list([real_incident()] * 20)
+    assert found.mean == 1.0
+    assert set(found.actions) == {ClassifySeverity(P1), RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()}
+    assert found.actions[-1] == Resolve()
+
+
+def test_the_search_does_no_worse_than_any_single_action() -> None:
+    incidents = drawn(V1_TASKS[2], "train", 100)
+    found = best_constant_list(incidents)
+    groups = alike(incidents)
+    for severity in ("P1", "P2", "P3"):
+        declared = ClassifySeverity(severity)
+        for closer in (Resolve(), Ignore()):
+            assert found.mean >= mean_score(groups, (declared, closer))
+    assert all(one.topology is SEVEN_SERVICES for one in incidents)

@@ -1,0 +1,86 @@
+"""The oracle: full marks everywhere, in the fewest ticks."""
+
+import pytest
+
+from logtriage import (
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    Remediate,
+    Remedy,
+    Resolve,
+    TaskSpec,
+    incident_ids,
+    make_incident,
+    random_topology,
+)
+from logtriage.generator import draw_incident
+from logtriage.grading import RECORDED, grade
+from logtriage.policies import OraclePolicy, perfect_actions
+from logtriage.tasks import SPLITS, IncidentId
+from tests.builders import (
+    P1,
+    P3,
+    V0_TASKS,
+    V1_TASKS,
+    benign_incident,
+    final_state,
+    played,
+    real_incident,
+)
+
+
+@pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
+@pytest.mark.parametrize("split", SPLITS)
+def test_the_oracle_scores_1_everywhere(task: TaskSpec, split: str) -> None:
+    for one in incident_ids(task.id, split, 250):
+        graded = grade(final_state(make_incident(one), OraclePolicy))
+        assert graded.score == 1.0, graded
+        assert graded.ticks <= 5
+
+
+@pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
+@pytest.mark.parametrize("size", [5, 50, 200])
+def test_the_oracle_scores_1_on_random_topologies(task: TaskSpec, size: int) -> None:
+    for index in range(20):
+        number = IncidentId(task, "test", index)
+        incident = draw_incident(task, number, random_topology(index, size))
+        assert grade(final_state(incident, OraclePolicy)).score == 1.0
+
+
+@pytest.mark.parametrize("task", V0_TASKS, ids=lambda task: task.id)
+def test_the_oracle_reaches_the_ceiling_of_the_original(task: TaskSpec) -> None:
+    for one in incident_ids(task.id, "test", 20):
+        assert grade(final_state(make_incident(one), OraclePolicy)).score == 0.9999
+
+
+def test_perfect_actions_by_hand() -> None:
+    assert perfect_actions(real_incident()) == (
+        ClassifySeverity(P1),
+        IdentifyRootCause("user-db", 1.0),
+        Escalate("dba-team"),
+        Remediate(Remedy.KILL_QUERY, "user-db"),
+        Resolve(),
+    )
+    assert perfect_actions(benign_incident()) == (ClassifySeverity(P3), Ignore())
+
+
+def test_of_several_answers_the_first_in_order_is_taken() -> None:
+    incident = real_incident(
+        root_causes=("user-db", "auth-service"),
+        teams=("sre-team", "dba-team"),
+        remedies=((Remedy.SCALE, "user-db"), (Remedy.KILL_QUERY, "user-db")),
+    )
+    assert perfect_actions(incident)[1:4] == (
+        IdentifyRootCause("auth-service", 1.0),
+        Escalate("dba-team"),
+        Remediate(Remedy.KILL_QUERY, "user-db"),
+    )
+
+
+def test_what_a_recording_does_not_know_is_left_out() -> None:
+    incident = real_incident(None, teams=(), remedies=())
+    actions = perfect_actions(incident)
+    assert actions == (IdentifyRootCause("user-db", 1.0), Resolve())
+    assert grade(played(incident, *actions), RECORDED).score == 1.0

@@ -1,0 +1,132 @@
+"""The closed union of actions, their canonical integers, and what is refused."""
+
+import math
+from typing import get_args
+
+import pytest
+
+from logtriage import (
+    SEVEN_SERVICES,
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    InvalidInput,
+    Malformed,
+    Remediate,
+    Remedy,
+    RequestMoreLogs,
+    Resolve,
+    Severity,
+    UnknownName,
+    action_id,
+    all_actions,
+    random_topology,
+)
+from logtriage.actions import ACTION_TYPES, action_name, action_value, check_action, describe
+
+
+def test_the_canonical_order_of_the_default_topology() -> None:
+    names, teams = SEVEN_SERVICES.names, SEVEN_SERVICES.teams
+    actions = all_actions(SEVEN_SERVICES)
+    assert len(actions) == 59
+    assert actions[:3] == tuple(ClassifySeverity(one) for one in ("P1", "P2", "P3"))
+    assert actions[3:10] == tuple(IdentifyRootCause(name) for name in names)
+    assert actions[10:14] == tuple(Escalate(team) for team in teams)
+    assert actions[14:49] == tuple(
+        Remediate(Remedy(remedy), name)
+        for remedy in ("restart", "rollback", "scale", "flush-cache", "kill-query")
+        for name in names
+    )
+    assert actions[49] == RequestMoreLogs(None)
+    assert actions[50:57] == tuple(RequestMoreLogs(name) for name in names)
+    assert actions[57:] == (Resolve(), Ignore())
+
+
+@pytest.mark.parametrize("size", [5, 60])
+def test_the_count_follows_the_topology(size: int) -> None:
+    graph = random_topology(1, size)
+    assert len(all_actions(graph)) == 3 + size + 4 + 5 * size + (1 + size) + 2
+
+
+def test_integers_are_positions_and_confidence_makes_no_difference() -> None:
+    for position, action in enumerate(all_actions(SEVEN_SERVICES)):
+        assert action_id(action, SEVEN_SERVICES) == position
+    assert action_id(IdentifyRootCause("user-db", 0.7), SEVEN_SERVICES) == 5
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (IdentifyRootCause("pay-db"), "unknown service 'pay-db'; known: api-gateway"),
+        (RequestMoreLogs("pay-db"), "unknown service 'pay-db'"),
+        (Remediate(Remedy.SCALE, "pay-db"), "unknown service 'pay-db'"),
+        (Escalate("x-team"), "unknown team 'x-team'; known: sre-team, backend-team"),
+    ],
+)
+def test_names_that_the_topology_lacks_are_refused(action: Action, message: str) -> None:
+    for refuse in (action_id, check_action):
+        with pytest.raises(UnknownName, match=message):
+            refuse(action, SEVEN_SERVICES)
+
+
+def test_a_malformed_action_has_no_integer_but_may_be_played() -> None:
+    with pytest.raises(InvalidInput, match="no canonical integer"):
+        action_id(Malformed("x", "why"), SEVEN_SERVICES)
+    check_action(Malformed("x", "why"), SEVEN_SERVICES)
+
+
+@pytest.mark.parametrize("confidence", [-0.01, 1.01, math.nan, math.inf])
+def test_a_confidence_must_be_a_probability(confidence: float) -> None:
+    with pytest.raises(InvalidInput, match=r"confidence must lie in \[0, 1\]"):
+        IdentifyRootCause("user-db", confidence)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 0.5])
+def test_a_confidence_is_kept_as_a_float(confidence: float) -> None:
+    kept = IdentifyRootCause("user-db", confidence).confidence
+    assert kept == confidence
+    assert type(kept) is float
+
+
+def test_severities_and_remedies_are_converted_or_refused() -> None:
+    assert ClassifySeverity("P2").severity is Severity.P2
+    assert Remediate("scale", "user-db").remedy is Remedy.SCALE
+    with pytest.raises(ValueError, match="P4"):
+        ClassifySeverity("P4")
+
+
+def test_names_and_values() -> None:
+    cases: dict[Action, tuple[str, str | None, str]] = {
+        ClassifySeverity(Severity.P1): ("classify_severity", "P1", "classify_severity P1"),
+        IdentifyRootCause("user-db", 0.2): (
+            "identify_root_cause",
+            "user-db",
+            "identify_root_cause user-db",
+        ),
+        Escalate("dba-team"): ("escalate", "dba-team", "escalate dba-team"),
+        Remediate(Remedy.FLUSH_CACHE, "user-db"): (
+            "remediate",
+            "flush-cache:user-db",
+            "remediate flush-cache:user-db",
+        ),
+        RequestMoreLogs(None): ("request_more_logs", "all", "request_more_logs all"),
+        RequestMoreLogs("user-db"): (
+            "request_more_logs",
+            "user-db",
+            "request_more_logs user-db",
+        ),
+        Resolve(): ("resolve", None, "resolve"),
+        Ignore(): ("ignore", None, "ignore"),
+        Malformed("text", "why"): ("malformed", None, "malformed (why)"),
+    }
+    assert {type(action) for action in cases} == set(get_args(Action))
+    for action, (name, value, text) in cases.items():
+        assert action_name(action) == name
+        assert action_value(action) == value
+        assert describe(action) == text
+
+
+def test_every_type_but_malformed_has_a_wire_name() -> None:
+    assert set(ACTION_TYPES.values()) == set(get_args(Action)) - {Malformed}

@@ -1,0 +1,362 @@
+"""JSON at the edge: each wrong field is named, and nothing that came in is lost."""
+
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logtriage import (
+    SEVEN_SERVICES,
+    TopologyError,
+    Transcript,
+    TranscriptError,
+    make_incident,
+    random_topology,
+)
+from logtriage.codec import (
+    decode_transcript,
+    encode_transcript,
+    load_topology,
+    structure_transcript,
+    topology_from_json,
+    topology_to_json,
+    truth_to_json,
+    unstructure_transcript,
+)
+from tests.builders import real_incident
+
+GOOD: dict[str, Any] = {
+    "schema": "logtriage.transcript/1",
+    "incident": "single_crash-v1/test/0",
+    "actions": [{"action_type": "resolve"}],
+    "status": "completed",
+    "agent": "me",
+}
+
+
+def changed(**changes: Any) -> dict[str, Any]:
+    return {**GOOD, **changes}
+
+
+def without(key: str) -> dict[str, Any]:
+    return {name: value for name, value in GOOD.items() if name != key}
+
+
+# -- transcripts ----------------------------------------------------------------------
+
+
+def test_a_good_object_is_read() -> None:
+    transcript = structure_transcript(GOOD)
+    assert transcript == Transcript(
+        "single_crash-v1/test/0", ({"action_type": "resolve"},), "completed", "me"
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "raw"),
+    [
+        ("schema", without("schema")),
+        ("status", without("status")),
+        ("status", changed(status=None)),
+        ("agent", without("agent")),
+        ("agent", changed(agent=None)),
+    ],
+)
+def test_these_keys_may_be_left_out(key: str, raw: dict[str, Any]) -> None:
+    transcript = structure_transcript(raw)
+    assert transcript.status == "completed"
+    assert transcript.agent == (None if key == "agent" else "me")
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ([], "expected a JSON object, got a list"),
+        ("x", "expected a JSON object, got a string"),
+        (None, "expected a JSON object, got nothing"),
+        (3, "expected a JSON object, got a number"),
+        (True, "expected a JSON object, got a boolean"),
+        ({}, "incident: expected an incident id, got nothing"),
+        (
+            changed(schema="logtriage.transcript/2"),
+            "schema: expected 'logtriage.transcript/1', got 'logtriage.transcript/2'",
+        ),
+        (changed(schema=1), "schema: expected 'logtriage.transcript/1', got a number"),
+        (changed(schema=None), "schema: expected 'logtriage.transcript/1', got nothing"),
+        (without("incident"), "incident: expected an incident id, got nothing"),
+        (changed(incident=7), "incident: expected an incident id, got a number"),
+        (changed(incident=["x"]), "incident: expected an incident id, got a list"),
+        (without("actions"), "actions: expected a list of wire actions, got nothing"),
+        (changed(actions={}), "actions: expected a list of wire actions, got an object"),
+        (changed(actions="resolve"), "actions: expected a list of wire actions, got a string"),
+        (changed(actions=["resolve"]), "actions[0]: expected an object, got a string"),
+        (changed(actions=[{}, {}, [{}]]), "actions[2]: expected an object, got a list"),
+        (changed(actions=[{}, None]), "actions[1]: expected an object, got nothing"),
+        (changed(status=False), "status: expected a string, got a boolean"),
+        (changed(status=1.5), "status: expected a string, got a number"),
+        (changed(agent={}), "agent: expected a string, got an object"),
+    ],
+)
+def test_a_wrong_field_is_named(raw: Any, message: str) -> None:
+    with pytest.raises(TranscriptError) as caught:
+        structure_transcript(raw)
+    assert str(caught.value) == message
+    with pytest.raises(TranscriptError) as caught:
+        decode_transcript(json.dumps(raw))
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not JSON: "),
+        ("{", "not JSON: "),
+        ('{"incident": "x",}', "not JSON: "),
+        ("{'incident': 'x'}", "not JSON: "),
+        (json.dumps(GOOD) + json.dumps(GOOD), "not JSON: Extra data"),
+        ("[" * 100_000, "JSON nested too deeply"),
+        ('{"a":' * 100_000, "JSON nested too deeply"),
+        ("9" * 5_000, "not JSON: "),
+        (b'{"incident": "\xff"}', "not UTF-8: invalid start byte at byte 14"),
+        (b"\x80", "not UTF-8: "),
+    ],
+    ids=["empty", "cut", "comma", "python", "two", "lists", "objects", "digits", "byte", "start"],
+)
+def test_what_is_not_json_is_said_to_be_so(text: str | bytes, message: str) -> None:
+    with pytest.raises(TranscriptError) as caught:
+        decode_transcript(text)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("text", [b"\xef\xbb\xbf{}", "\ufeff{}"], ids=["bytes", "text"])
+def test_a_byte_order_mark_is_refused_by_name(text: str | bytes) -> None:
+    with pytest.raises(TranscriptError, match="BOM"):
+        decode_transcript(text)
+
+
+@pytest.mark.parametrize("key", ["schema", "incident", "actions", "status", "agent", "other"])
+def test_nesting_of_any_depth_is_read_or_refused(key: str) -> None:
+    for depth in (*range(900, 1_050), 5_000):
+        text = json.dumps(without(key))[:-1] + f', "{key}": {"[" * depth}{"]" * depth}}}'
+        try:
+            decode_transcript(text)
+        except TranscriptError as error:
+            assert len(str(error)) < 300  # noqa: PT017
+
+
+def test_unknown_keys_are_kept() -> None:
+    extra = {"run": 7, "notes": {"deep": [1, None, "é"]}, "": 0, "Incident": "x"}
+    raw = {**GOOD, **extra}
+    transcript = structure_transcript(raw)
+    assert dict(transcript.extra) == extra
+    assert unstructure_transcript(transcript) == raw
+    assert json.loads(encode_transcript(transcript)) == raw
+
+
+def test_wire_actions_are_kept_as_they_were_written() -> None:
+    actions = [
+        {"action_type": "resolve", "reasoning": "done", "confidence": None},
+        {"action_type": "nonsense", "value": [1]},
+        {},
+    ]
+    transcript = structure_transcript(changed(actions=actions))
+    assert unstructure_transcript(transcript)["actions"] == actions
+
+
+def test_the_json_of_a_transcript_is_one_line() -> None:
+    transcript = Transcript("x", ({"value": "a\nb\r\u2028é"},), agent="two\nlines")
+    line = encode_transcript(transcript)
+    assert "\n" not in line
+    assert "\r" not in line
+    assert decode_transcript(line) == transcript
+    assert decode_transcript(line.encode()) == transcript
+
+
+def test_an_absent_agent_is_not_written() -> None:
+    raw = unstructure_transcript(Transcript("x", ()))
+    assert raw == {
+        "schema": "logtriage.transcript/1",
+        "incident": "x",
+        "actions": [],
+        "status": "completed",
+    }
+
+
+def test_an_extra_key_cannot_take_the_place_of_a_field() -> None:
+    transcript = Transcript("x", (), extra={"incident": "y", "status": "lost"})
+    raw = unstructure_transcript(transcript)
+    assert (raw["incident"], raw["status"]) == ("x", "completed")
+
+
+# -- truth ----------------------------------------------------------------------------
+
+
+def test_the_truth_on_the_wire() -> None:
+    data = truth_to_json(real_incident())
+    assert data.pop("topology") == topology_to_json(SEVEN_SERVICES)
+    assert data == {
+        "id": "hand-made/test/0",
+        "task": "hand-made",
+        "horizon": 12,
+        "benign": False,
+        "fault": {"kind": "slow_query", "service": "user-db"},
+        "severity": "P1",
+        "root_causes": ["user-db"],
+        "teams": ["dba-team"],
+        "remedies": ["kill-query:user-db"],
+    }
+
+
+def test_a_benign_truth_on_the_wire() -> None:
+    benign = next(
+        one
+        for one in (make_incident(f"silent_degradation-v1/test/{index}") for index in range(20))
+        if one.truth.benign
+    )
+    data = truth_to_json(benign)
+    assert data["benign"] is True
+    assert data["fault"] is None
+    assert data["severity"] == "P3"
+    assert data["root_causes"] == data["teams"] == data["remedies"] == []
+
+
+def test_a_truth_without_a_severity() -> None:
+    assert truth_to_json(real_incident(None))["severity"] is None
+
+
+@pytest.mark.parametrize("task", ["single_crash-v1", "silent_degradation-v0"])
+def test_truths_are_plain_json(task: str) -> None:
+    for index in range(10):
+        data = truth_to_json(make_incident(f"{task}/ood/{index}"))
+        assert json.loads(json.dumps(data)) == data
+        assert topology_from_json(data["topology"]) == make_incident(data["id"]).topology
+
+
+# -- topologies -----------------------------------------------------------------------
+
+TOPOLOGY: dict[str, Any] = {
+    "name": "t",
+    "teams": ["sre-team", "security-team"],
+    "services": [
+        {"name": "a", "tier": "edge", "owner": "sre-team", "calls": ["b"]},
+        {"name": "b", "tier": "service", "owner": "sre-team"},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "topology", [SEVEN_SERVICES, random_topology(1, 5), random_topology(2, 200)]
+)
+def test_topologies_come_back_unchanged(topology: Any) -> None:
+    data = topology_to_json(topology)
+    assert topology_from_json(data) == topology
+    assert topology_from_json(json.dumps(data)) == topology
+    assert topology_from_json(json.dumps(data).encode()) == topology
+
+
+def test_defaults_may_be_left_out() -> None:
+    topology = topology_from_json(TOPOLOGY)
+    assert topology.services[1].calls == ()
+    assert (topology.capacity_team, topology.security_team) == ("sre-team", "security-team")
+
+
+def test_a_cycle_is_allowed() -> None:
+    data = deepcopy(TOPOLOGY)
+    data["services"][1]["calls"] = ["a"]
+    assert topology_from_json(data).hops_from(0) == (0, 1)
+
+
+def setting(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        *parents, last = path.split(".")
+        place: Any = data
+        for step in parents:
+            place = place[int(step) if step.isdigit() else step]
+        place[int(last) if last.isdigit() else last] = value
+
+    return change
+
+
+def deleting(path: str) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        *parents, last = path.split(".")
+        place: Any = data
+        for step in parents:
+            place = place[int(step) if step.isdigit() else step]
+        del place[last]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "messages"),
+    [
+        (deleting("name"), ["required field 'name' is missing"]),
+        (deleting("teams"), ["required field 'teams' is missing"]),
+        (deleting("services"), ["required field 'services' is missing"]),
+        (deleting("services.0.tier"), ["required field 'tier' is missing", "services[0]"]),
+        (setting("name", 5), ["expected a string, got a number", "$.name"]),
+        (setting("name", None), ["expected a string, got nothing", "$.name"]),
+        (setting("teams", "sre-team"), ["expected a list of strings", "$.teams"]),
+        (setting("teams", [1]), ["expected a list of strings", "$.teams"]),
+        (setting("teams", []), ["no teams"]),
+        (setting("services", 5), ["$.services"]),
+        (setting("services", None), ["$.services"]),
+        (setting("services", []), ["no services"]),
+        (setting("services", ["a"]), ["expected an object", "services[0]"]),
+        (setting("services.1", None), ["expected an object", "services[1]"]),
+        (setting("services.1.owner", 3), ["expected a string, got a number", "services[1].owner"]),
+        (setting("services.0.calls", "b"), ["expected a list of strings", "services[0].calls"]),
+        (setting("services.0.calls", {"b": 1}), ["expected a list of strings", "[0].calls"]),
+        (setting("capacity_team", 7), ["expected a string", "capacity_team"]),
+        (setting("colour", "red"), ["extra fields found (colour)"]),
+        (setting("services.0.colour", "red"), ["extra fields found (colour)", "services[0]"]),
+        (setting("services.0.calls", ["zz"]), ["service 'a'", "calls unknown 'zz'"]),
+        (setting("services.1.calls", ["b"]), ["service 'b'", "calls itself"]),
+        (setting("services.0.calls", ["b", "b"]), ["service 'a'", "calls 'b' twice"]),
+        (setting("services.0.calls", []), ["no edge service reaches b"]),
+        (setting("services.0.tier", "service"), ["no service of tier 'edge'"]),
+        (setting("services.1.tier", "cache"), ["service 'b'", "tier 'cache'"]),
+        (setting("services.1.owner", "x"), ["service 'b'", "owner 'x'"]),
+        (setting("services.1.name", "a"), ["service 'a' appears twice"]),
+        (setting("services.1.name", "b c"), ["'b c'"]),
+        (setting("capacity_team", "x"), ["capacity_team 'x'"]),
+        (setting("security_team", "x"), ["security_team 'x'"]),
+    ],
+)
+def test_a_wrong_field_of_a_topology_is_named(
+    change: Callable[[dict[str, Any]], None], messages: list[str]
+) -> None:
+    data = deepcopy(TOPOLOGY)
+    change(data)
+    for given in (data, json.dumps(data)):
+        with pytest.raises(TopologyError) as caught:
+            topology_from_json(given, "mine.json")
+        assert str(caught.value).startswith("mine.json: ")
+        for message in messages:
+            assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "5", "null", '"x"', "{", b"\xff\xfe\xff", "[" * 100_000, "9" * 5_000, "NaN"],
+    ids=["empty", "list", "number", "null", "string", "cut", "bytes", "deep", "digits", "nan"],
+)
+def test_what_is_no_json_object_is_no_topology(text: str | bytes) -> None:
+    with pytest.raises(TopologyError, match=r"^mine\.json: (not JSON|expected a JSON object)"):
+        topology_from_json(text, "mine.json")
+
+
+def test_a_topology_is_loaded_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(topology_to_json(SEVEN_SERVICES)), encoding="utf-8")
+    assert load_topology(path) == load_topology(str(path)) == SEVEN_SERVICES
+    path.write_text(json.dumps({**TOPOLOGY, "services": []}), encoding="utf-8")
+    with pytest.raises(TopologyError) as caught:
+        load_topology(path)
+    assert str(caught.value) == f"{path}: topology 't': no services @ $"
+    with pytest.raises(FileNotFoundError):
+        load_topology(tmp_path / "none.json")

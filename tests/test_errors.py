@@ -1,0 +1,76 @@
+"""Errors say what they were given and what was possible, and survive a process boundary."""
+
+import pickle
+
+import pytest
+
+from logtriage import (
+    BundleError,
+    EpisodeOver,
+    InvalidInput,
+    LogTriageError,
+    MissingExtra,
+    RubricError,
+    TopologyError,
+    TranscriptError,
+    UnknownName,
+)
+
+ALL = (
+    EpisodeOver("closed"),
+    InvalidInput("bad"),
+    UnknownName("team", "x-team", ("a-team", "b-team")),
+    TopologyError("no edge"),
+    TranscriptError("not JSON", source="runs.jsonl", line=7),
+    TranscriptError("not JSON"),
+    RubricError("weights"),
+    BundleError("row 3"),
+    MissingExtra("reports", "report"),
+)
+
+
+@pytest.mark.parametrize("error", ALL, ids=lambda error: type(error).__name__)
+def test_every_error_is_a_logtriage_error(error: Exception) -> None:
+    assert isinstance(error, LogTriageError)
+
+
+@pytest.mark.parametrize("error", ALL, ids=lambda error: type(error).__name__)
+def test_errors_come_back_from_a_worker_unchanged(error: Exception) -> None:
+    back = pickle.loads(pickle.dumps(error))
+    assert type(back) is type(error)
+    assert str(back) == str(error)
+    assert vars(back) == vars(error)
+
+
+@pytest.mark.parametrize(
+    "kind", [InvalidInput, UnknownName, TopologyError, TranscriptError, RubricError, BundleError]
+)
+def test_wrong_input_is_a_value_error(kind: type) -> None:
+    assert issubclass(kind, ValueError)
+
+
+def test_a_missing_extra_is_an_import_error_that_names_the_command() -> None:
+    error = MissingExtra("reports", "report")
+    assert isinstance(error, ImportError)
+    assert str(error) == "reports needs an extra: pip install 'logtriage[report]'"
+
+
+def test_an_unknown_name_shows_the_value_and_the_choices() -> None:
+    error = UnknownName("team", "x-team", (name for name in ("a-team", "b-team")))
+    assert str(error) == "unknown team 'x-team'; known: a-team, b-team"
+    assert error.known == ("a-team", "b-team")
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "expected"),
+    [
+        (None, None, "not JSON"),
+        ("runs.jsonl", None, "runs.jsonl: not JSON"),
+        ("runs.jsonl", 7, "runs.jsonl:7: not JSON"),
+        (None, 7, "line 7: not JSON"),
+    ],
+)
+def test_a_transcript_error_says_where(source: str | None, line: int | None, expected: str) -> None:
+    error = TranscriptError("not JSON", source=source, line=line)
+    assert str(error) == expected
+    assert error.reason == "not JSON"

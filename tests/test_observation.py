@@ -1,0 +1,251 @@
+"""What may be seen: never the truth, never what was not asked for, and only a role's slice."""
+
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage import (
+    Action,
+    ClassifySeverity,
+    Closing,
+    Escalate,
+    IdentifyRootCause,
+    Incident,
+    Observation,
+    Remediate,
+    Remedy,
+    RequestMoreLogs,
+    Resolve,
+    Severity,
+    TaskSpec,
+    Truth,
+    apply,
+    incident_ids,
+    initial_state,
+    make_incident,
+    observe,
+    tick,
+    transition,
+)
+from logtriage.incident import Fault
+from logtriage.roles import ESCALATION, REMEDIATION, TRIAGE, VIEWS, Role
+from logtriage.telemetry import NO_EFFECTS
+from tests.builders import FIX, P1, RIGHT_PAGE, V1_TASKS, WAIT, played, real_incident, waits
+
+every_v1_task = pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
+
+
+def drawn(task: TaskSpec, count: int = 60) -> list[Incident]:
+    return [
+        make_incident(one)
+        for split in ("test", "ood")
+        for one in incident_ids(task.id, split, count)
+    ]
+
+
+def known(observation: Observation) -> set[str]:
+    return {
+        name
+        for name, reading in zip(observation.topology.names, observation.health, strict=True)
+        if reading is not None
+    }
+
+
+@every_v1_task
+def test_health_is_unknown_unless_a_service_alerts_or_was_inspected(task: TaskSpec) -> None:
+    for incident in drawn(task):
+        state = initial_state(incident)
+        asked = incident.topology.names[-1]
+        screens = [observe(state)]
+        for action in (WAIT, RequestMoreLogs(asked), WAIT, WAIT):
+            state = transition(state, action)
+            screens.append(observe(state))
+        for number, screen in enumerate(screens):
+            alerting = {alert.service for alert in screen.alerts}
+            # Inspected once, known for good; a broad look inspects nobody.
+            assert known(screen) == alerting | ({asked} if number >= 2 else set())
+
+
+@every_v1_task
+def test_asked_lines_show_once_right_after(task: TaskSpec) -> None:
+    for incident in drawn(task, 20):
+        service = incident.topology.names[0]
+        state = initial_state(incident)
+        assert observe(state).inspection == ()
+        state = transition(state, RequestMoreLogs(service))
+        assert observe(state).inspection == incident.telemetry.service_logs(0, 1, NO_EFFECTS)
+        state = transition(state, WAIT)
+        assert observe(state).inspection == incident.telemetry.overview(2, NO_EFFECTS)
+        state = transition(state, ClassifySeverity(P1))
+        assert observe(state).inspection == ()
+
+
+def test_requests_of_one_tick_show_together() -> None:
+    incident = make_incident("cascading_failure-v1/test/0")
+    state = tick(apply(apply(initial_state(incident), RequestMoreLogs("user-db")), WAIT))
+    assert observe(state).inspection == (
+        *incident.telemetry.service_logs(2, 1, NO_EFFECTS),
+        *incident.telemetry.overview(1, NO_EFFECTS),
+    )
+
+
+@every_v1_task
+def test_incidents_that_differ_in_their_truth_only_look_alike(task: TaskSpec) -> None:
+    other = Truth(
+        Fault("poison_message", "nowhere"),
+        Severity.P2,
+        frozenset({"nowhere"}),
+        frozenset({"nobody"}),
+        frozenset({(Remedy.SCALE, "nowhere")}),
+    )
+    for incident in drawn(task, 30):
+        twin = attrs.evolve(
+            incident, id="another/id/7", task="other", truth=other, rubric="logtriage-env/0/x"
+        )
+        looks = (ClassifySeverity(P1), WAIT, RequestMoreLogs(incident.topology.names[1]), WAIT)
+        one, two = initial_state(incident), initial_state(twin)
+        assert observe(one) == observe(two)
+        for action in looks:
+            one, two = transition(one, action), transition(two, action)
+            assert observe(one) == observe(two)
+
+
+def test_no_field_of_an_observation_holds_the_truth_or_the_incident() -> None:
+    fields = {field.name for field in attrs.fields(Observation)}
+    assert not fields & {
+        "incident",
+        "truth",
+        "telemetry",
+        "id",
+        "task",
+        "seed",
+        "rubric",
+        "scenario",
+    }
+
+
+def test_one_s_own_acts_are_shown() -> None:
+    state = played(
+        real_incident(),
+        ClassifySeverity(P1),
+        IdentifyRootCause("auth-service", 0.3),
+        RIGHT_PAGE,
+        Remediate(Remedy.SCALE, "email-queue"),
+        FIX,
+    )
+    screen = observe(state)
+    assert screen.severity is P1
+    assert screen.root_cause == "auth-service"
+    assert screen.pages == ("dba-team",)
+    assert screen.remedies == (("scale", "email-queue"), ("kill-query", "user-db"))
+    assert screen.last_actions == (FIX,)
+    assert (screen.tick, screen.horizon, screen.ticks_left, screen.closing) == (5, 12, 7, None)
+    assert screen.directory == state.incident.directory
+    assert screen.hidden == frozenset()
+
+
+def test_last_actions_are_those_of_the_last_tick() -> None:
+    state = initial_state(real_incident())
+    assert observe(state).last_actions == ()
+    state = tick(apply(apply(state, RIGHT_PAGE), FIX))
+    assert observe(state).last_actions == (RIGHT_PAGE, FIX)
+    assert observe(tick(state)).last_actions == ()
+
+
+@pytest.mark.parametrize(
+    ("actions", "closing"),
+    [
+        ((Resolve(),), Closing.RESOLVED),
+        ((Escalate("sre-team"),), Closing.MISROUTED),
+        (waits(12), Closing.OUT_OF_TIME),
+    ],
+)
+def test_closed_states_can_be_looked_at(actions: tuple[Action, ...], closing: Closing) -> None:
+    screen = observe(played(real_incident(), *actions))
+    assert screen.closing is closing
+
+
+@every_v1_task
+def test_a_wrong_remedy_changes_nothing_but_one_s_own_record(task: TaskSpec) -> None:
+    for incident in drawn(task, 30):
+        wrong = next(
+            Remediate(remedy, service)
+            for service in incident.topology.names
+            for remedy in (Remedy.SCALE, Remedy.ROLLBACK)
+            if (remedy, service) not in incident.truth.remedies
+        )
+        acted, waited = initial_state(incident), initial_state(incident)
+        acted, waited = transition(acted, wrong), transition(waited, ClassifySeverity(P1))
+        for _ in range(4):
+            own: dict[str, Any] = {"severity": None, "remedies": (), "last_actions": ()}
+            assert attrs.evolve(observe(acted), **own) == attrs.evolve(observe(waited), **own)
+            acted, waited = transition(acted, WAIT), transition(waited, WAIT)
+
+
+# -- roles ----------------------------------------------------------------------------
+
+FIELDS = {
+    "alerts": ("alerts",),
+    "slo": ("slo",),
+    "window": ("window",),
+    "inspection": ("inspection",),
+    "health": ("health",),
+    "changes": ("changes",),
+    "directory": ("directory",),
+    "declarations": ("severity", "root_cause", "pages"),
+    "effects": ("remedies", "last_actions"),
+}
+
+
+def busy() -> Any:
+    incident = make_incident("cascading_failure-v1/test/4")
+    state = initial_state(incident)
+    team = min(incident.truth.teams)
+    for action in (
+        ClassifySeverity(P1),
+        IdentifyRootCause("user-db"),
+        Escalate(team),
+        Remediate(Remedy.SCALE, "email-queue"),
+        RequestMoreLogs("user-db"),
+    ):
+        state = transition(state, action)
+    return state
+
+
+def test_the_busy_state_has_something_in_every_view() -> None:
+    screen = observe(busy())
+    for fields in FIELDS.values():
+        for field in fields:
+            assert getattr(screen, field), field
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_gives_its_fields_and_no_others(view: str) -> None:
+    whole, part = observe(busy()), observe(busy(), Role("r", frozenset({view}), frozenset()))
+    assert part.hidden == set(VIEWS) - {view}
+    for name, fields in FIELDS.items():
+        for field in fields:
+            if name == view:
+                assert getattr(part, field) == getattr(whole, field)
+            else:
+                assert not getattr(part, field), field
+    # What everybody knows: the topology and the clock.
+    for field in ("topology", "tick", "horizon", "closing", "open_loop"):
+        assert getattr(part, field) == getattr(whole, field)
+
+
+@pytest.mark.parametrize("role", [TRIAGE, ESCALATION, REMEDIATION], ids=lambda role: role.name)
+def test_a_role_of_the_trio_sees_its_slice(role: Role) -> None:
+    whole, part = observe(busy()), observe(busy(), role)
+    for view, fields in FIELDS.items():
+        for field in fields:
+            shown = bool(getattr(part, field))
+            assert shown == (view in role.views)
+            if shown:
+                assert getattr(part, field) == getattr(whole, field)
+
+
+def test_a_role_with_every_view_sees_what_a_single_agent_sees() -> None:
+    everything = Role("all", frozenset(VIEWS), frozenset())
+    assert observe(busy(), everything) == observe(busy())

@@ -1,0 +1,165 @@
+"""Policies by specification: what is known, what is refused, and that workers can have it."""
+
+import pickle
+
+import pytest
+
+from logtriage import (
+    SEVEN_SERVICES,
+    ClassifySeverity,
+    Escalate,
+    InvalidInput,
+    Malformed,
+    Remediate,
+    Remedy,
+    RequestMoreLogs,
+    Resolve,
+    Severity,
+    UnknownName,
+    initial_state,
+    make_incident,
+    observe,
+    random_topology,
+)
+from logtriage.policies import (
+    ConstantPolicy,
+    ExpertPolicy,
+    FirstErrorPolicy,
+    OraclePolicy,
+    RandomPolicy,
+)
+from logtriage.registry import POLICY_HELP, constant_actions, make_policy
+from tests.builders import episode
+
+INCIDENT = make_incident("cascading_failure-v1/test/3")
+SPECS = ("oracle", "expert", "first_error", "random", "random:7", "constant:resolve")
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind"),
+    [
+        ("oracle", OraclePolicy),
+        ("expert", ExpertPolicy),
+        ("first_error", FirstErrorPolicy),
+        ("random", RandomPolicy),
+        ("random:12", RandomPolicy),
+        ("constant:resolve", ConstantPolicy),
+        ("constant:", ConstantPolicy),
+    ],
+)
+def test_what_a_specification_makes(spec: str, kind: type) -> None:
+    assert type(make_policy(spec)(INCIDENT)) is kind
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_factories_travel_to_worker_processes(spec: str) -> None:
+    factory = make_policy(spec)
+    there = pickle.loads(pickle.dumps(factory))
+    assert list(episode(INCIDENT, there)) == list(episode(INCIDENT, factory))
+
+
+def test_the_random_draw_hangs_on_seed_and_incident() -> None:
+    other = make_incident("cascading_failure-v1/test/4")
+    policies = [
+        make_policy(spec)(incident)
+        for spec in ("random:1", "random:2")
+        for incident in (INCIDENT, other)
+    ]
+    assert len(set(policies)) == 4
+    assert make_policy("random")(INCIDENT) == make_policy("random:0")(INCIDENT)
+    assert make_policy("random:1")(INCIDENT) == policies[0]
+
+
+@pytest.mark.parametrize("spec", ["", "Oracle", "oracle:1", "expert:", "heuristic", "human "])
+def test_an_unknown_policy_lists_the_known_ones(spec: str) -> None:
+    with pytest.raises(UnknownName, match="known: oracle, expert, first_error, random"):
+        make_policy(spec)
+
+
+@pytest.mark.parametrize("seed", ["x", "-1", "1.5", " 1", "\u0661"])
+def test_a_seed_is_a_whole_number(seed: str) -> None:
+    with pytest.raises(InvalidInput, match="the seed must be a whole number"):
+        make_policy(f"random:{seed}")
+
+
+def test_every_policy_has_a_line_of_help() -> None:
+    assert {name.partition(":")[0] for name in POLICY_HELP} >= {
+        spec.partition(":")[0] for spec in SPECS
+    }
+    assert all(POLICY_HELP.values())
+
+
+def test_a_constant_list_is_read() -> None:
+    text = (
+        "classify_severity=P1, escalate=sre-team,remediate=flush-cache:user-db,,"
+        "request_more_logs,resolve,"
+    )
+    assert constant_actions(text, SEVEN_SERVICES) == (
+        ClassifySeverity(Severity.P1),
+        Escalate("sre-team"),
+        Remediate(Remedy.FLUSH_CACHE, "user-db"),
+        RequestMoreLogs(None),
+        Resolve(),
+    )
+    assert constant_actions("", SEVEN_SERVICES) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("reboot", "constant action 'reboot': unknown action_type 'reboot'"),
+        ("resolve,escalate", "constant action 'escalate': unknown team None; one of: sre-team"),
+        ("classify_severity=P9", "constant action 'classify_severity=P9': unknown severity 'P9'"),
+        ("remediate=restart", "constant action 'remediate=restart': remediate wants"),
+        ("identify_root_cause", "constant action 'identify_root_cause': unknown service None"),
+        ("malformed=x", "constant action 'malformed=x': "),
+        ("=P1", "constant action '=P1': unknown action_type ''"),
+    ],
+)
+def test_a_wrong_item_of_a_constant_list_is_named(text: str, message: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        constant_actions(text, SEVEN_SERVICES)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("text", ["reboot", "malformed=x", "=P1", "resolve;ignore"])
+def test_what_is_no_action_anywhere_is_refused_at_once(text: str) -> None:
+    with pytest.raises(InvalidInput, match="constant action"):
+        make_policy(f"constant:{text}")
+
+
+@pytest.mark.parametrize(
+    "text", ["classify_severity=P9", "remediate=restart", "remediate=reboot:user-db", "escalate"]
+)
+def test_a_mistake_that_no_topology_can_mend_is_refused_at_once(text: str) -> None:
+    with pytest.raises(InvalidInput, match="constant action"):
+        make_policy(f"constant:{text}")
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "escalate=x-team",
+        "identify_root_cause=pay-db",
+        "request_more_logs=pay-db",
+        "remediate=restart:pay-db",
+    ],
+)
+def test_names_that_another_topology_may_have_are_kept(item: str) -> None:
+    first, second = constant_actions(f"{item},resolve", SEVEN_SERVICES)
+    assert isinstance(first, Malformed)
+    assert "unknown" in first.reason
+    assert second == Resolve()
+
+
+def test_names_of_another_topology_are_malformed_there() -> None:
+    policy = make_policy("constant:identify_root_cause=user-db,resolve")
+    graph = random_topology(1, 5)
+    there = make_incident("single_crash-v1/ood/0")
+    while there.topology is SEVEN_SERVICES:
+        number = int(there.id.rpartition("/")[2]) + 1
+        there = make_incident(f"single_crash-v1/ood/{number}")
+    assert "user-db" not in graph
+    action, _ = policy(there).act(observe(initial_state(there)), None)
+    assert isinstance(action, Malformed)
+    assert "unknown service 'user-db'" in action.reason

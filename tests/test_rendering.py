@@ -1,0 +1,316 @@
+"""Text for models and people: complete, compact, and silent about the truth."""
+
+import re
+
+import attrs
+import pytest
+
+from logtriage import (
+    SEVEN_SERVICES,
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Incident,
+    Malformed,
+    Observation,
+    RequestMoreLogs,
+    Resolve,
+    Severity,
+    State,
+    TaskSpec,
+    Topology,
+    incident_ids,
+    initial_state,
+    make_incident,
+    observe,
+    parse_action,
+    random_topology,
+    render_observation,
+    system_prompt,
+    transition,
+)
+from logtriage.actions import ACTION_TYPES, Remedy
+from logtriage.emission import SimulatedTelemetry
+from logtriage.faults import FAULT_KINDS, FaultKind
+from logtriage.generator import draw_incident
+from logtriage.grading import DEFAULT
+from logtriage.registry import make_policy
+from logtriage.rendering import status_of
+from logtriage.roles import ESCALATION, REMEDIATION, TRIAGE
+from logtriage.tasks import IncidentId
+from logtriage.telemetry import Alert, Change, LogLine, Reading
+from tests.builders import (
+    FIX,
+    P1,
+    RIGHT_PAGE,
+    V1_TASKS,
+    WAIT,
+    WRONG_PAGE,
+    episode,
+    played,
+    real_incident,
+    waits,
+)
+
+OBSERVATION_LIMIT = 1_700
+PROMPT_LIMIT = 3_600
+every_v1_task = pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
+
+
+# -- sizes ----------------------------------------------------------------------------
+
+
+@every_v1_task
+def test_one_observation_of_the_default_topology_is_short(task: TaskSpec) -> None:
+    longest = 0
+    for one in incident_ids(task.id, "test", 300):
+        for state in episode(make_incident(one), make_policy("expert")):
+            longest = max(longest, len(render_observation(observe(state))))
+    assert 1_000 <= longest <= OBSERVATION_LIMIT
+
+
+@pytest.mark.parametrize("horizon", [8, 12, 15])
+def test_the_prompt_of_the_default_topology_is_short(horizon: int) -> None:
+    assert len(system_prompt(SEVEN_SERVICES, horizon)) <= PROMPT_LIMIT
+
+
+def test_large_topologies_stay_readable() -> None:
+    graph = random_topology(4, 200)
+    # All names have to be said; the graph and the unknown services need not be.
+    assert len(system_prompt(graph, 12)) <= PROMPT_LIMIT + 200 * 30
+    incident = draw_incident(V1_TASKS[1], IncidentId(V1_TASKS[1], "test", 0), graph)
+    text = render_observation(observe(initial_state(incident)))
+    assert "services" in text.split("unknown: ")[1].splitlines()[0]
+
+
+# -- the prompt says all public rules -------------------------------------------------
+
+
+@pytest.mark.parametrize("graph", [SEVEN_SERVICES, random_topology(3, 12), random_topology(3, 90)])
+def test_the_prompt_names_everything_that_an_answer_may_name(graph: Topology) -> None:
+    words = set(re.findall(r"[\w-]+", system_prompt(graph, 12)))
+    assert set(graph.names) <= words
+    assert set(graph.teams) <= words
+    assert set(Severity) <= words
+    assert set(Remedy) <= words
+    assert set(ACTION_TYPES) <= words
+
+
+def test_the_prompt_holds_the_severity_rule() -> None:
+    (line,) = (
+        one for one in system_prompt(SEVEN_SERVICES, 8).splitlines() if one.startswith("SEVERITY")
+    )
+    for fact in ("P1 from 5% errors or 2000 ms", "P2 from 1% errors or 800 ms", "else P3"):
+        assert fact in line
+
+
+@pytest.mark.parametrize("row", FAULT_KINDS, ids=lambda row: row.name)
+def test_the_prompt_holds_the_runbook(row: FaultKind) -> None:
+    rows = [one for one in system_prompt(SEVEN_SERVICES, 8).splitlines() if one.startswith("- ")]
+    (line,) = (one for one in rows if re.search(rf"\b{row.name}\b", one))
+    assert row.fault_class in line
+    assert row.signature in line
+    assert {str(remedy) for remedy in Remedy if remedy in line} == {str(r) for r in row.remedies}
+
+
+def test_the_prompt_holds_graph_page_rule_grade_and_clock() -> None:
+    prompt = system_prompt(SEVEN_SERVICES, 15)
+    assert "15 ticks of 30 s" in prompt
+    assert "api-gateway -> auth-service, payment-service, notification-service" in prompt
+    assert "payment-service -> payment-db" in prompt
+    assert "capacity: sre-team" in prompt
+    assert "security: security-team" in prompt
+    for criterion in DEFAULT.criteria:
+        assert f"{criterion.weight:.2f}" in prompt
+    assert "ignore" in prompt.lower()
+    assert "malformed" not in prompt
+
+
+def test_the_prompts_own_example_is_an_action() -> None:
+    for graph in (SEVEN_SERVICES, random_topology(3, 12)):
+        (line,) = (one for one in system_prompt(graph, 8).splitlines() if one.startswith("ANSWER"))
+        assert not isinstance(parse_action(line, graph), Malformed)
+
+
+# -- what must not be said ------------------------------------------------------------
+
+
+def seed_of(incident: Incident) -> int:
+    assert isinstance(incident.telemetry, SimulatedTelemetry)
+    return incident.telemetry.scenario.seed
+
+
+@every_v1_task
+def test_nothing_rendered_holds_id_seed_or_task(task: TaskSpec) -> None:
+    for split in ("train", "test", "ood"):
+        for one in incident_ids(task.id, split, 40, start=1_234_567):
+            incident = make_incident(one)
+            texts = [system_prompt(incident.topology, incident.horizon)]
+            texts.extend(
+                render_observation(observe(state))
+                for state in episode(incident, make_policy("expert"))
+            )
+            for text in texts:
+                for secret in (one, one.rpartition("/")[2], str(seed_of(incident)), task.name):
+                    assert secret not in text
+                assert "benign=" not in text
+                assert f"/{split}" not in text
+
+
+def screens(incident: Incident, actions: tuple[Action, ...]) -> list[str]:
+    """What is shown at the start and after each of the actions."""
+    state = initial_state(incident)
+    shown = [render_observation(observe(state))]
+    for action in actions:
+        state = transition(state, action)
+        shown.append(render_observation(observe(state)))
+    return shown
+
+
+@every_v1_task
+def test_the_text_does_not_hang_on_the_truth_until_an_act_tells(task: TaskSpec) -> None:
+    for one in incident_ids(task.id, "test", 30):
+        incident = make_incident(one)
+        if incident.truth.benign:
+            continue
+        other = attrs.evolve(
+            incident.truth,
+            severity=Severity.P2,
+            root_causes=frozenset({"email-queue"}),
+            teams=frozenset({"security-team"}),
+            remedies=frozenset(),
+        )
+        looks = (
+            WAIT,
+            RequestMoreLogs("user-db"),
+            ClassifySeverity(P1),
+            IdentifyRootCause("user-db"),
+        )
+        assert screens(incident, looks) == screens(attrs.evolve(incident, truth=other), looks)
+
+
+# -- one screen by hand ---------------------------------------------------------------
+
+
+def test_a_whole_screen_word_for_word() -> None:
+    rest = Reading(4, 35, 36)
+    screen = Observation(
+        topology=SEVEN_SERVICES,
+        tick=3,
+        horizon=12,
+        closing=None,
+        open_loop=False,
+        alerts=(Alert("auth-service", "HighLatency", 0), Alert("email-queue", "DiskUsage", 2)),
+        slo=Reading(742, 1800, 950),
+        window=(LogLine(91, "auth-service", "ERROR", "call to user-db timed out"),),
+        inspection=(LogLine(-60, "user-db", "INFO", "health probe ok"),),
+        health=(None, Reading(140, 900, 300), None, None, None, None, rest),
+        changes=(Change("user-db", "deploy", 12, "release 1.2.3"),),
+        directory=SEVEN_SERVICES.owners,
+        severity=P1,
+        root_cause=None,
+        pages=("dba-team",),
+        last_actions=(RequestMoreLogs("user-db"),),
+    )
+    assert render_observation(screen).splitlines() == [
+        "TICK 3/12",
+        "LAST: request_more_logs user-db",
+        "SLO edge: errors 7.42%, p99 1800 ms (was 950)",
+        "ALERTS: HighLatency auth-service (tick 0), DiskUsage email-queue (tick 2)",
+        "REQUESTED LOGS:",
+        "-60s INFO user-db: health probe ok",
+        "LOGS:",
+        "+91s ERROR auth-service: call to user-db timed out",
+        "HEALTH (was: p99 2 min ago):",
+        "auth-service degraded: errors 1.40%, p99 900 ms (was 300)",
+        "email-queue ok: errors 0.04%, p99 35 ms (was 36)",
+        "unknown: api-gateway, user-db, payment-service, payment-db, notification-service",
+        "CHANGES: 12 min ago user-db release 1.2.3",
+        "DIRECTORY: sre-team: api-gateway, email-queue; "
+        "backend-team: auth-service, payment-service, notification-service; "
+        "dba-team: user-db, payment-db",
+        "DECLARED: severity P1, root cause -, paged dba-team",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reading", "status"),
+    [
+        (Reading(500, 0, 0), "failing"),
+        (Reading(0, 2000, 0), "failing"),
+        (Reading(499, 0, 0), "degraded"),
+        (Reading(0, 800, 0), "degraded"),
+        (Reading(99, 799, 0), "ok"),
+    ],
+)
+def test_a_service_has_the_status_of_the_severity_rule(reading: Reading, status: str) -> None:
+    assert status_of(reading) == status
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        (played(real_incident(), WAIT), "LAST: request_more_logs all"),
+        (played(real_incident(), RIGHT_PAGE), "LAST: escalate dba-team: acknowledged"),
+        (played(real_incident(), WRONG_PAGE), "LAST: escalate sre-team: the wrong people took it"),
+        (
+            played(real_incident(), FIX),
+            "LAST: remediate kill-query:user-db: done, watch the panels",
+        ),
+        (
+            played(real_incident(), ClassifySeverity(P1), ClassifySeverity(Severity.P3)),
+            "LAST: classify_severity P3: no effect, P1 stands",
+        ),
+        (played(real_incident(), ClassifySeverity(P1)), "LAST: classify_severity P1"),
+        (
+            played(
+                real_incident(), IdentifyRootCause("user-db"), IdentifyRootCause("payment-db", 0.4)
+            ),
+            "LAST: identify_root_cause payment-db: no effect, user-db stands",
+        ),
+        (
+            played(real_incident(), Malformed("?", "no JSON object in the reply")),
+            "LAST: not understood: no JSON object in the reply",
+        ),
+        (played(real_incident(), Resolve()), "CLOSED: resolved"),
+        (played(real_incident(), WRONG_PAGE), "CLOSED: misrouted"),
+        (played(real_incident(), *waits(12)), "CLOSED: out_of_time"),
+        (played(real_incident(), WAIT), "ALERTS: none"),
+        (played(real_incident()), "DECLARED: severity -, root cause -"),
+    ],
+)
+def test_what_came_of_an_act_is_said(state: State, expected: str) -> None:
+    assert expected in render_observation(observe(state)).splitlines()
+
+
+def test_a_wrong_remedy_reads_like_the_right_one() -> None:
+    incident = real_incident()
+    right = render_observation(observe(played(incident, FIX)))
+    wrong_action = attrs.evolve(FIX, remedy=Remedy.SCALE)
+    wrong = render_observation(observe(played(incident, wrong_action)))
+    assert wrong == right.replace("kill-query", "scale")
+
+
+def test_a_recording_says_that_remedies_change_nothing() -> None:
+    screen = attrs.evolve(observe(initial_state(real_incident())), open_loop=True)
+    assert "recording" in render_observation(screen).splitlines()[0]
+
+
+def test_a_role_reads_its_own_parts_only() -> None:
+    state = initial_state(make_incident("cascading_failure-v1/test/4"))
+    page = Escalate(min(state.incident.truth.teams))
+    state = transition(transition(state, RequestMoreLogs("user-db")), page)
+    titles = {
+        role.name: {
+            re.split("[: ]", line)[0]
+            for line in render_observation(observe(state, role)).splitlines()
+        }
+        & {"SLO", "ALERTS", "LOGS", "HEALTH", "CHANGES", "DIRECTORY", "DECLARED", "LAST"}
+        for role in (TRIAGE, ESCALATION, REMEDIATION)
+    }
+    assert titles == {
+        "triage": {"SLO", "ALERTS", "LOGS"},
+        "escalation": {"CHANGES", "DIRECTORY", "DECLARED"},
+        "remediation": {"HEALTH", "DECLARED", "LAST"},
+    }

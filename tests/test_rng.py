@@ -1,0 +1,97 @@
+"""Counter-based draws: known values, and independence from order and neighbours."""
+
+import pytest
+
+from logtriage.rng import MASK, Draws, Stream, below, between, draw, hash_name, mix, subkey
+
+# SplitMix64 as published (Steele, Lea, Flood 2014): a generator seeded with 1234567
+# yields these; its n-th output is the finaliser at seed + n * golden gamma.
+SPLITMIX64 = (6457827717110365317, 3203168211198807973, 9817491932198370423)
+
+
+def test_draws_are_splitmix64() -> None:
+    assert tuple(draw(1234567, n) for n in (1, 2, 3)) == SPLITMIX64
+
+
+def test_mix_is_the_finaliser_at_zero_counters() -> None:
+    assert draw(987654321) == mix(987654321)
+
+
+def test_mix_is_injective_on_a_sample() -> None:
+    assert len({mix(value) for value in range(20_000)}) == 20_000
+    assert all(0 <= mix(value) <= MASK for value in (0, 1, MASK))
+
+
+def test_names_hash_alike_everywhere() -> None:
+    # BLAKE2b, digest of 8 bytes, little endian; not Python's salted hash.
+    assert hash_name("") == int.from_bytes(bytes.fromhex("e4a6a0577479b2b4"), "little")
+    assert hash_name("window") != hash_name("window ")
+
+
+def test_order_of_draws_does_not_matter() -> None:
+    forth = [draw(7, a, b) for a in range(30) for b in range(30)]
+    back = [draw(7, a, b) for a in reversed(range(30)) for b in reversed(range(30))]
+    assert forth == back[::-1]
+    assert len(set(forth)) == 900
+
+
+def test_streams_of_one_seed_and_of_neighbours_share_nothing() -> None:
+    streams = [hash_name(name) for name in ("truth", "window", "service")]
+    keys = [subkey(seed, stream) for seed in range(200) for stream in streams]
+    drawn = [draw(key, n) for key in keys for n in range(5)]
+    assert len(set(drawn)) == len(drawn)
+
+
+@pytest.mark.parametrize(
+    ("bits", "n", "expected"), [(0, 10, 0), (MASK, 10, 9), (1 << 63, 10, 5), (MASK, 1, 0)]
+)
+def test_below_maps_the_top_bits(bits: int, n: int, expected: int) -> None:
+    assert below(bits, n) == expected
+
+
+@pytest.mark.parametrize(
+    ("bits", "low", "high", "expected"),
+    [(0, -3, 3, -3), (MASK, -3, 3, 3), (1 << 63, 0, 9, 5), (MASK, 4, 4, 4)],
+)
+def test_between_includes_both_ends(bits: int, low: int, high: int, expected: int) -> None:
+    assert between(bits, low, high) == expected
+
+
+def test_below_is_nearly_uniform() -> None:
+    counts = [0] * 7
+    for n in range(14_000):
+        counts[below(draw(99, n), 7)] += 1
+    assert all(1_850 <= count <= 2_150 for count in counts)  # 2,000, sigma 41
+
+
+def test_a_stream_repeats_itself_from_the_start() -> None:
+    one, other = Stream(5, hash_name("truth")), Stream(5, hash_name("truth"))
+    assert [one.bits() for _ in range(5)] == [other.bits() for _ in range(5)]
+
+
+def test_slots_can_be_drawn_in_any_order() -> None:
+    forth, back = Draws(5, hash_name("truth")), Draws(5, hash_name("truth"))
+    places = [(slot, index) for slot in range(20) for index in range(20)]
+    drawn = [forth.bits(*place) for place in places]
+    assert drawn == [back.bits(*place) for place in reversed(places)][::-1]
+    assert len(set(drawn)) == len(places)
+    assert forth.bits(3) == forth.bits(3, 0)
+    assert drawn[61] == draw(subkey(5, hash_name("truth")), 3, 1)
+
+
+def test_draws_stay_within_their_ranges() -> None:
+    draws = Draws(6, hash_name("ranges"))
+    assert {draws.below(5, 1, index) for index in range(500)} == set(range(5))
+    assert {draws.between(-2, 2, 2, index) for index in range(500)} == set(range(-2, 3))
+
+
+def test_chance_and_weights_follow_their_shares() -> None:
+    draws, stream = Draws(1, hash_name("shares")), Stream(1, hash_name("shares"))
+    many = range(8_000)
+    assert not any(draws.chance(0, 1, index) for index in many)
+    assert all(draws.chance(1000, 1, index) for index in many)
+    assert 1_840 <= sum(draws.chance(250, 2, index) for index in many) <= 2_160  # 2,000, sigma 39
+    assert 1_840 <= sum(stream.chance(250) for _ in many) <= 2_160
+    picks = [draws.weighted((1, 0, 3), 3, index) for index in many]
+    assert set(picks) == {0, 2}
+    assert 1_840 <= picks.count(0) <= 2_160

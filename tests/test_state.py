@@ -1,0 +1,131 @@
+"""States are their history: facts by hand, and values that never change."""
+
+import attrs
+import pytest
+
+from logtriage import (
+    ClassifySeverity,
+    Closing,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    Malformed,
+    Remediate,
+    Remedy,
+    RequestMoreLogs,
+    Resolve,
+    State,
+    initial_state,
+    transition,
+)
+from logtriage.state import facts_of
+from logtriage.telemetry import Effects
+from tests.builders import FIX, P1, P2, RIGHT_PAGE, benign_incident, played, real_incident, waits
+
+
+def test_an_initial_state_is_open_and_empty() -> None:
+    state = initial_state(real_incident())
+    assert (state.tick, state.history, state.closing, state.closed_at) == (0, (), None, None)
+    assert not state.is_closed
+    assert state.actions == ()
+    facts = state.facts
+    assert (facts.severity, facts.root_cause, facts.confidence, facts.fixed_at) == (None,) * 4
+    assert facts.effects == Effects()
+
+
+def test_facts_of_a_busy_history() -> None:
+    restart, flush = (
+        Remediate(Remedy.RESTART, "api-gateway"),
+        Remediate(Remedy.FLUSH_CACHE, "user-db"),
+    )
+    state = played(
+        real_incident(),
+        RequestMoreLogs("user-db"),
+        ClassifySeverity(P2),
+        ClassifySeverity(P1),
+        IdentifyRootCause("auth-service", 0.4),
+        IdentifyRootCause("user-db", 0.9),
+        restart,
+        FIX,
+        flush,
+        FIX,
+        RIGHT_PAGE,
+        RequestMoreLogs(None),
+    )
+    facts = state.facts
+    assert facts.severity is P2
+    assert facts.root_cause == "auth-service"
+    assert facts.confidence == 0.4
+    assert facts.pages == ((9, "dba-team"),)
+    assert facts.remedies == (
+        (5, Remedy.RESTART, "api-gateway"),
+        (6, Remedy.KILL_QUERY, "user-db"),
+        (7, Remedy.FLUSH_CACHE, "user-db"),
+        (8, Remedy.KILL_QUERY, "user-db"),
+    )
+    assert facts.requests == ((0, 2), (10, -1))
+    assert facts.fixed_at == 6
+    assert facts.wrong_remedies == 2
+    assert facts.wrong_pages == 0
+    assert facts.effects == Effects(6, ((0, 5),))
+
+
+def test_a_confidence_belongs_to_the_declaration_that_stands() -> None:
+    state = played(real_incident(), IdentifyRootCause("user-db"), IdentifyRootCause("user-db", 0.9))
+    assert state.facts.confidence is None
+
+
+def test_a_restart_that_is_the_fix_makes_no_blip() -> None:
+    incident = real_incident(remedies=((Remedy.RESTART, "user-db"),))
+    facts = played(incident, Remediate(Remedy.RESTART, "user-db")).facts
+    assert facts.effects == Effects(0, ())
+
+
+def test_wrong_pages_are_counted_where_they_do_not_close() -> None:
+    incident = benign_incident()
+    plays = ((0, Escalate("sre-team")), (0, Escalate("dba-team")))
+    assert facts_of(incident, plays).wrong_pages == 2
+
+
+def test_malformed_actions_change_no_fact() -> None:
+    state = played(real_incident(), Malformed("?", "unreadable"), Malformed("", "empty"))
+    assert state.facts == initial_state(real_incident()).facts
+    assert state.tick == 2
+
+
+@pytest.mark.parametrize(
+    ("actions", "closing", "closed_at"),
+    [
+        ((Resolve(),), Closing.RESOLVED, 1),
+        ((*waits(3), Resolve()), Closing.RESOLVED, 4),
+        ((*waits(2), Ignore()), Closing.IGNORED, 3),
+        ((Escalate("sre-team"),), Closing.MISROUTED, 1),
+        (waits(12), Closing.OUT_OF_TIME, 12),
+        ((*waits(11), Resolve()), Closing.RESOLVED, 12),
+        ((*waits(11), Escalate("sre-team")), Closing.MISROUTED, 12),
+        (waits(11), None, None),
+    ],
+)
+def test_when_and_why_a_state_is_closed(
+    actions: tuple[Resolve, ...], closing: Closing | None, closed_at: int | None
+) -> None:
+    state = played(real_incident(), *actions)
+    assert (state.closing, state.closed_at) == (closing, closed_at)
+    assert state.is_closed == (closing is not None)
+    assert state.actions == actions
+
+
+def test_states_are_values() -> None:
+    one, other = (played(real_incident(), RIGHT_PAGE, FIX) for _ in range(2))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != played(real_incident(), FIX, RIGHT_PAGE)
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        one.tick = 5  # type: ignore[misc]
+
+
+def test_a_transition_leaves_the_state_before_as_it_was() -> None:
+    before = initial_state(real_incident())
+    copy = State(before.incident)
+    transition(before, Resolve())
+    assert before == copy

@@ -1,0 +1,148 @@
+"""Tasks, canonical incident ids, and seeds that never meet."""
+
+import pytest
+
+from logtriage import TASKS, InvalidInput, UnknownName, get_task, incident_ids
+from logtriage.propagation import Mode
+from logtriage.tasks import MAX_INDEX, SPLITS, IncidentId, parse_incident_id, stratum
+
+
+@pytest.mark.parametrize(
+    ("name", "horizon", "noise", "mode"),
+    [
+        ("single_crash", 8, 200, Mode.LOUD),
+        ("cascading_failure", 12, 300, Mode.CASCADE),
+        ("silent_degradation", 15, 600, Mode.DRIFT),
+    ],
+)
+@pytest.mark.parametrize("version", [0, 1])
+def test_the_spec_sheets_of_the_design(
+    name: str, horizon: int, noise: int, mode: Mode, version: int
+) -> None:
+    task = get_task(f"{name}-v{version}")
+    assert (task.horizon, task.noise, task.mode) == (horizon, noise, mode)
+    assert task.original == (version == 0)
+    assert task.rubric == ("logtriage/1" if version else f"logtriage-env/0/{name}")
+
+
+def test_six_tasks_each_with_a_reasoned_history() -> None:
+    assert len({task.id for task in TASKS}) == len(TASKS) == 6
+    for task in TASKS:
+        assert task.history[-1].startswith(f"v{task.version}: ")
+        assert task.title
+        assert task.hard
+
+
+def test_an_unknown_task_lists_the_known_ones() -> None:
+    with pytest.raises(UnknownName, match="unknown task 'single_crash'; known: single_crash-v1, "):
+        get_task("single_crash")
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("index", [0, 1, 42, MAX_INDEX - 1])
+def test_an_id_is_read_and_written_alike(split: str, index: int) -> None:
+    text = f"cascading_failure-v1/{split}/{index}"
+    parsed = parse_incident_id(text)
+    assert parsed == IncidentId(get_task("cascading_failure-v1"), split, index)
+    assert str(parsed) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "single_crash-v1",
+        "single_crash-v1/test",
+        "single_crash-v1/test/1/2",
+        "single_crash-v1/test/",
+        "single_crash-v1/test/-1",
+        "single_crash-v1/test/+1",
+        "single_crash-v1/test/01",
+        "single_crash-v1/test/00",
+        "single_crash-v1/test/ 1",
+        "single_crash-v1/test/1 ",
+        "single_crash-v1/test/1\n",
+        "single_crash-v1/test/1.0",
+        "single_crash-v1/test/1e3",
+        "single_crash-v1/test/1_000",
+        "single_crash-v1/test/\u0661",  # Arabic-Indic one
+        "single_crash-v1/test/\u00b2",  # superscript two
+        f"single_crash-v1/test/{MAX_INDEX}",
+        f"single_crash-v1/test/{'9' * 5000}",
+        "/single_crash-v1/test/1",
+    ],
+)
+def test_an_id_in_any_other_form_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput):
+        parse_incident_id(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nosuch-v1/test/1", "unknown task 'nosuch-v1'; known: single_crash-v1"),
+        ("Single_crash-v1/test/1", "unknown task"),
+        ("single_crash-v1/dev/1", "unknown split 'dev'; known: train, val, test, ood"),
+        ("single_crash-v1/Test/1", "unknown split"),
+        ("single_crash-v1//1", "unknown split ''"),
+    ],
+)
+def test_unknown_parts_of_an_id_are_named(text: str, message: str) -> None:
+    with pytest.raises(UnknownName, match=message):
+        parse_incident_id(text)
+
+
+def test_ids_are_listed_from_a_start() -> None:
+    assert incident_ids("single_crash-v1", "ood", 3, start=7) == (
+        "single_crash-v1/ood/7",
+        "single_crash-v1/ood/8",
+        "single_crash-v1/ood/9",
+    )
+    assert incident_ids("single_crash-v1", "test", 0) == ()
+    with pytest.raises(UnknownName, match="unknown split"):
+        incident_ids("single_crash-v1", "dev", 1)
+    with pytest.raises(UnknownName, match="unknown task"):
+        incident_ids("x", "test", 1)
+
+
+def test_seeds_of_all_tasks_and_splits_are_distinct() -> None:
+    seeds = [
+        IncidentId(task, split, index).seed
+        for task in TASKS
+        for split in SPLITS
+        for index in (*range(2_000), MAX_INDEX - 1)
+    ]
+    assert len(set(seeds)) == len(seeds)
+    assert all(0 <= seed < 1 << 64 for seed in seeds)
+
+
+def test_the_split_stands_in_the_top_two_bits() -> None:
+    task = get_task("single_crash-v1")
+    for number, split in enumerate(SPLITS):
+        assert {IncidentId(task, split, index).seed >> 62 for index in range(500)} == {number}
+
+
+def test_neighbouring_seeds_differ_in_about_half_of_their_bits() -> None:
+    task = get_task("single_crash-v1")
+    flips = [
+        (
+            IncidentId(task, "test", index).seed ^ IncidentId(task, "test", index + 1).seed
+        ).bit_count()
+        for index in range(1_000)
+    ]
+    assert 29 <= sum(flips) / len(flips) <= 33  # 31 of 62
+    assert min(flips) >= 12
+
+
+def test_a_block_of_neighbours_holds_each_place_once() -> None:
+    task = get_task("silent_degradation-v1")
+    places = [stratum(IncidentId(task, "test", index), 5, key=9) for index in range(500)]
+    assert all(sorted(places[n : n + 5]) == [0, 1, 2, 3, 4] for n in range(0, 500, 5))
+    # ... but not in the same order every time
+    assert len({tuple(places[n : n + 5]) for n in range(0, 500, 5)}) > 1
+
+
+@pytest.mark.parametrize(("count", "start"), [(3, -1), (-1, 0), (1, MAX_INDEX)])
+def test_ids_out_of_range_are_refused(count: int, start: int) -> None:
+    with pytest.raises(InvalidInput, match="indices lie in"):
+        incident_ids("single_crash-v1", "test", count, start)

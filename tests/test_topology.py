@@ -1,0 +1,114 @@
+"""Topologies: the default one, derived graph facts, and every rule that is enforced."""
+
+from typing import Any
+
+import pytest
+
+from logtriage import SEVEN_SERVICES, Service, Topology, TopologyError, UnknownName
+
+TEAMS = ("sre-team", "security-team")
+
+
+def topology(*services: Service, **changes: Any) -> Topology:
+    fields: dict[str, Any] = {"name": "t", "teams": TEAMS, "services": services, **changes}
+    return Topology(**fields)
+
+
+def edge(*calls: str) -> Service:
+    return Service("gate", "edge", "sre-team", calls)
+
+
+def inner(name: str, *calls: str, tier: str = "service", owner: str = "sre-team") -> Service:
+    return Service(name, tier, owner, calls)
+
+
+def test_the_default_topology_is_the_one_of_the_design() -> None:
+    owners = dict(zip(SEVEN_SERVICES.names, SEVEN_SERVICES.owners, strict=True))
+    assert owners == {
+        "api-gateway": "sre-team",
+        "auth-service": "backend-team",
+        "user-db": "dba-team",
+        "payment-service": "backend-team",
+        "payment-db": "dba-team",
+        "notification-service": "backend-team",
+        "email-queue": "sre-team",
+    }
+    assert {one.name: one.calls for one in SEVEN_SERVICES.services} == {
+        "api-gateway": ("auth-service", "payment-service", "notification-service"),
+        "auth-service": ("user-db",),
+        "user-db": (),
+        "payment-service": ("payment-db",),
+        "payment-db": (),
+        "notification-service": ("email-queue",),
+        "email-queue": (),
+    }
+    assert SEVEN_SERVICES.teams == ("sre-team", "backend-team", "dba-team", "security-team")
+    assert "security-team" not in SEVEN_SERVICES.owners
+
+
+def test_graph_facts_of_a_small_graph_by_hand() -> None:
+    # gate -> a -> c, gate -> b -> c; a also calls b
+    graph = topology(edge("a", "b"), inner("a", "c", "b"), inner("b", "c"), inner("c"))
+    assert graph.names == ("gate", "a", "b", "c")
+    assert graph.calls == ((1, 2), (3, 2), (3,), ())
+    assert graph.callers == ((), (0,), (0, 1), (1, 2))
+    assert graph.edges == (0,)
+    assert graph.depth == (0, 1, 1, 2)
+    assert graph.hops_from(3) == (2, 1, 1, 0)
+    assert graph.hops_from(1) == (1, 0, -1, -1)
+    assert len(graph) == 4
+
+
+def test_names_are_looked_up_or_refused_with_the_choices() -> None:
+    assert SEVEN_SERVICES.index("user-db") == 2
+    assert "user-db" in SEVEN_SERVICES
+    assert "user" not in SEVEN_SERVICES
+    assert 2 not in SEVEN_SERVICES
+    with pytest.raises(UnknownName, match="unknown service 'pay-db'; known: api-gateway, auth"):
+        SEVEN_SERVICES.index("pay-db")
+
+
+def test_cycles_and_several_edges_are_allowed() -> None:
+    graph = topology(edge("a"), inner("a", "b"), inner("b", "a"), Service("g2", "edge", TEAMS[0]))
+    assert graph.depth == (0, 1, 2, 0)
+    assert graph.hops_from(1) == (1, 0, 1, -1)
+
+
+def test_equal_topologies_are_equal_and_hash_alike() -> None:
+    one, other = topology(edge("a"), inner("a")), topology(edge("a"), inner("a"))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != topology(edge("a"), inner("a"), name="u")
+
+
+@pytest.mark.parametrize(
+    ("services", "changes", "message"),
+    [
+        ((), {}, "no services"),
+        ((edge(),), {"teams": ()}, "no teams"),
+        ((edge(),), {"teams": ("a", "a")}, "team 'a' appears twice"),
+        ((edge(), inner("a"), inner("a")), {}, "service 'a' appears twice"),
+        ((edge(""), inner("")), {}, "service name '' must be letters, digits"),
+        ((edge("a b"), inner("a b")), {}, "service name 'a b' must be"),
+        ((edge("a:b"), inner("a:b")), {}, "service name 'a:b' must be"),
+        ((edge("--"), inner("--")), {}, "service name '--' must be"),
+        ((edge("all"), inner("all")), {}, "service name 'all' is reserved"),
+        ((edge("None"), inner("None")), {}, "service name 'None' is reserved"),
+        ((edge("a"), inner("a", tier="cache")), {}, "service 'a': tier 'cache' is none of edge,"),
+        ((edge("a"), inner("a", owner="x")), {}, "service 'a': owner 'x' is not one of its teams"),
+        ((edge("a"), inner("a", "b")), {}, "service 'a': calls unknown 'b'"),
+        ((edge("a"), inner("a", "a")), {}, "service 'a': calls itself"),
+        ((edge("a", "a"), inner("a")), {}, "service 'gate': calls 'a' twice"),
+        ((inner("a"),), {}, "no service of tier 'edge'"),
+        ((edge(), inner("a"), inner("b", "a")), {}, "no edge service reaches a, b"),
+        ((edge(),), {"capacity_team": "x"}, "capacity_team 'x' is not one of its teams"),
+        ((edge(),), {"security_team": "x"}, "security_team 'x' is not one of its teams"),
+    ],
+)
+def test_a_broken_rule_is_named(
+    services: tuple[Service, ...], changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TopologyError) as caught:
+        topology(*services, **changes)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("topology 't': ")

@@ -1,0 +1,86 @@
+"""Transcripts: the record of an episode, read-only, with what was played."""
+
+import pickle
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage import (
+    IdentifyRootCause,
+    Malformed,
+    Resolve,
+    Transcript,
+    initial_state,
+    transcript_of,
+)
+from logtriage.transcript import COMPLETED, SCHEMA
+from tests.builders import FIX, WAIT, played, real_incident
+
+
+def test_a_transcript_of_a_state() -> None:
+    state = played(
+        real_incident(),
+        WAIT,
+        IdentifyRootCause("user-db", 0.5),
+        Malformed("?", "why"),
+        FIX,
+        Resolve(),
+    )
+    transcript = transcript_of(state, agent="me", extra={"run": 7})
+    assert transcript.incident == "hand-made/test/0"
+    assert [dict(wire) for wire in transcript.actions] == [
+        {"action_type": "request_more_logs", "value": "all"},
+        {"action_type": "identify_root_cause", "value": "user-db", "confidence": 0.5},
+        {"action_type": "malformed", "value": "?", "reason": "why"},
+        {"action_type": "remediate", "value": "kill-query:user-db"},
+        {"action_type": "resolve"},
+    ]
+    assert (transcript.status, transcript.agent, dict(transcript.extra)) == (
+        COMPLETED,
+        "me",
+        {"run": 7},
+    )
+
+
+def test_the_transcript_of_an_episode_that_never_began() -> None:
+    transcript = transcript_of(initial_state(real_incident()), status="the model server is down")
+    assert transcript.actions == ()
+    assert transcript.status == "the model server is down"
+    assert transcript.agent is None
+    assert dict(transcript.extra) == {}
+
+
+def test_the_schema_is_versioned() -> None:
+    assert SCHEMA == "logtriage.transcript/1"
+
+
+def test_a_transcript_does_not_change_with_what_it_was_made_from() -> None:
+    wire: dict[str, Any] = {"action_type": "resolve"}
+    extra: dict[str, Any] = {"run": 7}
+    transcript = Transcript("x", [wire], extra=extra)
+    wire["action_type"] = "ignore"
+    extra["run"] = 8
+    assert dict(transcript.actions[0]) == {"action_type": "resolve"}
+    assert dict(transcript.extra) == {"run": 7}
+
+
+def test_a_transcript_is_read_only() -> None:
+    transcript = Transcript("x", ({"action_type": "resolve"},), extra={"run": 7})
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        transcript.incident = "y"  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        transcript.actions[0]["action_type"] = "ignore"  # type: ignore[index]
+    with pytest.raises(TypeError):
+        transcript.extra["run"] = 8  # type: ignore[index]
+
+
+def test_equal_records_are_equal() -> None:
+    one, other = (Transcript("x", ({"action_type": "resolve"},), extra={"a": 1}) for _ in range(2))
+    assert one == other
+    assert one != Transcript("x", ({"action_type": "ignore"},), extra={"a": 1})
+
+
+def test_a_transcript_can_be_pickled() -> None:
+    transcript = Transcript("x", ({"action_type": "resolve"},), agent="me", extra={"k": [1]})
+    assert pickle.loads(pickle.dumps(transcript)) == transcript

@@ -1,0 +1,195 @@
+"""How actions and time change a state: closing rules, horizons, joint play."""
+
+import pytest
+
+from logtriage import (
+    Action,
+    ClassifySeverity,
+    Closing,
+    EpisodeOver,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    Malformed,
+    Remediate,
+    Remedy,
+    RequestMoreLogs,
+    Resolve,
+    Severity,
+    State,
+    UnknownName,
+    all_actions,
+    apply,
+    initial_state,
+    play,
+    tick,
+    transition,
+)
+from logtriage.incident import ClosingRules
+from logtriage.topology import SEVEN_SERVICES
+from tests.builders import (
+    FIX,
+    P1,
+    P2,
+    P3,
+    RIGHT_PAGE,
+    WAIT,
+    WRONG_PAGE,
+    benign_incident,
+    played,
+    real_incident,
+    waits,
+)
+
+ORIGINAL_RULES = ClosingRules(wrong_page=False, ignore_only_p1=True)
+
+
+@pytest.mark.parametrize("action", [*all_actions(SEVEN_SERVICES), Malformed("?", "unreadable")])
+def test_every_action_costs_one_tick(action: Action) -> None:
+    state = transition(initial_state(real_incident()), action)
+    assert state.tick == 1
+    assert state.actions == (action,)
+
+
+@pytest.mark.parametrize("action", [*all_actions(SEVEN_SERVICES), Malformed("?", "unreadable")])
+def test_what_closes_a_real_incident(action: Action) -> None:
+    expected = None
+    if action == Resolve():
+        expected = Closing.RESOLVED
+    elif action == Ignore():
+        expected = Closing.IGNORED
+    elif isinstance(action, Escalate) and action.team != "dba-team":
+        expected = Closing.MISROUTED
+    assert transition(initial_state(real_incident()), action).closing is expected
+
+
+@pytest.mark.parametrize("team", SEVEN_SERVICES.teams)
+def test_any_page_closes_a_benign_incident(team: str) -> None:
+    state = transition(initial_state(benign_incident()), Escalate(team))
+    assert state.closing is Closing.MISROUTED
+
+
+@pytest.mark.parametrize("team", SEVEN_SERVICES.teams)
+def test_v0_a_wrong_page_closes_nothing(team: str) -> None:
+    incident = real_incident(closing=ORIGINAL_RULES)
+    assert transition(initial_state(incident), Escalate(team)).closing is None
+
+
+@pytest.mark.parametrize(("severity", "closes"), [(P1, True), (P2, False), (P3, False)])
+def test_v0_ignore_closes_only_a_p1(severity: Severity, closes: bool) -> None:
+    incident = real_incident(severity, closing=ORIGINAL_RULES)
+    state = transition(initial_state(incident), Ignore())
+    assert state.closing is (Closing.IGNORED if closes else None)
+    assert state.tick == 1
+
+
+@pytest.mark.parametrize("horizon", [8, 12, 15])
+def test_an_open_incident_runs_out_of_time_at_its_horizon(horizon: int) -> None:
+    state = played(real_incident(horizon=horizon), *waits(horizon - 1))
+    assert state.closing is None
+    state = transition(state, WAIT)
+    assert state.closing is Closing.OUT_OF_TIME
+    assert state.tick == horizon
+
+
+def test_the_last_tick_may_still_be_used_to_resolve() -> None:
+    state = played(real_incident(horizon=8), *waits(7), Resolve())
+    assert state.closing is Closing.RESOLVED
+
+
+@pytest.mark.parametrize(
+    "closed",
+    [
+        played(real_incident(), Resolve()),
+        played(real_incident(), Ignore()),
+        played(real_incident(), WRONG_PAGE),
+        played(real_incident(), *waits(12)),
+    ],
+    ids=lambda state: str(state.closing),
+)
+def test_closed_states_take_no_action_and_no_time(closed: State) -> None:
+    with pytest.raises(EpisodeOver, match="hand-made/test/0 is closed"):
+        apply(closed, WAIT)
+    with pytest.raises(EpisodeOver, match="hand-made/test/0 is closed"):
+        transition(closed, Resolve())
+    with pytest.raises(EpisodeOver, match="hand-made/test/0 is closed"):
+        tick(closed)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        IdentifyRootCause("pay-db"),
+        RequestMoreLogs("pay-db"),
+        Remediate(Remedy.SCALE, "pay-db"),
+        Escalate("x-team"),
+    ],
+)
+def test_a_name_that_does_not_exist_is_refused(action: Action) -> None:
+    state = initial_state(real_incident())
+    for refuse in (apply, transition):
+        with pytest.raises(UnknownName, match=r"unknown (service|team)"):
+            refuse(state, action)
+    with pytest.raises(UnknownName, match=r"unknown (service|team)"):
+        play(state.incident, [action])
+
+
+def test_apply_takes_no_time_and_several_may_act_in_one_tick() -> None:
+    state = initial_state(real_incident())
+    for action in (ClassifySeverity(P1), RIGHT_PAGE, FIX):
+        state = apply(state, action)
+        assert state.tick == 0
+    state = tick(state)
+    assert state.tick == 1
+    assert [when for when, _ in state.history] == [0, 0, 0]
+    assert state.facts.fixed_at == 0
+
+
+def test_a_tick_in_which_the_incident_closed_still_passes_once() -> None:
+    state = apply(initial_state(real_incident()), Resolve())
+    assert state.is_closed
+    assert (state.tick, state.closed_at) == (0, 1)
+    with pytest.raises(EpisodeOver):
+        apply(state, WAIT)
+    state = tick(state)
+    assert (state.tick, state.closing) == (1, Closing.RESOLVED)
+    with pytest.raises(EpisodeOver):
+        tick(state)
+
+
+def test_a_tick_without_an_action_is_allowed() -> None:
+    state = initial_state(real_incident(horizon=2))
+    state = tick(tick(state))
+    assert (state.closing, state.closed_at, state.history) == (Closing.OUT_OF_TIME, 2, ())
+
+
+@pytest.mark.parametrize("action", [*all_actions(SEVEN_SERVICES), Malformed("?", "unreadable")])
+def test_transition_is_apply_and_tick(action: Action) -> None:
+    state = played(real_incident(), WAIT, FIX)
+    assert transition(state, action) == tick(apply(state, action))
+
+
+@pytest.mark.parametrize(
+    ("actions", "used", "left"),
+    [
+        ((), 0, 0),
+        ((FIX, Resolve()), 2, 0),
+        ((FIX, Resolve(), WRONG_PAGE, FIX), 2, 2),
+        ((WRONG_PAGE, FIX, Resolve()), 1, 2),
+        (waits(12), 12, 0),
+        (waits(15), 12, 3),
+    ],
+)
+def test_play_counts_what_was_left_over(actions: tuple[Action, ...], used: int, left: int) -> None:
+    state, unplayed = play(real_incident(), actions)
+    assert (state.tick, state.actions, unplayed) == (used, actions[:used], left)
+    stepped = initial_state(real_incident())
+    for action in actions[:used]:
+        stepped = transition(stepped, action)
+    assert state == stepped
+
+
+def test_play_takes_any_iterable() -> None:
+    assert play(real_incident(), iter((FIX, Resolve(), FIX))) == play(
+        real_incident(), [FIX, Resolve(), FIX]
+    )
