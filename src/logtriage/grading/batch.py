@@ -44,9 +44,11 @@ Layout = Literal["batch_major", "time_major"]
 LAYOUTS: Final = ("batch_major", "time_major")
 
 Floats = NDArray[np.float64]
+AnyCall = Callable[..., Any]
 
-#: Actions graded at a time: small enough that all of a block stays in the L2 cache.
-BLOCK_BYTES: Final = 48 * 1024
+#: Actions graded at a time: calls into NumPy must be paid by enough work, and the block
+#: with what is derived from it should stay in the cache.
+BLOCK_BYTES: Final = 384 * 1024
 #: A table of totals is extended by a criterion as long as it has no more entries.
 TABLE_SIZE: Final = 8192
 
@@ -137,15 +139,15 @@ class _Totals:
     """
 
     measures: tuple[Measure, ...]
-    strides: tuple[tuple[Measure, int], ...]
+    strides: tuple[tuple[Measure, int, np.dtype[Any]], ...]
     table: Floats
     rest: tuple[tuple[Measure, Floats], ...]
     finish: Callable[[float], float]
 
     def of(self, levels: Mapping[Measure, Ints]) -> Floats:
-        code: Any = 0
-        for measure, stride in self.strides:
-            code = code + np.multiply(levels[measure], stride, dtype=np.uint16)
+        code: Any = np.uint8(0)
+        for measure, stride, dtype in self.strides:
+            code = code + np.multiply(levels[measure], stride, dtype=dtype)
         total = self.table.take(code)
         if not self.rest:
             return total
@@ -160,14 +162,17 @@ def _finished(totals: Floats, finish: Callable[[float], float]) -> Floats:
 
 
 def _totals(rubric: Rubric, rows: tuple[Criterion, ...], span: Span) -> _Totals:
-    table, strides, rest = np.zeros(1), [], []
+    table = np.zeros(1)
+    strides: list[tuple[Measure, int, np.dtype[Any]]] = []
+    rest: list[tuple[Measure, Floats]] = []
     for sign, row in _signed(rubric, rows):
         scores = np.array(MEASURES[row.measure].scores(span))
         points = sign * (row.weight * scores)
         if rest or len(table) * len(points) > TABLE_SIZE:
             rest.append((row.measure, points))
             continue
-        strides.append((row.measure, len(table)))
+        narrow = np.min_scalar_type(len(table) * len(points) - 1)
+        strides.append((row.measure, len(table), narrow))
         table = (table[np.newaxis, :] + points[:, np.newaxis]).ravel()
 
     def end(total: float) -> float:
@@ -190,26 +195,27 @@ class _Plan:
 
 @lru_cache(maxsize=64)
 def _plan(rubric: Rubric, span: Span) -> _Plan:
-    for what, name, function, known in (
-        *(("measure", row.name, row.measure, MEASURES) for row in _all_rows(rubric)),
-        *(("gate", gate.name, gate.holds, GATES) for gate in rubric.gates),
-    ):
-        if function not in known:
-            raise RubricError(
-                f"rubric {rubric.id!r}: {name!r} has {what} {_name(function)}, which cannot grade "
-                f"a batch; those that can: {', '.join(map(_name, known))}"
-            )
+    for row in (*rubric.criteria, *rubric.benign, *rubric.penalties):
+        _check_kernel(rubric, "measure", row.name, row.measure, tuple(MEASURES))
+    for gate in rubric.gates:
+        _check_kernel(rubric, "gate", gate.name, gate.holds, tuple(GATES))
     real = _totals(rubric, rubric.criteria, span)
     benign = _totals(rubric, rubric.benign, span) if rubric.benign else None
     also = benign.measures if benign else ()
     return _Plan(tuple(dict.fromkeys((*real.measures, *also))), real, benign)
 
 
-def _all_rows(rubric: Rubric) -> tuple[Criterion, ...]:
-    return (*rubric.criteria, *rubric.benign, *rubric.penalties)
+def _check_kernel(
+    rubric: Rubric, what: str, name: str, function: AnyCall, known: tuple[AnyCall, ...]
+) -> None:
+    if function not in known:
+        raise RubricError(
+            f"rubric {rubric.id!r}: {what} {_name(function)} ({name!r}) cannot grade a batch; "
+            f"those that can: {', '.join(map(_name, known))}"
+        )
 
 
-def _name(function: Callable[..., Any]) -> str:
+def _name(function: AnyCall) -> str:
     return f"{function.__module__}.{getattr(function, '__qualname__', function)}"
 
 
@@ -242,7 +248,7 @@ def grade_batch(
     if len(by_time) < span.ticks:
         by_time = np.full((span.ticks, len(truths)), PADDING, np.int8)
     # Twice the ticks and one: kernels number the ticks by fours, in the unsigned twin.
-    dtype = narrowest(max(truths.ranges.count - 1, 2 * span.ticks + 1))
+    dtype = narrowest(max(truths.ranges.count - 1, 2 * len(by_time) + 1))
     size = max(1, BLOCK_BYTES // (len(by_time) * dtype.itemsize))
 
     count = len(truths)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import count, takewhile
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import numpy as np
@@ -53,13 +53,13 @@ class Block:
     # -- helpers ----------------------------------------------------------------------
 
     def _mask(self, holds: Bools) -> Ints:
-        return np.subtract(holds.view(np.uint8), 1, dtype=self.unsigned)  # type: ignore[no-any-return]
+        return np.subtract(holds.view(np.uint8), 1, dtype=self.unsigned)
 
     def _within(self, actions: Ints, first: int, number: int) -> Bools:
         shifted = actions.view(self.unsigned)
         if first:
             shifted = shifted - self.unsigned.type(first)
-        return shifted < self.unsigned.type(number)  # type: ignore[no-any-return]
+        return shifted < self.unsigned.type(number)
 
     def _among(self, actions: Ints, accepted: Ints) -> Bools:
         columns = accepted[:, self.rows]
@@ -71,7 +71,7 @@ class Block:
         return found
 
     def _count(self, holds: Bools) -> Ints:
-        return np.add.reduce(holds.view(np.uint8), axis=0, dtype=self.unsigned)  # type: ignore[no-any-return]
+        return np.add.reduce(holds.view(np.uint8), axis=0, dtype=self.unsigned)
 
     # -- what was played --------------------------------------------------------------
 
@@ -82,7 +82,7 @@ class Block:
     @cached_property
     def _wrong_pages(self) -> Bools:
         pages = self._within(self.listed, self.ranges.page, self.ranges.pages)
-        return pages ^ self._right_pages  # type: ignore[no-any-return]
+        return pages ^ self._right_pages
 
     @cached_property
     def _closes(self) -> Ints:
@@ -100,19 +100,23 @@ class Block:
         return self._mask(closes)
 
     @cached_property
+    def _horizon(self) -> Ints:
+        return self.truths.narrow_horizon[self.rows]
+
+    @cached_property
     def _alive(self) -> Bools:
         """Where the incident was open, padding included."""
-        first = np.minimum.reduce(self._closes | self.times, axis=0)
-        horizons = self.truths.horizons
-        if horizons[0] >= len(self.times):
-            return self.times <= first  # type: ignore[no-any-return]
-        limit = np.minimum(self.truths.horizon[self.rows], len(self.times))
-        return (self.times <= first) & (self.times < limit.astype(self.unsigned))  # type: ignore[no-any-return]
+        last = np.minimum.reduce(self._closes | self.times, axis=0)
+        if self.truths.horizons[0] >= len(self.times):
+            return self.times <= last
+        limit = np.minimum(self._horizon, len(self.times)).astype(self.unsigned, copy=False)
+        end = np.minimum(np.minimum(last, len(self.times) - 1) + 1, limit)
+        return self.times < end
 
     @cached_property
     def played(self) -> Ints:
         """The actions (T, B), padding in place of those never played."""
-        return self.listed | self._mask(self._alive).view(self.signed)  # type: ignore[no-any-return]
+        return self.listed | self._mask(self._alive).view(self.signed)
 
     @cached_property
     def ticks(self) -> Ints:
@@ -124,11 +128,14 @@ class Block:
         """Why each incident closed, as an index into :data:`CLOSINGS`; -1 if open."""
         ranges = self.ranges
         closer = np.maximum.reduce(self.played | self._closes.view(self.signed), axis=0)
-        horizon = self.truths.horizon[self.rows]
-        found = np.where(self.ticks == horizon, np.int8(_OUT_OF_TIME), np.int8(-1))
-        found[closer >= 0] = _MISROUTED
-        found[closer == ranges.resolve] = _RESOLVED
-        found[closer == ranges.ignore] = _IGNORED
+        found = np.full(closer.shape, -1, np.int8)
+        for closing, holds in (
+            (_RESOLVED, closer == ranges.resolve),
+            (_IGNORED, closer == ranges.ignore),
+            (_MISROUTED, self._within(closer, ranges.page, ranges.pages)),
+            (_OUT_OF_TIME, (closer < 0) & (self.ticks == self._horizon)),
+        ):
+            found += holds.view(np.int8) * np.int8(closing + 1)  # at most one holds
         return found
 
     # -- facts ------------------------------------------------------------------------
@@ -141,13 +148,15 @@ class Block:
         ranks = self.played.view(self.unsigned)
         if ranges.severity:
             ranks = ranks - self.unsigned.type(ranges.severity)
-        step = self.unsigned.type(number + 1)
-        first = np.minimum.reduce((ranks + self.times * step) | self._mask(declares), axis=0)
-        rank = (first % step).astype(np.int8)
-        true = self.truths.severity[self.rows].astype(np.int8, copy=False)
-        off = np.abs(rank - true).view(np.uint8)
-        off[(rank == number) | (true < 0)] = number - 1
-        return off
+        # Two bits of rank, above them the tick; all ones, and so a rank of 3, for none.
+        first = np.minimum.reduce((ranks + self.times * 4) | self._mask(declares), axis=0)
+        rank, true = (
+            (first & 3).astype(np.uint8, copy=False),
+            self.truths.severity_or_far[self.rows],
+        )
+        off = np.maximum(rank, true) - np.minimum(rank, true)
+        off |= (rank == number).view(np.uint8) * np.uint8(number - 1)
+        return np.minimum(off, np.uint8(number - 1))
 
     @cached_property
     def _blame(self) -> Ints:
@@ -155,27 +164,27 @@ class Block:
         declares = self._within(self.played, self.ranges.root, self.ranges.roots)
         accepted = self._among(self.played, self.truths.accepted_roots)
         key = (self.times * 2 + 1) - accepted.view(np.uint8)
-        return np.minimum.reduce(key | self._mask(declares), axis=0)  # type: ignore[no-any-return]
+        return np.minimum.reduce(key | self._mask(declares), axis=0)
 
     @cached_property
     def blamed(self) -> Bools:
         """Whether any service was declared the root cause."""
-        return self._blame != np.iinfo(self.unsigned).max  # type: ignore[no-any-return]
+        return self._blame != np.iinfo(self.unsigned).max
 
     @cached_property
     def rightly_blamed(self) -> Bools:
         """Whether the first service declared is an accepted root cause."""
-        return (self._blame & 1) == 0  # type: ignore[no-any-return]
+        return (self._blame & 1) == 0
 
     @cached_property
     def paged(self) -> Bools:
         """Whether an accepted team was paged."""
-        return np.logical_or.reduce(self._right_pages & self._alive, axis=0)  # type: ignore[no-any-return]
+        return np.logical_or.reduce(self._right_pages & self._alive, axis=0)
 
     @cached_property
     def wrongly_paged(self) -> Bools:
         """Whether a team that is not accepted was paged."""
-        return np.logical_or.reduce(self._wrong_pages & self._alive, axis=0)  # type: ignore[no-any-return]
+        return np.logical_or.reduce(self._wrong_pages & self._alive, axis=0)
 
     @cached_property
     def remedies(self) -> Ints:
@@ -191,22 +200,22 @@ class Block:
     @cached_property
     def fixed(self) -> Bools:
         """Whether an accepted remedy was applied."""
-        return self.right_remedies > 0  # type: ignore[no-any-return]
+        return self.right_remedies > 0
 
     @cached_property
     def wrong_remedies(self) -> Ints:
         """How many remedies were not accepted."""
-        return self.remedies - self.right_remedies  # type: ignore[no-any-return]
+        return self.remedies - self.right_remedies
 
     @cached_property
     def resolved(self) -> Bools:
         """Whether the incident was closed by ``Resolve``."""
-        return self.closing == _RESOLVED  # type: ignore[no-any-return]
+        return self.closing == _RESOLVED
 
     @cached_property
     def ignored(self) -> Bools:
         """Whether the incident was closed by ``Ignore``."""
-        return self.closing == _IGNORED  # type: ignore[no-any-return]
+        return self.closing == _IGNORED
 
     @cached_property
     def benign(self) -> Bools:
@@ -235,7 +244,7 @@ _CREDITED: Final = tuple(takewhile(bool, map(criteria.remedy_credit, count())))
 
 
 def _times(levels: Ints, counts: Bools) -> Ints:
-    return levels * counts  # type: ignore[no-any-return]
+    return levels * counts
 
 
 def _remedy_levels(number: Ints, counts: Bools) -> Ints:

@@ -88,14 +88,14 @@ def _bools(value: Any) -> Bools:
     array = np.asarray(value)
     if array.dtype != np.bool_:
         raise InvalidInput(f"expected an array of bool, got one of {array.dtype}")
-    return _locked(array)  # type: ignore[no-any-return]
+    return _locked(array)
 
 
 def _ints(value: Any) -> Ints:
     array = np.asarray(value)
     if array.dtype.kind not in "iu":
         raise InvalidInput(f"expected an array of integers, got one of {array.dtype}")
-    return _locked(array)  # type: ignore[no-any-return]
+    return _locked(array)
 
 
 @attrs.frozen(eq=False)
@@ -162,7 +162,7 @@ class Truths:
     @cached_property
     def benign(self) -> Bools:
         """Whether there is nothing to act on (N,): no root cause is accepted."""
-        return ~self.root_causes.any(axis=1)
+        return np.logical_not(self.root_causes.any(axis=1))
 
     @cached_property
     def any_benign(self) -> bool:
@@ -205,12 +205,22 @@ class Truths:
     def ignore_closes(self) -> Bools | None:
         """Where ``Ignore`` closes (N,); None if everywhere."""
         closes: Bools = ~self.ignore_only_p1 | (self.severity == SEVERITIES.index(Severity.P1))
-        return None if closes.all() else closes
+        return None if bool(closes.all()) else closes
 
     @cached_property
     def wrong_page_closes(self) -> Bools | None:
         """Where paging a team that is not accepted closes (N,); None if everywhere."""
         return None if self.wrong_page.all() else self.wrong_page
+
+    @cached_property
+    def severity_or_far(self) -> NDArray[np.uint8]:
+        """``severity`` with, where it is not known, a number far from every class."""
+        return np.where(self.severity < 0, 100, self.severity).astype(np.uint8)
+
+    @cached_property
+    def narrow_horizon(self) -> Ints:
+        """``horizon`` in the narrowest type that holds it."""
+        return self.horizon.astype(np.min_scalar_type(max(self.horizons, default=0)))
 
     @cached_property
     def horizons(self) -> tuple[int, ...]:
