@@ -1,9 +1,14 @@
 """Graders for evaluation suites: rubrics, grades, and functions that produce them.
 
+``grade_batch`` and its kin load NumPy when they are first asked for.
+
 >>> from logtriage.grading import grade_actions
 >>> grade_actions("single_crash-v1/test/0", [{"action_type": "resolve"}]).score
 0.0
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from logtriage.grading.criteria import Measure, Measured
 from logtriage.grading.encoding import grade_to_json
@@ -27,10 +32,20 @@ from logtriage.grading.transcripts import (
     grade_transcript,
 )
 
+if TYPE_CHECKING:
+    from logtriage.grading.batch import (
+        BatchGrades,
+        Truths,
+        action_array,
+        grade_batch,
+        truths_of,
+    )
+
 __all__ = [
     "DEFAULT",
     "RECORDED",
     "RUBRICS",
+    "BatchGrades",
     "Criterion",
     "CriterionScore",
     "Gate",
@@ -40,14 +55,26 @@ __all__ = [
     "Measured",
     "Resolver",
     "Rubric",
+    "Truths",
+    "action_array",
     "get_rubric",
     "grade",
     "grade_actions",
+    "grade_batch",
     "grade_jsonl",
     "grade_to_json",
     "grade_transcript",
     "reward",
     "rubric_of",
     "score",
+    "truths_of",
     "unscored",
 ]
+
+_BATCH = ("BatchGrades", "Truths", "action_array", "grade_batch", "truths_of")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _BATCH:
+        return getattr(import_module("logtriage.grading.batch"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

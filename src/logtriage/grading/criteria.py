@@ -26,6 +26,21 @@ FREE_TICKS_BENIGN: Final = 2
 _RANK: Final = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 
 
+def severity_credit(off: int) -> float:
+    """The score of a severity that many classes off."""
+    return 1.0 if off == 0 else ADJACENT_SEVERITY if off == 1 else 0.0
+
+
+def remedy_credit(wrong: int) -> float:
+    """What that many wrong remedies leave of the score: max(0, 1 - 0.2 each)."""
+    return max(0.0, 1.0 - WRONG_REMEDY_COST * wrong)
+
+
+def promptness(used: int, horizon: int, free: int) -> float:
+    """1 - (ticks used - free) / (horizon - free), clipped to [0, 1]."""
+    return min(1.0, max(0.0, 1.0 - (used - free) / (horizon - free))) if horizon > free else 1.0
+
+
 def severity(state: State) -> Measured:
     """1 if exact, 0.25 if one class off, else 0. The first declaration counts."""
     declared, truth = state.facts.severity, state.incident.truth.severity
@@ -33,11 +48,12 @@ def severity(state: State) -> Measured:
         return (0.0, "never classified")
     if truth is None:
         return (0.0, f"{declared} given, but the true severity is not known")
-    if declared is truth:
-        return (1.0, f"{declared} is right")
-    if abs(_RANK[declared] - _RANK[truth]) == 1:
-        return (ADJACENT_SEVERITY, f"{declared} given, {truth} was right: one class off")
-    return (0.0, f"{declared} given, {truth} was right")
+    off = abs(_RANK[declared] - _RANK[truth])
+    if off == 0:
+        return (severity_credit(off), f"{declared} is right")
+    if off == 1:
+        return (severity_credit(off), f"{declared} given, {truth} was right: one class off")
+    return (severity_credit(off), f"{declared} given, {truth} was right")
 
 
 def root_cause(state: State) -> Measured:
@@ -66,7 +82,7 @@ def remediation(state: State) -> Measured:
         wanted = (f"{remedy}:{service}" for remedy, service in state.incident.truth.remedies)
         return (0.0, f"no accepted remedy applied ({_list(wanted)})")
     wrong = facts.wrong_remedies
-    score = max(0.0, 1.0 - WRONG_REMEDY_COST * wrong)
+    score = remedy_credit(wrong)
     if not wrong:
         return (score, f"fixed in tick {facts.fixed_at + 1}")
     return (score, f"fixed in tick {facts.fixed_at + 1}, but {_wrong_remedies(wrong)}")
@@ -89,7 +105,7 @@ def dismissal(state: State) -> Measured:
     if facts.root_cause is not None:
         return (0.0, f"dismissed, but {facts.root_cause} was blamed")
     applied = len(facts.remedies)
-    score = max(0.0, 1.0 - WRONG_REMEDY_COST * applied)
+    score = remedy_credit(applied)
     if not applied:
         return (score, "rightly dismissed")
     return (score, f"dismissed, but {_wrong_remedies(applied)}")
@@ -122,7 +138,7 @@ def ignored_incident(state: State) -> str | None:
 
 def _promptness(state: State, free: int, done: str) -> Measured:
     used, horizon = state.closed_at or 0, state.incident.horizon
-    score = min(1.0, max(0.0, 1.0 - (used - free) / (horizon - free))) if horizon > free else 1.0
+    score = promptness(used, horizon, free)
     return (score, f"{done} in {used} ticks ({free} are free, the horizon is {horizon})")
 
 

@@ -191,11 +191,16 @@ def _evaluate(state: State, rubric: Rubric) -> tuple[tuple[CriterionScore, ...],
     if not isfinite(total):
         scores = ", ".join(f"{one.name} {one.score!r}" for one in criteria)
         raise RubricError(f"rubric {rubric.id!r}: the total is {total!r}; scores: {scores}")
+    return tuple(criteria), finish(rubric, total)
+
+
+def finish(rubric: Rubric, total: float) -> float:
+    """A finite total within the rubric's bounds, and rounded: to its digits or the grid."""
     low, high = rubric.bounds
     total = min(high, max(low, total))
     if rubric.digits is not None:
-        return tuple(criteria), round(total, rubric.digits)
-    return tuple(criteria), round(total * GRID) / GRID
+        return round(total, rubric.digits)
+    return round(total * GRID) / GRID
 
 
 def unscored(

@@ -1,0 +1,335 @@
+"""``grade_batch``: the grades of many action lists at once, equal to ``grade``'s.
+
+Incidents of one topology are :class:`Truths`, action lists an array of canonical
+integers. Scores are looked up in tables that the scalar grader's own functions fill.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, lru_cache
+from typing import Any, Final, Literal
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from logtriage.errors import InvalidInput, RubricError, UnknownName
+from logtriage.grading.criteria import Measure
+from logtriage.grading.grade import finish
+from logtriage.grading.kernels import CLOSINGS, GATES, MEASURES, Block, Span
+from logtriage.grading.rubric import DEFAULT, Criterion, Rubric
+from logtriage.grading.truths import (
+    MALFORMED,
+    PADDING,
+    Ints,
+    Truths,
+    action_array,
+    narrowest,
+    truths_of,
+)
+
+__all__ = [
+    "CLOSINGS",
+    "MALFORMED",
+    "PADDING",
+    "BatchGrades",
+    "Layout",
+    "Truths",
+    "action_array",
+    "grade_batch",
+    "truths_of",
+]
+
+#: ``batch_major`` is (N, T), one list a row; ``time_major`` (T, N), one tick a row.
+Layout = Literal["batch_major", "time_major"]
+LAYOUTS: Final = ("batch_major", "time_major")
+
+Floats = NDArray[np.float64]
+AnyCall = Callable[..., Any]
+
+#: Actions graded at a time: calls into NumPy must be paid by enough work, and the block
+#: with what is derived from it should stay in the cache.
+BLOCK_BYTES: Final = 384 * 1024
+#: A table of totals is extended by a criterion as long as it has no more entries.
+TABLE_SIZE: Final = 8192
+
+
+@attrs.frozen(eq=False, repr=False)
+class BatchGrades:
+    """The grades of a batch, row by row what :class:`Grade` says of one.
+
+    ``scores`` (N,) float64. ``gate`` (N,) is the index into ``gate_names`` of the gate
+    that holds, ``closing`` (N,) that into :data:`CLOSINGS`; -1 stands for none.
+    ``ticks`` and ``unplayed`` (N,) count actions. ``levels`` is what the criteria were
+    read from: (N,) small integers for each measure.
+    """
+
+    rubric: Rubric
+    truths: Truths
+    span: Span
+    scores: Floats
+    gate: NDArray[np.int8]
+    closing: NDArray[np.int8]
+    ticks: NDArray[np.int32]
+    unplayed: NDArray[np.int32]
+    levels: Mapping[Measure, Ints]
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} grades by {self.rubric.id}>"
+
+    @property
+    def gate_names(self) -> tuple[str, ...]:
+        """The gates of the rubric, in order."""
+        return tuple(gate.name for gate in self.rubric.gates)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of ``criteria``: those of the rubric, of benign incidents, penalties."""
+        rubric = self.rubric
+        rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
+        return tuple(dict.fromkeys(row.name for row in rows))
+
+    @cached_property
+    def criteria(self) -> Floats:
+        """Every criterion's score (N, C), in the order of ``names``; made when asked for.
+
+        NaN where the incident is not graded by that criterion: those of benign incidents
+        on real ones, and the other way round.
+        """
+        found = np.empty((len(self), len(self.names)))
+        for column, name in enumerate(self.names):
+            found[:, column] = self.criterion(name)
+        return found
+
+    def criterion(self, name: str) -> Floats:
+        """The scores of one criterion (N,); NaN where an incident is not graded by it.
+
+        Raises:
+            UnknownName: if the rubric has none of that name.
+        """
+        if name not in self.names:
+            raise UnknownName("criterion", name, self.names)
+        rubric = self.rubric
+        real = self._scores_of(name, rubric.criteria)
+        if not rubric.benign or not self.truths.any_benign:
+            return real
+        return np.where(self.truths.benign, self._scores_of(name, rubric.benign), real)
+
+    def _scores_of(self, name: str, rows: tuple[Criterion, ...]) -> Floats:
+        for sign, row in _signed(self.rubric, rows):
+            if row.name == name:
+                table = sign * np.array(MEASURES[row.measure].scores(self.span))
+                return table.take(self.levels[row.measure])
+        return np.full(len(self), np.nan)
+
+
+def _signed(rubric: Rubric, rows: tuple[Criterion, ...]) -> list[tuple[float, Criterion]]:
+    return [*((1.0, row) for row in rows), *((-1.0, row) for row in rubric.penalties)]
+
+
+@attrs.frozen(eq=False)
+class _Totals:
+    """The total of a list of criteria, from the levels of their measures.
+
+    The totals of every combination of levels stand in ``table``, to be found at the
+    sum of level times stride over ``strides``. Criteria that would make it too large
+    are added one by one, and the sum then finished by ``finish``.
+    """
+
+    measures: tuple[Measure, ...]
+    strides: tuple[tuple[Measure, int, np.dtype[Any]], ...]
+    table: Floats
+    rest: tuple[tuple[Measure, Floats], ...]
+    finish: Callable[[float], float]
+
+    def of(self, levels: Mapping[Measure, Ints]) -> Floats:
+        code: Any = np.uint8(0)
+        for measure, stride, dtype in self.strides:
+            code = code + np.multiply(levels[measure], stride, dtype=dtype)
+        total = self.table.take(code)
+        if not self.rest:
+            return total
+        for measure, points in self.rest:
+            total = total + points.take(levels[measure])
+        distinct, places = np.unique(total, return_inverse=True)
+        return _finished(distinct, self.finish).take(places.reshape(total.shape))
+
+
+def _finished(totals: Floats, finish: Callable[[float], float]) -> Floats:
+    return np.array([finish(total) for total in totals.tolist()])
+
+
+def _totals(rubric: Rubric, rows: tuple[Criterion, ...], span: Span) -> _Totals:
+    table = np.zeros(1)
+    strides: list[tuple[Measure, int, np.dtype[Any]]] = []
+    rest: list[tuple[Measure, Floats]] = []
+    for sign, row in _signed(rubric, rows):
+        scores = np.array(MEASURES[row.measure].scores(span))
+        points = sign * (row.weight * scores)
+        if rest or len(table) * len(points) > TABLE_SIZE:
+            rest.append((row.measure, points))
+            continue
+        narrow = np.min_scalar_type(len(table) * len(points) - 1)
+        strides.append((row.measure, len(table), narrow))
+        table = (table[np.newaxis, :] + points[:, np.newaxis]).ravel()
+
+    def end(total: float) -> float:
+        return finish(rubric, total)
+
+    if not rest:
+        table = _finished(table, end)
+    measures = tuple(dict.fromkeys(row.measure for _, row in _signed(rubric, rows)))
+    return _Totals(measures, tuple(strides), table, tuple(rest), end)
+
+
+@attrs.frozen(eq=False)
+class _Plan:
+    """A rubric compiled for a span: which measures to take, and where totals stand."""
+
+    measures: tuple[Measure, ...]
+    real: _Totals
+    benign: _Totals | None
+
+
+@lru_cache(maxsize=64)
+def _plan(rubric: Rubric, span: Span) -> _Plan:
+    for row in (*rubric.criteria, *rubric.benign, *rubric.penalties):
+        _check_kernel(rubric, "measure", row.name, row.measure, tuple(MEASURES))
+    for gate in rubric.gates:
+        _check_kernel(rubric, "gate", gate.name, gate.holds, tuple(GATES))
+    real = _totals(rubric, rubric.criteria, span)
+    benign = _totals(rubric, rubric.benign, span) if rubric.benign else None
+    also = benign.measures if benign else ()
+    return _Plan(tuple(dict.fromkeys((*real.measures, *also))), real, benign)
+
+
+def _check_kernel(
+    rubric: Rubric, what: str, name: str, function: AnyCall, known: tuple[AnyCall, ...]
+) -> None:
+    if function not in known:
+        raise RubricError(
+            f"rubric {rubric.id!r}: {what} {_name(function)} ({name!r}) cannot grade a batch; "
+            f"those that can: {', '.join(map(_name, known))}"
+        )
+
+
+def _name(function: AnyCall) -> str:
+    return f"{function.__module__}.{getattr(function, '__qualname__', function)}"
+
+
+def grade_batch(
+    truths: Truths,
+    actions: ArrayLike,
+    rubric: Rubric = DEFAULT,
+    *,
+    layout: Layout = "batch_major",
+) -> BatchGrades:
+    """Play N lists of actions on N incidents, and grade what was played.
+
+    ``actions`` are canonical integers (:func:`logtriage.all_actions`), (N, T) or with
+    ``layout="time_major"`` (T, N), which is faster. :data:`MALFORMED` stands for a
+    malformed action, :data:`PADDING` follows the last one. Int8 serves up to 128
+    actions (15 services); wider types cost more. Every number equals that of
+    ``grade(play(incident, actions), rubric)``, to the last bit.
+
+    Raises:
+        RubricError: if a measure or gate of the rubric has no kernel.
+        InvalidInput: if ``actions`` has another shape or type, an integer that is no
+            action, or an action after padding.
+        UnknownName: for an unknown layout.
+    """
+    by_time = _by_time(truths, actions, layout)
+    horizons = truths.horizons
+    span = Span(max(1, min(len(by_time), horizons[-1] if horizons else 0)), horizons)
+    plan = _plan(rubric, span)
+    measures = plan.measures if truths.any_benign else plan.real.measures
+    if len(by_time) < span.ticks:
+        by_time = np.full((span.ticks, len(truths)), PADDING, np.int8)
+    # Twice the ticks and one: kernels number the ticks by fours, in the unsigned twin.
+    dtype = narrowest(max(truths.ranges.count - 1, 2 * len(by_time) + 1))
+    size = max(1, BLOCK_BYTES // (len(by_time) * dtype.itemsize))
+
+    count = len(truths)
+    grades = BatchGrades(
+        rubric,
+        truths,
+        span,
+        np.empty(count),
+        np.empty(count, np.int8),
+        np.empty(count, np.int8),
+        np.empty(count, np.int32),
+        np.empty(count, np.int32),
+        {measure: np.empty(count, _level_type(measure, span)) for measure in measures},
+    )
+    for start in range(0, count, size):
+        rows = slice(start, min(start + size, count))
+        listed = by_time[:, rows].astype(dtype, order="C")
+        _grade_block(grades, plan, rows, listed)
+    return grades
+
+
+def _level_type(measure: Measure, span: Span) -> np.dtype[Any]:
+    return np.min_scalar_type(len(MEASURES[measure].scores(span)) - 1)
+
+
+def _grade_block(grades: BatchGrades, plan: _Plan, rows: slice, listed: Ints) -> None:
+    """Grade the rows of a block: ``listed`` is theirs, (T, B), of a type that fits."""
+    present = listed != PADDING
+    if (present[1:] > present[:-1]).any():
+        raise _after_padding(present, rows.start)
+    block = Block(grades.truths, rows, listed[: grades.span.ticks])
+
+    levels = {}
+    for measure, kept in grades.levels.items():
+        levels[measure] = kept[rows]
+        levels[measure][...] = MEASURES[measure].levels(block)
+    scores = plan.real.of(levels)
+    if plan.benign is not None and grades.truths.any_benign:
+        scores = np.where(block.benign, plan.benign.of(levels), scores)
+    gates = grades.gate[rows]
+    gates[...] = -1
+    for index in reversed(range(len(grades.rubric.gates))):
+        np.copyto(gates, index, where=GATES[grades.rubric.gates[index].holds](block))
+    scores[gates >= 0] = 0.0
+
+    grades.scores[rows] = scores
+    grades.closing[rows] = block.closing
+    grades.ticks[rows] = block.ticks
+    listed_count = np.add.reduce(present.view(np.uint8), axis=0, dtype=block.unsigned)
+    grades.unplayed[rows] = listed_count - block.ticks
+
+
+def _by_time(truths: Truths, given: ArrayLike, layout: str) -> Ints:
+    """The actions as (T, N), checked; a view where the given array allows it."""
+    if layout not in LAYOUTS:
+        raise UnknownName("layout", layout, LAYOUTS)
+    actions = np.asarray(given)
+    if actions.dtype.kind not in "iu":
+        raise InvalidInput(f"actions: expected integers, got an array of {actions.dtype}")
+    count = len(truths)
+    by_time = actions.T if layout == "batch_major" else actions
+    if actions.ndim != 2 or by_time.shape[1] != count:
+        wanted = f"({count}, T)" if layout == "batch_major" else f"(T, {count})"
+        raise InvalidInput(
+            f"actions: shape {actions.shape}, expected {wanted} for {count} incidents in "
+            f"layout {layout!r}; layouts: {', '.join(LAYOUTS)}"
+        )
+    highest = truths.ranges.count - 1
+    if actions.size and (actions.min() < MALFORMED or actions.max() > highest):
+        tick, row = map(int, np.argwhere((by_time < MALFORMED) | (by_time > highest))[0])
+        raise InvalidInput(
+            f"actions: tick {tick} of incident {row} is {by_time[tick, row]}; topology "
+            f"{truths.topology.name!r} has actions 0 to {highest}, {PADDING} is padding and "
+            f"{MALFORMED} a malformed action"
+        )
+    return by_time
+
+
+def _after_padding(present: NDArray[np.bool_], start: int) -> InvalidInput:
+    tick, row = map(int, np.argwhere(present[1:] > present[:-1])[0])
+    return InvalidInput(
+        f"actions: tick {tick} of incident {start + row} is padding ({PADDING}), but an action "
+        f"follows it; padding comes last, {MALFORMED} is a malformed action"
+    )

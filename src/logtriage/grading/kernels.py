@@ -1,0 +1,318 @@
+"""Measures and gates over many histories at once: one kernel for each scalar one.
+
+A measure of a history takes few values. So a kernel gives each incident a *level*, a
+small integer, and lists the score of each level by the functions of
+:mod:`logtriage.grading.criteria`. No score is computed twice in two ways; what the
+arrays count is held to the scalar grader by ``property_tests/test_batch_laws.py``.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from itertools import count, takewhile
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.actions import SEVERITIES
+from logtriage.grading import criteria
+from logtriage.grading.criteria import Measure
+from logtriage.grading.truths import PADDING, Bools, Ints, Truths
+from logtriage.state import Closing, State
+
+#: Why an incident closed, by number; -1 stands for open.
+CLOSINGS: Final = tuple(Closing)
+_RESOLVED: Final = CLOSINGS.index(Closing.RESOLVED)
+_IGNORED: Final = CLOSINGS.index(Closing.IGNORED)
+_MISROUTED: Final = CLOSINGS.index(Closing.MISROUTED)
+_OUT_OF_TIME: Final = CLOSINGS.index(Closing.OUT_OF_TIME)
+
+
+class Block:
+    """Some rows of a batch: what was played, and the facts that measures read.
+
+    The counterpart of :class:`logtriage.state.Facts`. ``actions`` is (T, B), time
+    first, of a type whose unsigned twin holds 4 T; it is not changed. Arrays over
+    time are (T, B), facts (B,), each computed when first asked for.
+
+    A mask is all ones where something does *not* hold and zero where it does, so that
+    ``array | mask`` leaves an array as it is there and pushes it out of range elsewhere.
+    """
+
+    def __init__(self, truths: Truths, rows: slice, actions: Ints) -> None:
+        self.truths = truths
+        self.rows = rows
+        self.ranges = truths.ranges
+        self.listed = actions
+        self.signed = actions.dtype
+        self.unsigned = np.dtype(f"u{actions.dtype.itemsize}")
+        self.times = np.arange(len(actions), dtype=self.unsigned)[:, np.newaxis]
+
+    # -- helpers ----------------------------------------------------------------------
+
+    def _mask(self, holds: Bools) -> Ints:
+        return np.subtract(holds.view(np.uint8), 1, dtype=self.unsigned)
+
+    def _within(self, actions: Ints, first: int, number: int) -> Bools:
+        shifted = actions.view(self.unsigned)
+        if first:
+            shifted = shifted - self.unsigned.type(first)
+        return shifted < self.unsigned.type(number)
+
+    def _among(self, actions: Ints, accepted: Ints) -> Bools:
+        columns = accepted[:, self.rows]
+        if not len(columns):
+            return np.zeros(actions.shape, np.bool_)
+        found: Bools = actions == columns[0].astype(self.signed, copy=False)
+        for column in columns[1:]:
+            found |= actions == column.astype(self.signed, copy=False)
+        return found
+
+    def _count(self, holds: Bools) -> Ints:
+        return np.add.reduce(holds.view(np.uint8), axis=0, dtype=self.unsigned)
+
+    # -- what was played --------------------------------------------------------------
+
+    @cached_property
+    def _right_pages(self) -> Bools:
+        return self._among(self.listed, self.truths.accepted_pages)
+
+    @cached_property
+    def _wrong_pages(self) -> Bools:
+        pages = self._within(self.listed, self.ranges.page, self.ranges.pages)
+        return pages ^ self._right_pages
+
+    @cached_property
+    def _closes(self) -> Ints:
+        """The mask of actions that close, were they played."""
+        truths, ranges, rows = self.truths, self.ranges, self.rows
+        if truths.ignore_closes is None:
+            closes: Bools = self.listed >= ranges.resolve
+        else:
+            closes = self.listed == ranges.resolve
+            closes |= (self.listed == ranges.ignore) & truths.ignore_closes[rows]
+        if truths.wrong_page_closes is None:
+            closes |= self._wrong_pages
+        else:
+            closes |= self._wrong_pages & truths.wrong_page_closes[rows]
+        return self._mask(closes)
+
+    @cached_property
+    def _horizon(self) -> Ints:
+        return self.truths.narrow_horizon[self.rows]
+
+    @cached_property
+    def _alive(self) -> Bools:
+        """Where the incident was open, padding included."""
+        last = np.minimum.reduce(self._closes | self.times, axis=0)
+        if self.truths.horizons[0] >= len(self.times):
+            return self.times <= last
+        limit = np.minimum(self._horizon, len(self.times)).astype(self.unsigned, copy=False)
+        end = np.minimum(np.minimum(last, len(self.times) - 1) + 1, limit)
+        return self.times < end
+
+    @cached_property
+    def played(self) -> Ints:
+        """The actions (T, B), padding in place of those never played."""
+        return self.listed | self._mask(self._alive).view(self.signed)
+
+    @cached_property
+    def ticks(self) -> Ints:
+        """How many actions were played."""
+        return self._count(self.played != PADDING)
+
+    @cached_property
+    def closing(self) -> NDArray[np.int8]:
+        """Why each incident closed, as an index into :data:`CLOSINGS`; -1 if open."""
+        ranges = self.ranges
+        closer = np.maximum.reduce(self.played | self._closes.view(self.signed), axis=0)
+        found = np.full(closer.shape, -1, np.int8)
+        for closing, holds in (
+            (_RESOLVED, closer == ranges.resolve),
+            (_IGNORED, closer == ranges.ignore),
+            (_MISROUTED, self._within(closer, ranges.page, ranges.pages)),
+            (_OUT_OF_TIME, (closer < 0) & (self.ticks == self._horizon)),
+        ):
+            found += holds.view(np.int8) * np.int8(closing + 1)  # at most one holds
+        return found
+
+    # -- facts ------------------------------------------------------------------------
+
+    @cached_property
+    def severity_off(self) -> Ints:
+        """How many classes the first severity is off; the worst if none or not known."""
+        ranges, number = self.ranges, self.ranges.severities
+        declares = self._within(self.played, ranges.severity, number)
+        ranks = self.played.view(self.unsigned)
+        if ranges.severity:
+            ranks = ranks - self.unsigned.type(ranges.severity)
+        # Two bits of rank, above them the tick; all ones, and so a rank of 3, for none.
+        first = np.minimum.reduce((ranks + self.times * 4) | self._mask(declares), axis=0)
+        rank, true = (
+            (first & 3).astype(np.uint8, copy=False),
+            self.truths.severity_or_far[self.rows],
+        )
+        off = np.maximum(rank, true) - np.minimum(rank, true)
+        off |= (rank == number).view(np.uint8) * np.uint8(number - 1)
+        return np.minimum(off, np.uint8(number - 1))
+
+    @cached_property
+    def _blame(self) -> Ints:
+        """The first root cause declared: even if accepted, all ones if there is none."""
+        declares = self._within(self.played, self.ranges.root, self.ranges.roots)
+        accepted = self._among(self.played, self.truths.accepted_roots)
+        key = (self.times * 2 + 1) - accepted.view(np.uint8)
+        return np.minimum.reduce(key | self._mask(declares), axis=0)
+
+    @cached_property
+    def blamed(self) -> Bools:
+        """Whether any service was declared the root cause."""
+        return self._blame != np.iinfo(self.unsigned).max
+
+    @cached_property
+    def rightly_blamed(self) -> Bools:
+        """Whether the first service declared is an accepted root cause."""
+        return (self._blame & 1) == 0
+
+    @cached_property
+    def paged(self) -> Bools:
+        """Whether an accepted team was paged."""
+        return np.logical_or.reduce(self._right_pages & self._alive, axis=0)
+
+    @cached_property
+    def wrongly_paged(self) -> Bools:
+        """Whether a team that is not accepted was paged."""
+        return np.logical_or.reduce(self._wrong_pages & self._alive, axis=0)
+
+    @cached_property
+    def remedies(self) -> Ints:
+        """How many remedies were applied."""
+        ranges = self.ranges
+        return self._count(self._within(self.played, ranges.remedy, ranges.remedies))
+
+    @cached_property
+    def right_remedies(self) -> Ints:
+        """How many of them were accepted ones."""
+        return self._count(self._among(self.played, self.truths.accepted_remedies))
+
+    @cached_property
+    def fixed(self) -> Bools:
+        """Whether an accepted remedy was applied."""
+        return self.right_remedies > 0
+
+    @cached_property
+    def wrong_remedies(self) -> Ints:
+        """How many remedies were not accepted."""
+        return self.remedies - self.right_remedies
+
+    @cached_property
+    def resolved(self) -> Bools:
+        """Whether the incident was closed by ``Resolve``."""
+        return self.closing == _RESOLVED
+
+    @cached_property
+    def ignored(self) -> Bools:
+        """Whether the incident was closed by ``Ignore``."""
+        return self.closing == _IGNORED
+
+    @cached_property
+    def benign(self) -> Bools:
+        """Whether there is nothing to act on."""
+        return self.truths.benign[self.rows]
+
+
+@attrs.frozen
+class Span:
+    """What the levels of a batch range over: ticks that can be used, and the horizons."""
+
+    ticks: int
+    horizons: tuple[int, ...]
+
+
+@attrs.frozen
+class Kernel:
+    """A measure over a block: the level of each incident, and the score of each level."""
+
+    levels: Callable[[Block], Ints]
+    scores: Callable[[Span], tuple[float, ...]]
+
+
+#: The credit left by 0, 1, ... wrong remedies, as long as there is any.
+_CREDITED: Final = tuple(takewhile(bool, map(criteria.remedy_credit, count())))
+
+
+def _times(levels: Ints, counts: Bools) -> Ints:
+    return levels * counts
+
+
+def _remedy_levels(number: Ints, counts: Bools) -> Ints:
+    """0 for no credit, w + 1 for the credit that w wrong remedies leave."""
+    return _times(number + 1, counts & (number < len(_CREDITED)))
+
+
+def _promptness_levels(block: Block, counts: Bools) -> Ints:
+    """0 for none, else 1 + the ticks used, with a range for each distinct horizon."""
+    truths, width = block.truths, len(block.times) + 1
+    levels = block.ticks + 1
+    if len(truths.horizons) > 1:
+        dtype = np.min_scalar_type(len(truths.horizons) * width)
+        levels = truths.horizon_slot[block.rows].astype(dtype) * width + levels
+    return _times(levels, counts)
+
+
+def _promptness_scores(free: int) -> Callable[[Span], tuple[float, ...]]:
+    def scores(span: Span) -> tuple[float, ...]:
+        return (
+            0.0,
+            *(
+                criteria.promptness(used, horizon, free)
+                for horizon in span.horizons
+                for used in range(span.ticks + 1)
+            ),
+        )
+
+    return scores
+
+
+def _fixed_scores(*scores: float) -> Callable[[Span], tuple[float, ...]]:
+    return lambda _: scores
+
+
+_REMEDY_SCORES: Final = _fixed_scores(0.0, *_CREDITED)
+
+#: The kernel of each measure that has one.
+MEASURES: Final[Mapping[Measure, Kernel]] = MappingProxyType(
+    {
+        criteria.severity: Kernel(
+            lambda block: block.severity_off,
+            _fixed_scores(*(criteria.severity_credit(off) for off in range(len(SEVERITIES)))),
+        ),
+        criteria.root_cause: Kernel(lambda block: block.rightly_blamed, _fixed_scores(0.0, 1.0)),
+        criteria.escalation: Kernel(lambda block: block.paged, _fixed_scores(0.0, 1.0)),
+        criteria.remediation: Kernel(
+            lambda block: _remedy_levels(block.wrong_remedies, block.fixed), _REMEDY_SCORES
+        ),
+        criteria.closure: Kernel(
+            lambda block: _promptness_levels(block, block.resolved & block.fixed),
+            _promptness_scores(criteria.FREE_TICKS),
+        ),
+        criteria.dismissal: Kernel(
+            lambda block: _remedy_levels(block.remedies, block.ignored & ~block.blamed),
+            _REMEDY_SCORES,
+        ),
+        criteria.benign_closure: Kernel(
+            lambda block: _promptness_levels(block, block.ignored & ~block.blamed),
+            _promptness_scores(criteria.FREE_TICKS_BENIGN),
+        ),
+    }
+)
+
+#: The kernel of each gate that has one: where it holds.
+GATES: Final[Mapping[Callable[[State], str | None], Callable[[Block], Bools]]] = MappingProxyType(
+    {
+        criteria.wrong_escalation: lambda block: block.wrongly_paged,
+        criteria.ignored_incident: lambda block: block.ignored & ~block.benign,
+    }
+)

@@ -1,0 +1,305 @@
+"""The truths of many incidents of one topology, as a structure of arrays."""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.actions import (
+    REMEDIES,
+    SEVERITIES,
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    Malformed,
+    Remediate,
+    Resolve,
+    Severity,
+    action_id,
+    all_actions,
+)
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.incident import STRICT, Incident
+from logtriage.topology import Topology
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[Any]
+
+#: Fills up a list of actions that is shorter than the longest of its batch.
+PADDING: Final = -1
+#: Stands for a malformed action, which has no canonical integer.
+MALFORMED: Final = -2
+#: Stands in a table of accepted actions where there is none: equal to no action.
+NONE_ACCEPTED: Final = -3
+
+
+@attrs.frozen
+class ActionRanges:
+    """Where the canonical integers of each kind of action begin, and how many there are."""
+
+    severity: int
+    severities: int
+    root: int
+    roots: int
+    page: int
+    pages: int
+    remedy: int
+    remedies: int
+    resolve: int
+    ignore: int
+    count: int
+
+
+def ranges_of(topology: Topology) -> ActionRanges:
+    """The ranges of a topology's actions, read off :func:`logtriage.actions.all_actions`."""
+    names = topology.names
+    return ActionRanges(
+        severity=action_id(ClassifySeverity(SEVERITIES[0]), topology),
+        severities=len(SEVERITIES),
+        root=action_id(IdentifyRootCause(names[0]), topology),
+        roots=len(names),
+        page=action_id(Escalate(topology.teams[0]), topology),
+        pages=len(topology.teams),
+        remedy=action_id(Remediate(REMEDIES[0], names[0]), topology),
+        remedies=len(REMEDIES) * len(names),
+        resolve=action_id(Resolve(), topology),
+        ignore=action_id(Ignore(), topology),
+        count=len(all_actions(topology)),
+    )
+
+
+def narrowest(highest: int) -> np.dtype[Any]:
+    """The narrowest signed integer type that holds 0 to ``highest`` (and -3)."""
+    return np.dtype(next(t for t in (np.int8, np.int16, np.int32) if highest <= np.iinfo(t).max))
+
+
+def _locked(array: Any) -> Any:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _bools(value: Any) -> Bools:
+    array = np.asarray(value)
+    if array.dtype != np.bool_:
+        raise InvalidInput(f"expected an array of bool, got one of {array.dtype}")
+    return _locked(array)
+
+
+def _ints(value: Any) -> Ints:
+    array = np.asarray(value)
+    if array.dtype.kind not in "iu":
+        raise InvalidInput(f"expected an array of integers, got one of {array.dtype}")
+    return _locked(array)
+
+
+@attrs.frozen(eq=False)
+class Truths:
+    """The answers of N incidents of one topology with n services and m teams.
+
+    ``severity`` (N,) is 0, 1, 2 for P1, P2, P3 and -1 where it is not known;
+    ``root_causes`` (N, n), ``teams`` (N, m) and ``remedies`` (N, 5 n) are true where
+    accepted, in the order of the canonical integers; ``horizon`` (N,) in ticks.
+    ``wrong_page`` and ``ignore_only_p1`` (N,) are the closing rules, the usual ones
+    if left out. The arrays must not be changed afterwards.
+
+    Raises:
+        InvalidInput: for arrays of another shape or type, or values out of range.
+    """
+
+    topology: Topology
+    severity: Ints = attrs.field(converter=_ints)
+    root_causes: Bools = attrs.field(converter=_bools)
+    teams: Bools = attrs.field(converter=_bools)
+    remedies: Bools = attrs.field(converter=_bools)
+    horizon: Ints = attrs.field(converter=_ints)
+    wrong_page: Bools = attrs.field(converter=_bools)
+    ignore_only_p1: Bools = attrs.field(converter=_bools)
+
+    @wrong_page.default
+    def _usual_wrong_page(self) -> Bools:
+        return np.full(self.severity.shape, STRICT.wrong_page)
+
+    @ignore_only_p1.default
+    def _usual_ignore(self) -> Bools:
+        return np.full(self.severity.shape, STRICT.ignore_only_p1)
+
+    def __attrs_post_init__(self) -> None:
+        n, rows = len(self.topology), len(self)
+        wanted = {
+            "severity": (rows,),
+            "root_causes": (rows, n),
+            "teams": (rows, len(self.topology.teams)),
+            "remedies": (rows, len(REMEDIES) * n),
+            "horizon": (rows,),
+            "wrong_page": (rows,),
+            "ignore_only_p1": (rows,),
+        }
+        for field, shape in wanted.items():
+            given = getattr(self, field).shape
+            if given != shape:
+                raise InvalidInput(
+                    f"{field}: shape {given}, expected {shape} for {rows} incidents "
+                    f"of topology {self.topology.name!r}"
+                )
+        _check_range("severity", self.severity, -1, len(SEVERITIES) - 1)
+        _check_range("horizon", self.horizon, 0, None)
+
+    def __len__(self) -> int:
+        return self.severity.shape[0] if self.severity.ndim else 0
+
+    def take(self, rows: Any) -> "Truths":
+        """The truths of these rows, by index, slice or mask; rows may repeat."""
+        given = {field.name: getattr(self, field.name) for field in attrs.fields(Truths)}
+        topology = given.pop("topology")
+        return Truths(topology, **{name: array[rows] for name, array in given.items()})
+
+    @cached_property
+    def benign(self) -> Bools:
+        """Whether there is nothing to act on (N,): no root cause is accepted."""
+        return np.logical_not(self.root_causes.any(axis=1))
+
+    @cached_property
+    def any_benign(self) -> bool:
+        """Whether any incident is benign."""
+        return bool(self.benign.any())
+
+    @cached_property
+    def ranges(self) -> ActionRanges:
+        """The canonical integers of the topology's actions."""
+        return ranges_of(self.topology)
+
+    @cached_property
+    def accepted_roots(self) -> Ints:
+        """Actions that declare an accepted root cause (K, N), K the most of any incident."""
+        return self._accepted(self.root_causes, self.ranges.root)
+
+    @cached_property
+    def accepted_pages(self) -> Ints:
+        """Actions that page an accepted team (K, N)."""
+        return self._accepted(self.teams, self.ranges.page)
+
+    @cached_property
+    def accepted_remedies(self) -> Ints:
+        """Actions that apply an accepted remedy (K, N)."""
+        return self._accepted(self.remedies, self.ranges.remedy)
+
+    def _accepted(self, allowed: Bools, first: int) -> Ints:
+        counts = allowed.sum(axis=1, dtype=np.intp)
+        found = np.full(
+            (int(counts.max(initial=0)), len(self)),
+            NONE_ACCEPTED,
+            narrowest(self.ranges.count - 1),
+        )
+        rows, columns = np.nonzero(allowed)
+        places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        found[places, rows] = columns + first
+        return found
+
+    @cached_property
+    def ignore_closes(self) -> Bools | None:
+        """Where ``Ignore`` closes (N,); None if everywhere."""
+        closes: Bools = ~self.ignore_only_p1 | (self.severity == SEVERITIES.index(Severity.P1))
+        return None if bool(closes.all()) else closes
+
+    @cached_property
+    def wrong_page_closes(self) -> Bools | None:
+        """Where paging a team that is not accepted closes (N,); None if everywhere."""
+        return None if self.wrong_page.all() else self.wrong_page
+
+    @cached_property
+    def severity_or_far(self) -> NDArray[np.uint8]:
+        """``severity`` with, where it is not known, a number far from every class."""
+        return np.where(self.severity < 0, 100, self.severity).astype(np.uint8)
+
+    @cached_property
+    def narrow_horizon(self) -> Ints:
+        """``horizon`` in the narrowest type that holds it."""
+        return self.horizon.astype(np.min_scalar_type(max(self.horizons, default=0)))
+
+    @cached_property
+    def horizons(self) -> tuple[int, ...]:
+        """The distinct horizons, in order."""
+        return tuple(np.unique(self.horizon).tolist())
+
+    @cached_property
+    def horizon_slot(self) -> Ints:
+        """Where each incident's horizon stands among the distinct ones (N,)."""
+        return np.searchsorted(self.horizons, self.horizon)
+
+
+def _check_range(field: str, values: Ints, low: int, high: int | None) -> None:
+    bad = values < low if high is None else (values < low) | (values > high)
+    if bad.any():
+        row = int(bad.argmax())
+        upper = "or more" if high is None else f"to {high}"
+        raise InvalidInput(f"{field}[{row}]: {values[row]} is out of range, expected {low} {upper}")
+
+
+def truths_of(incidents: Iterable[Incident]) -> Truths:
+    """The truths of incidents of one topology.
+
+    Raises:
+        InvalidInput: if there is no incident, or a second topology among them.
+        UnknownName: if a truth names what the topology lacks.
+    """
+    listed = tuple(incidents)
+    if not listed:
+        raise InvalidInput("truths_of needs at least one incident: its topology is the batch's")
+    topology = listed[0].topology
+    n, rows = len(topology), len(listed)
+    team_index = {team: index for index, team in enumerate(topology.teams)}
+    remedy_index = {remedy: index * n for index, remedy in enumerate(REMEDIES)}
+    severity_index = {None: -1} | {one: rank for rank, one in enumerate(SEVERITIES)}
+    root_causes = np.zeros((rows, n), np.bool_)
+    teams = np.zeros((rows, len(topology.teams)), np.bool_)
+    remedies = np.zeros((rows, len(REMEDIES) * n), np.bool_)
+    for row, incident in enumerate(listed):
+        if incident.topology is not topology and incident.topology != topology:
+            raise InvalidInput(
+                f"incidents[{row}] ({incident.id}) is of topology {incident.topology.name!r}, "
+                f"those before of {topology.name!r}; a batch has one: grade them apart"
+            )
+        truth = incident.truth
+        for service in truth.root_causes:
+            root_causes[row, topology.index(service)] = True
+        for team in truth.teams:
+            if team not in team_index:
+                raise UnknownName("team", team, topology.teams)
+            teams[row, team_index[team]] = True
+        for remedy, service in truth.remedies:
+            remedies[row, remedy_index[remedy] + topology.index(service)] = True
+    return Truths(
+        topology,
+        np.array([severity_index[one.truth.severity] for one in listed], np.int8),
+        root_causes,
+        teams,
+        remedies,
+        np.array([one.horizon for one in listed], np.int32),
+        np.array([one.closing.wrong_page for one in listed], np.bool_),
+        np.array([one.closing.ignore_only_p1 for one in listed], np.bool_),
+    )
+
+
+def action_array(topology: Topology, plans: Sequence[Sequence[Action]]) -> Ints:
+    """Lists of actions as canonical integers, shape (N, T), T the longest list's length.
+
+    Shorter lists are padded with :data:`PADDING`; malformed actions become
+    :data:`MALFORMED`. The type is the narrowest that holds the topology's actions.
+
+    Raises:
+        UnknownName: if an action names what the topology lacks.
+    """
+    longest = max((len(plan) for plan in plans), default=0)
+    dtype = narrowest(ranges_of(topology).count - 1)
+    array = np.full((len(plans), longest), PADDING, dtype)
+    for row, plan in enumerate(plans):
+        array[row, : len(plan)] = [
+            MALFORMED if isinstance(one, Malformed) else action_id(one, topology) for one in plan
+        ]
+    return array
