@@ -1,0 +1,25 @@
+"""Millions at once: the same incidents as a structure of arrays, in NumPy.
+
+>>> import numpy as np
+>>> from logtriage.vector import BatchedTriage
+>>> batch = BatchedTriage("cascading_failure-v1")
+>>> screen = batch.reset("train", np.arange(1024))
+>>> screen = batch.step(np.zeros(1024, int))  # every row declares P1
+>>> screen.observation.shape, screen.reward.shape
+((1024, 179), (1024,))
+"""
+
+from logtriage.vector.encoding import Evidence, action_mask, encode, gather
+from logtriage.vector.engine import BatchedTriage, Step
+from logtriage.vector.layout import Layout, layout_of
+
+__all__ = [
+    "BatchedTriage",
+    "Evidence",
+    "Layout",
+    "Step",
+    "action_mask",
+    "encode",
+    "gather",
+    "layout_of",
+]
