@@ -30,6 +30,7 @@ from property_tests.strategies import V1_TASKS, topologies
 
 tasks = st.sampled_from(V1_TASKS)
 indices = st.lists(st.integers(0, 1 << 40), min_size=1, max_size=6)
+ASK = st.booleans()
 TRAINING = st.sampled_from(("train", "val", "test"))
 
 
@@ -84,11 +85,8 @@ def play_both(
             [data.draw(st.integers(0, len(choices) - 1), label="action") for _ in rows]
         )
         for number, names in enumerate(roots):  # ask the root now and then, to hear its cause
-            if names and data.draw(st.booleans(), label="ask the root"):
-                service = batch.topology.index(min(names))
-                chosen[number] = (
-                    3 + 6 * len(batch.topology) + len(batch.topology.teams) + 1 + service
-                )
+            if names and data.draw(ASK):
+                chosen[number] = action_id(RequestMoreLogs(min(names)), batch.topology)
         screen = batch.step(chosen)
         for number, row in enumerate(rows):
             before = row.state

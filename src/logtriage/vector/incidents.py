@@ -308,14 +308,15 @@ def _alert_from(
         first: Bools = np.zeros_like(callers)
     else:
         inner = callers & ~graph.edge
-        others = np.where(inner.any(axis=1)[:, None], inner, callers)
+        others = np.where(inner.any(axis=1, keepdims=True), inner, callers)
         pick = vec.below(_at(key, Slot.FIRST_ALERT), others.sum(axis=1))
         first = others & (others.cumsum(axis=1) == pick[:, None] + 1)
     total = np.maximum(1, others.sum(axis=1))
     share = np.minimum(CALLER_ALERTS, 1000 * MEAN_CALLER_ALERTS // total)
     chosen = first | (others & _chance(_each(key, Slot.ALERT, graph.n), share[:, None]))
     alert_from: Ints = np.where(chosen, 0, -1)
-    return np.where(hops == 0, voice_at[:, None], alert_from).astype(np.int8)
+    alert_from = np.where(hops == 0, voice_at[:, np.newaxis], alert_from)
+    return alert_from.astype(np.int8)
 
 
 def _distractors(

@@ -93,17 +93,21 @@ def layout_of(topology: Topology) -> Layout:
 
 def scale_error(error_bp: Any) -> Floats:
     """Basis points to [0, 1]."""
-    value: Floats = np.asarray(error_bp, np.float32) / np.float32(ERROR_WHOLE)
-    return np.minimum(value, np.float32(1))
+    value = np.asarray(error_bp, np.float32)
+    return _floats(np.minimum(value / np.float32(ERROR_WHOLE), np.float32(1)))
 
 
 def scale_p99(p99_ms: Any) -> Floats:
     """Milliseconds to [0, 1)."""
     value = np.asarray(p99_ms, np.float32)
-    return np.divide(value, value + np.float32(P99_HALF), dtype=np.float32)
+    return _floats(value / (value + np.float32(P99_HALF)))
 
 
 def scale_trend(rise_ms: Any) -> Floats:
     """A rise in milliseconds to (-1, 1)."""
     value = np.asarray(rise_ms, np.float32)
-    return np.divide(value, np.abs(value) + np.float32(TREND_HALF), dtype=np.float32)
+    return _floats(value / (np.abs(value) + np.float32(TREND_HALF)))
+
+
+def _floats(value: Any) -> Floats:
+    return np.asarray(value, np.float32)
