@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from logtriage import (
     SEVEN_SERVICES,
     Incident,
+    RequestMoreLogs,
     State,
     Topology,
+    action_id,
     all_actions,
     initial_state,
     make_incident,
