@@ -87,7 +87,8 @@ def play_both(
             [data.draw(st.integers(0, len(choices) - 1), label="action") for _ in rows]
         )
         for number, names in enumerate(roots):  # ask the root now and then, to hear its cause
-            if names and data.draw(ASK):
+            ask = data.draw(ASK)
+            if names and ask:
                 chosen[number] = action_id(RequestMoreLogs(min(names)), batch.topology)
         screen = batch.step(chosen)
         for number, row in enumerate(rows):
