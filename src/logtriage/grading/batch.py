@@ -186,9 +186,12 @@ def _totals(rubric: Rubric, rows: tuple[Criterion, ...], span: Span) -> _Totals:
 
 @attrs.frozen(eq=False)
 class _Plan:
-    """A rubric compiled for a span: which measures to take, and where totals stand."""
+    """A rubric compiled for a span: which measures to take, and where totals stand.
 
-    measures: tuple[Measure, ...]
+    ``level_types`` has the narrowest type for the levels of each measure.
+    """
+
+    level_types: Mapping[Measure, np.dtype[Any]]
     real: _Totals
     benign: _Totals | None
 
@@ -201,8 +204,11 @@ def _plan(rubric: Rubric, span: Span) -> _Plan:
         _check_kernel(rubric, "gate", gate.name, gate.holds, tuple(GATES))
     real = _totals(rubric, rubric.criteria, span)
     benign = _totals(rubric, rubric.benign, span) if rubric.benign else None
-    also = benign.measures if benign else ()
-    return _Plan(tuple(dict.fromkeys((*real.measures, *also))), real, benign)
+    types = {
+        measure: np.min_scalar_type(len(MEASURES[measure].scores(span)) - 1)
+        for measure in (*real.measures, *(benign.measures if benign else ()))
+    }
+    return _Plan(types, real, benign)
 
 
 def _check_kernel(
@@ -231,8 +237,8 @@ def grade_batch(
     ``actions`` are canonical integers (:func:`logtriage.all_actions`), (N, T) or with
     ``layout="time_major"`` (T, N), which is faster. :data:`MALFORMED` stands for a
     malformed action, :data:`PADDING` follows the last one. Int8 serves up to 128
-    actions (15 services); wider types cost more. Every number equals that of
-    ``grade(play(incident, actions), rubric)``, to the last bit.
+    actions (15 services) and 63 ticks; more cost more. Every number equals, to the last
+    bit, what :func:`grade` says of the state that :func:`play` leads to.
 
     Raises:
         RubricError: if a measure or gate of the rubric has no kernel.
@@ -244,7 +250,7 @@ def grade_batch(
     horizons = truths.horizons
     span = Span(max(1, min(len(by_time), horizons[-1] if horizons else 0)), horizons)
     plan = _plan(rubric, span)
-    measures = plan.measures if truths.any_benign else plan.real.measures
+    measures = plan.level_types if truths.any_benign else plan.real.measures
     if len(by_time) < span.ticks:
         by_time = np.full((span.ticks, len(truths)), PADDING, np.int8)
     # Twice the ticks and one: kernels number the ticks by fours, in the unsigned twin.
@@ -261,17 +267,13 @@ def grade_batch(
         np.empty(count, np.int8),
         np.empty(count, np.int32),
         np.empty(count, np.int32),
-        {measure: np.empty(count, _level_type(measure, span)) for measure in measures},
+        {measure: np.empty(count, plan.level_types[measure]) for measure in measures},
     )
     for start in range(0, count, size):
         rows = slice(start, min(start + size, count))
         listed = by_time[:, rows].astype(dtype, order="C")
         _grade_block(grades, plan, rows, listed)
     return grades
-
-
-def _level_type(measure: Measure, span: Span) -> np.dtype[Any]:
-    return np.min_scalar_type(len(MEASURES[measure].scores(span)) - 1)
 
 
 def _grade_block(grades: BatchGrades, plan: _Plan, rows: slice, listed: Ints) -> None:

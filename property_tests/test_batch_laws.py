@@ -1,0 +1,202 @@
+"""The law of the batch: ``grade_batch`` equals ``grade``, row by row, to the last bit."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from logtriage import (
+    DEFAULT,
+    SEVEN_SERVICES,
+    Action,
+    Incident,
+    Rubric,
+    Topology,
+    grade,
+    make_incident,
+    play,
+)
+from logtriage.actions import REMEDIES, SEVERITIES
+from logtriage.generator import draw_incident
+from logtriage.grading import RECORDED, Criterion, action_array, grade_batch, truths_of
+from logtriage.grading import batch as batch_module
+from logtriage.grading.batch import CLOSINGS, BatchGrades
+from logtriage.grading.kernels import GATES, MEASURES
+from logtriage.grading.rubric import Gate
+from logtriage.incident import ClosingRules
+from logtriage.tasks import SPLITS, IncidentId
+from property_tests.strategies import (
+    ORIGINAL_TASKS,
+    V1_TASKS,
+    incident_ids,
+    malformed_actions,
+    plans,
+    topologies,
+)
+
+
+@st.composite
+def batches(draw: st.DrawFn, max_size: int = 6) -> list[Incident]:
+    """Incidents of one topology: drawn ones, benign ones, and some with the truth bent."""
+    topology = draw(topologies())
+    return draw(st.lists(bent(topology) | plain(topology), min_size=1, max_size=max_size))
+
+
+@st.composite
+def plain(draw: st.DrawFn, topology: Topology) -> Incident:
+    if topology is SEVEN_SERVICES and draw(st.booleans()):
+        drawn = draw(incident_ids(V1_TASKS + ORIGINAL_TASKS, SPLITS[:3]))
+        return make_incident(drawn)
+    task = draw(st.sampled_from(V1_TASKS))
+    number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
+    return draw_incident(task, number, topology)
+
+
+@st.composite
+def bent(draw: st.DrawFn, topology: Topology) -> Incident:
+    """Truths that no task draws: several answers, none, odd horizons and closing rules."""
+    incident = draw(plain(topology))
+    services, teams = st.sampled_from(topology.names), st.sampled_from(topology.teams)
+    remedies = st.tuples(st.sampled_from(REMEDIES), services)
+    truth = attrs.evolve(
+        incident.truth,
+        severity=draw(st.none() | st.sampled_from(SEVERITIES)),
+        root_causes=draw(st.frozensets(services, max_size=3)),
+        teams=draw(st.frozensets(teams, max_size=3)),
+        remedies=draw(st.frozensets(remedies, max_size=4)),
+    )
+    return attrs.evolve(
+        incident,
+        truth=truth,
+        horizon=draw(st.integers(0, 20) | st.sampled_from([64, 200, 1000])),
+        closing=draw(st.builds(ClosingRules, st.booleans(), st.booleans())),
+    )
+
+
+@st.composite
+def rubrics(draw: st.DrawFn) -> Rubric:
+    """Rubrics made of the measures and gates that have kernels, in any mixture."""
+    if draw(st.integers(0, 3)) == 0:
+        return draw(st.sampled_from([DEFAULT, RECORDED]))
+    changes: dict[str, Any] = {"id": "law/1"}
+    if draw(st.booleans()):
+        changes["criteria"] = reweighted(draw, DEFAULT.criteria)
+        changes["benign"] = reweighted(draw, DEFAULT.benign)
+    else:
+        changes["criteria"] = mixture(draw, "c", 1)
+        changes["benign"] = mixture(draw, "b", 0)
+    gates = draw(st.lists(st.sampled_from(tuple(GATES)), max_size=3))
+    changes["gates"] = tuple(Gate(f"gate{i}", holds) for i, holds in enumerate(gates))
+    if draw(st.booleans()):
+        penalties = draw(st.lists(st.sampled_from(tuple(MEASURES)), max_size=2))
+        weight = st.floats(0, 2)
+        changes["penalties"] = tuple(
+            Criterion(f"penalty{i}", draw(weight), one) for i, one in enumerate(penalties)
+        )
+    low = draw(st.sampled_from([0.0, 0.0, 0.0001, 0.25]))
+    changes["bounds"] = (low, draw(st.sampled_from([1.0, 0.9999, 0.5])))
+    changes["digits"] = draw(st.none() | st.integers(0, 6))
+    return attrs.evolve(DEFAULT, **changes)
+
+
+def mixture(draw: st.DrawFn, prefix: str, least: int) -> tuple[Criterion, ...]:
+    drawn = draw(st.lists(st.sampled_from(tuple(MEASURES)), min_size=least, max_size=8))
+    return reweighted(
+        draw, tuple(Criterion(f"{prefix}{i}", 0.0, one) for i, one in enumerate(drawn))
+    )
+
+
+def reweighted(draw: st.DrawFn, rows: tuple[Criterion, ...]) -> tuple[Criterion, ...]:
+    if not rows:
+        return rows
+    drawn = [draw(st.floats(0, 1, allow_subnormal=False)) for _ in rows]
+    assume(sum(drawn) > 1e-6)
+    return tuple(
+        attrs.evolve(row, weight=one / sum(drawn)) for row, one in zip(rows, drawn, strict=True)
+    )
+
+
+def assert_equal(
+    grades: BatchGrades,
+    incidents: Sequence[Incident],
+    lists: Sequence[Sequence[Action]],
+    rubric: Rubric,
+) -> None:
+    assert len(grades) == len(incidents)
+    for row, (incident, actions) in enumerate(zip(incidents, lists, strict=True)):
+        state, left = play(incident, actions)
+        wanted = grade(state, rubric, unplayed=left)
+        assert wanted.score is not None
+        assert float(grades.scores[row]).hex() == wanted.score.hex()
+        gate, closing = int(grades.gate[row]), int(grades.closing[row])
+        assert (None if gate < 0 else grades.gate_names[gate]) == wanted.gate
+        assert (None if closing < 0 else CLOSINGS[closing]) is wanted.closing
+        assert int(grades.ticks[row]) == wanted.ticks
+        assert int(grades.unplayed[row]) == wanted.unplayed
+        found = dict(zip(grades.names, grades.criteria[row].tolist(), strict=True))
+        graded = {one.name: one.score.hex() for one in wanted.criteria}
+        assert {name: one.hex() for name, one in found.items() if one == one} == graded
+
+
+@st.composite
+def jobs(draw: st.DrawFn) -> tuple[list[Incident], list[list[Action]]]:
+    """Incidents of one topology with a list of actions each."""
+    incidents = draw(batches())
+    longest = draw(st.sampled_from([0, 3, 20, 80]))
+    filler = draw(st.lists(malformed_actions(), max_size=1)) * draw(
+        st.sampled_from([0, 0, 70, 300])
+    )
+    return incidents, [[*filler, *draw(plans(one, longest))] for one in incidents]
+
+
+@given(jobs(), rubrics(), st.booleans())
+def test_a_batch_is_graded_as_its_rows_are(
+    job: tuple[list[Incident], list[list[Action]]], rubric: Rubric, time_major: bool
+) -> None:
+    incidents, lists = job
+    truths = truths_of(incidents)
+    actions = action_array(incidents[0].topology, lists)
+    if time_major:
+        grades = grade_batch(truths, np.ascontiguousarray(actions.T), rubric, layout="time_major")
+    else:
+        grades = grade_batch(truths, actions, rubric)
+    assert_equal(grades, incidents, lists, rubric)
+
+
+@given(jobs(), st.sampled_from([1, 4, 64, 1 << 20]))
+def test_tables_of_any_size_give_the_same_totals(
+    job: tuple[list[Incident], list[list[Action]]], size: int
+) -> None:
+    """Small tables force criteria to be added one by one."""
+    incidents, lists = job
+    truths, actions = truths_of(incidents), action_array(incidents[0].topology, lists)
+    usual = batch_module.TABLE_SIZE
+    batch_module._plan.cache_clear()
+    try:
+        batch_module.TABLE_SIZE = size  # type: ignore[misc]
+        grades = grade_batch(truths, actions)
+    finally:
+        batch_module.TABLE_SIZE = usual  # type: ignore[misc]
+        batch_module._plan.cache_clear()
+    assert_equal(grades, incidents, lists, DEFAULT)
+
+
+@given(jobs(), st.integers(1, 40))
+def test_neither_blocks_nor_padding_nor_type_matter(
+    job: tuple[list[Incident], list[list[Action]]], rows: int
+) -> None:
+    incidents, lists = job
+    repeat = np.arange(3 * len(incidents)) % len(incidents)
+    truths = truths_of(incidents).take(repeat)
+    actions = action_array(incidents[0].topology, lists)[repeat]
+    padded = np.concatenate([actions, np.full((len(actions), 5), -1)], axis=1).astype(np.int64)
+    usual = batch_module.BLOCK_BYTES
+    try:
+        batch_module.BLOCK_BYTES = rows * max(1, actions.shape[1])  # type: ignore[misc]
+        grades = grade_batch(truths, padded)
+    finally:
+        batch_module.BLOCK_BYTES = usual  # type: ignore[misc]
+    assert_equal(grades, [incidents[i] for i in repeat], [lists[i] for i in repeat], DEFAULT)
