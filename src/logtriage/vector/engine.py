@@ -114,7 +114,7 @@ class BatchedTriage:
         self._static = np.zeros((count, self.layout.size), np.float32)
         self._mask = np.ones((count, self.action_count), np.int8)
         self._write_static(np.arange(count))
-        self._truths = self._make_truths()
+        self._truths = self._truths_of(self._incidents)
         return self._step(np.zeros(count))
 
     def restart(self, rows: ArrayLike, index: ArrayLike) -> None:
@@ -122,7 +122,9 @@ class BatchedTriage:
         places, chosen = np.asarray(rows), self._checked(self._split, index)
         if not len(places):
             return
-        self._incidents.put(places, self._draw(chosen))
+        drawn = self._draw(chosen)
+        self._incidents.put(places, drawn)
+        self._truths = self._truths.replaced(places, self._truths_of(drawn))
         fresh = Episodes.begin(len(places), self.graph.n, self.graph.m, self.task.horizon)
         self._episodes.put(places, fresh)
         self._history[:, places] = PADDING
@@ -130,7 +132,6 @@ class BatchedTriage:
         self._score[places] = 0.0
         self._mask[places] = 1
         self._write_static(places)
-        self._truths = self._make_truths()
 
     def step(self, actions: ArrayLike, active: NDArray[np.bool_] | None = None) -> Step:
         """Take one action (N,) in every open row, as canonical integers.
@@ -192,8 +193,8 @@ class BatchedTriage:
         choices: Choices = choices_of(self.task.mode, self.topology, ood)
         return draw_incidents(self.task, self._split, index, self.graph, choices)
 
-    def _make_truths(self) -> Truths:
-        one, n = self._incidents, self.graph.n
+    def _truths_of(self, one: IncidentArrays) -> Truths:
+        n = self.graph.n
         rows = np.arange(len(one.root))
         faulty = rows[~one.benign]
         roots = np.zeros((len(rows), n), bool)

@@ -1,0 +1,127 @@
+"""N incidents at a time: :class:`gymnasium.vector.VectorEnv` over the batched engine."""
+
+from typing import Any
+
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from logtriage.env.playlist import Playlist, option
+from logtriage.env.spaces import action_space, observation_space
+from logtriage.errors import InvalidInput
+from logtriage.grading import Rubric
+from logtriage.grading.batch import CLOSINGS
+from logtriage.state import Closing
+from logtriage.topology import Topology
+from logtriage.vector import BatchedTriage, Step
+from logtriage.vector.layout import Floats
+
+Bools = NDArray[np.bool_]
+_OUT_OF_TIME = CLOSINGS.index(Closing.OUT_OF_TIME)
+
+
+class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
+    """N incidents of one task side by side, without a Python loop over N.
+
+    Autoreset is Gymnasium's ``NEXT_STEP``: the step that closes a row returns its last
+    screen; the next one ignores that row's action, begins its next incident and earns 0.
+
+    ``reset(options={"ids": […]})`` plays incidents by id or index: the first N at once,
+    the rest, then the sequence of the seed, as rows become free. ``infos`` hold
+    ``action_mask`` (N, A) int8, ``score``, ``closing``, ``tick`` and ``index`` (N,), as in
+    :class:`logtriage.env.TriageEnv`, each with the mask ``_<name>`` that Gymnasium asks for.
+
+    Args:
+        task: a drawn task, such as ``cascading_failure-v1``.
+        num_envs: how many incidents at a time.
+        split: ``train``, ``val`` or ``test``; with a topology also ``ood``.
+        topology: the default one, or one of your own.
+        rubric: another one than the task's.
+
+    Raises:
+        UnknownName: for a task or split that does not exist.
+        InvalidInput: for a ``*-v0`` task, no environments, or split ``ood`` without a
+            topology.
+    """
+
+    metadata = {
+        "render_modes": [],
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(
+        self,
+        task: str,
+        num_envs: int = 1,
+        split: str = "train",
+        *,
+        topology: Topology | None = None,
+        rubric: Rubric | None = None,
+    ) -> None:
+        if num_envs < 1:
+            raise InvalidInput(f"num_envs must be at least 1, got {num_envs}")
+        self._batch = BatchedTriage(task, topology=topology, rubric=rubric)
+        self._split = split
+        self._playlist = Playlist(self._batch.task, split, topology is not None)
+        self._closed: Bools | None = None
+        self.num_envs = num_envs
+        self.single_observation_space = observation_space(self._batch.topology)
+        self.single_action_space = action_space(self._batch.topology)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Floats, dict[str, Any]]:
+        """Begin the incidents of ``options["ids"]``, or the next N.
+
+        Raises:
+            UnknownName: for an id with an unknown task or split.
+            InvalidInput: for any other id that is none of the task and split, for fewer
+                than N, and for an unknown option.
+        """
+        super().reset(seed=seed)
+        if seed is not None or not self._playlist.begun:
+            self._playlist.begin(self.np_random)
+        asked = option(options, "ids")
+        self._playlist.ask([] if asked is None else asked, 0 if asked is None else self.num_envs)
+        screen = self._batch.reset(self._split, self._playlist.take(self.num_envs))
+        self._closed = screen.closing >= 0
+        return screen.observation, self._infos(screen)
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[Floats, NDArray[np.float64], Bools, Bools, dict[str, Any]]:
+        """Take one action (N,) in every row by its canonical integer.
+
+        Raises:
+            InvalidInput: for actions of another shape or out of range.
+        """
+        if self._closed is None:
+            raise ResetNeeded("no incidents are open: call reset() first")
+        free = np.flatnonzero(self._closed)
+        active = ~self._closed
+        if len(free):
+            self._batch.restart(free, self._playlist.take(len(free)))
+        screen = self._batch.step(actions, active)
+        self._closed = screen.closing >= 0
+        truncations = screen.closing == _OUT_OF_TIME
+        return (
+            screen.observation,
+            screen.reward,
+            self._closed & ~truncations,
+            truncations,
+            self._infos(screen),
+        )
+
+    def _infos(self, screen: Step) -> dict[str, Any]:
+        values = {
+            "action_mask": screen.mask,
+            "score": screen.score,
+            "closing": screen.closing,
+            "tick": screen.tick,
+            "index": self._batch.index,
+        }
+        return values | {f"_{name}": np.ones(self.num_envs, bool) for name in values}

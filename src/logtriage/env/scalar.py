@@ -1,0 +1,139 @@
+"""One incident at a time: :class:`gymnasium.Env` over the scalar core."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.error import ResetNeeded
+from numpy.typing import NDArray
+
+from logtriage.actions import all_actions
+from logtriage.env.playlist import Playlist, option
+from logtriage.env.spaces import action_space, observation_space
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.generator import draw_incident, make_incident
+from logtriage.grading import Rubric, reward
+from logtriage.grading.batch import CLOSINGS
+from logtriage.grading.grade import score
+from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.rendering import render_observation
+from logtriage.state import Closing, State, initial_state
+from logtriage.tasks import IncidentId, get_task
+from logtriage.topology import SEVEN_SERVICES, Topology
+from logtriage.transition import transition
+from logtriage.vector import Evidence, action_mask, encode, gather
+from logtriage.vector.layout import Floats
+
+
+class TriageEnv(gymnasium.Env[Floats, np.int64]):
+    """A single agent with numeric observations; ``render_mode="ansi"`` shows the text.
+
+    ``reset(options={"id": …})`` plays one incident, by id or index; without it incidents
+    follow one another from where ``seed`` says. ``info`` holds ``action_mask`` (A,) int8,
+    ``score`` the grade so far, ``closing`` the index into
+    :data:`logtriage.grading.batch.CLOSINGS` or -1, ``tick``, and ``index`` of the incident.
+
+    Args:
+        task: such as ``cascading_failure-v1``.
+        split: ``train``, ``val`` or ``test``; with a topology also ``ood``.
+        topology: the default one, or one of your own.
+        rubric: another one than the task's.
+        render_mode: None or ``ansi``.
+
+    Raises:
+        UnknownName: for a task, split or render mode that does not exist.
+        InvalidInput: for split ``ood`` without a topology.
+    """
+
+    metadata = {"render_modes": ["ansi"], "render_fps": 1}
+
+    def __init__(
+        self,
+        task: str,
+        split: str = "train",
+        *,
+        topology: Topology | None = None,
+        rubric: Rubric | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise UnknownName("render mode", render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode
+        self._task, self._split, self._own = get_task(task), split, topology
+        self._rubric = rubric
+        self._playlist = Playlist(self._task, split, topology is not None)
+        self._topology = topology or SEVEN_SERVICES
+        self.observation_space = observation_space(self._topology)
+        self.action_space = action_space(self._topology)
+        self._index = -1
+        self._now: State | None = None
+        self._evidence = Evidence()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Floats, dict[str, Any]]:
+        """Begin the incident of ``options["id"]``, or the next one.
+
+        Raises:
+            UnknownName: for an id with an unknown task or split.
+            InvalidInput: for any other id that is none of the task and split, and for an
+                unknown option.
+        """
+        super().reset(seed=seed)
+        if seed is not None or not self._playlist.begun:
+            self._playlist.begin(self.np_random)
+        asked = option(options, "id")
+        self._playlist.ask([] if asked is None else [asked])
+        self._index = int(self._playlist.take(1)[0])
+        self._now = initial_state(self._incident())
+        self._evidence = Evidence()
+        return self._look()
+
+    def step(self, action: np.int64 | int) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+        """Take one action by its canonical integer.
+
+        Raises:
+            EpisodeOver: if the incident is closed.
+            InvalidInput: for an action out of range.
+        """
+        before, choices = self._state, all_actions(self._topology)
+        if not self.action_space.contains(action):
+            raise InvalidInput(f"action {action!r}: expected an integer in [0, {len(choices)})")
+        self._now = after = transition(before, choices[int(action)])
+        earned = reward(before, after, self._rubric)
+        truncated = after.closing is Closing.OUT_OF_TIME
+        observation, info = self._look()
+        return observation, earned, after.is_closed and not truncated, truncated, info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which actions could have an effect (A,): all but declarations already made."""
+        return action_mask(observe(self._state)).astype(bool)
+
+    def render(self) -> str | None:
+        """The screen as an agent reads it, if ``render_mode`` is ``ansi``."""
+        return None if self.render_mode is None else render_observation(observe(self._state))
+
+    @property
+    def _state(self) -> State:
+        if self._now is None:
+            raise ResetNeeded("no incident is open: call reset() first")
+        return self._now
+
+    def _incident(self) -> Incident:
+        number = IncidentId(self._task, self._split, self._index)
+        if self._own is None:
+            return make_incident(str(number))
+        return draw_incident(self._task, number, self._own)
+
+    def _look(self) -> tuple[Floats, dict[str, Any]]:
+        state = self._state
+        screen = observe(state)
+        self._evidence = gather(screen, self._evidence)
+        return encode(screen, self._evidence), {
+            "action_mask": action_mask(screen),
+            "score": score(state, self._rubric),
+            "closing": -1 if state.closing is None else CLOSINGS.index(state.closing),
+            "tick": state.tick,
+            "index": self._index,
+        }
