@@ -36,6 +36,7 @@ from logtriage.grading import (
     Truths,
     action_array,
     get_rubric,
+    grade_actions,
     grade_batch,
     truths_of,
 )
@@ -253,6 +254,25 @@ def test_closing_rules_of_the_incident_are_kept() -> None:
     ]
     assert grades.criterion("remediation").tolist() == [0.0, 0.0, 1.0]
     assert grades.gate.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("waste", [60, 64, 130, 300])
+def test_long_histories(waste: int) -> None:
+    """Ticks and counts beyond what eight bits hold, and first declarations far apart."""
+    patient = attrs.evolve(REAL, horizon=1000)
+    late: list[Action] = [ClassifySeverity("P2"), IdentifyRootCause("api-gateway")]
+    lists = [
+        [*[LOOK] * waste, *PERFECT],
+        [*[LOOK] * waste, *late, *PERFECT],
+        [*[FIX] * waste, *[WRONG] * 3, *PERFECT],
+        [*PERFECT[:2], *[WRONG] * waste, *PERFECT[:-1], *late],
+    ]
+    grades = graded([patient] * 4, lists)
+    for row, listed in enumerate(lists):
+        wanted = grade_actions(patient, listed)
+        assert grades.scores[row] == wanted.score
+        assert grades.criteria[row, :5].tolist() == [one.score for one in wanted.criteria]
+        assert grades.ticks[row] == wanted.ticks
 
 
 def test_another_rubric_of_the_same_measures() -> None:
