@@ -136,6 +136,8 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
         1,
     ),
     (REAL, [FIX, Ignore()], 0.0, [0, 0, 0, 1, 0, NAN], "ignored_incident", "ignored", 2, 0),
+    # Four wrong remedies leave .2 of .25.
+    (REAL, [FIX, *[WRONG] * 4], 0.05, [0, 0, 0, 0.2, 0, NAN], None, None, 5, 0),
     # Five wrong remedies and the right one: nothing is left.
     (REAL, [FIX, *[WRONG] * 5], 0.0, [0, 0, 0, 0, 0, NAN], None, None, 6, 0),
     (
@@ -256,7 +258,7 @@ def test_closing_rules_of_the_incident_are_kept() -> None:
     assert grades.gate.tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize("waste", [60, 64, 130, 300])
+@pytest.mark.parametrize("waste", [60, 62, 63, 64, 130, 300])
 def test_long_histories(waste: int) -> None:
     """Ticks and counts beyond what eight bits hold, and first declarations far apart."""
     patient = attrs.evolve(REAL, horizon=1000)
