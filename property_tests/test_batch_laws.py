@@ -13,6 +13,8 @@ from logtriage import (
     SEVEN_SERVICES,
     Action,
     Incident,
+    Remediate,
+    RequestMoreLogs,
     Rubric,
     Topology,
     grade,
@@ -27,6 +29,7 @@ from logtriage.grading.batch import CLOSINGS, BatchGrades
 from logtriage.grading.kernels import GATES, MEASURES
 from logtriage.grading.rubric import Gate
 from logtriage.incident import ClosingRules
+from logtriage.policies import perfect_actions
 from logtriage.tasks import SPLITS, IncidentId
 from property_tests.strategies import (
     ORIGINAL_TASKS,
@@ -142,14 +145,24 @@ def assert_equal(
 
 
 @st.composite
+def thorough_plans(draw: st.DrawFn, incident: Incident) -> list[Action]:
+    """Most of the right actions, looks and wrong remedies among them, and the right end."""
+    *steps, end = perfect_actions(incident)
+    remedy = Remediate(draw(st.sampled_from(REMEDIES)), incident.topology.names[0])
+    drawn = st.lists(st.sampled_from([*steps, RequestMoreLogs(), remedy, remedy]), max_size=14)
+    return [*draw(drawn), end]
+
+
+@st.composite
 def jobs(draw: st.DrawFn) -> tuple[list[Incident], list[list[Action]]]:
     """Incidents of one topology with a list of actions each."""
     incidents = draw(batches())
     longest = draw(st.sampled_from([0, 3, 20, 80]))
-    filler = draw(st.lists(malformed_actions(), max_size=1)) * draw(
-        st.sampled_from([0, 0, 70, 300])
-    )
-    return incidents, [[*filler, *draw(plans(one, longest))] for one in incidents]
+    waste = draw(st.sampled_from([0, 0, 0, 70, 300]))
+    filler = draw(st.lists(malformed_actions(), max_size=1)) * waste
+    return incidents, [
+        [*filler, *draw(plans(one, longest) | thorough_plans(one))] for one in incidents
+    ]
 
 
 @given(jobs(), rubrics(), st.booleans())

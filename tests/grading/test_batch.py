@@ -36,6 +36,7 @@ from logtriage.grading import (
     Truths,
     action_array,
     get_rubric,
+    grade_actions,
     grade_batch,
     truths_of,
 )
@@ -136,6 +137,8 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
         1,
     ),
     (REAL, [FIX, Ignore()], 0.0, [0, 0, 0, 1, 0, NAN], "ignored_incident", "ignored", 2, 0),
+    # Four wrong remedies leave .2 of .25.
+    (REAL, [FIX, *[WRONG] * 4], 0.05, [0, 0, 0, 0.2, 0, NAN], None, None, 5, 0),
     # Five wrong remedies and the right one: nothing is left.
     (REAL, [FIX, *[WRONG] * 5], 0.0, [0, 0, 0, 0, 0, NAN], None, None, 6, 0),
     (
@@ -254,6 +257,25 @@ def test_closing_rules_of_the_incident_are_kept() -> None:
     ]
     assert grades.criterion("remediation").tolist() == [0.0, 0.0, 1.0]
     assert grades.gate.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("waste", [60, 62, 63, 64, 130, 300])
+def test_long_histories(waste: int) -> None:
+    """Ticks and counts beyond what eight bits hold, and first declarations far apart."""
+    patient = attrs.evolve(REAL, horizon=1000)
+    late: list[Action] = [ClassifySeverity("P2"), IdentifyRootCause("api-gateway")]
+    lists = [
+        [*[LOOK] * waste, *PERFECT],
+        [*[LOOK] * waste, *late, *PERFECT],
+        [*[FIX] * waste, *[WRONG] * 3, *PERFECT],
+        [*PERFECT[:2], *[WRONG] * waste, *PERFECT[:-1], *late],
+    ]
+    grades = graded([patient] * 4, lists)
+    for row, listed in enumerate(lists):
+        wanted = grade_actions(patient, listed)
+        assert grades.scores[row] == wanted.score
+        assert grades.criteria[row, :5].tolist() == [one.score for one in wanted.criteria]
+        assert grades.ticks[row] == wanted.ticks
 
 
 def test_another_rubric_of_the_same_measures() -> None:

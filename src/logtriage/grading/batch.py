@@ -49,6 +49,8 @@ AnyCall = Callable[..., Any]
 #: Actions graded at a time: calls into NumPy must be paid by enough work, and the block
 #: with what is derived from it should stay in the cache.
 BLOCK_BYTES: Final = 384 * 1024
+#: What a block and everything derived from it take.
+WORKING_BYTES: Final = 16 * BLOCK_BYTES
 #: A table of totals is extended by a criterion as long as it has no more entries.
 TABLE_SIZE: Final = 8192
 
@@ -269,6 +271,9 @@ def grade_batch(
         np.empty(count, np.int32),
         {measure: np.empty(count, plan.level_types[measure]) for measure in measures},
     )
+    # Asked for and given back, untouched: from then on glibc keeps that much at hand, and
+    # what each block works on need not be mapped anew, page by page, in every call.
+    np.empty(WORKING_BYTES, np.uint8)
     for start in range(0, count, size):
         rows = slice(start, min(start + size, count))
         listed = by_time[:, rows].astype(dtype, order="C")

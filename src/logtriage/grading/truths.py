@@ -184,7 +184,7 @@ class Truths:
     @cached_property
     def benign(self) -> Bools:
         """Whether there is nothing to act on (N,): no root cause is accepted."""
-        return np.logical_not(self.root_causes.any(axis=1))
+        return (self.accepted_roots[:1] == NONE_ACCEPTED).all(axis=0)
 
     @cached_property
     def any_benign(self) -> bool:
@@ -212,15 +212,15 @@ class Truths:
         return self._accepted(self.remedies, self.ranges.remedy)
 
     def _accepted(self, allowed: Bools, first: int) -> Ints:
-        counts = allowed.sum(axis=1, dtype=np.intp)
-        found = np.full(
-            (int(counts.max(initial=0)), len(self)),
-            NONE_ACCEPTED,
-            narrowest(self.ranges.count - 1),
-        )
-        rows, columns = np.nonzero(allowed)
+        dtype = narrowest(self.ranges.count - 1)
+        rows, columns = np.divmod(np.flatnonzero(allowed), allowed.shape[1])
+        actions = (columns + first).astype(dtype)
+        if len(rows) == len(self) and bool((rows == np.arange(len(self))).all()):
+            return actions[np.newaxis]  # one each: the usual case
+        counts = np.bincount(rows, minlength=len(self))
+        found = np.full((int(counts.max(initial=0)), len(self)), NONE_ACCEPTED, dtype)
         places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-        found[places, rows] = columns + first
+        found[places, rows] = actions
         return found
 
     @cached_property
@@ -247,6 +247,9 @@ class Truths:
     @cached_property
     def horizons(self) -> tuple[int, ...]:
         """The distinct horizons, in order."""
+        highest = int(self.horizon.max(initial=0))
+        if highest < len(self):  # much faster than sorting
+            return tuple(np.flatnonzero(np.bincount(self.horizon)).tolist())
         return tuple(np.unique(self.horizon).tolist())
 
     @cached_property

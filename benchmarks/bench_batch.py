@@ -1,0 +1,116 @@
+"""``grade_batch`` beside the scalar grader: transcripts of twelve actions, N at once.
+
+Half of the actions of a list are useful ones; a third of the incidents come from each
+v1 task. ``transcripts_per_s`` stands in the extra info of every row.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.workload import V1_TASKS
+from logtriage import (
+    SEVEN_SERVICES,
+    Action,
+    Escalate,
+    Incident,
+    all_actions,
+    incident_ids,
+    make_incident,
+)
+from logtriage.grading import action_array, grade_actions, grade_batch, truths_of
+from logtriage.grading.batch import LAYOUTS, Truths
+from logtriage.policies import perfect_actions
+
+Benchmark = Any
+
+#: Actions in a list, and the sizes of batches.
+LENGTH = 12
+SIZES = (1, 64, 1024, 16384, 65536)
+#: Lists that are drawn; larger batches repeat them in a shuffled order.
+DRAWN = 3 * 512
+
+
+@lru_cache(maxsize=1)
+def drawn() -> tuple[tuple[Incident, ...], tuple[tuple[Action, ...], ...]]:
+    """Incidents with twelve actions each, of which only the last may close on purpose."""
+    rng = np.random.default_rng(7)
+    every = all_actions(SEVEN_SERVICES)
+    harmless = [one for one in every[:-2] if not isinstance(one, Escalate)]
+    incidents, lists = [], []
+    for task in V1_TASKS:
+        for one in map(make_incident, incident_ids(task, "test", DRAWN // 3)):
+            *steps, last = perfect_actions(one)
+            wasted = [harmless[i] for i in rng.integers(len(harmless), size=LENGTH)]
+            listed: list[Action] = [*steps, *wasted][: LENGTH - 1]
+            order = rng.permutation(len(listed))
+            end = every[rng.integers(len(every))] if rng.random() < 0.25 else last
+            incidents.append(one)
+            lists.append((*(listed[i] for i in order), end))
+    return tuple(incidents), tuple(lists)
+
+
+@lru_cache(maxsize=len(SIZES))
+def batch(size: int) -> tuple[Truths, Any]:
+    """Truths and (N, 12) actions."""
+    incidents, lists = drawn()
+    rows = np.random.default_rng(size).permutation(np.arange(max(size, DRAWN)) % DRAWN)[:size]
+    truths, actions = truths_of(incidents), action_array(SEVEN_SERVICES, lists)
+    return truths.take(rows), np.ascontiguousarray(actions[rows])
+
+
+def timed(benchmark: Benchmark, size: int, run: Callable[[], Any]) -> None:
+    run()
+    benchmark(run)
+    benchmark.extra_info["transcripts"] = size
+    if benchmark.stats is not None:
+        benchmark.extra_info["transcripts_per_s"] = round(size / benchmark.stats.stats.median)
+
+
+@pytest.mark.benchmark(group="grade 12-action transcripts")
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def bench_grade_batch(benchmark: Benchmark, layout: Any, size: int) -> None:
+    truths, actions = batch(size)
+    if layout == "time_major":
+        actions = np.ascontiguousarray(actions.T)
+    timed(benchmark, size, lambda: grade_batch(truths, actions, layout=layout).scores)
+
+
+@pytest.mark.benchmark(group="grade 12-action transcripts")
+def bench_grade_batch_with_criteria(benchmark: Benchmark) -> None:
+    """Scores, and the (N, 6) array of criteria, which is made only when asked for."""
+    truths, actions = batch(SIZES[-1])
+    actions = np.ascontiguousarray(actions.T)
+    timed(
+        benchmark,
+        SIZES[-1],
+        lambda: grade_batch(truths, actions, layout="time_major").criteria,
+    )
+
+
+@pytest.mark.benchmark(group="grade 12-action transcripts")
+def bench_grade_batch_of_new_truths(benchmark: Benchmark) -> None:
+    """Truths never seen before: what is derived from them once is part of the price."""
+    truths, actions = batch(SIZES[-1])
+    actions = np.ascontiguousarray(actions.T)
+    timed(
+        benchmark,
+        SIZES[-1],
+        lambda: grade_batch(truths.take(slice(None)), actions, layout="time_major").scores,
+    )
+
+
+@pytest.mark.benchmark(group="grade 12-action transcripts")
+def bench_grade_actions(benchmark: Benchmark) -> None:
+    """The scalar grader, one transcript after another."""
+    incidents, lists = drawn()
+
+    def run() -> None:
+        for incident, actions in zip(incidents, lists, strict=True):
+            grade_actions(incident, actions)
+
+    timed(benchmark, DRAWN, run)
