@@ -70,6 +70,6 @@ def test_another_process_with_another_hash_seed_agrees() -> None:
             check=True,
         )
         replayed = json.loads(answer.stdout)
-        assert [{"agent": c["agent"], **r} for c, r in zip(reversed(chosen), replayed, strict=True)] == list(
-            reversed(chosen)
-        )
+        assert [
+            {"agent": c["agent"], **r} for c, r in zip(reversed(chosen), replayed, strict=True)
+        ] == list(reversed(chosen))

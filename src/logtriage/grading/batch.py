@@ -46,11 +46,9 @@ LAYOUTS: Final = ("batch_major", "time_major")
 Floats = NDArray[np.float64]
 AnyCall = Callable[..., Any]
 
-#: Actions graded at a time: calls into NumPy must be paid by enough work, and the block
-#: with what is derived from it should stay in the cache.
-BLOCK_BYTES: Final = 384 * 1024
-#: What a block and everything derived from it take.
-WORKING_BYTES: Final = 16 * BLOCK_BYTES
+#: Actions graded at a time: enough to pay for the calls into NumPy, and so few that the
+#: working arrays stay below the 128 KiB from which allocators commonly map fresh pages.
+BLOCK_BYTES: Final = 96 * 1024
 #: A table of totals is extended by a criterion as long as it has no more entries.
 TABLE_SIZE: Final = 8192
 
@@ -271,9 +269,6 @@ def grade_batch(
         np.empty(count, np.int32),
         {measure: np.empty(count, plan.level_types[measure]) for measure in measures},
     )
-    # Asked for and given back, untouched: from then on glibc keeps that much at hand, and
-    # what each block works on need not be mapped anew, page by page, in every call.
-    np.empty(WORKING_BYTES, np.uint8)
     for start in range(0, count, size):
         rows = slice(start, min(start + size, count))
         listed = by_time[:, rows].astype(dtype, order="C")

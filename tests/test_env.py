@@ -1,0 +1,410 @@
+"""Gymnasium's contract, kept by the scalar and the batched environment."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from logtriage import DEFAULT, SEVEN_SERVICES, TASKS, EpisodeOver, random_topology
+from logtriage.actions import Escalate, Resolve, action_id
+from logtriage.errors import InvalidInput, MissingExtra, UnknownName
+from logtriage.generator import draw_incident
+from logtriage.tasks import MAX_INDEX, IncidentId, get_task
+
+if find_spec("gymnasium") is None:
+    pytest.skip("needs the extra env", allow_module_level=True)
+
+import gymnasium
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
+
+from logtriage.env import ENV_IDS, TriageEnv, TriageVectorEnv
+from logtriage.env.playlist import Playlist
+
+TASK = "cascading_failure-v1"
+RESOLVE = action_id(Resolve(), SEVEN_SERVICES)
+ASK = RESOLVE - 1
+INFOS = ("action_mask", "closing", "index", "score", "tick")
+
+
+def play(envs: TriageVectorEnv, steps: int, **reset: Any) -> list[tuple[Any, ...]]:
+    """Everything that random play returns, flat."""
+    observations, infos = envs.reset(**reset)
+    returned: list[tuple[Any, ...]] = [(observations, *infos.values())]
+    rng = np.random.default_rng(0)
+    for _ in range(steps):
+        *arrays, infos = envs.step(rng.integers(0, 59, envs.num_envs))
+        returned.append((*arrays, *infos.values()))
+    return returned
+
+
+def same(left: list[tuple[Any, ...]], right: list[tuple[Any, ...]]) -> bool:
+    return all(
+        np.array_equal(a, b)
+        for one, other in zip(left, right, strict=True)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+# -- registration --------------------------------------------------------------------
+
+
+def test_every_drawn_task_is_registered() -> None:
+    assert ENV_IDS == {
+        "logtriage/SingleCrash-v1": "single_crash-v1",
+        "logtriage/Cascading-v1": "cascading_failure-v1",
+        "logtriage/Silent-v1": "silent_degradation-v1",
+    }
+    assert set(ENV_IDS.values()) == {task.id for task in TASKS if not task.original}
+
+
+@pytest.mark.parametrize("env_id", ENV_IDS)
+def test_gymnasium_makes_them_without_an_import_of_ours(env_id: str) -> None:
+    code = f"""
+import gymnasium
+env = gymnasium.make("logtriage.env:{env_id}")
+envs = gymnasium.make_vec("{env_id}", num_envs=3, vectorization_mode="vector_entry_point")
+print(type(env.unwrapped).__name__, type(envs).__name__, envs.spec.id, envs.num_envs)
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], check=True, capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["TriageEnv", "TriageVectorEnv", env_id, "3"]
+
+
+def test_without_gymnasium_the_extra_is_named() -> None:
+    code = """
+import sys
+sys.modules["gymnasium"] = None
+import logtriage.vector
+try:
+    import logtriage.env
+except ImportError as error:
+    print(type(error).__name__, error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.startswith(MissingExtra.__name__)
+    assert "pip install 'logtriage[env]'" in done.stdout
+
+
+@pytest.mark.parametrize("env_id", ENV_IDS)
+def test_gymnasium_finds_no_fault(env_id: str) -> None:
+    check_env(gymnasium.make(env_id).unwrapped)
+
+
+@pytest.mark.parametrize("mode", ["vector_entry_point", "sync"])
+def test_wrappers_of_gymnasium_fit(mode: str) -> None:
+    made = gymnasium.make_vec("logtriage/SingleCrash-v1", num_envs=4, vectorization_mode=mode)
+    envs: Any = DictInfoToList(RecordEpisodeStatistics(made))
+    _, infos = envs.reset(seed=1)
+    assert [set(one) for one in infos] == [set(INFOS)] * 4
+    _, rewards, terminations, _, infos = envs.step(np.full(4, RESOLVE))
+    assert terminations.all()
+    assert [one["episode"]["r"] for one in infos] == pytest.approx(rewards.tolist())
+    assert [one["score"] for one in infos] == rewards.tolist()
+
+
+# -- spaces --------------------------------------------------------------------------
+
+
+def test_spaces() -> None:
+    env, envs = TriageEnv(TASK), TriageVectorEnv(TASK, 3)
+    assert envs.single_observation_space == env.observation_space
+    assert envs.single_action_space == env.action_space == gymnasium.spaces.Discrete(59)
+    assert envs.action_space == gymnasium.spaces.MultiDiscrete([59, 59, 59])
+    assert envs.observation_space.shape == (3, *env.observation_space.shape)
+    assert envs.observation_space.dtype == env.observation_space.dtype == np.float32
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    space: Any = env.observation_space
+    assert (space.low == -1).sum() == len(SEVEN_SERVICES) + 1  # a trend each, one at the edge
+    assert set(space.low) == {-1, 0}
+    assert set(space.high) == {1}
+
+
+@pytest.mark.parametrize("env", [TriageEnv(TASK), TriageVectorEnv(TASK, 2)], ids=["one", "many"])
+def test_the_same_space_objects_on_every_call(env: Any) -> None:
+    before = env.observation_space, env.action_space
+    env.reset(seed=1)
+    assert env.observation_space is before[0]
+    assert env.action_space is before[1]
+
+
+@pytest.mark.parametrize("task", ENV_IDS.values())
+def test_observations_lie_in_the_declared_box(task: str) -> None:
+    envs = TriageVectorEnv(task, 64)
+    for returned in play(envs, 40, seed=3):
+        assert returned[0] in envs.observation_space
+
+
+def test_nothing_returned_is_shared_or_changed_later() -> None:
+    envs = TriageVectorEnv(TASK, 8)
+    returned = play(envs, 15, seed=0)
+    copies = [tuple(one.copy() for one in arrays) for arrays in returned]
+    more = play(envs, 15)
+    assert same(returned, copies)
+    flat = [array for arrays in returned + more for array in arrays]
+    assert not any(np.shares_memory(a, b) for a, b in combinations(flat, 2))
+
+
+# -- stepping ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("topology", [None, random_topology(4, 12)], ids=["default", "own"])
+@pytest.mark.parametrize("task", ENV_IDS.values())
+def test_rows_are_scalar_environments(task: str, topology: Any) -> None:
+    """The next-step autoreset of Gymnasium, row by row over the scalar core."""
+    count = 5
+    envs = TriageVectorEnv(task, count, "val", topology=topology)
+    single = [TriageEnv(task, "val", topology=topology) for _ in range(count)]
+    observations, infos = envs.reset(seed=11)
+    for row, env in enumerate(single):
+        observation, info = env.reset(options={"id": int(infos["index"][row])})
+        compare(row, observation, info, observations, infos)
+    rng, closed = np.random.default_rng(5), np.zeros(count, bool)
+    seen: set[int] = set()
+    for _ in range(300):
+        actions = rng.integers(0, envs.single_action_space.n, count)  # type: ignore[attr-defined]
+        observations, rewards, terminations, truncations, infos = envs.step(actions)
+        for row, env in enumerate(single):
+            if closed[row]:
+                observation, info = env.reset(options={"id": int(infos["index"][row])})
+                reward, terminated, truncated = 0.0, False, False
+            else:
+                observation, reward, terminated, truncated, info = env.step(actions[row])
+            compare(row, observation, info, observations, infos)
+            assert rewards[row] == reward
+            assert (terminations[row], truncations[row]) == (terminated, truncated)
+        closed = terminations | truncations
+        seen.update(infos["closing"].tolist())
+    assert seen == {-1, 0, 1, 2, 3}  # open, and closed in every way
+
+
+def compare(row: int, observation: Any, info: Any, observations: Any, infos: Any) -> None:
+    assert np.array_equal(observation, observations[row])
+    assert {*info, *(f"_{name}" for name in info)} == infos.keys()
+    for name, value in info.items():
+        assert np.array_equal(value, infos[name][row]), name
+        assert infos[f"_{name}"].all()
+
+
+def test_a_row_that_closed_begins_anew_in_the_next_step() -> None:
+    envs = TriageVectorEnv(TASK, 2)
+    _, before = envs.reset(seed=0)
+    _, _, terminations, truncations, infos = envs.step(np.array([RESOLVE, ASK]))
+    assert terminations.tolist() == [True, False]
+    assert not truncations.any()
+    assert infos["closing"].tolist() == [0, -1]
+    assert infos["index"].tolist() == before["index"].tolist()
+    _, rewards, terminations, _, infos = envs.step(np.array([RESOLVE, ASK]))
+    assert rewards[0] == 0.0
+    assert not terminations.any()
+    assert infos["tick"].tolist() == [0, 2]
+    assert infos["index"].tolist() == [before["index"][1] + 1, before["index"][1]]
+
+
+@pytest.mark.parametrize("task", ENV_IDS.values())
+def test_the_horizon_truncates_and_an_action_terminates(task: str) -> None:
+    envs, horizon = TriageVectorEnv(task, 2), get_task(task).horizon
+    envs.reset(seed=0)
+    for _ in range(horizon - 1):
+        *_, terminations, truncations, _ = envs.step(np.array([ASK, ASK]))
+        assert not (terminations | truncations).any()
+    *_, terminations, truncations, _ = envs.step(np.array([ASK, RESOLVE]))
+    assert terminations.tolist() == [False, True]
+    assert truncations.tolist() == [True, False]
+
+
+def test_scalar_masks_and_text() -> None:
+    env = TriageEnv(TASK, render_mode="ansi")
+    _, info = env.reset(seed=0)
+    assert env.action_masks().all()
+    text = env.render()
+    assert text is not None
+    assert text.startswith("TICK 0/12\n")
+    _, _, _, _, info = env.step(np.int64(0))
+    assert not env.action_masks()[:3].any()
+    assert env.action_masks()[3:].all()
+    assert env.action_masks().dtype == bool
+    assert np.array_equal(info["action_mask"], env.action_masks())
+    assert env.action_space.sample(info["action_mask"]) >= 3  # as Gymnasium samples by masks
+    assert TriageEnv(TASK).render() is None
+
+
+def test_rewards_sum_to_the_score() -> None:
+    env = TriageEnv(TASK, "test")
+    env.reset(options={"id": 42})
+    earned, closed, info = 0.0, False, {}
+    for action in [0, 1, 2, ASK, RESOLVE]:
+        _, reward, closed, _, info = env.step(action)
+        earned += reward
+    assert closed
+    assert earned == info["score"]
+
+
+def test_a_rubric_of_ones_own() -> None:
+    import attrs
+
+    rubric = attrs.evolve(DEFAULT, id="mine/1", gates=())
+    asked = {"ids": [42]}
+    page = [action_id(Escalate(team), SEVEN_SERVICES) for team in SEVEN_SERVICES.teams]
+    wrong = next(one for one in page if closes(one))
+    for given, expected in ((None, 0.0), (rubric, 0.2)):
+        envs = TriageVectorEnv(TASK, 1, "test", rubric=given)
+        env = TriageEnv(TASK, "test", rubric=given)
+        envs.reset(options=asked)
+        env.reset(options={"id": 42})
+        for action in (severity_of_42(), wrong):
+            *_, infos = envs.step(np.array([action]))
+            *_, info = env.step(action)
+            assert infos["score"][0] == info["score"]
+        assert info["score"] == expected
+
+
+def closes(action: int) -> bool:
+    env = TriageEnv(TASK, "test")
+    env.reset(options={"id": 42})
+    return env.step(action)[2]
+
+
+def severity_of_42() -> int:
+    env = TriageEnv(TASK, "test")
+    earned = []
+    for action in range(3):
+        env.reset(options={"id": 42})
+        earned.append(env.step(action)[1])
+    return int(np.argmax(earned))
+
+
+def test_the_fixed_incidents_of_the_original_can_be_played_one_at_a_time() -> None:
+    env = TriageEnv("single_crash-v0")
+    first, _ = env.reset(seed=0)
+    second, _ = env.reset()
+    assert np.array_equal(first, second)
+    assert first in env.observation_space
+    with pytest.raises(InvalidInput, match="one fixed incident"):
+        TriageVectorEnv("single_crash-v0")
+
+
+# -- which incidents -----------------------------------------------------------------
+
+
+def test_seeds_reproduce_and_differ() -> None:
+    envs = TriageVectorEnv(TASK, 16)
+    first = play(envs, 30, seed=7)
+    assert same(first, play(envs, 30, seed=7))
+    assert same(first, play(TriageVectorEnv(TASK, 16), 30, seed=7))
+    assert not same(first, play(envs, 30, seed=8))
+
+
+def test_a_reset_without_a_seed_goes_on() -> None:
+    envs = TriageVectorEnv(TASK, 4)
+    start = envs.reset(seed=7)[1]["index"]
+    assert start.tolist() == [start[0] + n for n in range(4)]
+    assert envs.reset()[1]["index"].tolist() == [start[0] + n for n in range(4, 8)]
+    envs.step(np.full(4, RESOLVE))
+    assert envs.step(np.full(4, RESOLVE))[4]["index"].tolist() == [
+        start[0] + n for n in range(8, 12)
+    ]
+    env = TriageEnv(TASK)
+    assert [env.reset(seed=7)[1]["index"], env.reset()[1]["index"]] == start[:2].tolist()
+    unseeded = TriageEnv(TASK).reset()[1]["index"]
+    assert 0 <= unseeded < MAX_INDEX
+
+
+def test_incidents_are_played_by_id() -> None:
+    envs = TriageVectorEnv(TASK, 2, "test")
+    first = envs.reset(seed=7)[1]["index"][0]
+    ids = [f"{TASK}/test/5", 3, np.int64(9)]
+    assert envs.reset(seed=7, options={"ids": ids})[1]["index"].tolist() == [5, 3]
+    envs.step(np.array([RESOLVE, RESOLVE]))  # both are free: what is left, then the sequence
+    assert envs.step(np.array([0, 0]))[4]["index"].tolist() == [9, first]
+    assert envs.reset(options={"ids": np.arange(9)})[1]["index"].tolist() == [0, 1]
+    assert envs.reset()[1]["index"].tolist() == [first + 1, first + 2]  # the rest is dropped
+    env = TriageEnv(TASK, "test")
+    by_id, by_index = (env.reset(options={"id": one})[0] for one in ids[:2])
+    observations, _ = envs.reset(options={"ids": ids[:2]})
+    assert np.array_equal(observations, [by_id, by_index])
+
+
+def test_own_topologies_play_their_own_incidents() -> None:
+    topology = random_topology(4, 12)
+    env = TriageEnv(TASK, "ood", topology=topology, render_mode="ansi")
+    env.reset(options={"id": f"{TASK}/ood/3"})
+    assert env._incident() == draw_incident(
+        get_task(TASK), IncidentId(get_task(TASK), "ood", 3), topology
+    )
+
+
+def test_the_sequence_uses_every_incident_before_it_repeats() -> None:
+    playlist = Playlist(get_task(TASK), "train", own_topology=False)
+    playlist.begin(np.random.default_rng(0))
+    playlist._next = MAX_INDEX - 2
+    assert playlist.take(4).tolist() == [MAX_INDEX - 2, MAX_INDEX - 1, 0, 1]
+    assert playlist.take(1).tolist() == [2]
+
+
+# -- misuse --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
+def test_unknown_names_come_with_the_choices(make: Any) -> None:
+    with pytest.raises(UnknownName, match=r"task 'crash'; known: single_crash-v1, "):
+        make("crash")
+    with pytest.raises(UnknownName, match=r"split 'dev'; known: train, val, test, ood"):
+        make(TASK, split="dev")
+    with pytest.raises(InvalidInput, match=r"give a topology, or .*: train, val, test$"):
+        make(TASK, split="ood")
+
+
+BAD_IDS = (
+    ("crash/train/3", "unknown task 'crash'; known: "),
+    (f"{TASK}/dev/3", "unknown split 'dev'; known: train"),
+    (f"{TASK}/test/3", f"this environment plays {TASK}/train/"),
+    ("single_crash-v1/train/3", f"this environment plays {TASK}/train/"),
+    (f"{TASK}/train/-3", "index must be a whole number below"),
+    (-1, f"incident -1: expected an id, {TASK}/train/<index>, or a whole number in"),
+    (MAX_INDEX, "or a whole number in"),
+    (1.5, "incident 1.5: expected an id"),
+    (True, "incident True: expected an id"),
+)
+
+
+@pytest.mark.parametrize(("given", "message"), BAD_IDS, ids=str)
+def test_bad_ids_are_refused(given: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        TriageEnv(TASK).reset(options={"id": given})
+    with pytest.raises(InvalidInput, match=message):
+        TriageVectorEnv(TASK, 1).reset(options={"ids": [given]})
+
+
+def test_other_misuse() -> None:
+    env, envs = TriageEnv(TASK), TriageVectorEnv(TASK, 2)
+    with pytest.raises(ResetNeeded, match="reset"):
+        env.step(0)
+    with pytest.raises(ResetNeeded, match="reset"):
+        envs.step(np.zeros(2, int))
+    with pytest.raises(InvalidInput, match="unknown option 'ids'; known: id"):
+        env.reset(options={"ids": [1]})
+    with pytest.raises(InvalidInput, match="unknown option 'id'; known: ids"):
+        envs.reset(options={"id": 1})
+    with pytest.raises(InvalidInput, match="1 ids for 2 environments"):
+        envs.reset(options={"ids": [1]})
+    with pytest.raises(InvalidInput, match="at least 1, got 0"):
+        TriageVectorEnv(TASK, 0)
+    with pytest.raises(UnknownName, match="render mode 'human'; known: ansi"):
+        TriageEnv(TASK, render_mode="human")
+    env.reset()
+    envs.reset()
+    with pytest.raises(InvalidInput, match=r"action 59: expected an integer in \[0, 59\)"):
+        env.step(59)
+    with pytest.raises(InvalidInput, match="actions must be 2 integers"):
+        envs.step(np.zeros(3, int))
+    env.step(RESOLVE)
+    with pytest.raises(EpisodeOver):
+        env.step(RESOLVE)
