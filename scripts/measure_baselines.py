@@ -52,6 +52,7 @@ from logtriage.scenarios import (
     EDGE_P99_ASIDE,
 )
 from logtriage.tasks import TASKS, TaskSpec
+from logtriage.vector.layout import SERVICE_BLOCKS, layout_of
 
 ROOT = Path(__file__).resolve().parent.parent
 POLICIES = ("oracle", "expert", "first_error", "random")
@@ -265,6 +266,32 @@ def action_integers() -> str:
         numbers = str(first[0]) if first is last else f"{first[0]}–{last[0]}"
         rows.append([f"`{name}`", numbers, shown])
     return table(("action type", "integers", "values"), rows)
+
+
+#: Blocks of the numeric observation beside those over services: name and meaning.
+WHOLE_BLOCKS = {
+    "owner": "it is owned by this team in this incident",
+    "change": "a recent change of this kind",
+    "time": "tick / horizon",
+    "slo": "error rate, p99 and trend at the edge, scaled as above",
+    "worst": "severity (P1, P2, P3) of the worst edge panel so far",
+    "severity": "severity declared",
+    "kind": "fault kind that a service named, in the order of the fault table",
+    "named_owner": "team that owns the service that named it",
+    "paged": "teams paged",
+    "applied": "remedies applied, to whatever service",
+    "closed": "the incident is closed",
+}
+
+
+def numeric_observation() -> str:
+    meanings = dict(SERVICE_BLOCKS) | WHOLE_BLOCKS
+    rows = []
+    for name, first, width in layout_of(lt.SEVEN_SERVICES).describe():
+        columns = str(first) if width == 1 else f"{first}–{first + width - 1}"
+        meaning = meanings[name.partition(":")[0]].replace("|", "\\|")
+        rows.append([f"`{name}`", columns, meaning])
+    return table(("block", "columns", "holds"), rows)
 
 
 # -- measured ---------------------------------------------------------------------
@@ -529,6 +556,7 @@ FACTS: dict[str, Callable[[], str]] = {
     "originals": originals,
     "topology": default_topology,
     "action-integers": action_integers,
+    "numeric-observation": numeric_observation,
 }
 MEASURED: dict[str, Callable[[], str]] = {
     "baselines": baselines,

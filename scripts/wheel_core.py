@@ -10,7 +10,7 @@ import logtriage
 from logtriage.actions import ClassifySeverity, Severity
 from logtriage.grading import grade_actions, grade_jsonl
 
-EXTRAS = ("typer", "rich", "jinja2", "matplotlib", "pytest")
+EXTRAS = ("gymnasium", "typer", "rich", "jinja2", "matplotlib", "pytest")
 
 
 def main(incident_id: str) -> None:
@@ -38,7 +38,7 @@ def main(incident_id: str) -> None:
             sys.exit(f"{severity}: graded {in_memory.score} in memory, {from_file.score} from file")
         scores.append(in_memory.score)
     # 0.2 is the weight of severity: one of the three must be right, the others less so.
-    if max(scores) != 0.2 or sorted(scores)[1] >= 0.2:
+    if round(max(scores), 9) != 0.2 or sorted(scores)[1] >= 0.2:
         sys.exit(f"severities graded {scores}")
     print(f"logtriage {logtriage.__version__} grades with its core alone")
 

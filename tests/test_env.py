@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from itertools import combinations
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
@@ -14,6 +15,7 @@ from logtriage.actions import Escalate, Resolve, action_id
 from logtriage.errors import InvalidInput, MissingExtra, UnknownName
 from logtriage.generator import draw_incident
 from logtriage.tasks import MAX_INDEX, IncidentId, get_task
+from logtriage.vector import layout_of
 
 if find_spec("gymnasium") is None:
     pytest.skip("needs the extra env", allow_module_level=True)
@@ -101,13 +103,13 @@ def test_gymnasium_finds_no_fault(env_id: str) -> None:
 @pytest.mark.parametrize("mode", ["vector_entry_point", "sync"])
 def test_wrappers_of_gymnasium_fit(mode: str) -> None:
     made = gymnasium.make_vec("logtriage/SingleCrash-v1", num_envs=4, vectorization_mode=mode)
-    envs: Any = DictInfoToList(RecordEpisodeStatistics(made))
-    _, infos = envs.reset(seed=1)
+    _, infos = DictInfoToList(made).reset(seed=1)
     assert [set(one) for one in infos] == [set(INFOS)] * 4
+    envs: Any = RecordEpisodeStatistics(made)
+    envs.reset(seed=1)
     _, rewards, terminations, _, infos = envs.step(np.full(4, RESOLVE))
     assert terminations.all()
-    assert [one["episode"]["r"] for one in infos] == pytest.approx(rewards.tolist())
-    assert [one["score"] for one in infos] == rewards.tolist()
+    assert infos["episode"]["r"].tolist() == rewards.tolist() == infos["score"].tolist()
 
 
 # -- spaces --------------------------------------------------------------------------
@@ -118,9 +120,9 @@ def test_spaces() -> None:
     assert envs.single_observation_space == env.observation_space
     assert envs.single_action_space == env.action_space == gymnasium.spaces.Discrete(59)
     assert envs.action_space == gymnasium.spaces.MultiDiscrete([59, 59, 59])
-    assert envs.observation_space.shape == (3, *env.observation_space.shape)
     assert envs.observation_space.dtype == env.observation_space.dtype == np.float32
     assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    assert envs.observation_space.shape == (3, layout_of(SEVEN_SERVICES).size)
     space: Any = env.observation_space
     assert (space.low == -1).sum() == len(SEVEN_SERVICES) + 1  # a trend each, one at the edge
     assert set(space.low) == {-1, 0}
@@ -239,17 +241,12 @@ def test_scalar_masks_and_text() -> None:
 def test_rewards_sum_to_the_score() -> None:
     env = TriageEnv(TASK, "test")
     env.reset(options={"id": 42})
-    earned, closed, info = 0.0, False, {}
-    for action in [0, 1, 2, ASK, RESOLVE]:
-        _, reward, closed, _, info = env.step(action)
-        earned += reward
-    assert closed
-    assert earned == info["score"]
+    steps = [env.step(action) for action in (0, 1, 2, ASK, RESOLVE)]
+    assert [terminated for _, _, terminated, _, _ in steps] == 4 * [False] + [True]
+    assert sum(reward for _, reward, *_ in steps) == steps[-1][4]["score"] > 0
 
 
 def test_a_rubric_of_ones_own() -> None:
-    import attrs
-
     rubric = attrs.evolve(DEFAULT, id="mine/1", gates=())
     asked = {"ids": [42]}
     page = [action_id(Escalate(team), SEVEN_SERVICES) for team in SEVEN_SERVICES.teams]
@@ -263,7 +260,7 @@ def test_a_rubric_of_ones_own() -> None:
             *_, infos = envs.step(np.array([action]))
             *_, info = env.step(action)
             assert infos["score"][0] == info["score"]
-        assert info["score"] == expected
+        assert info["score"] == pytest.approx(expected)
 
 
 def closes(action: int) -> bool:
@@ -283,10 +280,8 @@ def severity_of_42() -> int:
 
 def test_the_fixed_incidents_of_the_original_can_be_played_one_at_a_time() -> None:
     env = TriageEnv("single_crash-v0")
-    first, _ = env.reset(seed=0)
-    second, _ = env.reset()
-    assert np.array_equal(first, second)
-    assert first in env.observation_space
+    assert env.reset(seed=0)[0] in env.observation_space
+    assert env.step(RESOLVE)[2]
     with pytest.raises(InvalidInput, match="one fixed incident"):
         TriageVectorEnv("single_crash-v0")
 
@@ -408,3 +403,15 @@ def test_other_misuse() -> None:
     env.step(RESOLVE)
     with pytest.raises(EpisodeOver):
         env.step(RESOLVE)
+
+
+def test_refused_actions_use_up_no_incident() -> None:
+    wrong, right = (TriageVectorEnv("cascading_failure-v1", 2) for _ in range(2))
+    rng = np.random.default_rng(0)
+    for one in (wrong, right):
+        one.reset(seed=3)
+    for _ in range(30):
+        actions = rng.integers(0, 59, 2)
+        with pytest.raises(InvalidInput, match="must lie in"):
+            wrong.step(np.array([0, 59]))
+        assert np.array_equal(wrong.step(actions)[0], right.step(actions)[0])

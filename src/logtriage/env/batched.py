@@ -46,7 +46,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             topology.
     """
 
-    metadata = {
+    metadata = {  # noqa: RUF012, as Gymnasium declares it
         "render_modes": [],
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
@@ -101,6 +101,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         """
         if self._closed is None:
             raise ResetNeeded("no incidents are open: call reset() first")
+        self._batch.check_actions(np.asarray(actions))
         free = np.flatnonzero(self._closed)
         active = ~self._closed
         if len(free):

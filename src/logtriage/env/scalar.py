@@ -46,7 +46,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         InvalidInput: for split ``ood`` without a topology.
     """
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 1}
+    metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012, as Gymnasium declares it
 
     def __init__(
         self,

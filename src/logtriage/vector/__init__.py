@@ -6,7 +6,7 @@
 >>> screen = batch.reset("train", np.arange(1024))
 >>> screen = batch.step(np.zeros(1024, int))  # every row declares P1
 >>> screen.observation.shape, screen.reward.shape
-((1024, 179), (1024,))
+((1024, 181), (1024,))
 """
 
 from logtriage.vector.encoding import Evidence, action_mask, encode, gather

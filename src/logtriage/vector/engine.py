@@ -111,7 +111,7 @@ class BatchedTriage:
         self._history = np.full((self.task.horizon, count), PADDING, dtype)
         self._closing = np.full(count, OPEN, np.int8)
         self._score = np.zeros(count)
-        self._static = np.zeros((count, self.layout.size), np.float32)
+        self._static = np.zeros((count, self.layout.size), np.int8)
         self._mask = np.ones((count, self.action_count), np.int8)
         self._write_static(np.arange(count))
         self._truths = self._truths_of(self._incidents)
@@ -142,7 +142,7 @@ class BatchedTriage:
             InvalidInput: for actions of another shape or out of range.
         """
         given = np.asarray(actions)
-        self._check_actions(given)
+        self.check_actions(given)
         playing = self._closing == OPEN
         if active is not None:
             playing &= active
@@ -180,7 +180,12 @@ class BatchedTriage:
             raise InvalidInput(f"every index must lie in [0, {MAX_INDEX})")
         return rows.astype(np.int64)
 
-    def _check_actions(self, given: NDArray[Any]) -> None:
+    def check_actions(self, given: NDArray[Any]) -> None:
+        """Refuse actions of another shape or out of range.
+
+        Raises:
+            InvalidInput: saying what was given and what is possible.
+        """
         if given.shape != (len(self),) or given.dtype.kind not in "iu":
             raise InvalidInput(
                 f"actions must be {len(self)} integers, got {given.dtype} of shape {given.shape}"
@@ -250,7 +255,7 @@ class BatchedTriage:
         read_requested(one, now, level)
         np.minimum(now.worst, seen.worst(), out=now.worst)
 
-        out = self._static.copy()
+        out = self._static.astype(np.float32)
         alerts = fault_alerts(one, level, now.tick)
         known = alerts | one.distractor_alerts | now.asked
         out[:, layout["fault_alert"]] = alerts

@@ -1,0 +1,122 @@
+"""The batched engine beside Gymnasium's vectorised CartPole, at the same N in the same run.
+
+Read the ratio within a group. A round is ``STEPS`` steps of all N rows: random actions, a
+few of which close an incident, autoreset, and an observation of every row.
+"""
+
+from typing import Any
+
+import attrs
+import gymnasium
+import numpy as np
+import pytest
+
+from logtriage import SEVEN_SERVICES, Topology, random_topology
+from logtriage.env import ENV_IDS, TriageVectorEnv
+from logtriage.vector import BatchedTriage
+
+Benchmark = Any
+COUNTS = (1, 64, 1024, 16384, 65536)
+TASK = "cascading_failure-v1"
+STEPS = 12
+SERVICES = (7, 50, 200)
+
+
+def per_row(benchmark: Benchmark, envs: Any, actions: Any) -> None:
+    """Time ``STEPS`` steps; afterwards ``extra_info`` says how many row steps a second."""
+    envs.reset(seed=0)
+    for chosen in actions:  # so that rows are at all ticks, and caches warm
+        envs.step(chosen)
+
+    def run() -> None:
+        for chosen in actions:
+            envs.step(chosen)
+
+    benchmark(run)
+    count = STEPS * envs.num_envs
+    benchmark.extra_info["row_steps_per_round"] = count
+    if benchmark.stats is not None:
+        benchmark.extra_info["row_steps_per_second"] = round(count / benchmark.stats["median"])
+
+
+def random_actions(envs: Any) -> list[Any]:
+    choices = envs.single_action_space.n
+    return list(np.random.default_rng(0).integers(0, choices, (STEPS, envs.num_envs)))
+
+
+def nbytes(thing: Any) -> int:
+    """The bytes of all arrays that an object holds, at whatever depth; shared ones once."""
+    seen: dict[int, int] = {}
+
+    def visit(one: Any) -> None:
+        if isinstance(one, np.ndarray):
+            while isinstance(one.base, np.ndarray):
+                one = one.base
+            seen[id(one)] = one.nbytes
+        elif isinstance(one, dict):
+            for value in one.values():
+                visit(value)
+        elif isinstance(one, list | tuple):
+            for value in one:
+                visit(value)
+        elif attrs.has(type(one)):
+            for field in attrs.fields(type(one)):
+                visit(getattr(one, field.name, None))
+
+    visit(vars(thing))
+    return sum(seen.values())
+
+
+def bytes_per_incident(topology: Topology, count: int = 4096) -> int:
+    """What each further row of a batch keeps; tables of the task and topology not counted."""
+    sizes = []
+    for rows in (count, 2 * count):
+        batch = BatchedTriage(TASK, topology=topology)
+        batch.reset("train", np.arange(rows))
+        batch.step(np.zeros(rows, int))
+        sizes.append(nbytes(batch))
+    return round((sizes[1] - sizes[0]) / count)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("env_id", ["CartPole-v1", *ENV_IDS])
+def bench_steps(benchmark: Benchmark, env_id: str, count: int) -> None:
+    benchmark.group = f"vector environments, N = {count}"
+    envs = gymnasium.make_vec(env_id, count, vectorization_mode="vector_entry_point")
+    per_row(benchmark, envs, random_actions(envs))
+
+
+@pytest.mark.benchmark(group="batched engine, N = 16384")
+def bench_engine_without_autoreset(benchmark: Benchmark) -> None:
+    """Twelve ticks in which nothing ends early: every row asks for logs."""
+    batch, count = BatchedTriage(TASK), 16384
+    asks = np.random.default_rng(0).integers(49, 57, (STEPS, count))
+
+    def begin() -> None:
+        batch.reset("train", np.arange(count))
+
+    def run() -> None:
+        for chosen in asks:
+            batch.step(chosen)
+
+    rounds = 1 if benchmark.disabled else 5
+    benchmark.pedantic(run, setup=begin, rounds=rounds)
+    benchmark.extra_info["row_steps_per_round"] = STEPS * count
+
+
+@pytest.mark.benchmark(group="batched engine, N = 16384")
+def bench_engine_reset(benchmark: Benchmark) -> None:
+    """Drawing 16,384 incidents, and their first observations."""
+    batch = BatchedTriage(TASK)
+    benchmark(batch.reset, "train", np.arange(16384))
+    benchmark.extra_info["rows_per_round"] = 16384
+
+
+@pytest.mark.benchmark(group="batched engine by services, N = 1024")
+@pytest.mark.parametrize("services", SERVICES)
+def bench_services(benchmark: Benchmark, services: int) -> None:
+    topology = SEVEN_SERVICES if services == 7 else random_topology(1, services)
+    envs = TriageVectorEnv(TASK, 1024, topology=topology)
+    benchmark.extra_info["bytes_per_incident"] = bytes_per_incident(topology, 256)
+    benchmark.extra_info["observation_bytes"] = 4 * int(envs.observation_space.shape[1])
+    per_row(benchmark, envs, random_actions(envs))

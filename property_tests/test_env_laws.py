@@ -1,0 +1,78 @@
+"""The law of the environments: a vector environment is so many scalar ones with autoreset."""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logtriage import TaskSpec, Topology
+from property_tests.strategies import V1_TASKS, topologies
+
+if find_spec("gymnasium") is None:
+    pytest.skip("needs the extra env", allow_module_level=True)
+
+from logtriage.env import TriageEnv, TriageVectorEnv
+
+seeds = st.integers(0, (1 << 63) - 1)
+
+
+@given(
+    st.data(),
+    st.sampled_from(V1_TASKS),
+    st.none() | topologies(20),
+    st.integers(1, 4),
+    seeds,
+    st.sampled_from((0.02, 0.3)),
+)
+def test_a_vector_environment_is_scalar_ones_that_restart(
+    data: st.DataObject,
+    task: TaskSpec,
+    topology: Topology | None,
+    count: int,
+    seed: int,
+    closing: float,
+) -> None:
+    """Played at random; ``closing`` is how often an action is one of the last two."""
+    envs = TriageVectorEnv(task.id, count, topology=topology)
+    single = [TriageEnv(task.id, topology=topology) for _ in range(count)]
+    rng = np.random.default_rng(data.draw(seeds))
+    observations, infos = envs.reset(seed=seed)
+    choices = infos["action_mask"].shape[1]
+    screens = [env.reset(options={"id": int(infos["index"][r])}) for r, env in enumerate(single)]
+    played = set(infos["index"].tolist())
+    closed = np.zeros(count, bool)
+    for _ in range(2 * task.horizon):
+        for row, (observation, info) in enumerate(screens):
+            assert np.array_equal(observation, observations[row])
+            assert all(np.array_equal(value, infos[name][row]) for name, value in info.items())
+        assert observations in envs.observation_space
+        last = rng.integers(choices - 2, choices, count)
+        actions = np.where(rng.random(count) < closing, last, rng.integers(0, choices, count))
+        observations, rewards, terminations, truncations, infos = envs.step(actions)
+        for row, env in enumerate(single):
+            if closed[row]:
+                index = int(infos["index"][row])
+                assert index not in played
+                played.add(index)
+                screens[row] = env.reset(options={"id": index})
+                assert (rewards[row], terminations[row], truncations[row]) == (0.0, False, False)
+            else:
+                observation, *told, info = env.step(actions[row])
+                screens[row] = observation, info
+                assert told == [rewards[row], terminations[row], truncations[row]]
+        closed = terminations | truncations
+
+
+@given(st.sampled_from(V1_TASKS), seeds)
+def test_one_seed_is_one_sequence_in_both(task: TaskSpec, seed: int) -> None:
+    env, envs = TriageEnv(task.id), TriageVectorEnv(task.id, 3)
+    observation, info = env.reset(seed=seed)
+    observations, infos = envs.reset(seed=seed)
+    assert info["index"] == infos["index"][0]
+    assert np.array_equal(observation, observations[0])
+    for row in (1, 2):
+        observation, info = env.reset()
+        assert info["index"] == infos["index"][row]
+        assert np.array_equal(observation, observations[row])
