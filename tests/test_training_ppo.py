@@ -24,7 +24,7 @@ from training.ppo.settings import Settings  # noqa: E402
 
 TASK = "single_crash-v1"
 TINY = Settings(
-    TASK, num_envs=32, rollout=8, epochs=1, minibatches=2, width=16, eval_incidents=40, max_rounds=3
+    TASK, num_envs=32, rollout=8, epochs=1, minibatches=2, width=16, eval_incidents=40, rounds=3
 )
 
 
@@ -159,7 +159,7 @@ def test_the_command_leaves_everything_that_the_writeup_needs(tmp_path: Path):
     from training.ppo.writeup import Written, write_up
 
     out = tmp_path / "run"
-    options = "--num-envs 16 --rollout 8 --width 8 --eval-incidents 20 --max-rounds 1 --seed 3"
+    options = "--num-envs 16 --rollout 8 --width 8 --eval-incidents 20 --rounds 1 --seed 3"
     script.main(["--task", TASK, *options.split(), "--out", str(out)])
     facts = json.loads((out / "run.json").read_text())
     assert facts["finished"]

@@ -1,0 +1,1 @@
+"""Programs that train agents on logtriage. Not part of the package; each says what it needs."""

@@ -1,0 +1,102 @@
+"""Train on one task by PPO, and leave checkpoint, curve and figures in a directory."""
+
+import argparse
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import attrs
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from training.ppo import store
+from training.ppo.evaluate import evaluate, play_held_out, regrade
+from training.ppo.learn import Point, train
+from training.ppo.networks import Agent
+from training.ppo.settings import TRAIN_SPLIT, Settings
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the command line, train, and leave everything in the output directory."""
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(prog="python -m training.ppo", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="directory for this run")
+    for field in attrs.fields(Settings):
+        required = field.default is attrs.NOTHING
+        kind: dict[str, Any] = {"type": field.type if field.type in (str, float) else int}
+        if field.type is bool:
+            kind = {"action": argparse.BooleanOptionalAction}
+        parser.add_argument(
+            "--" + field.name.replace("_", "-"),
+            required=required,
+            default=None if required else field.default,
+            help=None if required else f"default: {field.default}",
+            **kind,
+        )
+    options = vars(parser.parse_args(given))
+    out: Path = options.pop("out")
+    run(Settings(**options), out, "python -m training.ppo " + shlex.join(given))
+
+
+def run(settings: Settings, out: Path, command: str, console: Console | None = None) -> None:
+    """Train and write ``checkpoint.pt``, ``curve.csv`` and ``run.json`` into ``out``."""
+    console = Console(stderr=True) if console is None else console
+    about = {
+        "command": command,
+        "settings": attrs.asdict(settings),
+        "train_split": TRAIN_SPLIT,
+        "machine": store.machine(),
+        "load_before": os.getloadavg()[0],
+    }
+    points: list[Point] = []
+    bar = Progress(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(),
+                   console=console)  # fmt: skip
+    with bar:
+        minutes = bar.add_task(settings.task, total=60 * settings.minutes)
+
+        def report(point: Point, agent: Agent) -> None:
+            points.append(point)
+            store.save_agent(out / store.CHECKPOINT, agent)
+            store.save_curve(out / store.CURVE, points)
+            store.save_json(out / store.RUN, {**about, "finished": False})
+            bar.update(minutes, completed=point.seconds)
+            bar.console.print(_line(point))
+
+        done = train(settings, report)
+    played = play_held_out(done.agent, settings.task, settings.eval_incidents)
+    sampled = evaluate(done.agent, settings.task, settings.eval_incidents, sampled=True)
+    scalar = regrade(played, settings.task)
+    last = points[-1]
+    store.save_json(
+        out / store.RUN,
+        {
+            **about,
+            "finished": True,
+            "load_after": os.getloadavg()[0],
+            "seconds": done.seconds,
+            "collecting_seconds": done.collecting,
+            "updating_seconds": done.updating,
+            "steps": last.steps,
+            "episodes": last.incidents,
+            "steps_per_second": last.steps / done.seconds,
+            "before": attrs.asdict(points[0].test),
+            "after": attrs.asdict(played.result()),
+            "after_sampled": attrs.asdict(sampled),
+            "scalar_core_agrees": scalar == played.scores.tolist(),
+        },
+    )
+    console.print(f"{last.steps:,} steps in {done.seconds:.0f} s; see {out}")
+
+
+def _line(point: Point) -> str:
+    test = point.test
+    return (
+        f"{point.seconds:6.0f} s {point.steps:10,} steps  grade {test.grade:.3f}"
+        f"  solved {test.solved:6.1%}  mis-paged {test.mis_paged:5.1%}  ticks {test.ticks:4.1f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

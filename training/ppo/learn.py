@@ -1,0 +1,131 @@
+"""The training loop: collect, update, and now and then evaluate."""
+
+import time
+from collections.abc import Callable
+from itertools import count
+
+import attrs
+import torch
+from tensordict import TensorDict
+from torchrl.objectives import ClipPPOLoss
+
+from training.ppo.evaluate import Result, evaluate
+from training.ppo.networks import Agent, make_agent
+from training.ppo.rollouts import Collector
+from training.ppo.settings import Settings
+
+
+@attrs.frozen
+class Point:
+    """A point of the curve.
+
+    ``seconds`` of wall time so far, all included; ``steps`` and ``incidents`` played in
+    training; ``train`` the mean grade of the last round with sampled actions (None before
+    the first); ``test`` the evaluation; ``entropy`` of the policy and ``kl`` of the last
+    update.
+    """
+
+    seconds: float
+    steps: int
+    incidents: int
+    train: float | None
+    test: Result
+    entropy: float | None
+    kl: float | None
+
+
+@attrs.frozen(eq=False)
+class Run:
+    """A finished run. ``collecting`` and ``updating`` are seconds spent so."""
+
+    agent: Agent
+    points: tuple[Point, ...]
+    seconds: float
+    collecting: float
+    updating: float
+
+
+def train(settings: Settings, report: Callable[[Point, Agent], None]) -> Run:
+    """Train as ``settings`` say; ``report`` is told of every evaluation."""
+    start = time.perf_counter()
+    torch.set_num_threads(settings.threads)
+    torch.manual_seed(settings.seed)
+    collector = Collector(settings)
+    agent = make_agent(collector.batch.layout.size, collector.batch.action_count, settings)
+    learner = Learner(agent, settings)
+    points: list[Point] = []
+    collecting = updating = 0.0
+    last: dict[str, float] = {}
+
+    def note() -> None:
+        result = evaluate(agent, settings.task, settings.eval_incidents)
+        point = Point(
+            time.perf_counter() - start,
+            collector.steps,
+            collector.incidents,
+            float(collector.grades.mean()) if len(collector.grades) else None,
+            result,
+            last.get("entropy"),
+            last.get("kl_approx"),
+        )
+        points.append(point)
+        report(point, agent)
+
+    note()
+    for number in count():
+        began = time.perf_counter()
+        spent = (began - start) / (60 * settings.minutes)
+        done = number / settings.rounds if settings.rounds is not None else spent
+        if max(done, spent) >= 1:
+            break
+        experience = collector.collect(agent)
+        halfway = time.perf_counter()
+        last = learner.update(experience, done)
+        ended = time.perf_counter()
+        collecting, updating = collecting + halfway - began, updating + ended - halfway
+        if ended - start - points[-1].seconds >= settings.eval_every_s:
+            note()
+    if points[-1].steps < collector.steps:
+        note()
+    return Run(agent, tuple(points), time.perf_counter() - start, collecting, updating)
+
+
+class Learner:
+    """TorchRL's clipped PPO loss under Adam."""
+
+    def __init__(self, agent: Agent, settings: Settings) -> None:
+        self.settings = settings
+        self.loss = ClipPPOLoss(
+            agent.actor,
+            agent.critic,
+            clip_epsilon=settings.clip,
+            entropy_coeff=settings.entropy,
+            critic_coeff=settings.critic,
+            normalize_advantage=False,  # by settings.normalize, over the whole round
+            loss_critic_type="l2",
+            log_explained_variance=False,
+            functional=False,
+        )
+        self.weights = [*agent.logits.parameters(), *agent.value.parameters()]
+        self.optimizer = torch.optim.Adam(self.weights, lr=settings.lr, eps=1e-5)
+
+    def update(self, experience: TensorDict, progress: float) -> dict[str, float]:
+        """Go over a round; ``progress`` in [0, 1) sets the rates. Returns what was measured."""
+        one = self.settings
+        for group in self.optimizer.param_groups:
+            group["lr"] = one.lr + (one.lr_end - one.lr) * progress
+        self.loss.entropy_coeff.fill_(one.entropy + (one.entropy_end - one.entropy) * progress)
+        advantage = experience["advantage"]
+        if one.normalize:
+            advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        experience["advantage"] = advantage
+        size = one.batch // one.minibatches
+        for _ in range(one.epochs):
+            for rows in torch.randperm(one.batch)[: size * one.minibatches].view(-1, size):
+                found = self.loss(experience[rows])
+                total = found["loss_objective"] + found["loss_critic"] + found["loss_entropy"]
+                self.optimizer.zero_grad()
+                total.backward()
+                torch.nn.utils.clip_grad_norm_(self.weights, one.max_grad_norm)
+                self.optimizer.step()
+        return {key: float(found[key]) for key in ("entropy", "kl_approx", "clip_fraction")}

@@ -1,0 +1,91 @@
+"""Experience from the batched engine, with closed rows begun anew at once."""
+
+import numpy as np
+import torch
+from tensordict import TensorDict
+from torchrl.objectives.value.functional import vec_generalized_advantage_estimate
+
+from logtriage.vector import BatchedTriage, Step
+from training.ppo.networks import Agent
+from training.ppo.settings import TRAIN_SPLIT, Settings
+
+
+class Collector:
+    """Plays incidents of split ``train`` in order, none of them twice.
+
+    ``steps`` and ``incidents`` count what was played to the end so far, ``grades`` holds
+    those of the last round.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.batch = BatchedTriage(settings.task)
+        self.steps = 0
+        self.incidents = 0
+        self.grades = np.zeros(0)
+        self._next = settings.num_envs
+        self._screen = self.batch.reset(TRAIN_SPLIT, np.arange(settings.num_envs))
+
+    @torch.no_grad()
+    def collect(self, agent: Agent) -> TensorDict:
+        """A round, flattened to (rollout * num_envs,), with advantages and value targets."""
+        one = self.settings
+        shape = (one.rollout, one.num_envs)
+        observation = torch.empty((*shape, self.batch.layout.size))
+        mask = torch.empty((*shape, self.batch.action_count), dtype=torch.bool)
+        action = torch.empty(shape, dtype=torch.long)
+        log_prob, reward = torch.empty(shape), torch.empty(shape)
+        done = torch.empty(shape, dtype=torch.bool)
+        grades = []
+        for t in range(one.rollout):
+            observation[t], mask[t] = tensors_of(self._screen)
+            policy = agent.distribution(observation[t], mask[t])
+            action[t] = policy.sample()
+            log_prob[t] = policy.log_prob(action[t])
+            after = self.batch.step(action[t].numpy())
+            closed = after.closing >= 0
+            reward[t], done[t] = torch.from_numpy(after.reward), torch.from_numpy(closed)
+            grades.append(after.score[closed])
+            self._screen = self._restart(after, np.flatnonzero(closed))
+        self.steps += one.batch
+        self.grades = np.concatenate(grades)
+        self.incidents += len(self.grades)
+
+        value = agent.value(observation)
+        last = agent.value(tensors_of(self._screen)[0])
+        # After a last step comes another incident; `done` keeps its value out.
+        following = torch.cat([value[1:], last[None]])
+        advantage, target = vec_generalized_advantage_estimate(
+            one.gamma,
+            one.lmbda,
+            value,
+            following,
+            reward[..., None],
+            done[..., None],
+            done[..., None],
+            time_dim=0,
+        )
+        return TensorDict(
+            {
+                "observation": observation,
+                "mask": mask,
+                "action": action,
+                "action_log_prob": log_prob,
+                "state_value": value,
+                "advantage": advantage,
+                "value_target": target,
+            },
+            batch_size=shape,
+        ).flatten()
+
+    def _restart(self, after: Step, rows: np.ndarray) -> Step:
+        if not len(rows):
+            return after
+        self.batch.restart(rows, np.arange(self._next, self._next + len(rows)))
+        self._next += len(rows)
+        return self.batch.look()
+
+
+def tensors_of(screen: Step) -> tuple[torch.Tensor, torch.Tensor]:
+    """Observation (N, D) and mask (N, A)."""
+    return torch.from_numpy(screen.observation), torch.from_numpy(screen.mask).bool()
