@@ -13,6 +13,7 @@ from logtriage.rng import mix as mix_one
 
 Bits = NDArray[np.uint64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 _MIX_1: Final = np.uint64(MIX_1)
 _MIX_2: Final = np.uint64(MIX_2)
@@ -70,3 +71,26 @@ def below(bits: Bits, n: Any) -> Ints:
 def between(bits: Bits, low: Any, high: Any) -> Ints:
     """As :func:`logtriage.rng.between`."""
     return np.asarray(low) + below(bits, np.asarray(high) - np.asarray(low) + 1)
+
+
+def at(key: Bits, slot: int, index: int = 0) -> Bits:
+    """The draws of a slot: (N,)."""
+    return draw(key + offset(slot, index))
+
+
+def each(key: Bits, slot: int, count: int) -> Bits:
+    """The draws of a slot for every index below ``count``: (N, count)."""
+    return draw((key + offset(slot))[:, None] + offsets_b(np.arange(count)))
+
+
+def chance(bits: Bits, permille: Any) -> Bools:
+    """As :meth:`logtriage.rng.Draws.chance`, with a share per row or for all."""
+    answer: Bools = below(bits, 1000) < permille
+    return answer
+
+
+def weighted(bits: Bits, weights: Any) -> Ints:
+    """As :meth:`logtriage.rng.Draws.weighted`, with weights (N, k) per row."""
+    point = below(bits, weights.sum(axis=1))
+    passed: Ints = (point[:, None] >= weights.cumsum(axis=1)).sum(axis=1)
+    return passed

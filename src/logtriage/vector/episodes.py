@@ -5,8 +5,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import REMEDIES, SEVERITIES, Remedy
-from logtriage.vector.arrays import Ints
-from logtriage.vector.incidents import Bools, IncidentArrays
+from logtriage.vector.arrays import Bools, Ints
+from logtriage.vector.incidents import IncidentArrays
 
 #: Later than any tick.
 NEVER = 1 << 20

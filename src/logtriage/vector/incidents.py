@@ -4,13 +4,12 @@ Row by row the numbers are those that :func:`logtriage.generator.make_incident` 
 :func:`logtriage.scenarios.draw_scenario` draw for the same id; a law holds it.
 """
 
-from typing import Any
-
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES, Severity
+from logtriage.emission import WINDOW_STREAM
 from logtriage.faults import FaultClass
 from logtriage.generator import (
     BENIGN_STREAM,
@@ -19,49 +18,20 @@ from logtriage.generator import (
     TRUTH_STREAM,
     TruthSlot,
 )
-from logtriage.phrases import DISTRACTORS
-from logtriage.propagation import BASE_STREAM, READING_STREAM, Mode
+from logtriage.propagation import READING_STREAM
 from logtriage.rng import hash_name
-from logtriage.scenarios import (
-    BENIGN_P99,
-    CALLER_ALERTS,
-    CHANGE_KINDS,
-    DISTRACTOR_ALERT,
-    DISTRACTOR_COUNT,
-    EDGE_BASE_ERROR,
-    EDGE_BASE_P99,
-    EXTRA_TICKS,
-    INNOCENT_CHANGES,
-    LOUD_LEAD,
-    MEAN_CALLER_ALERTS,
-    PEAK_TICK,
-    RAMP,
-    RELATED_SHOWN,
-    ROOT_ERROR,
-    ROOT_P99,
-    SCENARIO_STREAM,
-    SHOWN,
-    VOICE,
-    Slot,
-)
 from logtriage.tasks import TaskSpec
 from logtriage.vector import arrays as vec
-from logtriage.vector.arrays import Bits, Ints
+from logtriage.vector.arrays import Bits, Bools, Ints
+from logtriage.vector.scenarios import draw_scenarios
 from logtriage.vector.seeds import seeds_of, strata_of
 from logtriage.vector.tables import (
-    ATTENUATIONS,
-    DISTRACTOR_ALERTS,
-    EDGE_ERROR_RANGE,
-    EDGE_P99_RANGE,
-    KIND_CHANGE,
     KIND_CLASS,
-    KIND_ERRORS,
     KIND_REMEDIES,
     Choices,
     Graph,
 )
 
-Bools = NDArray[np.bool_]
 P3 = SEVERITIES.index(Severity.P3)
 
 
@@ -127,13 +97,13 @@ def draw_incidents(
         benign = strata_of(split, index, block, hash_name(task.id) ^ BENIGN_STREAM) == 0
 
     owners = _owners(seeds, graph)
-    pick = vec.below(_at(truth, TruthSlot.ROOT), len(choices.roots))
-    root = np.where(benign, vec.below(_at(truth, TruthSlot.ROOT), n), choices.roots[pick])
-    klass = _weighted(_at(truth, TruthSlot.FAULT_CLASS), choices.weights[pick])
-    place = vec.below(_at(truth, TruthSlot.KIND), choices.counts[pick, klass])
+    pick = vec.below(vec.at(truth, TruthSlot.ROOT), len(choices.roots))
+    root = np.where(benign, vec.below(vec.at(truth, TruthSlot.ROOT), n), choices.roots[pick])
+    klass = vec.weighted(vec.at(truth, TruthSlot.FAULT_CLASS), choices.weights[pick])
+    place = vec.below(vec.at(truth, TruthSlot.KIND), choices.counts[pick, klass])
     kind = np.where(benign, -1, choices.kinds[pick, klass, place])
     weights = np.broadcast_to(np.array(task.severity_weights), (count, len(SEVERITIES)))
-    severity = np.where(benign, P3, _weighted(_at(truth, TruthSlot.SEVERITY), weights))
+    severity = np.where(benign, P3, vec.weighted(vec.at(truth, TruthSlot.SEVERITY), weights))
     rows = np.arange(count)
     team = _responsible(kind, owners[rows, root].astype(np.int64), graph)
     return IncidentArrays(
@@ -145,31 +115,10 @@ def draw_incidents(
         team=np.where(benign, -1, team),
         remedies=KIND_REMEDIES[kind] & ~benign[:, None],
         owners=owners,
-        window_key=vec.subkey(seeds, _WINDOW),
+        window_key=vec.subkey(seeds, WINDOW_STREAM),
         reading_key=vec.subkey(seeds, READING_STREAM),
-        **_scenario(seeds, task.mode, graph, benign, root, kind, severity),
+        **draw_scenarios(seeds, task.mode, graph, benign, root, kind, severity),
     )
-
-
-def _at(key: Bits, slot: int, index: int = 0) -> Bits:
-    return vec.draw(key + vec.offset(slot, index))
-
-
-def _each(key: Bits, slot: int, count: int) -> Bits:
-    """The draws of a slot for every index below ``count``: (N, count)."""
-    return vec.draw((key + vec.offset(slot))[:, None] + vec.offsets_b(np.arange(count)))
-
-
-def _chance(bits: Bits, permille: Any) -> Bools:
-    answer: Bools = vec.below(bits, 1000) < permille
-    return answer
-
-
-def _weighted(bits: Bits, weights: Any) -> Ints:
-    """As :meth:`logtriage.rng.Draws.weighted`, with weights (N, k) per row."""
-    point = vec.below(bits, weights.sum(axis=1))
-    passed: Ints = (point[:, None] >= weights.cumsum(axis=1)).sum(axis=1)
-    return passed
 
 
 def _owners(seeds: Bits, graph: Graph) -> NDArray[np.int8]:
@@ -191,167 +140,3 @@ def _responsible(kind: Ints, owner: Ints, graph: Graph) -> Ints:
     klass = KIND_CLASS[kind]
     team = np.where(klass == classes.index(FaultClass.CAPACITY), capacity, owner)
     return np.where(klass == classes.index(FaultClass.SECURITY), security, team)
-
-
-def _scenario(
-    seeds: Bits,
-    mode: Mode,
-    graph: Graph,
-    benign: Bools,
-    root: Ints,
-    kind: Ints,
-    severity: Ints,
-) -> dict[str, Any]:
-    """The scenario's part of :class:`IncidentArrays`."""
-    key = vec.subkey(seeds, SCENARIO_STREAM)
-    hops = np.where(benign[:, None], -1, graph.hops[root])
-    hops[np.arange(len(root)), root] = 0
-    errors = KIND_ERRORS[kind] & (mode is not Mode.DRIFT)
-    timing = _timing(key, mode, graph, benign, root)
-    base_error = vec.between(_at(key, Slot.EDGE_BASE_ERROR), *EDGE_BASE_ERROR)
-    base_p99 = vec.between(_at(key, Slot.EDGE_BASE_P99), *EDGE_BASE_P99)
-    drives = errors.astype(np.int64)
-    peak_error = vec.between(_at(key, Slot.EDGE_PEAK_ERROR), *EDGE_ERROR_RANGE[severity, drives].T)
-    peak_p99 = vec.between(_at(key, Slot.EDGE_PEAK_P99), *EDGE_P99_RANGE[severity, drives].T)
-    slo = np.stack(
-        [
-            base_error,
-            base_p99,
-            np.where(benign, base_error, peak_error),
-            np.where(benign, base_p99, peak_p99),
-        ],
-        axis=1,
-    ).astype(np.int32)
-    alert_from = _alert_from(key, mode, graph, hops, timing["voice_at"], benign)
-    distractor, distractor_alerts = _distractors(key, mode, hops < 0, benign)
-    impact = _impact(key, seeds, graph, hops, benign, errors, severity, slo)
-    figures = np.moveaxis(np.concatenate([slo[:, None, :], impact], axis=1), 2, 0)
-    figures[2:] -= figures[:2]
-    edge_hops = np.where(benign, -1, graph.edge_hops[root])
-    return {
-        **timing,
-        "figures": np.ascontiguousarray(figures, np.float32),
-        "hops": np.concatenate([edge_hops[:, None], hops], axis=1).astype(np.float32),
-        "toward": graph.toward[root].astype(np.int16),
-        "alert_from": alert_from,
-        "distractor": distractor,
-        "distractor_alerts": distractor_alerts,
-        "changes": _changes(key, graph.n, root, kind),
-    }
-
-
-def _timing(key: Bits, mode: Mode, graph: Graph, benign: Bools, root: Ints) -> dict[str, Ints]:
-    extra = vec.below(_at(key, Slot.EXTRA_TICKS), EXTRA_TICKS)
-    ramp = vec.between(_at(key, Slot.RAMP), *RAMP[mode])
-    voice = vec.between(_at(key, Slot.VOICE), *VOICE[mode])
-    if mode is Mode.LOUD:
-        onset, lag = -LOUD_LEAD - extra, 0
-    else:
-        onset, lag = -(graph.reach[root] - (-SHOWN[mode] * ramp // 10) + extra), 1
-    return {
-        "onset": np.where(benign, 0, onset),
-        "ramp": np.where(benign, 1, ramp),
-        "lag": np.where(benign, 0, lag),
-        "peak_tick": np.where(benign, vec.between(_at(key, Slot.PEAK_TICK), *PEAK_TICK), 0),
-        "voice_at": np.where(benign, 0, voice),
-    }
-
-
-def _impact(
-    key: Bits,
-    seeds: Bits,
-    graph: Graph,
-    hops: Ints,
-    benign: Bools,
-    errors: Bools,
-    severity: Ints,
-    slo: NDArray[np.int32],
-) -> NDArray[np.int32]:
-    """Base and peak of every service; where the fault does not reach, the peak is the base."""
-    bits = vec.draw(vec.subkey(seeds, BASE_STREAM)[:, None] + vec.offsets_a(np.arange(graph.n)))
-    rest_error = 3 + (bits & np.uint64(15)).astype(np.int64)
-    rest_p99 = 20 + ((bits >> np.uint64(8)) % np.uint64(61)).astype(np.int64)
-    drawn = _at(key, Slot.ROOT_ERROR), _at(key, Slot.ROOT_P99)
-    error = np.where(
-        errors, vec.between(drawn[0], *ROOT_ERROR[True]), vec.between(drawn[0], *ROOT_ERROR[False])
-    )
-    p99 = np.where(
-        errors, vec.between(drawn[1], *ROOT_P99[True]), vec.between(drawn[1], *ROOT_P99[False])
-    )
-    error = np.where(benign, 0, error)
-    p99 = np.where(benign, vec.between(drawn[1], *BENIGN_P99), p99)
-    impact = np.stack([rest_error, rest_p99, rest_error, rest_p99], axis=2)
-    left = ATTENUATIONS[severity]
-    for distance in range(int(hops.max(initial=0)) + 1):
-        here = hops == distance
-        impact[:, :, 2] += here * error[:, None]
-        impact[:, :, 3] += here * p99[:, None]
-        error, p99 = error * left // 1000, p99 * left // 1000
-    at_edge = graph.edge & (hops >= 0) & ~benign[:, None]
-    return np.where(at_edge[:, :, None], slo[:, None, :], impact).astype(np.int32)
-
-
-def _alert_from(
-    key: Bits, mode: Mode, graph: Graph, hops: Ints, voice_at: Ints, benign: Bools
-) -> NDArray[np.int8]:
-    """As the scalar ``_alerting``; a benign load alerts at once."""
-    callers = hops > 0
-    if mode is Mode.DRIFT:
-        # The root comes first in the list, then its callers in service order.
-        pick = vec.below(_at(key, Slot.FIRST_ALERT), callers.sum(axis=1) + 1)
-        chosen = (callers & (callers.cumsum(axis=1) == pick[:, None])) | (
-            (hops == 0) & (pick == 0)[:, None]
-        )
-        return np.where(chosen | (benign[:, None] & (hops == 0)), 0, -1).astype(np.int8)
-    if mode is Mode.LOUD:
-        others: Bools = hops == 1
-        first: Bools = np.zeros_like(callers)
-    else:
-        inner = callers & ~graph.edge
-        others = np.where(inner.any(axis=1, keepdims=True), inner, callers)
-        pick = vec.below(_at(key, Slot.FIRST_ALERT), others.sum(axis=1))
-        first = others & (others.cumsum(axis=1) == pick[:, None] + 1)
-    total = np.maximum(1, others.sum(axis=1))
-    share = np.minimum(CALLER_ALERTS, 1000 * MEAN_CALLER_ALERTS // total)
-    chosen = first | (others & _chance(_each(key, Slot.ALERT, graph.n), share[:, None]))
-    alert_from: Ints = np.where(chosen, 0, -1)
-    alert_from = np.where(hops == 0, voice_at[:, np.newaxis], alert_from)
-    return alert_from.astype(np.int8)
-
-
-def _distractors(
-    key: Bits, mode: Mode, free: Bools, benign: Bools
-) -> tuple[NDArray[np.int8], Bools]:
-    count, n = free.shape
-    rank = _each(key, Slot.DISTRACTOR_RANK, n)
-    rank[~free] = np.uint64(0xFFFFFFFFFFFFFFFF)
-    wanted = np.where(benign, DISTRACTOR_COUNT[Mode.BENIGN], DISTRACTOR_COUNT[mode])
-    chosen = np.zeros((count, n), bool)
-    rows = np.arange(count)
-    for place in range(min(int(wanted.max(initial=0)), n)):
-        best = rank.argmin(axis=1)
-        chosen[rows, best] |= free[rows, best] & (place < wanted)
-        rank[rows, best] = np.uint64(0xFFFFFFFFFFFFFFFF)
-    row = vec.below(_each(key, Slot.DISTRACTOR_ROW, n), len(DISTRACTORS))
-    fires = _chance(_each(key, Slot.DISTRACTOR_ALERT, n), DISTRACTOR_ALERT)
-    return (
-        np.where(chosen, row, -1).astype(np.int8),
-        chosen & fires & DISTRACTOR_ALERTS[row],
-    )
-
-
-def _changes(key: Bits, n: int, root: Ints, kind: Ints) -> Bools:
-    count = len(root)
-    rows = np.arange(count)
-    changes = np.zeros((count, n, len(CHANGE_KINDS)), bool)
-    for place in range(INNOCENT_CHANGES):
-        service = vec.below(_at(key, Slot.CHANGE_SERVICE, place), n)
-        change = vec.below(_at(key, Slot.CHANGE_KIND, place), len(CHANGE_KINDS))
-        changes[rows, service, change] = True
-    related = np.where(kind >= 0, KIND_CHANGE[kind], -1)
-    shown = (related >= 0) & _chance(_at(key, Slot.RELATED_SHOWN), RELATED_SHOWN)
-    changes[rows[shown], root[shown], related[shown]] = True
-    return changes
-
-
-_WINDOW = hash_name("window")

@@ -27,9 +27,9 @@ from logtriage.propagation import (
 from logtriage.runbook import SEVERITY_RULE
 from logtriage.telemetry import TREND_TICKS
 from logtriage.vector import arrays as vec
-from logtriage.vector.arrays import Bits, Ints
+from logtriage.vector.arrays import Bits, Bools, Ints
 from logtriage.vector.episodes import Episodes
-from logtriage.vector.incidents import Bools, IncidentArrays
+from logtriage.vector.incidents import IncidentArrays
 
 Figures = NDArray[np.float32]
 _FULL: Final = np.float32(FULL)

@@ -1,0 +1,115 @@
+"""``run.json``: what a run plays, by which version and by which rubrics."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from logtriage import __version__
+from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.spec import RunSpec, plan
+from logtriage.grading import get_rubric
+
+SCHEMA: Final = "logtriage.run/1"
+RUN_FILE: Final = "run.json"
+
+
+@attrs.frozen
+class Manifest:
+    """What ``run.json`` says. ``rubrics`` maps each task to the id and digest of its rubric.
+
+    ``bundle`` is the digest of the recorded incidents that were given, if any.
+    """
+
+    spec: RunSpec
+    version: str
+    rubrics: Mapping[str, tuple[str, str]]
+    bundle: str | None = None
+
+    @classmethod
+    def of(cls, spec: RunSpec, incidents: Incidents) -> "Manifest":
+        """The manifest of a run that is about to be played by this version."""
+        cells = plan(spec, incidents)
+        rubrics = {one.task: (one.rubric, get_rubric(one.rubric).digest) for one in cells}
+        return cls(spec, __version__, rubrics, incidents.digest)
+
+    def to_json(self) -> dict[str, Any]:
+        """The manifest as JSON data."""
+        return {
+            "schema": SCHEMA,
+            "logtriage": self.version,
+            "policies": list(self.spec.policies),
+            "tasks": list(self.spec.tasks),
+            "split": self.spec.split,
+            "episodes": self.spec.episodes,
+            "start": self.spec.start,
+            "bundle": self.bundle,
+            "rubrics": {
+                task: {"id": name, "digest": digest}
+                for task, (name, digest) in self.rubrics.items()
+            },
+        }
+
+
+def read_manifest(directory: Path) -> Manifest:
+    """Read ``run.json``.
+
+    Raises:
+        InvalidInput: naming the file, the field and what was expected.
+    """
+    path = directory / RUN_FILE
+    try:
+        raw = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise InvalidInput(f"{directory}: not the directory of a run (no {RUN_FILE})") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{path}: not JSON: {error}") from None
+    if not isinstance(raw, dict):
+        raise InvalidInput(f"{path}: expected a JSON object, got {type(raw).__name__}")
+    if raw.get("schema") != SCHEMA:
+        raise InvalidInput(f"{path}: schema: expected {SCHEMA!r}, got {raw.get('schema')!r}")
+    try:
+        return _manifest(raw)
+    except LogTriageError as error:
+        raise InvalidInput(f"{path}: {error}") from None
+
+
+def _manifest(raw: Mapping[str, Any]) -> Manifest:
+    rubrics = {}
+    for task, one in _field(raw, "rubrics", dict).items():
+        if not isinstance(one, dict):
+            raise InvalidInput(f"rubrics[{task!r}]: expected an object, got {type(one).__name__}")
+        rubrics[task] = _field(one, "id", str), _field(one, "digest", str)
+    bundle = raw.get("bundle")
+    return Manifest(
+        RunSpec(
+            _names(raw, "policies"),
+            _names(raw, "tasks"),
+            _field(raw, "split", str),
+            _field(raw, "episodes", int),
+            _field(raw, "start", int),
+        ),
+        _field(raw, "logtriage", str),
+        rubrics,
+        None if bundle is None else _field(raw, "bundle", str),
+    )
+
+
+def _field(raw: Mapping[str, Any], name: str, kind: type) -> Any:
+    if name not in raw:
+        raise InvalidInput(f"{name}: missing")
+    value = raw[name]
+    if type(value) is not kind:
+        raise InvalidInput(f"{name}: expected {kind.__name__}, got {value!r:.80}")
+    return value
+
+
+def _names(raw: Mapping[str, Any], name: str) -> Sequence[str]:
+    values: list[str] = _field(raw, name, list)
+    for number, value in enumerate(values):
+        if not isinstance(value, str):
+            raise InvalidInput(f"{name}[{number}]: expected str, got {value!r:.80}")
+    return values
