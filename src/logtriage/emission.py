@@ -1,8 +1,8 @@
 """Simulated telemetry: turns a scenario into alerts, panels and log lines.
 
-Every line is a function of (seed, tick, slot) or (seed, tick, service): bit fields
-of one 64-bit draw choose speaker, phrase and figures, so that a window costs one
-draw a line.
+Every line is a function of (seed, tick, slot) or (seed, tick, service): one 64-bit draw
+chooses the speaker and, in :mod:`logtriage.speech`, phrase and figures, so that a window
+costs one draw a line.
 """
 
 from functools import cached_property
@@ -14,20 +14,14 @@ from logtriage import propagation
 from logtriage.actions import Severity
 from logtriage.faults import FaultKind
 from logtriage.phrases import (
-    BENIGN,
-    CAUSES,
-    COMPLAINTS,
     DISTRACTORS,
     HEALTHY,
-    NOISE,
     RESTARTED,
-    SLOW_COMPLAINTS,
-    SLOW_SYMPTOMS,
-    SYMPTOMS,
 )
 from logtriage.propagation import FULL, Affected, Mode, Scenario, level, read
 from logtriage.rng import below, draw, hash_name, subkey
 from logtriage.scenarios import draw_benign_scenario, draw_scenario
+from logtriage.speech import Speech
 from logtriage.telemetry import TICK_SECONDS, Alert, Change, Effects, LogLine, Reading
 from logtriage.topology import Topology
 
@@ -95,6 +89,12 @@ class SimulatedTelemetry:
         return self.mode in (Mode.DRIFT, Mode.BENIGN)
 
     @cached_property
+    def _speech(self) -> Speech:
+        return Speech(
+            self.topology.names, self.scenario, self.kind, self.phrasing, self._soft, self._affected
+        )
+
+    @cached_property
     def _distractors(self) -> dict[int, int]:
         return {one.service: one.row for one in self.scenario.distractors}
 
@@ -146,7 +146,7 @@ class SimulatedTelemetry:
 
     def window(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
         """:data:`WINDOW_LINES` lines; which service speaks in a slot is drawn anew each tick."""
-        key, second = self._window_key, tick * TICK_SECONDS
+        key, second, speech = self._window_key, tick * TICK_SECONDS, self._speech
         speakers = self._speakers(tick, effects)
         distractors = self.scenario.distractors
         noisy = self.noise * 1024 // FULL
@@ -159,12 +159,12 @@ class SimulatedTelemetry:
             if not speakers or (bits & 1023) < noisy:
                 if distractors and ((bits >> 26) & 1023) < DISTRACTOR_SHARE:
                     chosen = distractors[(pick * len(distractors)) >> 16]
-                    lines.append(self._distractor_line(chosen.service, chosen.row, second, bits))
+                    lines.append(speech.distractor(chosen.service, chosen.row, second, bits))
                 else:
-                    lines.append(self._noise_line((pick * count) >> 16, second, bits))
+                    lines.append(speech.noise((pick * count) >> 16, second, bits))
             else:
                 speaker = speakers[(pick * len(speakers)) >> 16]
-                lines.append(self._signal_line(speaker, tick, second, bits, effects))
+                lines.append(speech.signal(speaker, tick, second, bits, effects))
         restarted = [service for service, when in effects.restarts if tick - when == 1]
         for slot, service in enumerate(restarted[:WINDOW_LINES]):
             lines[slot] = LogLine(
@@ -185,35 +185,26 @@ class SimulatedTelemetry:
                 heard.extend((one, one) if scenario.mode is Mode.LOUD else (one,))
         return heard
 
-    def _signal_line(
-        self, one: Affected, tick: int, second: int, bits: int, effects: Effects
-    ) -> LogLine:
-        if one.hops > 0:
-            return self._complaint_line(one, tick, second, bits, effects)
-        if (bits >> 26) & 1:
-            return self._cause_line(one, tick, second, bits, effects)
-        return self._symptom_line(one, tick, second, bits, effects)
-
     def service_logs(self, service: int, tick: int, effects: Effects) -> tuple[LogLine, ...]:
         """What a service says when asked: its cause, its complaint, or that all is well."""
-        key = subkey(self.seed, SERVICE_STREAM)
+        key, speech = subkey(self.seed, SERVICE_STREAM), self._speech
         draws = [draw(key, tick, service * 8 + slot) for slot in range(SERVICE_LINES)]
         start = tick * TICK_SECONDS - 150
         seconds = [start + 30 * slot + (bits >> 61) for slot, bits in enumerate(draws)]
         one = self._affected.get(service)
         lines = []
         if one is not None and level(self.scenario, one.hops, tick, effects) >= AUDIBLE_LEVEL:
-            lines.append(self._symptom_line(one, tick, seconds[0], draws[0], effects))
-            tell = self._complaint_line if one.hops > 0 else self._cause_line
+            lines.append(speech.symptom(one, tick, seconds[0], draws[0], effects))
+            tell = speech.complaint if one.hops > 0 else speech.cause
             lines.append(tell(one, tick, seconds[1], draws[1], effects))
             lines.append(tell(one, tick, seconds[2], draws[2], effects))
         else:
             text = HEALTHY[draws[0] % len(HEALTHY)]
             lines.append(LogLine(seconds[0], self.topology.names[service], "INFO", text))
-            lines.append(self._noise_line(service, seconds[1], draws[1]))
+            lines.append(speech.noise(service, seconds[1], draws[1]))
             row = self._distractors.get(service)
             if row is not None:
-                lines.append(self._distractor_line(service, row, seconds[2], draws[2]))
+                lines.append(speech.distractor(service, row, seconds[2], draws[2]))
         if any(s == service and tick - when in (1, 2) for s, when in effects.restarts):
             lines.append(LogLine(seconds[3], self.topology.names[service], "WARN", RESTARTED))
         lines.append(self._trend_line(service, tick, seconds[4], effects))
@@ -221,7 +212,7 @@ class SimulatedTelemetry:
 
     def overview(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
         """One line a service, never a cause; at most :data:`OVERVIEW_LINES`, affected first."""
-        key = subkey(self.seed, OVERVIEW_STREAM)
+        key, speech = subkey(self.seed, OVERVIEW_STREAM), self._speech
         count = len(self.topology)
         audible = {
             one.service: one
@@ -241,98 +232,16 @@ class SimulatedTelemetry:
             bits = draw(key, tick, service)
             second = (tick - 1) * TICK_SECONDS + (bits >> 60)
             if service in audible:
-                lines.append(self._symptom_line(audible[service], tick, second, bits, effects))
+                lines.append(speech.symptom(audible[service], tick, second, bits, effects))
             else:
-                lines.append(self._noise_line(service, second, bits))
+                lines.append(speech.noise(service, second, bits))
         return tuple(lines)
-
-    # -- single lines ---------------------------------------------------------
-
-    def _cause_line(
-        self, one: Affected, tick: int, second: int, bits: int, effects: Effects
-    ) -> LogLine:
-        service = one.service
-        if self.kind is None:
-            text, grade = BENIGN[self.scenario.benign_row][1], "WARN"
-        else:
-            causes = CAUSES[self.kind.name][self.phrasing]
-            text = causes[((bits >> 36) & 1023) % len(causes)]
-            grade = "WARN" if self._soft else "ERROR"
-        return self._line(second, service, grade, text, bits, ms=self._p99(service, tick, effects))
-
-    def _complaint_line(
-        self, one: Affected, tick: int, second: int, bits: int, effects: Effects
-    ) -> LogLine:
-        texts = (SLOW_COMPLAINTS if self._soft else COMPLAINTS)[self.phrasing]
-        return self._line(
-            second,
-            one.service,
-            "WARN" if self._soft else "ERROR",
-            texts[((bits >> 36) & 1023) % len(texts)],
-            bits,
-            ms=self._p99(one.toward, tick, effects),
-            dep=self.topology.names[one.toward],
-        )
-
-    def _symptom_line(
-        self, one: Affected, tick: int, second: int, bits: int, effects: Effects
-    ) -> LogLine:
-        texts = (SLOW_SYMPTOMS if self._soft else SYMPTOMS)[self.phrasing]
-        return self._line(
-            second,
-            one.service,
-            "WARN" if self._soft else "ERROR",
-            texts[((bits >> 36) & 1023) % len(texts)],
-            bits,
-            ms=self._p99(one.service, tick, effects),
-            pct=self._error_percent(one, tick, effects),
-        )
 
     def _trend_line(self, service: int, tick: int, second: int, effects: Effects) -> LogLine:
         readings = [self.health(service, tick - back, effects) for back in (6, 4, 2, 0)]
         figures = " ".join(str(one.p99_ms) for one in readings if one is not None)
         message = f"p99 over the last 3 min: {figures} ms"
         return LogLine(second, self.topology.names[service], "INFO", message)
-
-    def _distractor_line(self, service: int, row: int, second: int, bits: int) -> LogLine:
-        _, grade, text = DISTRACTORS[row]
-        return self._line(second, service, grade, text, bits, ms=0)
-
-    def _noise_line(self, service: int, second: int, bits: int) -> LogLine:
-        grade, text = NOISE[((bits >> 36) & 1023) % len(NOISE)]
-        return self._line(second, service, grade, text, bits, ms=400 + (bits >> 46 & 511))
-
-    def _p99(self, service: int, tick: int, effects: Effects) -> int:
-        """The noise-free p99 of an affected service, for figures inside log lines."""
-        one = self._affected[service]
-        rise = one.impact.peak_p99 - one.impact.base_p99
-        return one.impact.base_p99 + rise * level(self.scenario, one.hops, tick, effects) // FULL
-
-    def _error_percent(self, one: Affected, tick: int, effects: Effects) -> int:
-        """The noise-free error rate of an affected service in per cent, at least 1."""
-        rise = one.impact.peak_error - one.impact.base_error
-        return max(1, rise * level(self.scenario, one.hops, tick, effects) // FULL // 100)
-
-    def _line(
-        self,
-        second: int,
-        service: int,
-        grade: str,
-        text: str,
-        bits: int,
-        *,
-        ms: int,
-        dep: str = "",
-        pct: int | None = None,
-    ) -> LogLine:
-        message = text.format(
-            dep=dep,
-            ms=ms,
-            pct=40 + (bits >> 50) % 58 if pct is None else pct,
-            n=3 + (bits >> 44) % 57,
-            v=self.scenario.version,
-        )
-        return LogLine(second, self.topology.names[service], grade, message)
 
 
 def _by_service(item: tuple[int, Alert]) -> int:
