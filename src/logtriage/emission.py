@@ -15,10 +15,13 @@ from logtriage.actions import Severity
 from logtriage.faults import FaultKind
 from logtriage.phrases import (
     DISTRACTORS,
+    DRIFT_ALERT,
+    ERROR_ALERT,
     HEALTHY,
+    LATENCY_ALERT,
     RESTARTED,
 )
-from logtriage.propagation import FULL, Affected, Mode, Scenario, level, read
+from logtriage.propagation import BLIP_LEFT, FULL, Affected, Mode, Scenario, level, read
 from logtriage.rng import below, draw, hash_name, subkey
 from logtriage.scenarios import draw_benign_scenario, draw_scenario
 from logtriage.speech import Speech
@@ -31,6 +34,8 @@ SERVICE_LINES: Final = 5
 OVERVIEW_LINES: Final = 12
 #: In a noisy slot, this many of 1,024 are a distractor's lines, the rest everyday ones.
 DISTRACTOR_SHARE: Final = 410
+#: How often a loud root speaks for each time that a caller does.
+LOUD_VOICE: Final = 2
 #: Below this level an affected service has nothing to complain of.
 AUDIBLE_LEVEL: Final = 100
 
@@ -139,8 +144,8 @@ class SimulatedTelemetry:
     @cached_property
     def _alert_name(self) -> str:
         if self._soft:
-            return "LatencyDrift"
-        return "HighErrorRate" if self.kind is not None and self.kind.errors else "HighLatency"
+            return DRIFT_ALERT
+        return ERROR_ALERT if self.kind is not None and self.kind.errors else LATENCY_ALERT
 
     # -- logs -----------------------------------------------------------------
 
@@ -182,7 +187,7 @@ class SimulatedTelemetry:
             if one.hops > 0:
                 heard.append(one)
             elif tick >= scenario.voice_at:
-                heard.extend((one, one) if scenario.mode is Mode.LOUD else (one,))
+                heard.extend([one] * (LOUD_VOICE if scenario.mode is Mode.LOUD else 1))
         return heard
 
     def service_logs(self, service: int, tick: int, effects: Effects) -> tuple[LogLine, ...]:
@@ -205,7 +210,7 @@ class SimulatedTelemetry:
             row = self._distractors.get(service)
             if row is not None:
                 lines.append(speech.distractor(service, row, seconds[2], draws[2]))
-        if any(s == service and tick - when in (1, 2) for s, when in effects.restarts):
+        if any(s == service and tick - when in BLIP_LEFT for s, when in effects.restarts):
             lines.append(LogLine(seconds[3], self.topology.names[service], "WARN", RESTARTED))
         lines.append(self._trend_line(service, tick, seconds[4], effects))
         return tuple(lines)

@@ -201,6 +201,12 @@ NOISE: Final = (
     ("ERROR", "request rejected: malformed JSON from a client"),
 )
 
+#: Alerts on what a fault does: failed requests, slow ones, and slowly slower ones.
+ERROR_ALERT: Final = "HighErrorRate"
+LATENCY_ALERT: Final = "HighLatency"
+DRIFT_ALERT: Final = "LatencyDrift"
+FAULT_ALERTS: Final = (ERROR_ALERT, LATENCY_ALERT, DRIFT_ALERT)
+
 #: True telemetry that has nothing to do with the fault: (alert or "", level, text).
 DISTRACTORS: Final = (
     ("DiskUsage", "WARN", "disk usage {pct}% on the log volume"),

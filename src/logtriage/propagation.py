@@ -32,11 +32,18 @@ ALERT_LEVEL: Final = 500
 #: A benign load climbs for this many ticks to its peak, and is gone that many after it.
 BENIGN_RISE: Final = 8
 BENIGN_FALL: Final = 5
+#: Errors (basis points) and p99 (ms) of a service at rest: the least, and how many values.
+REST_ERROR: Final = (3, 16)
+REST_P99: Final = (20, 61)
+#: Added to ticks where they count a draw, since readings reach back before tick 0.
+TICK_SHIFT: Final = 64
 #: Readings wobble by at most this much around their true value.
 READING_NOISE: Final = 30
 #: Extra errors (basis points) and latency (ms) of a service restarted without need.
 BLIP_ERROR: Final = 600
 BLIP_P99: Final = 300
+#: What is left of that by ticks since the restart.
+BLIP_LEFT: Final = {1: FULL, 2: FULL // 2}
 #: What the edge sees of it, in basis points.
 BLIP_EDGE_ERROR: Final = 15
 
@@ -135,20 +142,20 @@ def _blip(service: int, tick: int, effects: Effects) -> int:
     total = 0
     for restarted, when in effects.restarts:
         if restarted == service:
-            age = tick - when
-            total += FULL if age == 1 else FULL // 2 if age == 2 else 0
+            total += BLIP_LEFT.get(tick - when, 0)
     return min(total, FULL)
 
 
 def resting(seed: int, service: int) -> Impact:
     """What a service measures when nothing is wrong with it."""
     bits = draw(subkey(seed, BASE_STREAM), service)
-    error, p99 = 3 + (bits & 15), 20 + (bits >> 8) % 61
+    error = REST_ERROR[0] + bits % REST_ERROR[1]
+    p99 = REST_P99[0] + (bits >> 8) % REST_P99[1]
     return Impact(error, p99, error, p99)
 
 
 def _wobble(key: int, service: int, tick: int) -> int:
-    bits = draw(key, service, tick + 64)
+    bits = draw(key, service, tick + TICK_SHIFT)
     return FULL + between(bits, -READING_NOISE, READING_NOISE)
 
 
@@ -179,6 +186,6 @@ def read(
             p99 += BLIP_P99 * blip // FULL
             earlier += BLIP_P99 * _blip(service, earlier_tick, effects) // FULL
         else:
-            recent = any(tick - when in (1, 2) for _, when in effects.restarts)
+            recent = any(tick - when in BLIP_LEFT for _, when in effects.restarts)
             error += BLIP_EDGE_ERROR if recent else 0
     return Reading(error, p99, earlier)

@@ -17,6 +17,8 @@ from logtriage.actions import (
     describe,
 )
 from logtriage.faults import FAULT_KINDS
+from logtriage.grading import DEFAULT, RECORDED
+from logtriage.grading.original import ORIGINAL
 from logtriage.observation import Observation
 from logtriage.runbook import SEVERITY_RULE, severity_of
 from logtriage.telemetry import TICK_SECONDS, TREND_TICKS, LogLine, Reading
@@ -32,20 +34,25 @@ def status_of(reading: Reading) -> str:
     return _STATUS[severity_of(reading)]
 
 
-#: What an agent is told of its rubric, by the beginning of the rubric's id.
+_WEIGHT = {row.name: f"{row.weight:.2f}" for row in DEFAULT.criteria}
+_ORIGINAL_RULES = (
+    "GRADE: severity, root cause, remedy and speed, by the original's formulas. "
+    "First declarations count. Only resolve ends the incident, or ignoring a P1."
+)
+#: What an agent is told of its rubric.
 _GRADING = {
-    "logtriage/1": "GRADE: severity 0.20, root cause 0.30, page 0.15, remedy 0.25 (less for each "
-    "wrong one), prompt resolve after the fix 0.10. Paging a wrong team, or ignoring a real "
+    DEFAULT.id: f"GRADE: severity {_WEIGHT['severity']}, root cause {_WEIGHT['root_cause']}, "
+    f"page {_WEIGHT['escalation']}, remedy {_WEIGHT['remediation']} (less for each wrong one), "
+    f"prompt resolve after the fix {_WEIGHT['closure']}. Paging a wrong team, or ignoring a real "
     "fault, ends the incident with 0. First declarations count.",
-    "logtriage-env/0": "GRADE: severity, root cause, remedy and speed, by the original's formulas. "
-    "First declarations count. Only resolve ends the incident, or ignoring a P1.",
-    "recorded/1": "GRADE: the root cause alone; the first declaration counts. This is a "
+    RECORDED.id: "GRADE: the root cause alone; the first declaration counts. This is a "
     "recording: no action changes what follows.",
+    **{rubric.id: _ORIGINAL_RULES for rubric in ORIGINAL},
 }
 
 
 @lru_cache(maxsize=64)
-def system_prompt(topology: Topology, horizon: int, rubric: str = "logtriage/1") -> str:
+def system_prompt(topology: Topology, horizon: int, rubric: str = DEFAULT.id) -> str:
     """All public rules of an incident: topology, severity, runbook, paging, grading, actions.
 
     ``rubric`` is the id of the one that grades it (``incident.rubric``); of a rubric
@@ -66,7 +73,7 @@ def system_prompt(topology: Topology, horizon: int, rubric: str = "logtriage/1")
         "cause. Health is unknown until a service is inspected or alerts. The right remedy "
         "shows within two ticks. A load that settles by itself is benign: classify it P3, "
         "blame and page nobody, and ignore it.",
-        *(text for prefix, text in _GRADING.items() if rubric.startswith(prefix)),
+        *((_GRADING[rubric],) if rubric in _GRADING else ()),
         _action_rules(topology),
     ]
     return "\n".join(rules)

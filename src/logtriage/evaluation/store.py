@@ -15,7 +15,6 @@ was torn and is played again.
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from hashlib import blake2b
@@ -30,6 +29,7 @@ from logtriage.errors import InvalidInput, RubricError, TranscriptError
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell, RunSpec, plan
+from logtriage.files import replacing
 from logtriage.grading import Grade, Rubric, get_rubric, grade_transcript
 from logtriage.transcript import Transcript
 
@@ -165,23 +165,16 @@ def _show(value: object) -> str:
 
 
 def _copy_bundle(bundle: Path, directory: Path) -> None:
-    with bundle.open("rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
-    target = directory / _BUNDLES[1 if zipped else 0]
-    partial = target.with_name(f".{target.name}.partial")
-    shutil.copyfile(bundle, partial)
-    partial.replace(target)
+    content = bundle.read_bytes()
+    with replacing(directory / _BUNDLES[1 if content.startswith(b"\x1f\x8b") else 0]) as file:
+        file.write(content)
 
 
 def write_json(path: Path, data: object) -> None:
     """Write JSON data to a file that appears whole or not at all."""
-    partial = path.with_name(f".{path.name}.partial")
     text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-    with partial.open("wb") as file:
+    with replacing(path) as file:
         file.write(f"{text}\n".encode("utf-8", "backslashreplace"))
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
 
 
 def finished(directory: Path, cell: Cell) -> int:

@@ -26,12 +26,11 @@ from logtriage.actions import (
 from logtriage.evidence import complaint, named_cause
 from logtriage.faults import FaultKind, fault_kind
 from logtriage.observation import Observation
+from logtriage.phrases import FAULT_ALERTS
 from logtriage.policies.base import Memory
 from logtriage.runbook import responsible_team, severity_of
 from logtriage.telemetry import Reading
 
-#: Alerts that measure what a fault does; the others are about something else.
-FAULT_ALERTS: Final = ("HighErrorRate", "HighLatency", "LatencyDrift")
 #: Said of a cause that the service itself named, and of a guess.
 SURE: Final = 0.97
 GUESS: Final = 0.3

@@ -8,7 +8,6 @@ people in ``docs/recorded.md``.
 import gzip
 import json
 import os
-import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -21,6 +20,7 @@ from cattrs.errors import ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn
 
 from logtriage.errors import BundleError, InvalidInput
+from logtriage.files import replacing
 from logtriage.incident import ClosingRules, Fault, Incident, Truth
 from logtriage.recorded.records import SCHEMA, TEAMS, RecordedIncident
 from logtriage.recorded.telemetry import RecordedTelemetry
@@ -93,29 +93,19 @@ def read_records(file: IO[bytes], *, name: str) -> tuple[RecordedIncident, ...]:
 
 
 def dump_bundle(records: Iterable[RecordedIncident], path: str | os.PathLike[str]) -> None:
-    """Write records to a bundle, the same bytes for the same records.
-
-    The file appears whole or not at all: it is written beside its place under another
-    name, and moved there once it is complete.
+    """Write records to a bundle, the same bytes for the same records; whole or not at all.
 
     Raises:
         OSError: if it cannot be written.
     """
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if path.name.endswith(".gz"):
-                # Neither a name nor a time in the header: the bytes depend on the records.
-                with gzip.GzipFile("", "wb", compresslevel=9, fileobj=file, mtime=0) as zipped:
-                    zipped.writelines(_lines(records))
-            else:
-                file.writelines(_lines(records))
-        os.chmod(temporary, 0o644)  # noqa: PTH101 (mkstemp makes it private)
-        os.replace(temporary, path)  # noqa: PTH105 (atomic, over an existing file too)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(path) as file:
+        if path.name.endswith(".gz"):
+            # Neither a name nor a time in the header: the bytes depend on the records.
+            with gzip.GzipFile("", "wb", compresslevel=9, fileobj=file, mtime=0) as zipped:
+                zipped.writelines(_lines(records))
+        else:
+            file.writelines(_lines(records))
 
 
 def _lines(records: Iterable[RecordedIncident]) -> Iterator[bytes]:

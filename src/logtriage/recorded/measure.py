@@ -12,6 +12,7 @@ from typing import Final
 
 import attrs
 
+from logtriage.phrases import ERROR_ALERT, LATENCY_ALERT
 from logtriage.recorded.callgraph import call_graph, tiers_of
 from logtriage.recorded.records import (
     FIGURES,
@@ -219,8 +220,8 @@ def _alerts(service: RecordedService, last: int) -> list[RecordedAlert]:
     ticks = range(FIRST_TICK, last + 1)
     at = {tick: service.series.at(tick) for tick in ticks}
     firing = {
-        "HighErrorRate": [tick for tick in ticks if _failing(at[tick], usual)],
-        "HighLatency": [tick for tick in ticks if _slow(at[tick], usual)],
+        ERROR_ALERT: [tick for tick in ticks if _failing(at[tick], usual)],
+        LATENCY_ALERT: [tick for tick in ticks if _slow(at[tick], usual)],
     }
     return [
         RecordedAlert(service.name, name, first, None if final == last else final)

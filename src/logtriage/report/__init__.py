@@ -4,21 +4,17 @@ Needs the extra ``report`` (jinja2 and matplotlib), loaded when a page is writte
 nowhere else. What the page shows is described in ``docs/report.md``.
 """
 
-import os
-import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
 from logtriage.errors import MissingExtra
+from logtriage.files import replacing
 
 __all__ = ["write_report"]
 
 
 def write_report(run_dir: str | Path, out: str | Path) -> None:
-    """Write the page of a run to ``out``, the same bytes for the same run.
-
-    The file appears whole or not at all: it is written beside its place under another
-    name, and moved there once it is complete.
+    """Write the page of a run to ``out``, the same bytes for the same run; whole or not at all.
 
     Raises:
         MissingExtra: if jinja2 or matplotlib is not installed.
@@ -31,16 +27,5 @@ def write_report(run_dir: str | Path, out: str | Path) -> None:
     from logtriage.report.run import read_run
 
     page = render_page(read_run(Path(run_dir)))
-    _replace(Path(out), page.encode("utf-8", "backslashreplace"))
-
-
-def _replace(path: Path, content: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(temporary, 0o644)  # noqa: PTH101 (mkstemp makes it private)
-        os.replace(temporary, path)  # noqa: PTH105 (atomic, over an existing file too)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(Path(out)) as file:
+        file.write(page.encode("utf-8", "backslashreplace"))

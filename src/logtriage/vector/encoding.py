@@ -17,13 +17,12 @@ from logtriage.actions import (
 from logtriage.evidence import complaint, named_cause
 from logtriage.faults import FAULT_KINDS
 from logtriage.observation import Observation
-from logtriage.phrases import DISTRACTORS
+from logtriage.phrases import FAULT_ALERTS
 from logtriage.policies import masked_actions
 from logtriage.runbook import severity_of
 from logtriage.scenarios import CHANGE_KINDS
 from logtriage.vector.layout import Floats, layout_of, scale_error, scale_p99, scale_trend
 
-_OTHER_ALERTS = frozenset(alert for alert, _, _ in DISTRACTORS if alert)
 _KINDS = {kind.name: number for number, kind in enumerate(FAULT_KINDS)}
 
 
@@ -81,7 +80,7 @@ def encode(observation: Observation, evidence: Evidence) -> Floats:
         row[layout[block]][list(places)] = 1
 
     for alert in observation.alerts:
-        name = "other_alert" if alert.name in _OTHER_ALERTS else "fault_alert"
+        name = "fault_alert" if alert.name in FAULT_ALERTS else "other_alert"
         mark(name, [index(alert.service)])
     for service, reading in enumerate(observation.health):
         if reading is not None:

@@ -85,6 +85,7 @@ class BatchedTriage:
         self.action_count = len(all_actions(self.topology))
         self._incidents: IncidentArrays
         self._episodes: Episodes
+        self._closing = np.empty(0, np.int8)
 
     def __len__(self) -> int:
         return len(self._closing)
@@ -99,10 +100,12 @@ class BatchedTriage:
 
         Raises:
             UnknownName: for an unknown split.
-            InvalidInput: for indices that are no whole numbers in range, and for split
+            InvalidInput: for indices that are none, or no whole numbers in range, and for split
                 ``ood`` without a topology of one's own (half of it lies on others).
         """
         rows = self._checked(split, index)
+        if not len(rows):
+            raise InvalidInput("a batch needs at least one incident")
         count, n, m = len(rows), self.graph.n, self.graph.m
         self._split = split
         self._incidents = self._draw(rows)
@@ -118,8 +121,18 @@ class BatchedTriage:
         return self._step(np.zeros(count))
 
     def restart(self, rows: ArrayLike, index: ArrayLike) -> None:
-        """Begin new incidents ``index`` (R,) of the split in ``rows`` (R,); see :meth:`look`."""
+        """Begin new incidents ``index`` (R,) of the split in ``rows`` (R,); see :meth:`look`.
+
+        Raises:
+            InvalidInput: before a reset, for indices as :meth:`reset`, and for rows that
+                are not R different ones of the batch.
+        """
+        self._check_begun()
         places, chosen = np.asarray(rows), self._checked(self._split, index)
+        if places.shape != chosen.shape or len(np.unique(places)) != len(places):
+            raise InvalidInput(f"rows must be {len(chosen)} different ones, got {places.tolist()}")
+        if len(places) and not (places.min() >= 0 and places.max() < len(self)):
+            raise InvalidInput(f"every row must lie in [0, {len(self)})")
         if not len(places):
             return
         drawn = self._draw(chosen)
@@ -139,8 +152,9 @@ class BatchedTriage:
         Rows that are closed, or not ``active``, stay as they are and earn 0.
 
         Raises:
-            InvalidInput: for actions of another shape or out of range.
+            InvalidInput: before a reset, and for actions of another shape or out of range.
         """
+        self._check_begun()
         given = np.asarray(actions)
         self.check_actions(given)
         playing = self._closing == OPEN
@@ -159,10 +173,19 @@ class BatchedTriage:
         return self._step(reward)
 
     def look(self) -> Step:
-        """The present screens, with no reward."""
+        """The present screens, with no reward.
+
+        Raises:
+            InvalidInput: before a reset.
+        """
+        self._check_begun()
         return self._step(np.zeros(len(self)))
 
     # -- inside -----------------------------------------------------------------------
+
+    def _check_begun(self) -> None:
+        if not len(self):
+            raise InvalidInput("no incidents are open: call reset() first")
 
     def _checked(self, split: str, index: ArrayLike) -> Ints:
         if split not in SPLITS:

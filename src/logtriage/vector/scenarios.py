@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.phrases import DISTRACTORS
-from logtriage.propagation import BASE_STREAM, Mode
+from logtriage.propagation import BASE_STREAM, REST_ERROR, REST_P99, Mode
 from logtriage.scenarios import (
     BENIGN_P99,
     CALLER_ALERTS,
@@ -123,8 +123,8 @@ def _impact(
 ) -> NDArray[np.int32]:
     """Base and peak of every service; where the fault does not reach, the peak is the base."""
     bits = vec.draw(vec.subkey(seeds, BASE_STREAM)[:, None] + vec.offsets_a(np.arange(graph.n)))
-    rest_error = 3 + (bits & np.uint64(15)).astype(np.int64)
-    rest_p99 = 20 + ((bits >> np.uint64(8)) % np.uint64(61)).astype(np.int64)
+    rest_error = REST_ERROR[0] + (bits % np.uint64(REST_ERROR[1])).astype(np.int64)
+    rest_p99 = REST_P99[0] + ((bits >> np.uint64(8)) % np.uint64(REST_P99[1])).astype(np.int64)
     drawn = vec.at(key, Slot.ROOT_ERROR), vec.at(key, Slot.ROOT_P99)
     error = np.where(
         errors, vec.between(drawn[0], *ROOT_ERROR[True]), vec.between(drawn[0], *ROOT_ERROR[False])

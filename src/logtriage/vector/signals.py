@@ -12,17 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES
-from logtriage.emission import AUDIBLE_LEVEL, WINDOW_LINES
+from logtriage.emission import AUDIBLE_LEVEL, LOUD_VOICE, WINDOW_LINES
 from logtriage.propagation import (
     ALERT_LEVEL,
     BENIGN_FALL,
     BENIGN_RISE,
     BLIP_EDGE_ERROR,
     BLIP_ERROR,
+    BLIP_LEFT,
     BLIP_P99,
     FULL,
     READING_NOISE,
     RECOVERING,
+    TICK_SHIFT,
 )
 from logtriage.runbook import SEVERITY_RULE
 from logtriage.telemetry import TREND_TICKS
@@ -63,7 +65,7 @@ def levels(incidents: IncidentArrays, tick: Ints, fixed_at: Ints) -> Figures:
 def blips(episodes: Episodes, tick: Ints) -> tuple[Ints, Ints, Figures]:
     """Rows, services and per mille of the after-effects of needless restarts."""
     found = []
-    for age, share in ((1, FULL), (2, FULL // 2)):
+    for age, share in BLIP_LEFT.items():
         when = tick - age
         rows = np.flatnonzero(when >= 0)
         target = episodes.restarted[rows, when[rows]]
@@ -75,7 +77,7 @@ def blips(episodes: Episodes, tick: Ints) -> tuple[Ints, Ints, Figures]:
 
 def wobble(keys: Bits, columns: Ints, tick: Ints) -> Figures:
     """The noise factor of readings in per mille, for the services of ``columns``."""
-    base = keys + vec.offsets_b(tick + 64)
+    base = keys + vec.offsets_b(tick + TICK_SHIFT)
     bits = vec.draw(base[:, None] + vec.offsets_a(columns))
     bits >>= np.uint64(32)
     bits *= np.uint64(2 * READING_NOISE + 1)
@@ -157,7 +159,7 @@ def read_window(
     audible = level >= AUDIBLE_LEVEL
     weight = (audible & (hops > 0)).astype(np.int32)
     roots = np.arange(count), incidents.root
-    weight[roots] = audible[roots] * voiced * (2 if loud else 1)
+    weight[roots] = audible[roots] * voiced * (LOUD_VOICE if loud else 1)
     places = weight.cumsum(axis=1, dtype=np.int32)
     speakers = places[:, -1:]
 
