@@ -16,7 +16,6 @@ import logtriage as lt
 from logtriage import emission, generator, parsing, propagation, registry, roles, scenarios
 from logtriage.actions import ACTION_TYPES, KEPT_TEXT
 from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json
-from logtriage.policies import expert
 from logtriage.propagation import Mode
 from logtriage.tasks import SPLITS, TASKS
 from logtriage.telemetry import TICK_SECONDS, TREND_TICKS
@@ -245,7 +244,7 @@ def test_severity_weights_of_the_tasks() -> None:
 
 def test_alerts_of_the_pages_are_those_of_the_code() -> None:
     text = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
-    for alert in expert.FAULT_ALERTS:
+    for alert in FAULT_ALERTS:
         assert f"| `{alert}` |" in text
     seen = {
         alert.name
