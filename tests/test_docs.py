@@ -16,6 +16,7 @@ import logtriage as lt
 from logtriage import emission, generator, parsing, propagation, registry, roles, scenarios
 from logtriage.actions import ACTION_TYPES, KEPT_TEXT
 from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json
+from logtriage.phrases import FAULT_ALERTS
 from logtriage.propagation import Mode
 from logtriage.tasks import SPLITS, TASKS
 from logtriage.telemetry import TICK_SECONDS, TREND_TICKS
