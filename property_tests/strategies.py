@@ -30,12 +30,27 @@ from logtriage import (
     transition,
 )
 from logtriage import incident_ids as incident_ids_of
-from logtriage.actions import ACTION_TYPES, KEPT_TEXT, REMEDIES, SEVERITIES
+from logtriage.actions import (
+    ACTION_TYPES,
+    KEPT_TEXT,
+    REMEDIES,
+    SEVERITIES,
+    TEAM_ACTION_TYPES,
+    Report,
+    Wait,
+    action_name,
+    all_actions,
+)
 from logtriage.generator import draw_incident
 from logtriage.policies import perfect_actions
+from logtriage.roles import REPORT_WORDS, ROLE_SPLITS, VIEWS, Role, RoleSplit
 from logtriage.tasks import SPLITS, IncidentId, TaskSpec
+from logtriage.transition import transition_jointly
 
 V1_TASKS = tuple(task for task in TASKS if task.version >= 1)
+#: A split, the states of an episode, and what the roles did in each tick.
+JointEpisode = tuple[RoleSplit, tuple[State, ...], tuple[tuple[Action, ...], ...]]
+TEAM_NAMES = tuple(TEAM_ACTION_TYPES)
 ORIGINAL_TASKS = tuple(task for task in TASKS if task.original)
 
 
@@ -129,6 +144,60 @@ def episodes(
             break
         states.append(transition(states[-1], action))
     return tuple(states)
+
+
+@st.composite
+def role_splits(draw: st.DrawFn) -> RoleSplit:
+    """A built-in split, or any partition or overlap of views and actions over 1 to 4 roles."""
+    if draw(st.booleans()):
+        return draw(st.sampled_from(tuple(ROLE_SPLITS.values())))
+    count = draw(st.integers(1, 4))
+    may: list[set[str]] = [draw(st.sets(st.sampled_from(TEAM_NAMES))) for _ in range(count)]
+    for kind in ACTION_TYPES:
+        may[draw(st.integers(0, count - 1))].add(kind)
+    for kinds in may:
+        if not kinds:
+            kinds.add("wait")
+    return RoleSplit(
+        "drawn",
+        [
+            Role(f"role_{number}", draw(st.sets(st.sampled_from(VIEWS))), kinds)
+            for number, kinds in enumerate(may)
+        ],
+    )
+
+
+def role_actions(incident: Incident, role: Role) -> SearchStrategy[Action]:
+    """What a role may do on an incident: every kind as likely, the right answers often."""
+    topology = incident.topology
+    by_kind: dict[str, list[Action]] = {}
+    for action in all_actions(topology):
+        by_kind.setdefault(action_name(action), []).append(action)
+    for action in perfect_actions(incident):
+        by_kind[action_name(action)].extend([action] * 20)
+    said = [Report(word, role.name) for word in (*REPORT_WORDS, "it hangs")]
+    by_kind |= {"report": list(said), "wait": [Wait()]}
+    kinds = sorted(role.may)
+    read = st.sampled_from(kinds).flatmap(lambda kind: st.sampled_from(by_kind[kind]))
+    broken = st.builds(Malformed, st.text(max_size=9), st.text(max_size=9), st.just(role.name))
+    return st.one_of(read, read, read, broken)
+
+
+@st.composite
+def joint_episodes(
+    draw: st.DrawFn, incident: Incident | None = None, split: RoleSplit | None = None
+) -> JointEpisode:
+    """A split, the states of an episode of its roles, and what they did in each tick."""
+    incident = draw(incidents(max_services=12)) if incident is None else incident
+    split = draw(role_splits()) if split is None else split
+    states: list[State] = [initial_state(incident)]
+    joint: list[tuple[Action, ...]] = []
+    for _ in range(draw(st.integers(0, 8))):
+        if states[-1].is_closed:
+            break
+        joint.append(tuple(draw(role_actions(incident, role)) for role in split.roles))
+        states.append(transition_jointly(states[-1], joint[-1]))
+    return split, tuple(states), tuple(joint)
 
 
 def json_values(max_leaves: int = 8) -> SearchStrategy[Any]:

@@ -16,15 +16,24 @@ from logtriage import (
     Malformed,
     Remediate,
     Remedy,
+    Report,
     RequestMoreLogs,
     Resolve,
     Severity,
     UnknownName,
+    Wait,
     action_id,
     all_actions,
     random_topology,
 )
-from logtriage.actions import ACTION_TYPES, action_name, action_value, check_action, describe
+from logtriage.actions import (
+    ACTION_TYPES,
+    TEAM_ACTION_TYPES,
+    action_name,
+    action_value,
+    check_action,
+    describe,
+)
 
 
 def test_the_canonical_order_of_the_default_topology() -> None:
@@ -120,6 +129,8 @@ def test_names_and_values() -> None:
         Resolve(): ("resolve", None, "resolve"),
         Ignore(): ("ignore", None, "ignore"),
         Malformed("text", "why"): ("malformed", None, "malformed (why)"),
+        Report("memory_leak", "triage"): ("report", "memory_leak", "report memory_leak"),
+        Wait(): ("wait", None, "wait"),
     }
     assert {type(action) for action in cases} == set(get_args(Action))
     for action, (name, value, text) in cases.items():
@@ -129,4 +140,5 @@ def test_names_and_values() -> None:
 
 
 def test_every_type_but_malformed_has_a_wire_name() -> None:
-    assert set(ACTION_TYPES.values()) == set(get_args(Action)) - {Malformed}
+    assert set(TEAM_ACTION_TYPES.values()) == set(get_args(Action)) - {Malformed}
+    assert set(TEAM_ACTION_TYPES) - set(ACTION_TYPES) == {"report", "wait"}

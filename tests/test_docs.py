@@ -14,7 +14,7 @@ import pytest
 
 import logtriage as lt
 from logtriage import emission, generator, parsing, propagation, registry, roles, scenarios
-from logtriage.actions import ACTION_TYPES, KEPT_TEXT
+from logtriage.actions import KEPT_TEXT, TEAM_ACTION_TYPES
 from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json
 from logtriage.phrases import FAULT_ALERTS
 from logtriage.propagation import Mode
@@ -289,12 +289,12 @@ def test_timing_as_described(mode: Mode) -> None:
 def test_names_that_pages_list() -> None:
     transcripts, concepts = flat("docs/transcripts.md"), flat("docs/concepts.md")
     policies, grading = flat("docs/policies.md"), flat("docs/grading.md")
-    for name, kind in ACTION_TYPES.items():
+    for name, kind in TEAM_ACTION_TYPES.items():
         assert f"| `{name}` |" in transcripts
         assert f"`{kind.__name__}` |" in transcripts
-    for role in roles.TRIO:
+    for role in roles.TRIO.roles:
         views = ", ".join(view for view in roles.VIEWS if view in role.views)
-        may = ", ".join(name for name in ACTION_TYPES if name in role.may)
+        may = ", ".join(name for name in TEAM_ACTION_TYPES if name in role.may)
         listed = concepts.split(f"| `{role.name.upper()}` | ")[1].split(" |")
         assert sorted(listed[0].split(", ")) == sorted(views.split(", "))
         assert sorted(listed[1].strip("| ").split(", ")) == sorted(may.split(", "))

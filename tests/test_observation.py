@@ -12,6 +12,7 @@ from logtriage import (
     Escalate,
     IdentifyRootCause,
     Incident,
+    Malformed,
     Observation,
     Remediate,
     Remedy,
@@ -28,9 +29,11 @@ from logtriage import (
     tick,
     transition,
 )
+from logtriage.actions import Report
 from logtriage.incident import Fault
-from logtriage.roles import ESCALATION, REMEDIATION, TRIAGE, VIEWS, Role
+from logtriage.roles import ESCALATION, REMEDIATION, TRIAGE, TRIO_WITHOUT_BOARD, VIEWS, Role
 from logtriage.telemetry import NO_EFFECTS
+from logtriage.transition import transition_jointly
 from tests.builders import FIX, P1, RIGHT_PAGE, V1_TASKS, WAIT, played, real_incident, waits
 
 every_v1_task = pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
@@ -194,8 +197,13 @@ FIELDS = {
     "changes": ("changes",),
     "directory": ("directory",),
     "declarations": ("severity", "root_cause", "pages"),
-    "effects": ("remedies", "last_actions"),
+    "effects": ("remedies",),
+    "reports": ("reports",),
 }
+
+
+#: What a role of the trio sees without the view, since it did it itself.
+OWN = {"triage": {"severity", "root_cause", "reports"}, "escalation": set(), "remediation": set()}
 
 
 def busy() -> Any:
@@ -207,6 +215,7 @@ def busy() -> Any:
         IdentifyRootCause("user-db"),
         Escalate(team),
         Remediate(Remedy.SCALE, "email-queue"),
+        Report("memory_leak", "triage"),
         RequestMoreLogs("user-db"),
     ):
         state = transition(state, action)
@@ -241,7 +250,7 @@ def test_a_role_of_the_trio_sees_its_slice(role: Role) -> None:
     for view, fields in FIELDS.items():
         for field in fields:
             shown = bool(getattr(part, field))
-            assert shown == (view in role.views)
+            assert shown == (view in role.views or field in OWN[role.name])
             if shown:
                 assert getattr(part, field) == getattr(whole, field)
 
@@ -249,3 +258,26 @@ def test_a_role_of_the_trio_sees_its_slice(role: Role) -> None:
 def test_a_role_with_every_view_sees_what_a_single_agent_sees() -> None:
     everything = Role("all", frozenset(VIEWS), frozenset())
     assert observe(busy(), everything) == observe(busy())
+
+
+def test_last_actions_are_those_of_the_views_and_one_s_own() -> None:
+    done: dict[str, Action] = {
+        "classify": ClassifySeverity(P1),
+        "page": RIGHT_PAGE,
+        "fix": FIX,
+        "ask": WAIT,
+        "say": Report("slow_query", "triage"),
+        "own": Malformed("?", "why", "escalation"),
+        "anybody's": Malformed("?", "why"),
+    }
+    state = transition_jointly(initial_state(real_incident()), done.values())
+
+    def seen(role: Role) -> set[str]:
+        last = observe(state, role).last_actions
+        return {name for name, action in done.items() if action in last}
+
+    assert seen(TRIAGE) == {"classify", "ask", "say", "anybody's"}
+    assert seen(ESCALATION) == {"classify", "page", "say", "own", "anybody's"}
+    assert seen(REMEDIATION) == {"classify", "page", "fix", "say", "anybody's"}
+    deaf = TRIO_WITHOUT_BOARD.role("remediation")
+    assert seen(deaf) == {"fix", "anybody's"}

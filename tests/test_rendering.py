@@ -30,16 +30,17 @@ from logtriage import (
     system_prompt,
     transition,
 )
-from logtriage.actions import ACTION_TYPES, Remedy
+from logtriage.actions import ACTION_TYPES, Remedy, Report, Wait
 from logtriage.emission import SimulatedTelemetry
 from logtriage.faults import FAULT_KINDS, FaultKind
 from logtriage.generator import draw_incident
 from logtriage.grading import DEFAULT
 from logtriage.registry import make_policy
 from logtriage.rendering import status_of
-from logtriage.roles import ESCALATION, REMEDIATION, TRIAGE
+from logtriage.roles import ESCALATION, REMEDIATION, TRIAGE, TRIO
 from logtriage.tasks import IncidentId
 from logtriage.telemetry import Alert, Change, LogLine, Reading
+from logtriage.transition import transition_jointly
 from tests.builders import (
     FIX,
     P1,
@@ -300,17 +301,22 @@ def test_a_recording_says_that_remedies_change_nothing() -> None:
 def test_a_role_reads_its_own_parts_only() -> None:
     state = initial_state(make_incident("cascading_failure-v1/test/4"))
     page = Escalate(min(state.incident.truth.teams))
-    state = transition(transition(state, RequestMoreLogs("user-db")), page)
+    state = transition(transition(state, RequestMoreLogs("user-db")), Report("deadlock", "triage"))
+    state = transition_jointly(state, [page, Malformed("?", "not JSON", "escalation"), Wait()])
     titles = {
         role.name: {
             re.split("[: ]", line)[0]
             for line in render_observation(observe(state, role)).splitlines()
         }
-        & {"SLO", "ALERTS", "LOGS", "HEALTH", "CHANGES", "DIRECTORY", "DECLARED", "LAST"}
+        & {"SLO", "ALERTS", "LOGS", "HEALTH", "CHANGES", "DIRECTORY", "DECLARED", "LAST", "REPORTS"}
         for role in (TRIAGE, ESCALATION, REMEDIATION)
     }
     assert titles == {
-        "triage": {"SLO", "ALERTS", "LOGS"},
-        "escalation": {"CHANGES", "DIRECTORY", "DECLARED"},
-        "remediation": {"HEALTH", "DECLARED", "LAST"},
+        "triage": {"SLO", "ALERTS", "LOGS", "REPORTS"},
+        "escalation": {"CHANGES", "DIRECTORY", "DECLARED", "LAST", "REPORTS"},
+        "remediation": {"HEALTH", "DECLARED", "LAST", "REPORTS"},
     }
+    lines = {role.name: render_observation(observe(state, role)) for role in TRIO.roles}
+    assert "tick 1, triage: deadlock" in lines["remediation"]
+    assert "not understood: not JSON" in lines["escalation"]
+    assert "not understood" not in lines["remediation"]

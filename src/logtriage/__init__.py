@@ -26,9 +26,11 @@ from logtriage.actions import (
     Malformed,
     Remediate,
     Remedy,
+    Report,
     RequestMoreLogs,
     Resolve,
     Severity,
+    Wait,
     action_id,
     all_actions,
 )
@@ -50,12 +52,13 @@ from logtriage.observation import Observation, observe
 from logtriage.parsing import parse_action, render_action
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.replay import replay
+from logtriage.roles import Role, RoleSplit, get_role_split
 from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TASKS, TaskSpec, get_task, incident_ids
 from logtriage.topologies import random_topology
 from logtriage.topology import SEVEN_SERVICES, Service, Topology
 from logtriage.transcript import Transcript, transcript_of
-from logtriage.transition import apply, play, tick, transition
+from logtriage.transition import apply, play, tick, transition, transition_jointly
 
 __version__ = _version("logtriage")
 
@@ -80,8 +83,11 @@ __all__ = [
     "Observation",
     "Remediate",
     "Remedy",
+    "Report",
     "RequestMoreLogs",
     "Resolve",
+    "Role",
+    "RoleSplit",
     "Rubric",
     "RubricError",
     "Service",
@@ -94,9 +100,11 @@ __all__ = [
     "TranscriptError",
     "Truth",
     "UnknownName",
+    "Wait",
     "action_id",
     "all_actions",
     "apply",
+    "get_role_split",
     "get_task",
     "grade",
     "incident_ids",
@@ -114,4 +122,5 @@ __all__ = [
     "tick",
     "transcript_of",
     "transition",
+    "transition_jointly",
 ]

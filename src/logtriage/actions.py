@@ -104,11 +104,14 @@ def _beginning(text: str) -> str:
     return text[:KEPT_TEXT]
 
 
+def _printable(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
+
+
 def _one_line(reason: str) -> str:
-    reason = reason[:KEPT_REASON]
-    if reason.isprintable():
-        return reason
-    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in reason)
+    return _printable(reason[:KEPT_REASON])
 
 
 @attrs.frozen
@@ -116,11 +119,43 @@ class Malformed:
     """What could not be read as an action: an ordinary step that costs its tick.
 
     Keeps the beginning of the text, and the reason as one printable line of bounded
-    length, since that line goes onto the agent's next screen.
+    length, since that line goes onto the agent's next screen. ``by`` names the role
+    that wrote it, where several play.
     """
 
     text: str = attrs.field(converter=_beginning)
     reason: str = attrs.field(converter=_one_line)
+    by: str | None = None
+
+
+#: The longest message of a :class:`Report`, in characters.
+MAX_REPORT: Final = 200
+
+
+def _as_message(message: str) -> str:
+    if not 1 <= len(message) <= MAX_REPORT:
+        raise InvalidInput(f"a report has 1 to {MAX_REPORT} characters, got {len(message)}")
+    return _printable(message)
+
+
+@attrs.frozen
+class Report:
+    """Joint play only: tell the other roles something. Never graded.
+
+    One printable line; numeric agents use the words of
+    :data:`logtriage.roles.REPORT_WORDS`. ``by`` names the role that wrote it.
+
+    Raises:
+        InvalidInput: for an empty message, or one of more than :data:`MAX_REPORT` characters.
+    """
+
+    message: str = attrs.field(converter=_as_message)
+    by: str | None = None
+
+
+@attrs.frozen
+class Wait:
+    """Joint play only: do nothing in this tick."""
 
 
 Action = (
@@ -132,9 +167,11 @@ Action = (
     | Resolve
     | Ignore
     | Malformed
+    | Report
+    | Wait
 )
 
-#: Wire names in canonical order, with the type each stands for.
+#: Wire names in canonical order, with the type each stands for: what a single agent may do.
 ACTION_TYPES: Final[dict[str, type[Action]]] = {
     "classify_severity": ClassifySeverity,
     "identify_root_cause": IdentifyRootCause,
@@ -144,7 +181,15 @@ ACTION_TYPES: Final[dict[str, type[Action]]] = {
     "resolve": Resolve,
     "ignore": Ignore,
 }
-ACTION_NAMES: Final[dict[type[Action], str]] = {kind: name for name, kind in ACTION_TYPES.items()}
+#: The same with what only roles in joint play may do.
+TEAM_ACTION_TYPES: Final[dict[str, type[Action]]] = {
+    **ACTION_TYPES,
+    "report": Report,
+    "wait": Wait,
+}
+ACTION_NAMES: Final[dict[type[Action], str]] = {
+    kind: name for name, kind in TEAM_ACTION_TYPES.items()
+}
 #: How ``RequestMoreLogs(None)`` is written.
 ALL_SERVICES: Final = "all"
 
@@ -167,6 +212,8 @@ def action_value(action: Action) -> str | None:
             return f"{remedy}:{service}"
         case RequestMoreLogs(service):
             return ALL_SERVICES if service is None else service
+        case Report(message, _):
+            return message
         case _:
             return None
 
@@ -210,7 +257,8 @@ def action_id(action: Action, topology: Topology) -> int:
 
     Raises:
         UnknownName: if the action names a service or team that the topology lacks.
-        InvalidInput: for :class:`Malformed`, which has no integer.
+        InvalidInput: for :class:`Malformed`, :class:`Report` and :class:`Wait`, which
+            have no integer.
     """
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         action = IdentifyRootCause(action.service)
@@ -218,7 +266,7 @@ def action_id(action: Action, topology: Topology) -> int:
         return _action_ids(topology)[action]
     except KeyError:
         check_action(action, topology)
-        raise InvalidInput("a malformed action has no canonical integer") from None
+        raise InvalidInput(f"{action_name(action)} has no canonical integer") from None
 
 
 def check_action(action: Action, topology: Topology) -> None:

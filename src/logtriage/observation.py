@@ -2,7 +2,7 @@
 
 import attrs
 
-from logtriage.actions import Action, Severity
+from logtriage.actions import Action, Malformed, Report, Severity, action_name
 from logtriage.roles import Role
 from logtriage.state import Closing, State
 from logtriage.telemetry import Alert, Change, LogLine, Reading
@@ -16,8 +16,10 @@ class Observation:
     ``health`` holds None where a service was never inspected and does not alert:
     its health is *unknown*, not good. ``inspection`` are the lines asked for in the
     last tick. ``last_actions`` are the actions of the last tick (one, for a single
-    agent). A role sees None or an empty tuple where it has no view (``hidden`` names
-    those views, so that *nothing to see* and *not shown* stay apart).
+    agent), ``reports`` what roles told each other, with the tick. A role sees None or
+    an empty tuple where it has no view (``hidden`` names those views, so that *nothing
+    to see* and *not shown* stay apart); what became of the kinds of action that it may
+    take it always sees.
     """
 
     topology: Topology
@@ -37,6 +39,7 @@ class Observation:
     pages: tuple[str, ...] = ()
     remedies: tuple[tuple[str, str], ...] = ()
     last_actions: tuple[Action, ...] = ()
+    reports: tuple[tuple[int, Report], ...] = ()
     hidden: frozenset[str] = frozenset()
 
     @property
@@ -85,8 +88,9 @@ def observe(state: State, role: Role | None = None) -> Observation:
         tuple(team for _, team in facts.pages),
         tuple((str(remedy), service) for _, remedy, service in facts.remedies),
         _last_actions(state),
+        facts.reports,
     )
-    return observation if role is None else _slice(observation, role)
+    return observation if role is None else slice_for(observation, role)
 
 
 def _last_actions(state: State) -> tuple[Action, ...]:
@@ -107,14 +111,55 @@ _FIELDS: dict[str, dict[str, object]] = {
     "changes": {"changes": ()},
     "directory": {"directory": ()},
     "declarations": {"severity": None, "root_cause": None, "pages": ()},
-    "effects": {"remedies": (), "last_actions": ()},
+    "effects": {"remedies": ()},
+    "reports": {"reports": ()},
+}
+#: The view in which the last actions of others show, by kind.
+_SHOWN_IN: dict[str, str] = {
+    "classify_severity": "declarations",
+    "identify_root_cause": "declarations",
+    "escalate": "declarations",
+    "remediate": "effects",
+    "request_more_logs": "inspection",
+    "resolve": "effects",
+    "ignore": "effects",
+    "report": "reports",
+    "wait": "effects",
+}
+#: The field that sums up the actions of a kind, shown to those who may take them.
+_SUMMED_UP_IN: dict[str, str] = {
+    "classify_severity": "severity",
+    "identify_root_cause": "root_cause",
+    "escalate": "pages",
+    "remediate": "remedies",
+    "report": "reports",
 }
 
 
-def _slice(observation: Observation, role: Role) -> Observation:
+def slice_for(observation: Observation, role: Role) -> Observation:
+    """What a role may see of an observation."""
     hidden = frozenset(_FIELDS) - role.views
-    blanks: dict[str, object] = {}
-    for view in hidden:
-        blanks.update(_FIELDS[view])
-    sliced: Observation = attrs.evolve(observation, **blanks, hidden=hidden)  # type: ignore[arg-type]
+    shown = {kind for kind, view in _SHOWN_IN.items() if view in role.views} | role.may
+    own = {field for kind, field in _SUMMED_UP_IN.items() if kind in role.may}
+    blanks: dict[str, object] = {
+        field: blank
+        for view in hidden
+        for field, blank in _FIELDS[view].items()
+        if field not in own
+    }
+    last = tuple(
+        action
+        for action in observation.last_actions
+        if (
+            action.by in (None, role.name)
+            if isinstance(action, Malformed)
+            else action_name(action) in shown
+        )
+    )
+    sliced: Observation = attrs.evolve(
+        observation,
+        last_actions=last,
+        hidden=hidden,
+        **blanks,  # type: ignore[arg-type]
+    )
     return sliced

@@ -13,14 +13,18 @@ from typing import Any, Final
 from logtriage.actions import (
     ACTION_TYPES,
     ALL_SERVICES,
+    MAX_REPORT,
     REMEDIES,
     SEVERITIES,
+    TEAM_ACTION_TYPES,
     Action,
     IdentifyRootCause,
     Ignore,
     Malformed,
+    Report,
     RequestMoreLogs,
     Resolve,
+    Wait,
     action_name,
     action_value,
     all_actions,
@@ -34,24 +38,29 @@ MAX_OBJECTS: Final = 1_000
 #: Characters scanned for objects that then turn out not to be JSON, before giving up.
 MAX_WASTE: Final = 2_000_000
 MALFORMED: Final = "malformed"
+#: Action types by their wire names; a set that can be hashed.
+Kinds = frozenset[str]
+SOLO_KINDS: Final[Kinds] = frozenset(ACTION_TYPES)
+TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES)
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
 
 _DECODER: Final = json.JSONDecoder()
 
 
-def parse_action(text: str, topology: Topology) -> Action:
+def parse_action(text: str, topology: Topology, may: Kinds = SOLO_KINDS) -> Action:
     """Read one action from what a model wrote.
 
     Looks for JSON objects with a key ``action_type``, fenced or in prose; other
     objects are prose. Two different actions in one reply are malformed, since the
-    agent gets one action a step.
+    agent gets one action a step. So is an action type that is not in ``may``: those of
+    a single agent, or of a role.
     """
     if len(text) > MAX_TEXT:
         return Malformed(text, f"reply of {len(text)} characters; at most {MAX_TEXT} are read")
     found = _action_objects(text)
     if isinstance(found, str):
         return Malformed(text, found)
-    actions = [action_from_wire(one, topology) for one in found]
+    actions = actions_from_wire(found, topology, may)
     if not actions:
         return Malformed(text, 'no JSON object with a key "action_type" in the reply')
     if any(action != actions[0] for action in actions[1:]):
@@ -89,24 +98,31 @@ def _action_objects(text: str) -> list[Mapping[str, Any]] | str:
     return found if position < 0 else f"more than {MAX_OBJECTS} braces in the reply"
 
 
-def action_from_wire(wire: Mapping[str, Any], topology: Topology) -> Action:
+def action_from_wire(
+    wire: Mapping[str, Any], topology: Topology, may: Kinds = SOLO_KINDS
+) -> Action:
     """Read a wire action, ``{"action_type": …, "value": …, "confidence": …}``; total.
 
     Keys with None count as absent (tabular loaders pad with it); other keys, and a
     value of ``resolve`` or ``ignore``, are ignored. Anything wrong gives a
     :class:`Malformed` that says what was expected.
     """
-    return _read(wire, topology, _wire_table(topology))
+    return _read(wire, topology, may, _wire_table(topology, may))
 
 
-def actions_from_wire(wires: Iterable[Mapping[str, Any]], topology: Topology) -> list[Action]:
+def actions_from_wire(
+    wires: Iterable[Mapping[str, Any]], topology: Topology, may: Kinds = SOLO_KINDS
+) -> list[Action]:
     """:func:`action_from_wire` for a whole transcript."""
-    table = _wire_table(topology)
-    return [_read(wire, topology, table) for wire in wires]
+    table = _wire_table(topology, may)
+    return [_read(wire, topology, may, table) for wire in wires]
 
 
 def _read(
-    wire: Mapping[str, Any], topology: Topology, table: dict[tuple[Any, Any], Action]
+    wire: Mapping[str, Any],
+    topology: Topology,
+    may: Kinds,
+    table: dict[tuple[Any, Any], Action],
 ) -> Action:
     # Well-formed actions are few and immutable: one table a topology holds them all.
     name, value = wire.get("action_type"), wire.get("value")
@@ -115,7 +131,7 @@ def _read(
     except TypeError:  # a list or an object where a string belongs
         action = None
     if action is None:
-        return _irregular(wire, name, value, topology)
+        return _irregular(wire, name, value, topology, may)
     if type(action) is not IdentifyRootCause:
         return action
     confidence = wire.get("confidence")
@@ -127,18 +143,24 @@ def _read(
 
 
 @lru_cache(maxsize=64)
-def _wire_table(topology: Topology) -> dict[tuple[Any, Any], Action]:
+def _wire_table(topology: Topology, may: Kinds) -> dict[tuple[Any, Any], Action]:
     table: dict[tuple[Any, Any], Action] = {
-        (action_name(action), action_value(action)): action for action in all_actions(topology)
+        (action_name(action), action_value(action)): action
+        for action in (*all_actions(topology), Wait())
+        if action_name(action) in may
     }
-    table[action_name(RequestMoreLogs()), None] = RequestMoreLogs(None)
+    if action_name(RequestMoreLogs()) in may:
+        table[action_name(RequestMoreLogs()), None] = RequestMoreLogs(None)
     return table
 
 
-def _irregular(wire: Mapping[str, Any], name: Any, value: Any, topology: Topology) -> Action:
-    """What is not in the table: a closing action with a remark, or why there is no action."""
-    if not isinstance(name, str) or name not in (*ACTION_TYPES, MALFORMED):
-        return _bad(wire, f"unknown action_type {_show(name)}; one of: {', '.join(ACTION_TYPES)}")
+def _irregular(
+    wire: Mapping[str, Any], name: Any, value: Any, topology: Topology, may: Kinds
+) -> Action:
+    """What is not in the table: text of one's own, or why there is no action."""
+    if not isinstance(name, str) or (name not in may and name != MALFORMED):
+        kinds = ", ".join(kind for kind in TEAM_ACTION_TYPES if kind in may)
+        return _bad(wire, f"unknown action_type {_show(name)}; one of: {kinds}")
     if value is not None and not isinstance(value, str):
         return _bad(wire, f"value of {name} must be a string, got {_show(value)}")
     match name:
@@ -146,6 +168,12 @@ def _irregular(wire: Mapping[str, Any], name: Any, value: Any, topology: Topolog
             return Resolve()
         case "ignore":
             return Ignore()
+        case "wait":
+            return Wait()
+        case "report":
+            if not value or len(value) > MAX_REPORT:
+                return _bad(wire, f"report wants 1 to {MAX_REPORT} characters")
+            return Report(value, _author(wire))
         case "classify_severity":
             return _bad(wire, _choices("severity", value, SEVERITIES))
         case "identify_root_cause":
@@ -163,7 +191,13 @@ def _irregular(wire: Mapping[str, Any], name: Any, value: Any, topology: Topolog
             return _bad(wire, _choices("service", service, topology.names))
         case _:  # a malformed action of an earlier parse, on its way back
             reason = wire.get("reason")
-            return Malformed(value or "", reason if isinstance(reason, str) else MALFORMED)
+            reason = reason if isinstance(reason, str) else MALFORMED
+            return Malformed(value or "", reason, _author(wire))
+
+
+def _author(wire: Mapping[str, Any]) -> str | None:
+    by = wire.get("by")
+    return by if isinstance(by, str) else None
 
 
 def _is_probability(value: object) -> bool:
@@ -192,14 +226,18 @@ def _bad(wire: Mapping[str, Any], reason: str) -> Malformed:
 
 def action_to_wire(action: Action) -> dict[str, Any]:
     """The wire form of an action; :func:`action_from_wire` reads it back unchanged."""
+    wire: dict[str, Any]
     if isinstance(action, Malformed):
-        return {"action_type": MALFORMED, "value": action.text, "reason": action.reason}
-    wire: dict[str, Any] = {"action_type": action_name(action)}
+        wire = {"action_type": MALFORMED, "value": action.text, "reason": action.reason}
+        return wire if action.by is None else {**wire, "by": action.by}
+    wire = {"action_type": action_name(action)}
     value = action_value(action)
     if value is not None:
         wire["value"] = value
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         wire["confidence"] = action.confidence
+    elif isinstance(action, Report) and action.by is not None:
+        wire["by"] = action.by
     return wire
 
 

@@ -1,31 +1,52 @@
 """Text for language models and people: the public rules, and one screenful each tick."""
 
+import json
 from collections.abc import Iterable
 from functools import lru_cache
 
 from logtriage.actions import (
     ACTION_TYPES,
+    MAX_REPORT,
     REMEDIES,
     SEVERITIES,
+    TEAM_ACTION_TYPES,
     Action,
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
     Malformed,
     Remediate,
+    Report,
     Severity,
+    Wait,
     describe,
 )
+from logtriage.errors import InvalidInput
 from logtriage.faults import FAULT_KINDS
 from logtriage.grading import DEFAULT, RECORDED
 from logtriage.grading.original import ORIGINAL
 from logtriage.observation import Observation
+from logtriage.roles import NO_FAULT, VIEWS, Role, RoleSplit
 from logtriage.runbook import SEVERITY_RULE, severity_of
 from logtriage.telemetry import TICK_SECONDS, TREND_TICKS, LogLine, Reading
 from logtriage.topology import Topology
 
 #: Beyond this many services the prompt names them without their dependencies.
 _GRAPH_LIMIT = 20
+#: The latest of them stand on a screen.
+_REPORTS_SHOWN = 6
+_VIEW_NAMES = {
+    "alerts": "alerts",
+    "slo": "the SLO panel",
+    "window": "the log window",
+    "inspection": "requested logs",
+    "health": "the health panel",
+    "changes": "recent changes",
+    "directory": "the directory",
+    "declarations": "what was declared",
+    "effects": "remedies applied",
+    "reports": "reports",
+}
 _STATUS = {Severity.P1: "failing", Severity.P2: "degraded", Severity.P3: "ok"}
 
 
@@ -52,16 +73,29 @@ _GRADING = {
 
 
 @lru_cache(maxsize=64)
-def system_prompt(topology: Topology, horizon: int, rubric: str = DEFAULT.id) -> str:
+def system_prompt(
+    topology: Topology,
+    horizon: int,
+    rubric: str = DEFAULT.id,
+    split: RoleSplit | None = None,
+    role: str | None = None,
+) -> str:
     """All public rules of an incident: topology, severity, runbook, paging, grading, actions.
 
     ``rubric`` is the id of the one that grades it (``incident.rubric``); of a rubric
-    that is not built in, nothing is said.
+    that is not built in, nothing is said. With a ``split`` it is the prompt of its
+    ``role``, who plays together with the others.
+
+    Raises:
+        UnknownName: for a role that the split does not have.
+        InvalidInput: for a split without a role, or a role without a split.
     """
-    ticks = f"{horizon} ticks of {TICK_SECONDS} s"
+    if (split is None) != (role is None):
+        raise InvalidInput("a role's prompt needs both the split and the role")
+    seat = None if split is None or role is None else split.role(role)
+    team = split if split is not None and len(split) > 1 else None
     rules = [
-        "You are the on-call engineer of one incident. Find the root cause, not the loudest "
-        f"symptom. You have {ticks}; each action costs one tick, unreadable ones too.",
+        _opening(horizon) if team is None or seat is None else _team_opening(horizon, team, seat),
         _graph(topology),
         _severity_rules(),
         "RUNBOOK (fault class: fault, remedies, sign)",
@@ -74,9 +108,40 @@ def system_prompt(topology: Topology, horizon: int, rubric: str = DEFAULT.id) ->
         "shows within two ticks. A load that settles by itself is benign: classify it P3, "
         "blame and page nobody, and ignore it.",
         *((_GRADING[rubric],) if rubric in _GRADING else ()),
-        _action_rules(topology),
+        _action_rules(topology, seat),
     ]
     return "\n".join(rules)
+
+
+def _opening(horizon: int) -> str:
+    return (
+        "You are the on-call engineer of one incident. Find the root cause, not the loudest "
+        f"symptom. You have {horizon} ticks of {TICK_SECONDS} s; each action costs one tick, "
+        "unreadable ones too."
+    )
+
+
+def _team_opening(horizon: int, split: RoleSplit, seat: Role) -> str:
+    others = "; ".join(
+        f"{one.name} sees {_views(one)} and may {_kinds(one)}"
+        for one in split.roles
+        if one is not seat
+    )
+    return (
+        f"You are {seat.name} in a team of {len(split)} that works on one incident together. "
+        f"Find the root cause, not the loudest symptom. You have {horizon} ticks of "
+        f"{TICK_SECONDS} s; in each tick everyone acts once, in the order "
+        f"{', '.join(split.names)}; an unreadable action does nothing. All share one grade.\n"
+        f"YOU see {_views(seat)}. OTHERS: {others}."
+    )
+
+
+def _views(role: Role) -> str:
+    return ", ".join(_VIEW_NAMES[view] for view in VIEWS if view in role.views) or "nothing"
+
+
+def _kinds(role: Role) -> str:
+    return ", ".join(kind for kind in TEAM_ACTION_TYPES if kind in role.may)
 
 
 def _graph(topology: Topology) -> str:
@@ -102,27 +167,42 @@ def _runbook_rows() -> Iterable[str]:
         yield f"- {kind.fault_class}: {kind.name}, {remedies}: {kind.signature}"
 
 
-def _action_rules(topology: Topology) -> str:
-    example = '{"action_type": "remediate", "value": "restart:' + topology.names[-1] + '"}'
+def _action_rules(topology: Topology, role: Role | None) -> str:
+    may = (
+        tuple(ACTION_TYPES)
+        if role is None
+        else tuple(k for k in TEAM_ACTION_TYPES if k in role.may)
+    )
+    last = topology.names[-1]
+    examples = {
+        "remediate": f"restart:{last}",
+        "identify_root_cause": last,
+        "escalate": topology.teams[-1],
+    }
+    kind = next((one for one in examples if one in may), may[0])
+    example = {"action_type": kind}
+    if kind in examples:
+        example["value"] = examples[kind]
     values = {
         "classify_severity": "|".join(SEVERITIES),
         "identify_root_cause": "<service>",
         "escalate": "<team>",
         "remediate": f"<{'|'.join(REMEDIES)}>:<service>",
         "request_more_logs": "<service>|all",
+        "report": f"<a fault of the runbook, {NO_FAULT}, or up to {MAX_REPORT} characters>",
     }
-    rows = "; ".join(f"{name} {values[name]}" if name in values else name for name in ACTION_TYPES)
-    return f"ANSWER with one JSON object, such as {example}\nACTIONS: {rows}"
+    rows = "; ".join(f"{name} {values[name]}" if name in values else name for name in may)
+    return f"ANSWER with one JSON object, such as {json.dumps(example)}\nACTIONS: {rows}"
 
 
 def render_observation(observation: Observation) -> str:
     """One observation as compact text; views that a role does not have are left out."""
     hidden = observation.hidden
     parts = [_header(observation)]
-    if "effects" not in hidden and observation.last_actions:
-        parts.append(
-            f"LAST: {'; '.join(_effect(observation, a) for a in observation.last_actions)}"
-        )
+    # Reports have their own place on the screen.
+    last = [one for one in observation.last_actions if not isinstance(one, Report | Wait)]
+    if last:
+        parts.append(f"LAST: {'; '.join(_effect(observation, one) for one in last)}")
     if observation.closing is not None:
         parts.append(f"CLOSED: {observation.closing}")
     if observation.slo is not None:
@@ -141,8 +221,11 @@ def render_observation(observation: Observation) -> str:
         parts.append(f"CHANGES: {'; '.join(rows)}")
     if observation.directory:
         parts.append(_directory(observation))
-    if "declarations" not in hidden:
-        parts.append(_declared(observation))
+    declared = _declared(observation)
+    if declared:
+        parts.append(f"DECLARED: {declared}")
+    if observation.reports:
+        parts.append(_reports(observation))
     return "\n".join(parts)
 
 
@@ -191,9 +274,22 @@ def _directory(observation: Observation) -> str:
 
 
 def _declared(observation: Observation) -> str:
-    severity = observation.severity or "-"
-    text = f"DECLARED: severity {severity}, root cause {observation.root_cause or '-'}"
-    return f"{text}, paged {', '.join(observation.pages)}" if observation.pages else text
+    """What was declared; without the view, only what the role itself may have declared."""
+    parts, all_shown = [], "declarations" not in observation.hidden
+    if all_shown or observation.severity is not None:
+        parts.append(f"severity {observation.severity or '-'}")
+    if all_shown or observation.root_cause is not None:
+        parts.append(f"root cause {observation.root_cause or '-'}")
+    if observation.pages:
+        parts.append(f"paged {', '.join(observation.pages)}")
+    return ", ".join(parts)
+
+
+def _reports(observation: Observation) -> str:
+    rows = [
+        f"tick {when}, {one.by or 'someone'}: {one.message}" for when, one in observation.reports
+    ]
+    return "\n".join(("REPORTS:", *rows[-_REPORTS_SHOWN:]))
 
 
 def _effect(observation: Observation, action: Action) -> str:

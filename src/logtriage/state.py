@@ -17,6 +17,7 @@ from logtriage.actions import (
     IdentifyRootCause,
     Remediate,
     Remedy,
+    Report,
     RequestMoreLogs,
     Severity,
 )
@@ -41,8 +42,8 @@ Play = tuple[int, Action]
 class Facts:
     """What a history amounts to: everything that grading and telemetry read.
 
-    ``pages``, ``remedies`` and ``requests`` list every one with its tick, in order;
-    a request for all services is -1. ``fixed_at`` is the tick in which an accepted
+    ``pages``, ``remedies``, ``requests`` and ``reports`` list every one with its tick, in
+    order; a request for all services is -1. ``fixed_at`` is the tick in which an accepted
     remedy was first applied.
     """
 
@@ -52,6 +53,7 @@ class Facts:
     pages: tuple[tuple[int, str], ...]
     remedies: tuple[tuple[int, Remedy, str], ...]
     requests: tuple[tuple[int, int], ...]
+    reports: tuple[tuple[int, Report], ...]
     fixed_at: int | None
     wrong_pages: int
     wrong_remedies: int
@@ -67,6 +69,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
     pages: list[tuple[int, str]] = []
     remedies: list[tuple[int, Remedy, str]] = []
     requests: list[tuple[int, int]] = []
+    reports: list[tuple[int, Report]] = []
     restarts: list[tuple[int, int]] = []
     fixed_at: int | None = None
     wrong_pages = wrong_remedies = 0
@@ -91,6 +94,8 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
                 wrong_remedies += 1
                 if action.remedy is Remedy.RESTART:
                     restarts.append((topology.index(action.service), tick))
+        elif isinstance(action, Report):
+            reports.append((tick, action))
     return Facts(
         severity,
         root_cause,
@@ -98,6 +103,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
         tuple(pages),
         tuple(remedies),
         tuple(requests),
+        tuple(reports),
         fixed_at,
         wrong_pages,
         wrong_remedies,
@@ -132,6 +138,12 @@ class State:
     def actions(self) -> tuple[Action, ...]:
         """The actions played, in order."""
         return tuple([action for _, action in self.history])
+
+    @property
+    def schedule(self) -> tuple[int, ...] | None:
+        """The tick of each action, in joint play; None where every tick has one action."""
+        ticks = tuple([when for when, _ in self.history])
+        return None if ticks == tuple(range(len(ticks))) else ticks
 
     @property
     def closed_at(self) -> int | None:

@@ -6,11 +6,15 @@ from typing import Any, Final
 
 import attrs
 
+from logtriage.actions import Action
 from logtriage.errors import InvalidInput
-from logtriage.parsing import action_to_wire
-from logtriage.state import State
+from logtriage.parsing import TEAM_KINDS, action_to_wire, actions_from_wire
+from logtriage.state import Play, State
+from logtriage.topology import Topology
 
 SCHEMA: Final = "logtriage.transcript/1"
+#: In joint play, where roles act in the same tick, the key of a wire action that says when.
+TICK: Final = "tick"
 #: The only status that is graded; any other one names what went wrong.
 COMPLETED: Final = "completed"
 
@@ -55,18 +59,46 @@ def transcript_of(
     status: str = COMPLETED,
     extra: Mapping[str, Any] = _NOTHING,
 ) -> Transcript:
-    """The transcript of a single-agent state: one action a tick.
+    """The transcript of a state. In joint play each action carries its ``tick``.
 
     Raises:
-        InvalidInput: if several actions share a tick (joint play), since their
-            ticks would be lost.
+        InvalidInput: if time passed after the last action, since those ticks would be
+            lost: a role that does nothing must :class:`~logtriage.actions.Wait`.
     """
-    if any(when != number for number, (when, _) in enumerate(state.history)):
-        raise InvalidInput("a transcript holds one action a tick; this state is of joint play")
-    return Transcript(
-        state.incident.id,
-        tuple(action_to_wire(action) for action in state.actions),
-        status,
-        agent,
-        extra,
-    )
+    schedule = state.schedule
+    last = state.history[-1][0] if state.history else -1
+    if state.tick > last + 1:
+        raise InvalidInput(
+            f"{state.tick - last - 1} ticks passed after the last action; "
+            "a transcript can tell of them only by actions (such as wait)"
+        )
+    wires = [action_to_wire(action) for action in state.actions]
+    if schedule is not None:
+        wires = [{**wire, TICK: when} for wire, when in zip(wires, schedule, strict=True)]
+    return Transcript(state.incident.id, tuple(wires), status, agent, extra)
+
+
+def is_joint(wires: Iterable[WireAction]) -> bool:
+    """Whether wire actions are of joint play: whether any carries its tick."""
+    return any(wire.get(TICK) is not None for wire in wires)
+
+
+def plays_from_wire(wires: Iterable[WireAction], topology: Topology) -> list[Play]:
+    """The actions of joint play with their ticks.
+
+    Raises:
+        InvalidInput: for an action without a tick, or whose tick is no whole number or
+            lies before that of the one above it.
+    """
+    listed = list(wires)
+    actions: list[Action] = actions_from_wire(listed, topology, TEAM_KINDS)
+    plays: list[Play] = []
+    for number, (wire, action) in enumerate(zip(listed, actions, strict=True)):
+        when, least = wire.get(TICK), plays[-1][0] if plays else 0
+        if not isinstance(when, int) or isinstance(when, bool) or when < least:
+            raise InvalidInput(
+                f"actions[{number}].{TICK}: expected a whole number from {least} on, "
+                f"since others have one, got {when!r}"
+            )
+        plays.append((when, action))
+    return plays

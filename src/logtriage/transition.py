@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from logtriage.actions import Action, Escalate, Ignore, Resolve, Severity, check_action
-from logtriage.errors import EpisodeOver
+from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.incident import Incident
-from logtriage.state import Closing, State
+from logtriage.state import Closing, Play, State
 
 _MAY_CLOSE = frozenset({Resolve, Ignore, Escalate})
 
@@ -73,6 +73,23 @@ def transition(state: State, action: Action) -> State:
     return tick(apply(state, action))
 
 
+def transition_jointly(state: State, actions: Iterable[Action]) -> State:
+    """One tick of joint play: every role acts once, in role order, then time passes.
+
+    Actions after one that closes the incident are not taken.
+
+    Raises:
+        EpisodeOver: if the incident is closed.
+        UnknownName: as :func:`apply`.
+    """
+    acting = state
+    for number, action in enumerate(actions):
+        if number and acting.closing is not None:
+            break
+        acting = apply(acting, action)
+    return tick(acting)
+
+
 def play(incident: Incident, actions: Iterable[Action]) -> tuple[State, int]:
     """The state that a list of actions leads to, and how many were left unplayed.
 
@@ -102,3 +119,30 @@ def play_parsed(incident: Incident, actions: Sequence[Action]) -> tuple[State, i
         closing = Closing.OUT_OF_TIME
     history = tuple(zip(range(played), actions, strict=False))
     return State(incident, played, history, closing), len(actions) - played
+
+
+def play_jointly(incident: Incident, plays: Sequence[Play]) -> tuple[State, int]:
+    """:func:`play` for joint play: actions with their ticks, several of which may be equal.
+
+    Time passes until the last action's tick is over; nothing is known of any wait that
+    followed it.
+
+    Raises:
+        InvalidInput: for ticks that are negative or run backwards.
+        UnknownName: as :func:`apply`.
+    """
+    closing: Closing | None = None
+    played, now = 0, 0
+    for number, (when, action) in enumerate(plays):
+        check_action(action, incident.topology)
+        if when < now:
+            raise InvalidInput(f"actions[{number}]: tick {when} after tick {now}")
+        now = when
+        if closing is None and when < incident.horizon:
+            played += 1
+            closing = closing_of(incident, action)
+    history = tuple(plays[:played])
+    ticks = history[-1][0] + 1 if history else 0
+    if closing is None and now + 1 >= incident.horizon and plays:
+        closing, ticks = Closing.OUT_OF_TIME, incident.horizon
+    return State(incident, ticks, history, closing), len(plays) - played

@@ -51,7 +51,8 @@ class Grade:
     ``score`` is None if ``status`` is unscored, with the ``cause`` in words. If a
     ``gate`` holds, the score is 0 and ``criteria`` still say what was earned.
     ``actions`` are those graded; ``unplayed`` counts the ones after the closing one,
-    which were not. ``ticks`` are those used.
+    which were not. ``ticks`` are those used; ``schedule`` is the tick of each action in
+    joint play, where several may share one.
     """
 
     incident: str
@@ -69,6 +70,7 @@ class Grade:
     unplayed: int = 0
     cause: str | None = None
     agent: str | None = None
+    schedule: tuple[int, ...] | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -80,6 +82,8 @@ class Grade:
             else:
                 confidence = getattr(action, "confidence", None)
                 parts.append(f"{action_name(action)} {action_value(action)} {confidence!r}")
+        if self.schedule is not None:
+            parts.append(f"ticks {self.schedule}")
         text = "\n".join(parts).encode("utf-8", "surrogatepass")
         return blake2b(text, digest_size=8).hexdigest()
 
@@ -148,6 +152,7 @@ def grade(
         unplayed,
         None,
         agent,
+        state.schedule,
     )
 
 

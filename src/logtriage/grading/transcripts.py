@@ -12,8 +12,8 @@ from logtriage.grading.grade import Grade, grade, unscored
 from logtriage.grading.rubric import Rubric
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, actions_from_wire
-from logtriage.transcript import COMPLETED, Transcript
-from logtriage.transition import play, play_parsed
+from logtriage.transcript import COMPLETED, Transcript, is_joint, plays_from_wire
+from logtriage.transition import play, play_jointly, play_parsed
 
 #: Finds an incident by its id; :func:`make_incident` unless recorded ones are at hand.
 Resolver = Callable[[str], Incident]
@@ -28,7 +28,8 @@ def grade_actions(
 ) -> Grade:
     """Play a list of actions, typed or on the wire, and grade what was played.
 
-    Wire actions that cannot be read count as malformed: they cost their tick.
+    Wire actions that cannot be read count as malformed: they cost their tick. Each
+    action takes one tick; joint play is graded by :func:`grade_transcript`.
 
     Raises:
         UnknownName, InvalidInput: for an unknown incident id, a typed action that
@@ -59,12 +60,18 @@ def grade_transcript(
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.
+        InvalidInput: for joint play with a wrong tick.
     """
     incident = resolve(transcript.incident)
-    actions = actions_from_wire(transcript.actions, incident.topology)
+    if is_joint(transcript.actions):
+        plays = plays_from_wire(transcript.actions, incident.topology)
+        actions = [action for _, action in plays]
+        state, left = play_jointly(incident, plays)
+    else:
+        actions = actions_from_wire(transcript.actions, incident.topology)
+        state, left = play_parsed(incident, actions)
     if transcript.status != COMPLETED:
         return unscored(incident, transcript.status, rubric, actions, agent=transcript.agent)
-    state, left = play_parsed(incident, actions)
     return grade(state, rubric, unplayed=left, agent=transcript.agent)
 
 

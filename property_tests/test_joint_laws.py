@@ -1,0 +1,194 @@
+"""Laws of joint play: roles act in order within a tick, and see their own slice alone."""
+
+from itertools import pairwise
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logtriage import (
+    EpisodeOver,
+    Incident,
+    InvalidInput,
+    Malformed,
+    State,
+    apply,
+    grade,
+    initial_state,
+    observe,
+    render_observation,
+    replay,
+    system_prompt,
+    tick,
+    transcript_of,
+    transition,
+)
+from logtriage.actions import action_name
+from logtriage.codec import decode_transcript, encode_transcript
+from logtriage.grading import grade_transcript
+from logtriage.observation import slice_for
+from logtriage.parsing import action_from_wire, action_to_wire, parse_action, render_action
+from logtriage.roles import SOLO, Role, RoleSplit
+from logtriage.transition import play_jointly, transition_jointly
+from property_tests.strategies import JointEpisode, episodes, incidents, joint_episodes, role_splits
+
+
+@given(joint_episodes())
+def test_a_tick_of_joint_play_is_apply_in_role_order_and_then_tick(
+    played: JointEpisode,
+) -> None:
+    _, states, joint = played
+    for before, acts, after in zip(states, joint, states[1:], strict=False):
+        acting = before
+        for act in acts:
+            if acting.is_closed:
+                break
+            acting = apply(acting, act)
+        assert tick(acting) == after
+        assert after.tick == before.tick + 1
+    if states[-1].is_closed:
+        with pytest.raises(EpisodeOver):
+            transition_jointly(states[-1], joint[-1])
+
+
+@given(episodes())
+def test_joint_play_of_one_is_single_play(states: tuple[State, ...]) -> None:
+    for before, after in pairwise(states):
+        _, action = after.history[-1]
+        assert transition_jointly(before, [action]) == transition(before, action) == after
+    (solo,) = SOLO.roles
+    for state in states:
+        whole = observe(state)
+        assert observe(state, solo) == whole
+
+
+@given(joint_episodes())
+def test_joint_play_replays_and_grades_from_its_transcript(
+    played: JointEpisode,
+) -> None:
+    _, states, _ = played
+    last = states[-1]
+    line = encode_transcript(transcript_of(last, agent="team"))
+    transcript = decode_transcript(line)
+    resolve = {last.incident.id: last.incident}.__getitem__
+    assert replay(transcript, resolve=resolve) == states
+    assert grade_transcript(transcript, resolve=resolve) == grade(last, agent="team")
+    if last.history:
+        assert play_jointly(last.incident, last.history) == (last, 0)
+
+
+@given(joint_episodes(), st.data())
+def test_a_role_sees_nothing_outside_its_views_and_its_own_kinds_of_action(
+    played: JointEpisode, data: st.DataObject
+) -> None:
+    """Whatever changes elsewhere, in any combination, a role's screen stays the same."""
+    split, states, _ = played
+    others = data.draw(joint_episodes(incident=states[0].incident, split=split))[1]
+    role = data.draw(st.sampled_from(split.roles))
+    one = observe(data.draw(st.sampled_from(states)))
+    two = observe(data.draw(st.sampled_from(others)))
+    unseen = _unseen(role)
+    mixed = attrs.evolve(one, **{field: getattr(two, field) for field in unseen})
+    assert slice_for(mixed, role) == slice_for(one, role)
+    assert render_observation(slice_for(mixed, role)) == render_observation(slice_for(one, role))
+
+
+def _unseen(role: Role) -> list[str]:
+    """The fields that a role must not see, stated a second time, from the design."""
+    views = {
+        "alerts": ["alerts"],
+        "slo": ["slo"],
+        "window": ["window"],
+        "inspection": ["inspection"],
+        "health": ["health"],
+        "changes": ["changes"],
+        "directory": ["directory"],
+        "declarations": ["severity", "root_cause", "pages"],
+        "effects": ["remedies"],
+        "reports": ["reports"],
+    }
+    own = {
+        "classify_severity": "severity",
+        "identify_root_cause": "root_cause",
+        "escalate": "pages",
+        "remediate": "remedies",
+        "report": "reports",
+    }
+    mine = {field for kind, field in own.items() if kind in role.may}
+    return [
+        field
+        for view, fields in views.items()
+        if view not in role.views
+        for field in fields
+        if field not in mine
+    ]
+
+
+@given(joint_episodes())
+def test_last_actions_of_others_show_only_in_views(
+    played: JointEpisode,
+) -> None:
+    split, states, _ = played
+    for state in states:
+        for role in split.roles:
+            for action in observe(state, role).last_actions:
+                if isinstance(action, Malformed):
+                    assert action.by == role.name
+                elif action_name(action) not in role.may:
+                    assert role.views & {"declarations", "effects", "inspection", "reports"}
+
+
+@given(joint_episodes())
+def test_what_a_role_writes_parses_back_for_it_and_for_nobody_who_may_not(
+    played: JointEpisode,
+) -> None:
+    split, states, _ = played
+    topology = states[0].incident.topology
+    for _, action in states[-1].history:
+        name = action_name(action)
+        for role in split.roles:
+            read = parse_action(render_action(action), topology, role.may)
+            if name in role.may:
+                assert read == action
+            else:
+                assert isinstance(read, Malformed)
+            # A malformed action comes back as itself, whoever reads it.
+            if isinstance(action, Malformed):
+                assert action_from_wire(action_to_wire(action), topology, role.may) == action
+
+
+@given(role_splits(), incidents())
+def test_every_role_of_every_split_has_a_prompt_that_names_its_actions(
+    split: RoleSplit, incident: Incident
+) -> None:
+    for role in split.roles:
+        prompt = system_prompt(
+            incident.topology, incident.horizon, incident.rubric, split, role.name
+        )
+        actions = prompt.rpartition("ACTIONS: ")[2]
+        assert {row.split()[0] for row in actions.split("; ")} == set(role.may)
+        assert incident.id not in prompt
+
+
+@given(joint_episodes(), st.data())
+def test_wrong_ticks_are_refused_by_name(played: JointEpisode, data: st.DataObject) -> None:
+    _, states, _ = played
+    last = states[-1]
+    wires = [dict(wire) for wire in transcript_of(last).actions]
+    if len(wires) < 2 or "tick" not in wires[0]:
+        return
+    place = data.draw(st.integers(1, len(wires) - 1))
+    wires[place]["tick"] = data.draw(st.sampled_from([None, -1, "1", 1.0, True, []]))
+    transcript = attrs.evolve(transcript_of(last), actions=wires)
+    resolve = {last.incident.id: last.incident}.__getitem__
+    with pytest.raises(InvalidInput, match=rf"actions\[{place}\].tick: expected a whole number"):
+        grade_transcript(transcript, resolve=resolve)
+
+
+def test_ticks_that_a_transcript_would_lose_are_refused() -> None:
+    from tests.builders import real_incident
+
+    state = tick(tick(transition_jointly(initial_state(real_incident()), [])))
+    with pytest.raises(InvalidInput, match="3 ticks passed after the last action"):
+        transcript_of(state)
