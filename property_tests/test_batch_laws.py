@@ -31,6 +31,7 @@ from logtriage.grading.rubric import Gate
 from logtriage.incident import ClosingRules
 from logtriage.policies import perfect_actions
 from logtriage.tasks import SPLITS, IncidentId
+from logtriage.transition import play_jointly
 from property_tests.strategies import (
     ORIGINAL_TASKS,
     V1_TASKS,
@@ -127,10 +128,15 @@ def assert_equal(
     incidents: Sequence[Incident],
     lists: Sequence[Sequence[Action]],
     rubric: Rubric,
+    per_tick: int = 1,
 ) -> None:
     assert len(grades) == len(incidents)
     for row, (incident, actions) in enumerate(zip(incidents, lists, strict=True)):
-        state, left = play(incident, actions)
+        if per_tick == 1:
+            state, left = play(incident, actions)
+        else:
+            plays = [(number // per_tick, action) for number, action in enumerate(actions)]
+            state, left = play_jointly(incident, plays)
         wanted = grade(state, rubric, unplayed=left)
         assert wanted.score is not None
         assert float(grades.scores[row]).hex() == wanted.score.hex()
@@ -163,6 +169,17 @@ def jobs(draw: st.DrawFn) -> tuple[list[Incident], list[list[Action]]]:
     return incidents, [
         [*filler, *draw(plans(one, longest) | thorough_plans(one))] for one in incidents
     ]
+
+
+@given(jobs(), rubrics(), st.integers(2, 4))
+def test_a_batch_of_joint_play_is_graded_as_its_rows_are(
+    job: tuple[list[Incident], list[list[Action]]], rubric: Rubric, per_tick: int
+) -> None:
+    incidents, lists = job
+    incidents = [attrs.evolve(one, horizon=max(1, one.horizon)) for one in incidents]
+    actions = action_array(incidents[0].topology, lists)
+    grades = grade_batch(truths_of(incidents), actions, rubric, per_tick=per_tick)
+    assert_equal(grades, incidents, lists, rubric, per_tick)
 
 
 @given(jobs(), rubrics(), st.booleans())

@@ -4,13 +4,23 @@ The single agent has no role and sees everything that is observable.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 import attrs
 
-from logtriage.actions import ACTION_TYPES, TEAM_ACTION_TYPES
+from logtriage.actions import (
+    ACTION_TYPES,
+    TEAM_ACTION_TYPES,
+    Action,
+    Report,
+    Wait,
+    action_name,
+    all_actions,
+)
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.faults import FAULT_KINDS
+from logtriage.topology import Topology
 
 #: The parts of an observation that a role may be given.
 VIEWS: Final = (
@@ -157,3 +167,17 @@ def get_role_split(name: str) -> RoleSplit:
         return ROLE_SPLITS[name]
     except KeyError:
         raise UnknownName("role split", name, ROLE_SPLITS) from None
+
+
+@lru_cache(maxsize=256)
+def role_actions(role: Role, topology: Topology) -> tuple[Action, ...]:
+    """Every action that a numeric agent may take in a role; the position is its integer.
+
+    Those of :func:`logtriage.actions.all_actions` that it may take, in their order, then a
+    report of each of :data:`REPORT_WORDS`, then ``wait``.
+    """
+    return (
+        *(one for one in all_actions(topology) if action_name(one) in role.may),
+        *(Report(word, role.name) for word in REPORT_WORDS if "report" in role.may),
+        *((Wait(),) if "wait" in role.may else ()),
+    )

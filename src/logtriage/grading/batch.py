@@ -231,28 +231,35 @@ def grade_batch(
     rubric: Rubric = DEFAULT,
     *,
     layout: Layout = "batch_major",
+    per_tick: int = 1,
 ) -> BatchGrades:
     """Play N lists of actions on N incidents, and grade what was played.
 
     ``actions`` are canonical integers (:func:`logtriage.all_actions`), (N, T) or with
     ``layout="time_major"`` (T, N), which is faster. :data:`MALFORMED` stands for a
-    malformed action, :data:`PADDING` follows the last one. Int8 serves up to 128
+    malformed action (or a role that waits), :data:`PADDING` follows the last one. In
+    joint play ``per_tick`` actions, one of each role, share a tick. Int8 serves up to 128
     actions (15 services) and 63 ticks; more cost more. Every number equals, to the last
     bit, what :func:`grade` says of the state that :func:`play` leads to.
 
     Raises:
         RubricError: if a measure or gate of the rubric has no kernel.
         InvalidInput: if ``actions`` has another shape or type, an integer that is no
-            action, or an action after padding.
+            action, or an action after padding; for ``per_tick`` below 1.
         UnknownName: for an unknown layout.
     """
+    if per_tick < 1:
+        raise InvalidInput(f"per_tick must be at least 1, got {per_tick}")
     by_time = _by_time(truths, actions, layout)
     horizons = truths.horizons
-    span = Span(max(1, min(len(by_time), horizons[-1] if horizons else 0)), horizons)
+    listed_ticks = -(-len(by_time) // per_tick)
+    span = Span(max(1, min(listed_ticks, horizons[-1] if horizons else 0)), horizons)
     plan = _plan(rubric, span)
     measures = plan.level_types if truths.any_benign else plan.real.measures
-    if len(by_time) < span.ticks:
-        by_time = np.full((span.ticks, len(truths)), PADDING, np.int8)
+    missing = max(span.ticks, listed_ticks) * per_tick - len(by_time)
+    if missing:
+        padding = np.full((missing, len(truths)), PADDING, by_time.dtype)
+        by_time = np.concatenate([by_time, padding]) if len(by_time) else padding
     # Twice the ticks and one: kernels number the ticks by fours, in the unsigned twin.
     dtype = narrowest(max(truths.ranges.count - 1, 2 * len(by_time) + 1))
     size = max(1, BLOCK_BYTES // (len(by_time) * dtype.itemsize))
@@ -272,16 +279,18 @@ def grade_batch(
     for start in range(0, count, size):
         rows = slice(start, min(start + size, count))
         listed = by_time[:, rows].astype(dtype, order="C")
-        _grade_block(grades, plan, rows, listed)
+        _grade_block(grades, plan, rows, listed, per_tick)
     return grades
 
 
-def _grade_block(grades: BatchGrades, plan: _Plan, rows: slice, listed: Ints) -> None:
+def _grade_block(
+    grades: BatchGrades, plan: _Plan, rows: slice, listed: Ints, per_tick: int
+) -> None:
     """Grade the rows of a block: ``listed`` is theirs, (T, B), of a type that fits."""
     present = listed != PADDING
     if (present[1:] > present[:-1]).any():
         raise _after_padding(present, rows.start)
-    block = Block(grades.truths, rows, listed[: grades.span.ticks])
+    block = Block(grades.truths, rows, listed[: grades.span.ticks * per_tick], per_tick)
 
     levels = {}
     for measure, kept in grades.levels.items():
@@ -300,7 +309,7 @@ def _grade_block(grades: BatchGrades, plan: _Plan, rows: slice, listed: Ints) ->
     grades.closing[rows] = block.closing
     grades.ticks[rows] = block.ticks
     listed_count = np.add.reduce(present.view(np.uint8), axis=0, dtype=block.unsigned)
-    grades.unplayed[rows] = listed_count - block.ticks
+    grades.unplayed[rows] = listed_count - block.count
 
 
 def _by_time(truths: Truths, given: ArrayLike, layout: str) -> Ints:

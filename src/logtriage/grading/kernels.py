@@ -35,13 +35,15 @@ class Block:
 
     The counterpart of :class:`logtriage.state.Facts`. ``actions`` is (T, B), time
     first, of a type whose unsigned twin holds 4 T; it is not changed. Arrays over
-    time are (T, B), facts (B,), each computed when first asked for.
+    time are (T, B), facts (B,), each computed when first asked for. In joint play a
+    tick takes ``per_tick`` rows of ``actions``.
 
     A mask is all ones where something does *not* hold and zero where it does, so that
     ``array | mask`` leaves an array as it is there and pushes it out of range elsewhere.
     """
 
-    def __init__(self, truths: Truths, rows: slice, actions: Ints) -> None:
+    def __init__(self, truths: Truths, rows: slice, actions: Ints, per_tick: int = 1) -> None:
+        self.per_tick = per_tick
         self.truths = truths
         self.rows = rows
         self.ranges = truths.ranges
@@ -103,13 +105,18 @@ class Block:
     def _horizon(self) -> Ints:
         return self.truths.narrow_horizon[self.rows]
 
+    @property
+    def longest(self) -> int:
+        """The most ticks that the actions can take."""
+        return len(self.times) // self.per_tick
+
     @cached_property
     def _alive(self) -> Bools:
         """Where the incident was open, padding included."""
         last = np.minimum.reduce(self._closes | self.times, axis=0)
-        if self.truths.horizons[0] >= len(self.times):
+        if self.truths.horizons[0] >= self.longest:
             return self.times <= last
-        limit = np.minimum(self._horizon, len(self.times)).astype(self.unsigned, copy=False)
+        limit = np.minimum(self._horizon, self.longest).astype(self.unsigned) * self.per_tick
         end = np.minimum(np.minimum(last, len(self.times) - 1) + 1, limit)
         return self.times < end
 
@@ -119,9 +126,17 @@ class Block:
         return self.listed | self._mask(self._alive).view(self.signed)
 
     @cached_property
-    def ticks(self) -> Ints:
+    def count(self) -> Ints:
         """How many actions were played."""
         return self._count(self.played != PADDING)
+
+    @cached_property
+    def ticks(self) -> Ints:
+        """How many ticks were used; one that was closed halfway counts."""
+        if self.per_tick == 1:
+            return self.count
+        used: Ints = (self.count + (self.per_tick - 1)) // self.per_tick
+        return used
 
     @cached_property
     def closing(self) -> NDArray[np.int8]:
@@ -254,7 +269,7 @@ def _remedy_levels(number: Ints, counts: Bools) -> Ints:
 
 def _promptness_levels(block: Block, counts: Bools) -> Ints:
     """0 for none, else 1 + the ticks used, with a range for each distinct horizon."""
-    truths, width = block.truths, len(block.times) + 1
+    truths, width = block.truths, block.longest + 1
     levels = block.ticks + 1
     if len(truths.horizons) > 1:
         dtype = np.min_scalar_type(len(truths.horizons) * width)

@@ -18,8 +18,10 @@ from logtriage.actions import (
     Ignore,
     Malformed,
     Remediate,
+    Report,
     Resolve,
     Severity,
+    Wait,
     action_id,
     all_actions,
 )
@@ -32,7 +34,7 @@ Ints = NDArray[Any]
 
 #: Fills up a list of actions that is shorter than the longest of its batch.
 PADDING: Final = -1
-#: Stands for a malformed action, which has no canonical integer.
+#: Stands for an action that does nothing, such as a malformed one: it has no canonical integer.
 MALFORMED: Final = -2
 #: Stands in a table of accepted actions where there is none: equal to no action.
 NONE_ACCEPTED: Final = -3
@@ -314,8 +316,9 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
 def action_array(topology: Topology, plans: Sequence[Sequence[Action]]) -> Ints:
     """Lists of actions as canonical integers, shape (N, T), T the longest list's length.
 
-    Shorter lists are padded with :data:`PADDING`; malformed actions become
-    :data:`MALFORMED`. The type is the narrowest that holds the topology's actions.
+    Shorter lists are padded with :data:`PADDING`; what does nothing (a malformed action,
+    a report, a wait) becomes :data:`MALFORMED`. The type is the narrowest that holds the
+    topology's actions.
 
     Raises:
         UnknownName: if an action names what the topology lacks.
@@ -325,6 +328,7 @@ def action_array(topology: Topology, plans: Sequence[Sequence[Action]]) -> Ints:
     array = np.full((len(plans), longest), PADDING, dtype)
     for row, plan in enumerate(plans):
         array[row, : len(plan)] = [
-            MALFORMED if isinstance(one, Malformed) else action_id(one, topology) for one in plan
+            MALFORMED if isinstance(one, Malformed | Report | Wait) else action_id(one, topology)
+            for one in plan
         ]
     return array

@@ -8,18 +8,25 @@ from logtriage.actions import Action, ClassifySeverity, IdentifyRootCause, all_a
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.rng import Stream, hash_name, mix
+from logtriage.roles import Role, role_actions
 
 RANDOM_STREAM: Final = hash_name("random-policy")
 
 
-def masked_actions(observation: Observation) -> tuple[Action, ...]:
-    """Every action but declarations that were already made."""
-    return tuple(
+def masked_actions(observation: Observation, role: Role | None = None) -> tuple[Action, ...]:
+    """Every action, of a single agent or of a role, but declarations that were already made.
+
+    If that leaves none (a role that may only declare, and not wait), all of them.
+    """
+    topology = observation.topology
+    choices = all_actions(topology) if role is None else role_actions(role, topology)
+    sensible = tuple(
         action
-        for action in all_actions(observation.topology)
+        for action in choices
         if not (isinstance(action, ClassifySeverity) and observation.severity is not None)
         and not (isinstance(action, IdentifyRootCause) and observation.root_cause is not None)
     )
+    return sensible or choices
 
 
 @attrs.frozen
@@ -27,9 +34,10 @@ class RandomPolicy:
     """Draws uniformly from :func:`masked_actions`, by seed and tick."""
 
     seed: int
+    role: Role | None = None
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """A random action; memory is not used."""
         stream = Stream(mix(self.seed) ^ mix(observation.tick), RANDOM_STREAM)
-        choices = masked_actions(observation)
+        choices = masked_actions(observation, self.role)
         return choices[stream.below(len(choices))], memory

@@ -113,7 +113,8 @@ def encode(observation: Observation, evidence: Evidence) -> Floats:
     if evidence.kind is not None:
         mark("kind", [_KINDS[evidence.kind]])
     teams = topology.teams
-    mark("named_owner", {teams.index(observation.directory[index(s)]) for s in evidence.named})
+    if observation.directory:
+        mark("named_owner", {teams.index(observation.directory[index(s)]) for s in evidence.named})
     mark("paged", [teams.index(team) for team in observation.pages])
     mark(
         "applied", [[str(r) for r in REMEDIES].index(remedy) for remedy, _ in observation.remedies]

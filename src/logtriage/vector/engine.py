@@ -31,11 +31,14 @@ from logtriage.topology import SEVEN_SERVICES, Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.episodes import ActionTable, Episodes, take
 from logtriage.vector.incidents import IncidentArrays, draw_incidents
-from logtriage.vector.layout import Floats, layout_of, scale_error, scale_p99, scale_trend
+from logtriage.vector.layout import Floats, Layout, layout_of, scale_error, scale_p99, scale_trend
 from logtriage.vector.signals import Readings, fault_alerts, read_requested, read_window
 from logtriage.vector.tables import Choices, Graph, choices_of, graph_of
+from logtriage.vector.team_layout import SOURCES
 
 OPEN: Final = -1
+#: A single agent reads every line.
+BOTH_SOURCES: Final = sum(SOURCES.values())
 
 
 @attrs.frozen(eq=False)
@@ -164,6 +167,7 @@ class BatchedTriage:
         chosen = given.astype(np.int64)
         self._history[self._episodes.tick[rows], rows] = chosen[rows]
         take(self._episodes, self._incidents, chosen, self.actions, rows)
+        self._episodes.tick[rows] += 1
         self._mask[:, self._declaring_severity] = (self._episodes.severity < 0)[:, None]
         self._mask[:, self._declaring_root] = (self._episodes.root_cause < 0)[:, None]
         grades = grade_batch(self._truths, self._history, self.rubric, layout="time_major")
@@ -287,19 +291,29 @@ class BatchedTriage:
         out[:, layout["error"]] = error[:, 1:] * known
         out[:, layout["p99"]] = p99[:, 1:] * known
         out[:, layout["trend"]] = trend[:, 1:] * known
-        for name in ("asked", "blamed", "complaining", "named", "remedied", "paged", "applied"):
+        for name in ("asked", "remedied", "paged", "applied"):
             out[:, layout[name]] = getattr(now, name)
+        write_read(out, layout, one, now, BOTH_SOURCES)
         out[:, layout["time"].start] = now.tick.astype(np.float32) / np.float32(self.task.horizon)
         out[:, layout["slo"]] = np.stack([error[:, 0], p99[:, 0], trend[:, 0]], axis=1)
         out[rows, layout["worst"].start + now.worst] = 1
         _one_hot(out, layout["severity"], now.severity)
         _one_hot(out, layout["declared"], now.root_cause)
-        named = np.flatnonzero(now.named.any(axis=1))
-        out[named, layout["kind"].start + one.kind[named]] = 1
-        owner = one.owners[named, one.root[named]].astype(np.int64)
-        out[named, layout["named_owner"].start + owner] = 1
         out[:, layout["closed"].start] = self._closing != OPEN
         return out
+
+
+def write_read(
+    out: Floats, layout: Layout, one: IncidentArrays, now: Episodes, sources: int
+) -> None:
+    """Write what was read in log lines of the given sources; ``out`` must be 0 there."""
+    bits = np.uint8(sources)
+    for name in ("blamed", "complaining", "named"):
+        out[:, layout[name]] = (getattr(now, name) & bits) > 0
+    named = np.flatnonzero((now.named & bits).any(axis=1))
+    out[named, layout["kind"].start + one.kind[named]] = 1
+    owner = one.owners[named, one.root[named]].astype(np.int64)
+    out[named, layout["named_owner"].start + owner] = 1
 
 
 def _one_hot(out: Floats, at: slice, values: Ints) -> None:

@@ -18,11 +18,13 @@ class Episodes:
     """The history of N episodes over n services and m teams, and what was read in them.
 
     ``tick`` (N,); ``fixed_at`` (N,) tick of the first accepted remedy, or ``NEVER``;
-    ``restarted`` (N, H) the service restarted without need in each tick, -1 if none;
-    ``requested`` (N,) what was asked for in the last tick: a service, -1 nothing or
-    all; ``severity`` and ``root_cause`` (N,) first declarations, -1 if none; flags
-    ``paged`` (N, m), ``remedied`` (N, n), ``applied`` (N, 5), ``asked``, ``blamed``,
-    ``complaining`` and ``named`` (N, n); ``worst`` (N,) rank of the severest panel.
+    ``restarted`` (N, H + 1, L) the service restarted without need in each tick by each of
+    the L who act in it, -1 if none; ``requested`` (N, L) what was asked for in the last
+    tick: a service, -1 nothing or all; ``severity`` and ``root_cause`` (N,) first
+    declarations, -1 if none; flags ``paged`` (N, m), ``remedied`` (N, n), ``applied``
+    (N, 5) and ``asked`` (N, n); ``blamed``, ``complaining`` and ``named`` (N, n) where it
+    was read, in bits of :data:`~logtriage.vector.team_layout.SOURCES`; ``worst`` (N,)
+    rank of the severest panel.
     """
 
     tick: Ints
@@ -35,29 +37,28 @@ class Episodes:
     remedied: Bools
     applied: Bools
     asked: Bools
-    blamed: Bools
-    complaining: Bools
-    named: Bools
+    blamed: NDArray[np.uint8]
+    complaining: NDArray[np.uint8]
+    named: NDArray[np.uint8]
     worst: Ints
 
     @classmethod
-    def begin(cls, count: int, n: int, m: int, horizon: int) -> "Episodes":
-        """Fresh episodes."""
-        services = [np.zeros((count, n), bool) for _ in range(5)]
+    def begin(cls, count: int, n: int, m: int, horizon: int, lanes: int = 1) -> "Episodes":
+        """Fresh episodes, in which ``lanes`` act in each tick."""
         return cls(
             tick=np.zeros(count, np.int64),
             fixed_at=np.full(count, NEVER, np.int64),
-            restarted=np.full((count, horizon + 1), -1, np.int8 if n < 128 else np.int16),
-            requested=np.full(count, -1, np.int64),
+            restarted=np.full((count, horizon + 1, lanes), -1, np.int8 if n < 128 else np.int16),
+            requested=np.full((count, lanes), -1, np.int64),
             severity=np.full(count, -1, np.int64),
             root_cause=np.full(count, -1, np.int64),
             paged=np.zeros((count, m), bool),
-            remedied=services[0],
+            remedied=np.zeros((count, n), bool),
             applied=np.zeros((count, len(REMEDIES)), bool),
-            asked=services[1],
-            blamed=services[2],
-            complaining=services[3],
-            named=services[4],
+            asked=np.zeros((count, n), bool),
+            blamed=np.zeros((count, n), np.uint8),
+            complaining=np.zeros((count, n), np.uint8),
+            named=np.zeros((count, n), np.uint8),
             worst=np.full(count, len(SEVERITIES) - 1, np.int64),
         )
 
@@ -80,9 +81,14 @@ class ActionTable:
 
 
 def take(
-    episodes: Episodes, incidents: IncidentArrays, actions: Ints, table: ActionTable, rows: Ints
+    episodes: Episodes,
+    incidents: IncidentArrays,
+    actions: Ints,
+    table: ActionTable,
+    rows: Ints,
+    lane: int = 0,
 ) -> None:
-    """Enter the actions of some rows (R,) into their history, and let the tick pass."""
+    """Enter the actions (N,) of some rows (R,) into their history; no time passes."""
     chosen = actions[rows]
     tick = episodes.tick[rows]
     severity, root_cause = table.severity[chosen], table.root_cause[chosen]
@@ -91,7 +97,7 @@ def take(
     undeclared = episodes.root_cause[rows] < 0
     episodes.root_cause[rows] = np.where(undeclared, root_cause, episodes.root_cause[rows])
     request = table.request[chosen]
-    episodes.requested[rows] = request
+    episodes.requested[rows, lane] = request
     asked = request >= 0
     episodes.asked[rows[asked], request[asked]] = True
     team = table.team[chosen]
@@ -106,5 +112,4 @@ def take(
     fixed = where[right]
     episodes.fixed_at[fixed] = np.minimum(episodes.fixed_at[fixed], when[right])
     needless = ~right & (remedy == RESTART)
-    episodes.restarted[where[needless], when[needless]] = target[needless]
-    episodes.tick[rows] = tick + 1
+    episodes.restarted[where[needless], when[needless], lane] = target[needless]

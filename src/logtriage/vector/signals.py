@@ -32,6 +32,7 @@ from logtriage.vector import arrays as vec
 from logtriage.vector.arrays import Bits, Bools, Ints
 from logtriage.vector.episodes import Episodes
 from logtriage.vector.incidents import IncidentArrays
+from logtriage.vector.team_layout import SOURCES
 
 Figures = NDArray[np.float32]
 _FULL: Final = np.float32(FULL)
@@ -69,8 +70,8 @@ def blips(episodes: Episodes, tick: Ints) -> tuple[Ints, Ints, Figures]:
         when = tick - age
         rows = np.flatnonzero(when >= 0)
         target = episodes.restarted[rows, when[rows]]
-        hit = target >= 0
-        found.append((rows[hit], target[hit].astype(np.int64), np.full(hit.sum(), share)))
+        hit, lane = np.nonzero(target >= 0)
+        found.append((rows[hit], target[hit, lane].astype(np.int64), np.full(len(hit), share)))
     rows, services, shares = (np.concatenate(part) for part in zip(*found, strict=True))
     return rows, services, shares.astype(np.float32)
 
@@ -168,8 +169,9 @@ def read_window(
     fields = bits.astype(np.uint32)  # the low bits hold all that is asked for here
     signal = (fields & np.uint32(1023)) >= np.uint32(noise * 1024 // FULL)
     signal &= speakers > 0
-    # A needless restart of the last tick speaks in the first slot.
-    signal[blips_of_last_tick(episodes), 0] = False
+    # Needless restarts of the last tick speak in the first slots.
+    for slot, rows in enumerate(blips_of_last_tick(episodes)):
+        signal[rows, slot] = False
     pick = ((fields >> np.uint32(10)) & np.uint32(0xFFFF)).astype(np.int32)
     pick = (pick * speakers) >> 16
     speaker = np.zeros((count, WINDOW_LINES), np.int64)
@@ -177,23 +179,25 @@ def read_window(
         speaker += places[:, service : service + 1] <= pick
     told = np.flatnonzero(signal)
     rows, cause = told // WINDOW_LINES, (fields.ravel()[told] >> np.uint32(26)) & np.uint32(1)
-    _note(incidents, episodes, rows, speaker.ravel()[told], cause)
+    _note(incidents, episodes, rows, speaker.ravel()[told], cause, SOURCES["window"])
 
 
-def blips_of_last_tick(episodes: Episodes) -> Ints:
-    """Rows in which a service was restarted without need in the last tick."""
+def blips_of_last_tick(episodes: Episodes) -> list[Ints]:
+    """Rows with at least 1, 2, ... needless restarts in the last tick, as many as have lines."""
     rows = np.flatnonzero(episodes.tick > 0)
-    hit: Ints = rows[episodes.restarted[rows, episodes.tick[rows] - 1] >= 0]
-    return hit
+    number = (episodes.restarted[rows, episodes.tick[rows] - 1] >= 0).sum(axis=1)
+    lanes = min(episodes.restarted.shape[2], WINDOW_LINES)
+    return [rows[number > slot] for slot in range(lanes)]
 
 
 def read_requested(incidents: IncidentArrays, episodes: Episodes, level: Figures) -> None:
     """Note what the services that were asked in the last tick say; ``level`` (N, n)."""
-    rows = np.flatnonzero(episodes.requested >= 0)
-    service = episodes.requested[rows]
+    rows, lane = np.nonzero(episodes.requested >= 0)
+    service = episodes.requested[rows, lane]
     speaks = level[rows, service] >= AUDIBLE_LEVEL
     rows, service = rows[speaks], service[speaks]
-    _note(incidents, episodes, rows, service, np.ones(len(rows), np.uint32))
+    cause = np.ones(len(rows), np.uint32)
+    _note(incidents, episodes, rows, service, cause, SOURCES["inspection"])
 
 
 def _note(
@@ -202,15 +206,17 @@ def _note(
     rows: Ints,
     who: Ints,
     cause: NDArray[np.uint32],
+    source: int,
 ) -> None:
     """Enter lines: callers complain, the root names its cause where ``cause`` is set."""
+    bit = np.uint8(source)
     # Flat places: several times faster than pairs of indices.
     n = episodes.asked.shape[1]
     place = rows * n + who
     complains = who != incidents.root[rows]
     at = place[complains]
-    episodes.complaining.reshape(-1)[at] = True
+    episodes.complaining.reshape(-1)[at] |= bit
     blamed = incidents.toward.reshape(-1)[at]
-    episodes.blamed.reshape(-1)[rows[complains] * n + blamed] = True
+    episodes.blamed.reshape(-1)[rows[complains] * n + blamed] |= bit
     names = ~complains & (cause > 0) & (incidents.kind[rows] >= 0)
-    episodes.named.reshape(-1)[place[names]] = True
+    episodes.named.reshape(-1)[place[names]] |= bit
