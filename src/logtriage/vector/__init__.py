@@ -12,14 +12,25 @@
 from logtriage.vector.encoding import Evidence, action_mask, encode, gather
 from logtriage.vector.engine import BatchedTriage, Step
 from logtriage.vector.layout import Layout, layout_of
+from logtriage.vector.team import CREDITS, BatchedTeam, TeamStep
+from logtriage.vector.team_encoding import encode_role, encode_team, role_mask
+from logtriage.vector.team_layout import role_layout_of, team_layout_of
 
 __all__ = [
+    "CREDITS",
+    "BatchedTeam",
     "BatchedTriage",
     "Evidence",
     "Layout",
     "Step",
+    "TeamStep",
     "action_mask",
     "encode",
+    "encode_role",
+    "encode_team",
     "gather",
     "layout_of",
+    "role_layout_of",
+    "role_mask",
+    "team_layout_of",
 ]

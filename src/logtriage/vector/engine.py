@@ -16,13 +16,15 @@ from logtriage.actions import (
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
+    Ignore,
     Remediate,
     RequestMoreLogs,
+    Resolve,
     all_actions,
 )
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import get_rubric
-from logtriage.grading.batch import grade_batch
+from logtriage.grading.batch import BatchGrades, grade_batch
 from logtriage.grading.rubric import Rubric
 from logtriage.grading.truths import PADDING, Truths, narrowest
 from logtriage.propagation import Mode
@@ -67,6 +69,8 @@ class BatchedTriage:
         topology: the default one, or one of your own, on which every (service, fault)
             pair may occur.
         rubric: another one than the task's.
+        lanes: how many act in each tick; more than one is for
+            :class:`logtriage.vector.BatchedTeam`.
 
     Raises:
         UnknownName: for a task that does not exist.
@@ -74,8 +78,14 @@ class BatchedTriage:
     """
 
     def __init__(
-        self, task: str, *, topology: Topology | None = None, rubric: Rubric | None = None
+        self,
+        task: str,
+        *,
+        topology: Topology | None = None,
+        rubric: Rubric | None = None,
+        lanes: int = 1,
     ) -> None:
+        self.lanes = lanes
         self.task: TaskSpec = get_task(task)
         if self.task.original:
             raise InvalidInput(f"task {task!r} is one fixed incident; nothing to draw a batch from")
@@ -112,9 +122,9 @@ class BatchedTriage:
         count, n, m = len(rows), self.graph.n, self.graph.m
         self._split = split
         self._incidents = self._draw(rows)
-        self._episodes = Episodes.begin(count, n, m, self.task.horizon)
+        self._episodes = Episodes.begin(count, n, m, self.task.horizon, self.lanes)
         dtype = narrowest(self.action_count - 1)
-        self._history = np.full((self.task.horizon, count), PADDING, dtype)
+        self._history = np.full((self.task.horizon * self.lanes, count), PADDING, dtype)
         self._closing = np.full(count, OPEN, np.int8)
         self._score = np.zeros(count)
         self._static = np.zeros((count, self.layout.size), np.int8)
@@ -141,7 +151,9 @@ class BatchedTriage:
         drawn = self._draw(chosen)
         self._incidents.put(places, drawn)
         self._truths = self._truths.replaced(places, self._truths_of(drawn))
-        fresh = Episodes.begin(len(places), self.graph.n, self.graph.m, self.task.horizon)
+        fresh = Episodes.begin(
+            len(places), self.graph.n, self.graph.m, self.task.horizon, self.lanes
+        )
         self._episodes.put(places, fresh)
         self._history[:, places] = PADDING
         self._closing[places] = OPEN
@@ -160,21 +172,12 @@ class BatchedTriage:
         self._check_begun()
         given = np.asarray(actions)
         self.check_actions(given)
-        playing = self._closing == OPEN
-        if active is not None:
-            playing &= active
-        rows = np.flatnonzero(playing)
+        rows = self.open_rows(active)
         chosen = given.astype(np.int64)
-        self._history[self._episodes.tick[rows], rows] = chosen[rows]
-        take(self._episodes, self._incidents, chosen, self.actions, rows)
-        self._episodes.tick[rows] += 1
-        self._mask[:, self._declaring_severity] = (self._episodes.severity < 0)[:, None]
-        self._mask[:, self._declaring_root] = (self._episodes.root_cause < 0)[:, None]
-        grades = grade_batch(self._truths, self._history, self.rubric, layout="time_major")
-        reward = grades.scores - self._score
-        self._score = grades.scores.copy()
-        self._closing = grades.closing.copy()
-        return self._step(reward)
+        self.record(chosen, rows)
+        self.take(chosen, rows)
+        self.pass_time(rows)
+        return self._step(self.settle())
 
     def look(self) -> Step:
         """The present screens, with no reward.
@@ -185,7 +188,77 @@ class BatchedTriage:
         self._check_begun()
         return self._step(np.zeros(len(self)))
 
+    # -- a tick in its parts, for those who act jointly ---------------------------------
+
+    def open_rows(self, active: NDArray[np.bool_] | None = None) -> Ints:
+        """The rows that are open, and active."""
+        playing = self._closing == OPEN
+        if active is not None:
+            playing &= active
+        return np.flatnonzero(playing)
+
+    def record(self, actions: Ints, rows: Ints, lane: int = 0) -> None:
+        """Write actions (N,) of some rows into the history that is graded."""
+        self._history[self.slots(rows) + lane, rows] = actions[rows]
+
+    def take(self, actions: Ints, rows: Ints, lane: int = 0) -> None:
+        """Let canonical actions (N,) of some rows take effect; no time passes."""
+        take(self._episodes, self._incidents, actions, self.actions, rows, lane)
+
+    def ask_nothing(self, rows: Ints, lane: int) -> None:
+        """Forget what was asked for in the last tick."""
+        self._episodes.requested[rows, lane] = -1
+
+    def closes(self, actions: Ints, rows: Ints) -> NDArray[np.bool_]:
+        """Whether the canonical actions of some rows close their incidents (R,)."""
+        chosen = actions[rows]
+        team = self.actions.team[chosen]
+        wrong_page = (team >= 0) & (team != self._incidents.team[rows])
+        closes: NDArray[np.bool_] = self.actions.closes[chosen] | wrong_page
+        return closes
+
+    def slots(self, rows: Ints) -> Ints:
+        """Where in the history the present tick of some rows begins (R,)."""
+        slots: Ints = self._episodes.tick[rows] * self.lanes
+        return slots
+
+    def pass_time(self, rows: Ints) -> None:
+        """Let a tick pass in some rows."""
+        self._episodes.tick[rows] += 1
+
+    def settle(self) -> NDArray[np.float64]:
+        """Grade the history; what each row earned (N,) since it was last graded."""
+        self._mask[:, self._declaring_severity] = (self._episodes.severity < 0)[:, None]
+        self._mask[:, self._declaring_root] = (self._episodes.root_cause < 0)[:, None]
+        grades = self._grade(self._history)
+        reward: NDArray[np.float64] = grades.scores - self._score
+        self._score = grades.scores.copy()
+        self._closing = grades.closing.copy()
+        return reward
+
+    def gain_over(self, slots: Ints, rows: Ints, other: int) -> NDArray[np.float64]:
+        """The score less what it would be with action ``other`` in these places (N,)."""
+        history = self._history.copy()
+        history[slots, rows] = other
+        gain: NDArray[np.float64] = self._score - self._grade(history).scores
+        return gain
+
+    def declared_owners(self) -> tuple[Ints, Ints]:
+        """Rows in which a root cause was declared, and the team that owns it there."""
+        rows = np.flatnonzero(self._episodes.root_cause >= 0)
+        owners = self._incidents.owners[rows, self._episodes.root_cause[rows]]
+        return rows, owners.astype(np.int64)
+
+    def write_read(self, out: Floats, layout: Layout, sources: int) -> None:
+        """Write what was read in log lines of some sources; ``out`` must be 0 there."""
+        write_read(out, layout, self._incidents, self._episodes, sources)
+
     # -- inside -----------------------------------------------------------------------
+
+    def _grade(self, history: NDArray[Any]) -> BatchGrades:
+        return grade_batch(
+            self._truths, history, self.rubric, layout="time_major", per_tick=self.lanes
+        )
 
     def _check_begun(self) -> None:
         if not len(self):
@@ -329,7 +402,7 @@ def _table_of(topology: Topology) -> ActionTable:
     """The canonical actions, decoded."""
     columns: dict[str, list[int]] = {field.name: [] for field in attrs.fields(ActionTable)}
     for action in all_actions(topology):
-        row = dict.fromkeys(columns, -1)
+        row = dict.fromkeys(columns, -1) | {"closes": False}
         match action:
             case ClassifySeverity(severity):
                 row["severity"] = SEVERITIES.index(severity)
@@ -342,6 +415,8 @@ def _table_of(topology: Topology) -> ActionTable:
                 row["target"] = topology.index(service)
             case RequestMoreLogs(str() as service):
                 row["request"] = topology.index(service)
+            case Resolve() | Ignore():
+                row["closes"] = True
             case _:
                 pass
         for name, value in row.items():

@@ -70,7 +70,10 @@ class Episodes:
 
 @attrs.frozen(eq=False)
 class ActionTable:
-    """The canonical actions of a topology, decoded: columns of length A, -1 where unused."""
+    """The canonical actions of a topology, decoded: columns of length A, -1 where unused.
+
+    ``closes``: whether it closes whatever the truth is.
+    """
 
     severity: NDArray[np.int64]
     root_cause: NDArray[np.int64]
@@ -78,6 +81,7 @@ class ActionTable:
     remedy: NDArray[np.int64]
     target: NDArray[np.int64]
     request: NDArray[np.int64]
+    closes: NDArray[np.bool_]
 
 
 def take(

@@ -1,0 +1,258 @@
+"""N incidents, each in the hands of a team: the batched engine for roles.
+
+Row by row it agrees with joint play on the scalar core on every observation, mask,
+reward and closing reason; ``property_tests/test_team_laws.py`` holds it to that.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from logtriage.actions import Report, Wait, action_id
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.grading.rubric import Rubric
+from logtriage.grading.truths import MALFORMED
+from logtriage.roles import REPORT_WORDS, TRIO, Role, RoleSplit, role_actions
+from logtriage.topology import Topology
+from logtriage.vector.arrays import Bools, Ints
+from logtriage.vector.engine import BOTH_SOURCES, BatchedTriage
+from logtriage.vector.layout import Floats, Layout
+from logtriage.vector.team_layout import (
+    READ_BLOCKS,
+    role_columns,
+    role_layout_of,
+    sources_of,
+    team_layout_of,
+)
+
+#: How a tick's reward is shared out: the team's, or each role's own difference to waiting.
+CREDITS: Final = ("team", "counterfactual")
+
+
+@attrs.frozen(eq=False)
+class TeamStep:
+    """What a reset or a step of R roles returns; the arrays are the caller's own.
+
+    ``observations`` and ``masks``: for each role, (N, D_r) float32 by its layout and
+    (N, A_r) int8. ``state`` (N, D) float32, all that any of them could see, for a
+    centralised critic. ``rewards`` (R, N) float64 by the credit; ``reward`` (N,) the
+    team's. ``closing`` (N,) int8, -1 while open; ``score`` (N,), ``tick`` (N,).
+    """
+
+    observations: tuple[Floats, ...]
+    masks: tuple[NDArray[np.int8], ...]
+    state: Floats
+    rewards: NDArray[np.float64]
+    reward: NDArray[np.float64]
+    closing: NDArray[np.int8]
+    score: NDArray[np.float64]
+    tick: Ints
+
+
+class BatchedTeam:
+    """N incidents of one task side by side, played by the roles of a split.
+
+    Args:
+        task: a drawn task, such as ``cascading_failure-v1``.
+        split: who sees and does what.
+        topology: the default one, or one of your own.
+        rubric: another one than the task's.
+        credit: ``team`` gives every role the grade difference of the tick;
+            ``counterfactual`` its difference to the grade had this role waited.
+
+    Raises:
+        UnknownName: for a task or credit that does not exist.
+        InvalidInput: as :class:`BatchedTriage`.
+    """
+
+    def __init__(
+        self,
+        task: str,
+        split: RoleSplit = TRIO,
+        *,
+        topology: Topology | None = None,
+        rubric: Rubric | None = None,
+        credit: str = "team",
+    ) -> None:
+        if credit not in CREDITS:
+            raise UnknownName("credit", credit, CREDITS)
+        self.split = split
+        self.credit = credit
+        self._batch = BatchedTriage(task, topology=topology, rubric=rubric, lanes=len(split))
+        self.topology = self._batch.topology
+        self.layout = team_layout_of(self.topology)
+        self.layouts: tuple[Layout, ...] = tuple(
+            role_layout_of(self.topology, role) for role in split.roles
+        )
+        self._seats = tuple(_seat_of(role, self.topology) for role in split.roles)
+        self._reported: Bools = np.empty((0, len(REPORT_WORDS)), bool)
+
+    def __len__(self) -> int:
+        return len(self._batch)
+
+    @property
+    def action_counts(self) -> tuple[int, ...]:
+        """How many actions each role has, by :func:`~logtriage.roles.role_actions`."""
+        return tuple(len(seat.canonical) for seat in self._seats)
+
+    @property
+    def index(self) -> Ints:
+        """The index (N,) of the incident in each row."""
+        return self._batch.index
+
+    def reset(self, split: str, index: ArrayLike) -> TeamStep:
+        """Begin the incidents ``index`` (N,) of a split of the task, in this order.
+
+        Raises:
+            UnknownName, InvalidInput: as :meth:`BatchedTriage.reset`.
+        """
+        self._batch.reset(split, index)
+        self._reported = np.zeros((len(self), len(REPORT_WORDS)), bool)
+        return self.look()
+
+    def restart(self, rows: ArrayLike, index: ArrayLike) -> None:
+        """Begin new incidents in some rows, as :meth:`BatchedTriage.restart`."""
+        self._batch.restart(rows, index)
+        self._reported[np.asarray(rows)] = False
+
+    def step(
+        self, actions: Sequence[ArrayLike], active: NDArray[np.bool_] | None = None
+    ) -> TeamStep:
+        """One tick: the roles act in their order, then time passes.
+
+        ``actions`` holds for each role (N,) integers into its own actions. Rows that are
+        closed, or not ``active``, stay as they are and earn 0.
+
+        Raises:
+            InvalidInput: before a reset, and for actions of another shape or out of range.
+        """
+        chosen = self._checked(actions)
+        batch = self._batch
+        rows = going = batch.open_rows(active)
+        for lane, (seat, one) in enumerate(zip(self._seats, chosen, strict=True)):
+            canonical, said = seat.canonical[one], seat.word[one]
+            batch.record(canonical, rows, lane)
+            batch.ask_nothing(rows, lane)
+            acting = going[canonical[going] >= 0]
+            batch.take(canonical, acting, lane)
+            telling = going[said[going] >= 0]
+            self._reported[telling, said[telling]] = True
+            closing = acting[batch.closes(canonical, acting)]
+            going = going[~np.isin(going, closing)] if len(closing) else going
+        began = batch.slots(rows)
+        batch.pass_time(rows)
+        reward = batch.settle()
+        if self.credit == "team":
+            rewards = np.broadcast_to(reward, (len(self._seats), len(self))).copy()
+        else:
+            rewards = np.stack(
+                [batch.gain_over(began + lane, rows, MALFORMED) for lane in range(len(self.split))]
+            )
+        return self._step(reward, rewards)
+
+    def look(self) -> TeamStep:
+        """The present screens, with no reward.
+
+        Raises:
+            InvalidInput: before a reset.
+        """
+        nothing = np.zeros(len(self))
+        return self._step(nothing, np.zeros((len(self._seats), len(self))))
+
+    # -- inside -----------------------------------------------------------------------
+
+    def _checked(self, actions: Sequence[ArrayLike]) -> list[Ints]:
+        if len(actions) != len(self._seats):
+            raise InvalidInput(
+                f"expected actions of {len(self._seats)} roles ({', '.join(self.split.names)}), "
+                f"got {len(actions)}"
+            )
+        checked = []
+        for role, seat, given in zip(self.split.roles, self._seats, actions, strict=True):
+            array, count = np.asarray(given), len(seat.canonical)
+            if array.shape != (len(self),) or array.dtype.kind not in "iu":
+                raise InvalidInput(
+                    f"actions of {role.name} must be {len(self)} integers, "
+                    f"got {array.dtype} of shape {array.shape}"
+                )
+            if len(array) and not (array.min() >= 0 and array.max() < count):
+                raise InvalidInput(f"every action of {role.name} must lie in [0, {count})")
+            checked.append(array.astype(np.int64))
+        return checked
+
+    def _step(self, reward: NDArray[np.float64], rewards: NDArray[np.float64]) -> TeamStep:
+        seen = self._batch.look()
+        state = self._observe(seen.observation)
+        return TeamStep(
+            tuple(self._slice(state, seat) for seat in self._seats),
+            tuple(_role_mask(seen.mask, seat) for seat in self._seats),
+            state,
+            rewards,
+            reward,
+            seen.closing,
+            seen.score,
+            seen.tick,
+        )
+
+    def _observe(self, alone: Floats) -> Floats:
+        state = np.zeros((len(self), self.layout.size), np.float32)
+        state[:, : alone.shape[1]] = alone
+        rows, owner = self._batch.declared_owners()
+        state[rows, self.layout["declared_owner"].start + owner] = 1
+        state[:, self.layout["report"]] = self._reported
+        return state
+
+    def _slice(self, state: Floats, seat: "_Seat") -> Floats:
+        mine: Floats = state[:, seat.columns]
+        if seat.sources not in (0, BOTH_SOURCES):
+            other = np.zeros_like(state)
+            self._batch.write_read(other, self.layout, seat.sources)
+            for name in READ_BLOCKS:
+                if name in seat.layout.blocks:
+                    mine[:, seat.layout[name]] = other[:, self.layout[name]]
+        return mine
+
+
+@attrs.frozen(eq=False)
+class _Seat:
+    """A role on a topology, as arrays.
+
+    Its own actions as ``canonical`` integers (A,), :data:`MALFORMED` where an action does
+    nothing; ``word`` (A,) what a report says, -1 for other actions; ``columns`` of the
+    team's observation; ``sources`` of what it reads in log lines.
+    """
+
+    layout: Layout
+    canonical: Ints
+    word: Ints
+    columns: NDArray[np.intp]
+    sources: int
+
+
+def _seat_of(role: Role, topology: Topology) -> _Seat:
+    actions: Any = role_actions(role, topology)
+    return _Seat(
+        role_layout_of(topology, role),
+        np.array(
+            [
+                MALFORMED if isinstance(one, Report | Wait) else action_id(one, topology)
+                for one in actions
+            ]
+        ),
+        np.array(
+            [REPORT_WORDS.index(one.message) if isinstance(one, Report) else -1 for one in actions]
+        ),
+        role_columns(topology, role),
+        sources_of(role),
+    )
+
+
+def _role_mask(mask: NDArray[np.int8], seat: _Seat) -> NDArray[np.int8]:
+    """As :func:`logtriage.vector.role_mask`: what does nothing is never masked."""
+    sensible: NDArray[np.int8] = mask[:, np.maximum(seat.canonical, 0)]
+    sensible[:, seat.canonical < 0] = 1
+    sensible[~sensible.any(axis=1)] = 1
+    return sensible
