@@ -1,0 +1,93 @@
+"""A chat model as a policy: prompts and screens go in, its replies come back as actions."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+
+from logtriage.actions import Action, Malformed, Report
+from logtriage.errors import InvalidInput
+from logtriage.incident import Incident
+from logtriage.observation import Observation
+from logtriage.parsing import SOLO_KINDS, parse_action
+from logtriage.policies.base import Memory
+from logtriage.rendering import render_observation, system_prompt
+from logtriage.roles import RoleSplit
+
+#: One message, ``{"role": "user", "content": "…"}``.
+Message = Mapping[str, str]
+#: Asks a model: the messages so far to its reply.
+Complete = Callable[[Sequence[Message]], str]
+
+
+def _positive(_: object, field: "attrs.Attribute[int | None]", value: int | None) -> None:
+    if value is not None and value < 1:
+        raise InvalidInput(f"{field.name} must be at least 1, got {value}")
+
+
+@attrs.frozen
+class ChatPolicy:
+    """Lets a chat model play, alone or in a role.
+
+    Its memory is the conversation. The policy itself keeps nothing; whether the same
+    screen gets the same answer is up to the model. An exception of ``complete`` passes
+    through, so that a runner marks the episode as unscored: nobody acts in its place.
+
+    Args:
+        complete: asks the model.
+        rubric: the id of the incident's rubric, for the prompt.
+        split: the role split, where the model plays one role of a team ...
+        role: ... and which one.
+        turns: how many of the latest screens the model is shown, with its replies between
+            them; None for all.
+
+    Raises:
+        UnknownName: for a role that the split does not have.
+        InvalidInput: for a split without a role or the reverse, or less than one turn.
+    """
+
+    complete: Complete
+    rubric: str
+    split: RoleSplit | None = None
+    role: str | None = None
+    turns: int | None = attrs.field(default=None, validator=_positive)
+
+    def __attrs_post_init__(self) -> None:
+        if (self.split is None) != (self.role is None):
+            raise InvalidInput("to play in a role, give both the split and the role")
+        if self.split is not None and self.role is not None:
+            self.split.role(self.role)
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        """Show the screen, and read the reply."""
+        rules = system_prompt(
+            observation.topology, observation.horizon, self.rubric, self.split, self.role
+        )
+        screen = {"role": "user", "content": render_observation(observation)}
+        said: tuple[Message, ...] = (*(memory or ()), screen)
+        shown = said if self.turns is None else said[1 - 2 * self.turns :]
+        reply = self.complete([{"role": "system", "content": rules}, *shown])
+        return self._read(reply, observation), (*said, {"role": "assistant", "content": reply})
+
+    def _read(self, reply: str, observation: Observation) -> Action:
+        if self.split is None or self.role is None:
+            return parse_action(reply, observation.topology, SOLO_KINDS)
+        may = self.split.role(self.role).may
+        action = parse_action(reply, observation.topology, may)
+        # A role's malformed actions and reports bear its name, so that others can tell.
+        if isinstance(action, Malformed | Report):
+            return attrs.evolve(action, by=self.role)
+        return action
+
+
+@attrs.frozen
+class ChatPolicies:
+    """The factory of :class:`ChatPolicy` for incidents; picklable if ``complete`` is."""
+
+    complete: Complete
+    split: RoleSplit | None = None
+    role: str | None = None
+    turns: int | None = None
+
+    def __call__(self, incident: Incident) -> ChatPolicy:
+        """The policy that plays one incident."""
+        return ChatPolicy(self.complete, incident.rubric, self.split, self.role, self.turns)

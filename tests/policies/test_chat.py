@@ -1,0 +1,121 @@
+"""A chat model as a policy: what it is shown, and what becomes of what it says."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from logtriage import (
+    ClassifySeverity,
+    InvalidInput,
+    Malformed,
+    Resolve,
+    UnknownName,
+    initial_state,
+    make_incident,
+    observe,
+    render_action,
+    render_observation,
+    system_prompt,
+    transition,
+)
+from logtriage.actions import Report
+from logtriage.evaluation import PolicyFailure, play_episode
+from logtriage.policies import ChatPolicies, ChatPolicy, ExpertPolicy
+from logtriage.policies.chat import Message
+from logtriage.roles import TRIO
+
+INCIDENT = make_incident("cascading_failure-v1/test/42")
+STATE = initial_state(INCIDENT)
+CLASSIFY = '{"action_type": "classify_severity", "value": "P1"}'
+
+
+class Script:
+    """A model that says its lines in turn, and notes what it was shown."""
+
+    def __init__(self, *lines: str) -> None:
+        self.lines = list(lines)
+        self.shown: list[list[Message]] = []
+
+    def __call__(self, messages: Sequence[Message]) -> str:
+        self.shown.append(list(messages))
+        return self.lines.pop(0)
+
+
+def test_a_model_is_shown_the_rules_the_screens_and_its_own_replies() -> None:
+    script = Script(
+        '{"action_type": "classify_severity", "value": "P1"}', '{"action_type": "resolve"}'
+    )
+    state = play_episode(INCIDENT, ChatPolicies(script)(INCIDENT))
+    assert state.actions == (ClassifySeverity("P1"), Resolve())
+    rules = system_prompt(INCIDENT.topology, INCIDENT.horizon, INCIDENT.rubric)
+    first = {"role": "user", "content": render_observation(observe(STATE))}
+    after = observe(transition(STATE, ClassifySeverity("P1")))
+    assert script.shown[0] == [{"role": "system", "content": rules}, first]
+    assert script.shown[1] == [
+        {"role": "system", "content": rules},
+        first,
+        {"role": "assistant", "content": CLASSIFY},
+        {"role": "user", "content": render_observation(after)},
+    ]
+
+
+def test_an_expert_that_speaks_through_text_plays_as_the_expert() -> None:
+    expert, memory = ExpertPolicy(), None
+    state = STATE
+
+    def speak(_: Sequence[Message]) -> str:
+        nonlocal memory
+        action, memory = expert.act(observe(state), memory)
+        return f"I think so. {render_action(action)}"
+
+    policy, conversation = ChatPolicy(speak, INCIDENT.rubric), None
+    while not state.is_closed:
+        action, conversation = policy.act(observe(state), conversation)
+        state = transition(state, action)
+    assert state == play_episode(INCIDENT, ExpertPolicy())
+
+
+@pytest.mark.parametrize("turns", [1, 2])
+def test_only_the_latest_turns_are_shown_if_so_asked(turns: int) -> None:
+    script = Script(*["?"] * 3, '{"action_type": "resolve"}')
+    play_episode(INCIDENT, ChatPolicies(script, turns=turns)(INCIDENT))
+    for number, shown in enumerate(script.shown):
+        screens = min(number + 1, turns)
+        assert [one["role"] for one in shown] == ["system", *["user", "assistant"] * screens][:-1]
+        assert f"TICK {number}/12" in shown[-1]["content"]
+
+
+def test_what_cannot_be_read_is_the_model_s_own_action_and_failures_are_not() -> None:
+    action, _ = ChatPolicy(Script("Let me think."), INCIDENT.rubric).act(observe(STATE), None)
+    assert action == Malformed(
+        "Let me think.", 'no JSON object with a key "action_type" in the reply'
+    )
+
+    def broken(_: Sequence[Message]) -> str:
+        raise ConnectionError("the model server is down")
+
+    with pytest.raises(PolicyFailure, match="ConnectionError: the model server is down"):
+        play_episode(INCIDENT, ChatPolicies(broken)(INCIDENT))
+
+
+def test_in_a_role_it_sees_its_slice_and_may_do_what_the_role_may() -> None:
+    script = Script('{"action_type": "report", "value": "deadlock"}', '{"action_type": "resolve"}')
+    triage = ChatPolicies(script, TRIO, "triage")(INCIDENT)
+    seen = observe(STATE, TRIO.role("triage"))
+    action, memory = triage.act(seen, None)
+    assert action == Report("deadlock", "triage")
+    assert script.shown[0][0]["content"].startswith("You are triage in a team of 3")
+    assert script.shown[0][1]["content"] == render_observation(seen)
+    action, _ = triage.act(seen, memory)
+    assert isinstance(action, Malformed)
+    assert action.by == "triage"
+    assert "unknown action_type 'resolve'; one of: classify_severity" in action.reason
+
+
+def test_wrong_settings_are_named() -> None:
+    with pytest.raises(UnknownName, match="unknown role 'sre'; known: triage"):
+        ChatPolicy(Script(), INCIDENT.rubric, TRIO, "sre")
+    with pytest.raises(InvalidInput, match="give both the split and the role"):
+        ChatPolicy(Script(), INCIDENT.rubric, TRIO)
+    with pytest.raises(InvalidInput, match="turns must be at least 1, got 0"):
+        ChatPolicy(Script(), INCIDENT.rubric, turns=0)
