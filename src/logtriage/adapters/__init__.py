@@ -1,0 +1,1 @@
+"""Adapters: logtriage at home in other people's frameworks."""

@@ -1,0 +1,176 @@
+"""Any OpenAI-compatible chat endpoint, as the model behind a chat policy.
+
+>>> from logtriage.adapters.endpoint import ChatEndpoint
+>>> from logtriage.policies import ChatPolicies
+>>> ask = ChatEndpoint("my-model", base_url="http://127.0.0.1:8000/v1")  # doctest: +SKIP
+>>> policies = ChatPolicies(ask)  # doctest: +SKIP
+
+Needs the extra ``openai``, the official client: connections, retries with back-off and
+timeouts are its own.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import Any, Final
+
+import attrs
+
+from logtriage.errors import InvalidInput, LogTriageError, MissingExtra
+
+try:
+    import openai
+except ModuleNotFoundError as error:
+    if error.name != "openai":
+        raise
+    raise MissingExtra("logtriage.adapters.endpoint", "openai") from None
+
+#: Where the key is looked for if none is given.
+KEY_VARIABLE: Final = "OPENAI_API_KEY"
+#: Sent to a server of one's own that asks for no key.
+NO_KEY: Final = "none"
+
+
+class EndpointError(LogTriageError):
+    """The endpoint failed, or answered what is no chat completion."""
+
+
+@attrs.frozen
+class Usage:
+    """What was asked of an endpoint: requests that were answered, and tokens."""
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def cost(self, prompt_price: float, completion_price: float) -> float:
+        """The cost at prices per million tokens, in their currency."""
+        return (
+            self.prompt_tokens * prompt_price + self.completion_tokens * completion_price
+        ) / 1_000_000
+
+
+class ChatEndpoint:
+    """Asks a model on an OpenAI-compatible endpoint; safe to share between threads.
+
+    When the endpoint fails after all retries, or answers nonsense, the call raises, and
+    the episode is unscored. An empty or unreadable *reply* is the model's own action.
+
+    Args:
+        model: the model's name on the endpoint.
+        base_url: such as ``http://127.0.0.1:8000/v1``; None for the client's default.
+        api_key: None for the variable ``OPENAI_API_KEY``, which a ``base_url`` of one's
+            own does without.
+        timeout: seconds for one request.
+        retries: how often a request is sent again after a failure that may pass.
+        max_tokens: the longest reply.
+        temperature: None for the endpoint's default.
+        seed: for endpoints that sample reproducibly.
+        extra: more fields of the request's body, such as a server's own options.
+
+    Raises:
+        InvalidInput: if there is no key, or a number makes no sense.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float = 120.0,
+        retries: int = 3,
+        max_tokens: int = 1024,
+        temperature: float | None = None,
+        seed: int | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        if timeout <= 0 or retries < 0 or max_tokens < 1:
+            raise InvalidInput(
+                "timeout must be above 0, retries at least 0 and max_tokens at least 1, got "
+                f"{timeout}, {retries} and {max_tokens}"
+            )
+        key = api_key or os.environ.get(KEY_VARIABLE) or (NO_KEY if base_url else None)
+        if key is None:
+            raise InvalidInput(f"no key: set {KEY_VARIABLE}, or give a base_url of your own")
+        self.model = model
+        self._options: dict[str, Any] = {
+            "base_url": base_url,
+            "api_key": key,
+            "timeout": timeout,
+            "max_retries": retries,
+        }
+        asked = {"max_tokens": max_tokens, "temperature": temperature, "seed": seed}
+        self._request = {name: value for name, value in asked.items() if value is not None}
+        self._extra = dict(extra or {})
+        self._begin()
+
+    def _begin(self) -> None:
+        self._client = openai.OpenAI(**self._options)
+        self._lock = Lock()
+        self._usage = Usage()
+
+    def __repr__(self) -> str:
+        return f"<{self.model} at {self._client.base_url}>"  # never the key
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process makes its own connections, and counts its own usage.
+        own = ("_client", "_lock", "_usage")
+        return {name: value for name, value in vars(self).items() if name not in own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._begin()
+
+    @property
+    def usage(self) -> Usage:
+        """What was asked so far, in this process."""
+        return self._usage
+
+    def __call__(self, messages: Sequence[Mapping[str, str]]) -> str:
+        """The model's reply; the empty string if it has no text.
+
+        Raises:
+            EndpointError: if the endpoint fails after all retries, or answers what is no
+                chat completion.
+        """
+        request: dict[str, Any] = {
+            "model": self.model,
+            "messages": [dict(one) for one in messages],
+            "extra_body": self._extra or None,
+            **self._request,
+        }
+        try:
+            answer: object = self._client.chat.completions.create(**request)
+        except (openai.OpenAIError, ValueError) as error:  # ValueError: an answer that is no JSON
+            raise EndpointError(f"{self!r}: {type(error).__name__}: {error}") from error
+        reply = _reply_of(answer)
+        if reply is None:
+            raise EndpointError(f"{self!r}: the answer is no chat completion")
+        self._count(answer)
+        return reply
+
+    def _count(self, answer: object) -> None:
+        used = getattr(answer, "usage", None)
+        prompt, completion = (
+            getattr(used, name, None) or 0 for name in ("prompt_tokens", "completion_tokens")
+        )
+        with self._lock:
+            before = self._usage
+            self._usage = Usage(
+                before.requests + 1,
+                before.prompt_tokens + prompt,
+                before.completion_tokens + completion,
+            )
+
+
+def _reply_of(answer: object) -> str | None:
+    """The text of an answer; None if it is no chat completion (the client does not check)."""
+    choices = getattr(answer, "choices", None)
+    if not isinstance(choices, list) or not choices:
+        return None
+    message = getattr(choices[0], "message", None)
+    if message is None:
+        return None
+    text = getattr(message, "content", None) or getattr(message, "refusal", None) or ""
+    return text if isinstance(text, str) else None
