@@ -198,15 +198,18 @@ class BatchedTeam:
         )
 
     def _observe(self, alone: Floats) -> Floats:
-        state = np.zeros((len(self), self.layout.size), np.float32)
+        state = np.empty((len(self), self.layout.size), np.float32)
         state[:, : alone.shape[1]] = alone
+        state[:, self.layout["declared_owner"]] = 0
         rows, owner = self._batch.declared_owners()
         state[rows, self.layout["declared_owner"].start + owner] = 1
         state[:, self.layout["report"]] = self._reported
         return state
 
     def _slice(self, state: Floats, seat: "_Seat") -> Floats:
-        mine: Floats = state[:, seat.columns]
+        mine: Floats = np.empty((len(self), seat.layout.size), np.float32)
+        for whole, part in seat.runs:
+            mine[:, part] = state[:, whole]
         if seat.sources not in (0, BOTH_SOURCES):
             other = np.zeros_like(state)
             self._batch.write_read(other, self.layout, seat.sources)
@@ -221,14 +224,15 @@ class _Seat:
     """A role on a topology, as arrays.
 
     Its own actions as ``canonical`` integers (A,), :data:`MALFORMED` where an action does
-    nothing; ``word`` (A,) what a report says, -1 for other actions; ``columns`` of the
-    team's observation; ``sources`` of what it reads in log lines.
+    nothing; ``word`` (A,) what a report says, -1 for other actions; ``runs`` of columns of
+    the team's observation, and where they go in the role's (runs are copied far faster
+    than columns are picked); ``sources`` of what it reads in log lines.
     """
 
     layout: Layout
     canonical: Ints
     word: Ints
-    columns: NDArray[np.intp]
+    runs: tuple[tuple[slice, slice], ...]
     sources: int
 
 
@@ -245,8 +249,19 @@ def _seat_of(role: Role, topology: Topology) -> _Seat:
         np.array(
             [REPORT_WORDS.index(one.message) if isinstance(one, Report) else -1 for one in actions]
         ),
-        role_columns(topology, role),
+        _runs(role_columns(topology, role)),
         sources_of(role),
+    )
+
+
+def _runs(columns: NDArray[np.intp]) -> tuple[tuple[slice, slice], ...]:
+    """Ascending columns as runs of neighbours: where each is, and where it goes."""
+    breaks = np.flatnonzero(np.diff(columns) != 1) + 1
+    starts, ends = [0, *breaks.tolist()], [*breaks.tolist(), len(columns)]
+    first = columns.tolist()
+    return tuple(
+        (slice(first[at], first[at] + end - at), slice(at, end))
+        for at, end in zip(starts, ends, strict=True)
     )
 
 
