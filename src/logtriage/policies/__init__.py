@@ -5,6 +5,7 @@ from logtriage.policies.chat import ChatPolicies, ChatPolicy
 from logtriage.policies.constant import ConstantPolicy
 from logtriage.policies.expert import ExpertPolicy
 from logtriage.policies.first_error import FirstErrorPolicy
+from logtriage.policies.noisy import NoisyPolicy
 from logtriage.policies.oracle import OraclePolicy, perfect_actions
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
 
@@ -15,6 +16,7 @@ __all__ = [
     "ExpertPolicy",
     "FirstErrorPolicy",
     "Memory",
+    "NoisyPolicy",
     "OraclePolicy",
     "Policy",
     "PolicyFactory",

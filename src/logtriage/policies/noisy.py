@@ -1,0 +1,50 @@
+"""A policy that slips: the right kind of action, now and then with a wrong object."""
+
+from typing import Final
+
+import attrs
+
+from logtriage.actions import Action
+from logtriage.errors import InvalidInput
+from logtriage.observation import Observation
+from logtriage.policies.base import Memory, Policy
+from logtriage.policies.random_policy import masked_actions
+from logtriage.rng import Stream, hash_name, mix
+from logtriage.roles import Role
+
+NOISE_STREAM: Final = hash_name("noisy-policy")
+WHOLE: Final = 1000
+
+
+def _permille(_: object, field: "attrs.Attribute[int]", value: int) -> None:
+    if not 0 <= value <= WHOLE:
+        raise InvalidInput(f"{field.name} must lie in [0, {WHOLE}], got {value}")
+
+
+@attrs.frozen
+class NoisyPolicy:
+    """Plays as another policy, but draws some of its actions anew among those of the same kind.
+
+    Args:
+        policy: who decides on the kind of action.
+        slips: how many of 1,000 actions are drawn anew, uniformly and by chance the same.
+        seed: of the draws, which hang on it and on the tick.
+        role: the role in which it plays, if any.
+
+    Raises:
+        InvalidInput: unless ``slips`` lies in [0, 1000].
+    """
+
+    policy: Policy
+    slips: int = attrs.field(validator=_permille)
+    seed: int = 0
+    role: Role | None = None
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        """The other policy's action, or one of its kind; the memory is the other's."""
+        action, memory = self.policy.act(observation, memory)
+        stream = Stream(mix(self.seed) ^ mix(observation.tick), NOISE_STREAM)
+        if not stream.chance(self.slips):
+            return action, memory
+        alike = [one for one in masked_actions(observation, self.role) if type(one) is type(action)]
+        return (alike[stream.below(len(alike))] if alike else action), memory
