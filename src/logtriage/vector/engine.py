@@ -4,38 +4,26 @@ Row by row it agrees with the scalar core on every truth, observation, mask, rew
 closing reason; ``property_tests/test_vector_laws.py`` holds it to that.
 """
 
-from typing import Any, Final
+from typing import Any
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from logtriage.actions import (
-    REMEDIES,
-    SEVERITIES,
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Remediate,
-    RequestMoreLogs,
-    all_actions,
-)
+from logtriage.actions import SEVERITIES
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import get_rubric
-from logtriage.grading.batch import grade_batch
+from logtriage.grading.batch import grade_played
 from logtriage.grading.rubric import Rubric
-from logtriage.grading.truths import PADDING, Truths, narrowest
-from logtriage.propagation import Mode
 from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, get_task
 from logtriage.topology import SEVEN_SERVICES, Topology
 from logtriage.vector.arrays import Ints
-from logtriage.vector.episodes import ActionTable, Episodes, take
-from logtriage.vector.incidents import IncidentArrays, draw_incidents
-from logtriage.vector.layout import Floats, layout_of, scale_error, scale_p99, scale_trend
-from logtriage.vector.signals import Readings, fault_alerts, read_requested, read_window
-from logtriage.vector.tables import Choices, Graph, choices_of, graph_of
-
-OPEN: Final = -1
+from logtriage.vector.backends import Backend, BackendName, backend_of
+from logtriage.vector.episodes import NEVER, OPEN, Episodes
+from logtriage.vector.incidents import IncidentArrays
+from logtriage.vector.layout import Floats
+from logtriage.vector.setting import Setting
+from logtriage.vector.standing import Standing
 
 
 @attrs.frozen(eq=False)
@@ -53,42 +41,61 @@ class Step:
     reward: NDArray[np.float64]
     closing: NDArray[np.int8]
     score: NDArray[np.float64]
-    tick: Ints
+    tick: NDArray[np.int64]
 
 
 class BatchedTriage:
     """N incidents side by side.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v1``.
+        task: a drawn task, such as ``cascading_failure-v1``, or one of your own making.
         topology: the default one, or one of your own, on which every (service, fault)
             pair may occur.
         rubric: another one than the task's.
+        backend: what computes, with the same results: ``numba`` for kernels compiled when
+            they are first needed (extra ``fast``), ``numpy``, or ``auto``: Numba where it
+            is installed.
 
     Raises:
-        UnknownName: for a task that does not exist.
+        UnknownName: for a task or backend that does not exist.
         InvalidInput: for a ``*-v0`` task, or a topology with no place for its faults.
+        MissingExtra: for backend ``numba`` where it is not installed.
     """
 
     def __init__(
-        self, task: str, *, topology: Topology | None = None, rubric: Rubric | None = None
+        self,
+        task: str | TaskSpec,
+        *,
+        topology: Topology | None = None,
+        rubric: Rubric | None = None,
+        backend: BackendName = "auto",
     ) -> None:
-        self.task: TaskSpec = get_task(task)
+        self.task: TaskSpec = task if isinstance(task, TaskSpec) else get_task(task)
         if self.task.original:
-            raise InvalidInput(f"task {task!r} is one fixed incident; nothing to draw a batch from")
-        self.own_topology = topology is not None
+            raise InvalidInput(
+                f"task {self.task.id!r} is one fixed incident; nothing to draw a batch from"
+            )
+        if not 0 < self.task.horizon < NEVER:
+            raise InvalidInput(
+                f"horizon {self.task.horizon} of task {self.task.id!r}: expected 1 to {NEVER - 1}"
+            )
         self.topology = SEVEN_SERVICES if topology is None else topology
         self.rubric = get_rubric(self.task.rubric) if rubric is None else rubric
-        self.graph: Graph = graph_of(self.topology)
-        self.layout = layout_of(self.topology)
-        self.actions = _table_of(self.topology)
-        self.action_count = len(all_actions(self.topology))
+        self._setting = Setting.of(self.task, self.topology, topology is not None)
+        self._backend: Backend = backend_of(backend, self._setting)
+        self.layout = self._setting.layout
+        self.action_count = len(self._setting.actions.team)
         self._incidents: IncidentArrays
         self._episodes: Episodes
-        self._closing = np.empty(0, np.int8)
+        self._score = np.empty(0)
 
     def __len__(self) -> int:
-        return len(self._closing)
+        return len(self._score)
+
+    @property
+    def backend(self) -> str:
+        """What computes: ``numpy`` or ``numba``."""
+        return self._backend.name
 
     @property
     def index(self) -> Ints:
@@ -106,19 +113,14 @@ class BatchedTriage:
         rows = self._checked(split, index)
         if not len(rows):
             raise InvalidInput("a batch needs at least one incident")
-        count, n, m = len(rows), self.graph.n, self.graph.m
+        count, graph = len(rows), self._setting.graph
         self._split = split
-        self._incidents = self._draw(rows)
-        self._episodes = Episodes.begin(count, n, m, self.task.horizon)
-        dtype = narrowest(self.action_count - 1)
-        self._history = np.full((self.task.horizon, count), PADDING, dtype)
-        self._closing = np.full(count, OPEN, np.int8)
+        self._incidents = IncidentArrays.empty(count, graph.n)
+        self._backend.draw(self._incidents, np.arange(count), split, rows)
+        self._episodes = Episodes.begin(count, graph.n, graph.m, self.task.horizon)
         self._score = np.zeros(count)
-        self._static = np.zeros((count, self.layout.size), np.int8)
         self._mask = np.ones((count, self.action_count), np.int8)
-        self._write_static(np.arange(count))
-        self._truths = self._truths_of(self._incidents)
-        return self._step(np.zeros(count))
+        return self._screen(np.zeros(count))
 
     def restart(self, rows: ArrayLike, index: ArrayLike) -> None:
         """Begin new incidents ``index`` (R,) of the split in ``rows`` (R,); see :meth:`look`.
@@ -135,16 +137,10 @@ class BatchedTriage:
             raise InvalidInput(f"every row must lie in [0, {len(self)})")
         if not len(places):
             return
-        drawn = self._draw(chosen)
-        self._incidents.put(places, drawn)
-        self._truths = self._truths.replaced(places, self._truths_of(drawn))
-        fresh = Episodes.begin(len(places), self.graph.n, self.graph.m, self.task.horizon)
-        self._episodes.put(places, fresh)
-        self._history[:, places] = PADDING
-        self._closing[places] = OPEN
+        self._backend.draw(self._incidents, places, self._split, chosen)
+        self._backend.begin(self._episodes, places)
         self._score[places] = 0.0
         self._mask[places] = 1
-        self._write_static(places)
 
     def step(self, actions: ArrayLike, active: NDArray[np.bool_] | None = None) -> Step:
         """Take one action (N,) in every open row, as canonical integers.
@@ -157,20 +153,18 @@ class BatchedTriage:
         self._check_begun()
         given = np.asarray(actions)
         self.check_actions(given)
-        playing = self._closing == OPEN
+        playing = self._episodes.closing == OPEN
         if active is not None:
             playing &= active
         rows = np.flatnonzero(playing)
-        chosen = given.astype(np.int64)
-        self._history[self._episodes.tick[rows], rows] = chosen[rows]
-        take(self._episodes, self._incidents, chosen, self.actions, rows)
-        self._mask[:, self._declaring_severity] = (self._episodes.severity < 0)[:, None]
-        self._mask[:, self._declaring_root] = (self._episodes.root_cause < 0)[:, None]
-        grades = grade_batch(self._truths, self._history, self.rubric, layout="time_major")
-        reward = grades.scores - self._score
-        self._score = grades.scores.copy()
-        self._closing = grades.closing.copy()
-        return self._step(reward)
+        chosen = given[rows].astype(np.int64)
+        self._backend.apply(self._episodes, self._incidents, chosen, rows)
+        self._backend.pass_time(self._episodes, rows)
+        self._declared(chosen, rows)
+        before = self._score
+        standing = Standing(self._incidents, self._episodes, self.task.horizon)
+        self._score = grade_played(standing, self.task.horizon, self.rubric)
+        return self._screen(self._score - before)
 
     def look(self) -> Step:
         """The present screens, with no reward.
@@ -179,7 +173,7 @@ class BatchedTriage:
             InvalidInput: before a reset.
         """
         self._check_begun()
-        return self._step(np.zeros(len(self)))
+        return self._screen(np.zeros(len(self)))
 
     # -- inside -----------------------------------------------------------------------
 
@@ -190,7 +184,7 @@ class BatchedTriage:
     def _checked(self, split: str, index: ArrayLike) -> Ints:
         if split not in SPLITS:
             raise UnknownName("split", split, SPLITS)
-        if split == "ood" and not self.own_topology:
+        if split == "ood" and not self._setting.own_topology:
             raise InvalidInput(
                 "half of split 'ood' lies on random topologies; a batch has one: give a topology"
             )
@@ -216,120 +210,21 @@ class BatchedTriage:
         if len(given) and not (given.min() >= 0 and given.max() < self.action_count):
             raise InvalidInput(f"every action must lie in [0, {self.action_count})")
 
-    def _draw(self, index: Ints) -> IncidentArrays:
-        ood = None if self.own_topology else self._split == "ood"
-        choices: Choices = choices_of(self.task.mode, self.topology, ood)
-        return draw_incidents(self.task, self._split, index, self.graph, choices)
+    def _declared(self, chosen: Ints, rows: Ints) -> None:
+        """Mask the declarations of rows that have just made one."""
+        first, n = len(SEVERITIES), self._setting.graph.n
+        self._mask[rows[chosen < first], :first] = 0
+        self._mask[rows[(chosen >= first) & (chosen < first + n)], first : first + n] = 0
 
-    def _truths_of(self, one: IncidentArrays) -> Truths:
-        n = self.graph.n
-        rows = np.arange(len(one.root))
-        faulty = rows[~one.benign]
-        roots = np.zeros((len(rows), n), bool)
-        roots[faulty, one.root[faulty]] = True
-        teams = np.zeros((len(rows), self.graph.m), bool)
-        teams[faulty, one.team[faulty]] = True
-        remedies = (one.remedies[:, :, None] & roots[:, None, :]).reshape(len(rows), -1)
-        return Truths(
-            self.topology,
-            one.severity.astype(np.int8),
-            roots,
-            teams,
-            remedies,
-            np.full(len(rows), self.task.horizon, np.int32),
-        )
-
-    @property
-    def _declaring_severity(self) -> slice:
-        return slice(0, len(SEVERITIES))
-
-    @property
-    def _declaring_root(self) -> slice:
-        return slice(len(SEVERITIES), len(SEVERITIES) + self.graph.n)
-
-    def _write_static(self, rows: Ints) -> None:
-        """The columns that an incident fixes."""
-        one, layout, static = self._incidents, self.layout, self._static
-        static[rows] = 0
-        for number, team in enumerate(self.topology.teams):
-            static[rows, layout[f"owner:{team}"]] = one.owners[rows] == number
-        changes = one.changes[rows]
-        for number, name in enumerate(_change_blocks(self.layout.blocks)):
-            static[rows, layout[name]] = changes[:, :, number]
-        static[rows, layout["other_alert"]] = one.distractor_alerts[rows]
-
-    def _step(self, reward: NDArray[np.float64]) -> Step:
+    def _screen(self, reward: NDArray[np.float64]) -> Step:
+        now = self._episodes
+        observation = np.empty((len(self), self.layout.size), np.float32)
+        self._backend.observe(self._incidents, now, observation)
         return Step(
-            self._observe(),
+            observation,
             self._mask.copy(),
             reward,
-            self._closing.copy(),
+            now.closing.copy(),
             self._score.copy(),
-            self._episodes.tick.copy(),
+            now.tick.astype(np.int64),
         )
-
-    def _observe(self) -> Floats:
-        """Read the screens of all rows, and write down what they said so far."""
-        one, now, layout = self._incidents, self._episodes, self.layout
-        rows = np.arange(len(one.root))
-        seen = Readings(one, now)
-        level = seen.level[:, 1:]
-        read_window(one, now, level, self.task.noise, self.task.mode is Mode.LOUD)
-        read_requested(one, now, level)
-        np.minimum(now.worst, seen.worst(), out=now.worst)
-
-        out = self._static.astype(np.float32)
-        alerts = fault_alerts(one, level, now.tick)
-        known = alerts | one.distractor_alerts | now.asked
-        out[:, layout["fault_alert"]] = alerts
-        out[:, layout["known"]] = known
-        error, p99, trend = scale_error(seen.error), scale_p99(seen.p99), scale_trend(seen.rise)
-        out[:, layout["error"]] = error[:, 1:] * known
-        out[:, layout["p99"]] = p99[:, 1:] * known
-        out[:, layout["trend"]] = trend[:, 1:] * known
-        for name in ("asked", "blamed", "complaining", "named", "remedied", "paged", "applied"):
-            out[:, layout[name]] = getattr(now, name)
-        out[:, layout["time"].start] = now.tick.astype(np.float32) / np.float32(self.task.horizon)
-        out[:, layout["slo"]] = np.stack([error[:, 0], p99[:, 0], trend[:, 0]], axis=1)
-        out[rows, layout["worst"].start + now.worst] = 1
-        _one_hot(out, layout["severity"], now.severity)
-        _one_hot(out, layout["declared"], now.root_cause)
-        named = np.flatnonzero(now.named.any(axis=1))
-        out[named, layout["kind"].start + one.kind[named]] = 1
-        owner = one.owners[named, one.root[named]].astype(np.int64)
-        out[named, layout["named_owner"].start + owner] = 1
-        out[:, layout["closed"].start] = self._closing != OPEN
-        return out
-
-
-def _one_hot(out: Floats, at: slice, values: Ints) -> None:
-    rows = np.flatnonzero(values >= 0)
-    out[rows, at.start + values[rows]] = 1
-
-
-def _change_blocks(blocks: dict[str, slice]) -> list[str]:
-    return [name for name in blocks if name.startswith("change:")]
-
-
-def _table_of(topology: Topology) -> ActionTable:
-    """The canonical actions, decoded."""
-    columns: dict[str, list[int]] = {field.name: [] for field in attrs.fields(ActionTable)}
-    for action in all_actions(topology):
-        row = dict.fromkeys(columns, -1)
-        match action:
-            case ClassifySeverity(severity):
-                row["severity"] = SEVERITIES.index(severity)
-            case IdentifyRootCause(service, _):
-                row["root_cause"] = topology.index(service)
-            case Escalate(team):
-                row["team"] = topology.teams.index(team)
-            case Remediate(remedy, service):
-                row["remedy"] = REMEDIES.index(remedy)
-                row["target"] = topology.index(service)
-            case RequestMoreLogs(str() as service):
-                row["request"] = topology.index(service)
-            case _:
-                pass
-        for name, value in row.items():
-            columns[name].append(value)
-    return ActionTable(**{name: np.array(values) for name, values in columns.items()})

@@ -53,6 +53,18 @@ class Layout:
     def __getitem__(self, name: str) -> slice:
         return self.blocks[name]
 
+    @property
+    def owners(self) -> slice:
+        """All blocks ``owner:<team>``, team by team."""
+        teams = self.topology.teams
+        return slice(self[f"owner:{teams[0]}"].start, self[f"owner:{teams[-1]}"].stop)
+
+    @property
+    def changes(self) -> slice:
+        """All blocks ``change:<kind>``, kind by kind."""
+        first, last = CHANGE_KINDS[0], CHANGE_KINDS[-1]
+        return slice(self[f"change:{first}"].start, self[f"change:{last}"].stop)
+
     def describe(self) -> list[tuple[str, int, int]]:
         """Name, first column and width of every block."""
         return [(name, at.start, at.stop - at.start) for name, at in self.blocks.items()]

@@ -1,0 +1,74 @@
+"""What N systems show, as the numeric observation: read off the arrays, block by block."""
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.propagation import Mode
+from logtriage.tasks import TaskSpec
+from logtriage.vector.arrays import Bools, Ints
+from logtriage.vector.episodes import OPEN, Episodes
+from logtriage.vector.incidents import IncidentArrays
+from logtriage.vector.layout import Floats, Layout, scale_error, scale_p99, scale_trend
+from logtriage.vector.signals import Readings, fault_alerts, read_requested, read_window
+
+
+@attrs.frozen(eq=False)
+class Screens:
+    """What the screens of N rows show: readings, and alerts (N, n) that a fault raises."""
+
+    readings: Readings
+    alerts: Bools
+
+
+def read_screens(task: TaskSpec, incidents: IncidentArrays, episodes: Episodes) -> Screens:
+    """Read the screens of all rows, and note in ``episodes`` what they said."""
+    seen = Readings(incidents, episodes)
+    level = seen.level[:, 1:]
+    read_window(incidents, episodes, level, task.noise, task.mode is Mode.LOUD)
+    read_requested(incidents, episodes, level)
+    np.minimum(episodes.worst, seen.worst(), out=episodes.worst)
+    return Screens(seen, fault_alerts(incidents, level, episodes.tick))
+
+
+def write_observation(
+    layout: Layout,
+    horizon: int,
+    incidents: IncidentArrays,
+    episodes: Episodes,
+    screens: Screens,
+    out: Floats,
+) -> None:
+    """Write the numeric observation into ``out`` (N, D)."""
+    one, now, seen = incidents, episodes, screens.readings
+    rows = np.arange(len(out))
+    out[...] = 0
+    known = screens.alerts | one.distractor_alerts | now.asked
+    out[:, layout["fault_alert"]] = screens.alerts
+    out[:, layout["other_alert"]] = one.distractor_alerts
+    out[:, layout["known"]] = known
+    error, p99, trend = scale_error(seen.error), scale_p99(seen.p99), scale_trend(seen.rise)
+    out[:, layout["error"]] = error[:, 1:] * known
+    out[:, layout["p99"]] = p99[:, 1:] * known
+    out[:, layout["trend"]] = trend[:, 1:] * known
+    for name in ("asked", "blamed", "complaining", "named", "remedied", "paged", "applied"):
+        out[:, layout[name]] = getattr(now, name)
+    teams = np.arange(len(layout.topology.teams))
+    owned = one.owners[:, np.newaxis, :] == teams[:, np.newaxis]
+    out[:, layout.owners] = owned.reshape(len(out), -1)
+    out[:, layout.changes] = one.changes
+    out[:, layout["time"].start] = now.tick.astype(np.float32) / np.float32(horizon)
+    out[:, layout["slo"]] = np.stack([error[:, 0], p99[:, 0], trend[:, 0]], axis=1)
+    out[rows, layout["worst"].start + now.worst.astype(np.int64)] = 1
+    _one_hot(out, layout["severity"], now.severity)
+    _one_hot(out, layout["declared"], now.root_cause)
+    named = np.flatnonzero(now.named.any(axis=1))
+    out[named, layout["kind"].start + one.kind[named].astype(np.int64)] = 1
+    owner = one.owners[named, one.root[named]].astype(np.int64)
+    out[named, layout["named_owner"].start + owner] = 1
+    out[:, layout["closed"].start] = now.closing != OPEN
+
+
+def _one_hot(out: Floats, at: slice, values: NDArray[np.integer]) -> None:
+    rows: Ints = np.flatnonzero(values >= 0)
+    out[rows, at.start + values[rows].astype(np.int64)] = 1
