@@ -131,12 +131,20 @@ class BatchedTriage:
         """
         self._check_begun()
         places, chosen = np.asarray(rows), self._checked(self._split, index)
-        if places.shape != chosen.shape or len(np.unique(places)) != len(places):
-            raise InvalidInput(f"rows must be {len(chosen)} different ones, got {places.tolist()}")
-        if len(places) and not (places.min() >= 0 and places.max() < len(self)):
-            raise InvalidInput(f"every row must lie in [0, {len(self)})")
+        wanted = f"rows must be {len(chosen)} different ones"
+        if places.shape != chosen.shape:
+            raise InvalidInput(f"{wanted}, got {places.tolist()}")
         if not len(places):
             return
+        if places.dtype.kind not in "iu":
+            raise InvalidInput(f"{wanted}, got an array of {places.dtype}")
+        if not (places.min() >= 0 and places.max() < len(self)):
+            raise InvalidInput(f"every row must lie in [0, {len(self)})")
+        taken = np.zeros(len(self), bool)
+        taken[places] = True
+        if np.count_nonzero(taken) != len(places):
+            raise InvalidInput(f"{wanted}, got {places.tolist()}")
+        places = places.astype(np.int64)
         self._backend.draw(self._incidents, places, self._split, chosen)
         self._backend.begin(self._episodes, places)
         self._score[places] = 0.0
@@ -213,8 +221,10 @@ class BatchedTriage:
     def _declared(self, chosen: Ints, rows: Ints) -> None:
         """Mask the declarations of rows that have just made one."""
         first, n = len(SEVERITIES), self._setting.graph.n
+        places = np.flatnonzero(chosen < first + n)
+        rows, chosen = rows[places], chosen[places]
         self._mask[rows[chosen < first], :first] = 0
-        self._mask[rows[(chosen >= first) & (chosen < first + n)], first : first + n] = 0
+        self._mask[rows[chosen >= first], first : first + n] = 0
 
     def _screen(self, reward: NDArray[np.float64]) -> Step:
         now = self._episodes

@@ -53,17 +53,14 @@ class Layout:
     def __getitem__(self, name: str) -> slice:
         return self.blocks[name]
 
-    @property
-    def owners(self) -> slice:
-        """All blocks ``owner:<team>``, team by team."""
-        teams = self.topology.teams
-        return slice(self[f"owner:{teams[0]}"].start, self[f"owner:{teams[-1]}"].stop)
+    def span(self, first: str, last: str) -> slice:
+        """The columns from one block to another, both included."""
+        return slice(self[first].start, self[last].stop)
 
     @property
-    def changes(self) -> slice:
-        """All blocks ``change:<kind>``, kind by kind."""
-        first, last = CHANGE_KINDS[0], CHANGE_KINDS[-1]
-        return slice(self[f"change:{first}"].start, self[f"change:{last}"].stop)
+    def public(self) -> tuple[str, str]:
+        """First and last of the blocks of owners, then changes."""
+        return f"owner:{self.topology.teams[0]}", f"change:{CHANGE_KINDS[-1]}"
 
     def describe(self) -> list[tuple[str, int, int]]:
         """Name, first column and width of every block."""

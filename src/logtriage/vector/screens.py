@@ -1,5 +1,7 @@
 """What N systems show, as the numeric observation: read off the arrays, block by block."""
 
+from typing import Any
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
@@ -42,21 +44,22 @@ def write_observation(
     """Write the numeric observation into ``out`` (N, D)."""
     one, now, seen = incidents, episodes, screens.readings
     rows = np.arange(len(out))
-    out[...] = 0
     known = screens.alerts | one.distractor_alerts | now.asked
-    out[:, layout["fault_alert"]] = screens.alerts
-    out[:, layout["other_alert"]] = one.distractor_alerts
-    out[:, layout["known"]] = known
     error, p99, trend = scale_error(seen.error), scale_p99(seen.p99), scale_trend(seen.rise)
-    out[:, layout["error"]] = error[:, 1:] * known
-    out[:, layout["p99"]] = p99[:, 1:] * known
-    out[:, layout["trend"]] = trend[:, 1:] * known
-    for name in ("asked", "blamed", "complaining", "named", "remedied", "paged", "applied"):
-        out[:, layout[name]] = getattr(now, name)
-    teams = np.arange(len(layout.topology.teams))
-    owned = one.owners[:, np.newaxis, :] == teams[:, np.newaxis]
-    out[:, layout.owners] = owned.reshape(len(out), -1)
-    out[:, layout.changes] = one.changes
+    owned = [one.owners == team for team in range(len(layout.topology.teams))]
+    noted = [now.asked, now.blamed, now.complaining, now.named, now.remedied]
+    out[...] = 0
+    # Blocks that lie side by side are joined first: one cast of long rows in place of several
+    # of short ones takes a third of the time.
+    out[:, layout.span("fault_alert", "known")] = _joined(
+        screens.alerts, one.distractor_alerts, known
+    )
+    out[:, layout.span("error", "trend")] = _joined(
+        *(figure[:, 1:] * known for figure in (error, p99, trend))
+    )
+    out[:, layout.span("asked", "remedied")] = _joined(*noted)
+    out[:, layout.span(*layout.public)] = _joined(*owned, one.changes)
+    out[:, layout.span("paged", "applied")] = _joined(now.paged, now.applied)
     out[:, layout["time"].start] = now.tick.astype(np.float32) / np.float32(horizon)
     out[:, layout["slo"]] = np.stack([error[:, 0], p99[:, 0], trend[:, 0]], axis=1)
     out[rows, layout["worst"].start + now.worst.astype(np.int64)] = 1
@@ -67,6 +70,10 @@ def write_observation(
     owner = one.owners[named, one.root[named]].astype(np.int64)
     out[named, layout["named_owner"].start + owner] = 1
     out[:, layout["closed"].start] = now.closing != OPEN
+
+
+def _joined(*blocks: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate(blocks, axis=1)
 
 
 def _one_hot(out: Floats, at: slice, values: NDArray[np.integer]) -> None:

@@ -171,8 +171,9 @@ def read_window(
     # A needless restart of the last tick speaks in the first slot.
     signal[blips_of_last_tick(episodes), 0] = False
     pick = ((fields >> np.uint32(10)) & np.uint32(0xFFFF)).astype(np.int32)
-    pick = (pick * speakers) >> 16
-    speaker = np.zeros((count, WINDOW_LINES), np.int64)
+    pick = ((pick * speakers) >> 16).astype(np.int16)
+    places = places.astype(np.int16)
+    speaker = np.zeros((count, WINDOW_LINES), np.int16)
     for service in range(n):
         speaker += places[:, service : service + 1] <= pick
     told = np.flatnonzero(signal)

@@ -9,11 +9,12 @@ from functools import cached_property
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from logtriage.vector.arrays import Ints
 from logtriage.vector.compiled.drawing import draw_rows
-from logtriage.vector.compiled.fields import ColumnFields, TaskFields, fields
-from logtriage.vector.compiled.playing import apply_rows, pass_time_rows
+from logtriage.vector.compiled.fields import ColumnFields, TaskFields, as_bytes, fields
+from logtriage.vector.compiled.playing import apply_rows, pass_time_rows, put_rows
 from logtriage.vector.compiled.screens import observe_rows
 from logtriage.vector.episodes import Episodes
 from logtriage.vector.incidents import IncidentArrays, benign_of
@@ -41,6 +42,11 @@ class NumbaBackend:
     def _columns(self) -> ColumnFields:
         return ColumnFields.of(self.setting.layout)
 
+    @cached_property
+    def _fresh(self) -> tuple[NDArray[np.uint8], ...]:
+        graph, horizon = self.setting.graph, self.setting.task.horizon
+        return as_bytes(Episodes.begin(1, graph.n, graph.m, horizon))
+
     def draw(self, incidents: IncidentArrays, rows: Ints, split: str, index: Ints) -> None:
         """As :meth:`logtriage.vector.backends.Backend.draw`."""
         task, n = self.setting.task, self.setting.graph.n
@@ -60,8 +66,7 @@ class NumbaBackend:
 
     def begin(self, episodes: Episodes, rows: Ints) -> None:
         """As :meth:`logtriage.vector.backends.Backend.begin`."""
-        graph, horizon = self.setting.graph, self.setting.task.horizon
-        episodes.put(rows, Episodes.begin(1, graph.n, graph.m, horizon))
+        put_rows(rows, as_bytes(episodes), self._fresh)
 
     def apply(
         self, episodes: Episodes, incidents: IncidentArrays, actions: Ints, rows: Ints

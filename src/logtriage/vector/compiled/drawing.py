@@ -112,7 +112,7 @@ def draw_rows(
     ``ranks`` (n,) and ``left`` (2, n + 1) are room to work in.
     """
     for place in range(len(rows)):
-        row, seed = rows[place], seeds[place]
+        row, seed = np.uint64(rows[place]), seeds[place]
         one.index[row] = index[place]
         one.window_key[row] = subkey(seed, _WINDOW)
         one.reading_key[row] = subkey(seed, _READING)

@@ -5,10 +5,11 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from logtriage.emission import LOUD_VOICE
 from logtriage.propagation import FULL, Mode
-from logtriage.scenarios import DISTRACTOR_COUNT, RAMP, SHOWN, VOICE
+from logtriage.scenarios import CHANGE_KINDS, DISTRACTOR_COUNT, RAMP, SHOWN, VOICE
 from logtriage.vector.episodes import ActionTable, Episodes
 from logtriage.vector.incidents import IncidentArrays
 from logtriage.vector.layout import Layout
@@ -18,6 +19,7 @@ from logtriage.vector.tables import Choices, Graph
 Arrays = TypeVar("Arrays", IncidentArrays, Episodes, Graph, Choices, ActionTable)
 
 MODES: Final = tuple(Mode)
+_FIRST_CHANGE: Final = f"change:{CHANGE_KINDS[0]}"
 
 
 def _names(arrays: type[Any]) -> list[str]:
@@ -44,6 +46,12 @@ def fields(arrays: Arrays) -> Arrays:
     """The same arrays, under the same names, in a form that kernels can take."""
     chosen: Any = _FIELDS[type(arrays)]
     return cast(Arrays, chosen(*[getattr(arrays, name) for name in chosen._fields]))
+
+
+def as_bytes(episodes: Episodes) -> tuple[NDArray[np.uint8], ...]:
+    """Every array of N episodes as (N, bytes): all of one type, for a loop over them."""
+    arrays = [getattr(episodes, one.name) for one in attrs.fields(Episodes)]
+    return tuple(array.view(np.uint8).reshape(len(array), -1) for array in arrays)
 
 
 class TaskFields(NamedTuple):
@@ -111,5 +119,5 @@ class ColumnFields(NamedTuple):
     def of(cls, layout: Layout) -> "ColumnFields":
         """Of a layout."""
         starts = {name: at.start for name, at in layout.blocks.items()}
-        starts |= {"owners": layout.owners.start, "changes": layout.changes.start}
+        starts |= {"owners": starts[layout.public[0]], "changes": starts[_FIRST_CHANGE]}
         return cls(*[np.uint64(starts[name]) for name in cls._fields])

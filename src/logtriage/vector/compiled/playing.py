@@ -62,13 +62,24 @@ def apply_rows(
 ) -> None:
     """As :func:`logtriage.vector.episodes.apply`."""
     for place in range(len(rows)):
-        _apply(rows[place], actions[place], episodes, incidents, table)
+        _apply(np.uint64(rows[place]), actions[place], episodes, incidents, table)
 
 
 @kernel
 def pass_time_rows(rows: Any, episodes: Episodes, horizon: Int) -> None:
     """As :func:`logtriage.vector.episodes.pass_time`."""
-    for row in rows:
+    for place in range(len(rows)):
+        row = np.uint64(rows[place])
         episodes.tick[row] += 1
         if episodes.tick[row] >= horizon and episodes.closing[row] == OPEN:
             episodes.closing[row] = _OUT_OF_TIME
+
+
+@kernel
+def put_rows(rows: Any, arrays: Any, fresh: Any) -> None:
+    """Copy the row of each of ``fresh`` (1, bytes) into ``rows`` of its ``arrays`` (N, bytes)."""
+    for which in range(len(arrays)):
+        array, source = arrays[which], fresh[which]
+        for place in range(len(rows)):
+            for byte in range(source.shape[1]):
+                array[np.uint64(rows[place]), np.uint64(byte)] = source[0, byte]
