@@ -28,7 +28,7 @@ from logtriage.vector.standing import Standing
 
 @attrs.frozen(eq=False)
 class Step:
-    """What a reset or a step returns; the arrays are the caller's own.
+    """What a reset or a step returns; the arrays are the caller's own (but see ``copy``).
 
     ``observation`` (N, D) float32 by :func:`logtriage.vector.layout.layout_of`, ``mask``
     (N, A) int8, ``reward`` (N,) float64, ``closing`` (N,) int8 index into
@@ -55,6 +55,8 @@ class BatchedTriage:
         backend: what computes, with the same results: ``numba`` for kernels compiled when
             they are first needed (extra ``fast``), ``numpy``, or ``auto``: Numba where it
             is installed.
+        copy: whether each ``observation`` is an array of the caller's own. If not, it is
+            one that the next ``reset``, ``step`` or ``look`` writes over.
 
     Raises:
         UnknownName: for a task or backend that does not exist.
@@ -69,6 +71,7 @@ class BatchedTriage:
         topology: Topology | None = None,
         rubric: Rubric | None = None,
         backend: BackendName = "auto",
+        copy: bool = True,
     ) -> None:
         self.task: TaskSpec = task if isinstance(task, TaskSpec) else get_task(task)
         if self.task.original:
@@ -88,6 +91,8 @@ class BatchedTriage:
         self._incidents: IncidentArrays
         self._episodes: Episodes
         self._score = np.empty(0)
+        self._copy = copy
+        self._kept: Floats | None = None
 
     def __len__(self) -> int:
         return len(self._score)
@@ -226,9 +231,17 @@ class BatchedTriage:
         self._mask[rows[chosen < first], :first] = 0
         self._mask[rows[chosen >= first], first : first + n] = 0
 
+    def _room(self) -> Floats:
+        shape = len(self), self.layout.size
+        if self._copy:
+            return np.empty(shape, np.float32)
+        if self._kept is None or self._kept.shape != shape:
+            self._kept = np.empty(shape, np.float32)
+        return self._kept
+
     def _screen(self, reward: NDArray[np.float64]) -> Step:
         now = self._episodes
-        observation = np.empty((len(self), self.layout.size), np.float32)
+        observation = self._room()
         self._backend.observe(self._incidents, now, observation)
         return Step(
             observation,
