@@ -22,8 +22,8 @@ they were taken side by side. Another machine gives other seconds and much the s
 `ratio` compares the fastest rounds, which whatever else runs on the machine disturbs least;
 `spread` is the median of a benchmark over its fastest round, 1.00 on a quiet machine.
 
-Machine: {cpu}, {cores} cores, {system}, Python {python}. Written by
-`scripts/benchmark_results.py`.
+Machine: {cpu}, {cores} cores, {system}, Python {python}. Clock: `{timer}`.
+Written by `scripts/benchmark_results.py`.
 """
 
 
@@ -69,6 +69,7 @@ def main(source: Path, target: Path) -> None:
             cores=machine["cpu"].get("count", os.cpu_count()),
             system=machine["system"],
             python=machine["python_version"],
+            timer=run["benchmarks"][0]["options"]["timer"],
         )
     ]
     benches = sorted(run["benchmarks"], key=lambda one: by_number(one["group"] or ""))

@@ -119,9 +119,9 @@ class BatchedTriage:
         if not len(rows):
             raise InvalidInput("a batch needs at least one incident")
         count, graph = len(rows), self._setting.graph
-        self._split = split
-        self._incidents = IncidentArrays.empty(count, graph.n)
-        self._backend.draw(self._incidents, np.arange(count), split, rows)
+        incidents = IncidentArrays.empty(count, graph.n)
+        self._backend.draw(incidents, np.arange(count), split, rows)
+        self._split, self._incidents = split, incidents
         self._episodes = Episodes.begin(count, graph.n, graph.m, self.task.horizon)
         self._score = np.zeros(count)
         self._mask = np.ones((count, self.action_count), np.int8)
