@@ -13,6 +13,7 @@ from logtriage.vector.compiled.jit import kernel
 from logtriage.vector.compiled.signals import (
     any_blip,
     fill_levels,
+    level_of,
     read,
     read_requested,
     read_window,
@@ -25,6 +26,7 @@ from logtriage.vector.tables import Graph
 
 _CHANGE_KINDS: Final = np.uint64(len(CHANGE_KINDS))
 _REMEDIES: Final = np.uint64(len(REMEDIES))
+_0: Final = np.uint64(0)
 _1: Final = np.uint64(1)
 _2: Final = np.uint64(2)
 _WHOLE: Final = np.float32(ERROR_WHOLE)
@@ -48,7 +50,7 @@ def _read_screen(
     fill_levels(row, graph, incidents, episodes, levels)
     read_window(row, incidents, episodes, graph, task, levels, room)
     read_requested(row, incidents, episodes, levels)
-    edge = read(row, -1, incidents, episodes, levels, blips)
+    edge = read(row, _0, incidents, episodes, levels, blips)
     episodes.worst[row] = min(np.int64(episodes.worst[row]), worst_of(edge[0], edge[1]))
     return edge
 
@@ -85,7 +87,7 @@ def _write_readings(
     tick, count = episodes.tick[row], 0
     for service in range(np.uint64(graph.n)):
         start = incidents.alert_from[row, service]
-        level = levels[0, incidents.hops[row, service + _1]]
+        level = level_of(row, service + _1, incidents, levels)
         alert = (start >= 0) & (start <= tick) & (level >= ALERT_LEVEL)
         other = incidents.distractor_alerts[row, service]
         known = alert | other | episodes.asked[row, service]
@@ -101,7 +103,7 @@ def _write_readings(
             to.error + chosen,
             to.p99 + chosen,
             to.trend + chosen,
-            read(row, room[place], incidents, episodes, levels, blips),
+            read(row, chosen + _1, incidents, episodes, levels, blips),
         )
 
 

@@ -64,14 +64,21 @@ def _level_at(row: Int, hops: Int, tick: Int, incidents: IncidentArrays, episode
 def fill_levels(
     row: Int, graph: Graph, incidents: IncidentArrays, episodes: Episodes, levels: Any
 ) -> None:
-    """Levels by hops, now in ``levels[0]``, and when trends begin in ``levels[1]``.
+    """Levels at ``hops + 1``, now in ``levels[0]``, and when trends begin in ``levels[1]``.
 
-    ``levels`` (2, n + 1) ends in a zero, where hops of -1 point to: what nothing reaches.
+    ``levels`` (2, n + 1) begins with a zero, where hops of -1 point to: what nothing reaches.
     """
     now = np.int64(episodes.tick[row])
     for hops in range(graph.reach[incidents.root[row]] + 1):
-        levels[0, hops] = _level_at(row, hops, now, incidents, episodes)
-        levels[1, hops] = _level_at(row, hops, now - TREND_TICKS, incidents, episodes)
+        at = np.uint64(hops + 1)
+        levels[0, at] = _level_at(row, hops, now, incidents, episodes)
+        levels[1, at] = _level_at(row, hops, now - TREND_TICKS, incidents, episodes)
+
+
+@kernel
+def level_of(row: Int, panel: Int, incidents: IncidentArrays, levels: Any) -> Int:
+    """The level of a panel now: 0 is the edge, ``s + 1`` service ``s``, both unsigned."""
+    return levels[0, np.uint64(incidents.hops[row, panel] + 1)]
 
 
 @kernel
@@ -105,26 +112,26 @@ def _wobble(key: np.uint64, service: Int, tick: Int) -> Int:
 @kernel
 def read(
     row: Int,
-    service: Int,
+    panel: Int,
     incidents: IncidentArrays,
     episodes: Episodes,
     levels: Any,
     blips: Any,
 ) -> tuple[Int, Int, Int]:
-    """Error (bp), p99 and its rise (ms) now; ``service`` -1 is the edge panel.
+    """Error (bp), p99 and its rise (ms) now; ``panel`` as in :func:`level_of`.
 
     ``levels`` as :func:`fill_levels` leaves them; ``blips`` as :func:`any_blip` says.
     """
-    at, key = 1 + service, np.uint64(incidents.reading_key[row])
-    hops, tick = incidents.hops[row, at], np.int64(episodes.tick[row])
-    base_p99 = np.int64(incidents.figures[1, row, at])
-    rise_error = np.int64(incidents.figures[2, row, at])
-    rise_p99 = np.int64(incidents.figures[3, row, at])
+    key, service = np.uint64(incidents.reading_key[row]), np.int64(panel) - 1
+    reach, tick = np.uint64(incidents.hops[row, panel] + 1), np.int64(episodes.tick[row])
+    base_error = np.int64(incidents.figures[0, row, panel])
+    base_p99 = np.int64(incidents.figures[1, row, panel])
+    rise_error = np.int64(incidents.figures[2, row, panel])
+    rise_p99 = np.int64(incidents.figures[3, row, panel])
     wobble = _wobble(key, service, tick)
-    error = np.int64(incidents.figures[0, row, at]) + rise_error * levels[0, hops] // FULL
-    error = error * wobble // FULL
-    p99 = (base_p99 + rise_p99 * levels[0, hops] // FULL) * wobble // FULL
-    then = base_p99 + rise_p99 * levels[1, hops] // FULL
+    error = (base_error + rise_error * levels[0, reach] // FULL) * wobble // FULL
+    p99 = (base_p99 + rise_p99 * levels[0, reach] // FULL) * wobble // FULL
+    then = base_p99 + rise_p99 * levels[1, reach] // FULL
     then = then * _wobble(key, service, tick - TREND_TICKS) // FULL
     if blips:
         recent = _blip(row, service, tick, episodes)
@@ -176,8 +183,8 @@ def read_window(
     """
     tick, root, speakers = np.int64(episodes.tick[row]), incidents.root[row], 0
     news: Any = False
-    for service in range(graph.n):
-        if levels[0, incidents.hops[row, 1 + service]] < AUDIBLE_LEVEL:
+    for service in range(np.uint64(graph.n)):
+        if level_of(row, service + _1, incidents, levels) < AUDIBLE_LEVEL:
             continue
         if service != root:
             heard[speakers] = service
@@ -205,5 +212,7 @@ def read_window(
 def read_requested(row: Int, incidents: IncidentArrays, episodes: Episodes, levels: Any) -> None:
     """Note what the service says that was asked in the last tick."""
     service = episodes.requested[row]
-    if service >= 0 and levels[0, incidents.hops[row, 1 + service]] >= AUDIBLE_LEVEL:
+    if service < 0:
+        return
+    if level_of(row, np.uint64(service) + _1, incidents, levels) >= AUDIBLE_LEVEL:
         _note(row, service, True, incidents, episodes)
