@@ -1,9 +1,11 @@
 """The batched engine beside Gymnasium's vectorised CartPole, at the same N in the same run.
 
 Read the ratio within a group. A round is ``STEPS`` steps of all N rows: random actions, a
-few of which close an incident, autoreset, and an observation of every row.
+few of which close an incident, autoreset, and an observation of every row. Each task is
+played by every backend that is installed.
 """
 
+from importlib.util import find_spec
 from typing import Any
 
 import attrs
@@ -13,6 +15,7 @@ import pytest
 
 from logtriage import SEVEN_SERVICES, Topology, random_topology
 from logtriage.env import ENV_IDS, TriageVectorEnv
+from logtriage.tasks import get_task
 from logtriage.vector import BatchedTriage
 
 Benchmark = Any
@@ -20,6 +23,13 @@ COUNTS = (1, 64, 1024, 16384, 65536)
 TASK = "cascading_failure-v1"
 STEPS = 12
 SERVICES = (7, 50, 200)
+HORIZONS = (8, 12, 15, 30, 60)
+BACKENDS: Any = ("numpy", "numba") if find_spec("numba") else ("numpy",)
+ENVIRONMENTS = [
+    ("CartPole-v1", {}),
+    *[(one, {"backend": backend}) for one in ENV_IDS for backend in BACKENDS],
+]
+with_backends = pytest.mark.parametrize("backend", BACKENDS)
 
 
 def per_row(benchmark: Benchmark, envs: Any, actions: Any) -> None:
@@ -67,11 +77,13 @@ def nbytes(thing: Any) -> int:
     return sum(seen.values())
 
 
-def bytes_per_incident(topology: Topology, count: int = 4096) -> int:
+def bytes_per_incident(topology: Topology, count: int = 4096, horizon: int | None = None) -> int:
     """What each further row of a batch keeps; tables of the task and topology not counted."""
     sizes = []
+    task = get_task(TASK)
+    task = attrs.evolve(task, horizon=task.horizon if horizon is None else horizon)
     for rows in (count, 2 * count):
-        batch = BatchedTriage(TASK, topology=topology)
+        batch = BatchedTriage(task, topology=topology)
         batch.reset("train", np.arange(rows))
         batch.step(np.zeros(rows, int))
         sizes.append(nbytes(batch))
@@ -79,18 +91,21 @@ def bytes_per_incident(topology: Topology, count: int = 4096) -> int:
 
 
 @pytest.mark.parametrize("count", COUNTS)
-@pytest.mark.parametrize("env_id", ["CartPole-v1", *ENV_IDS])
-def bench_steps(benchmark: Benchmark, env_id: str, count: int) -> None:
+@pytest.mark.parametrize(
+    ("env_id", "options"),
+    ENVIRONMENTS,
+    ids=["-".join([env_id, *options.values()]) for env_id, options in ENVIRONMENTS],
+)
+def bench_steps(benchmark: Benchmark, env_id: str, options: dict[str, Any], count: int) -> None:
     benchmark.group = f"vector environments, N = {count}"
-    envs = gymnasium.make_vec(env_id, count, vectorization_mode="vector_entry_point")
+    mode = "vector_entry_point"
+    envs = gymnasium.make_vec(env_id, count, vectorization_mode=mode, **options)
     per_row(benchmark, envs, random_actions(envs))
 
 
-@pytest.mark.benchmark(group="batched engine, N = 16384")
-def bench_engine_without_autoreset(benchmark: Benchmark) -> None:
-    """Twelve ticks in which nothing ends early: every row asks for logs."""
-    batch, count = BatchedTriage(TASK), 16384
-    asks = np.random.default_rng(0).integers(49, 57, (STEPS, count))
+def play_asking(benchmark: Benchmark, batch: BatchedTriage, steps: int, count: int) -> None:
+    """Time steps in which nothing ends early: every row asks for logs."""
+    asks = np.random.default_rng(0).integers(49, 57, (steps, count))
 
     def begin() -> None:
         batch.reset("train", np.arange(count))
@@ -99,24 +114,52 @@ def bench_engine_without_autoreset(benchmark: Benchmark) -> None:
         for chosen in asks:
             batch.step(chosen)
 
-    rounds = 1 if benchmark.disabled else 5
+    begin()
+    run()
+    rounds = 1 if benchmark.disabled else 7
     benchmark.pedantic(run, setup=begin, rounds=rounds)
-    benchmark.extra_info["row_steps_per_round"] = STEPS * count
+    benchmark.extra_info["row_steps_per_round"] = steps * count
 
 
 @pytest.mark.benchmark(group="batched engine, N = 16384")
-def bench_engine_reset(benchmark: Benchmark) -> None:
+@with_backends
+def bench_engine_without_autoreset(benchmark: Benchmark, backend: Any) -> None:
+    play_asking(benchmark, BatchedTriage(TASK, backend=backend), STEPS, 16384)
+
+
+@pytest.mark.benchmark(group="batched engine, N = 16384")
+@with_backends
+def bench_engine_without_autoreset_or_copy(benchmark: Benchmark, backend: Any) -> None:
+    """Each observation is written over the last one."""
+    play_asking(benchmark, BatchedTriage(TASK, backend=backend, copy=False), STEPS, 16384)
+
+
+@pytest.mark.benchmark(group="batched engine, N = 16384")
+@with_backends
+def bench_engine_reset(benchmark: Benchmark, backend: Any) -> None:
     """Drawing 16,384 incidents, and their first observations."""
-    batch = BatchedTriage(TASK)
+    batch = BatchedTriage(TASK, backend=backend)
+    batch.reset("train", np.arange(16384))
     benchmark(batch.reset, "train", np.arange(16384))
     benchmark.extra_info["rows_per_round"] = 16384
 
 
+@pytest.mark.benchmark(group="batched engine by horizon, N = 4096")
+@with_backends
+@pytest.mark.parametrize("horizon", HORIZONS)
+def bench_horizon(benchmark: Benchmark, horizon: int, backend: Any) -> None:
+    """Whole episodes of a task whose horizon is another: does a step get dearer with it?"""
+    task = attrs.evolve(get_task(TASK), horizon=horizon)
+    play_asking(benchmark, BatchedTriage(task, backend=backend), horizon, 4096)
+    benchmark.extra_info["bytes_per_incident"] = bytes_per_incident(SEVEN_SERVICES, 256, horizon)
+
+
 @pytest.mark.benchmark(group="batched engine by services, N = 1024")
+@with_backends
 @pytest.mark.parametrize("services", SERVICES)
-def bench_services(benchmark: Benchmark, services: int) -> None:
+def bench_services(benchmark: Benchmark, services: int, backend: Any) -> None:
     topology = SEVEN_SERVICES if services == 7 else random_topology(1, services)
-    envs = TriageVectorEnv(TASK, 1024, topology=topology)
+    envs = TriageVectorEnv(TASK, 1024, topology=topology, backend=backend)
     benchmark.extra_info["bytes_per_incident"] = bytes_per_incident(topology, 256)
     benchmark.extra_info["observation_bytes"] = 4 * int(envs.observation_space.shape[1])
     per_row(benchmark, envs, random_actions(envs))

@@ -14,10 +14,12 @@ if find_spec("gymnasium") is None:
     pytest.skip("needs the extra env", allow_module_level=True)
 
 from logtriage.env import TriageEnv, TriageVectorEnv
+from logtriage.vector.backends import BackendName
 
 seeds = st.integers(0, (1 << 63) - 1)
 
 
+@pytest.mark.parametrize("backend", ("numpy", "numba") if find_spec("numba") else ("numpy",))
 @given(
     st.data(),
     st.sampled_from(V1_TASKS),
@@ -27,6 +29,7 @@ seeds = st.integers(0, (1 << 63) - 1)
     st.sampled_from((0.02, 0.3)),
 )
 def test_a_vector_environment_is_scalar_ones_that_restart(
+    backend: BackendName,
     data: st.DataObject,
     task: TaskSpec,
     topology: Topology | None,
@@ -35,7 +38,7 @@ def test_a_vector_environment_is_scalar_ones_that_restart(
     closing: float,
 ) -> None:
     """Played at random; ``closing`` is how often an action is one of the last two."""
-    envs = TriageVectorEnv(task.id, count, topology=topology)
+    envs = TriageVectorEnv(task.id, count, topology=topology, backend=backend)
     single = [TriageEnv(task.id, topology=topology) for _ in range(count)]
     rng = np.random.default_rng(data.draw(seeds))
     observations, infos = envs.reset(seed=seed)

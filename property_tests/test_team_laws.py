@@ -35,8 +35,9 @@ from logtriage.vector import (
     role_mask,
     team_layout_of,
 )
+from logtriage.vector.backends import BackendName
 from property_tests.strategies import V1_TASKS, role_splits, topologies
-from property_tests.test_vector_laws import scalar_incident
+from property_tests.test_vector_laws import BACKENDS, scalar_incident
 
 tasks = st.sampled_from(V1_TASKS)
 indices = st.lists(st.integers(0, 1 << 40), min_size=1, max_size=4)
@@ -100,6 +101,7 @@ def joint_choice(data: st.DataObject, state: State, role: Role) -> int:
     indices,
     st.none() | topologies(12),
     st.sampled_from(CREDITS),
+    st.sampled_from(BACKENDS),
 )
 def test_batched_teams_and_joint_play_agree(
     data: st.DataObject,
@@ -108,8 +110,9 @@ def test_batched_teams_and_joint_play_agree(
     index: list[int],
     topology: Topology | None,
     credit: str,
+    backend: BackendName,
 ) -> None:
-    team = BatchedTeam(task.id, split, topology=topology, credit=credit)
+    team = BatchedTeam(task.id, split, topology=topology, backend=backend, credit=credit)
     screen = team.reset("train", np.array(index))
     rows = [
         Scalar(initial_state(scalar_incident(task, "train", one, topology)), split) for one in index

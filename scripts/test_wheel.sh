@@ -57,4 +57,14 @@ envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v1", num_envs=4)
 envs.reset(seed=0)
 assert envs.step(envs.action_space.sample())[0] in envs.observation_space
 '
+echo "with the fast extra: kernels are compiled, and play as NumPy does"
+"$bin/python" -m pip install -q -c "$root/constraints.txt" "$wheel[fast]"
+"$bin/python" -W error -c '
+from logtriage.vector import BatchedTriage
+batches = [BatchedTriage("cascading_failure-v1", backend=one) for one in ("numpy", "numba")]
+for batch in batches:
+    batch.reset("test", range(64))
+first, second = (batch.step([50] * 64) for batch in batches)
+assert (first.observation == second.observation).all()
+'
 echo "the wheel works outside the source tree"

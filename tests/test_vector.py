@@ -1,10 +1,19 @@
 """The batched engine refuses what it cannot do, and says why. What it computes is in the laws."""
 
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import attrs
 import numpy as np
 import pytest
 
 from logtriage import InvalidInput, UnknownName, random_topology
-from logtriage.vector import BatchedTriage
+from logtriage.errors import MissingExtra
+from logtriage.tasks import get_task
+from logtriage.vector import BatchedTriage, backends
+
+HAS_NUMBA = find_spec("numba") is not None
 
 
 def begun(count: int = 3) -> BatchedTriage:
@@ -73,6 +82,7 @@ def test_bad_actions_are_refused_and_change_nothing(actions: list[int], message:
         ([0], [5, 6], "different ones"),
         ([3], [5], "must lie in"),
         ([-1], [5], "must lie in"),
+        ([0.5], [5], "different ones, got an array of float64"),
     ],
 )
 def test_bad_rows_are_refused_and_change_nothing(
@@ -82,3 +92,62 @@ def test_bad_rows_are_refused_and_change_nothing(
     with pytest.raises(InvalidInput, match=message):
         batch.restart(rows, index)
     assert batch.index.tolist() == [0, 1, 2]
+
+
+def test_a_task_needs_a_horizon_that_can_be_counted() -> None:
+    task = get_task("single_crash-v1")
+    for horizon in (0, 1 << 14):
+        with pytest.raises(InvalidInput, match=f"horizon {horizon} of task 'single_crash-v1'"):
+            BatchedTriage(attrs.evolve(task, horizon=horizon))
+
+
+def test_an_unknown_backend_is_refused() -> None:
+    with pytest.raises(UnknownName, match="known: auto, numpy, numba"):
+        BatchedTriage("single_crash-v1", backend="cuda")  # type: ignore[arg-type]
+
+
+def test_auto_takes_numba_where_it_is_installed() -> None:
+    assert BatchedTriage("single_crash-v1").backend == ("numba" if HAS_NUMBA else "numpy")
+
+
+def test_without_numba_auto_takes_numpy_and_numba_names_its_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(backends, "find_spec", lambda _: None)
+    assert BatchedTriage("single_crash-v1").backend == "numpy"
+    with pytest.raises(MissingExtra, match=r"logtriage\[fast\]"):
+        BatchedTriage("single_crash-v1", backend="numba")
+
+
+@pytest.mark.skipif(not HAS_NUMBA, reason="needs the extra fast")
+def test_numba_is_imported_when_it_is_first_needed() -> None:
+    probe = """
+import sys
+from logtriage.vector import BatchedTriage
+BatchedTriage("single_crash-v1", backend="numpy").reset("train", [0])
+assert "numba" not in sys.modules
+BatchedTriage("single_crash-v1", backend="numba")
+assert "numba" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", probe], check=True)
+
+
+@pytest.mark.skipif(not HAS_NUMBA, reason="needs the extra fast")
+def test_a_kernel_is_cached_under_the_digest_of_its_sources() -> None:
+    from logtriage.vector.compiled import jit, screens
+
+    assert screens.observe_rows.__qualname__ == f"observe_rows_{jit._digest()}"
+
+
+def test_observations_are_the_callers_own_unless_asked_otherwise() -> None:
+    own, shared = begun(), BatchedTriage("single_crash-v1", copy=False)
+    shared.reset("train", np.arange(3))
+    first, second = own.step([0, 1, 2]).observation, own.look().observation
+    assert not np.shares_memory(first, second)
+    kept = shared.step([0, 1, 2]).observation
+    assert np.array_equal(kept, first)
+    changed = shared.step([50, 51, 52]).observation
+    assert changed is kept
+    assert np.array_equal(changed, own.step([50, 51, 52]).observation)
+    shared.reset("train", np.arange(2))
+    assert len(kept) == 3

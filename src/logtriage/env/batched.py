@@ -16,6 +16,7 @@ from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing
 from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage, Step
+from logtriage.vector.backends import BackendName
 from logtriage.vector.layout import Floats
 
 Bools = NDArray[np.bool_]
@@ -39,11 +40,13 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         split: ``train``, ``val`` or ``test``; with a topology also ``ood``.
         topology: the default one, or one of your own.
         rubric: another one than the task's.
+        backend: as of :class:`logtriage.vector.BatchedTriage`.
 
     Raises:
-        UnknownName: for a task or split that does not exist.
+        UnknownName: for a task, split or backend that does not exist.
         InvalidInput: for a ``*-v0`` task, no environments, or split ``ood`` without a
             topology.
+        MissingExtra: for backend ``numba`` where it is not installed.
     """
 
     metadata = {  # noqa: RUF012, as Gymnasium declares it
@@ -59,10 +62,11 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         *,
         topology: Topology | None = None,
         rubric: Rubric | None = None,
+        backend: BackendName = "auto",
     ) -> None:
         if num_envs < 1:
             raise InvalidInput(f"num_envs must be at least 1, got {num_envs}")
-        self._batch = BatchedTriage(task, topology=topology, rubric=rubric)
+        self._batch = BatchedTriage(task, topology=topology, rubric=rubric, backend=backend)
         self._split = split
         self._playlist = Playlist(self._batch.task, split, topology is not None)
         self._closed: Bools | None = None

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from logtriage.errors import InvalidInput, RubricError, UnknownName
 from logtriage.grading.criteria import Measure
 from logtriage.grading.grade import finish
-from logtriage.grading.kernels import CLOSINGS, GATES, MEASURES, Block, Span
+from logtriage.grading.kernels import CLOSINGS, GATES, MEASURES, Block, Played, Span
 from logtriage.grading.rubric import DEFAULT, Criterion, Rubric
 from logtriage.grading.truths import (
     MALFORMED,
@@ -296,20 +296,47 @@ def _grade_block(
     for measure, kept in grades.levels.items():
         levels[measure] = kept[rows]
         levels[measure][...] = MEASURES[measure].levels(block)
-    scores = plan.real.of(levels)
-    if plan.benign is not None and grades.truths.any_benign:
-        scores = np.where(block.benign, plan.benign.of(levels), scores)
-    gates = grades.gate[rows]
-    gates[...] = -1
-    for index in reversed(range(len(grades.rubric.gates))):
-        np.copyto(gates, index, where=GATES[grades.rubric.gates[index].holds](block))
-    scores[gates >= 0] = 0.0
-
+    any_benign = grades.truths.any_benign
+    scores, grades.gate[rows] = _total(plan, grades.rubric, block, levels, any_benign)
     grades.scores[rows] = scores
     grades.closing[rows] = block.closing
     grades.ticks[rows] = block.ticks
     listed_count = np.add.reduce(present.view(np.uint8), axis=0, dtype=block.unsigned)
     grades.unplayed[rows] = listed_count - block.count
+
+
+def _total(
+    plan: _Plan, rubric: Rubric, played: Played, levels: Mapping[Measure, Ints], any_benign: bool
+) -> tuple[Floats, NDArray[np.int8]]:
+    """Scores and gates (B,) of what was played, from the levels of the measures."""
+    scores = plan.real.of(levels)
+    if plan.benign is not None and any_benign:
+        scores = np.where(played.benign, plan.benign.of(levels), scores)
+    gates = np.full(len(scores), -1, np.int8)
+    for index in reversed(range(len(rubric.gates))):
+        np.copyto(gates, index, where=GATES[rubric.gates[index].holds](played))
+    scores[gates >= 0] = 0.0
+    return scores, gates
+
+
+def grade_played(played: Played, horizon: int, rubric: Rubric = DEFAULT) -> Floats:
+    """The scores (N,) of histories that were summed up while they were played.
+
+    For an engine that keeps the facts of its episodes, all of one ``horizon``: what
+    :func:`grade_batch` says of their lists of actions, at a cost that no list makes grow.
+
+    Raises:
+        RubricError: if a measure or gate of the rubric has no kernel.
+    """
+    plan = _plan(rubric, Span(horizon, (horizon,)))
+    any_benign = bool(played.benign.any())
+    measures = plan.level_types if any_benign else plan.real.measures
+    levels = {
+        one: MEASURES[one].levels(played).astype(plan.level_types[one], copy=False)
+        for one in measures
+    }
+    scores, _ = _total(plan, rubric, played, levels, any_benign)
+    return scores
 
 
 def _by_time(truths: Truths, given: ArrayLike, layout: str) -> Ints:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import count, takewhile
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol
 
 import attrs
 import numpy as np
@@ -28,6 +28,43 @@ _RESOLVED: Final = CLOSINGS.index(Closing.RESOLVED)
 _IGNORED: Final = CLOSINGS.index(Closing.IGNORED)
 _MISROUTED: Final = CLOSINGS.index(Closing.MISROUTED)
 _OUT_OF_TIME: Final = CLOSINGS.index(Closing.OUT_OF_TIME)
+
+
+class Played(Protocol):
+    """What measures and gates read of B histories: arrays (B,).
+
+    ``width`` is one more than the most ticks that can be used. ``horizon_slot`` says where
+    each incident's horizon stands among those of the batch; None if there is but one.
+    """
+
+    @property
+    def width(self) -> int: ...  # noqa: D102, as above
+    @property
+    def horizon_slot(self) -> Ints | None: ...  # noqa: D102
+    @property
+    def ticks(self) -> Ints: ...  # noqa: D102, those below as in Block
+    @property
+    def severity_off(self) -> Ints: ...  # noqa: D102
+    @property
+    def blamed(self) -> Bools: ...  # noqa: D102
+    @property
+    def rightly_blamed(self) -> Bools: ...  # noqa: D102
+    @property
+    def paged(self) -> Bools: ...  # noqa: D102
+    @property
+    def wrongly_paged(self) -> Bools: ...  # noqa: D102
+    @property
+    def remedies(self) -> Ints: ...  # noqa: D102
+    @property
+    def wrong_remedies(self) -> Ints: ...  # noqa: D102
+    @property
+    def fixed(self) -> Bools: ...  # noqa: D102
+    @property
+    def resolved(self) -> Bools: ...  # noqa: D102
+    @property
+    def ignored(self) -> Bools: ...  # noqa: D102
+    @property
+    def benign(self) -> Bools: ...  # noqa: D102
 
 
 class Block:
@@ -51,6 +88,16 @@ class Block:
         self.signed = actions.dtype
         self.unsigned = np.dtype(f"u{actions.dtype.itemsize}")
         self.times = np.arange(len(actions), dtype=self.unsigned)[:, np.newaxis]
+
+    @property
+    def width(self) -> int:
+        """One more than the most ticks that can be used."""
+        return self.longest + 1
+
+    @property
+    def horizon_slot(self) -> Ints | None:
+        """Where each incident's horizon stands among the batch's; None if there is but one."""
+        return self.truths.horizon_slot[self.rows] if len(self.truths.horizons) > 1 else None
 
     # -- helpers ----------------------------------------------------------------------
 
@@ -250,7 +297,7 @@ class Span:
 class Kernel:
     """A measure over a block: the level of each incident, and the score of each level."""
 
-    levels: Callable[[Block], Ints]
+    levels: Callable[[Played], Ints]
     scores: Callable[[Span], tuple[float, ...]]
 
 
@@ -267,13 +314,12 @@ def _remedy_levels(number: Ints, counts: Bools) -> Ints:
     return _times(number + 1, counts & (number < len(_CREDITED)))
 
 
-def _promptness_levels(block: Block, counts: Bools) -> Ints:
+def _promptness_levels(block: Played, counts: Bools) -> Ints:
     """0 for none, else 1 + the ticks used, with a range for each distinct horizon."""
-    truths, width = block.truths, block.longest + 1
-    levels = block.ticks + 1
-    if len(truths.horizons) > 1:
-        dtype = np.min_scalar_type(len(truths.horizons) * width)
-        levels = truths.horizon_slot[block.rows].astype(dtype) * width + levels
+    levels, slot = block.ticks + 1, block.horizon_slot
+    if slot is not None:
+        highest = (int(slot.max(initial=0)) + 1) * block.width
+        levels = slot.astype(np.min_scalar_type(highest)) * block.width + levels
     return _times(levels, counts)
 
 
@@ -325,7 +371,7 @@ MEASURES: Final[Mapping[Measure, Kernel]] = MappingProxyType(
 )
 
 #: The kernel of each gate that has one: where it holds.
-GATES: Final[Mapping[Callable[[State], str | None], Callable[[Block], Bools]]] = MappingProxyType(
+GATES: Final[Mapping[Callable[[State], str | None], Callable[[Played], Bools]]] = MappingProxyType(
     {
         criteria.wrong_escalation: lambda block: block.wrongly_paged,
         criteria.ignored_incident: lambda block: block.ignored & ~block.benign,

@@ -161,28 +161,6 @@ class Truths:
         topology = given.pop("topology")
         return Truths(topology, **{name: array[rows] for name, array in given.items()})
 
-    def replaced(self, rows: Ints, other: "Truths") -> "Truths":
-        """These truths with ``rows`` (R,) replaced by the R ones of ``other``.
-
-        What was derived of the rest is kept: far cheaper than new truths, for an
-        engine that restarts some rows at every step.
-        """
-        given = {field.name: getattr(self, field.name) for field in attrs.fields(Truths)}
-        topology = given.pop("topology")
-        for name, array in given.items():
-            given[name] = array.copy()
-            given[name][rows] = getattr(other, name)
-        mixed = Truths(topology, **given)
-        for name in ("accepted_roots", "accepted_pages", "accepted_remedies"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            table = np.full((max(len(mine), len(theirs)), len(self)), NONE_ACCEPTED, mine.dtype)
-            table[: len(mine)] = mine
-            table[:, rows] = NONE_ACCEPTED
-            table[: len(theirs), rows] = theirs
-            # Fills the cache of a cached property, which assignment to a frozen class cannot.
-            object.__setattr__(mixed, name, table)
-        return mixed
-
     @cached_property
     def benign(self) -> Bools:
         """Whether there is nothing to act on (N,): no root cause is accepted."""

@@ -12,7 +12,7 @@ from logtriage.rng import GAMMA_A, GAMMA_B, MASK, MIX_1, MIX_2
 from logtriage.rng import mix as mix_one
 
 Bits = NDArray[np.uint64]
-Ints = NDArray[np.int64]
+Ints = NDArray[np.signedinteger[Any]]
 Bools = NDArray[np.bool_]
 
 _MIX_1: Final = np.uint64(MIX_1)

@@ -4,48 +4,37 @@ Row by row it agrees with the scalar core on every truth, observation, mask, rew
 closing reason; ``property_tests/test_vector_laws.py`` holds it to that.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from logtriage.actions import (
-    REMEDIES,
-    SEVERITIES,
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Ignore,
-    Remediate,
-    RequestMoreLogs,
-    Resolve,
-    all_actions,
-)
+from logtriage.actions import SEVERITIES
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import get_rubric
-from logtriage.grading.batch import BatchGrades, grade_batch
+from logtriage.grading.batch import grade_played
 from logtriage.grading.rubric import Rubric
-from logtriage.grading.truths import PADDING, Truths, narrowest
-from logtriage.propagation import Mode
+from logtriage.grading.truths import MALFORMED
 from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, get_task
 from logtriage.topology import SEVEN_SERVICES, Topology
 from logtriage.vector.arrays import Ints
-from logtriage.vector.episodes import ActionTable, Episodes, take
-from logtriage.vector.incidents import IncidentArrays, draw_incidents
-from logtriage.vector.layout import Floats, Layout, layout_of, scale_error, scale_p99, scale_trend
-from logtriage.vector.signals import Readings, fault_alerts, read_requested, read_window
-from logtriage.vector.tables import Choices, Graph, choices_of, graph_of
-from logtriage.vector.team_layout import SOURCES
+from logtriage.vector.backends import Backend, BackendName, backend_of
+from logtriage.vector.episodes import NEVER, OPEN, Episodes
+from logtriage.vector.incidents import IncidentArrays
+from logtriage.vector.layout import Floats, Layout
+from logtriage.vector.screens import write_read
+from logtriage.vector.setting import Setting
+from logtriage.vector.standing import Standing
 
-OPEN: Final = -1
-#: A single agent reads every line.
-BOTH_SOURCES: Final = sum(SOURCES.values())
+#: In place of an action's integer, what does nothing.
+NOTHING: Final = MALFORMED
 
 
 @attrs.frozen(eq=False)
 class Step:
-    """What a reset or a step returns; the arrays are the caller's own.
+    """What a reset or a step returns; the arrays are the caller's own (but see ``copy``).
 
     ``observation`` (N, D) float32 by :func:`logtriage.vector.layout.layout_of`, ``mask``
     (N, A) int8, ``reward`` (N,) float64, ``closing`` (N,) int8 index into
@@ -58,50 +47,69 @@ class Step:
     reward: NDArray[np.float64]
     closing: NDArray[np.int8]
     score: NDArray[np.float64]
-    tick: Ints
+    tick: NDArray[np.int64]
 
 
 class BatchedTriage:
     """N incidents side by side.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v1``.
+        task: a drawn task, such as ``cascading_failure-v1``, or one of your own making.
         topology: the default one, or one of your own, on which every (service, fault)
             pair may occur.
         rubric: another one than the task's.
+        backend: what computes, with the same results: ``numba`` for kernels compiled when
+            they are first needed (extra ``fast``), ``numpy``, or ``auto``: Numba where it
+            is installed.
         lanes: how many act in each tick; more than one is for
             :class:`logtriage.vector.BatchedTeam`.
+        copy: whether each ``observation`` is an array of the caller's own. If not, it is
+            one that the next ``reset``, ``step`` or ``look`` writes over.
 
     Raises:
-        UnknownName: for a task that does not exist.
+        UnknownName: for a task or backend that does not exist.
         InvalidInput: for a ``*-v0`` task, or a topology with no place for its faults.
+        MissingExtra: for backend ``numba`` where it is not installed.
     """
 
     def __init__(
         self,
-        task: str,
+        task: str | TaskSpec,
         *,
         topology: Topology | None = None,
         rubric: Rubric | None = None,
+        backend: BackendName = "auto",
         lanes: int = 1,
+        copy: bool = True,
     ) -> None:
-        self.lanes = lanes
-        self.task: TaskSpec = get_task(task)
+        self.task: TaskSpec = task if isinstance(task, TaskSpec) else get_task(task)
         if self.task.original:
-            raise InvalidInput(f"task {task!r} is one fixed incident; nothing to draw a batch from")
-        self.own_topology = topology is not None
+            raise InvalidInput(
+                f"task {self.task.id!r} is one fixed incident; nothing to draw a batch from"
+            )
+        if not 0 < self.task.horizon < NEVER:
+            raise InvalidInput(
+                f"horizon {self.task.horizon} of task {self.task.id!r}: expected 1 to {NEVER - 1}"
+            )
         self.topology = SEVEN_SERVICES if topology is None else topology
         self.rubric = get_rubric(self.task.rubric) if rubric is None else rubric
-        self.graph: Graph = graph_of(self.topology)
-        self.layout = layout_of(self.topology)
-        self.actions = _table_of(self.topology)
-        self.action_count = len(all_actions(self.topology))
+        self._setting = Setting.of(self.task, self.topology, topology is not None, lanes)
+        self._backend: Backend = backend_of(backend, self._setting)
+        self.layout = self._setting.layout
+        self.action_count = len(self._setting.actions.team)
         self._incidents: IncidentArrays
         self._episodes: Episodes
-        self._closing = np.empty(0, np.int8)
+        self._score = np.empty(0)
+        self._copy = copy
+        self._kept: Floats | None = None
 
     def __len__(self) -> int:
-        return len(self._closing)
+        return len(self._score)
+
+    @property
+    def backend(self) -> str:
+        """What computes: ``numpy`` or ``numba``."""
+        return self._backend.name
 
     @property
     def index(self) -> Ints:
@@ -119,19 +127,14 @@ class BatchedTriage:
         rows = self._checked(split, index)
         if not len(rows):
             raise InvalidInput("a batch needs at least one incident")
-        count, n, m = len(rows), self.graph.n, self.graph.m
-        self._split = split
-        self._incidents = self._draw(rows)
-        self._episodes = Episodes.begin(count, n, m, self.task.horizon, self.lanes)
-        dtype = narrowest(self.action_count - 1)
-        self._history = np.full((self.task.horizon * self.lanes, count), PADDING, dtype)
-        self._closing = np.full(count, OPEN, np.int8)
+        count, graph = len(rows), self._setting.graph
+        incidents = IncidentArrays.empty(count, graph.n)
+        self._backend.draw(incidents, np.arange(count), split, rows)
+        self._split, self._incidents = split, incidents
+        self._episodes = self._setting.begin(count)
         self._score = np.zeros(count)
-        self._static = np.zeros((count, self.layout.size), np.int8)
         self._mask = np.ones((count, self.action_count), np.int8)
-        self._write_static(np.arange(count))
-        self._truths = self._truths_of(self._incidents)
-        return self._step(np.zeros(count))
+        return self._screen(np.zeros(count))
 
     def restart(self, rows: ArrayLike, index: ArrayLike) -> None:
         """Begin new incidents ``index`` (R,) of the split in ``rows`` (R,); see :meth:`look`.
@@ -142,24 +145,24 @@ class BatchedTriage:
         """
         self._check_begun()
         places, chosen = np.asarray(rows), self._checked(self._split, index)
-        if places.shape != chosen.shape or len(np.unique(places)) != len(places):
-            raise InvalidInput(f"rows must be {len(chosen)} different ones, got {places.tolist()}")
-        if len(places) and not (places.min() >= 0 and places.max() < len(self)):
-            raise InvalidInput(f"every row must lie in [0, {len(self)})")
+        wanted = f"rows must be {len(chosen)} different ones"
+        if places.shape != chosen.shape:
+            raise InvalidInput(f"{wanted}, got {places.tolist()}")
         if not len(places):
             return
-        drawn = self._draw(chosen)
-        self._incidents.put(places, drawn)
-        self._truths = self._truths.replaced(places, self._truths_of(drawn))
-        fresh = Episodes.begin(
-            len(places), self.graph.n, self.graph.m, self.task.horizon, self.lanes
-        )
-        self._episodes.put(places, fresh)
-        self._history[:, places] = PADDING
-        self._closing[places] = OPEN
+        if places.dtype.kind not in "iu":
+            raise InvalidInput(f"{wanted}, got an array of {places.dtype}")
+        if not (places.min() >= 0 and places.max() < len(self)):
+            raise InvalidInput(f"every row must lie in [0, {len(self)})")
+        taken = np.zeros(len(self), bool)
+        taken[places] = True
+        if np.count_nonzero(taken) != len(places):
+            raise InvalidInput(f"{wanted}, got {places.tolist()}")
+        places = places.astype(np.int64)
+        self._backend.draw(self._incidents, places, self._split, chosen)
+        self._backend.begin(self._episodes, places)
         self._score[places] = 0.0
         self._mask[places] = 1
-        self._write_static(places)
 
     def step(self, actions: ArrayLike, active: NDArray[np.bool_] | None = None) -> Step:
         """Take one action (N,) in every open row, as canonical integers.
@@ -172,12 +175,8 @@ class BatchedTriage:
         self._check_begun()
         given = np.asarray(actions)
         self.check_actions(given)
-        rows = self.open_rows(active)
-        chosen = given.astype(np.int64)
-        self.record(chosen, rows)
-        self.take(chosen, rows)
-        self.pass_time(rows)
-        return self._step(self.settle())
+        reward, _ = self.play([given.astype(np.int64)], self.open_rows(active))
+        return self._screen(reward)
 
     def look(self) -> Step:
         """The present screens, with no reward.
@@ -186,62 +185,44 @@ class BatchedTriage:
             InvalidInput: before a reset.
         """
         self._check_begun()
-        return self._step(np.zeros(len(self)))
+        return self._screen(np.zeros(len(self)))
 
-    # -- a tick in its parts, for those who act jointly ---------------------------------
+    # -- for those who act jointly ------------------------------------------------------
 
     def open_rows(self, active: NDArray[np.bool_] | None = None) -> Ints:
         """The rows that are open, and active."""
-        playing = self._closing == OPEN
+        playing = self._episodes.closing == OPEN
         if active is not None:
             playing &= active
         return np.flatnonzero(playing)
 
-    def record(self, actions: Ints, rows: Ints, lane: int = 0) -> None:
-        """Write actions (N,) of some rows into the history that is graded."""
-        self._history[self.slots(rows) + lane, rows] = actions[rows]
+    def play(
+        self, acts: Sequence[Ints], rows: Ints
+    ) -> tuple[NDArray[np.float64], tuple[Ints, ...]]:
+        """One tick in some open rows: what each row (N,) earned, and where each lane acted.
 
-    def take(self, actions: Ints, rows: Ints, lane: int = 0) -> None:
-        """Let canonical actions (N,) of some rows take effect; no time passes."""
-        take(self._episodes, self._incidents, actions, self.actions, rows, lane)
+        ``acts`` holds for each lane, in the order in which they act, canonical integers
+        (N,), negative where it does nothing. A lane does not get to act where one before
+        it has closed the incident.
+        """
+        acted = self._take(self._episodes, acts, rows)
+        for chosen, places in zip(acts, acted, strict=True):
+            self._declared(chosen[places], places)
+        before = self._score
+        self._score = self._scores(self._episodes)
+        return self._score - before, acted
 
-    def ask_nothing(self, rows: Ints, lane: int) -> None:
-        """Forget what was asked for in the last tick."""
-        self._episodes.requested[rows, lane] = -1
+    def scores_without(self, acts: Sequence[Ints], rows: Ints, lane: int) -> NDArray[np.float64]:
+        """The scores (N,) that :meth:`play` would lead to if one lane did nothing."""
+        episodes = self._episodes.copy()
+        nothing = np.full(len(self), NOTHING)
+        self._take(episodes, [*acts[:lane], nothing, *acts[lane + 1 :]], rows)
+        return self._scores(episodes)
 
-    def closes(self, actions: Ints, rows: Ints) -> NDArray[np.bool_]:
-        """Whether the canonical actions of some rows close their incidents (R,)."""
-        chosen = actions[rows]
-        team = self.actions.team[chosen]
-        wrong_page = (team >= 0) & (team != self._incidents.team[rows])
-        closes: NDArray[np.bool_] = self.actions.closes[chosen] | wrong_page
-        return closes
-
-    def slots(self, rows: Ints) -> Ints:
-        """Where in the history the present tick of some rows begins (R,)."""
-        slots: Ints = self._episodes.tick[rows] * self.lanes
-        return slots
-
-    def pass_time(self, rows: Ints) -> None:
-        """Let a tick pass in some rows."""
-        self._episodes.tick[rows] += 1
-
-    def settle(self) -> NDArray[np.float64]:
-        """Grade the history; what each row earned (N,) since it was last graded."""
-        self._mask[:, self._declaring_severity] = (self._episodes.severity < 0)[:, None]
-        self._mask[:, self._declaring_root] = (self._episodes.root_cause < 0)[:, None]
-        grades = self._grade(self._history)
-        reward: NDArray[np.float64] = grades.scores - self._score
-        self._score = grades.scores.copy()
-        self._closing = grades.closing.copy()
-        return reward
-
-    def gain_over(self, slots: Ints, rows: Ints, other: int) -> NDArray[np.float64]:
-        """The score less what it would be with action ``other`` in these places (N,)."""
-        history = self._history.copy()
-        history[slots, rows] = other
-        gain: NDArray[np.float64] = self._score - self._grade(history).scores
-        return gain
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """The grade so far of each row (N,)."""
+        return self._score
 
     def declared_owners(self) -> tuple[Ints, Ints]:
         """Rows in which a root cause was declared, and the team that owns it there."""
@@ -249,16 +230,28 @@ class BatchedTriage:
         owners = self._incidents.owners[rows, self._episodes.root_cause[rows]]
         return rows, owners.astype(np.int64)
 
-    def write_read(self, out: Floats, layout: Layout, sources: int) -> None:
-        """Write what was read in log lines of some sources; ``out`` must be 0 there."""
-        write_read(out, layout, self._incidents, self._episodes, sources)
+    def write_read(self, layout: Layout, sources: int, out: Floats) -> None:
+        """Write anew what was read in log lines of some sources alone."""
+        write_read(layout, sources, self._incidents, self._episodes, out)
 
     # -- inside -----------------------------------------------------------------------
 
-    def _grade(self, history: NDArray[Any]) -> BatchGrades:
-        return grade_batch(
-            self._truths, history, self.rubric, layout="time_major", per_tick=self.lanes
-        )
+    def _take(self, episodes: Episodes, acts: Sequence[Ints], rows: Ints) -> tuple[Ints, ...]:
+        """Let the lanes act in turn, then time pass; the rows in which each got to act."""
+        going, acted = rows, []
+        for lane, chosen in enumerate(acts):
+            acted.append(going)
+            episodes.requested[rows, lane] = -1
+            acting = going[chosen[going] >= 0]
+            self._backend.apply(episodes, self._incidents, chosen[acting], acting, lane)
+            if lane + 1 < len(acts):
+                going = going[episodes.closing[going] == OPEN]
+        self._backend.pass_time(episodes, rows)
+        return tuple(acted)
+
+    def _scores(self, episodes: Episodes) -> NDArray[np.float64]:
+        standing = Standing(self._incidents, episodes, self.task.horizon)
+        return grade_played(standing, self.task.horizon, self.rubric)
 
     def _check_begun(self) -> None:
         if not len(self):
@@ -267,7 +260,7 @@ class BatchedTriage:
     def _checked(self, split: str, index: ArrayLike) -> Ints:
         if split not in SPLITS:
             raise UnknownName("split", split, SPLITS)
-        if split == "ood" and not self.own_topology:
+        if split == "ood" and not self._setting.own_topology:
             raise InvalidInput(
                 "half of split 'ood' lies on random topologies; a batch has one: give a topology"
             )
@@ -293,132 +286,31 @@ class BatchedTriage:
         if len(given) and not (given.min() >= 0 and given.max() < self.action_count):
             raise InvalidInput(f"every action must lie in [0, {self.action_count})")
 
-    def _draw(self, index: Ints) -> IncidentArrays:
-        ood = None if self.own_topology else self._split == "ood"
-        choices: Choices = choices_of(self.task.mode, self.topology, ood)
-        return draw_incidents(self.task, self._split, index, self.graph, choices)
+    def _declared(self, chosen: Ints, rows: Ints) -> None:
+        """Mask the declarations of rows that have just made one."""
+        first, n = len(SEVERITIES), self._setting.graph.n
+        places = np.flatnonzero((chosen >= 0) & (chosen < first + n))
+        rows, chosen = rows[places], chosen[places]
+        self._mask[rows[chosen < first], :first] = 0
+        self._mask[rows[chosen >= first], first : first + n] = 0
 
-    def _truths_of(self, one: IncidentArrays) -> Truths:
-        n = self.graph.n
-        rows = np.arange(len(one.root))
-        faulty = rows[~one.benign]
-        roots = np.zeros((len(rows), n), bool)
-        roots[faulty, one.root[faulty]] = True
-        teams = np.zeros((len(rows), self.graph.m), bool)
-        teams[faulty, one.team[faulty]] = True
-        remedies = (one.remedies[:, :, None] & roots[:, None, :]).reshape(len(rows), -1)
-        return Truths(
-            self.topology,
-            one.severity.astype(np.int8),
-            roots,
-            teams,
-            remedies,
-            np.full(len(rows), self.task.horizon, np.int32),
-        )
+    def _room(self) -> Floats:
+        shape = len(self), self.layout.size
+        if self._copy:
+            return np.empty(shape, np.float32)
+        if self._kept is None or self._kept.shape != shape:
+            self._kept = np.empty(shape, np.float32)
+        return self._kept
 
-    @property
-    def _declaring_severity(self) -> slice:
-        return slice(0, len(SEVERITIES))
-
-    @property
-    def _declaring_root(self) -> slice:
-        return slice(len(SEVERITIES), len(SEVERITIES) + self.graph.n)
-
-    def _write_static(self, rows: Ints) -> None:
-        """The columns that an incident fixes."""
-        one, layout, static = self._incidents, self.layout, self._static
-        static[rows] = 0
-        for number, team in enumerate(self.topology.teams):
-            static[rows, layout[f"owner:{team}"]] = one.owners[rows] == number
-        changes = one.changes[rows]
-        for number, name in enumerate(_change_blocks(self.layout.blocks)):
-            static[rows, layout[name]] = changes[:, :, number]
-        static[rows, layout["other_alert"]] = one.distractor_alerts[rows]
-
-    def _step(self, reward: NDArray[np.float64]) -> Step:
+    def _screen(self, reward: NDArray[np.float64]) -> Step:
+        now = self._episodes
+        observation = self._room()
+        self._backend.observe(self._incidents, now, observation)
         return Step(
-            self._observe(),
+            observation,
             self._mask.copy(),
             reward,
-            self._closing.copy(),
+            now.closing.copy(),
             self._score.copy(),
-            self._episodes.tick.copy(),
+            now.tick.astype(np.int64),
         )
-
-    def _observe(self) -> Floats:
-        """Read the screens of all rows, and write down what they said so far."""
-        one, now, layout = self._incidents, self._episodes, self.layout
-        rows = np.arange(len(one.root))
-        seen = Readings(one, now)
-        level = seen.level[:, 1:]
-        read_window(one, now, level, self.task.noise, self.task.mode is Mode.LOUD)
-        read_requested(one, now, level)
-        np.minimum(now.worst, seen.worst(), out=now.worst)
-
-        out = self._static.astype(np.float32)
-        alerts = fault_alerts(one, level, now.tick)
-        known = alerts | one.distractor_alerts | now.asked
-        out[:, layout["fault_alert"]] = alerts
-        out[:, layout["known"]] = known
-        error, p99, trend = scale_error(seen.error), scale_p99(seen.p99), scale_trend(seen.rise)
-        out[:, layout["error"]] = error[:, 1:] * known
-        out[:, layout["p99"]] = p99[:, 1:] * known
-        out[:, layout["trend"]] = trend[:, 1:] * known
-        for name in ("asked", "remedied", "paged", "applied"):
-            out[:, layout[name]] = getattr(now, name)
-        write_read(out, layout, one, now, BOTH_SOURCES)
-        out[:, layout["time"].start] = now.tick.astype(np.float32) / np.float32(self.task.horizon)
-        out[:, layout["slo"]] = np.stack([error[:, 0], p99[:, 0], trend[:, 0]], axis=1)
-        out[rows, layout["worst"].start + now.worst] = 1
-        _one_hot(out, layout["severity"], now.severity)
-        _one_hot(out, layout["declared"], now.root_cause)
-        out[:, layout["closed"].start] = self._closing != OPEN
-        return out
-
-
-def write_read(
-    out: Floats, layout: Layout, one: IncidentArrays, now: Episodes, sources: int
-) -> None:
-    """Write what was read in log lines of the given sources; ``out`` must be 0 there."""
-    bits = np.uint8(sources)
-    for name in ("blamed", "complaining", "named"):
-        out[:, layout[name]] = (getattr(now, name) & bits) > 0
-    named = np.flatnonzero((now.named & bits).any(axis=1))
-    out[named, layout["kind"].start + one.kind[named]] = 1
-    owner = one.owners[named, one.root[named]].astype(np.int64)
-    out[named, layout["named_owner"].start + owner] = 1
-
-
-def _one_hot(out: Floats, at: slice, values: Ints) -> None:
-    rows = np.flatnonzero(values >= 0)
-    out[rows, at.start + values[rows]] = 1
-
-
-def _change_blocks(blocks: dict[str, slice]) -> list[str]:
-    return [name for name in blocks if name.startswith("change:")]
-
-
-def _table_of(topology: Topology) -> ActionTable:
-    """The canonical actions, decoded."""
-    columns: dict[str, list[int]] = {field.name: [] for field in attrs.fields(ActionTable)}
-    for action in all_actions(topology):
-        row = dict.fromkeys(columns, -1) | {"closes": False}
-        match action:
-            case ClassifySeverity(severity):
-                row["severity"] = SEVERITIES.index(severity)
-            case IdentifyRootCause(service, _):
-                row["root_cause"] = topology.index(service)
-            case Escalate(team):
-                row["team"] = topology.teams.index(team)
-            case Remediate(remedy, service):
-                row["remedy"] = REMEDIES.index(remedy)
-                row["target"] = topology.index(service)
-            case RequestMoreLogs(str() as service):
-                row["request"] = topology.index(service)
-            case Resolve() | Ignore():
-                row["closes"] = True
-            case _:
-                pass
-        for name, value in row.items():
-            columns[name].append(value)
-    return ActionTable(**{name: np.array(values) for name, values in columns.items()})

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import SEVERITIES, Severity
+from logtriage.actions import REMEDIES, SEVERITIES, Severity
 from logtriage.emission import WINDOW_STREAM
 from logtriage.faults import FaultClass
 from logtriage.generator import (
@@ -20,18 +20,15 @@ from logtriage.generator import (
 )
 from logtriage.propagation import READING_STREAM
 from logtriage.rng import hash_name
+from logtriage.scenarios import CHANGE_KINDS
 from logtriage.tasks import TaskSpec
 from logtriage.vector import arrays as vec
 from logtriage.vector.arrays import Bits, Bools, Ints
 from logtriage.vector.scenarios import draw_scenarios
 from logtriage.vector.seeds import seeds_of, strata_of
-from logtriage.vector.tables import (
-    KIND_CLASS,
-    KIND_REMEDIES,
-    Choices,
-    Graph,
-)
+from logtriage.vector.tables import KIND_CLASS, KIND_REMEDIES, Choices, Graph
 
+Shorts = NDArray[np.int16]
 P3 = SEVERITIES.index(Severity.P3)
 
 
@@ -42,38 +39,68 @@ class IncidentArrays:
     Truth: ``benign`` (N,); ``root`` (N,) the service at fault, or under the benign
     load; ``kind`` (N,) row of the fault table, -1 if benign; ``severity`` (N,) rank;
     ``team`` (N,) the accepted team, -1 if none; ``remedies`` (N, 5) accepted ones, on
-    the root. World: ``owners`` (N, n) team of each service; ``changes`` (N, n, 4)
-    which kinds of change each service saw. Scenario: timing (N,) in ticks;
+    the root. World: ``owners`` (N, n) team of each service; ``changes`` (N, 4 n)
+    which services saw each kind of change, kind by kind. Scenario: timing (N,) in ticks;
     ``figures`` (4, N, 1 + n) base error, base p99, rise of error and of p99 to the
     peak, of the edge panel (column 0) and the services;
-    ``alert_from`` (N, n) first tick of the alert, -1 if none; ``distractor`` (N, n)
-    row of the distractor, -1 if none; ``distractor_alerts`` (N, n). Topology, seen
+    ``alert_from`` (N, n) first tick of the alert, -1 if none; ``distractor_alerts`` (N, n)
+    where a distractor's alert fires. Topology, seen
     from the root: ``hops`` (N, 1 + n) calls down to it, -1 where there is no way, the
     edge panel in column 0; ``toward`` (N, n) the dependency on that way.
     """
 
     index: Ints
     benign: Bools
-    root: Ints
-    kind: Ints
-    severity: Ints
-    team: Ints
+    root: Shorts
+    kind: Shorts
+    severity: Shorts
+    team: Shorts
     remedies: Bools
-    owners: NDArray[np.int8]
+    owners: Shorts
     changes: Bools
-    onset: Ints
-    ramp: Ints
-    lag: Ints
-    peak_tick: Ints
-    voice_at: Ints
+    onset: Shorts
+    ramp: Shorts
+    lag: Shorts
+    peak_tick: Shorts
+    voice_at: Shorts
     figures: NDArray[np.float32]
-    alert_from: NDArray[np.int8]
-    distractor: NDArray[np.int8]
+    alert_from: Shorts
     distractor_alerts: Bools
-    hops: NDArray[np.float32]
-    toward: NDArray[np.int16]
+    hops: Shorts
+    toward: Shorts
     window_key: Bits
     reading_key: Bits
+
+    @classmethod
+    def empty(cls, count: int, n: int) -> "IncidentArrays":
+        """Room for so many, in the types that all engines share."""
+
+        def shorts(*shape: int) -> Shorts:
+            return np.empty((count, *shape), np.int16)
+
+        return cls(
+            index=np.empty(count, np.int64),
+            benign=np.empty(count, bool),
+            root=shorts(),
+            kind=shorts(),
+            severity=shorts(),
+            team=shorts(),
+            remedies=np.empty((count, len(REMEDIES)), bool),
+            owners=shorts(n),
+            changes=np.empty((count, len(CHANGE_KINDS) * n), bool),
+            onset=shorts(),
+            ramp=shorts(),
+            lag=shorts(),
+            peak_tick=shorts(),
+            voice_at=shorts(),
+            figures=np.empty((4, count, 1 + n), np.float32),
+            alert_from=shorts(n),
+            distractor_alerts=np.empty((count, n), bool),
+            hops=shorts(1 + n),
+            toward=shorts(n),
+            window_key=np.empty(count, np.uint64),
+            reading_key=np.empty(count, np.uint64),
+        )
 
     def put(self, rows: Ints, new: "IncidentArrays") -> None:
         """Replace some rows by the incidents of ``new``."""
@@ -83,6 +110,14 @@ class IncidentArrays:
             else:
                 getattr(self, field.name)[rows] = getattr(new, field.name)
 
+    def view(self, rows: slice) -> "IncidentArrays":
+        """Some neighbouring rows; what is written there is written here."""
+        given = {field.name: getattr(self, field.name) for field in attrs.fields(IncidentArrays)}
+        figures = given.pop("figures")
+        return IncidentArrays(
+            figures=figures[:, rows], **{name: array[rows] for name, array in given.items()}
+        )
+
 
 def draw_incidents(
     task: TaskSpec, split: str, index: Ints, graph: Graph, choices: Choices
@@ -91,11 +126,7 @@ def draw_incidents(
     count, n = len(index), graph.n
     seeds = seeds_of(task.id, split, index)
     truth = vec.subkey(seeds, TRUTH_STREAM)
-    benign = np.zeros(count, bool)
-    if task.benign:
-        block = 1000 // task.benign
-        benign = strata_of(split, index, block, hash_name(task.id) ^ BENIGN_STREAM) == 0
-
+    benign = benign_of(task, split, index)
     owners = _owners(seeds, graph)
     pick = vec.below(vec.at(truth, TruthSlot.ROOT), len(choices.roots))
     root = np.where(benign, vec.below(vec.at(truth, TruthSlot.ROOT), n), choices.roots[pick])
@@ -105,7 +136,7 @@ def draw_incidents(
     weights = np.broadcast_to(np.array(task.severity_weights), (count, len(SEVERITIES)))
     severity = np.where(benign, P3, vec.weighted(vec.at(truth, TruthSlot.SEVERITY), weights))
     rows = np.arange(count)
-    team = _responsible(kind, owners[rows, root].astype(np.int64), graph)
+    team = _responsible(kind, owners[rows, root], graph)
     return IncidentArrays(
         index=index.copy(),
         benign=benign,
@@ -121,7 +152,16 @@ def draw_incidents(
     )
 
 
-def _owners(seeds: Bits, graph: Graph) -> NDArray[np.int8]:
+def benign_of(task: TaskSpec, split: str, index: Ints) -> Bools:
+    """Which incidents of a split have no fault behind them (N,)."""
+    if not task.benign:
+        return np.zeros(len(index), bool)
+    block = 1000 // task.benign
+    found: Bools = strata_of(split, index, block, hash_name(task.id) ^ BENIGN_STREAM) == 0
+    return found
+
+
+def _owners(seeds: Bits, graph: Graph) -> Ints:
     key = vec.subkey(seeds, DIRECTORY_STREAM)
     bits = vec.draw(key[:, None] + vec.offsets_a(np.arange(graph.n)))
     owners = np.broadcast_to(graph.owners, bits.shape)
@@ -129,7 +169,7 @@ def _owners(seeds: Bits, graph: Graph) -> NDArray[np.int8]:
         moved = (bits & np.uint64(0xFFFF)).astype(np.int64) * 1000 >> 16 < OVERRIDE_SHARE
         pick = vec.below(bits, graph.m - 1)
         owners = np.where(moved, pick + (pick >= owners), owners)
-    return owners.astype(np.int8)
+    return owners
 
 
 def _responsible(kind: Ints, owner: Ints, graph: Graph) -> Ints:

@@ -53,6 +53,15 @@ class Layout:
     def __getitem__(self, name: str) -> slice:
         return self.blocks[name]
 
+    def span(self, first: str, last: str) -> slice:
+        """The columns from one block to another, both included."""
+        return slice(self[first].start, self[last].stop)
+
+    @property
+    def public(self) -> tuple[str, str]:
+        """First and last of the blocks of owners, then changes."""
+        return f"owner:{self.topology.teams[0]}", f"change:{CHANGE_KINDS[-1]}"
+
     def describe(self) -> list[tuple[str, int, int]]:
         """Name, first column and width of every block."""
         return [(name, at.start, at.stop - at.start) for name, at in self.blocks.items()]

@@ -76,8 +76,6 @@ def draw_scenarios(
         ],
         axis=1,
     ).astype(np.int32)
-    alert_from = _alert_from(key, mode, graph, hops, timing["voice_at"], benign)
-    distractor, distractor_alerts = _distractors(key, mode, hops < 0, benign)
     impact = _impact(key, seeds, graph, hops, benign, errors, severity, slo)
     figures = np.moveaxis(np.concatenate([slo[:, None, :], impact], axis=1), 2, 0)
     figures[2:] -= figures[:2]
@@ -85,11 +83,10 @@ def draw_scenarios(
     return {
         **timing,
         "figures": np.ascontiguousarray(figures, np.float32),
-        "hops": np.concatenate([edge_hops[:, None], hops], axis=1).astype(np.float32),
-        "toward": graph.toward[root].astype(np.int16),
-        "alert_from": alert_from,
-        "distractor": distractor,
-        "distractor_alerts": distractor_alerts,
+        "hops": np.concatenate([edge_hops[:, None], hops], axis=1),
+        "toward": graph.toward[root],
+        "alert_from": _alert_from(key, mode, graph, hops, timing["voice_at"], benign),
+        "distractor_alerts": _distractor_alerts(key, mode, hops < 0, benign),
         "changes": _changes(key, graph.n, root, kind),
     }
 
@@ -147,7 +144,7 @@ def _impact(
 
 def _alert_from(
     key: Bits, mode: Mode, graph: Graph, hops: Ints, voice_at: Ints, benign: Bools
-) -> NDArray[np.int8]:
+) -> Ints:
     """As the scalar ``_alerting``; a benign load alerts at once."""
     callers = hops > 0
     if mode is Mode.DRIFT:
@@ -156,7 +153,7 @@ def _alert_from(
         chosen = (callers & (callers.cumsum(axis=1) == pick[:, None])) | (
             (hops == 0) & (pick == 0)[:, None]
         )
-        return np.where(chosen | (benign[:, None] & (hops == 0)), 0, -1).astype(np.int8)
+        return np.where(chosen | (benign[:, None] & (hops == 0)), 0, -1)
     if mode is Mode.LOUD:
         others: Bools = hops == 1
         first: Bools = np.zeros_like(callers)
@@ -169,13 +166,10 @@ def _alert_from(
     share = np.minimum(CALLER_ALERTS, 1000 * MEAN_CALLER_ALERTS // total)
     chosen = first | (others & vec.chance(vec.each(key, Slot.ALERT, graph.n), share[:, None]))
     alert_from: Ints = np.where(chosen, 0, -1)
-    alert_from = np.where(hops == 0, voice_at[:, np.newaxis], alert_from)
-    return alert_from.astype(np.int8)
+    return np.where(hops == 0, voice_at[:, np.newaxis], alert_from)
 
 
-def _distractors(
-    key: Bits, mode: Mode, free: Bools, benign: Bools
-) -> tuple[NDArray[np.int8], Bools]:
+def _distractor_alerts(key: Bits, mode: Mode, free: Bools, benign: Bools) -> Bools:
     count, n = free.shape
     rank = vec.each(key, Slot.DISTRACTOR_RANK, n)
     rank[~free] = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -188,21 +182,19 @@ def _distractors(
         rank[rows, best] = np.uint64(0xFFFFFFFFFFFFFFFF)
     row = vec.below(vec.each(key, Slot.DISTRACTOR_ROW, n), len(DISTRACTORS))
     fires = vec.chance(vec.each(key, Slot.DISTRACTOR_ALERT, n), DISTRACTOR_ALERT)
-    return (
-        np.where(chosen, row, -1).astype(np.int8),
-        chosen & fires & DISTRACTOR_ALERTS[row],
-    )
+    alerts: Bools = chosen & fires & DISTRACTOR_ALERTS[row]
+    return alerts
 
 
 def _changes(key: Bits, n: int, root: Ints, kind: Ints) -> Bools:
     count = len(root)
     rows = np.arange(count)
-    changes = np.zeros((count, n, len(CHANGE_KINDS)), bool)
+    changes = np.zeros((count, len(CHANGE_KINDS) * n), bool)
     for place in range(INNOCENT_CHANGES):
         service = vec.below(vec.at(key, Slot.CHANGE_SERVICE, place), n)
         change = vec.below(vec.at(key, Slot.CHANGE_KIND, place), len(CHANGE_KINDS))
-        changes[rows, service, change] = True
+        changes[rows, change * n + service] = True
     related = np.where(kind >= 0, KIND_CHANGE[kind], -1)
     shown = (related >= 0) & vec.chance(vec.at(key, Slot.RELATED_SHOWN), RELATED_SHOWN)
-    changes[rows[shown], root[shown], related[shown]] = True
+    changes[rows[shown], related[shown] * n + root[shown]] = True
     return changes

@@ -52,7 +52,7 @@ def levels(incidents: IncidentArrays, tick: Ints, fixed_at: Ints) -> Figures:
     np.clip(risen, 0, _FULL, out=risen)
     if incidents.benign.any():
         rows = np.flatnonzero(incidents.benign)
-        away = seen[rows] - incidents.peak_tick[rows]
+        away = (seen[rows] - incidents.peak_tick[rows]).astype(np.int64)
         lost = np.where(away < 0, -away * FULL // BENIGN_RISE, away * FULL // BENIGN_FALL)
         risen[rows] = np.maximum(0, FULL - lost)[:, None]
     healing = np.flatnonzero(tick > fixed_at)
@@ -121,9 +121,9 @@ class Readings:
         self.error[np.unique(recent[0]), 0] += BLIP_EDGE_ERROR
         self.rise = np.subtract(self.p99, then, out=then)
 
-    def worst(self) -> Ints:
+    def worst(self) -> NDArray[np.int8]:
         """Rank of the severity that each panel shows."""
-        rank = np.full(len(self.error), len(SEVERITIES) - 1, np.int64)
+        rank = np.full(len(self.error), len(SEVERITIES) - 1, np.int8)
         for place, (_, error_bp, p99_ms) in reversed(list(enumerate(SEVERITY_RULE))):
             rank[(self.error[:, 0] >= error_bp) | (self.p99[:, 0] >= p99_ms)] = place
         return rank
@@ -143,7 +143,7 @@ def fault_alerts(incidents: IncidentArrays, level: Figures, tick: Ints) -> Bools
     """Alerts (N, n) on what a fault or a benign load does; ``level`` (N, n) of services."""
     firing: Bools = level >= ALERT_LEVEL
     firing &= incidents.alert_from >= 0
-    firing &= incidents.alert_from <= tick.astype(np.int8)[:, None]
+    firing &= incidents.alert_from <= tick[:, None]
     return firing
 
 
@@ -173,8 +173,9 @@ def read_window(
     for slot, rows in enumerate(blips_of_last_tick(episodes)):
         signal[rows, slot] = False
     pick = ((fields >> np.uint32(10)) & np.uint32(0xFFFF)).astype(np.int32)
-    pick = (pick * speakers) >> 16
-    speaker = np.zeros((count, WINDOW_LINES), np.int64)
+    pick = ((pick * speakers) >> 16).astype(np.int16)
+    places = places.astype(np.int16)
+    speaker = np.zeros((count, WINDOW_LINES), np.int16)
     for service in range(n):
         speaker += places[:, service : service + 1] <= pick
     told = np.flatnonzero(signal)

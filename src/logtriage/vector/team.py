@@ -14,14 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from logtriage.actions import Report, Wait, action_id
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading.rubric import Rubric
-from logtriage.grading.truths import MALFORMED
 from logtriage.roles import REPORT_WORDS, TRIO, Role, RoleSplit, role_actions
+from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Bools, Ints
-from logtriage.vector.engine import BOTH_SOURCES, BatchedTriage
+from logtriage.vector.backends import BackendName
+from logtriage.vector.engine import NOTHING, BatchedTriage
 from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.team_layout import (
-    READ_BLOCKS,
+    EVERY_SOURCE,
     role_columns,
     role_layout_of,
     sources_of,
@@ -60,6 +61,7 @@ class BatchedTeam:
         split: who sees and does what.
         topology: the default one, or one of your own.
         rubric: another one than the task's.
+        backend: as for :class:`BatchedTriage`.
         credit: ``team`` gives every role the grade difference of the tick;
             ``counterfactual`` its difference to the grade had this role waited.
 
@@ -70,18 +72,26 @@ class BatchedTeam:
 
     def __init__(
         self,
-        task: str,
+        task: str | TaskSpec,
         split: RoleSplit = TRIO,
         *,
         topology: Topology | None = None,
         rubric: Rubric | None = None,
+        backend: BackendName = "auto",
         credit: str = "team",
     ) -> None:
         if credit not in CREDITS:
             raise UnknownName("credit", credit, CREDITS)
         self.split = split
         self.credit = credit
-        self._batch = BatchedTriage(task, topology=topology, rubric=rubric, lanes=len(split))
+        self._batch = BatchedTriage(
+            task,
+            topology=topology,
+            rubric=rubric,
+            backend=backend,
+            lanes=len(split),
+            copy=False,
+        )
         self.topology = self._batch.topology
         self.layout = team_layout_of(self.topology)
         self.layouts: tuple[Layout, ...] = tuple(
@@ -130,27 +140,20 @@ class BatchedTeam:
             InvalidInput: before a reset, and for actions of another shape or out of range.
         """
         chosen = self._checked(actions)
-        batch = self._batch
-        rows = going = batch.open_rows(active)
-        for lane, (seat, one) in enumerate(zip(self._seats, chosen, strict=True)):
-            canonical, said = seat.canonical[one], seat.word[one]
-            batch.record(canonical, rows, lane)
-            batch.ask_nothing(rows, lane)
-            acting = going[canonical[going] >= 0]
-            batch.take(canonical, acting, lane)
-            telling = going[said[going] >= 0]
-            self._reported[telling, said[telling]] = True
-            closing = acting[batch.closes(canonical, acting)]
-            going = going[~np.isin(going, closing)] if len(closing) else going
-        began = batch.slots(rows)
-        batch.pass_time(rows)
-        reward = batch.settle()
-        if self.credit == "team":
-            rewards = np.broadcast_to(reward, (len(self._seats), len(self))).copy()
+        batch, seats = self._batch, self._seats
+        rows = batch.open_rows(active)
+        acts = [seat.canonical[one] for seat, one in zip(seats, chosen, strict=True)]
+        waited = None
+        if self.credit == "counterfactual":
+            waited = [batch.scores_without(acts, rows, lane) for lane in range(len(seats))]
+        reward, acted = batch.play(acts, rows)
+        for seat, one, places in zip(seats, chosen, acted, strict=True):
+            said = seat.word[one[places]]
+            self._reported[places[said >= 0], said[said >= 0]] = True
+        if waited is None:
+            rewards = np.broadcast_to(reward, (len(seats), len(self))).copy()
         else:
-            rewards = np.stack(
-                [batch.gain_over(began + lane, rows, MALFORMED) for lane in range(len(self.split))]
-            )
+            rewards = batch.scores - np.stack(waited)
         return self._step(reward, rewards)
 
     def look(self) -> TeamStep:
@@ -210,12 +213,8 @@ class BatchedTeam:
         mine: Floats = np.empty((len(self), seat.layout.size), np.float32)
         for whole, part in seat.runs:
             mine[:, part] = state[:, whole]
-        if seat.sources not in (0, BOTH_SOURCES):
-            other = np.zeros_like(state)
-            self._batch.write_read(other, self.layout, seat.sources)
-            for name in READ_BLOCKS:
-                if name in seat.layout.blocks:
-                    mine[:, seat.layout[name]] = other[:, self.layout[name]]
+        if seat.sources not in (0, EVERY_SOURCE):
+            self._batch.write_read(seat.layout, seat.sources, mine)
         return mine
 
 
@@ -223,7 +222,7 @@ class BatchedTeam:
 class _Seat:
     """A role on a topology, as arrays.
 
-    Its own actions as ``canonical`` integers (A,), :data:`MALFORMED` where an action does
+    Its own actions as ``canonical`` integers (A,), negative where an action does
     nothing; ``word`` (A,) what a report says, -1 for other actions; ``runs`` of columns of
     the team's observation, and where they go in the role's (runs are copied far faster
     than columns are picked); ``sources`` of what it reads in log lines.
@@ -242,7 +241,7 @@ def _seat_of(role: Role, topology: Topology) -> _Seat:
         role_layout_of(topology, role),
         np.array(
             [
-                MALFORMED if isinstance(one, Report | Wait) else action_id(one, topology)
+                NOTHING if isinstance(one, Report | Wait) else action_id(one, topology)
                 for one in actions
             ]
         ),

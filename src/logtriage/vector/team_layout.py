@@ -18,6 +18,8 @@ from logtriage.vector.layout import Layout, layout_of
 
 #: The sources of what lines say, as bits: a role has those of its views.
 SOURCES: Final = {"window": 1, "inspection": 2}
+#: A single agent reads every line.
+EVERY_SOURCE: Final = sum(SOURCES.values())
 #: What is read off log lines, so that it differs with the sources.
 READ_BLOCKS: Final = ("blamed", "complaining", "named", "kind", "named_owner")
 

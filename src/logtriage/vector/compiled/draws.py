@@ -1,0 +1,57 @@
+"""The draws of :mod:`logtriage.rng`, one at a time, in machine integers."""
+
+from typing import Any, Final
+
+import numpy as np
+
+from logtriage.rng import GAMMA_A, GAMMA_B, MIX_1, MIX_2, mix
+from logtriage.vector.compiled.jit import kernel
+
+#: An integer, Python's or the machine's.
+Int = Any
+
+_A: Final = np.uint64(GAMMA_A)
+_B: Final = np.uint64(GAMMA_B)
+_MIX_1: Final = np.uint64(MIX_1)
+_MIX_2: Final = np.uint64(MIX_2)
+_27: Final = np.uint64(27)
+_30: Final = np.uint64(30)
+_31: Final = np.uint64(31)
+_32: Final = np.uint64(32)
+
+
+def premixed(stream: int) -> np.uint64:
+    """What :func:`subkey` takes for a stream."""
+    return np.uint64(mix(stream))
+
+
+@kernel
+def _scramble(value: np.uint64) -> np.uint64:
+    value = (value ^ (value >> _30)) * _MIX_1
+    value = (value ^ (value >> _27)) * _MIX_2
+    return value ^ (value >> _31)
+
+
+@kernel
+def subkey(seed: np.uint64, stream: np.uint64) -> np.uint64:
+    """As :func:`logtriage.rng.subkey`, for a stream that was mixed before."""
+    return _scramble(seed + stream)
+
+
+@kernel
+def draw(key: np.uint64, a: Int, b: Int) -> np.uint64:
+    """As :func:`logtriage.rng.draw`."""
+    return _scramble(key + np.uint64(a) * _A + np.uint64(b) * _B)
+
+
+@kernel
+def below(bits: np.uint64, n: Int) -> Int:
+    """As :func:`logtriage.rng.below`."""
+    return np.int64(((bits >> _32) * np.uint64(n)) >> _32)
+
+
+@kernel
+def between(bits: np.uint64, bounds: Any) -> Int:
+    """As :func:`logtriage.rng.between`, for ``bounds`` (low, high)."""
+    low, high = bounds[0], bounds[1]
+    return low + below(bits, high - low + 1)
