@@ -94,7 +94,7 @@ check-python:
 $(STAMP): pyproject.toml constraints.txt | check-python
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP_INSTALL) -e '.[cli,env,report,dev]'
+	$(BIN)/python $(PIP_INSTALL) -e '.[cli,env,multi,report,dev]'
 	@touch $@
 
 $(DEMO_STAMP): pyproject.toml constraints.txt | check-python
