@@ -57,4 +57,13 @@ envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v1", num_envs=4)
 envs.reset(seed=0)
 assert envs.step(envs.action_space.sample())[0] in envs.observation_space
 '
+echo "with the multi extra: PettingZoo makes the environments of teams"
+"$bin/python" -m pip install -q -c "$root/constraints.txt" "$wheel[multi]"
+"$bin/python" -W error -c '
+import pettingzoo
+from logtriage.multi import triage_team_v1
+env = pettingzoo.make("parallel", triage_team_v1.ENV_ID)
+env.reset(seed=0)
+env.step({agent: env.action_space(agent).sample() for agent in env.agents})
+'
 echo "the wheel works outside the source tree"

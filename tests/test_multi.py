@@ -356,6 +356,20 @@ def test_agents_leave_in_the_order_of_the_roles() -> None:
         assert turns.agents == AGENTS[left:]
 
 
+def test_a_reset_forgets_the_turns_of_a_tick_begun() -> None:
+    turns = triage_team_v1.env()
+    turns.reset(seed=0)
+    turns.step(given(triage=ClassifySeverity(Severity.P1))["triage_0"])
+    turns.reset(seed=0)
+    for agent in AGENTS:
+        assert turns.agent_selection == agent
+        assert turns.infos[agent]["tick"] == 0
+        turns.step(WAITING[agent])
+    seen: Any = turns.observe("triage_0")
+    assert seen["action_mask"].all()
+    assert turns.infos["triage_0"]["tick"] == 1
+
+
 def test_an_action_terminates_all_and_what_follows_it_is_not_taken() -> None:
     env = triage_team_v1.parallel_env(split="test")
     env.reset(options={"id": 42})
@@ -422,8 +436,14 @@ def test_a_rubric_of_ones_own() -> None:
     for credit in ("team", "counterfactual"):
         env = triage_team_v1.parallel_env(split="test", rubric=rubric, credit=credit)
         env.reset(options={"id": 42})
-        *_, infos = env.step(given(triage=ClassifySeverity(severity), escalation=wrong))
+        actions = given(triage=ClassifySeverity(severity), escalation=wrong)
+        _, rewards, *_, infos = env.step(actions)
         assert infos["triage_0"]["score"] == pytest.approx(0.2)
+        alone = dict.fromkeys(AGENTS, 0.0)  # a page costs nothing here
+        shared = dict.fromkeys(AGENTS, pytest.approx(0.2))
+        assert rewards == (
+            shared if credit == "team" else {**alone, "triage_0": shared["triage_0"]}
+        )
         assert "GRADE" not in env.system_prompt("triage_0")
 
 
@@ -684,6 +704,8 @@ def test_each_agent_gives_one_action() -> None:
         env.step({})
     with pytest.raises(InvalidInput, match=f"actions of triage_0, sre_0: {everyone}"):
         env.step({"triage_0": 0, "sre_0": 0})
+    with pytest.raises(InvalidInput, match=f"remediation_0, sre_0: {everyone}"):
+        env.step({**WAITING, "sre_0": 0})
     assert env.agents == AGENTS
 
 
