@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 DEMO_VENV ?= .venv-demo
+TORCHRL_VENV ?= .venv-torchrl
+RLLIB_VENV ?= .venv-rllib
 WORKERS ?= auto
 VERSIONS ?= 3.12 3.13
 PYTEST_ARGS ?=
@@ -17,6 +19,8 @@ PYTEST := $(BIN)/python -m pytest -q
 PYTHON_TAG := $(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null)
 STAMP := $(VENV)/.installed-$(PYTHON_TAG)
 DEMO_STAMP := $(DEMO_VENV)/.installed-$(PYTHON_TAG)
+TORCHRL_STAMP := $(TORCHRL_VENV)/.installed-$(PYTHON_TAG)
+RLLIB_STAMP := $(RLLIB_VENV)/.installed-$(PYTHON_TAG)
 
 DEMO_OUT ?= build/demo
 DEMO_INCIDENT := cascading_failure-v1/test/42
@@ -26,10 +30,10 @@ DEMO_EVAL := eval oracle expert first_error random --task all --split test --epi
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help demo install test lint format types layers unit properties bench-smoke bench \
-	test-versions test-wheel check-python clean
+	test-versions test-wheel test-multi-frameworks check-python clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(DEMO_STAMP) ## scripted agents triage drawn incidents, graded (installs only the cli extra)
 	@rm -rf $(DEMO_OUT)
@@ -82,6 +86,11 @@ test-versions: ## golden transcripts under the other supported Pythons that are 
 test-wheel: $(STAMP) ## build the wheel and use it from outside the source tree
 	scripts/test_wheel.sh $(BIN)/python "$(DEMO_EVAL)" "$(DEMO_INCIDENT)"
 
+test-multi-frameworks: $(TORCHRL_STAMP) $(RLLIB_STAMP) ## TorchRL and RLlib play teams; not part of test (3 GB)
+	$(TORCHRL_VENV)/bin/python -m pytest -q tests/test_multi_torchrl.py
+	RAY_AUTH_MODE=disabled RAY_USAGE_STATS_ENABLED=0 \
+		$(RLLIB_VENV)/bin/python -m pytest -q tests/test_multi_rllib.py
+
 clean: ## remove environments, build products and caches
 	rm -rf .venv .venv-* $(VENV) build dist .benchmarks .hypothesis .import_linter_cache \
 		.mypy_cache .pytest_cache .ruff_cache
@@ -94,11 +103,25 @@ check-python:
 $(STAMP): pyproject.toml constraints.txt | check-python
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP_INSTALL) -e '.[cli,env,fast,openai,report,dev]'
+	$(BIN)/python $(PIP_INSTALL) -e '.[cli,env,fast,multi,openai,report,dev]'
 	@touch $@
 
 $(DEMO_STAMP): pyproject.toml constraints.txt | check-python
 	rm -rf $(DEMO_VENV)
 	$(PYTHON) -m venv $(DEMO_VENV)
 	$(DEMO_VENV)/bin/python $(PIP_INSTALL) -e '.[cli]'
+	@touch $@
+
+$(TORCHRL_STAMP): pyproject.toml constraints.txt | check-python
+	rm -rf $(TORCHRL_VENV)
+	$(PYTHON) -m venv $(TORCHRL_VENV)
+	$(TORCHRL_VENV)/bin/python $(PIP_INSTALL) -e '.[multi,train-rl,test]'
+	@touch $@
+
+# ray pins a Gymnasium other than that of constraints.txt.
+$(RLLIB_STAMP): pyproject.toml | check-python
+	rm -rf $(RLLIB_VENV)
+	$(PYTHON) -m venv $(RLLIB_VENV)
+	$(RLLIB_VENV)/bin/python -m pip install -q -e '.[multi,test]' \
+		'ray[rllib]==2.60.0' torch==2.13.0 pettingzoo==1.27.0
 	@touch $@

@@ -26,6 +26,7 @@ import logtriage as lt
 from logtriage.actions import (
     REMEDIES,
     SEVERITIES,
+    TEAM_ACTION_TYPES,
     Action,
     Ignore,
     RequestMoreLogs,
@@ -43,6 +44,7 @@ from logtriage.originals import ORIGINALS
 from logtriage.phrases import BENIGN, DISTRACTORS
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
+from logtriage.roles import ROLE_SPLITS, role_actions
 from logtriage.runbook import SEVERITY_RULE
 from logtriage.scenarios import (
     ATTENUATION,
@@ -53,6 +55,7 @@ from logtriage.scenarios import (
 )
 from logtriage.tasks import TASKS, TaskSpec
 from logtriage.vector.layout import SERVICE_BLOCKS, layout_of
+from logtriage.vector.team_layout import role_layout_of, team_layout_of
 
 ROOT = Path(__file__).resolve().parent.parent
 POLICIES = ("oracle", "expert", "first_error", "random")
@@ -292,6 +295,19 @@ def numeric_observation() -> str:
         meaning = meanings[name.partition(":")[0]].replace("|", "\\|")
         rows.append([f"`{name}`", columns, meaning])
     return table(("block", "columns", "holds"), rows)
+
+
+def team_spaces() -> str:
+    rows = []
+    for split in ROLE_SPLITS.values():
+        for role in split.roles:
+            size = role_layout_of(lt.SEVEN_SERVICES, role).size
+            actions = len(role_actions(role, lt.SEVEN_SERVICES))
+            may = ", ".join(name for name in TEAM_ACTION_TYPES if name in role.may)
+            rows.append([code(split.name), code(f"{role.name}_0"), size, actions, may])
+    head = ("role split", "agent", "observation", "actions", "may")
+    whole = team_layout_of(lt.SEVEN_SERVICES).size
+    return f"{table(head, rows)}\n\n`state()` has {whole} columns."
 
 
 # -- measured ---------------------------------------------------------------------
@@ -557,6 +573,7 @@ FACTS: dict[str, Callable[[], str]] = {
     "topology": default_topology,
     "action-integers": action_integers,
     "numeric-observation": numeric_observation,
+    "team-spaces": team_spaces,
 }
 MEASURED: dict[str, Callable[[], str]] = {
     "baselines": baselines,

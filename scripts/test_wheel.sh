@@ -67,4 +67,13 @@ for batch in batches:
 first, second = (batch.step([50] * 64) for batch in batches)
 assert (first.observation == second.observation).all()
 '
+echo "with the multi extra: PettingZoo makes the environments of teams"
+"$bin/python" -m pip install -q -c "$root/constraints.txt" "$wheel[multi]"
+"$bin/python" -W error -c '
+import pettingzoo
+from logtriage.multi import triage_team_v1
+env = pettingzoo.make("parallel", triage_team_v1.ENV_ID)
+env.reset(seed=0)
+env.step({agent: env.action_space(agent).sample() for agent in env.agents})
+'
 echo "the wheel works outside the source tree"

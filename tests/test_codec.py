@@ -10,22 +10,29 @@ import pytest
 
 from logtriage import (
     SEVEN_SERVICES,
+    InvalidInput,
+    RoleSplit,
     TopologyError,
     Transcript,
     TranscriptError,
     make_incident,
     random_topology,
 )
+from logtriage.actions import ACTION_TYPES
 from logtriage.codec import (
     decode_transcript,
     encode_transcript,
+    load_role_split,
     load_topology,
+    role_split_from_json,
+    role_split_to_json,
     structure_transcript,
     topology_from_json,
     topology_to_json,
     truth_to_json,
     unstructure_transcript,
 )
+from logtriage.roles import ROLE_SPLITS
 from tests.builders import real_incident
 
 GOOD: dict[str, Any] = {
@@ -360,3 +367,86 @@ def test_a_topology_is_loaded_from_a_file(tmp_path: Path) -> None:
     assert str(caught.value) == f"{path}: topology 't': no services @ $"
     with pytest.raises(FileNotFoundError):
         load_topology(tmp_path / "none.json")
+
+
+# -- role splits ---------------------------------------------------------------------
+
+SPLIT: dict[str, Any] = {
+    "name": "pair",
+    "roles": [
+        {"name": "reader", "views": ["window", "alerts"], "may": ["identify_root_cause", "wait"]},
+        {
+            "name": "doer",
+            "views": [],
+            "may": [kind for kind in ACTION_TYPES if kind != "identify_root_cause"],
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize("split", ROLE_SPLITS.values(), ids=ROLE_SPLITS)
+def test_role_splits_come_back_unchanged(split: RoleSplit) -> None:
+    data = role_split_to_json(split)
+    assert role_split_from_json(data) == split
+    assert role_split_from_json(json.dumps(data)) == split
+    assert role_split_from_json(json.dumps(data).encode()) == split
+
+
+def test_a_role_split_is_written_in_the_order_of_the_tables() -> None:
+    written = role_split_to_json(role_split_from_json(SPLIT))
+    assert written["roles"][0]["views"] == ["alerts", "window"]
+    assert written["roles"][1] == SPLIT["roles"][1]
+
+
+@pytest.mark.parametrize(
+    ("change", "messages"),
+    [
+        (deleting("name"), ["required field 'name' is missing"]),
+        (deleting("roles"), ["required field 'roles' is missing"]),
+        (deleting("roles.0.may"), ["required field 'may' is missing", "roles[0]"]),
+        (setting("name", 5), ["expected a string, got a number", "$.name"]),
+        (setting("roles", 5), ["expected a list", "$.roles"]),
+        (setting("roles", None), ["expected a list", "$.roles"]),
+        (setting("roles", []), ["'pair' has no roles"]),
+        (setting("roles.1", "doer"), ["expected an object", "roles[1]"]),
+        (setting("roles.0.views", "slo"), ["expected a list of strings", "roles[0].views"]),
+        (setting("roles.0.may", [1]), ["expected a list of strings", "roles[0].may"]),
+        (setting("roles.0.views", ["truth"]), ["unknown view 'truth'; known: alerts", "roles[0]"]),
+        (setting("roles.0.may", ["fix"]), ["unknown action type 'fix'; known: clas", "roles[0]"]),
+        (setting("roles.0.may", []), ["'reader' may do nothing"]),
+        (setting("roles.0.may", ["wait"]), ["no role may 'identify_root_cause'"]),
+        (setting("roles.0.name", "On Call"), ["role 'On Call': expected a lower-case", "roles[0]"]),
+        (setting("roles.0.name", "doer"), ["two roles are called 'doer'"]),
+        (setting("roles.1.sees", []), ["extra fields found (sees)", "roles[1]"]),
+        (setting("board", True), ["extra fields found (board)"]),
+    ],
+)
+def test_a_wrong_field_of_a_role_split_is_named(
+    change: Callable[[dict[str, Any]], None], messages: list[str]
+) -> None:
+    data = deepcopy(SPLIT)
+    change(data)
+    for given in (data, json.dumps(data)):
+        with pytest.raises(InvalidInput) as caught:
+            role_split_from_json(given, "mine.json")
+        assert str(caught.value).startswith("mine.json: ")
+        for message in messages:
+            assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", "{", b"\xff\xfe\xff", "[" * 100_000])
+def test_what_is_no_json_object_is_no_role_split(text: str | bytes) -> None:
+    with pytest.raises(InvalidInput, match=r"^mine\.json: (not JSON|expected a JSON object)"):
+        role_split_from_json(text, "mine.json")
+
+
+def test_a_role_split_is_loaded_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(SPLIT), encoding="utf-8")
+    assert load_role_split(path) == load_role_split(str(path)) == role_split_from_json(SPLIT)
+    path.write_text(json.dumps({**SPLIT, "roles": []}), encoding="utf-8")
+    with pytest.raises(InvalidInput) as caught:
+        load_role_split(path)
+    assert str(caught.value) == f"{path}: role split 'pair' has no roles @ $"
+    with pytest.raises(FileNotFoundError):
+        load_role_split(tmp_path / "none.json")

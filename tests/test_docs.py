@@ -14,7 +14,7 @@ import pytest
 
 import logtriage as lt
 from logtriage import emission, generator, parsing, propagation, registry, roles, scenarios
-from logtriage.actions import KEPT_TEXT, TEAM_ACTION_TYPES
+from logtriage.actions import KEPT_TEXT, MAX_REPORT, TEAM_ACTION_TYPES
 from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json
 from logtriage.phrases import FAULT_ALERTS
 from logtriage.propagation import Mode
@@ -217,6 +217,8 @@ SENTENCES = (
     ("docs/transcripts.md", f"its first {KEPT_TEXT} characters"),
     ("docs/transcripts.md", f"more than {parsing.MAX_TEXT:,} characters"),
     ("docs/transcripts.md", f"more than {parsing.MAX_OBJECTS:,} opening braces"),
+    ("docs/multi.md", f"may write up to {MAX_REPORT} characters"),
+    ("docs/multi.md", f"Views: {', '.join(f'`{view}`' for view in roles.VIEWS)}."),
     ("docs/writing-your-own.md", f"of {MIN_SERVICES} to {MAX_SERVICES} services"),
 )
 

@@ -331,7 +331,7 @@ def test_own_topologies_play_their_own_incidents() -> None:
     topology = random_topology(4, 12)
     env = TriageEnv(TASK, "ood", topology=topology, render_mode="ansi")
     env.reset(options={"id": f"{TASK}/ood/3"})
-    assert env._incident() == draw_incident(
+    assert env._state.incident == draw_incident(
         get_task(TASK), IncidentId(get_task(TASK), "ood", 3), topology
     )
 

@@ -1,5 +1,6 @@
 """Which incidents an environment plays: those asked for, then one after another."""
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -88,14 +89,20 @@ class Playlist:
         return int(one)
 
 
-def option(options: dict[str, Any] | None, name: str) -> Any:
+def option(options: dict[str, Any] | None, name: str, *, strict: bool = True) -> Any:
     """The one option that a reset knows, None if not given.
 
+    Any other one, which would do nothing, is not passed over in silence: if not
+    ``strict`` a warning says so.
+
     Raises:
-        InvalidInput: for any other option, which would silently do nothing.
+        InvalidInput: for any other option, if ``strict``.
     """
     given = options or {}
     for other in given:
         if other != name:
-            raise InvalidInput(f"unknown option {other!r}; known: {name}")
+            reason = f"unknown option {other!r}; known: {name}"
+            if strict:
+                raise InvalidInput(reason)
+            warnings.warn(reason, stacklevel=3)
     return given.get(name)

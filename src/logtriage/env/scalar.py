@@ -8,19 +8,15 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from logtriage.actions import all_actions
-from logtriage.env.playlist import Playlist, option
+from logtriage.env.incidents import Incidents, standing
+from logtriage.env.playlist import option
 from logtriage.env.spaces import action_space, observation_space
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.generator import draw_incident, make_incident
 from logtriage.grading import Rubric, reward
-from logtriage.grading.batch import CLOSINGS
-from logtriage.grading.grade import score
-from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.rendering import render_observation
 from logtriage.state import Closing, State, initial_state
-from logtriage.tasks import IncidentId, get_task
-from logtriage.topology import SEVEN_SERVICES, Topology
+from logtriage.topology import Topology
 from logtriage.transition import transition
 from logtriage.vector import Evidence, action_mask, encode, gather
 from logtriage.vector.layout import Floats
@@ -60,10 +56,9 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise UnknownName("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self._task, self._split, self._own = get_task(task), split, topology
+        self._incidents = Incidents(task, split, topology)
         self._rubric = rubric
-        self._playlist = Playlist(self._task, split, topology is not None)
-        self._topology = topology or SEVEN_SERVICES
+        self._topology = self._incidents.topology
         self.observation_space = observation_space(self._topology)
         self.action_space = action_space(self._topology)
         self._index = -1
@@ -81,12 +76,11 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
                 unknown option.
         """
         super().reset(seed=seed)
-        if seed is not None or not self._playlist.begun:
-            self._playlist.begin(self.np_random)
-        asked = option(options, "id")
-        self._playlist.ask([] if asked is None else [asked])
-        self._index = int(self._playlist.take(1)[0])
-        self._now = initial_state(self._incident())
+        playlist = self._incidents.playlist
+        if seed is not None or not playlist.begun:
+            playlist.begin(self.np_random)
+        self._index, incident = self._incidents.draw(option(options, "id"))
+        self._now = initial_state(incident)
         self._evidence = Evidence()
         return self._look()
 
@@ -120,20 +114,11 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             raise ResetNeeded("no incident is open: call reset() first")
         return self._now
 
-    def _incident(self) -> Incident:
-        number = IncidentId(self._task, self._split, self._index)
-        if self._own is None:
-            return make_incident(str(number))
-        return draw_incident(self._task, number, self._own)
-
     def _look(self) -> tuple[Floats, dict[str, Any]]:
         state = self._state
         screen = observe(state)
         self._evidence = gather(screen, self._evidence)
         return encode(screen, self._evidence), {
             "action_mask": action_mask(screen),
-            "score": score(state, self._rubric),
-            "closing": -1 if state.closing is None else CLOSINGS.index(state.closing),
-            "tick": state.tick,
-            "index": self._index,
+            **standing(state, self._index, self._rubric),
         }

@@ -1,4 +1,4 @@
-"""Spaces of the numeric observations and actions of a topology."""
+"""Spaces of numeric observations and actions."""
 
 from typing import cast
 
@@ -7,16 +7,22 @@ from gymnasium import spaces
 
 from logtriage.actions import all_actions
 from logtriage.topology import Topology
-from logtriage.vector import layout_of
+from logtriage.vector import Layout, layout_of
 from logtriage.vector.layout import Floats
 
 
 def observation_space(topology: Topology) -> spaces.Space[Floats]:
+    """The box of a single agent's observation."""
+    return box_of(layout_of(topology))
+
+
+def box_of(layout: Layout) -> spaces.Space[Floats]:
     """Shares and flags in [0, 1], trends in [-1, 1]; columns by the layout."""
-    layout = layout_of(topology)
     low = np.zeros(layout.size, np.float32)
-    low[layout["trend"]] = -1
-    low[layout["slo"].stop - 1] = -1  # its third figure is a trend
+    if "trend" in layout.blocks:
+        low[layout["trend"]] = -1
+    if "slo" in layout.blocks:
+        low[layout["slo"].stop - 1] = -1  # its third figure is a trend
     box = spaces.Box(low, np.ones(layout.size, np.float32), dtype=np.float32)
     return cast("spaces.Space[Floats]", box)
 

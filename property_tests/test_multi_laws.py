@@ -1,0 +1,220 @@
+"""The law of the PettingZoo environments: they are joint play on the core, in both APIs."""
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logtriage import (
+    Action,
+    Incident,
+    Malformed,
+    State,
+    Topology,
+    Wait,
+    initial_state,
+    make_incident,
+    observe,
+    render_action,
+    render_observation,
+    transition_jointly,
+)
+from logtriage.generator import draw_incident
+from logtriage.grading.batch import CLOSINGS
+from logtriage.grading.grade import score
+from logtriage.roles import Role, RoleSplit, role_actions
+from logtriage.state import Closing
+from logtriage.tasks import IncidentId, TaskSpec
+from logtriage.vector import CREDITS, Evidence, encode_role, encode_team, gather, role_mask
+from property_tests.strategies import V1_TASKS, joint_episodes, role_splits, topologies
+
+if find_spec("pettingzoo") is None:
+    pytest.skip("needs the extra multi", allow_module_level=True)
+
+from logtriage.multi import triage_team_v1
+from logtriage.multi.seats import OBSERVATIONS
+
+SPLITS = st.sampled_from(("train", "val", "test"))
+
+
+class Core:
+    """The same incident, played on the core: what an environment should say of it."""
+
+    def __init__(self, incident: Incident, index: int, split: RoleSplit, kind: str) -> None:
+        self.state = self.before = initial_state(incident)
+        self.acts: tuple[Action, ...] = ()
+        self.index, self.split, self.kind = index, split, kind
+        self.whole, self.evidence = Evidence(), [Evidence()] * len(split)
+        self.look()
+
+    def play(self, acts: tuple[Action, ...]) -> None:
+        self.before, self.acts = self.state, acts
+        self.state = transition_jointly(self.before, acts)
+        self.look()
+
+    def look(self) -> None:
+        self.whole = gather(observe(self.state), self.whole)
+        self.evidence = [
+            gather(observe(self.state, role), known)
+            for role, known in zip(self.split.roles, self.evidence, strict=True)
+        ]
+
+    def reward(self, lane: int, credit: str) -> float:
+        if credit == "team":
+            return score(self.state) - score(self.before)
+        waited = [Wait() if k == lane else act for k, act in enumerate(self.acts)]
+        return score(self.state) - score(transition_jointly(self.before, waited))
+
+    def check(self, lane: int, observation: Any, info: dict[str, Any]) -> None:
+        role = self.split.roles[lane]
+        part, info = observe(self.state, role), dict(info)
+        if self.kind == "text":
+            assert observation == render_observation(part)
+        elif self.kind == "flat":
+            assert np.array_equal(observation, encode_role(part, self.evidence[lane], role))
+            assert np.array_equal(info.pop("action_mask"), role_mask(part, role))
+        else:
+            assert observation.keys() == {"observation", "action_mask"}
+            row = encode_role(part, self.evidence[lane], role)
+            assert np.array_equal(observation["observation"], row)
+            assert np.array_equal(observation["action_mask"], role_mask(part, role))
+        closing = self.state.closing
+        assert info == {
+            "score": score(self.state),
+            "closing": -1 if closing is None else CLOSINGS.index(closing),
+            "tick": self.state.tick,
+            "index": self.index,
+        }
+
+    @property
+    def ends(self) -> tuple[bool, bool]:
+        truncated = self.state.closing is Closing.OUT_OF_TIME
+        return self.state.is_closed and not truncated, truncated
+
+
+def given_and_meant(
+    data: st.DataObject, act: Action, role: Role, state: State, kind: str
+) -> tuple[Any, Action]:
+    """What an agent hands over for an action, and what the core should then play."""
+    if kind == "text":
+        text = render_action(act)
+        if isinstance(act, Malformed):
+            return text, Malformed(text, act.reason, role.name)
+        return text, act
+    choices = role_actions(role, state.incident.topology)
+    drawn = data.draw(st.integers(0, len(choices) - 1))
+    place = choices.index(act) if act in choices else drawn  # numbers cannot say any text
+    return data.draw(st.sampled_from((int, np.int64)))(place), choices[place]
+
+
+@given(
+    st.data(),
+    st.sampled_from(V1_TASKS),
+    SPLITS,
+    st.integers(0, 1 << 40),
+    st.none() | topologies(12),
+    role_splits(),
+    st.sampled_from(CREDITS),
+    st.sampled_from(OBSERVATIONS),
+)
+def test_both_environments_are_joint_play_on_the_core(
+    data: st.DataObject,
+    task: TaskSpec,
+    split: str,
+    index: int,
+    topology: Topology | None,
+    roles: RoleSplit,
+    credit: str,
+    kind: str,
+) -> None:
+    number = IncidentId(task, split, index)
+    incident = (
+        make_incident(str(number)) if topology is None else draw_incident(task, number, topology)
+    )
+    _, _, joint = data.draw(joint_episodes(incident, roles))
+    settings: Any = {
+        "role_split": roles,
+        "topology": topology,
+        "credit": credit,
+        "observations": kind,
+    }
+    together = triage_team_v1.parallel_env(task.id, split, **settings)
+    in_turns = triage_team_v1.env(task.id, split, **settings)
+    names = together.possible_agents
+    assert names == in_turns.possible_agents == [f"{role.name}_0" for role in roles.roles]
+    core = Core(incident, index, roles, kind)
+    observations, infos = together.reset(options={"id": index})
+    in_turns.reset(options={"id": str(number)})
+    rewards = dict.fromkeys(names, 0.0)
+    for acts in joint:
+        if core.state.is_closed:
+            break
+        pairs = [
+            given_and_meant(data, act, role, core.state, kind)
+            for act, role in zip(acts, roles.roles, strict=True)
+        ]
+        for lane, name in enumerate(names):
+            core.check(lane, observations[name], infos[name])
+            assert observations[name] in together.observation_space(name)
+            assert in_turns.agent_selection == name
+            seen, earned, *over, told = in_turns.last()
+            core.check(lane, seen, told)
+            assert (earned, over) == (rewards[name], [False, False])
+            in_turns.step(pairs[lane][0])
+        observations, rewards, *ends, infos = together.step(
+            {name: pair[0] for name, pair in zip(names, pairs, strict=True)}
+        )
+        core.play(tuple(pair[1] for pair in pairs))
+        whole = encode_team(observe(core.state), core.whole)
+        assert np.array_equal(together.state(), whole)
+        assert np.array_equal(in_turns.state(), whole)
+        assert whole in together.state_space
+        assert together.agents == ([] if any(core.ends) else names)
+        for lane, name in enumerate(names):
+            assert rewards[name] == core.reward(lane, credit)
+            assert tuple(end[name] for end in ends) == core.ends
+    for lane, name in enumerate(names):
+        core.check(lane, observations[name], infos[name])
+        assert in_turns.agent_selection == name
+        seen, earned, *over, told = in_turns.last()
+        core.check(lane, seen, told)
+        assert (earned, tuple(over)) == (rewards[name], core.ends)
+        if not any(core.ends):
+            break
+        in_turns.step(None)
+    assert in_turns.agents == ([] if any(core.ends) else names)
+
+
+@given(role_splits(), st.integers(0, 1 << 40), st.sampled_from(CREDITS))
+def test_whole_episodes_pay_the_same_by_turns_and_the_team_its_grade(
+    roles: RoleSplit, index: int, credit: str
+) -> None:
+    """Sampled within the masks, to the end."""
+    settings: Any = {"role_split": roles, "credit": credit}
+    together = triage_team_v1.parallel_env("single_crash-v1", **settings)
+    in_turns = triage_team_v1.env("single_crash-v1", **settings)
+    observations, infos = together.reset(options={"id": index})
+    in_turns.reset(options={"id": index})
+    total, returns = 0.0, dict.fromkeys(together.agents, 0.0)
+    first, *_ = together.possible_agents
+    for agent in together.possible_agents:
+        together.action_space(agent).seed(index)
+    while together.agents:
+        actions = {
+            agent: together.action_space(agent).sample(observations[agent]["action_mask"])
+            for agent in together.agents
+        }
+        for agent in list(in_turns.agents):
+            in_turns.step(actions[agent])
+        observations, rewards, terminations, _, infos = together.step(actions)
+        total += rewards[first]
+        assert in_turns.rewards == rewards
+        for agent in in_turns.agents:
+            returns[agent] += in_turns.rewards[agent]
+    assert terminations == in_turns.terminations
+    if credit == "team":
+        assert total == pytest.approx(infos[first]["score"], abs=1e-12)
+        assert set(returns.values()) == {total}

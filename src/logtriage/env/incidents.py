@@ -1,0 +1,51 @@
+"""One incident after another of a task and split, on the scalar core."""
+
+from typing import Any
+
+from logtriage.env.playlist import Playlist
+from logtriage.generator import draw_incident, make_incident
+from logtriage.grading import Rubric
+from logtriage.grading.batch import CLOSINGS
+from logtriage.grading.grade import score
+from logtriage.incident import Incident
+from logtriage.state import State
+from logtriage.tasks import IncidentId, get_task
+from logtriage.topology import SEVEN_SERVICES, Topology
+
+
+class Incidents:
+    """The incidents that an environment plays, drawn when their turn comes.
+
+    Raises:
+        UnknownName: for a task or split that does not exist.
+        InvalidInput: for split ``ood`` without a topology.
+    """
+
+    def __init__(self, task: str, split: str, topology: Topology | None) -> None:
+        self.task = get_task(task)
+        self.topology = topology or SEVEN_SERVICES
+        self.playlist = Playlist(self.task, split, topology is not None)
+        self._split, self._own = split, topology
+
+    def draw(self, asked: Any = None) -> tuple[int, Incident]:
+        """The index and the incident asked for, by id or index, or else of the next one.
+
+        Raises:
+            UnknownName, InvalidInput: as :meth:`Playlist.ask`.
+        """
+        self.playlist.ask([] if asked is None else [asked])
+        index = int(self.playlist.take(1)[0])
+        number = IncidentId(self.task, self._split, index)
+        if self._own is None:
+            return index, make_incident(str(number))
+        return index, draw_incident(self.task, number, self._own)
+
+
+def standing(state: State, index: int, rubric: Rubric | None) -> dict[str, Any]:
+    """What an environment tells of a state beside observations: numbers only."""
+    return {
+        "score": score(state, rubric),
+        "closing": -1 if state.closing is None else CLOSINGS.index(state.closing),
+        "tick": state.tick,
+        "index": index,
+    }

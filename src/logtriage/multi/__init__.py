@@ -1,0 +1,25 @@
+"""PettingZoo environments: the roles of a split triage one incident together.
+
+>>> from logtriage.multi import triage_team_v1
+>>> env = triage_team_v1.parallel_env("cascading_failure-v1", render_mode="ansi")
+>>> observations, infos = env.reset(seed=0)
+>>> sorted(observations)
+['escalation_0', 'remediation_0', 'triage_0']
+
+Importing this package loads nothing; the versioned module needs the extra ``multi``
+(pettingzoo, gymnasium).
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from logtriage.multi import triage_team_v1
+
+__all__ = ["triage_team_v1"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,295 @@
+"""All roles of a team at once: :class:`pettingzoo.ParallelEnv` over joint play."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.seeding import np_random
+from pettingzoo import ParallelEnv
+
+from logtriage.actions import Action, Wait
+from logtriage.env.incidents import Incidents, standing
+from logtriage.env.playlist import option
+from logtriage.env.spaces import box_of
+from logtriage.errors import EpisodeOver, InvalidInput, UnknownName
+from logtriage.grading import Rubric, reward
+from logtriage.grading.grade import score
+from logtriage.multi.seats import OBSERVATIONS, agent_name, seat_for
+from logtriage.observation import observe
+from logtriage.rendering import render_observation, system_prompt
+from logtriage.roles import RoleSplit, get_role_split
+from logtriage.state import Closing, State, initial_state
+from logtriage.topology import Topology
+from logtriage.transition import transition_jointly
+from logtriage.vector import CREDITS, Evidence, encode_team, gather, team_layout_of
+from logtriage.vector.layout import Floats
+
+Infos = dict[str, dict[str, Any]]
+
+
+class TriageTeam(ParallelEnv[str, Any, Any]):
+    """A team on one incident: in each tick every agent acts once, then time passes.
+
+    Agents are the roles of the split, ``triage_0`` and so on, in the order in which they
+    act; all of them see the tick's beginning. They end together, at the action that
+    closes the incident (a termination; what others chose after it is not taken) or at the
+    horizon (a truncation).
+
+    ``reset(options={"id": …})`` plays one incident, by id or index; without it incidents
+    follow one another from where ``seed`` says, as in :class:`logtriage.env.TriageEnv`.
+    Each agent's info holds numbers only: ``score`` the grade so far, ``closing`` the index
+    into :data:`logtriage.grading.batch.CLOSINGS` or -1, ``tick``, ``index`` of the incident.
+
+    Args:
+        task: such as ``cascading_failure-v1``.
+        split: of the task: ``train``, ``val`` or ``test``; with a topology also ``ood``.
+        role_split: who sees and does what: a built-in name, or a split of your own.
+        topology: the default one, or one of your own.
+        rubric: another one than the task's.
+        credit: ``team`` gives every agent the grade difference of the tick;
+            ``counterfactual`` its difference to the grade had this agent waited.
+        observations: ``dict`` (``observation`` float32 and ``action_mask`` int8), ``flat``
+            (the array alone; the mask is in the info) or ``text`` (the role's screen;
+            actions are texts with one JSON action).
+        render_mode: None, ``ansi`` (:meth:`render` returns the whole screen), or ``human``
+            (each screen is printed).
+
+    Raises:
+        UnknownName: for a task, split, role split, credit, kind of observations or render
+            mode that does not exist.
+        InvalidInput: for split ``ood`` without a topology, or a role split that is none.
+    """
+
+    metadata = {  # noqa: RUF012, as PettingZoo declares it
+        "name": "triage_team_v1",
+        "render_modes": ["human", "ansi"],
+        "render_fps": 1,
+        "is_parallelizable": True,
+    }
+
+    def __init__(
+        self,
+        task: str = "cascading_failure-v1",
+        split: str = "train",
+        *,
+        role_split: str | RoleSplit = "trio",
+        topology: Topology | None = None,
+        rubric: Rubric | None = None,
+        credit: str = "team",
+        observations: str = "dict",
+        render_mode: str | None = None,
+    ) -> None:
+        _among("credit", credit, CREDITS)
+        _among("kind of observations", observations, OBSERVATIONS)
+        if render_mode is not None:
+            _among("render mode", render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode
+        self.role_split = _role_split(role_split)
+        self._incidents = Incidents(task, split, topology)
+        self._rubric, self._credit = rubric, credit
+        self.topology = self._incidents.topology
+        self._seats = {
+            agent_name(role): seat_for(role, self.topology, observations)
+            for role in self.role_split.roles
+        }
+        self.possible_agents = list(self._seats)
+        self.agents: list[str] = []
+        self.observation_spaces = {
+            agent: seat.observation_space for agent, seat in self._seats.items()
+        }
+        self.action_spaces = {agent: seat.action_space for agent, seat in self._seats.items()}
+        self.state_space: spaces.Space[Floats] = box_of(team_layout_of(self.topology))
+        self._index = -1
+        self._now: State | None = None
+        self._evidence = Evidence()
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The space of an agent's observations: always the same object.
+
+        Raises:
+            UnknownName: listing the agents.
+        """
+        _among("agent", agent, self.possible_agents)
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The space of an agent's actions: always the same object.
+
+        Raises:
+            UnknownName: listing the agents.
+        """
+        _among("agent", agent, self.possible_agents)
+        return self.action_spaces[agent]
+
+    def system_prompt(self, agent: str) -> str:
+        """The public rules as this agent should read them, for a language model.
+
+        Raises:
+            UnknownName: listing the agents.
+        """
+        _among("agent", agent, self.possible_agents)
+        task = self._incidents.task
+        rubric = task.rubric if self._rubric is None else self._rubric.id
+        role = self._seats[agent].role.name
+        return system_prompt(self.topology, task.horizon, rubric, self.role_split, role)
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], Infos]:
+        """Begin the incident of ``options["id"]``, or the next one.
+
+        PettingZoo's tests give an option that nobody knows, so another one than ``id``
+        brings a warning, not an error.
+
+        Raises:
+            UnknownName: for an id with an unknown task or split.
+            InvalidInput: for any other id that is none of the task and split, and for a
+                seed that is no whole number from 0.
+        """
+        playlist = self._incidents.playlist
+        if seed is not None or not playlist.begun:
+            playlist.begin(np_random(_whole(seed))[0])
+        self._index, incident = self._incidents.draw(option(options, "id", strict=False))
+        self._now = initial_state(incident)
+        self._evidence = Evidence()
+        for seat in self._seats.values():
+            seat.begin()
+        self.agents = list(self.possible_agents)
+        return self._look()
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
+        """Let every agent take its action.
+
+        Raises:
+            ResetNeeded: before the first reset.
+            EpisodeOver: if the incident is closed.
+            InvalidInput: for an action that is missing, of an agent that does not exist,
+                or not in the agent's action space.
+        """
+        self.check_open()
+        if actions.keys() != self._seats.keys():
+            raise InvalidInput(
+                f"actions of {', '.join(map(str, actions)) or 'nobody'}: "
+                f"expected one of each agent: {', '.join(self._seats)}"
+            )
+        return self.play([self.read(agent, actions[agent]) for agent in self._seats])
+
+    def read(self, agent: str, given: Any) -> Action:
+        """The action behind what an agent gave.
+
+        Raises:
+            InvalidInput: if it is not in the agent's action space; any text is.
+        """
+        return self._seats[agent].read(given)
+
+    def play(
+        self, acts: Sequence[Action]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
+        """:meth:`step` for actions that were read: one of each agent, in order."""
+        before = self._state
+        self._now = after = transition_jointly(before, acts)
+        rewards = self._rewards(before, acts, after)
+        truncated = after.closing is Closing.OUT_OF_TIME
+        terminated = after.is_closed and not truncated
+        if after.is_closed:
+            self.agents = []
+        observations, infos = self._look()
+        return (
+            observations,
+            rewards,
+            dict.fromkeys(self._seats, terminated),
+            dict.fromkeys(self._seats, truncated),
+            infos,
+        )
+
+    def state(self) -> Floats:
+        """All that any role could see, never the truth: (D,) of ``team_layout_of``.
+
+        Raises:
+            ResetNeeded: before the first reset.
+        """
+        return encode_team(observe(self._state), self._evidence)
+
+    def render(self) -> str | None:
+        """The whole screen, none of it hidden: returned (``ansi``) or printed (``human``).
+
+        Raises:
+            ResetNeeded: before the first reset.
+        """
+        if self.render_mode is None:
+            return None
+        screen = render_observation(observe(self._state))
+        if self.render_mode == "ansi":
+            return screen
+        sys.stdout.write(f"{screen}\n\n")
+        return None
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def check_open(self) -> None:
+        """Refuse to go on where there is nothing to go on with.
+
+        Raises:
+            ResetNeeded: before the first reset.
+            EpisodeOver: if the incident is closed.
+        """
+        state = self._state
+        if state.is_closed:
+            raise EpisodeOver(f"{state.incident.id} is closed ({state.closing}): call reset()")
+
+    # -- inside -----------------------------------------------------------------------
+
+    @property
+    def _state(self) -> State:
+        if self._now is None:
+            raise ResetNeeded("no incident is open: call reset() first")
+        return self._now
+
+    def _look(self) -> tuple[dict[str, Any], Infos]:
+        whole = observe(self._state)
+        self._evidence = gather(whole, self._evidence)
+        known = standing(self._state, self._index, self._rubric)
+        observations, infos = {}, {}
+        for agent, seat in self._seats.items():
+            observations[agent], more = seat.look(whole)
+            infos[agent] = more | known
+        if self.render_mode == "human":
+            self.render()
+        return observations, infos
+
+    def _rewards(self, before: State, acts: Sequence[Action], after: State) -> dict[str, float]:
+        if self._credit == "team":
+            return dict.fromkeys(self._seats, reward(before, after, self._rubric))
+        earned = score(after, self._rubric)
+        rewards = {}
+        for lane, agent in enumerate(self._seats):
+            waited = transition_jointly(before, [*acts[:lane], Wait(), *acts[lane + 1 :]])
+            rewards[agent] = earned - score(waited, self._rubric)
+        return rewards
+
+
+def _among(what: str, given: object, known: Sequence[str]) -> None:
+    if given not in known:
+        raise UnknownName(what, given, known)
+
+
+def _role_split(given: object) -> RoleSplit:
+    if isinstance(given, str):
+        return get_role_split(given)
+    if not isinstance(given, RoleSplit):
+        raise InvalidInput(f"role split {given!r}: expected a name or a RoleSplit")
+    return given
+
+
+def _whole(seed: object) -> int | None:
+    if seed is None:
+        return None
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        raise InvalidInput(f"seed {seed!r}: expected a whole number from 0")
+    return int(seed)

@@ -1,0 +1,50 @@
+"""Text spaces that hold any characters: screens may quote anything that an agent wrote."""
+
+import string
+from typing import Any, Final
+
+from gymnasium import spaces
+
+from logtriage.parsing import MAX_TEXT, render_action
+from logtriage.roles import Role, role_actions
+from logtriage.topology import Topology
+
+#: More than any screen of a topology of 200 services has, in characters.
+MAX_SCREEN: Final = 100_000
+_SAMPLED: Final = "".join(one for one in string.printable if one.isprintable()) + "\n"
+
+
+class AnyText(spaces.Text):
+    """Texts of up to ``max_length`` characters, whichever these are."""
+
+    def __init__(self, max_length: int) -> None:
+        super().__init__(max_length, min_length=0, charset=_SAMPLED)
+
+    def contains(self, x: Any) -> bool:
+        """Whether ``x`` is a text that is not too long."""
+        return isinstance(x, str) and len(x) <= self.max_length
+
+
+class Screens(AnyText):
+    """What :func:`logtriage.render_observation` writes."""
+
+    def __init__(self) -> None:
+        super().__init__(MAX_SCREEN)
+
+
+class Replies(AnyText):
+    """What an agent in a role may write; samples are actions that the role may take.
+
+    Longer texts than the space holds, and those that are no action, are not refused by
+    the environment: the agent loses its turn.
+    """
+
+    def __init__(self, role: Role, topology: Topology) -> None:
+        super().__init__(MAX_TEXT)
+        self._actions = role_actions(role, topology)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        """The JSON of one of the role's actions; a mask or probability is of characters."""
+        if mask is not None or probability is not None:
+            return super().sample(mask, probability)
+        return render_action(self._actions[int(self.np_random.integers(len(self._actions)))])
