@@ -1,4 +1,4 @@
-"""JSON in and out, at the edge: transcripts, truths and topologies (cattrs).
+"""JSON in and out, at the edge: transcripts, truths, topologies and role splits (cattrs).
 
 Every loader names the field that is wrong and what was expected; nothing is
 executed or unpickled.
@@ -8,18 +8,21 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar, get_origin
 
 from cattrs import Converter, transform_error
 from cattrs.errors import BaseValidationError
 from cattrs.v import format_exception
 
+from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.errors import InvalidInput, TopologyError, TranscriptError
 from logtriage.incident import Incident
+from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.topology import Service, Topology
 from logtriage.transcript import COMPLETED, SCHEMA, Transcript
 
 _FIELDS: Final = frozenset({"schema", "incident", "actions", "status", "agent"})
+_Data = TypeVar("_Data", Topology, RoleSplit)
 
 
 class Record(NamedTuple):
@@ -119,7 +122,7 @@ def _kind(value: object) -> str:
     return names.get(type(value), "a number" if isinstance(value, int | float) else "something")
 
 
-# -- truth and topology ---------------------------------------------------------
+# -- truths, topologies, role splits ----------------------------------------------
 
 
 def truth_to_json(incident: Incident) -> dict[str, Any]:
@@ -153,19 +156,57 @@ def topology_from_json(text: str | bytes | Mapping[str, Any], source: str = "top
     Raises:
         TopologyError: naming ``source``, the field and what was expected.
     """
+    return _data_from_json(text, source, Topology, TopologyError)
+
+
+def role_split_to_json(split: RoleSplit) -> dict[str, Any]:
+    """A role split as JSON data; :func:`role_split_from_json` reads it back."""
+    return {
+        "name": split.name,
+        "roles": [
+            {
+                "name": role.name,
+                "views": [view for view in VIEWS if view in role.views],
+                "may": [kind for kind in TEAM_ACTION_TYPES if kind in role.may],
+            }
+            for role in split.roles
+        ],
+    }
+
+
+def role_split_from_json(
+    text: str | bytes | Mapping[str, Any], source: str = "role split"
+) -> RoleSplit:
+    """A role split from JSON text or decoded JSON.
+
+    Raises:
+        InvalidInput: naming ``source``, the field and what was expected.
+    """
+    return _data_from_json(text, source, RoleSplit, InvalidInput)
+
+
+def _data_from_json(
+    text: str | bytes | Mapping[str, Any],
+    source: str,
+    kind: type[_Data],
+    wrong: type[InvalidInput],
+) -> _Data:
     raw: object = text
     if isinstance(text, str | bytes):
         try:
             raw = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise TopologyError(f"{source}: not JSON: {error}") from None
+            raise wrong(f"{source}: not JSON: {error}") from None
     if not isinstance(raw, Mapping):
-        raise TopologyError(f"{source}: expected a JSON object, got {_kind(raw)}")
+        raise wrong(f"{source}: expected a JSON object, got {_kind(raw)}")
     try:
-        return _converter().structure(raw, Topology)
+        return _converter().structure(raw, kind)
     except BaseValidationError as error:
         reasons = transform_error(error, format_exception=_reason)
-        raise TopologyError(f"{source}: {'; '.join(reasons)}") from None
+        raise wrong(f"{source}: {'; '.join(reasons)}") from None
+
+
+_OBJECTS: Final = (Service, Topology, Role, RoleSplit)
 
 
 def _reason(error: BaseException, kind: type | None) -> str:
@@ -174,8 +215,10 @@ def _reason(error: BaseException, kind: type | None) -> str:
         return str(error)
     if isinstance(error, KeyError):
         return f"required field {error} is missing"
-    if isinstance(error, AttributeError | TypeError) and kind in (Service, Topology):
+    if isinstance(error, AttributeError | TypeError) and kind in _OBJECTS:
         return "expected an object"
+    if isinstance(error, TypeError) and get_origin(kind) is tuple:
+        return "expected a list"
     return format_exception(error, kind)
 
 
@@ -188,6 +231,17 @@ def load_topology(path: str | Path) -> Topology:
     """
     path = Path(path)
     return topology_from_json(path.read_bytes(), source=str(path))
+
+
+def load_role_split(path: str | Path) -> RoleSplit:
+    """Read a role split from a JSON file.
+
+    Raises:
+        InvalidInput: naming the file and the field.
+        OSError: if the file cannot be read.
+    """
+    path = Path(path)
+    return role_split_from_json(path.read_bytes(), source=str(path))
 
 
 @lru_cache(maxsize=1)
@@ -205,5 +259,7 @@ def _converter() -> Converter:
         return tuple(value)
 
     converter.register_structure_hook(str, strict_string)
-    converter.register_structure_hook_func(lambda kind: kind == tuple[str, ...], strings)
+    converter.register_structure_hook_func(
+        lambda kind: kind in (tuple[str, ...], frozenset[str]), strings
+    )
     return converter
