@@ -211,17 +211,17 @@ def make_team(
             be read.
     """
     own = roles or {}
+    name, colon, argument = spec.partition(":")
     if spec == "oracle" and spec not in own:
         return _Oracles(split)
-    name, colon, argument = spec.partition(":")
-    if colon and name == CENTRAL:
+    if name == CENTRAL and colon and spec not in own:
         return _Central(make_policy(argument), split)
-    if spec not in own and re.match(r"\s*\w+\s*=", spec):
-        return _PerRole(_per_role(spec, split, own), split)
     factory = _role_factory(spec, own)
-    if factory is None:
-        raise UnknownName("team", spec, (*TEAM_HELP, *own))
-    return _PerRole((factory,) * len(split), split)
+    if factory is not None:
+        return _PerRole((factory,) * len(split), split)
+    if re.match(r"\s*\w+\s*=", spec):
+        return _PerRole(_per_role(spec, split, own), split)
+    raise UnknownName("team", spec, (*TEAM_HELP, *own))
 
 
 def _role_factory(spec: str, own: Mapping[str, RoleFactory]) -> RoleFactory | None:

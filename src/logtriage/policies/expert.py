@@ -124,8 +124,8 @@ def _respond(
     if observation.root_cause is None:
         yield IdentifyRootCause(service, SURE)
     if notes.cause is not None:
-        named = "identify_root_cause" in role.may
-        yield from _report(kind.name if named else f"{kind.name} {service}", observation, role)
+        declared = observation.root_cause == service
+        yield from _report(kind.name if declared else f"{kind.name} {service}", observation, role)
     if not observation.pages and (observation.directory or kind.fault_class in _NO_OWNER_NEEDED):
         topology = observation.topology
         index = topology.index(service)

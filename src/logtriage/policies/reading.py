@@ -59,8 +59,8 @@ def read(observation: Observation, notes: Notes) -> Notes:
 def said(report: Report) -> tuple[str, str | None] | None:
     """The word of :data:`REPORT_WORDS` in a report, and the service if it names one.
 
-    The scripted experts say ``slow_query``, or ``slow_query user-db`` where they may not
-    declare the root cause themselves. What says more is not guessed at: None.
+    The scripted experts say ``slow_query``, or ``slow_query user-db`` where they could not
+    declare that root cause themselves. What says more is not guessed at: None.
     """
     word, _, service = report.message.partition(" ")
     return (word, service or None) if word in REPORT_WORDS else None
