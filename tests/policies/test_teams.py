@@ -46,7 +46,7 @@ from logtriage.policies import (
     joint_schedule,
     merge_slices,
 )
-from logtriage.policies.reading import heard, said
+from logtriage.policies.reading import Notes, heard, said
 from logtriage.registry import make_team
 from logtriage.roles import (
     DUO,
@@ -310,6 +310,16 @@ def test_an_oracle_among_experts_leaves_them_the_evidence_and_tells_what_it_know
             assert report.message == (NO_FAULT if truth.fault is None else truth.fault.kind)
 
 
+def test_an_oracle_that_sees_nothing_closes_after_a_fix_that_was_held_back() -> None:
+    closer = Role("a", (), set(ACTION_TYPES) - {"remediate", "escalate"})
+    fixer = Role("b", (), {"remediate", "escalate", "identify_root_cause"})
+    split = RoleSplit("blind", (closer, fixer))
+    incident = real_incident()
+    state = play_joint_episode(incident, make_team("a=oracle,b=oracle", split)(incident), split)
+    assert grade(state).score == 1.0
+    assert state.tick == 4  # the schedule alone has three, and the fix in its first
+
+
 # -- experts -----------------------------------------------------------------------------
 
 
@@ -439,6 +449,23 @@ def test_a_dismissal_is_acted_on_unless_the_panel_still_rises() -> None:
     assert decide(fixer, reports=told(NO_FAULT), health=still) == Ignore()
     assert decide(fixer, reports=told(NO_FAULT), health=rising) == Wait()
     assert decide(fixer, health=still) == Wait()
+
+
+@pytest.mark.parametrize("view", ["alerts", "slo", "inspection"])
+def test_nobody_dismisses_what_it_does_not_see(view: str) -> None:
+    """A calm screen, on which only one thing is not shown."""
+    calm: dict[str, Any] = {"slo": Reading(5, 100, 100), "severity": Severity.P3}
+    edges = frozenset(SEVEN_SERVICES.names[edge] for edge in SEVEN_SERVICES.edges)
+    asked = Notes(inspected=edges)
+    everything = Role("r", VIEWS, {*ACTION_TYPES, "report", "wait"})
+    screen = attrs.evolve(SCREEN, **calm)
+    assert ExpertPolicy(everything).act(screen, asked)[0] == Ignore()
+    teller = attrs.evolve(everything, may=everything.may - {"ignore"})
+    assert ExpertPolicy(teller).act(screen, asked)[0] == Report(NO_FAULT, "r")
+    for role in (everything, teller):
+        less = attrs.evolve(screen, hidden=frozenset({view}))
+        notes = attrs.evolve(asked, worst=Severity.P3)
+        assert ExpertPolicy(role).act(less, notes)[0] == LOOK
 
 
 # -- chance ------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -10,7 +10,7 @@ from logtriage.errors import InvalidInput
 from logtriage.roles import ROLE_SPLITS, RoleSplit, get_role_split
 
 #: The policy that asks whoever sits at the terminal.
-HUMAN = "human"
+HUMAN: Final = "human"
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a line on stdout.")]
 Bundle = Annotated[

@@ -117,8 +117,22 @@ class OracleRole:
             return observation.ticks_left > 2 and self._missing(first, observation)
         if action != plan[-1] or observation.ticks_left <= 1:
             return False
+        return observation.tick < self._closing_tick() or self._missing(plan[:-1], observation)
+
+    def _closing_tick(self) -> int:
+        """When oracles in all roles are done, the fix held back included."""
         schedule = joint_schedule(self.incident, self.split)
-        return observation.tick + 1 < len(schedule) or self._missing(plan[:-1], observation)
+        at = {
+            type(action): (tick, place)
+            for tick, row in enumerate(schedule)
+            for place, action in enumerate(row)
+        }
+        last = len(schedule) - 1
+        if Remediate not in at or IdentifyRootCause not in at:
+            return last
+        fixed, place = at[Remediate]
+        fixed = max(fixed, at[IdentifyRootCause][0] + 1)
+        return max(last, fixed if place < self.split.roles.index(self.role) else fixed + 1)
 
     def _missing(self, actions: Iterable[Action], observation: Observation) -> bool:
         """Whether any of these was not taken yet, as far as the role can see."""

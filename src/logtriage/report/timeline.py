@@ -103,7 +103,8 @@ def actions_of(episode: Episode) -> tuple[str, ...]:
     for number, (action, wire) in enumerate(
         zip(episode.grade.actions[:played], episode.transcript.actions, strict=False)
     ):
-        told.setdefault(wire.get(TICK, number), []).append(clip(describe(action), 120))
+        when = wire.get(TICK)  # None in a transcript of a single agent
+        told.setdefault(number if when is None else when, []).append(clip(describe(action), 120))
     return tuple(_line(_roles(episode)[: len(acts)], acts) for acts in told.values())
 
 
