@@ -315,6 +315,24 @@ def test_the_timeline_has_a_step_a_tick_and_its_rewards_add_up(run_dir: Path) ->
             assert len(steps) == episode.grade.ticks
 
 
+def test_a_tick_that_is_null_is_none_at_all(tmp_path: Path) -> None:
+    """As a table of transcripts may pad it; then each action has a tick of its own."""
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    from logtriage.report.run import read_run
+    from logtriage.report.timeline import actions_of, steps_of
+
+    evaluate(RunSpec(["expert"], TASKS[:1], episodes=1), tmp_path)
+    path = tmp_path / "transcripts" / "expert--single_crash-v1.jsonl"
+    record = json.loads(path.read_text())
+    padded = [{**wire, "tick": None} for wire in record["actions"]]
+    path.write_text(json.dumps({**record, "actions": padded}) + "\n")
+    (episode,) = read_run(tmp_path).episodes
+    steps = steps_of(episode)
+    assert list(actions_of(episode)) == [act.action for step in steps for act in step.acts]
+    assert len(steps) == len(padded)
+
+
 def test_a_closing_act_cuts_its_tick_short(tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
