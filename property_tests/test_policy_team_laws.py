@@ -34,7 +34,7 @@ from logtriage.policies import (
     perfect_actions,
 )
 from logtriage.registry import make_policy, make_team
-from logtriage.roles import ROLE_SPLITS, SOLO, VIEWS, RoleSplit
+from logtriage.roles import ROLE_SPLITS, SOLO, VIEWS, Role, RoleSplit
 from property_tests.strategies import JointEpisode, incidents, joint_episodes, role_splits
 
 SOLO_SPECS = ("oracle", "expert", "first_error", "random", "constant:resolve", "constant:ignore")
@@ -143,7 +143,7 @@ def test_experts_do_nothing_that_they_may_not_and_nothing_out_of_ignorance(
     team = make_team("expert", split)(incident)
     last = play_joint_episode(incident, team, split)
     truth = incident.truth
-    for _, action in last.history:
+    for when, action in last.history:
         match action:
             case Escalate(one):
                 assert one in truth.teams
@@ -154,14 +154,23 @@ def test_experts_do_nothing_that_they_may_not_and_nothing_out_of_ignorance(
             case Malformed(text, _, by):
                 assert text == "wait"
                 assert by is None or "wait" not in split.role(by).may
-            case Resolve():
-                whole = any(
-                    role.may.issuperset(ACTION_TYPES) and role.views == set(VIEWS)
-                    for role in split.roles
+            case Resolve() if last.facts.fixed_at is None:
+                # Either it is the whole team, or it cannot see what was fixed, and time is up.
+                assert any(map(_is_everything, split.roles)) or (
+                    when >= incident.horizon - 2
+                    and any(
+                        "resolve" in role.may
+                        and "remediate" not in role.may
+                        and "effects" not in role.views
+                        for role in split.roles
+                    )
                 )
-                assert whole or last.facts.fixed_at is not None
             case _:
                 pass
+
+
+def _is_everything(role: Role) -> bool:
+    return role.may.issuperset(ACTION_TYPES) and role.views == set(VIEWS)
 
 
 @given(incidents(max_services=12))

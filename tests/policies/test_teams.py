@@ -439,6 +439,13 @@ def test_a_fix_needs_kind_and_root_cause_and_closing_needs_fix_and_page() -> Non
     late = attrs.evolve(SCREEN, tick=SCREEN.horizon - 2).tick
     assert decide(fixer, **done, reports=told("slow_query"), tick=late) == Resolve()
     assert decide(fixer, **KNOWN, tick=late) == Wait()
+    # Who sees no remedies closes when time is up; who sees that none was applied does not.
+    closer = Role("closer", ("declarations", "reports"), ("resolve", "wait"))
+    watcher = attrs.evolve(closer, views=closer.views | {"effects"})
+    known: dict[str, Any] = {**KNOWN, "reports": told("slow_query"), "pages": ("x",)}
+    assert [decide(closer, **known, tick=when) for when in (3, late)] == [Wait(), Resolve()]
+    assert [decide(watcher, **known, tick=when) for when in (3, late)] == [Wait(), Wait()]
+    assert decide(watcher, **{**known, **done}, tick=3) == Resolve()
 
 
 def test_a_dismissal_is_acted_on_unless_the_panel_still_rises() -> None:

@@ -134,7 +134,9 @@ def _respond(
     fixed = (str(remedy), service) in observation.remedies
     if not fixed:
         yield Remediate(remedy, service)
-    if (fixed and _handed_over(observation, role)) or observation.ticks_left <= RESERVE:
+    late = observation.ticks_left <= RESERVE
+    sees_fixes = "effects" not in observation.hidden or "remediate" in role.may
+    if (fixed if sees_fixes else late) and (late or _handed_over(observation, role)):
         yield Resolve()
 
 
