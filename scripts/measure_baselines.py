@@ -36,6 +36,7 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.codec import truth_to_json
+from logtriage.evaluation import play_joint_episode
 from logtriage.faults import FAULT_KINDS
 from logtriage.generator import _CLASS_WEIGHTS, _CLASSES, OVERRIDE_SHARE, held_out
 from logtriage.grading import DEFAULT, Criterion, Rubric, get_rubric, score
@@ -43,7 +44,7 @@ from logtriage.incident import Incident
 from logtriage.originals import ORIGINALS
 from logtriage.phrases import BENIGN, DISTRACTORS
 from logtriage.policies import PolicyFactory
-from logtriage.registry import make_policy
+from logtriage.registry import make_policy, make_team
 from logtriage.roles import ROLE_SPLITS, role_actions
 from logtriage.runbook import SEVERITY_RULE
 from logtriage.scenarios import (
@@ -66,6 +67,8 @@ BALANCE = 10_000
 SEARCHED = 2_000
 EXAMPLE = "cascading_failure-v1/test/42"
 COMMAND = "`python scripts/measure_baselines.py`"
+TEAMS = ("oracle", "expert", "central:expert", "random")
+PINNED_TEAMS = 5  #: incidents per task, split and team behind the fingerprint of teams
 PINNED = 20  #: incidents per task, split and policy behind the fingerprint
 
 
@@ -327,6 +330,21 @@ def fingerprint() -> str:
     return digest.hexdigest()
 
 
+@lru_cache(maxsize=1)
+def team_fingerprint() -> str:
+    """The same for teams: it moves with what single agents see, or with how teams play."""
+    digest = blake2b(fingerprint().encode(), digest_size=6)
+    for split in ROLE_SPLITS.values():
+        for team in TEAMS:
+            make = make_team(team, split)
+            for task in DRAWN:
+                for incident_id in lt.incident_ids(task.id, "test", PINNED_TEAMS):
+                    incident = lt.make_incident(incident_id)
+                    state = play_joint_episode(incident, make(incident), split)
+                    digest.update(f"{state.history} {score(state)!r}".encode())
+    return digest.hexdigest()
+
+
 @attrs.frozen
 class Measured:
     """How one policy did on one task."""
@@ -428,8 +446,8 @@ def _measured(task: TaskSpec, split: str, spec: str, episodes: int) -> Measured:
     return measure(task, split, spec, episodes)
 
 
-def _stamp() -> str:
-    return f"<!-- measured: {fingerprint()} -->\n"
+def _stamp(block: str = "") -> str:
+    return f"<!-- measured: {FINGERPRINTS.get(block, fingerprint)()} -->\n"
 
 
 def baselines() -> str:
@@ -556,6 +574,28 @@ def screen() -> str:
     return f"{_stamp()}```text\n{text}\n```"
 
 
+def teams() -> str:
+    rows = []
+    for team in TEAMS:
+        for split in ROLE_SPLITS.values():
+            make, cells = make_team(team, split), []
+            for task in DRAWN:
+                states = (
+                    play_joint_episode(incident, make(incident), split)
+                    for incident in map(
+                        lt.make_incident, lt.incident_ids(task.id, "test", EPISODES)
+                    )
+                )
+                cells.append(sum(map(score, states)) / EPISODES)
+            rows.append([f"`{team}`", f"`{split.name}`", *(f"{one:.3f}" for one in cells)])
+    head = ("team", "roles", *(f"`{task.id}`" for task in DRAWN))
+    note = (
+        f"Mean grade over the first {EPISODES:,} incidents of split `test`, rubric "
+        f"`{DEFAULT.id}`. Regenerate with {COMMAND}."
+    )
+    return f"{_stamp('teams')}{table(head, rows)}\n\n{note}"
+
+
 FACTS: dict[str, Callable[[], str]] = {
     "criteria": criteria,
     "benign-criteria": benign_criteria,
@@ -583,7 +623,10 @@ MEASURED: dict[str, Callable[[], str]] = {
     "balance": balance,
     "debrief": debrief,
     "screen": screen,
+    "teams": teams,
 }
+#: What says whether the figures of a block still hold, where it is not :func:`fingerprint`.
+FINGERPRINTS: dict[str, Callable[[], str]] = {"teams": team_fingerprint}
 BLOCK = re.compile(r"<!-- (?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- /(?P=name) -->", re.DOTALL)
 
 
@@ -593,7 +636,7 @@ def documents() -> list[Path]:
 
 def is_current(name: str, body: str) -> bool:
     if name in MEASURED:
-        return body.startswith(_stamp())
+        return body.startswith(_stamp(name))
     return name not in FACTS or body == f"{FACTS[name]()}\n"
 
 

@@ -15,6 +15,7 @@ import pytest
 import logtriage as lt
 from logtriage import emission, generator, parsing, propagation, registry, roles, scenarios
 from logtriage.actions import KEPT_TEXT, MAX_REPORT, TEAM_ACTION_TYPES
+from logtriage.codec import role_split_from_json
 from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json
 from logtriage.phrases import FAULT_ALERTS
 from logtriage.propagation import Mode
@@ -310,3 +311,13 @@ def test_names_that_pages_list() -> None:
         assert f"`{rubric}`" in grading or f"`{rubric.rpartition('/')[0]}`" in grading
     for spec in registry.POLICY_HELP:
         assert f"`{spec.partition(':')[0]}" in policies
+
+
+def test_teams_and_splits_as_described() -> None:
+    text = (ROOT / "docs" / "teams.md").read_text(encoding="utf-8")
+    for spec in registry.TEAM_HELP:
+        assert f"`{spec.replace('...', '…')}" in text
+    for split in roles.ROLE_SPLITS.values():
+        assert f"| `{split.name}` | " in text
+    (example,) = re.findall(r"^```json\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert role_split_from_json(example).names == ("reader", "boss")

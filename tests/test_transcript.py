@@ -10,10 +10,13 @@ from logtriage import (
     IdentifyRootCause,
     Malformed,
     Resolve,
+    State,
     Transcript,
     initial_state,
+    replay,
     transcript_of,
 )
+from logtriage.actions import Report, Wait
 from logtriage.transcript import COMPLETED, SCHEMA
 from tests.builders import FIX, WAIT, played, real_incident
 
@@ -84,3 +87,11 @@ def test_equal_records_are_equal() -> None:
 def test_a_transcript_can_be_pickled() -> None:
     transcript = Transcript("x", ({"action_type": "resolve"},), agent="me", extra={"k": [1]})
     assert pickle.loads(pickle.dumps(transcript)) == transcript
+
+
+def test_a_role_that_plays_alone_keeps_what_only_roles_may_do() -> None:
+    alone = State(real_incident(), 2, ((0, Wait()), (1, Report("slow_query", "solo"))))
+    assert alone.schedule is None
+    transcript = transcript_of(alone)
+    assert [one["tick"] for one in transcript.actions] == [0, 1]
+    assert replay(transcript, resolve=lambda _: alone.incident)[-1] == alone

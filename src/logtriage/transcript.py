@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.actions import Action
+from logtriage.actions import Action, Report, Wait
 from logtriage.errors import InvalidInput
 from logtriage.parsing import TEAM_KINDS, action_to_wire, actions_from_wire
 from logtriage.state import Play, State
@@ -65,16 +65,17 @@ def transcript_of(
         InvalidInput: if time passed after the last action, since those ticks would be
             lost: a role that does nothing must :class:`~logtriage.actions.Wait`.
     """
-    schedule = state.schedule
-    last = state.history[-1][0] if state.history else -1
+    ticks = [when for when, _ in state.history]
+    last = ticks[-1] if ticks else -1
     if state.tick > last + 1:
         raise InvalidInput(
             f"{state.tick - last - 1} ticks passed after the last action; "
             "a transcript can tell of them only by actions (such as wait)"
         )
     wires = [action_to_wire(action) for action in state.actions]
-    if schedule is not None:
-        wires = [{**wire, TICK: when} for wire, when in zip(wires, schedule, strict=True)]
+    # A role that plays alone has one action a tick, too, but may report and wait.
+    if state.schedule is not None or any(isinstance(one, Report | Wait) for one in state.actions):
+        wires = [{**wire, TICK: when} for wire, when in zip(wires, ticks, strict=True)]
     return Transcript(state.incident.id, tuple(wires), status, agent, extra)
 
 

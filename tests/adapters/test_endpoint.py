@@ -15,7 +15,7 @@ import pytest
 from logtriage import InvalidInput, grade, make_incident
 from logtriage.adapters.endpoint import KEY_VARIABLE, ChatEndpoint, EndpointError, Usage
 from logtriage.evaluation import PolicyFailure, play_episode
-from logtriage.evaluation.runner import record_episode
+from logtriage.evaluation.episodes import record_episode
 from logtriage.policies import ChatPolicies
 
 INCIDENT = make_incident("single_crash-v1/test/0")

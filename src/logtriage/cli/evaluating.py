@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from logtriage.cli.console import emit, messages, note, results
 from logtriage.cli.group import INTERRUPTED, SOME_BAD
 from logtriage.cli.human import HumanPolicy
-from logtriage.cli.options import Bundle, Json
+from logtriage.cli.options import HUMAN, Bundle, Json, SplitRoles, check_human, role_split
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.policies import Policy
@@ -20,11 +20,10 @@ from logtriage.registry import POLICY_HELP
 from logtriage.tasks import SPLITS, TASKS
 
 if TYPE_CHECKING:
-    from logtriage.evaluation import Row
+    from logtriage.evaluation import LoadedRun, Row
 
 #: Stands for every drawn task but the fixed incidents of the original environment.
 ALL: Final = "all"
-HUMAN: Final = "human"
 
 
 def evaluate_(
@@ -50,17 +49,20 @@ def evaluate_(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Throw away a run that is there already.")
     ] = False,
+    split_roles: SplitRoles = None,
     bundle: Bundle = None,
     as_json: Json = False,
 ) -> None:
     """Let policies play incidents, and sum up how they did.
 
     The same incidents for every policy, the same figures for any number of processes.
-    A run that was interrupted goes on where it stopped.
+    A run that was interrupted goes on where it stopped. With --split-roles, teams play.
     """
     from logtriage.evaluation import RunSpec, evaluate
 
-    spec = RunSpec(policies, _tasks(task, bundle), split, episodes, start)
+    roles = role_split(split_roles)
+    spec = RunSpec(policies, _tasks(task, bundle), split, episodes, start, roles)
+    check_human(spec.policies, roles)
     if HUMAN in spec.policies and jobs > 1:
         raise InvalidInput("a human plays one incident at a time: --jobs 1")
     place: AbstractContextManager[str | Path] = (
@@ -168,12 +170,15 @@ def compare(
     from logtriage.cli.tables import print_comparisons
     from logtriage.evaluation import compare_runs, load_run
 
-    compared = compare_runs(load_run(run_a), load_run(run_b), policy_a=policy_a, policy_b=policy_b)
+    a, b = load_run(run_a), load_run(run_b)
+    compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
     if as_json:
         for one in compared:
             emit(one.to_json())
     else:
         print_comparisons(results(), compared)
+    if a.manifest.spec.role_split != b.manifest.spec.role_split:
+        note(f"A is of {_players(a)}, B of {_players(b)}", "yellow")
     for one in compared:
         if one.only_a or one.only_b:
             pair = (
@@ -184,6 +189,11 @@ def compare(
                 f"left out: {one.only_a} only in A, {one.only_b} only in B",
                 "yellow",
             )
+
+
+def _players(run: "LoadedRun") -> str:
+    split = run.manifest.spec.role_split
+    return "single agents" if split is None else f"teams ({split.name}: {', '.join(split.names)})"
 
 
 def report(

@@ -1,9 +1,16 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
+
+from logtriage.codec import load_role_split
+from logtriage.errors import InvalidInput
+from logtriage.roles import ROLE_SPLITS, RoleSplit, get_role_split
+
+#: The policy that asks whoever sits at the terminal.
+HUMAN: Final = "human"
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a line on stdout.")]
 Bundle = Annotated[
@@ -12,3 +19,39 @@ Bundle = Annotated[
         metavar="FILE", help="Recorded incidents from this bundle, not those that are shipped."
     ),
 ]
+SplitRoles = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SPLIT",
+        help="Teams play, with this role split: "
+        f"{', '.join(ROLE_SPLITS)}, or a JSON file. Policies are then teams, such as expert, "
+        "central:expert or ROLE=POLICY,...",
+    ),
+]
+
+
+def role_split(given: str | None) -> RoleSplit | None:
+    """A built-in role split by its name, or one from a JSON file.
+
+    Raises:
+        UnknownName: for what is neither a built-in name nor a file.
+        InvalidInput: naming the file and the field.
+    """
+    if given is None:
+        return None
+    # What is called like a file is taken for one, so that the error says that it is missing.
+    if given not in ROLE_SPLITS and (Path(given).is_file() or Path(given).suffix == ".json"):
+        return load_role_split(given)
+    return get_role_split(given)
+
+
+def check_human(policies: tuple[str, ...], split: RoleSplit | None) -> None:
+    """Refuse a person among roles: there is one terminal, and one screen on it.
+
+    Raises:
+        InvalidInput: saying what can be done.
+    """
+    if split is not None and HUMAN in policies:
+        raise InvalidInput(
+            "a human plays alone, without --split-roles; name a team, such as expert"
+        )

@@ -1,6 +1,8 @@
 """How incidents, truths and grades look in a terminal."""
 
 import re
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -11,6 +13,7 @@ from rich.text import Text
 from logtriage.actions import describe
 from logtriage.grading import Grade
 from logtriage.incident import Incident
+from logtriage.roles import RoleSplit
 from logtriage.state import State
 
 _HEADING: Final = re.compile(r"^(?:TICK \S+|HEALTH|[A-Z][A-Za-z ]*:)", re.MULTILINE)
@@ -66,9 +69,9 @@ def _fault(incident: Incident) -> str:
     return "" if fault is None else f"{fault.kind} on {fault.service}"
 
 
-def debrief(state: State, grade: Grade) -> RenderableType:
+def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> RenderableType:
     """What was done, what it was worth and why, and what would have been right."""
-    done = [(f"tick {tick + 1}", describe(action)) for tick, action in state.history]
+    done = [(f"tick {tick + 1}", text) for tick, text in _told(state, roles)]
     return Group(
         heading("ACTIONS"),
         facts(done or [("none", "")]),
@@ -78,6 +81,16 @@ def debrief(state: State, grade: Grade) -> RenderableType:
         heading("TRUTH"),
         truth(state.incident),
     )
+
+
+def _told(state: State, roles: RoleSplit | None) -> Iterator[tuple[int, str]]:
+    """Each action with its tick, and in joint play with the role that took it."""
+    if roles is None:
+        yield from ((tick, describe(action)) for tick, action in state.history)
+        return
+    for tick, plays in groupby(state.history, key=lambda one: one[0]):
+        for role, (_, action) in zip(roles.names, plays, strict=False):
+            yield tick, f"{role}: {describe(action)}"
 
 
 def heading(text: str) -> Text:

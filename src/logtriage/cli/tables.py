@@ -32,7 +32,9 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
     for task in dict.fromkeys(row.task for row in rows):
         mine = [row for row in rows if row.task == task]
         played = " to ".join(map(str, sorted({row.episodes for row in mine})))
-        say(console, _title(task, f"{played} episodes", mine[0].rubric))
+        split = mine[0].role_split
+        count = f"{played} episodes" if split is None else f"{played} episodes, roles {split}"
+        say(console, _title(task, count, mine[0].rubric))
         put(console, _rows_table(mine, longest, console.width, wide=wide))
         say(console)
 

@@ -1,4 +1,4 @@
-"""Evaluation: policies play incidents, and what they did is kept, graded and compared.
+"""Evaluation: policies and teams play incidents, and what they did is kept, graded and compared.
 
 >>> from logtriage.evaluation import RunSpec, evaluate
 >>> spec = RunSpec(policies=["expert"], tasks=["single_crash-v1"], episodes=20)
@@ -10,9 +10,19 @@ transcripts in it, by the one grader.
 """
 
 from logtriage.evaluation.compare import Comparison, compare_runs
+from logtriage.evaluation.episodes import (
+    PolicyFailure,
+    joint_steps,
+    play_episode,
+    play_joint_episode,
+    played_state,
+    record_episode,
+    record_joint_episode,
+    steps,
+)
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.manifest import Manifest
-from logtriage.evaluation.runner import PolicyFailure, evaluate, play_episode, record_episode, steps
+from logtriage.evaluation.runner import evaluate
 from logtriage.evaluation.spec import RECORDED_TASK, Cell, RunSpec, plan
 from logtriage.evaluation.statistics import Interval, brier, mean_interval, paired_difference
 from logtriage.evaluation.store import LoadedRun, load_run
@@ -33,12 +43,16 @@ __all__ = [
     "brier",
     "compare_runs",
     "evaluate",
+    "joint_steps",
     "load_run",
     "mean_interval",
     "paired_difference",
     "plan",
     "play_episode",
+    "play_joint_episode",
+    "played_state",
     "record_episode",
+    "record_joint_episode",
     "steps",
     "summarise",
 ]

@@ -8,10 +8,12 @@ from typing import Any, Final
 import attrs
 
 from logtriage import __version__
+from logtriage.codec import role_split_from_json, role_split_to_json
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.spec import RunSpec, plan
 from logtriage.grading import get_rubric
+from logtriage.roles import RoleSplit
 
 SCHEMA: Final = "logtriage.run/1"
 RUN_FILE: Final = "run.json"
@@ -38,6 +40,7 @@ class Manifest:
 
     def to_json(self) -> dict[str, Any]:
         """The manifest as JSON data."""
+        split = self.spec.role_split
         return {
             "schema": SCHEMA,
             "logtriage": self.version,
@@ -46,6 +49,7 @@ class Manifest:
             "split": self.spec.split,
             "episodes": self.spec.episodes,
             "start": self.spec.start,
+            "role_split": None if split is None else role_split_to_json(split),
             "bundle": self.bundle,
             "rubrics": {
                 task: {"id": name, "digest": digest}
@@ -83,7 +87,7 @@ def _manifest(raw: Mapping[str, Any]) -> Manifest:
         if not isinstance(one, dict):
             raise InvalidInput(f"rubrics[{task!r}]: expected an object, got {type(one).__name__}")
         rubrics[task] = _field(one, "id", str), _field(one, "digest", str)
-    bundle = raw.get("bundle")
+    bundle, split = raw.get("bundle"), raw.get("role_split")
     return Manifest(
         RunSpec(
             _names(raw, "policies"),
@@ -91,11 +95,16 @@ def _manifest(raw: Mapping[str, Any]) -> Manifest:
             _field(raw, "split", str),
             _field(raw, "episodes", int),
             _field(raw, "start", int),
+            None if split is None else _role_split(raw),
         ),
         _field(raw, "logtriage", str),
         rubrics,
         None if bundle is None else _field(raw, "bundle", str),
     )
+
+
+def _role_split(raw: Mapping[str, Any]) -> RoleSplit:
+    return role_split_from_json(_field(raw, "role_split", dict), source="role_split")
 
 
 def _field(raw: Mapping[str, Any], name: str, kind: type) -> Any:

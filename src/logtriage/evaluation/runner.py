@@ -1,4 +1,4 @@
-"""Playing episodes: one, or a whole run over several processes.
+"""Playing a whole run, over several processes.
 
 Whatever the number of processes, the files of a run are the same to the byte: results
 are written in the order of the plan, never in that of their arrival.
@@ -7,7 +7,7 @@ are written in the order of the plan, never in that of their arrival.
 import json
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
@@ -18,90 +18,66 @@ from typing import Final
 
 import attrs
 
-from logtriage.actions import Action
 from logtriage.codec import encode_transcript, unstructure_transcript
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation import store
+from logtriage.evaluation.episodes import record_episode, record_joint_episode
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.incident import Incident
-from logtriage.observation import observe
-from logtriage.policies import Policy, PolicyFactory
-from logtriage.registry import make_policy
-from logtriage.state import State, initial_state
-from logtriage.transcript import Transcript, transcript_of
-from logtriage.transition import transition
+from logtriage.policies import PolicyFactory, TeamFactory
+from logtriage.registry import make_policy, make_team
+from logtriage.roles import RoleSplit
+from logtriage.transcript import Transcript
 
 #: At most this many episodes travel to a process at a time ...
 _CHUNK: Final = 16
 #: ... and this many chunks for each process are on their way.
 _AHEAD: Final = 4
-_CAUSE: Final = 500
 
 #: Called with the episodes that are done and those there are in all.
 OnProgress = Callable[[int, int], None]
 _Lines = Generator[tuple[Cell, bytes], None, None]
 
 
-class PolicyFailure(LogTriageError):
-    """A policy raised, or returned no action; ``state`` is how far the episode got."""
+@attrs.frozen
+class _Alone:
+    """Records what a policy does."""
 
-    def __init__(self, cause: str, state: State) -> None:
-        self.cause = cause
-        self.state = state
-        super().__init__(cause)
+    factory: PolicyFactory
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.cause, self.state)
+    def __call__(self, incident: Incident, agent: str) -> Transcript:
+        return record_episode(incident, self.factory, agent)
 
 
-def steps(incident: Incident, policy: Policy) -> Iterator[State]:
-    """Every state of an episode, from the first to the one in which it is closed.
+@attrs.frozen
+class _Jointly:
+    """Records what a team does."""
 
-    Raises:
-        PolicyFailure: if the policy raises, or returns what is no action here.
-    """
-    state, memory = initial_state(incident), None
-    yield state
-    while not state.is_closed:
-        try:
-            action, memory = policy.act(observe(state), memory)
-            if not isinstance(action, Action):
-                raise TypeError(f"a policy must return an action, got {type(action).__name__}")
-            after = transition(state, action)
-        except Exception as error:
-            cause = f"policy failed in tick {state.tick + 1}: {_say(error)}"
-            raise PolicyFailure(cause, state) from error
-        state = after
-        yield state
+    factory: TeamFactory
+    split: RoleSplit
+
+    def __call__(self, incident: Incident, agent: str) -> Transcript:
+        return record_joint_episode(incident, self.factory, agent, self.split)
 
 
-def play_episode(incident: Incident, policy: Policy) -> State:
-    """Let a policy play an incident until it is closed.
-
-    Raises:
-        PolicyFailure: as :func:`steps`.
-    """
-    *_, last = steps(incident, policy)
-    return last
+_Recorder = _Alone | _Jointly
 
 
-def record_episode(incident: Incident, factory: PolicyFactory, agent: str) -> Transcript:
-    """The transcript of an episode; unscored, with its cause, if the policy fails."""
-    try:
-        policy = factory(incident)
-    except Exception as error:
-        cause = f"policy could not be made: {_say(error)}"
-        return transcript_of(initial_state(incident), agent=agent, status=cause)
-    try:
-        return transcript_of(play_episode(incident, policy), agent=agent)
-    except PolicyFailure as failure:
-        return transcript_of(failure.state, agent=agent, status=failure.cause)
-
-
-def _say(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:_CAUSE]
+def _recorders(
+    spec: RunSpec, factories: Mapping[str, PolicyFactory], teams: Mapping[str, TeamFactory]
+) -> dict[str, _Recorder]:
+    split = spec.role_split
+    if split is None:
+        return {
+            name: _Alone(factories[name] if name in factories else make_policy(name))
+            for name in spec.policies
+        }
+    return {
+        name: _Jointly(teams[name] if name in teams else make_team(name, split), split)
+        for name in spec.policies
+    }
 
 
 def evaluate(
@@ -112,6 +88,7 @@ def evaluate(
     jobs: int = 1,
     fresh: bool = False,
     factories: Mapping[str, PolicyFactory] | None = None,
+    teams: Mapping[str, TeamFactory] | None = None,
     on_progress: OnProgress | None = None,
 ) -> tuple[Row, ...]:
     """Play a run, or what is left of it, and sum it up.
@@ -127,18 +104,19 @@ def evaluate(
             guarded by ``if __name__ == "__main__"``, and its factories be picklable.
         fresh: throw away a run that is in the directory already.
         factories: policies that the registry does not know, by their names in ``spec``.
+        teams: the same for a run with a role split, where teams play
+            (:func:`logtriage.registry.make_team` makes one of policies for each role).
         on_progress: called at the start and after each step of progress.
 
     Raises:
-        UnknownName: for a policy that is neither registered nor in ``factories``.
+        UnknownName: for a policy or team that is neither registered nor given.
         InvalidInput: if the directory holds another run.
         LogTriageError: if a process died.
     """
     if jobs < 1:
         raise InvalidInput(f"jobs must be at least 1, got {jobs}")
     directory = Path(directory)
-    own = factories or {}
-    made = {name: own[name] if name in own else make_policy(name) for name in spec.policies}
+    made = _recorders(spec, factories or {}, teams or {})
     incidents = Incidents.of(bundle)
     store.open_run(directory, spec, incidents, fresh=fresh)
     cells = plan(spec, incidents)
@@ -166,12 +144,12 @@ class _Chunk:
     """Some episodes of a cell: what one process is asked to play at a time."""
 
     cell: Cell
-    factory: PolicyFactory
+    record: _Recorder
     incidents: Incidents
 
 
 def _played(
-    cells: list[Cell], incidents: Incidents, made: Mapping[str, PolicyFactory], jobs: int
+    cells: list[Cell], incidents: Incidents, made: Mapping[str, _Recorder], jobs: int
 ) -> _Lines:
     """The transcripts of all cells as lines, in order."""
     episodes = sum(len(cell.ids) for cell in cells)
@@ -216,8 +194,7 @@ def _be_quiet() -> None:
 def _play(chunk: _Chunk) -> bytes:
     cell = chunk.cell
     return b"".join(
-        _line(record_episode(chunk.incidents(incident), chunk.factory, cell.policy))
-        for incident in cell.ids
+        _line(chunk.record(chunk.incidents(incident), cell.policy)) for incident in cell.ids
     )
 
 

@@ -7,6 +7,7 @@ import attrs
 
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation.incidents import Incidents
+from logtriage.roles import RoleSplit, get_role_split
 from logtriage.tasks import SPLITS, TASKS, get_task, incident_ids
 
 #: Stands for the recorded incidents at hand, whatever their tasks are called.
@@ -17,6 +18,10 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     if isinstance(names, str):
         raise InvalidInput(f"expected a list of names, got the string {names!r}")
     return tuple(dict.fromkeys(names))
+
+
+def _as_split(split: RoleSplit | str | None) -> RoleSplit | None:
+    return get_role_split(split) if isinstance(split, str) else split
 
 
 def _not_empty(_: Any, field: "attrs.Attribute[Any]", value: tuple[str, ...]) -> None:
@@ -30,10 +35,11 @@ class RunSpec:
 
     ``tasks`` are ids of drawn tasks, and :data:`RECORDED_TASK` for recorded incidents,
     which have no split and of which there may be fewer. Names that are given twice
-    count once.
+    count once. With a ``role_split`` (or the name of a built-in one) ``policies`` are
+    teams that play jointly; without, single agents.
 
     Raises:
-        UnknownName: for a task or split that does not exist.
+        UnknownName: for a task, split or role split that does not exist.
         InvalidInput: if there is nothing to play, or a number makes no sense.
     """
 
@@ -42,6 +48,7 @@ class RunSpec:
     split: str = "test"
     episodes: int = 100
     start: int = 0
+    role_split: RoleSplit | None = attrs.field(default=None, converter=_as_split)
 
     def __attrs_post_init__(self) -> None:
         known = (*(one.id for one in TASKS), RECORDED_TASK)

@@ -148,6 +148,10 @@ def _discard(directory: Path) -> None:
 
 def _check_same(directory: Path, manifest: Manifest) -> None:
     there, wanted = read_manifest(directory).to_json(), manifest.to_json()
+    splits = there["role_split"], wanted["role_split"]
+    if None in splits or splits[0]["name"] != splits[1]["name"]:
+        for one in (there, wanted):  # then the names tell them apart
+            one["role_split"] = one["role_split"] and one["role_split"]["name"]
     differences = [
         f"{key} is {_show(there[key])}, asked for {_show(wanted[key])}"
         for key in wanted

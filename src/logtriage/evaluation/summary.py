@@ -11,10 +11,10 @@ from typing import Any, Final
 import attrs
 
 from logtriage import __version__
+from logtriage.evaluation.episodes import played_state
 from logtriage.evaluation.statistics import Interval, brier, mean_interval
 from logtriage.evaluation.store import LoadedRun
 from logtriage.state import Closing, State
-from logtriage.transition import play
 
 SCHEMA: Final = "logtriage.summary/1"
 #: An episode with at least this grade counts as solved.
@@ -40,6 +40,7 @@ class Row:
         ticks: mean ticks used where a fault was resolved after its fix.
         brier: Brier score of the confidences given with a root cause.
         confidences: how many of these there were.
+        role_split: the name of the role split that was played; None for single agents.
     """
 
     policy: str
@@ -56,6 +57,7 @@ class Row:
     ticks: float | None
     brier: float | None
     confidences: int
+    role_split: str | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -71,7 +73,7 @@ def rows_to_json(rows: Iterable[Row]) -> dict[str, Any]:
 
 
 def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
-    grades = run.grades[policy, task]
+    grades, split = run.grades[policy, task], run.manifest.spec.role_split
     scores = [grade.score for grade in grades if grade.score is not None]
     states = list(_scored_states(run, policy, task))
     said = [
@@ -103,13 +105,14 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
         ),
         brier([confidence for confidence, _ in said], [right for _, right in said]),
         len(said),
+        None if split is None else split.name,
     )
 
 
 def _scored_states(run: LoadedRun, policy: str, task: str) -> Iterator[State]:
     for grade in run.grades[policy, task]:
         if grade.score is not None:
-            yield play(run.incidents(grade.incident), grade.actions)[0]
+            yield played_state(run.incidents(grade.incident), grade)
 
 
 def _found(state: State) -> bool:

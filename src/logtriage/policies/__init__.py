@@ -1,15 +1,27 @@
-"""Scripted policies: observation and memory in, action and memory out."""
+"""Scripted policies and teams: observation and memory in, action and memory out."""
 
 from logtriage.policies.base import Memory, Policy, PolicyFactory
+from logtriage.policies.central import CentralControl, TeamAsPolicy, merge_slices
 from logtriage.policies.chat import ChatPolicies, ChatPolicy
 from logtriage.policies.constant import ConstantPolicy
 from logtriage.policies.expert import ExpertPolicy
 from logtriage.policies.first_error import FirstErrorPolicy
 from logtriage.policies.noisy import NoisyPolicy
 from logtriage.policies.oracle import OraclePolicy, perfect_actions
+from logtriage.policies.oracle_team import OracleRole, OracleTeam, joint_schedule
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
+from logtriage.policies.team import (
+    RoleFactory,
+    RoleFailure,
+    RolePolicies,
+    TeamFactory,
+    TeamPolicy,
+    as_taken,
+    idle,
+)
 
 __all__ = [
+    "CentralControl",
     "ChatPolicies",
     "ChatPolicy",
     "ConstantPolicy",
@@ -18,9 +30,21 @@ __all__ = [
     "Memory",
     "NoisyPolicy",
     "OraclePolicy",
+    "OracleRole",
+    "OracleTeam",
     "Policy",
     "PolicyFactory",
     "RandomPolicy",
+    "RoleFactory",
+    "RoleFailure",
+    "RolePolicies",
+    "TeamAsPolicy",
+    "TeamFactory",
+    "TeamPolicy",
+    "as_taken",
+    "idle",
+    "joint_schedule",
     "masked_actions",
+    "merge_slices",
     "perfect_actions",
 ]

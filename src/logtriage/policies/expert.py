@@ -5,162 +5,159 @@ service names its own cause, looks up remedy and class in the runbook and the ow
 in the directory, pages, fixes and resolves. Where an alert leads to no complaint
 and no cause, it watches the trend and dismisses what settles by itself. That it
 succeeds proves that incidents can be solved from what they show.
+
+In a role it does of this what the role may do, with what the role sees, and reports
+what it finds; where it does not know enough, it waits.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 import attrs
 
 from logtriage.actions import (
-    SEVERITIES,
+    ACTION_TYPES,
     Action,
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
     Ignore,
     Remediate,
+    Report,
     RequestMoreLogs,
     Resolve,
-    Severity,
+    action_name,
 )
-from logtriage.evidence import complaint, named_cause
-from logtriage.faults import FaultKind, fault_kind
+from logtriage.faults import FaultClass, FaultKind, fault_kind
 from logtriage.observation import Observation
-from logtriage.phrases import FAULT_ALERTS
 from logtriage.policies.base import Memory
-from logtriage.runbook import responsible_team, severity_of
-from logtriage.telemetry import Reading
+from logtriage.policies.reading import (
+    Notes,
+    heard,
+    likeliest,
+    looks_benign,
+    next_suspect,
+    read,
+    rising,
+)
+from logtriage.policies.team import idle
+from logtriage.roles import NO_FAULT, SOLO, Role
+from logtriage.runbook import responsible_team
 
 #: Said of a cause that the service itself named, and of a guess.
 SURE: Final = 0.97
 GUESS: Final = 0.3
 #: Ticks kept in hand for a last guess.
 RESERVE: Final = 2
-
-
-@attrs.frozen
-class Notes:
-    """What the expert remembers.
-
-    ``blame`` are the (caller, dependency) pairs it heard, ``inspected`` the services
-    it asked, ``cause`` the service that named a fault kind, ``worst`` the severest
-    reading of the panel so far.
-    """
-
-    blame: tuple[tuple[str, str], ...] = ()
-    inspected: frozenset[str] = frozenset()
-    cause: tuple[str, str] | None = None
-    worst: Severity | None = None
+#: Who may do all this and sees everything closes on a guess: nobody else knows better.
+_ALONE: Final = frozenset(ACTION_TYPES)
+#: Pages for these go to a team of the topology, whoever owns the service.
+_NO_OWNER_NEEDED: Final = (FaultClass.CAPACITY, FaultClass.SECURITY)
 
 
 @attrs.frozen
 class ExpertPolicy:
-    """Plays by the public rules; memory is :class:`Notes`."""
+    """Plays by the public rules, alone or in a role; memory is :class:`Notes`."""
+
+    role: Role | None = None
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Read the screen, then take the most useful step left."""
-        notes = _read(observation, Notes() if memory is None else memory)
-        action = _decide(observation, notes)
-        if isinstance(action, RequestMoreLogs) and action.service is not None:
-            notes = attrs.evolve(notes, inspected=notes.inspected | {action.service})
-        return action, notes
+        (alone,) = SOLO.roles
+        role = alone if self.role is None else self.role
+        notes = read(observation, Notes() if memory is None else memory)
+        for action in _steps(observation, notes, role):
+            if action_name(action) in role.may:
+                return action, notes
+        return idle(role), notes
 
 
-def _read(observation: Observation, notes: Notes) -> Notes:
-    """Take note of complaints, named causes and the state of the panel."""
-    blame, cause = list(notes.blame), notes.cause
-    for line in (*observation.inspection, *observation.window):
-        kind = named_cause(line)
-        if kind is not None:
-            cause = cause or (line.service, kind)
-        pair = complaint(line, observation.topology)
-        if pair is not None and pair not in blame:
-            blame.append(pair)
-    worst = notes.worst
-    if observation.slo is not None:
-        seen = severity_of(observation.slo)
-        worst = seen if worst is None else min(seen, worst, key=SEVERITIES.index)
-    return attrs.evolve(notes, blame=tuple(blame), cause=cause, worst=worst)
-
-
-def _decide(observation: Observation, notes: Notes) -> Action:
+def _steps(observation: Observation, notes: Notes, role: Role) -> Iterator[Action]:
+    """What is to be done, the most useful first; some of it may be for others to do."""
     if observation.severity is None and notes.worst is not None:
-        return ClassifySeverity(notes.worst)
+        yield ClassifySeverity(notes.worst)
+    found = _finding(observation, notes)
+    alone = role.may >= _ALONE and not observation.hidden
+    if found is not None:
+        yield from _respond(observation, *found, notes, role)
+        return
+    if _dismissed(observation) and not rising(observation):
+        yield Ignore()
+    if observation.ticks_left <= RESERVE:
+        yield from _last_words(observation, notes, alone=alone)
+        return
+    suspect = next_suspect(observation, notes)
+    if suspect is not None:
+        yield RequestMoreLogs(suspect)
+        return
+    if looks_benign(observation, notes):
+        # Nobody complains, nobody names a cause, no user is hurt: wait out the trend.
+        if not rising(observation):
+            yield Ignore()
+            yield from _report(NO_FAULT, observation, role)
+    elif alone:
+        yield from _last_words(observation, notes, alone=alone)
+    yield RequestMoreLogs(None)
+
+
+def _finding(observation: Observation, notes: Notes) -> tuple[str, FaultKind] | None:
+    """The root cause and its fault kind: as read in the logs, else as the board has them."""
     if notes.cause is not None:
         service, kind = notes.cause
-        return _respond(observation, service, fault_kind(kind))
-    if observation.ticks_left <= RESERVE:
-        return _last_words(observation, notes)
-    suspect = _next_suspect(observation, notes)
-    if suspect is not None:
-        return RequestMoreLogs(suspect)
-    if not notes.blame and notes.worst is Severity.P3 and not observation.open_loop:
-        # Nobody complains, nobody names a cause, no user is hurt: wait out the trend.
-        return RequestMoreLogs(None) if _rising(observation) else Ignore()
-    if observation.root_cause is None:
-        return _last_words(observation, notes)
-    return Resolve()
+        return service, fault_kind(kind)
+    report = heard(observation)
+    if report is None or report[0] == NO_FAULT:
+        return None
+    told = report[1] or observation.root_cause
+    return None if told is None else (told, fault_kind(report[0]))
 
 
-def _respond(observation: Observation, service: str, kind: FaultKind) -> Action:
-    """Declare, page, fix, close: by the runbook and this incident's directory."""
+def _dismissed(observation: Observation) -> bool:
+    report = heard(observation)
+    return report is not None and report[0] == NO_FAULT
+
+
+def _respond(
+    observation: Observation, service: str, kind: FaultKind, notes: Notes, role: Role
+) -> Iterator[Action]:
+    """Declare, tell, page, fix, close: by the runbook and this incident's directory."""
     if observation.root_cause is None:
-        return IdentifyRootCause(service, SURE)
-    topology = observation.topology
-    if not observation.pages:
+        yield IdentifyRootCause(service, SURE)
+    if notes.cause is not None:
+        declared = observation.root_cause == service
+        yield from _report(kind.name if declared else f"{kind.name} {service}", observation, role)
+    if not observation.pages and (observation.directory or kind.fault_class in _NO_OWNER_NEEDED):
+        topology = observation.topology
         index = topology.index(service)
-        return Escalate(responsible_team(kind, index, topology, observation.directory))
+        yield Escalate(responsible_team(kind, index, topology, observation.directory))
     remedy = kind.remedies[0]
-    if (str(remedy), service) not in observation.remedies:
-        return Remediate(remedy, service)
-    return Resolve()
+    fixed = (str(remedy), service) in observation.remedies
+    if not fixed:
+        yield Remediate(remedy, service)
+    late = observation.ticks_left <= RESERVE
+    sees_fixes = "effects" not in observation.hidden or "remediate" in role.may
+    if (fixed if sees_fixes else late) and (late or _handed_over(observation, role)):
+        yield Resolve()
 
 
-def _next_suspect(observation: Observation, notes: Notes) -> str | None:
-    """Whom to ask next: the end of the chain of complaints, then whoever alerts, then edges."""
-    blamed = [dependency for _, dependency in notes.blame]
-    complaining = {caller for caller, _ in notes.blame}
-    ends = [service for service in blamed if service not in complaining]
-    alerting = [one.service for one in observation.alerts if one.name in FAULT_ALERTS]
-    topology = observation.topology
-    unwell = [
-        name
-        for name, reading in zip(topology.names, observation.health, strict=True)
-        if reading is not None and severity_of(reading) is not Severity.P3
-    ]
-    edges = [topology.names[edge] for edge in topology.edges] if not alerting else []
-    for service in (*reversed(ends), *alerting, *reversed(blamed), *unwell, *edges):
-        if service not in notes.inspected:
-            return service
-    return None
+def _handed_over(observation: Observation, role: Role) -> bool:
+    """Whether root cause and page are in, as far as the role can see."""
+    if "declarations" in observation.hidden:
+        return bool(observation.pages) or "escalate" not in role.may
+    return observation.root_cause is not None and bool(observation.pages)
 
 
-def _rising(observation: Observation) -> bool:
-    """Whether a known service still gets slower, beyond the noise of the readings."""
-    return any(
-        reading.p99_ms > reading.earlier_p99_ms * 1.1
-        for reading in observation.health
-        if reading is not None
-    )
+def _report(message: str, observation: Observation, role: Role) -> Iterator[Action]:
+    """Tell the others, once."""
+    mine = Report(message, role.name)
+    if all(one != mine for _, one in observation.reports):
+        yield mine
 
 
-def _last_words(observation: Observation, notes: Notes) -> Action:
+def _last_words(observation: Observation, notes: Notes, *, alone: bool) -> Iterator[Action]:
     """Out of time or ideas: name the likeliest service, page nobody, close."""
-    if observation.root_cause is not None:
-        return Resolve()
-    blamed = [dependency for _, dependency in notes.blame]
-    if blamed:
-        return IdentifyRootCause(blamed[-1], GUESS)
-    known = [
-        (name, reading)
-        for name, reading in zip(observation.topology.names, observation.health, strict=True)
-        if reading is not None
-    ]
-    if not known:
-        return Resolve()
-    return IdentifyRootCause(max(known, key=_badness)[0], GUESS)
-
-
-def _badness(item: tuple[str, Reading]) -> tuple[int, int]:
-    _, reading = item
-    return reading.error_bp, reading.p99_ms - reading.earlier_p99_ms
+    guess = likeliest(observation, notes)
+    if observation.root_cause is None and guess is not None:
+        yield IdentifyRootCause(guess, GUESS)
+    if alone:
+        yield Resolve()

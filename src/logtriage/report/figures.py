@@ -7,10 +7,10 @@ from typing import Final
 
 import attrs
 
+from logtriage.evaluation import played_state
 from logtriage.grading import CriterionScore, GradeStatus
 from logtriage.report.confusion import PLACES, place_of
 from logtriage.report.run import Episode, Run
-from logtriage.transition import play
 
 #: Bins of the score distributions, each of the same width; the last one holds 1.
 BINS: Final = 20
@@ -57,7 +57,7 @@ def criterion_names(cells: Iterable[Cell]) -> tuple[str, ...]:
 
 def declared_by(episode: Episode) -> str | None:
     """The service that an episode declared as the root cause."""
-    return play(episode.incident, episode.grade.actions)[0].facts.root_cause
+    return played_state(episode.incident, episode.grade).facts.root_cause
 
 
 def points_of(criterion: CriterionScore) -> float:

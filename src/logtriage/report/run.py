@@ -8,17 +8,22 @@ import attrs
 from logtriage.evaluation import LoadedRun, Row, load_run, summarise
 from logtriage.grading import Grade
 from logtriage.incident import Incident
+from logtriage.roles import RoleSplit
 from logtriage.transcript import Transcript
 
 
 @attrs.frozen
 class Episode:
-    """One transcript of the run, with its incident and its grade."""
+    """One transcript of the run, with its incident and its grade.
+
+    ``roles`` is the role split that it was played with; None for a single agent.
+    """
 
     policy: str
     incident: Incident
     transcript: Transcript
     grade: Grade
+    roles: RoleSplit | None = None
 
 
 @attrs.frozen
@@ -39,6 +44,7 @@ class Run:
     rubrics: tuple[str, ...]
     rows: tuple[Row, ...]
     episodes: tuple[Episode, ...]
+    roles: RoleSplit | None = None
 
 
 def read_run(directory: Path) -> Run:
@@ -62,6 +68,7 @@ def read_run(directory: Path) -> Run:
         rubrics=tuple(dict.fromkeys(loaded.rubrics[task][0] for task in loaded.tasks)),
         rows=summarise(loaded),
         episodes=tuple(_episodes(loaded)),
+        roles=spec.role_split,
     )
 
 
@@ -71,4 +78,4 @@ def _episodes(loaded: LoadedRun) -> Iterator[Episode]:
             key = policy, task
             for transcript, graded in zip(loaded.transcripts[key], loaded.grades[key], strict=True):
                 incident = loaded.incidents(transcript.incident)
-                yield Episode(policy, incident, transcript, graded)
+                yield Episode(policy, incident, transcript, graded, loaded.manifest.spec.role_split)

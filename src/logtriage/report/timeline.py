@@ -1,33 +1,47 @@
 """An episode replayed for people: what was seen, what was done, and what it earned."""
 
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any
 
 import attrs
 
-from logtriage.actions import IdentifyRootCause, Malformed, describe
+from logtriage.actions import Action, IdentifyRootCause, Malformed, describe
 from logtriage.codec import truth_to_json
 from logtriage.grading import GradeStatus, reward, rubric_of, score
-from logtriage.observation import observe
+from logtriage.observation import observe, slice_for
 from logtriage.rendering import render_observation
 from logtriage.replay import replay
 from logtriage.report.run import Episode
 from logtriage.report.text import clip
+from logtriage.roles import RoleSplit
+from logtriage.state import State
+from logtriage.transcript import TICK, WireAction
 
 
 @attrs.frozen
-class Step:
-    """One tick: the screen before the action, the action, and what it changed.
+class Act:
+    """What an agent did in a tick, or in joint play one role.
 
-    ``reward`` and ``total`` (the grade so far) are None in an unscored episode.
     ``text`` is what could not be read, ``reasoning`` what the agent wrote beside it.
     """
 
-    tick: int
+    role: str | None
     action: str
     text: str | None
     reasoning: str | None
     confidence: float | None
+
+
+@attrs.frozen
+class Step:
+    """One tick: the screen before it, what was done, and what that changed.
+
+    ``reward`` and ``total`` (the grade so far) are None in an unscored episode. In joint
+    play there is an act for each role, and ``screen`` is what each of them saw.
+    """
+
+    tick: int
+    acts: tuple[Act, ...]
     reward: float | None
     total: float | None
     screen: str
@@ -38,28 +52,65 @@ def steps_of(episode: Episode) -> tuple[Step, ...]:
     scored = episode.grade.status is GradeStatus.SCORED
     rubric = rubric_of(episode.incident)
     states = replay(episode.transcript, resolve=lambda _: episode.incident)
+    wires = iter(episode.transcript.actions)
     found: list[Step] = []
-    for wire, (before, state) in zip(episode.transcript.actions, pairwise(states), strict=False):
-        action, reasoning = state.actions[-1], wire.get("reasoning")
+    for before, state in pairwise(states):
+        done = state.actions[len(before.actions) :]
+        acts = [
+            _act(role, action, next(wires))
+            for role, action in zip_longest(_roles(episode)[: len(done)], done)
+        ]
         found.append(
             Step(
                 before.tick + 1,
-                clip(describe(action)),
-                clip(action.text) if isinstance(action, Malformed) else None,
-                clip(reasoning) if isinstance(reasoning, str) and reasoning else None,
-                action.confidence if isinstance(action, IdentifyRootCause) else None,
+                tuple(acts),
                 reward(before, state, rubric) if scored else None,
                 score(state, rubric) if scored else None,
-                render_observation(observe(before)),
+                _screen(before, episode.roles),
             )
         )
     return tuple(found)
 
 
+def _roles(episode: Episode) -> tuple[str, ...]:
+    return () if episode.roles is None else episode.roles.names
+
+
+def _act(role: str | None, action: Action, wire: WireAction) -> Act:
+    reasoning = wire.get("reasoning")
+    return Act(
+        role,
+        clip(describe(action)),
+        clip(action.text) if isinstance(action, Malformed) else None,
+        clip(reasoning) if isinstance(reasoning, str) and reasoning else None,
+        action.confidence if isinstance(action, IdentifyRootCause) else None,
+    )
+
+
+def _screen(state: State, roles: RoleSplit | None) -> str:
+    whole = observe(state)
+    if roles is None:
+        return render_observation(whole)
+    return "\n\n".join(
+        f"{role.name} sees\n{render_observation(slice_for(whole, role))}" for role in roles.roles
+    )
+
+
 def actions_of(episode: Episode) -> tuple[str, ...]:
-    """The played actions alone, each in a short line."""
+    """The played actions alone, a short line for each tick."""
     played = len(episode.grade.actions) - episode.grade.unplayed
-    return tuple(clip(describe(action), 120) for action in episode.grade.actions[:played])
+    told: dict[int, list[str]] = {}
+    for number, (action, wire) in enumerate(
+        zip(episode.grade.actions[:played], episode.transcript.actions, strict=False)
+    ):
+        when = wire.get(TICK)  # None in a transcript of a single agent
+        told.setdefault(number if when is None else when, []).append(clip(describe(action), 120))
+    return tuple(_line(_roles(episode)[: len(acts)], acts) for acts in told.values())
+
+
+def _line(roles: tuple[str, ...], acts: list[str]) -> str:
+    pairs = zip_longest(roles, acts)
+    return "; ".join(text if role is None else f"{role}: {text}" for role, text in pairs)
 
 
 def truth_of(episode: Episode) -> dict[str, str]:

@@ -1,0 +1,222 @@
+"""Laws of scripted teams: glue changes nothing, oracles are perfect, experts never guess."""
+
+from typing import Any
+
+import attrs
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from logtriage import Incident, Malformed, grade, observe
+from logtriage.actions import (
+    ACTION_TYPES,
+    Escalate,
+    Ignore,
+    Remediate,
+    Report,
+    Resolve,
+    Wait,
+    action_name,
+)
+from logtriage.codec import decode_transcript, encode_transcript
+from logtriage.evaluation import (
+    joint_steps,
+    play_episode,
+    play_joint_episode,
+    record_joint_episode,
+)
+from logtriage.grading import grade_transcript
+from logtriage.policies import (
+    TeamAsPolicy,
+    as_taken,
+    joint_schedule,
+    merge_slices,
+    perfect_actions,
+)
+from logtriage.registry import make_policy, make_team
+from logtriage.roles import ROLE_SPLITS, SOLO, VIEWS, Role, RoleSplit
+from property_tests.strategies import JointEpisode, incidents, joint_episodes, role_splits
+
+SOLO_SPECS = ("oracle", "expert", "first_error", "random", "constant:resolve", "constant:ignore")
+TEAM_SPECS = ("oracle", "expert", "random", "random:7", *(f"central:{one}" for one in SOLO_SPECS))
+
+
+def team_specs(split: RoleSplit) -> SearchStrategy[str]:
+    """A team for a split: one for all roles, or any policy for each."""
+    each = st.sampled_from(("oracle", "expert", "random:3"))
+    mixed = st.tuples(*(each for _ in split.roles)).map(
+        lambda specs: ",".join(f"{n}={s}" for n, s in zip(split.names, specs, strict=True))
+    )
+    return st.one_of(st.sampled_from(TEAM_SPECS), mixed)
+
+
+@given(incidents(max_services=12), st.sampled_from(SOLO_SPECS))
+def test_a_policy_as_a_team_of_one_plays_the_same_episode(incident: Incident, spec: str) -> None:
+    alone = play_episode(incident, make_policy(spec)(incident))
+    central = make_team(f"central:{spec}", SOLO)(incident)
+    assert play_joint_episode(incident, central, SOLO) == alone
+    assert play_episode(incident, TeamAsPolicy(central, SOLO)) == alone
+
+
+@given(incidents(max_services=12), st.sampled_from(("oracle", "expert")))
+def test_a_scripted_team_of_one_plays_like_the_single_agent(incident: Incident, spec: str) -> None:
+    alone = play_episode(incident, make_policy(spec)(incident))
+    team = make_team(spec, SOLO)(incident)
+    assert play_joint_episode(incident, team, SOLO) == alone
+    assert play_episode(incident, TeamAsPolicy(team, SOLO)) == alone
+
+
+@given(incidents(max_services=12), role_splits(), st.data())
+def test_every_team_plays_every_split_to_its_end_and_is_graded_from_its_transcript(
+    incident: Incident, split: RoleSplit, data: st.DataObject
+) -> None:
+    factory = make_team(data.draw(team_specs(split)), split)
+    last = play_joint_episode(incident, factory(incident), split)
+    assert last.is_closed
+    transcript = record_joint_episode(incident, factory, "team", split)
+    back = decode_transcript(encode_transcript(transcript))
+    assert back.status == "completed"
+    assert back.extra["roles"] == list(split.names)
+    resolve = {incident.id: incident}.__getitem__
+    assert grade_transcript(back, resolve=resolve) == grade(last, agent="team")
+
+
+@given(incidents(max_services=12), role_splits(), st.data())
+def test_teams_are_pure(incident: Incident, split: RoleSplit, data: st.DataObject) -> None:
+    factory = make_team(data.draw(team_specs(split)), split)
+    team, twin = factory(incident), factory(incident)
+    as_one = TeamAsPolicy(team, split)
+    memory: Any = None
+    mind: Any = None
+    for state in joint_steps(incident, team, split):
+        if state.is_closed:
+            break
+        slices = tuple(observe(state, role) for role in split.roles)
+        answer = team.act(slices, memory)
+        assert answer == team.act(slices, memory) == twin.act(slices, memory)
+        assert hash(answer) == hash(twin.act(slices, memory))
+        memory = answer[1]
+        thought = as_one.act(observe(state), mind)
+        assert thought == TeamAsPolicy(twin, split).act(observe(state), mind)
+        mind = thought[1]
+
+
+@given(incidents(), role_splits())
+def test_the_oracle_team_is_perfect_on_every_split(incident: Incident, split: RoleSplit) -> None:
+    schedule = joint_schedule(incident, split)
+    plan = perfect_actions(incident)
+    acts = [action for row in schedule for action in row if action in plan]
+    assert sorted(map(repr, acts)) == sorted(map(repr, plan))
+    assert acts[-1] == plan[-1]
+    assert all(
+        as_taken(row, split) == row or _only_waits_are_malformed(row, split) for row in schedule
+    )
+    last = play_joint_episode(incident, make_team("oracle", split)(incident), split)
+    assert grade(last).score == 1.0
+    assert last.tick == len(schedule) <= len(plan)
+    # No tick could be saved: in each but the last, whoever acts there is at work in all before.
+    for tick, row in enumerate(schedule[:-1]):
+        busy = [number for number, action in enumerate(row) if action in plan]
+        assert all(schedule[before][number] in plan for number in busy for before in range(tick))
+
+
+def _only_waits_are_malformed(row: tuple[Any, ...], split: RoleSplit) -> bool:
+    return all(
+        before == after or (before == Wait() and "wait" not in role.may)
+        for before, after, role in zip(row, as_taken(row, split), split.roles, strict=True)
+    )
+
+
+@given(incidents(), role_splits())
+def test_oracles_in_roles_of_their_own_are_perfect_too(
+    incident: Incident, split: RoleSplit
+) -> None:
+    spec = ",".join(f"{name}=oracle" for name in split.names)
+    assert grade(play_joint_episode(incident, make_team(spec, split)(incident), split)).score == 1.0
+
+
+@given(incidents(max_services=12), role_splits())
+def test_experts_do_nothing_that_they_may_not_and_nothing_out_of_ignorance(
+    incident: Incident, split: RoleSplit
+) -> None:
+    """Whatever a split hides: no wrong page, no wrong fix, and no fault is ignored."""
+    team = make_team("expert", split)(incident)
+    last = play_joint_episode(incident, team, split)
+    truth = incident.truth
+    for when, action in last.history:
+        match action:
+            case Escalate(one):
+                assert one in truth.teams
+            case Remediate(remedy, service):
+                assert (remedy, service) in truth.remedies
+            case Ignore():
+                assert truth.benign
+            case Malformed(text, _, by):
+                assert text == "wait"
+                assert by is None or "wait" not in split.role(by).may
+            case Resolve() if last.facts.fixed_at is None:
+                # Either it is the whole team, or it cannot see what was fixed, and time is up.
+                assert any(map(_is_everything, split.roles)) or (
+                    when >= incident.horizon - 2
+                    and any(
+                        "resolve" in role.may
+                        and "remediate" not in role.may
+                        and "effects" not in role.views
+                        for role in split.roles
+                    )
+                )
+            case _:
+                pass
+
+
+def _is_everything(role: Role) -> bool:
+    return role.may.issuperset(ACTION_TYPES) and role.views == set(VIEWS)
+
+
+@given(incidents(max_services=12))
+def test_without_the_board_the_expert_team_pages_and_fixes_nothing(incident: Incident) -> None:
+    split = ROLE_SPLITS["trio_without_board"]
+    last = play_joint_episode(incident, make_team("expert", split)(incident), split)
+    assert not last.facts.pages
+    assert not last.facts.remedies
+    assert last.closing == "out_of_time"
+
+
+@given(joint_episodes())
+def test_slices_of_all_views_merge_into_the_whole_screen(played: JointEpisode) -> None:
+    split, states, _ = played
+    for state in states:
+        slices = [observe(state, role) for role in split.roles]
+        merged, whole = merge_slices(slices), observe(state)
+        missing = frozenset(VIEWS).difference(*(role.views for role in split.roles))
+        assert merged.hidden == missing
+        if missing:
+            continue
+        waited = [one for one in whole.last_actions if not isinstance(one, Wait)]
+        assert set(merged.last_actions) == set(waited)
+        assert attrs.evolve(merged, last_actions=()) == attrs.evolve(whole, last_actions=())
+
+
+@given(joint_episodes(), st.data())
+def test_what_a_role_may_not_do_is_malformed_and_its_own(
+    played: JointEpisode, data: st.DataObject
+) -> None:
+    split, states, _ = played
+    said = st.sampled_from(
+        [*perfect_actions(states[0].incident), Wait(), Report("x", "other"), Malformed("", "", "y")]
+    )
+    actions = tuple(data.draw(said) for _ in split.roles)
+    taken = as_taken(actions, split)
+    assert as_taken(taken, split) == taken
+    for action, one, role in zip(actions, taken, split.roles, strict=True):
+        if isinstance(one, Malformed):
+            said_by = action.by if isinstance(action, Malformed) else None
+            assert one.by == (role.name if len(split) > 1 else said_by)
+            if not isinstance(action, Malformed):
+                assert action_name(action) not in role.may
+                assert all(kind in one.reason for kind in role.may)
+        elif isinstance(one, Report):
+            assert one == Report("x", role.name)
+        else:
+            assert one == action
+            assert action_name(one) in role.may

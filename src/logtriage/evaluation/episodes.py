@@ -1,0 +1,148 @@
+"""One episode at a time: a policy, or a team, plays an incident until it is closed."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import attrs
+
+from logtriage.actions import Action
+from logtriage.errors import LogTriageError
+from logtriage.grading import Grade
+from logtriage.incident import Incident
+from logtriage.observation import observe, slice_for
+from logtriage.policies import (
+    Policy,
+    PolicyFactory,
+    RoleFailure,
+    TeamFactory,
+    TeamPolicy,
+    as_taken,
+)
+from logtriage.roles import RoleSplit
+from logtriage.state import State, initial_state
+from logtriage.transcript import Transcript, transcript_of
+from logtriage.transition import play, play_jointly, transition, transition_jointly
+
+_CAUSE: Final = 500
+#: The key of a transcript of joint play that names the roles, in the order in which they act.
+ROLES: Final = "roles"
+
+
+class PolicyFailure(LogTriageError):
+    """A policy raised, or returned no action; ``state`` is how far the episode got."""
+
+    def __init__(self, cause: str, state: State) -> None:
+        self.cause = cause
+        self.state = state
+        super().__init__(cause)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.cause, self.state)
+
+
+def steps(incident: Incident, policy: Policy) -> Iterator[State]:
+    """Every state of an episode, from the first to the one in which it is closed.
+
+    Raises:
+        PolicyFailure: if the policy raises, or returns what is no action here.
+    """
+    state, memory = initial_state(incident), None
+    yield state
+    while not state.is_closed:
+        try:
+            action, memory = policy.act(observe(state), memory)
+            if not isinstance(action, Action):
+                raise TypeError(f"a policy must return an action, got {type(action).__name__}")
+            after = transition(state, action)
+        except Exception as error:
+            raise _failure(state, _say(error)) from error
+        state = after
+        yield state
+
+
+def joint_steps(incident: Incident, team: TeamPolicy, split: RoleSplit) -> Iterator[State]:
+    """:func:`steps` of a team: in each tick every role acts once, in role order.
+
+    What a role may not do is a malformed action of that role, whose reason names what it
+    may (:func:`logtriage.policies.as_taken`).
+
+    Raises:
+        PolicyFailure: as :func:`steps`; the cause names the role, where one is to blame.
+    """
+    state, memory = initial_state(incident), None
+    yield state
+    while not state.is_closed:
+        whole = observe(state)
+        try:
+            slices = tuple(slice_for(whole, role) for role in split.roles)
+            actions, memory = team.act(slices, memory)
+            after = transition_jointly(state, as_taken(actions, split))
+        except RoleFailure as failure:
+            cause = f"{split.names[failure.number]}: {failure.cause}"
+            raise _failure(state, cause) from failure
+        except Exception as error:
+            raise _failure(state, _say(error)) from error
+        state = after
+        yield state
+
+
+def play_episode(incident: Incident, policy: Policy) -> State:
+    """Let a policy play an incident until it is closed.
+
+    Raises:
+        PolicyFailure: as :func:`steps`.
+    """
+    *_, last = steps(incident, policy)
+    return last
+
+
+def play_joint_episode(incident: Incident, team: TeamPolicy, split: RoleSplit) -> State:
+    """Let a team play an incident until it is closed.
+
+    Raises:
+        PolicyFailure: as :func:`joint_steps`.
+    """
+    *_, last = joint_steps(incident, team, split)
+    return last
+
+
+def record_episode(incident: Incident, factory: PolicyFactory, agent: str) -> Transcript:
+    """The transcript of an episode; unscored, with its cause, if the policy fails."""
+    return _record(incident, lambda: steps(incident, factory(incident)), agent)
+
+
+def record_joint_episode(
+    incident: Incident, factory: TeamFactory, agent: str, split: RoleSplit
+) -> Transcript:
+    """:func:`record_episode` of a team; the transcript names the roles."""
+    one = _record(incident, lambda: joint_steps(incident, factory(incident), split), agent)
+    recorded: Transcript = attrs.evolve(one, extra={ROLES: list(split.names)})
+    return recorded
+
+
+def _record(incident: Incident, begin: Callable[[], Iterator[State]], agent: str) -> Transcript:
+    try:
+        states = begin()
+    except Exception as error:
+        cause = f"policy could not be made: {_say(error)}"
+        return transcript_of(initial_state(incident), agent=agent, status=cause)
+    try:
+        *_, last = states
+    except PolicyFailure as failure:
+        return transcript_of(failure.state, agent=agent, status=failure.cause)
+    return transcript_of(last, agent=agent)
+
+
+def played_state(incident: Incident, graded: Grade) -> State:
+    """The state that a scored grade is of."""
+    if graded.schedule is None:
+        return play(incident, graded.actions)[0]
+    return play_jointly(incident, tuple(zip(graded.schedule, graded.actions, strict=True)))[0]
+
+
+def _failure(state: State, cause: str) -> PolicyFailure:
+    return PolicyFailure(f"policy failed in tick {state.tick + 1}: {cause}"[:_CAUSE], state)
+
+
+def _say(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:_CAUSE]

@@ -1,0 +1,154 @@
+"""Oracles that play together: the ceiling of every role split."""
+
+from collections.abc import Iterable
+
+import attrs
+
+from logtriage.actions import (
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Remediate,
+    Report,
+    action_name,
+)
+from logtriage.incident import Incident
+from logtriage.observation import Observation
+from logtriage.policies.base import Memory
+from logtriage.policies.oracle import perfect_actions
+from logtriage.policies.team import idle
+from logtriage.roles import NO_FAULT, REPORT_WORDS, Role, RoleSplit
+
+
+def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, ...], ...]:
+    """A shortest joint schedule of the perfect actions: for each tick, one action a role.
+
+    Each action goes to the first role that may take it, as early as that role is free;
+    the closing action comes after all others, within the same tick if its role acts
+    last.
+    """
+    *plan, close = perfect_actions(incident)
+    by_role: list[list[Action]] = [[] for _ in split.roles]
+    last = (-1, -1)
+    for action in plan:
+        place = _first_able(action, split)
+        last = max(last, (len(by_role[place]), place))
+        by_role[place].append(action)
+    place = _first_able(close, split)
+    ticks = max(len(by_role[place]), last[0] if last[1] < place else last[0] + 1)
+    return tuple(
+        tuple(
+            close
+            if (tick, number) == (ticks, place)
+            else mine[tick]
+            if tick < len(mine)
+            else idle(role)
+            for number, (role, mine) in enumerate(zip(split.roles, by_role, strict=True))
+        )
+        for tick in range(ticks + 1)
+    )
+
+
+def _first_able(action: Action, split: RoleSplit) -> int:
+    kind = action_name(action)
+    return next(place for place, role in enumerate(split.roles) if kind in role.may)
+
+
+@attrs.frozen
+class OracleTeam:
+    """Plays :func:`joint_schedule`: what a team reaches that knows everything."""
+
+    incident: Incident
+    split: RoleSplit
+
+    def act(
+        self,
+        observations: tuple[Observation, ...],  # noqa: ARG002
+        memory: Memory,
+    ) -> tuple[tuple[Action, ...], Memory]:
+        """The next row of the schedule, then nothing; memory is the row."""
+        row = 0 if memory is None else memory
+        schedule = joint_schedule(self.incident, self.split)
+        if row >= len(schedule):
+            return tuple(map(idle, self.split.roles)), row
+        return schedule[row], row + 1
+
+
+@attrs.frozen
+class OracleRole:
+    """One role that knows the truth, among others who may not.
+
+    Plays its part of :func:`joint_schedule`; in the first tick in which that leaves it
+    nothing to do it tells the others the fault, if it may report. Where it can see what
+    is missing it gives them time: it fixes once the root cause is declared, since a fix
+    takes the evidence away, and closes once everything is done.
+    """
+
+    incident: Incident
+    split: RoleSplit
+    role: Role
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        """The next action of its part; memory is how many of them were played."""
+        position = 0 if memory is None else memory
+        place = self.split.roles.index(self.role)
+        plan = perfect_actions(self.incident)
+        schedule = joint_schedule(self.incident, self.split)
+        part = [row[place] for row in schedule if row[place] in plan]
+        if position < len(part) and not self._early(part[position], observation):
+            return part[position], position + 1
+        return self._news(observation) or idle(self.role), position
+
+    def _news(self, observation: Observation) -> Report | None:
+        """What the others should know and were not told yet."""
+        truth = self.incident.truth
+        word = NO_FAULT if truth.fault is None else truth.fault.kind
+        report = Report(word, self.role.name)
+        known = truth.benign or word in REPORT_WORDS
+        told = any(one == report for _, one in observation.reports)
+        return report if known and not told and "report" in self.role.may else None
+
+    def _early(self, action: Action, observation: Observation) -> bool:
+        """Whether something that must come first is missing, and there is time to wait."""
+        plan = perfect_actions(self.incident)
+        if isinstance(action, Remediate):
+            first = [one for one in plan if isinstance(one, IdentifyRootCause)]
+            return observation.ticks_left > 2 and self._missing(first, observation)
+        if action != plan[-1] or observation.ticks_left <= 1:
+            return False
+        return observation.tick < self._closing_tick() or self._missing(plan[:-1], observation)
+
+    def _closing_tick(self) -> int:
+        """When oracles in all roles are done, the fix held back included."""
+        schedule = joint_schedule(self.incident, self.split)
+        at = {
+            type(action): (tick, place)
+            for tick, row in enumerate(schedule)
+            for place, action in enumerate(row)
+        }
+        last = len(schedule) - 1
+        if Remediate not in at or IdentifyRootCause not in at:
+            return last
+        fixed, place = at[Remediate]
+        fixed = max(fixed, at[IdentifyRootCause][0] + 1)
+        return max(last, fixed if place < self.split.roles.index(self.role) else fixed + 1)
+
+    def _missing(self, actions: Iterable[Action], observation: Observation) -> bool:
+        """Whether any of these was not taken yet, as far as the role can see."""
+        for action in actions:
+            match action:
+                case ClassifySeverity():
+                    done, view = observation.severity is not None, "declarations"
+                case IdentifyRootCause():
+                    done, view = observation.root_cause is not None, "declarations"
+                case Escalate():
+                    done, view = bool(observation.pages), "declarations"
+                case Remediate(remedy, service):
+                    done, view = (str(remedy), service) in observation.remedies, "effects"
+                case _:
+                    continue
+            visible = view not in observation.hidden or action_name(action) in self.role.may
+            if visible and not done:
+                return True
+        return False

@@ -1,0 +1,134 @@
+"""What a team is: the observations of all roles in, one action for each of them out."""
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+import attrs
+
+from logtriage.actions import (
+    Action,
+    Malformed,
+    Report,
+    RequestMoreLogs,
+    Wait,
+    action_name,
+    describe,
+)
+from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.incident import Incident
+from logtriage.observation import Observation
+from logtriage.policies.base import Memory, Policy
+from logtriage.roles import Role, RoleSplit
+
+
+class TeamPolicy(Protocol):
+    """Decides for all roles of a split in one tick. Pure: what it remembers, it returns.
+
+    Observations and actions stand in the order of the roles. The same observations and
+    memory always give the same actions and memory.
+    """
+
+    def act(
+        self, observations: tuple[Observation, ...], memory: Memory
+    ) -> tuple[tuple[Action, ...], Memory]:
+        """One action for each role, and the memory to hand in with the next observations."""
+
+
+#: Makes the team that plays one incident.
+TeamFactory = Callable[[Incident], TeamPolicy]
+#: Makes the policy of one role of a split on one incident.
+RoleFactory = Callable[[Incident, RoleSplit, Role], Policy]
+
+
+class RoleFailure(LogTriageError):
+    """The policy of one role raised; ``number`` is its place in the split."""
+
+    def __init__(self, number: int, cause: str) -> None:
+        self.number = number
+        self.cause = cause
+        super().__init__(f"role {number}: {cause}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.number, self.cause)
+
+
+def _as_policies(policies: Iterable[Policy]) -> tuple[Policy, ...]:
+    return tuple(policies)
+
+
+@attrs.frozen
+class RolePolicies:
+    """A team of one ordinary policy for each role, in role order.
+
+    Each has its own slice and its own memory: what the roles know of one another, they
+    know from the board. The team's memory is the tuple of theirs.
+    """
+
+    policies: tuple[Policy, ...] = attrs.field(converter=_as_policies)
+
+    def act(
+        self, observations: tuple[Observation, ...], memory: Memory
+    ) -> tuple[tuple[Action, ...], Memory]:
+        """What each policy makes of its own slice.
+
+        Raises:
+            InvalidInput: if there are not as many observations as policies.
+            RoleFailure: if a policy raises; its exception is the cause.
+        """
+        if len(observations) != len(self.policies):
+            raise InvalidInput(f"{len(self.policies)} policies for {len(observations)} roles")
+        notes = (None,) * len(self.policies) if memory is None else memory
+        decided = [
+            _ask(number, *one)
+            for number, one in enumerate(zip(self.policies, observations, notes, strict=True))
+        ]
+        return tuple(action for action, _ in decided), tuple(note for _, note in decided)
+
+
+def _ask(
+    number: int, policy: Policy, observation: Observation, notes: Memory
+) -> tuple[Action, Memory]:
+    try:
+        return policy.act(observation, notes)
+    except Exception as error:
+        raise RoleFailure(number, f"{type(error).__name__}: {error}") from error
+
+
+def idle(role: Role) -> Action:
+    """What a role does that has nothing to do: wait; if it may not, look around if it may.
+
+    If it may neither, it still says ``wait``, which :func:`as_taken` makes malformed:
+    that changes nothing either.
+    """
+    if "wait" not in role.may and "request_more_logs" in role.may:
+        return RequestMoreLogs(None)
+    return Wait()
+
+
+def as_taken(actions: tuple[Action, ...], split: RoleSplit) -> tuple[Action, ...]:
+    """The actions that the roles of a split take if they decide for these.
+
+    What a role may not do is a :class:`Malformed` of that role, whose reason names what
+    it may. Reports and malformed actions bear the name of the role that they come from,
+    whatever they said (but a role that plays alone needs none to be told apart).
+
+    Raises:
+        InvalidInput: if there is not one action for each role.
+        TypeError: for what is no action.
+    """
+    if len(actions) != len(split):
+        raise InvalidInput(f"{len(actions)} actions for the roles {', '.join(split.names)}")
+    by = split.names if len(split) > 1 else (None,)
+    return tuple(map(_as_taken, actions, split.roles, by))
+
+
+def _as_taken(action: Action, role: Role, by: str | None) -> Action:
+    if not isinstance(action, Action):
+        raise TypeError(f"{role.name} must return an action, got {type(action).__name__}")
+    if isinstance(action, Malformed):
+        return action if by is None else attrs.evolve(action, by=by)
+    name = action_name(action)
+    if name not in role.may:
+        may = ", ".join(sorted(role.may))
+        return Malformed(describe(action), f"{role.name} may not {name}; it may: {may}", by)
+    return attrs.evolve(action, by=role.name) if isinstance(action, Report) else action

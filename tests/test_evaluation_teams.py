@@ -1,0 +1,349 @@
+"""Runs of teams: played jointly, kept with their split, summed up, compared and shown."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage.actions import Action, Escalate, Malformed, Report, Resolve, Wait
+from logtriage.codec import role_split_to_json
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.evaluation import (
+    PolicyFailure,
+    RunSpec,
+    compare_runs,
+    evaluate,
+    joint_steps,
+    load_run,
+    play_joint_episode,
+    played_state,
+    record_joint_episode,
+)
+from logtriage.generator import make_incident
+from logtriage.grading import grade, grade_transcript
+from logtriage.incident import Incident
+from logtriage.observation import Observation, observe
+from logtriage.policies import ExpertPolicy, Policy, RolePolicies, TeamPolicy
+from logtriage.registry import make_team
+from logtriage.rendering import render_observation
+from logtriage.roles import DUO, SOLO, TRIO, TRIO_WITHOUT_BOARD, Role, RoleSplit
+from tests.test_evaluation_runner import contents
+
+INCIDENT = make_incident("cascading_failure-v1/test/42")
+TASKS = ("single_crash-v1", "silent_degradation-v1")
+MIXED = "triage=expert,escalation=oracle,remediation=random:7"
+SPEC = RunSpec(["expert", "random", MIXED], TASKS, episodes=5, role_split=TRIO)
+
+
+class Waiting:
+    """Waits, then raises what it was given."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
+        if observation.tick:
+            raise self.error
+        return Wait(), memory
+
+
+class Saying:
+    def __init__(self, said: Any) -> None:
+        self.said = said
+
+    def act(self, _: Observation, memory: Any) -> tuple[Action, Any]:
+        return self.said, memory
+
+
+def team(*policies: Policy) -> RolePolicies:
+    return RolePolicies(policies)
+
+
+def failing_on_third(incident: Incident) -> TeamPolicy:
+    broken = Waiting(ConnectionError("model server is gone"))
+    found = make_team("expert", TRIO)(incident)
+    if not incident.id.endswith("/2"):
+        return found
+    return team(ExpertPolicy(TRIO.roles[0]), broken, ExpertPolicy(TRIO.roles[2]))
+
+
+# -- episodes ----------------------------------------------------------------------------
+
+
+def test_a_role_that_raises_is_named_and_its_episode_unscored() -> None:
+    broken = team(Saying(Wait()), Waiting(OSError("gone")), Saying(Wait()))
+    transcript = record_joint_episode(INCIDENT, lambda _: broken, "mine", TRIO)
+    assert transcript.status == "policy failed in tick 2: escalation: OSError: gone"
+    assert [one["tick"] for one in transcript.actions] == [0, 0, 0]
+    assert transcript.extra["roles"] == ["triage", "escalation", "remediation"]
+    graded = grade_transcript(transcript)
+    assert graded.score is None
+    assert graded.cause == transcript.status
+    with pytest.raises(PolicyFailure) as caught:
+        play_joint_episode(INCIDENT, broken, TRIO)
+    assert caught.value.state.tick == 1
+
+
+def test_a_team_that_cannot_be_made_is_a_failure() -> None:
+    def broken(_: Incident) -> TeamPolicy:
+        raise OSError("no such model")
+
+    transcript = record_joint_episode(INCIDENT, broken, "mine", TRIO)
+    assert transcript.status == "policy could not be made: OSError: no such model"
+
+
+@pytest.mark.parametrize("said", ["resolve", None, Escalate("nobody")])
+def test_what_is_no_action_here_is_a_failure(said: Any) -> None:
+    wrong = team(Saying(Wait()), Saying(said), Saying(Wait()))
+    transcript = record_joint_episode(INCIDENT, lambda _: wrong, "mine", TRIO)
+    assert transcript.status.startswith("policy failed in tick 1: ")
+    assert not transcript.actions
+
+
+def test_an_interrupt_is_no_failure_of_the_team() -> None:
+    stopped = team(*[Waiting(KeyboardInterrupt())] * 3)
+    with pytest.raises(KeyboardInterrupt):
+        record_joint_episode(INCIDENT, lambda _: stopped, "mine", TRIO)
+
+
+def test_what_a_role_may_not_do_is_malformed_and_only_its_own_screen_says_so() -> None:
+    wrong = team(Saying(Resolve()), Saying(Wait()), Saying(Wait()))
+    *_, last = joint_steps(INCIDENT, wrong, TRIO)
+    assert last.closing == "out_of_time"
+    first = last.actions[0]
+    assert isinstance(first, Malformed)
+    assert first.by == "triage"
+    screens = [render_observation(observe(last, role)) for role in TRIO.roles]
+    assert "LAST: not understood: triage may not resolve; it may: classify" in screens[0]
+    assert not any("not understood" in one for one in screens[1:])
+
+
+def test_the_state_of_a_joint_grade_is_the_one_that_was_played() -> None:
+    last = play_joint_episode(INCIDENT, make_team("expert", TRIO)(INCIDENT), TRIO)
+    assert played_state(INCIDENT, grade(last)) == last
+
+
+# -- runs --------------------------------------------------------------------------------
+
+
+def test_any_number_of_processes_writes_the_same_files(tmp_path: Path) -> None:
+    alone = evaluate(SPEC, tmp_path / "one")
+    assert alone == evaluate(SPEC, tmp_path / "two", jobs=2)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert len(contents(tmp_path / "one")) == 2 + 6
+
+
+@pytest.mark.parametrize("stop_at", [1, 11, 29])
+def test_interrupted_and_resumed_is_as_if_never_interrupted(tmp_path: Path, stop_at: int) -> None:
+    def interrupt(done: int, _: int) -> None:
+        if done == stop_at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(SPEC, tmp_path / "run", on_progress=interrupt)
+    evaluate(SPEC, tmp_path / "run")
+    evaluate(SPEC, tmp_path / "whole")
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
+
+
+def test_the_split_is_kept_in_full_and_read_back(tmp_path: Path) -> None:
+    mine = RoleSplit("mine", [attrs.evolve(TRIO.roles[0], name="finder"), *TRIO.roles[1:]])
+    spec = RunSpec(["expert"], TASKS, episodes=2, role_split=mine)
+    evaluate(spec, tmp_path)
+    written = json.loads((tmp_path / "run.json").read_text())
+    assert written["role_split"] == role_split_to_json(mine)
+    assert load_run(tmp_path).manifest.spec == spec
+    path = tmp_path / "transcripts" / "expert--single_crash-v1.jsonl"
+    for line in path.read_text().splitlines():
+        assert json.loads(line)["roles"] == ["finder", "escalation", "remediation"]
+
+
+def test_a_built_in_split_may_be_given_by_its_name() -> None:
+    assert RunSpec(["expert"], TASKS, role_split="duo").role_split == DUO
+    assert RunSpec(["expert"], TASKS).role_split is None
+    with pytest.raises(UnknownName, match="unknown role split 'quartet'; known: solo, duo, trio"):
+        RunSpec(["expert"], TASKS, role_split="quartet")
+
+
+def test_runs_from_before_there_were_splits_are_of_single_agents(tmp_path: Path) -> None:
+    spec = RunSpec(["expert"], TASKS, episodes=2)
+    evaluate(spec, tmp_path)
+    manifest = json.loads((tmp_path / "run.json").read_text())
+    assert manifest.pop("role_split") is None
+    (tmp_path / "run.json").write_text(json.dumps(manifest))
+    assert load_run(tmp_path).manifest.spec == spec
+    evaluate(spec, tmp_path)
+
+
+OTHER = RoleSplit("trio", (*TRIO.roles, Role("scribe", ["slo"], ["report"])))
+
+
+@pytest.mark.parametrize(
+    ("other", "difference"),
+    [
+        (None, 'role_split is "trio", asked for null'),
+        (DUO, 'role_split is "trio", asked for "duo"'),
+        (OTHER, "scribe"),
+    ],
+)
+def test_a_run_with_another_split_is_another_run(
+    tmp_path: Path, other: RoleSplit | None, difference: str
+) -> None:
+    evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=TRIO), tmp_path)
+    before = contents(tmp_path)
+    with pytest.raises(InvalidInput, match="holds another run") as caught:
+        evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=other), tmp_path)
+    assert difference in str(caught.value)
+    assert contents(tmp_path) == before
+
+
+def test_a_damaged_split_is_named(tmp_path: Path) -> None:
+    evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=TRIO), tmp_path)
+    manifest = json.loads((tmp_path / "run.json").read_text())
+    for wrong, message in (
+        ({**manifest["role_split"], "roles": 3}, r"run\.json: role_split: .*expected a list"),
+        ("trio", r"run\.json: role_split: expected dict, got 'trio'"),
+    ):
+        (tmp_path / "run.json").write_text(json.dumps({**manifest, "role_split": wrong}))
+        with pytest.raises(InvalidInput, match=message):
+            load_run(tmp_path)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_teams_of_ones_own_and_their_failures(tmp_path: Path, jobs: int) -> None:
+    spec = RunSpec(["mine"], TASKS[:1], episodes=4, role_split=TRIO)
+    (row,) = evaluate(spec, tmp_path, jobs=jobs, teams={"mine": failing_on_third})
+    assert (row.episodes, row.unscored) == (4, 1)
+    assert row.grade is not None
+    assert row.grade.mean > 0.9
+    cause = load_run(tmp_path).grades["mine", TASKS[0]][2].cause
+    assert cause == "policy failed in tick 2: escalation: ConnectionError: model server is gone"
+
+
+def test_an_unknown_team_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="unknown team 'first_error'; known: oracle"):
+        evaluate(RunSpec(["first_error"], TASKS, role_split=TRIO), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_team_of_one_has_the_figures_of_the_single_agent(tmp_path: Path) -> None:
+    alone = evaluate(RunSpec(["expert", "oracle"], TASKS, episodes=20), tmp_path / "a")
+    spec = RunSpec(["expert", "oracle"], TASKS, episodes=20, role_split=SOLO)
+    solo = evaluate(spec, tmp_path / "b")
+    assert [attrs.evolve(row, role_split=None) for row in solo] == list(alone)
+    assert {row.role_split for row in solo} == {"solo"}
+    assert {row.role_split for row in alone} == {None}
+
+
+def test_figures_of_joint_play(tmp_path: Path) -> None:
+    spec = RunSpec(["oracle", "expert"], TASKS, episodes=20, role_split=TRIO)
+    rows = {(row.policy, row.task): row for row in evaluate(spec, tmp_path)}
+    oracle, expert = rows["oracle", TASKS[0]], rows["expert", TASKS[0]]
+    assert oracle.ticks == 2.0  # in six actions
+    assert oracle.root_cause == oracle.severity == oracle.solved == 1.0
+    assert expert.ticks is not None
+    assert 5.0 <= expert.ticks < 6.0
+    assert expert.brier == pytest.approx(0.03**2)
+    assert rows["expert", TASKS[1]].ignored == rows["expert", TASKS[1]].mis_page == 0.0
+
+
+def test_splits_are_compared_on_the_same_incidents(tmp_path: Path) -> None:
+    for split in (TRIO, TRIO_WITHOUT_BOARD):
+        spec = RunSpec(["expert"], TASKS[:1], episodes=20, role_split=split)
+        evaluate(spec, tmp_path / split.name)
+    with_board, without = (load_run(tmp_path / one.name) for one in (TRIO, TRIO_WITHOUT_BOARD))
+    (compared,) = compare_runs(with_board, without)
+    assert (compared.shared, compared.worse) == (20, 20)
+    assert compared.mean_b == pytest.approx(0.5)
+
+
+def test_recorded_incidents_are_played_by_teams_too(tmp_path: Path) -> None:
+    spec = RunSpec(["oracle", "expert"], ["recorded"], role_split=TRIO)
+    rows = evaluate(spec, tmp_path)
+    assert [row.unscored for row in rows] == [0, 0]
+    assert rows[0].grade is not None
+    assert rows[0].grade.mean == 1.0
+
+
+# -- the report --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def run_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("runs") / "teams"
+    spec = RunSpec(["expert", "mine"], TASKS[:1], episodes=4, role_split=TRIO)
+    evaluate(spec, directory, teams={"mine": failing_on_third})
+    return directory
+
+
+def test_the_page_shows_what_each_role_did_in_each_tick(run_dir: Path, tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    from logtriage.report import write_report
+
+    write_report(run_dir, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert "<code>trio</code> <small>(triage, escalation, remediation)</small>" in text
+    acts = re.findall(r'<span class="by"><b>(\w+)</b> <code>(\w+)', text)
+    assert ("triage", "classify_severity") in acts
+    assert ("escalation", "escalate") in acts
+    assert ("remediation", "remediate") in acts
+    assert ("escalation", "remediate") not in acts
+    assert "escalation sees\nTICK 0/8\nCHANGES" in text
+    assert "Not scored: policy failed in tick 2: escalation: ConnectionError" in text
+
+
+def test_the_timeline_has_a_step_a_tick_and_its_rewards_add_up(run_dir: Path) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    from logtriage.report.run import read_run
+    from logtriage.report.timeline import actions_of, steps_of
+
+    run = read_run(run_dir)
+    assert run.roles == TRIO
+    for episode in run.episodes:
+        steps = steps_of(episode)
+        assert [step.tick for step in steps] == list(range(1, len(steps) + 1))
+        assert all([act.role for act in one.acts] == list(TRIO.names) for one in steps)
+        told = ["; ".join(f"{act.role}: {act.action}" for act in step.acts) for step in steps]
+        assert list(actions_of(episode)) == told
+        if episode.grade.score is not None:
+            assert sum(step.reward or 0.0 for step in steps) == episode.grade.score
+            assert len(steps) == episode.grade.ticks
+
+
+def test_a_tick_that_is_null_is_none_at_all(tmp_path: Path) -> None:
+    """As a table of transcripts may pad it; then each action has a tick of its own."""
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    from logtriage.report.run import read_run
+    from logtriage.report.timeline import actions_of, steps_of
+
+    evaluate(RunSpec(["expert"], TASKS[:1], episodes=1), tmp_path)
+    path = tmp_path / "transcripts" / "expert--single_crash-v1.jsonl"
+    record = json.loads(path.read_text())
+    padded = [{**wire, "tick": None} for wire in record["actions"]]
+    path.write_text(json.dumps({**record, "actions": padded}) + "\n")
+    (episode,) = read_run(tmp_path).episodes
+    steps = steps_of(episode)
+    assert list(actions_of(episode)) == [act.action for step in steps for act in step.acts]
+    assert len(steps) == len(padded)
+
+
+def test_a_closing_act_cuts_its_tick_short(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    from logtriage.report.run import read_run
+    from logtriage.report.timeline import actions_of, steps_of
+
+    wrong = next(one for one in INCIDENT.topology.teams if one not in INCIDENT.truth.teams)
+    hasty = team(Saying(Report("x")), Saying(Escalate(wrong)), Saying(Resolve()))
+    spec = RunSpec(["hasty"], ["cascading_failure-v1"], start=42, episodes=1, role_split=TRIO)
+    evaluate(spec, tmp_path, teams={"hasty": lambda _: hasty})
+    (episode,) = read_run(tmp_path).episodes
+    (step,) = steps_of(episode)
+    assert [act.role for act in step.acts] == ["triage", "escalation"]
+    assert actions_of(episode) == (f"triage: report x; escalation: escalate {wrong}",)
