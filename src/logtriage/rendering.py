@@ -121,7 +121,7 @@ def render_observation(observation: Observation) -> str:
     parts = [_header(observation)]
     if "effects" not in hidden and observation.last_actions:
         parts.append(
-            f"LAST: {'; '.join(_effect(observation, a) for a in observation.last_actions)}"
+            f"LAST: {'; '.join(effect_of(observation, a) for a in observation.last_actions)}"
         )
     if observation.closing is not None:
         parts.append(f"CLOSED: {observation.closing}")
@@ -140,7 +140,7 @@ def render_observation(observation: Observation) -> str:
         rows = (f"{c.minutes_ago} min ago {c.service} {c.detail}" for c in observation.changes)
         parts.append(f"CHANGES: {'; '.join(rows)}")
     if observation.directory:
-        parts.append(_directory(observation))
+        parts.append(_directory(observation.topology, observation.directory))
     if "declarations" not in hidden:
         parts.append(_declared(observation))
     return "\n".join(parts)
@@ -178,11 +178,12 @@ def _health(observation: Observation) -> str:
     return "\n".join((f"HEALTH (was: p99 {minutes} min ago):", *known))
 
 
-def _directory(observation: Observation) -> str:
-    names = observation.topology.names
+@lru_cache(maxsize=1024)
+def _directory(topology: Topology, directory: tuple[str, ...]) -> str:
+    names = topology.names
     rows = []
-    for team in observation.topology.teams:
-        owned = [n for n, owner in zip(names, observation.directory, strict=True) if owner == team]
+    for team in topology.teams:
+        owned = [n for n, owner in zip(names, directory, strict=True) if owner == team]
         if len(owned) == len(names):
             rows.append(f"{team}: all services")
         elif owned:
@@ -196,7 +197,7 @@ def _declared(observation: Observation) -> str:
     return f"{text}, paged {', '.join(observation.pages)}" if observation.pages else text
 
 
-def _effect(observation: Observation, action: Action) -> str:
+def effect_of(observation: Observation, action: Action) -> str:
     """What came of an action, as far as the one who took it can tell."""
     if isinstance(action, Malformed):
         return f"not understood: {action.reason}"

@@ -12,3 +12,10 @@ Bundle = Annotated[
         metavar="FILE", help="Recorded incidents from this bundle, not those that are shipped."
     ),
 ]
+EnvUrl = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Play on this server (logtriage serve), not here; LOGTRIAGE_TOKEN is its token.",
+    ),
+]

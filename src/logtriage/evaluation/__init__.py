@@ -12,7 +12,14 @@ transcripts in it, by the one grader.
 from logtriage.evaluation.compare import Comparison, compare_runs
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.manifest import Manifest
-from logtriage.evaluation.runner import PolicyFailure, evaluate, play_episode, record_episode, steps
+from logtriage.evaluation.runner import (
+    PolicyFailure,
+    Recorder,
+    evaluate,
+    play_episode,
+    record_episode,
+    steps,
+)
 from logtriage.evaluation.spec import RECORDED_TASK, Cell, RunSpec, plan
 from logtriage.evaluation.statistics import Interval, brier, mean_interval, paired_difference
 from logtriage.evaluation.store import LoadedRun, load_run
@@ -28,6 +35,7 @@ __all__ = [
     "LoadedRun",
     "Manifest",
     "PolicyFailure",
+    "Recorder",
     "Row",
     "RunSpec",
     "brier",

@@ -41,6 +41,8 @@ _CAUSE: Final = 500
 
 #: Called with the episodes that are done and those there are in all.
 OnProgress = Callable[[int, int], None]
+#: Plays an incident of that id with a policy, for an agent of that name, and records it.
+Recorder = Callable[[str, PolicyFactory, str], Transcript]
 _Lines = Generator[tuple[Cell, bytes], None, None]
 
 
@@ -113,6 +115,7 @@ def evaluate(
     fresh: bool = False,
     factories: Mapping[str, PolicyFactory] | None = None,
     on_progress: OnProgress | None = None,
+    recorder: Recorder | None = None,
 ) -> tuple[Row, ...]:
     """Play a run, or what is left of it, and sum it up.
 
@@ -128,6 +131,8 @@ def evaluate(
         fresh: throw away a run that is in the directory already.
         factories: policies that the registry does not know, by their names in ``spec``.
         on_progress: called at the start and after each step of progress.
+        recorder: plays the episodes elsewhere than in this process, on a server say; it
+            must be picklable for several jobs.
 
     Raises:
         UnknownName: for a policy that is neither registered nor in ``factories``.
@@ -149,7 +154,8 @@ def evaluate(
         on_progress(done, total)
     if done < total:
         (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
-    with closing(_played(left, incidents, made, jobs)) as played:
+    record = _Here(incidents) if recorder is None else recorder
+    with closing(_played(left, record, made, jobs)) as played:
         for cell, lines in played:
             with store.transcripts_path(directory, cell).open("ab") as file:
                 file.write(lines)
@@ -167,18 +173,28 @@ class _Chunk:
 
     cell: Cell
     factory: PolicyFactory
+    record: Recorder
+
+
+@attrs.frozen
+class _Here:
+    """Records episodes that are played in this process."""
+
     incidents: Incidents
+
+    def __call__(self, incident_id: str, factory: PolicyFactory, agent: str) -> Transcript:
+        return record_episode(self.incidents(incident_id), factory, agent)
 
 
 def _played(
-    cells: list[Cell], incidents: Incidents, made: Mapping[str, PolicyFactory], jobs: int
+    cells: list[Cell], record: Recorder, made: Mapping[str, PolicyFactory], jobs: int
 ) -> _Lines:
     """The transcripts of all cells as lines, in order."""
     episodes = sum(len(cell.ids) for cell in cells)
     # Alone, each episode is written when it is over; others share the work in small shares.
     size = 1 if jobs == 1 else max(1, min(_CHUNK, episodes // (jobs * _AHEAD)))
     chunks = [
-        _Chunk(attrs.evolve(cell, ids=cell.ids[at : at + size]), made[cell.policy], incidents)
+        _Chunk(attrs.evolve(cell, ids=cell.ids[at : at + size]), made[cell.policy], record)
         for cell in cells
         for at in range(0, len(cell.ids), size)
     ]
@@ -216,8 +232,7 @@ def _be_quiet() -> None:
 def _play(chunk: _Chunk) -> bytes:
     cell = chunk.cell
     return b"".join(
-        _line(record_episode(chunk.incidents(incident), chunk.factory, cell.policy))
-        for incident in cell.ids
+        _line(chunk.record(incident, chunk.factory, cell.policy)) for incident in cell.ids
     )
 
 
