@@ -26,7 +26,7 @@ DEMO_EVAL := eval oracle expert first_error random --task all --split test --epi
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help demo install test lint format types layers unit properties bench-smoke bench \
-	test-versions test-wheel check-python clean
+	test-versions test-wheel test-adapters check-python clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,7 +41,7 @@ demo: $(DEMO_STAMP) ## scripted agents triage drawn incidents, graded (installs 
 	@echo "transcripts and summary: $(DEMO_OUT); triage that incident yourself:"
 	@echo "  $(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT)"
 
-test: lint types layers unit properties bench-smoke test-versions test-wheel ## every check, from nothing; what CI runs
+test: lint types layers unit properties bench-smoke test-versions test-wheel test-adapters ## every check, from nothing; what CI runs
 	@echo "all checks passed"
 
 install: $(STAMP) ## the development environment, in $(VENV)
@@ -61,7 +61,7 @@ layers: $(STAMP) ## import-linter: who may import whom
 	$(BIN)/lint-imports
 
 unit: $(STAMP) ## tests/
-	$(PYTEST) -n $(WORKERS) tests $(PYTEST_ARGS)
+	$(PYTEST) -n $(WORKERS) --ignore=tests/adapters tests $(PYTEST_ARGS)
 
 properties: $(STAMP) ## the laws in property_tests/, the same examples every time
 	$(PYTEST) -n $(WORKERS) --hypothesis-profile ci property_tests $(PYTEST_ARGS)
@@ -81,6 +81,9 @@ test-versions: ## golden transcripts under the other supported Pythons that are 
 
 test-wheel: $(STAMP) ## build the wheel and use it from outside the source tree
 	scripts/test_wheel.sh $(BIN)/python "$(DEMO_EVAL)" "$(DEMO_INCIDENT)"
+
+test-adapters: | check-python ## tests/adapters/, each framework in an environment of its own
+	scripts/test_adapters.sh $(PYTHON)
 
 clean: ## remove environments, build products and caches
 	rm -rf .venv .venv-* $(VENV) build dist .benchmarks .hypothesis .import_linter_cache \

@@ -97,7 +97,9 @@ def echo(sessions: int) -> Iterator[Server]:
             text = root.joinpath(name).read_text(encoding="utf-8")
             text = text.replace("__ENV_NAME__", "echo").replace("__ENV_CLASS_NAME__", "Echo")
             # As the template says: one session is the default, more are for the user to set.
-            text, changed = re.subn(r"max_concurrent_envs=1\b", f"max_concurrent_envs={sessions}", text)
+            text, changed = re.subn(
+                r"max_concurrent_envs=1\b", f"max_concurrent_envs={sessions}", text
+            )
             assert changed == name.endswith("app.py")
             (package / name.replace("__ENV_NAME__", "echo")).write_text(text, encoding="utf-8")
         for folder in (package, package / "server"):

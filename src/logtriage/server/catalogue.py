@@ -18,7 +18,8 @@ MAX_LISTED: Final = 1_000
 DEFAULT_SPLIT: Final = "train"
 #: The splits by the kinds that the OpenEnv protocol knows.
 _KINDS: Final = {"train": "train", "val": "validation", "test": "test", "ood": "test"}
-_FIELDS: Final = ("incident", "task", "split", "index", "seed")
+#: What names an episode.
+EPISODE_FIELDS: Final = ("incident", "task", "split", "index", "seed")
 
 
 def whole_number(name: str, value: Any, below: int) -> int:
@@ -64,8 +65,8 @@ class Catalogue:
         """
         given = {name: value for name, value in named.items() if value is not None}
         for name in given:
-            if name not in _FIELDS:
-                raise InvalidInput(f"{name}: unknown field; known: {', '.join(_FIELDS)}")
+            if name not in EPISODE_FIELDS:
+                raise InvalidInput(f"{name}: unknown field; known: {', '.join(EPISODE_FIELDS)}")
         if "incident" in given:
             if len(given) > 1:
                 other = next(name for name in given if name != "incident")

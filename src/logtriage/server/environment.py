@@ -10,11 +10,12 @@ import logtriage
 from logtriage.errors import InvalidInput
 from logtriage.grading import RUBRICS
 from logtriage.parsing import action_to_wire
-from logtriage.server.catalogue import Catalogue, text_field
+from logtriage.server.catalogue import EPISODE_FIELDS, Catalogue, text_field
 from logtriage.server.episode import Episode, Gate
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
 
 ENV_NAME: Final = "logtriage"
+RESET_FIELDS: Final = (*EPISODE_FIELDS, "episode_id", "view")
 DESCRIPTION: Final = (
     "Incident triage from telemetry: find the root cause, page the right team, apply the "
     "remedy. Every episode is graded between 0 and 1 with a reason for each criterion; the "
@@ -85,6 +86,9 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
             UnknownName, InvalidInput: naming the field and what was expected.
             ShuttingDown: if the server begins no new episode.
         """
+        for name in kwargs:
+            if name not in RESET_FIELDS:
+                raise InvalidInput(f"{name}: unknown field; known: {', '.join(RESET_FIELDS)}")
         with_view = kwargs.pop("view", False)
         if not isinstance(with_view, bool):
             raise InvalidInput(f"view: expected true or false, got {type(with_view).__name__}")

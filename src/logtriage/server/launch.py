@@ -65,12 +65,8 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
-def serve(settings: Settings, announce: Callable[[str], None] = _say) -> None:
-    """Serve until a signal comes; ``announce`` is told the address.
-
-    Raises:
-        InvalidInput: if the address cannot be bound.
-    """
+def make_server(settings: Settings, announce: Callable[[str], None] = _say) -> DrainingServer:
+    """A server that is ready to run; ``announce`` is told the address."""
     gate = Gate()
     config = uvicorn.Config(
         build_app(settings, gate),
@@ -86,12 +82,22 @@ def serve(settings: Settings, announce: Callable[[str], None] = _say) -> None:
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=_LAST_ANSWERS,
     )
+    return DrainingServer(config, gate, settings.drain_seconds, announce)
+
+
+def serve(settings: Settings, announce: Callable[[str], None] = _say) -> None:
+    """Serve until a signal comes.
+
+    Raises:
+        InvalidInput: if the address cannot be bound.
+    """
+    server = make_server(settings, announce)
     # The library brings along a great many objects that live as long as the process.
     # Collections need not go through them again and again.
     gc.collect()
     gc.freeze()
     try:
-        DrainingServer(config, gate, settings.drain_seconds, announce).run()
+        server.run()
     except SystemExit as error:  # how uvicorn says that it could not start; it logged why
         if error.code:
             raise InvalidInput(f"cannot serve on {settings.host}:{settings.port}") from None

@@ -39,8 +39,10 @@ def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
         raise InvalidInput(f"not UTF-8: {error.reason} at byte {error.start}") from None
     except InvalidInput:
         raise
-    except ValueError as error:  # no JSON, or a number of too many digits
+    except json.JSONDecodeError as error:
         raise InvalidInput(f"not JSON: {error}") from None
+    except ValueError:
+        raise InvalidInput("not JSON to us: a number of too many digits") from None
     if not isinstance(value, dict):
         raise InvalidInput(f"expected a JSON object, got {type(value).__name__}")
     # Counting brackets is far cheaper than walking, and settles nearly every message.

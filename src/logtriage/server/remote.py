@@ -83,6 +83,7 @@ class RemoteEnv:
         token = os.environ.get(TOKEN_VARIABLE) if token is None else token
         headers = {"Authorization": f"Bearer {token}"} if token else None
         try:
+            # Entered at once: newer versions of the library want it, and close() leaves it.
             self._connection: ClientConnection = connect(
                 websocket_url(url),
                 additional_headers=headers,
@@ -90,7 +91,7 @@ class RemoteEnv:
                 close_timeout=timeout,
                 max_size=MAX_ANSWER,
                 compression=None,
-            )
+            ).__enter__()
         except InvalidStatus as error:
             raise _refusal(error) from None
         except (OSError, WebSocketException) as error:

@@ -5,7 +5,6 @@ an episode (topology, directory, recent changes) is in the first one alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -24,14 +23,15 @@ T = TypeVar("T")
 STATIC: Final = ("topology", "horizon", "open_loop", "changes", "directory")
 
 
-@lru_cache
-def _names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in attrs.fields(kind))
+_COLUMNS: Final = {
+    kind: tuple(field.name for field in attrs.fields(kind))
+    for kind in (Alert, Change, LogLine, Reading)
+}
 
 
 def _row(value: Any) -> dict[str, Any] | None:
     """One flat attrs value as JSON data, or None for None."""
-    return None if value is None else {name: getattr(value, name) for name in _names(type(value))}
+    return None if value is None else {name: getattr(value, name) for name in _COLUMNS[type(value)]}
 
 
 def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
