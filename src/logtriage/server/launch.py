@@ -12,7 +12,7 @@ from typing import Final
 
 import uvicorn
 
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.server.app import build_app
 from logtriage.server.episode import Gate
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
@@ -103,24 +103,28 @@ def serve(settings: Settings, announce: Callable[[str], None] = _say) -> None:
             raise InvalidInput(f"cannot serve on {settings.host}:{settings.port}") from None
 
 
-def main() -> None:
-    """The server of a container: its settings come from the environment.
+def settings_of_environment() -> Settings:
+    """The settings of a container: ``HOST`` (0.0.0.0), ``PORT`` (8000), ``MAX_SESSIONS``, token.
 
-    ``HOST`` (default 0.0.0.0), ``PORT`` (default 8000), ``MAX_SESSIONS`` and the token.
+    Raises:
+        InvalidInput: naming the variable and what was expected.
     """
-    sessions = os.environ.get("MAX_SESSIONS", "256")
-    port = os.environ.get("PORT", "8000")
-    for name, value in (("MAX_SESSIONS", sessions), ("PORT", port)):
+    numbers = {}
+    for name, default in (("PORT", Settings().port), ("MAX_SESSIONS", Settings().max_sessions)):
+        value = os.environ.get(name, str(default))
         if not (value.isascii() and value.isdigit()):
             raise InvalidInput(f"{name}: expected a whole number, got {value!r}")
-    serve(
-        Settings(
-            host=os.environ.get("HOST", "0.0.0.0"),
-            port=int(port),
-            max_sessions=int(sessions),
-            token=os.environ.get(TOKEN_VARIABLE) or None,
-        )
-    )
+        numbers[name.lower()] = int(value)
+    token = os.environ.get(TOKEN_VARIABLE) or None
+    return Settings(host=os.environ.get("HOST", "0.0.0.0"), token=token, **numbers)
+
+
+def main() -> None:
+    """Serve as the environment says."""
+    try:
+        serve(settings_of_environment())
+    except LogTriageError as error:
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":
