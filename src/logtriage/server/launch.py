@@ -109,14 +109,19 @@ def settings_of_environment() -> Settings:
     Raises:
         InvalidInput: naming the variable and what was expected.
     """
-    numbers = {}
-    for name, default in (("PORT", Settings().port), ("MAX_SESSIONS", Settings().max_sessions)):
-        value = os.environ.get(name, str(default))
-        if not (value.isascii() and value.isdigit()):
-            raise InvalidInput(f"{name}: expected a whole number, got {value!r}")
-        numbers[name.lower()] = int(value)
-    token = os.environ.get(TOKEN_VARIABLE) or None
-    return Settings(host=os.environ.get("HOST", "0.0.0.0"), token=token, **numbers)
+    return Settings(
+        host=os.environ.get("HOST", "0.0.0.0"),
+        port=_number("PORT", Settings().port),
+        token=os.environ.get(TOKEN_VARIABLE) or None,
+        max_sessions=_number("MAX_SESSIONS", Settings().max_sessions),
+    )
+
+
+def _number(name: str, default: int) -> int:
+    value = os.environ.get(name, str(default))
+    if not (value.isascii() and value.isdigit()):
+        raise InvalidInput(f"{name}: expected a whole number, got {value!r}")
+    return int(value)
 
 
 def main() -> None:
