@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,10 @@ from openenv.core import GenericEnvClient
 from logtriage.errors import LogTriageError
 from logtriage.evaluation import RunSpec, evaluate, load_run
 from logtriage.grading import grade_actions
-from logtriage.server import LogTriageClient, RemoteRecorder, Served
+from logtriage.server import LogTriageClient, RemoteRecorder, Served, Settings
+from logtriage.server.catalogue import MAX_LISTED
+from logtriage.server.launch import HARD_LIMIT_FACTOR
+from logtriage.server.messages import MAX_DEPTH
 from logtriage.server.remote import ConnectionLost
 from tests.adapters.openenv.serving import Running
 
@@ -125,6 +129,32 @@ def test_serve_says_what_is_wrong(tmp_path: Path) -> None:
     told = cli("serve", "--port", "99999")
     assert "port: expected a number" in told.stderr
     assert "Traceback" not in told.stderr
+
+
+def test_the_page_says_what_is_so(server: Running) -> None:
+    """Its Python runs against a real server, and it states the defaults of the code."""
+    text = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
+    shared: dict[str, object] = {"__name__": "page"}
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert len(blocks) >= 3
+    for block in blocks:
+        exec(block.replace("http://127.0.0.1:8000", server.http), shared)
+    flat, default = " ".join(text.split()), Settings()
+    for stated in (
+        f"| {default.max_sessions} over `/ws`, {default.max_sessions} over HTTP |",
+        f"| {default.max_message:,} bytes |",
+        f"| {HARD_LIMIT_FACTOR} times that |",
+        f"| nesting of JSON | {MAX_DEPTH} |",
+        f"| {default.rate:,.0f} messages a second on a connection, {default.rate:,.0f} requests",
+        f"| {default.idle_seconds:g} s | `IDLE_TIMEOUT`",
+        f"after {default.ping_seconds:g} s a ping, after {default.ping_seconds:g} s more",
+        f"| {default.drain_seconds:g} s | the connections end",
+        f"on http://{default.host}:{default.port}",
+        f"(at most {MAX_LISTED:,} at a time)",
+    ):
+        assert stated in flat
+    for name in Served.__annotations__:
+        assert f"`{name}`" in flat
 
 
 def test_the_example_runs(server: Running) -> None:
