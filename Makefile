@@ -61,7 +61,7 @@ layers: $(STAMP) ## import-linter: who may import whom
 	$(BIN)/lint-imports
 
 unit: $(STAMP) ## tests/
-	$(PYTEST) -n $(WORKERS) --ignore=tests/adapters tests $(PYTEST_ARGS)
+	$(PYTEST) -n $(WORKERS) tests $(PYTEST_ARGS)
 
 properties: $(STAMP) ## the laws in property_tests/, the same examples every time
 	$(PYTEST) -n $(WORKERS) --hypothesis-profile ci property_tests $(PYTEST_ARGS)

@@ -15,6 +15,7 @@ from logtriage.observation import observe
 from logtriage.registry import make_policy
 from logtriage.server.catalogue import MAX_LISTED, Catalogue
 from logtriage.server.episode import Episode, Gate, ShuttingDown, grade_listed, public_grade
+from logtriage.server.guard import Bucket
 from logtriage.server.messages import MAX_DEPTH, TooLarge, read_object
 from logtriage.server.original_form import original_observation
 from logtriage.server.sessions import NoCapacity, Sessions
@@ -212,6 +213,17 @@ def test_what_is_json_is_read() -> None:
     assert read_object('{"a": "é"}', 11) == {"a": "é"}
     with pytest.raises(TooLarge, match="message of 11 bytes; at most 10"):
         read_object('{"a": "é"}', 10)
+
+
+def test_a_bucket_gives_its_rate_and_saves_up_one_second() -> None:
+    bucket = Bucket(10.0)
+    start = bucket._at
+    assert [bucket.take(start) for _ in range(10)] == [0.0] * 10
+    assert bucket.take(start) == pytest.approx(0.1)
+    assert bucket.take(start + 0.05) == pytest.approx(0.05)
+    assert bucket.take(start + 0.11) == 0.0
+    assert bucket.take(start + 0.12) > 0.0
+    assert [bucket.take(start + 60) for _ in range(11)][-2:] == [0.0, pytest.approx(0.1)]
 
 
 # -- settings ------------------------------------------------------------------------

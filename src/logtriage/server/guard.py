@@ -26,6 +26,8 @@ Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
 OPEN_PATHS: Final = ("/health",)
 #: Addresses whose rate of HTTP requests is remembered.
 _ADDRESSES: Final = 4_096
+#: A request's body must be there after so long.
+_BODY_SECONDS: Final = 30
 _POLICY_VIOLATION: Final = 1008
 _GOING_AWAY: Final = 1001
 
@@ -87,16 +89,20 @@ class Guard:
             await _answer(send, 429, text, headers)
             return
         limit, body, more = self._settings.max_message, bytearray(), True
+        deadline = monotonic() + _BODY_SECONDS
         while more:
-            message = await receive()
+            try:
+                async with asyncio.timeout(deadline - monotonic()):
+                    message = await receive()
+            except TimeoutError:
+                await _answer(send, 408, f"no whole body within {_BODY_SECONDS} s")
+                return
             if message["type"] == "http.disconnect":
                 return
             body += message.get("body", b"")
             more = message.get("more_body", False)
             if len(body) > limit:
-                await _answer(
-                    send, 413, f"body of more than {limit} bytes; that is all that is read"
-                )
+                await _answer(send, 413, f"body of more than {limit} bytes")
                 return
         whole: Message | None = {"type": "http.request", "body": bytes(body), "more_body": False}
 

@@ -70,8 +70,7 @@ def test_too_many_requests_are_told_when_to_come_again() -> None:
         assert "requests a second" in late[0].json()["error"]
 
 
-def test_too_many_messages_wait() -> None:
-    """Of 15 messages at 10 a second with 10 saved up, the last come later, and all come."""
+def test_messages_beyond_the_rate_are_late_and_none_is_lost() -> None:
     with running(rate=10) as own, RemoteEnv(own.http) as env:
         env.reset(incident="silent_degradation-v1/test/0")
         assert env.step({"action_type": "request_more_logs"}).tick == 1
