@@ -27,6 +27,13 @@ the same ratios.
 Machine: {cpu}, {cores} cores, {system}, Python {python}. The load average was {load} at the
 end: clients and other work shared the cores with the servers.
 """
+#: Said below the rates if there was more to run than cores for the servers and the clients.
+CROWDED = """
+
+Other work kept the cores busy, so these rates say more of it than of the servers: rounds differ
+widely. Server CPU a message is what the kernel charged to the server's process, which other work
+can only raise.
+"""
 
 
 def rates(listed: dict[str, tuple[Plan, ...]], rounds: int, seconds: float) -> dict[str, Any]:
@@ -46,7 +53,7 @@ def rate_table(rows: dict[str, list[dict[str, float]]]) -> str:
     """Medians, and the median of the ratios of each round."""
     base = rows["echo environment"]
     lines = [
-        "| server | messages/s | ratio | server CPU a message | ratio of echo's CPU to it |",
+        "| server | messages/s | ratio to echo's | server CPU a message | echo's CPU / its |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     for name, found in rows.items():
@@ -161,7 +168,9 @@ def main() -> None:
     parts = []
     if given.rounds:
         listed = {"logtriage, groups of 8": groups, "logtriage, all different": different}
-        parts.append("## Rate\n\n" + rate_table(rates(listed, given.rounds, given.seconds)))
+        measured = "## Rate\n\n" + rate_table(rates(listed, given.rounds, given.seconds))
+        crowded = os.getloadavg()[0] > (os.cpu_count() or 1) + 1
+        parts.append(measured + (CROWDED.rstrip() if crowded else ""))
     with ours(max_sessions=SESSIONS) as server:
         rows = asyncio.run(faults.nonsense(server, different))
         rows += asyncio.run(faults.frame_too_large(server))
@@ -171,7 +180,7 @@ def main() -> None:
     parts.append("## The end\n\n" + table(asyncio.run(faults.ending(32, groups))))
     if soaked:
         parts.append("## Soak\n\n" + soak_table(soaked))
-    text = "\n\n".join([HEAD.format(**machine()), *parts]) + "\n"
+    text = "\n\n".join([HEAD.format(**machine()).rstrip(), *parts]) + "\n"
     print(text)
     if given.write:
         given.write.write_text(text, encoding="utf-8")
