@@ -30,7 +30,7 @@ DEMO_EVAL := eval oracle expert first_error random --task all --split test --epi
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help demo install test lint format types layers unit properties bench-smoke bench \
-	test-versions test-wheel test-multi-frameworks check-python clean
+	test-versions test-wheel test-adapters test-multi-frameworks check-python clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,7 +45,7 @@ demo: $(DEMO_STAMP) ## scripted agents triage drawn incidents, graded (installs 
 	@echo "transcripts and summary: $(DEMO_OUT); triage that incident yourself:"
 	@echo "  $(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT)"
 
-test: lint types layers unit properties bench-smoke test-versions test-wheel ## every check, from nothing; what CI runs
+test: lint types layers unit properties bench-smoke test-versions test-wheel test-adapters ## every check, from nothing; what CI runs
 	@echo "all checks passed"
 
 install: $(STAMP) ## the development environment, in $(VENV)
@@ -90,6 +90,9 @@ test-multi-frameworks: $(TORCHRL_STAMP) $(RLLIB_STAMP) ## TorchRL and RLlib play
 	$(TORCHRL_VENV)/bin/python -m pytest -q tests/test_multi_torchrl.py
 	RAY_AUTH_MODE=disabled RAY_USAGE_STATS_ENABLED=0 \
 		$(RLLIB_VENV)/bin/python -m pytest -q tests/test_multi_rllib.py
+
+test-adapters: | check-python ## tests/adapters/, each framework in an environment of its own
+	scripts/test_adapters.sh $(PYTHON)
 
 clean: ## remove environments, build products and caches
 	rm -rf .venv .venv-* $(VENV) build dist .benchmarks .hypothesis .import_linter_cache \

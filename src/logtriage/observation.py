@@ -1,11 +1,13 @@
 """What an agent may see of a state: never the truth, only telemetry and its own acts."""
 
+from functools import lru_cache
+
 import attrs
 
 from logtriage.actions import Action, Malformed, Report, Severity, action_name
 from logtriage.roles import Role
 from logtriage.state import Closing, State
-from logtriage.telemetry import Alert, Change, LogLine, Reading
+from logtriage.telemetry import Alert, Change, Effects, LogLine, Reading, Telemetry
 from logtriage.topology import Topology
 
 
@@ -55,7 +57,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
     """
     incident, facts, now = state.incident, state.facts, state.tick
     telemetry, effects = incident.telemetry, facts.effects
-    alerts = telemetry.alerts(now, effects)
+    alerts, slo, window = _panels(telemetry, now, effects)
     inspection: list[LogLine] = []
     for when, service in facts.requests:
         if when == now - 1:
@@ -77,8 +79,8 @@ def observe(state: State, role: Role | None = None) -> Observation:
         state.closing,
         telemetry.open_loop,
         alerts,
-        telemetry.slo(now, effects),
-        telemetry.window(now, effects),
+        slo,
+        window,
         tuple(inspection),
         tuple(health),
         telemetry.changes,
@@ -91,6 +93,21 @@ def observe(state: State, role: Role | None = None) -> Observation:
         facts.reports,
     )
     return observation if role is None else slice_for(observation, role)
+
+
+@lru_cache(maxsize=2048)
+def _panels(
+    telemetry: Telemetry, now: int, effects: Effects
+) -> tuple[tuple[Alert, ...], Reading | None, tuple[LogLine, ...]]:
+    """Alerts, SLO panel and window: the same for every attempt at an incident in a tick.
+
+    Kept, since training plays groups of attempts side by side.
+    """
+    return (
+        telemetry.alerts(now, effects),
+        telemetry.slo(now, effects),
+        telemetry.window(now, effects),
+    )
 
 
 def _last_actions(state: State) -> tuple[Action, ...]:

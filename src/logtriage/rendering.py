@@ -202,7 +202,7 @@ def render_observation(observation: Observation) -> str:
     # Reports have their own place on the screen.
     last = [one for one in observation.last_actions if not isinstance(one, Report | Wait)]
     if last:
-        parts.append(f"LAST: {'; '.join(_effect(observation, one) for one in last)}")
+        parts.append(f"LAST: {'; '.join(effect_of(observation, one) for one in last)}")
     if observation.closing is not None:
         parts.append(f"CLOSED: {observation.closing}")
     if observation.slo is not None:
@@ -220,7 +220,7 @@ def render_observation(observation: Observation) -> str:
         rows = (f"{c.minutes_ago} min ago {c.service} {c.detail}" for c in observation.changes)
         parts.append(f"CHANGES: {'; '.join(rows)}")
     if observation.directory:
-        parts.append(_directory(observation))
+        parts.append(_directory(observation.topology, observation.directory))
     declared = _declared(observation)
     if declared:
         parts.append(f"DECLARED: {declared}")
@@ -261,11 +261,12 @@ def _health(observation: Observation) -> str:
     return "\n".join((f"HEALTH (was: p99 {minutes} min ago):", *known))
 
 
-def _directory(observation: Observation) -> str:
-    names = observation.topology.names
+@lru_cache(maxsize=1024)
+def _directory(topology: Topology, directory: tuple[str, ...]) -> str:
+    names = topology.names
     rows = []
-    for team in observation.topology.teams:
-        owned = [n for n, owner in zip(names, observation.directory, strict=True) if owner == team]
+    for team in topology.teams:
+        owned = [n for n, owner in zip(names, directory, strict=True) if owner == team]
         if len(owned) == len(names):
             rows.append(f"{team}: all services")
         elif owned:
@@ -292,7 +293,7 @@ def _reports(observation: Observation) -> str:
     return "\n".join(("REPORTS:", *rows[-_REPORTS_SHOWN:]))
 
 
-def _effect(observation: Observation, action: Action) -> str:
+def effect_of(observation: Observation, action: Action) -> str:
     """What came of an action, as far as the one who took it can tell."""
     if isinstance(action, Malformed):
         return f"not understood: {action.reason}"

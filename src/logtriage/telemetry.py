@@ -81,6 +81,9 @@ class Telemetry(Protocol):
     its arguments. Services are given as indices into the incident's topology.
     """
 
+    def __hash__(self) -> int:
+        """Equal telemetries have equal hashes."""
+
     @property
     def open_loop(self) -> bool:
         """Whether remedies change nothing here (a recording)."""

@@ -12,6 +12,7 @@ from logtriage.cli.grading import grade
 from logtriage.cli.group import Group
 from logtriage.cli.importing import nezha
 from logtriage.cli.playing import play
+from logtriage.cli.serving import serve
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -53,6 +54,7 @@ app.command("eval")(evaluate_)
 app.command()(grade)
 app.command()(compare)
 app.command()(report)
+app.command()(serve)
 app.add_typer(importing, name="import")
 importing.command()(nezha)
 

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from logtriage.cli.console import emit, messages, note, results
 from logtriage.cli.group import INTERRUPTED, SOME_BAD
 from logtriage.cli.human import HumanPolicy
-from logtriage.cli.options import HUMAN, Bundle, Json, SplitRoles, check_human, role_split
+from logtriage.cli.options import HUMAN, Bundle, EnvUrl, Json, SplitRoles, check_human, role_split
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.policies import Policy
@@ -20,7 +20,7 @@ from logtriage.registry import POLICY_HELP
 from logtriage.tasks import SPLITS, TASKS
 
 if TYPE_CHECKING:
-    from logtriage.evaluation import LoadedRun, Row
+    from logtriage.evaluation import LoadedRun, Recorder, Row
 
 #: Stands for every drawn task but the fixed incidents of the original environment.
 ALL: Final = "all"
@@ -51,6 +51,7 @@ def evaluate_(
     ] = False,
     split_roles: SplitRoles = None,
     bundle: Bundle = None,
+    env_url: EnvUrl = None,
     as_json: Json = False,
 ) -> None:
     """Let policies play incidents, and sum up how they did.
@@ -58,13 +59,17 @@ def evaluate_(
     The same incidents for every policy, the same figures for any number of processes.
     A run that was interrupted goes on where it stopped. With --split-roles, teams play.
     """
-    from logtriage.evaluation import RunSpec, evaluate
+    from logtriage.evaluation import RECORDED_TASK, RunSpec, evaluate
 
     roles = role_split(split_roles)
     spec = RunSpec(policies, _tasks(task, bundle), split, episodes, start, roles)
     check_human(spec.policies, roles)
     if HUMAN in spec.policies and jobs > 1:
         raise InvalidInput("a human plays one incident at a time: --jobs 1")
+    if env_url is not None and (bundle is not None or RECORDED_TASK in spec.tasks):
+        raise InvalidInput("a server plays drawn incidents alone: no recorded ones with --env-url")
+    if env_url is not None and roles is not None:
+        raise InvalidInput("a server plays single agents: no --split-roles with --env-url")
     place: AbstractContextManager[str | Path] = (
         TemporaryDirectory(prefix="logtriage-") if out is None else nullcontext(out)
     )
@@ -78,6 +83,7 @@ def evaluate_(
                 fresh=fresh,
                 factories={HUMAN: _human},
                 on_progress=bar.update,
+                recorder=None if env_url is None else _recorder(env_url),
             )
         except KeyboardInterrupt:
             bar.stop()
@@ -99,6 +105,12 @@ def _tasks(given: list[str] | None, bundle: Path | None) -> list[str]:
         given = [*given, RECORDED_TASK]
     every = [one.id for one in TASKS if not one.original]
     return [name for one in given for name in (every if one == ALL else [one])]
+
+
+def _recorder(env_url: str) -> "Recorder":
+    from logtriage.server import RemoteRecorder
+
+    return RemoteRecorder(env_url)
 
 
 def _human(incident: Incident) -> Policy:

@@ -55,3 +55,12 @@ def check_human(policies: tuple[str, ...], split: RoleSplit | None) -> None:
         raise InvalidInput(
             "a human plays alone, without --split-roles; name a team, such as expert"
         )
+
+
+EnvUrl = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Play on this server (logtriage serve), not here; LOGTRIAGE_TOKEN is its token.",
+    ),
+]

@@ -22,7 +22,7 @@ from logtriage.evaluation.episodes import (
 )
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.manifest import Manifest
-from logtriage.evaluation.runner import evaluate
+from logtriage.evaluation.runner import Recorder, evaluate
 from logtriage.evaluation.spec import RECORDED_TASK, Cell, RunSpec, plan
 from logtriage.evaluation.statistics import Interval, brier, mean_interval, paired_difference
 from logtriage.evaluation.store import LoadedRun, load_run
@@ -38,6 +38,7 @@ __all__ = [
     "LoadedRun",
     "Manifest",
     "PolicyFailure",
+    "Recorder",
     "Row",
     "RunSpec",
     "brier",

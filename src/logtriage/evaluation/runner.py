@@ -25,7 +25,6 @@ from logtriage.evaluation.episodes import record_episode, record_joint_episode
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
-from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory, TeamFactory
 from logtriage.registry import make_policy, make_team
 from logtriage.roles import RoleSplit
@@ -41,43 +40,68 @@ OnProgress = Callable[[int, int], None]
 _Lines = Generator[tuple[Cell, bytes], None, None]
 
 
+#: Plays an incident of that id with a policy, for an agent of that name, and records it.
+Recorder = Callable[[str, PolicyFactory, str], Transcript]
+
+
 @attrs.frozen
 class _Alone:
-    """Records what a policy does."""
+    """Records what a policy does on an incident."""
 
+    incidents: Incidents
     factory: PolicyFactory
 
-    def __call__(self, incident: Incident, agent: str) -> Transcript:
-        return record_episode(incident, self.factory, agent)
+    def __call__(self, incident_id: str, agent: str) -> Transcript:
+        return record_episode(self.incidents(incident_id), self.factory, agent)
 
 
 @attrs.frozen
 class _Jointly:
     """Records what a team does."""
 
+    incidents: Incidents
     factory: TeamFactory
     split: RoleSplit
 
-    def __call__(self, incident: Incident, agent: str) -> Transcript:
+    def __call__(self, incident_id: str, agent: str) -> Transcript:
+        incident = self.incidents(incident_id)
         return record_joint_episode(incident, self.factory, agent, self.split)
 
 
-_Recorder = _Alone | _Jointly
+@attrs.frozen
+class _Elsewhere:
+    """Records what a policy does where another recorder lets it play."""
+
+    recorder: Recorder
+    factory: PolicyFactory
+
+    def __call__(self, incident_id: str, agent: str) -> Transcript:
+        return self.recorder(incident_id, self.factory, agent)
 
 
-def _recorders(
-    spec: RunSpec, factories: Mapping[str, PolicyFactory], teams: Mapping[str, TeamFactory]
-) -> dict[str, _Recorder]:
-    split = spec.role_split
-    if split is None:
-        return {
-            name: _Alone(factories[name] if name in factories else make_policy(name))
-            for name in spec.policies
-        }
-    return {
-        name: _Jointly(teams[name] if name in teams else make_team(name, split), split)
-        for name in spec.policies
-    }
+_Record = _Alone | _Jointly | _Elsewhere
+
+
+def _records(
+    spec: RunSpec,
+    incidents: Incidents,
+    factories: Mapping[str, PolicyFactory],
+    teams: Mapping[str, TeamFactory],
+    recorder: Recorder | None,
+) -> dict[str, _Record]:
+    split, records = spec.role_split, dict[str, _Record]()
+    if split is not None and recorder is not None:
+        raise InvalidInput("a recorder plays single agents; this run has a role split")
+    for name in spec.policies:
+        if split is not None:
+            team = teams[name] if name in teams else make_team(name, split)
+            records[name] = _Jointly(incidents, team, split)
+            continue
+        factory = factories[name] if name in factories else make_policy(name)
+        records[name] = (
+            _Alone(incidents, factory) if recorder is None else _Elsewhere(recorder, factory)
+        )
+    return records
 
 
 def evaluate(
@@ -90,6 +114,7 @@ def evaluate(
     factories: Mapping[str, PolicyFactory] | None = None,
     teams: Mapping[str, TeamFactory] | None = None,
     on_progress: OnProgress | None = None,
+    recorder: Recorder | None = None,
 ) -> tuple[Row, ...]:
     """Play a run, or what is left of it, and sum it up.
 
@@ -107,17 +132,19 @@ def evaluate(
         teams: the same for a run with a role split, where teams play
             (:func:`logtriage.registry.make_team` makes one of policies for each role).
         on_progress: called at the start and after each step of progress.
+        recorder: plays the episodes elsewhere than in this process, on a server say; it
+            must be picklable for several jobs.
 
     Raises:
         UnknownName: for a policy or team that is neither registered nor given.
-        InvalidInput: if the directory holds another run.
+        InvalidInput: if the directory holds another run, or a recorder is to play a team.
         LogTriageError: if a process died.
     """
     if jobs < 1:
         raise InvalidInput(f"jobs must be at least 1, got {jobs}")
     directory = Path(directory)
-    made = _recorders(spec, factories or {}, teams or {})
     incidents = Incidents.of(bundle)
+    made = _records(spec, incidents, factories or {}, teams or {}, recorder)
     store.open_run(directory, spec, incidents, fresh=fresh)
     cells = plan(spec, incidents)
     total = sum(len(cell.ids) for cell in cells)
@@ -127,7 +154,7 @@ def evaluate(
         on_progress(done, total)
     if done < total:
         (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
-    with closing(_played(left, incidents, made, jobs)) as played:
+    with closing(_played(left, made, jobs)) as played:
         for cell, lines in played:
             with store.transcripts_path(directory, cell).open("ab") as file:
                 file.write(lines)
@@ -144,19 +171,16 @@ class _Chunk:
     """Some episodes of a cell: what one process is asked to play at a time."""
 
     cell: Cell
-    record: _Recorder
-    incidents: Incidents
+    record: _Record
 
 
-def _played(
-    cells: list[Cell], incidents: Incidents, made: Mapping[str, _Recorder], jobs: int
-) -> _Lines:
+def _played(cells: list[Cell], made: Mapping[str, _Record], jobs: int) -> _Lines:
     """The transcripts of all cells as lines, in order."""
     episodes = sum(len(cell.ids) for cell in cells)
     # Alone, each episode is written when it is over; others share the work in small shares.
     size = 1 if jobs == 1 else max(1, min(_CHUNK, episodes // (jobs * _AHEAD)))
     chunks = [
-        _Chunk(attrs.evolve(cell, ids=cell.ids[at : at + size]), made[cell.policy], incidents)
+        _Chunk(attrs.evolve(cell, ids=cell.ids[at : at + size]), made[cell.policy])
         for cell in cells
         for at in range(0, len(cell.ids), size)
     ]
@@ -193,9 +217,7 @@ def _be_quiet() -> None:
 
 def _play(chunk: _Chunk) -> bytes:
     cell = chunk.cell
-    return b"".join(
-        _line(chunk.record(chunk.incidents(incident), cell.policy)) for incident in cell.ids
-    )
+    return b"".join(_line(chunk.record(incident, cell.policy)) for incident in cell.ids)
 
 
 def _line(transcript: Transcript) -> bytes:

@@ -1,0 +1,5 @@
+"""The client, where OpenEnv's tools look for it."""
+
+from logtriage.server import LogTriageClient
+
+__all__ = ["LogTriageClient"]

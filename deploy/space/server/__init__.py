@@ -1,0 +1,1 @@
+"""The server, where OpenEnv's providers look for it."""

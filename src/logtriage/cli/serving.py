@@ -1,0 +1,71 @@
+"""``serve``: episodes over the network."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Final
+
+import attrs
+import typer
+
+from logtriage.cli.console import note
+from logtriage.errors import InvalidInput
+from logtriage.server.settings import TOKEN_VARIABLE, Settings
+
+_DEFAULT: Final = Settings()
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option(help="Address to bind. Anything but loopback needs a token.")
+    ] = _DEFAULT.host,
+    port: Annotated[int, typer.Option(help="TCP port; 0 takes a free one.")] = _DEFAULT.port,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TASK", help="Drawn from where a client names none; repeatable."),
+    ] = None,
+    max_sessions: Annotated[
+        int, typer.Option(metavar="N", help="Sessions at a time.")
+    ] = _DEFAULT.max_sessions,
+    idle_seconds: Annotated[
+        float, typer.Option(metavar="S", help="A session without a message for so long ends.")
+    ] = _DEFAULT.idle_seconds,
+    drain_seconds: Annotated[
+        float, typer.Option(metavar="S", help="Running episodes may end for so long after SIGTERM.")
+    ] = _DEFAULT.drain_seconds,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Bearer token; LOGTRIAGE_TOKEN if not given."),
+    ] = None,
+    web: Annotated[
+        bool, typer.Option("--web", help="Mount the OpenEnv library's web interface at /web.")
+    ] = False,
+) -> None:
+    """Serve episodes by the OpenEnv protocol, and on the original environment's paths.
+
+    Clients open one WebSocket session for each episode at a time, at /ws. SIGTERM lets
+    running episodes finish.
+    """
+    from logtriage.server import serve as run
+
+    given = os.environ.get(TOKEN_VARIABLE) if token_file is None else _read(token_file)
+    settings = Settings(
+        host=host,
+        port=port,
+        token=given or None,
+        max_sessions=max_sessions,
+        idle_seconds=idle_seconds,
+        drain_seconds=drain_seconds,
+        web=web,
+    )
+    if task is not None:
+        settings = attrs.evolve(settings, tasks=task)
+    if settings.token is None:
+        note("no token: whoever can log in on this machine can use this server", "dim")
+    run(settings, note)
+
+
+def _read(path: Path) -> str:
+    token = path.read_text(encoding="ascii", errors="replace").strip()
+    if not token:
+        raise InvalidInput(f"{path}: empty; expected a token")
+    return token

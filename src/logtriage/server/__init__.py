@@ -1,0 +1,62 @@
+"""Serving: episodes over the network by the OpenEnv protocol, and their clients.
+
+>>> from logtriage.server import LogTriageClient, Settings, serve  # doctest: +SKIP
+
+``serve`` and :class:`LogTriageClient` need the extra ``openenv`` (the library of that
+name). :class:`RemoteEnv` plays on a server with the extra ``client`` (websockets) alone.
+What is here is loaded when it is first asked for.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from logtriage.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from logtriage.server.app import build_app
+    from logtriage.server.client import LogTriageClient
+    from logtriage.server.launch import serve
+    from logtriage.server.models import TriageAction, TriageObservation, TriageState
+    from logtriage.server.remote import RemoteEnv, RemoteRecorder
+    from logtriage.server.settings import Settings
+    from logtriage.server.wire import Served
+
+__all__ = [
+    "LogTriageClient",
+    "RemoteEnv",
+    "RemoteRecorder",
+    "Served",
+    "Settings",
+    "TriageAction",
+    "TriageObservation",
+    "TriageState",
+    "build_app",
+    "serve",
+]
+
+#: Where each name is, and the extra that its module needs.
+_PLACES = {
+    "LogTriageClient": ("client", "openenv"),
+    "RemoteEnv": ("remote", "client"),
+    "RemoteRecorder": ("remote", "client"),
+    "Served": ("wire", None),
+    "Settings": ("settings", None),
+    "TriageAction": ("models", "openenv"),
+    "TriageObservation": ("models", "openenv"),
+    "TriageState": ("models", "openenv"),
+    "build_app": ("app", "openenv"),
+    "serve": ("launch", "openenv"),
+}
+_FRAMEWORKS = ("fastapi", "openenv", "pydantic", "starlette", "uvicorn", "websockets")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, extra = _PLACES[name]
+    try:
+        return getattr(import_module(f"{__name__}.{module}"), name)
+    except ModuleNotFoundError as error:
+        if extra is None or (error.name or "").partition(".")[0] not in _FRAMEWORKS:
+            raise
+        raise MissingExtra(f"logtriage.server.{name}", extra) from None

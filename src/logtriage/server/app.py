@@ -1,0 +1,84 @@
+"""The application: the OpenEnv library's own, with our limits and the original's paths."""
+
+import os
+from functools import partial
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+from openenv.core.env_server import ConcurrencyConfig, create_app
+from pydantic import ValidationError
+
+from logtriage.errors import LogTriageError
+from logtriage.server.catalogue import Catalogue
+from logtriage.server.environment import DESCRIPTION, ENV_NAME, TriageEnvironment
+from logtriage.server.episode import Gate, ShuttingDown
+from logtriage.server.guard import Guard
+from logtriage.server.messages import TooLarge
+from logtriage.server.models import TriageAction, TriageObservation, TriageState
+from logtriage.server.rest import rest_routes
+from logtriage.server.sessions import NoCapacity
+from logtriage.server.settings import Settings
+
+#: What the library serves without a session, each request on an environment of its own;
+#: ours know sessions.
+_REPLACED: Final = ("/reset", "/step", "/state")
+_WEB_VARIABLE: Final = "ENABLE_WEB_INTERFACE"
+
+
+def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
+    """The ASGI application; ``gate`` is shared with whoever drains it."""
+    gate = Gate() if gate is None else gate
+    catalogue = Catalogue(settings.tasks)
+    app = _library_app(
+        settings.web,
+        partial(TriageEnvironment, catalogue, gate),
+        # Sessions of the library that no WebSocket holds end after this; those that one
+        # holds were closed by the guard before.
+        ConcurrencyConfig(
+            max_concurrent_envs=settings.max_sessions, session_timeout=2 * settings.idle_seconds
+        ),
+    )
+    app.title, app.description = ENV_NAME, DESCRIPTION
+    app.router.routes[:] = [
+        one for one in app.router.routes if getattr(one, "path", None) not in _REPLACED
+    ]
+    app.include_router(rest_routes(settings, catalogue, gate))
+    app.add_exception_handler(LogTriageError, _bad_request)
+    app.add_exception_handler(ValidationError, _bad_fields)
+    app.add_middleware(Guard, settings=settings, gate=gate)
+    return app
+
+
+def _library_app(web: bool, factory: Any, concurrency: ConcurrencyConfig) -> FastAPI:
+    """Call the library, which reads from the environment whether to mount ``/web``."""
+    before = os.environ.get(_WEB_VARIABLE)
+    os.environ[_WEB_VARIABLE] = "true" if web else "false"
+    try:
+        return create_app(
+            factory,
+            TriageAction,
+            TriageObservation,
+            env_name=ENV_NAME,
+            concurrency_config=concurrency,
+            state_cls=TriageState,
+        )
+    finally:
+        if before is None:
+            del os.environ[_WEB_VARIABLE]
+        else:
+            os.environ[_WEB_VARIABLE] = before
+
+
+_STATUS: Final[dict[type[Exception], int]] = {ShuttingDown: 503, NoCapacity: 503, TooLarge: 413}
+
+
+async def _bad_request(_: Request, error: Exception) -> JSONResponse:
+    return JSONResponse({"error": str(error)}, _STATUS.get(type(error), 400))
+
+
+async def _bad_fields(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, ValidationError)
+    rows = error.errors(include_url=False, include_input=False, include_context=False)
+    text = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'action'}: {one['msg']}" for one in rows)
+    return JSONResponse({"error": text}, 422)

@@ -1,0 +1,201 @@
+"""The OpenEnv environment: a thin shell over one :class:`Episode`, and its rubric."""
+
+from typing import Any, Final
+
+from openenv.core.env_server import Environment
+from openenv.core.env_server.types import EnvironmentMetadata
+from openenv.core.rubrics import Rubric
+
+import logtriage
+from logtriage.errors import InvalidInput
+from logtriage.grading import RUBRICS
+from logtriage.parsing import action_to_wire
+from logtriage.server.catalogue import EPISODE_FIELDS, Catalogue, text_field
+from logtriage.server.episode import Episode, Gate
+from logtriage.server.models import TriageAction, TriageObservation, TriageState
+
+ENV_NAME: Final = "logtriage"
+RESET_FIELDS: Final = (*EPISODE_FIELDS, "episode_id", "view")
+DESCRIPTION: Final = (
+    "Incident triage from telemetry: find the root cause, page the right team, apply the "
+    "remedy. Every episode is graded between 0 and 1 with a reason for each criterion; the "
+    "reward of a step is the difference of two grades."
+)
+
+
+class CriterionRubric(Rubric):
+    """One criterion, to be looked at: ``last_score`` is that of the last closed episode."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def forward(self, action: Any, observation: Any) -> float:  # noqa: ARG002 (the base class's)
+        """The criterion's score in the grade; 0 while there is none."""
+        rows = (observation.grade or {}).get("criteria", ())
+        return next((row["score"] for row in rows if row["name"] == self.name), 0.0)
+
+
+class TriageRubric(Rubric):
+    """The reward of a step: the difference of two grades, as the one grader has it.
+
+    Its children are the criteria of all rubrics on offer, since those of one incident
+    would tell whether it is benign.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.earned = 0.0
+        for name in dict.fromkeys(
+            row.name for one in RUBRICS.values() for row in (*one.criteria, *one.benign)
+        ):
+            setattr(self, name, CriterionRubric(name))
+
+    def forward(self, action: Any, observation: Any) -> float:
+        """What the last step earned."""
+        for row in (observation.grade or {}).get("criteria", ()):
+            self.get_rubric(row["name"])(action, observation)
+        return self.earned
+
+    def reset(self) -> None:
+        """Forget the last episode."""
+        self.earned = 0.0
+        for child in self.children():
+            child.last_score = None
+
+
+class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState]):
+    """One session: an episode at a time, nothing shared with any other session."""
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self, catalogue: Catalogue, gate: Gate) -> None:
+        super().__init__(rubric=TriageRubric())
+        self._catalogue, self._gate = catalogue, gate
+        self._episode: Episode | None = None
+        self._with_view = False
+
+    def reset(
+        self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any
+    ) -> TriageObservation:
+        """Begin an episode: ``incident``, or ``task``, ``split`` and ``index`` (or ``seed``).
+
+        With ``view`` true, every observation carries its structured form, too.
+
+        Raises:
+            UnknownName, InvalidInput: naming the field and what was expected.
+            ShuttingDown: if the server begins no new episode.
+        """
+        for name in kwargs:
+            if name not in RESET_FIELDS:
+                raise InvalidInput(f"{name}: unknown field; known: {', '.join(RESET_FIELDS)}")
+        with_view = kwargs.pop("view", False)
+        if not isinstance(with_view, bool):
+            raise InvalidInput(f"view: expected true or false, got {type(with_view).__name__}")
+        if episode_id is not None:
+            text_field("episode_id", episode_id)
+        incident_id = self._catalogue.incident_id({**kwargs, "seed": seed})
+        episode = Episode(incident_id, self._gate, episode_id)
+        self.close()
+        self._episode, self._with_view = episode, with_view
+        self._reset_rubric()
+        return self._seen(episode)
+
+    def step(
+        self,
+        action: TriageAction,
+        timeout_s: float | None = None,  # noqa: ARG002 (a step takes no time)
+        **kwargs: Any,
+    ) -> TriageObservation:
+        """Play an action.
+
+        Raises:
+            InvalidInput: if there is no episode yet, or for unknown fields.
+            EpisodeOver: if it is closed.
+        """
+        if kwargs:
+            raise InvalidInput(f"{next(iter(kwargs))}: unknown field of a step")
+        episode = self._playing()
+        episode.step(action.move(episode.state.incident.topology))
+        seen = self._seen(episode)
+        assert isinstance(self.rubric, TriageRubric)
+        self.rubric.earned = episode.reward or 0.0
+        # Past the model's own setter, which would validate the whole of it again.
+        object.__setattr__(seen, "reward", self._apply_rubric(action, seen))
+        return seen
+
+    # The library plays overridden coroutines on its event loop and everything else on a
+    # thread of the session. A step takes less time than the way to a thread and back.
+
+    async def reset_async(
+        self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any
+    ) -> TriageObservation:
+        """As :meth:`reset`."""
+        return self.reset(seed, episode_id, **kwargs)
+
+    async def step_async(
+        self, action: TriageAction, timeout_s: float | None = None, **kwargs: Any
+    ) -> TriageObservation:
+        """As :meth:`step`."""
+        return self.step(action, timeout_s, **kwargs)
+
+    def _playing(self) -> Episode:
+        if self._episode is None:
+            raise InvalidInput("no episode yet: send a reset first")
+        return self._episode
+
+    def _seen(self, episode: Episode) -> TriageObservation:
+        done = episode.state.is_closed
+        return TriageObservation(done=done, **episode.seen(with_view=self._with_view))
+
+    @property
+    def state(self) -> TriageState:
+        """Where the episode stands; empty before the first reset."""
+        if self._episode is None:
+            return TriageState()
+        state = self._episode.state
+        return TriageState(
+            episode_id=self._episode.id,
+            step_count=len(state.history),
+            incident=state.incident.id,
+            horizon=state.incident.horizon,
+            closing=None if state.closing is None else str(state.closing),
+            actions=[action_to_wire(one) for one in state.actions],
+            score=self._episode.score if state.is_closed else None,
+        )
+
+    def get_metadata(self) -> EnvironmentMetadata:
+        """What this is, for people."""
+        return EnvironmentMetadata(
+            name=ENV_NAME, description=DESCRIPTION, version=logtriage.__version__
+        )
+
+    def close(self) -> None:
+        """Nobody plays on."""
+        if self._episode is not None:
+            self._episode.leave()
+
+    # -- TaskProvider ------------------------------------------------------------
+
+    def list_splits(self) -> list[dict[str, str]]:
+        """The splits with their kinds."""
+        return self._catalogue.splits()
+
+    def num_tasks(self, split: str) -> int:
+        """How many incidents a split has."""
+        self._catalogue.specs(split, 0, 0)
+        return self._catalogue.size()
+
+    def list_tasks(self, split: str) -> list[dict[str, Any]]:
+        """The first task specs of a split: there are far too many to list."""
+        return self._catalogue.specs(split, 0, 100)
+
+    def get_task(self, split: str, index: int) -> dict[str, Any]:
+        """One task spec."""
+        return self._catalogue.spec(split, index)
+
+    def get_task_range(
+        self, split: str, start: int | None = None, stop: int | None = None
+    ) -> list[dict[str, Any]]:
+        """The task specs of a slice."""
+        return self._catalogue.specs(split, start, stop)

@@ -1,0 +1,132 @@
+"""One episode on a server, whichever protocol asks for its steps."""
+
+from typing import Any
+from uuid import uuid4
+from weakref import WeakSet
+
+import attrs
+
+from logtriage.actions import Action, Malformed
+from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.generator import make_incident
+from logtriage.grading import Grade, grade, grade_to_json, score
+from logtriage.observation import observe
+from logtriage.parsing import actions_from_wire
+from logtriage.rendering import render_observation, system_prompt
+from logtriage.server.wire import view_of
+from logtriage.state import State, initial_state
+from logtriage.transition import play_parsed, transition
+
+
+class ShuttingDown(LogTriageError):
+    """A new episode was asked of a server that only lets the running ones finish."""
+
+
+class Gate:
+    """Counts the episodes that run, and lets no new one begin while the server drains."""
+
+    def __init__(self) -> None:
+        self.draining = False
+        self._running: WeakSet[Episode] = WeakSet()
+
+    @property
+    def running(self) -> int:
+        """How many episodes are open."""
+        return len(self._running)
+
+    def admit(self) -> None:
+        """Refuse a new episode while draining.
+
+        Raises:
+            ShuttingDown: with what to do about it.
+        """
+        if self.draining:
+            raise ShuttingDown("the server is shutting down and begins no new episode; try again")
+
+    def begin(self, episode: "Episode") -> None:
+        """An episode is open."""
+        self._running.add(episode)
+
+    def end(self, episode: "Episode") -> None:
+        """It is closed, or nobody plays on; safe to call twice."""
+        self._running.discard(episode)
+
+
+class Episode:
+    """The state of one episode, with what its last step earned.
+
+    Raises:
+        ShuttingDown: if the server begins no new episode.
+    """
+
+    def __init__(self, incident_id: str, gate: Gate, episode_id: str | None = None) -> None:
+        gate.admit()
+        self._gate = gate
+        self.id = uuid4().hex if episode_id is None else episode_id
+        self.state: State = initial_state(make_incident(incident_id))
+        self.score: float = score(self.state)
+        self.reward: float | None = None
+        gate.begin(self)
+
+    def step(self, action: Action) -> None:
+        """Play an action; ``reward`` is then the difference of the two grades.
+
+        Raises:
+            EpisodeOver: if the episode is closed.
+        """
+        self.state = transition(self.state, action)
+        after = score(self.state)
+        self.reward, self.score = after - self.score, after
+        if self.state.is_closed:
+            self._gate.end(self)
+
+    def leave(self) -> None:
+        """Nobody plays on."""
+        self._gate.end(self)
+
+    def seen(self, *, with_view: bool = False) -> dict[str, Any]:
+        """What a client may see now, as the fields of :class:`~logtriage.server.wire.Served`.
+
+        All but ``reward`` and ``done``, which the protocol keeps apart.
+        """
+        state, incident = self.state, self.state.incident
+        observation = observe(state)
+        last = state.history[-1][1] if state.history else None
+        return {
+            "incident": incident.id,
+            "tick": state.tick,
+            "horizon": incident.horizon,
+            "screen": render_observation(observation),
+            "closing": None if state.closing is None else str(state.closing),
+            "prompt": system_prompt(incident.topology, incident.horizon, incident.rubric)
+            if last is None
+            else None,
+            "error": last.reason if isinstance(last, Malformed) else None,
+            "grade": grade_to_json(public_grade(state)) if state.is_closed else None,
+            "view": view_of(observation, first=last is None) if with_view else None,
+        }
+
+
+def public_grade(state: State, *, unplayed: int = 0) -> Grade:
+    """The grade of a state; while it is open, the score alone, which its rewards add up to.
+
+    Criteria and reasons tell the truth of the incident, so they stay here until then.
+    """
+    full = grade(state, unplayed=unplayed)
+    return full if state.is_closed else attrs.evolve(full, criteria=(), gate_reason=None)
+
+
+def grade_listed(incident_id: str, actions: Any) -> dict[str, Any]:
+    """The public grade of a list of wire actions, as JSON data.
+
+    Raises:
+        UnknownName, InvalidInput: naming the field and what was expected.
+    """
+    incident = make_incident(incident_id)
+    if not isinstance(actions, list):
+        raise InvalidInput(f"actions: expected a list of actions, got {type(actions).__name__}")
+    for number, one in enumerate(actions):
+        if not isinstance(one, dict):
+            raise InvalidInput(f"actions[{number}]: expected an object, got {type(one).__name__}")
+    state, left = play_parsed(incident, actions_from_wire(actions, incident.topology))
+    return grade_to_json(public_grade(state, unplayed=left))

@@ -1,0 +1,136 @@
+"""Running the server: one process, and an end that lets running episodes finish."""
+
+import gc
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from time import monotonic
+from types import FrameType
+from typing import Final
+
+import uvicorn
+
+from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.server.app import build_app
+from logtriage.server.episode import Gate
+from logtriage.server.settings import TOKEN_VARIABLE, Settings
+
+#: A WebSocket frame of more bytes ends its connection (code 1009) without being read.
+HARD_LIMIT_FACTOR: Final = 64
+#: After the last episode, answers on their way have so many seconds.
+_LAST_ANSWERS: Final = 5
+
+
+class DrainingServer(uvicorn.Server):
+    """On the first SIGTERM begins no new episode, and ends when the running ones have."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        gate: Gate,
+        drain_seconds: float,
+        announce: Callable[[str], None],
+    ) -> None:
+        super().__init__(config)
+        self._gate, self._drain_seconds, self._announce = gate, drain_seconds, announce
+        self._deadline: float | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say where."""
+        await super().startup(sockets)
+        for server in self.servers if self.started else ():
+            for one in server.sockets:
+                host, port = one.getsockname()[:2]
+                self._announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port}")
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """SIGTERM drains; a second one, or any other signal, ends at once."""
+        if sig == signal.SIGTERM and not self._gate.draining:
+            self._gate.draining = True
+            self._deadline = monotonic() + self._drain_seconds
+        else:
+            super().handle_exit(sig, frame)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second: whether it is time to end."""
+        if self._deadline is not None and (not self._gate.running or monotonic() >= self._deadline):
+            self.should_exit = True
+        return await super().on_tick(counter)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def make_server(settings: Settings, announce: Callable[[str], None] = _say) -> DrainingServer:
+    """A server that is ready to run; ``announce`` is told the address."""
+    gate = Gate()
+    config = uvicorn.Config(
+        build_app(settings, gate),
+        host=settings.host,
+        port=settings.port,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        ws_max_size=settings.max_message * HARD_LIMIT_FACTOR,
+        ws_ping_interval=settings.ping_seconds,
+        ws_ping_timeout=settings.ping_seconds,
+        # Screens are short: squeezing them costs more than sending them.
+        ws_per_message_deflate=False,
+        timeout_graceful_shutdown=_LAST_ANSWERS,
+    )
+    return DrainingServer(config, gate, settings.drain_seconds, announce)
+
+
+def serve(settings: Settings, announce: Callable[[str], None] = _say) -> None:
+    """Serve until a signal comes.
+
+    Raises:
+        InvalidInput: if the address cannot be bound.
+    """
+    server = make_server(settings, announce)
+    # The library brings along a great many objects that live as long as the process.
+    # Collections need not go through them again and again.
+    gc.collect()
+    gc.freeze()
+    try:
+        server.run()
+    except SystemExit as error:  # how uvicorn says that it could not start; it logged why
+        if error.code:
+            raise InvalidInput(f"cannot serve on {settings.host}:{settings.port}") from None
+
+
+def settings_of_environment() -> Settings:
+    """The settings of a container: ``HOST`` (0.0.0.0), ``PORT`` (8000), ``MAX_SESSIONS``, token.
+
+    Raises:
+        InvalidInput: naming the variable and what was expected.
+    """
+    return Settings(
+        host=os.environ.get("HOST", "0.0.0.0"),
+        port=_number("PORT", Settings().port),
+        token=os.environ.get(TOKEN_VARIABLE) or None,
+        max_sessions=_number("MAX_SESSIONS", Settings().max_sessions),
+    )
+
+
+def _number(name: str, default: int) -> int:
+    value = os.environ.get(name, str(default))
+    if not (value.isascii() and value.isdigit()):
+        raise InvalidInput(f"{name}: expected a whole number, got {value!r}")
+    return int(value)
+
+
+def main() -> None:
+    """Serve as the environment says."""
+    try:
+        serve(settings_of_environment())
+    except LogTriageError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

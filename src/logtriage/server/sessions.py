@@ -1,0 +1,98 @@
+"""Sessions over HTTP: an episode each, found again by an id that cannot be guessed."""
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable
+from time import monotonic
+
+import attrs
+
+from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.server.episode import Episode
+
+
+class NoCapacity(LogTriageError):
+    """All sessions are in use."""
+
+
+@attrs.define
+class _Session:
+    episode: Episode
+    used_at: float
+
+
+class Sessions:
+    """At most ``limit`` sessions; those idle for ``idle_seconds`` make room."""
+
+    def __init__(
+        self, limit: int, idle_seconds: float, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._limit, self._idle_seconds, self._clock = limit, idle_seconds, clock
+        # In the order of use: the one that is idle for longest comes first.
+        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def __contains__(self, session_id: object) -> bool:
+        self._expire(self._clock())
+        return session_id in self._sessions
+
+    def begin(self, make: Callable[[], Episode], session_id: str | None = None) -> str:
+        """A session with a new episode: the one of that id, or else a new one.
+
+        Raises:
+            NoCapacity: if all are in use.
+            InvalidInput: for an id that is no session's.
+        """
+        now = self._clock()
+        self._expire(now)
+        if session_id is not None:
+            before = self._get(session_id)
+            episode = make()
+            before.episode.leave()
+            before.episode, before.used_at = episode, now
+            return session_id
+        if len(self._sessions) >= self._limit:
+            raise NoCapacity(f"all {self._limit} sessions are in use; try again later")
+        session_id = secrets.token_urlsafe(24)
+        self._sessions[session_id] = _Session(make(), now)
+        return session_id
+
+    def episode(self, session_id: str | None) -> Episode:
+        """The episode of a session, which counts as used.
+
+        Raises:
+            InvalidInput: if there is none of that id.
+        """
+        self._expire(self._clock())
+        if session_id is None:
+            raise InvalidInput(
+                "session_id: missing; a reset answers with one, to be sent back as the header "
+                "X-Session-Id, a query parameter or a cookie"
+            )
+        return self._get(session_id).episode
+
+    def end(self, session_id: str) -> None:
+        """End a session; of one that is not there, nothing is left to end."""
+        session = self._sessions.pop(session_id, None)
+        if session is not None:
+            session.episode.leave()
+
+    def _get(self, session_id: str) -> _Session:
+        session = self._sessions.get(session_id)
+        if session is None:
+            raise InvalidInput(
+                f"session_id: unknown; a session ends after {self._idle_seconds:g} s without a "
+                "request: begin one with a reset"
+            )
+        session.used_at = self._clock()
+        self._sessions.move_to_end(session_id)
+        return session
+
+    def _expire(self, now: float) -> None:
+        while self._sessions:
+            session_id, session = next(iter(self._sessions.items()))
+            if now - session.used_at < self._idle_seconds:
+                return
+            self.end(session_id)

@@ -1,0 +1,93 @@
+"""What a server is told: where to listen, what to offer, and its limits."""
+
+import ipaddress
+from typing import Final
+
+import attrs
+
+from logtriage.errors import InvalidInput
+from logtriage.tasks import TASKS, get_task
+
+#: The environment variable that holds the bearer token.
+TOKEN_VARIABLE: Final = "LOGTRIAGE_TOKEN"
+_SHORTEST_TOKEN: Final = 16
+_V1: Final = tuple(task.id for task in TASKS if not task.original)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what listens there."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _task_ids(names: object) -> tuple[str, ...]:
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        raise InvalidInput(f"tasks: expected a list of task ids, got {names!r}")
+    return tuple(dict.fromkeys(get_task(name).id for name in names))
+
+
+@attrs.frozen
+class Settings:
+    """How to serve.
+
+    Attributes:
+        host: address to bind. Anything but loopback needs a ``token``.
+        port: TCP port; 0 takes a free one.
+        token: bearer token that every request but ``/health`` must carry.
+        tasks: what an episode named by split and index alone is drawn from.
+        max_sessions: WebSocket sessions at a time, and as many sessions over HTTP.
+        max_message: bytes of a message or a request's body; longer ones are refused.
+        rate: messages a second on one connection (further ones wait), and HTTP
+            requests a second from one address (further ones are refused).
+        idle_seconds: a session without a message for so long is closed.
+        drain_seconds: how long running episodes may go on after SIGTERM.
+        ping_seconds: a client that answers no WebSocket ping for so long is gone.
+        web: whether to mount the library's web interface at ``/web``.
+
+    Raises:
+        InvalidInput: naming the field and what was expected.
+        UnknownName: for a task that does not exist.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    token: str | None = attrs.field(default=None, repr=False)
+    tasks: tuple[str, ...] = attrs.field(default=_V1, converter=_task_ids)
+    max_sessions: int = 256
+    max_message: int = 64 * 1024
+    rate: float = 2_000.0
+    idle_seconds: float = 900.0
+    drain_seconds: float = 120.0
+    ping_seconds: float = 20.0
+    web: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        if not self.tasks:
+            raise InvalidInput("tasks: a server needs at least one task")
+        if not 0 <= self.port < 65536:
+            raise InvalidInput(f"port: expected a number from 0 to 65535, got {self.port}")
+        for name in ("max_sessions", "max_message"):
+            if getattr(self, name) < 1:
+                raise InvalidInput(f"{name}: expected at least 1, got {getattr(self, name)}")
+        for name in ("rate", "idle_seconds", "ping_seconds"):
+            if not getattr(self, name) > 0:
+                raise InvalidInput(f"{name}: expected more than 0, got {getattr(self, name)}")
+        if not self.drain_seconds >= 0:
+            raise InvalidInput(f"drain_seconds: expected at least 0, got {self.drain_seconds}")
+        if self.token is not None and (
+            len(self.token) < _SHORTEST_TOKEN or not (self.token.isascii() and self.token.isalnum())
+        ):
+            raise InvalidInput(
+                f"token: expected at least {_SHORTEST_TOKEN} letters and digits "
+                "(try: python -c 'import secrets; print(secrets.token_hex(24))')"
+            )
+        if self.token is None and not is_loopback(self.host):
+            raise InvalidInput(
+                f"host: {self.host!r} can be reached from other machines, so a token is needed; "
+                f"set {TOKEN_VARIABLE} (try: python -c 'import secrets; "
+                "print(secrets.token_hex(24))')"
+            )

@@ -1,0 +1,163 @@
+"""What travels: a typed observation as JSON and back, and a served step as a client sees it.
+
+A *view* is the structured form of an :class:`Observation`. What never changes within
+an episode (topology, directory, recent changes) is in the first one alone.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeVar
+
+import attrs
+
+from logtriage.actions import Action, Severity
+from logtriage.codec import topology_from_json, topology_to_json
+from logtriage.errors import InvalidInput
+from logtriage.observation import Observation
+from logtriage.parsing import action_from_wire, action_to_wire
+from logtriage.state import Closing
+from logtriage.telemetry import Alert, Change, LogLine, Reading
+
+T = TypeVar("T")
+
+#: The fields of a view that only the first one of an episode holds.
+STATIC: Final = ("topology", "horizon", "open_loop", "changes", "directory")
+
+
+_COLUMNS: Final = {
+    kind: tuple(field.name for field in attrs.fields(kind))
+    for kind in (Alert, Change, LogLine, Reading)
+}
+
+
+def _row(value: Any) -> dict[str, Any] | None:
+    """One flat attrs value as JSON data, or None for None."""
+    return None if value is None else {name: getattr(value, name) for name in _COLUMNS[type(value)]}
+
+
+def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
+    """The structured form of an observation; ``first`` of its episode or a later one."""
+    view: dict[str, Any] = {
+        "tick": observation.tick,
+        "closing": None if observation.closing is None else str(observation.closing),
+        "alerts": [_row(one) for one in observation.alerts],
+        "slo": _row(observation.slo),
+        "window": [_row(one) for one in observation.window],
+        "inspection": [_row(one) for one in observation.inspection],
+        "health": [_row(one) for one in observation.health],
+        "severity": None if observation.severity is None else str(observation.severity),
+        "root_cause": observation.root_cause,
+        "pages": list(observation.pages),
+        "remedies": [list(one) for one in observation.remedies],
+        "last_actions": [action_to_wire(one) for one in observation.last_actions],
+    }
+    if first:
+        view |= {
+            "topology": topology_to_json(observation.topology),
+            "horizon": observation.horizon,
+            "open_loop": observation.open_loop,
+            "changes": [_row(one) for one in observation.changes],
+            "directory": list(observation.directory),
+        }
+    return view
+
+
+def observation_of(view: Mapping[str, Any], before: Observation | None = None) -> Observation:
+    """Read a view back; ``before`` is an earlier observation of the same episode.
+
+    Raises:
+        InvalidInput: if the view is damaged, or a later one comes without ``before``.
+    """
+    if before is None and any(name not in view for name in STATIC):
+        raise InvalidInput("view: the first one of an episode must hold what never changes")
+    try:
+        if before is None:
+            topology = topology_from_json(view["topology"])
+            horizon, open_loop = int(view["horizon"]), bool(view["open_loop"])
+            changes = _many(Change, view["changes"])
+            directory = tuple(view["directory"])
+        else:
+            topology, horizon, open_loop = before.topology, before.horizon, before.open_loop
+            changes, directory = before.changes, before.directory
+        return Observation(
+            topology,
+            int(view["tick"]),
+            horizon,
+            None if view["closing"] is None else Closing(view["closing"]),
+            open_loop,
+            _many(Alert, view["alerts"]),
+            _one(Reading, view["slo"]),
+            _many(LogLine, view["window"]),
+            _many(LogLine, view["inspection"]),
+            tuple(_one(Reading, one) for one in view["health"]),
+            changes,
+            directory,
+            None if view["severity"] is None else Severity(view["severity"]),
+            view["root_cause"],
+            tuple(view["pages"]),
+            tuple((remedy, service) for remedy, service in view["remedies"]),
+            tuple(action_from_wire(one, topology) for one in view["last_actions"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidInput(f"view: cannot be read: {type(error).__name__}: {error}") from None
+
+
+def _one(kind: Callable[..., T], row: Mapping[str, Any] | None) -> T | None:
+    return None if row is None else kind(**row)
+
+
+def _many(kind: Callable[..., T], rows: Iterable[Mapping[str, Any]]) -> tuple[T, ...]:
+    return tuple(kind(**row) for row in rows)
+
+
+@attrs.frozen
+class Served:
+    """One step as a client receives it.
+
+    Attributes:
+        incident: the incident's id.
+        tick: ticks that have passed.
+        horizon: the step budget.
+        screen: what the agent sees, as text.
+        reward: what the last action earned; None after a reset.
+        done: whether the episode is closed.
+        closing: why, or None while it is open.
+        prompt: the public rules as text; after a reset only.
+        error: why the last action was not understood, or None.
+        grade: the grade with all its reasons, as JSON data; once closed.
+        view: what the agent sees, structured; if the reset asked for it.
+    """
+
+    incident: str
+    tick: int
+    horizon: int
+    screen: str
+    reward: float | None
+    done: bool
+    closing: str | None = None
+    prompt: str | None = None
+    error: str | None = None
+    grade: dict[str, Any] | None = None
+    view: dict[str, Any] | None = None
+
+
+def served_of(payload: Mapping[str, Any]) -> Served:
+    """Read the ``data`` of an OpenEnv observation message.
+
+    Raises:
+        InvalidInput: if it is not from a logtriage server of this version.
+    """
+    try:
+        seen = payload["observation"]
+        names = [one.name for one in attrs.fields(Served) if one.name not in ("reward", "done")]
+        return Served(
+            reward=payload["reward"], done=payload["done"], **{name: seen[name] for name in names}
+        )
+    except (KeyError, TypeError) as error:
+        raise InvalidInput(f"not an observation of a logtriage server: no {error}") from None
+
+
+def action_payload(action: Action | Mapping[str, Any] | str) -> dict[str, Any]:
+    """The ``data`` of a step: of an action, a wire action, or what a model wrote."""
+    if isinstance(action, str):
+        return {"text": action}
+    return dict(action) if isinstance(action, Mapping) else action_to_wire(action)

@@ -1,0 +1,49 @@
+"""A real server on a real port, in a thread of the tests' own process."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from logtriage.server.launch import make_server
+from logtriage.server.settings import Settings
+
+
+class Running:
+    """Where a server is, and the server itself."""
+
+    def __init__(self, http: str, server: Any) -> None:
+        self.http, self.server = http, server
+
+    @property
+    def url(self) -> str:
+        return f"{self.http.replace('http', 'ws', 1)}/ws"
+
+    @property
+    def running_episodes(self) -> int:
+        count: int = self.server._gate.running
+        return count
+
+
+@contextmanager
+def running(**settings: Any) -> Iterator[Running]:
+    """A server with these settings, on a free port."""
+    said: list[str] = []
+    server = make_server(Settings(port=0, **settings), said.append)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    wait_for(lambda: bool(said))
+    try:
+        yield Running(said[0].removeprefix("serving on "), server)
+    finally:
+        server.should_exit = True
+        thread.join(15)
+
+
+def wait_for(condition: Any, seconds: float = 15.0) -> None:
+    """Until the condition holds; an error if it never does."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came to be"
+        time.sleep(0.01)

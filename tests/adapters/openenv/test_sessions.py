@@ -1,0 +1,223 @@
+"""Episodes over ``/ws``: the library's application with the light client."""
+
+import json
+from typing import Any
+
+import pytest
+
+import logtriage as lt
+from logtriage.grading import grade_actions, grade_to_json
+from logtriage.observation import observe
+from logtriage.parsing import action_to_wire
+from logtriage.registry import make_policy
+from logtriage.rendering import render_observation, system_prompt
+from logtriage.server import RemoteEnv, Served
+from logtriage.server.remote import ServerError
+from logtriage.server.wire import observation_of
+from tests.adapters.openenv.serving import Running, running, wait_for
+
+INCIDENT = "cascading_failure-v1/test/42"
+RESOLVE = {"action_type": "resolve"}
+
+
+def actions_of(incident: str, spec: str) -> list[Any]:
+    """What a policy does there."""
+    state, memory = lt.initial_state(lt.make_incident(incident)), None
+    policy = make_policy(spec)(state.incident)
+    while not state.is_closed:
+        action, memory = policy.act(lt.observe(state), memory)
+        state = lt.transition(state, action)
+    return list(state.actions)
+
+
+@pytest.mark.parametrize("spec", ["expert", "random:3", "first_error"])
+@pytest.mark.parametrize(
+    "incident", [INCIDENT, "single_crash-v1/ood/7", "silent_degradation-v1/val/5"]
+)
+def test_rewards_sum_to_the_grade_and_the_grade_is_that_of_the_actions(
+    server: Running, incident: str, spec: str
+) -> None:
+    actions = actions_of(incident, spec)
+    with RemoteEnv(server.http) as env:
+        served = env.reset(incident=incident)
+        assert served.reward is None
+        total = 0.0
+        for action in actions:
+            assert not served.done
+            assert served.grade is None
+            served = env.step(action)
+            assert served.reward is not None
+            total += served.reward
+    assert served.done
+    assert served.grade is not None
+    assert total == served.grade["score"]
+    assert served.grade == grade_to_json(grade_actions(incident, actions))
+    assert all(row["reason"] for row in served.grade["criteria"])
+
+
+def test_what_is_served_is_what_the_core_shows(server: Running) -> None:
+    state = lt.initial_state(lt.make_incident(INCIDENT))
+    with RemoteEnv(server.http) as env:
+        served = env.reset(incident=INCIDENT, view=True)
+        assert served.prompt == system_prompt(state.incident.topology, state.incident.horizon)
+        seen = None
+        for action in actions_of(INCIDENT, "expert"):
+            seen = observation_of(served.view or {}, seen)
+            assert seen == observe(state)
+            assert served.screen == render_observation(observe(state))
+            assert (served.tick, served.horizon) == (state.tick, state.incident.horizon)
+            state = lt.transition(state, action)
+            served = env.step(action)
+            assert served.prompt is None
+    assert served.closing == state.closing
+
+
+def test_sessions_do_not_see_each_other(server: Running) -> None:
+    with RemoteEnv(server.http) as one, RemoteEnv(server.http) as other:
+        one.reset(incident=INCIDENT)
+        other.reset(incident="single_crash-v1/test/0")
+        one.step({"action_type": "escalate", "value": "dba-team"})
+        assert other.state()["step_count"] == 0
+        assert other.step(RESOLVE).done
+        assert not one.step({"action_type": "request_more_logs"}).done
+        assert one.state()["incident"] == INCIDENT
+        assert [row["action_type"] for row in other.state()["actions"]] == ["resolve"]
+
+
+def test_the_truth_stays_on_the_server_until_the_episode_is_closed(server: Running) -> None:
+    """Nothing but the known fields, and in none of them a grade or a score."""
+    kept = []
+    with RemoteEnv(server.http) as env:
+        ask = env._ask
+        env._ask = lambda *sent: kept.append(ask(*sent)) or kept[-1]  # type: ignore[method-assign, func-returns-value]
+        env.reset(incident=INCIDENT, view=True)
+        env.step({"action_type": "request_more_logs", "value": "payment-service"})
+        env.step({"action_type": "identify_root_cause", "value": "payment-service"})
+        state = env.state()
+    for payload in kept[:3]:
+        assert payload.keys() <= {"observation", "reward", "done", "metadata"}
+        seen = payload["observation"]
+        assert seen.keys() == {*Served.__annotations__, "metadata"} - {"reward", "done"}
+        assert seen["grade"] is None
+        assert seen["view"].keys() - set(lt.Observation.__annotations__) == set()
+        assert "flush-cache:payment-service" not in json.dumps(payload)
+    assert state.keys() == {
+        "episode_id", "step_count", "incident", "horizon", "closing", "actions", "score",
+    }  # fmt: skip
+    assert state["score"] is None
+
+
+@pytest.mark.parametrize(
+    ("named", "incident"),
+    [
+        ({"incident": INCIDENT}, INCIDENT),
+        ({"task": "cascading_failure-v1", "split": "test", "index": 42}, INCIDENT),
+        ({"task": "cascading_failure-v1", "split": "test", "seed": 42}, INCIDENT),
+        ({"split": "ood", "index": 7}, "cascading_failure-v1/ood/2"),
+        ({"seed": 0}, "single_crash-v1/train/0"),
+        ({"task": "single_crash-v0", "seed": 3}, "single_crash-v0/train/3"),
+    ],
+)
+def test_an_episode_is_named_by_id_or_by_task_split_and_index(
+    server: Running, named: dict[str, Any], incident: str
+) -> None:
+    with RemoteEnv(server.http) as env:
+        assert env.reset(**named).incident == incident
+
+
+def test_a_reset_without_a_name_draws_from_train(server: Running) -> None:
+    with RemoteEnv(server.http) as env:
+        drawn = {env.reset().incident for _ in range(5)}
+    assert len(drawn) == 5
+    assert all("/train/" in one for one in drawn)
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ({"incident": "nope"}, "expected <task>/<split>/<index>"),
+        ({"incident": INCIDENT, "index": 3}, "index: an incident is named already"),
+        ({"task": "nope"}, "unknown task 'nope'"),
+        ({"split": "nope"}, "unknown split 'nope'"),
+        ({"index": -1}, "index: expected a whole number"),
+        ({"seed": "7"}, "seed: expected a whole number"),
+        ({"index": 1, "seed": 2}, "seed: differs from index"),
+        ({"index": True}, "index: expected a whole number"),
+        ({"tsk": "x"}, "tsk: unknown field; known: incident, task"),
+        ({"view": 1}, "view: expected true or false"),
+        ({"episode_id": "x" * 300}, "episode_id: 300 characters"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_by_the_name_of_its_field(
+    server: Running, named: dict[str, Any], told: str
+) -> None:
+    with RemoteEnv(server.http) as env:
+        with pytest.raises(ServerError, match=told.replace("<", ".").replace(">", ".")):
+            env.reset(**named)
+        assert env.reset(incident=INCIDENT).tick == 0  # the session goes on
+
+
+def test_nonsense_of_the_right_shape_costs_a_tick(server: Running) -> None:
+    with RemoteEnv(server.http) as env:
+        env.reset(incident=INCIDENT)
+        assert "no JSON object" in (env.step("restart it!").error or "")
+        served = env.step({"action_type": "escalate", "value": "nobody"})
+        assert "unknown team" in (served.error or "")
+        assert served.tick == 2
+        assert env.step('So: {"action_type": "resolve"}').done
+
+
+@pytest.mark.parametrize(
+    ("action", "told"),
+    [
+        ({"action_type": 3}, "action_type: Input should be a valid string"),
+        ({"action_type": "resolve", "foo": 1}, "foo: Extra inputs"),
+        ({"action_type": "resolve", "confidence": "0.9"}, "confidence: Input should be a valid"),
+        ({}, "give either action_type or text"),
+        ({"action_type": "resolve", "text": "x"}, "give either action_type or text"),
+        ({"text": "x", "value": "y"}, "text comes without value"),
+    ],
+)
+def test_the_wrong_shape_is_refused_and_costs_nothing(
+    server: Running, action: dict[str, Any], told: str
+) -> None:
+    with RemoteEnv(server.http) as env:
+        env.reset(incident=INCIDENT)
+        with pytest.raises(ServerError, match=told):
+            env.step(action)
+        assert env.state()["step_count"] == 0
+
+
+def test_there_is_no_step_before_a_reset_or_after_the_end(server: Running) -> None:
+    with RemoteEnv(server.http) as env:
+        assert env.state()["episode_id"] is None
+        with pytest.raises(ServerError, match="send a reset first"):
+            env.step(RESOLVE)
+        env.reset(incident=INCIDENT)
+        env.step(RESOLVE)
+        with pytest.raises(ServerError, match="is closed"):
+            env.step(RESOLVE)
+        assert env.reset(incident=INCIDENT).tick == 0
+
+
+def test_every_action_of_the_core_travels(server: Running) -> None:
+    topology = lt.make_incident(INCIDENT).topology
+    odd = [lt.Malformed("what?", "not understood"), lt.IdentifyRootCause("user-db", 0.25)]
+    for action in (*lt.all_actions(topology), *odd):
+        with RemoteEnv(server.http) as env:
+            env.reset(incident=INCIDENT)
+            env.step(action)
+            assert env.state()["actions"] == [action_to_wire(action)]
+
+
+def test_running_episodes_are_those_that_are_open() -> None:
+    with running() as own:
+        with RemoteEnv(own.http) as env, RemoteEnv(own.http) as other:
+            env.reset(incident=INCIDENT)
+            env.reset(incident=INCIDENT)
+            assert own.running_episodes == 1
+            other.reset(incident=INCIDENT)
+            assert own.running_episodes == 2
+            other.step(RESOLVE)
+            assert own.running_episodes == 1
+        wait_for(lambda: own.running_episodes == 0)
