@@ -5,7 +5,7 @@ import attrs
 from logtriage.actions import Action, Severity
 from logtriage.roles import Role
 from logtriage.state import Closing, State
-from logtriage.telemetry import Alert, Change, LogLine, Reading
+from logtriage.telemetry import Alert, Change, LogLine, Reading, Signal
 from logtriage.topology import Topology
 
 
@@ -17,7 +17,9 @@ class Observation:
     its health is *unknown*, not good. ``inspection`` are the lines asked for in the
     last tick. ``last_actions`` are the actions of the last tick (one, for a single
     agent). A role sees None or an empty tuple where it has no view (``hidden`` names
-    those views, so that *nothing to see* and *not shown* stay apart).
+    those views, so that *nothing to see* and *not shown* stay apart). ``signals`` are
+    the figures of every service, where the source has a dashboard of them; empty
+    where it has none.
     """
 
     topology: Topology
@@ -38,6 +40,7 @@ class Observation:
     remedies: tuple[tuple[str, str], ...] = ()
     last_actions: tuple[Action, ...] = ()
     hidden: frozenset[str] = frozenset()
+    signals: tuple[tuple[Signal, ...], ...] = ()
 
     @property
     def ticks_left(self) -> int:
@@ -85,6 +88,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
         tuple(team for _, team in facts.pages),
         tuple((str(remedy), service) for _, remedy, service in facts.remedies),
         _last_actions(state),
+        signals=telemetry.signals(now, effects),
     )
     return observation if role is None else _slice(observation, role)
 
@@ -103,7 +107,7 @@ _FIELDS: dict[str, dict[str, object]] = {
     "slo": {"slo": None},
     "window": {"window": ()},
     "inspection": {"inspection": ()},
-    "health": {"health": ()},
+    "health": {"health": (), "signals": ()},
     "changes": {"changes": ()},
     "directory": {"directory": ()},
     "declarations": {"severity": None, "root_cause": None, "pages": ()},

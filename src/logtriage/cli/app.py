@@ -10,7 +10,7 @@ from logtriage.cli.catalog import show, tasks
 from logtriage.cli.evaluating import compare, evaluate_, report
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Group
-from logtriage.cli.importing import nezha
+from logtriage.cli.importing import labelled, nezha
 from logtriage.cli.playing import play
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
@@ -55,6 +55,7 @@ app.command()(compare)
 app.command()(report)
 app.add_typer(importing, name="import")
 importing.command()(nezha)
+importing.command()(labelled)
 
 
 @importing.callback()

@@ -51,7 +51,8 @@ class Grade:
     ``score`` is None if ``status`` is unscored, with the ``cause`` in words. If a
     ``gate`` holds, the score is 0 and ``criteria`` still say what was earned.
     ``actions`` are those graded; ``unplayed`` counts the ones after the closing one,
-    which were not. ``ticks`` are those used.
+    which were not. ``ticks`` are those used. ``fault_kind`` is what was injected: a
+    fact beside the grade, which no rubric weighs.
     """
 
     incident: str
@@ -69,6 +70,7 @@ class Grade:
     unplayed: int = 0
     cause: str | None = None
     agent: str | None = None
+    fault_kind: str | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -148,6 +150,7 @@ def grade(
         unplayed,
         None,
         agent,
+        _fault_kind(incident),
     )
 
 
@@ -224,4 +227,10 @@ def unscored(
         (),
         cause=cause,
         agent=agent,
+        fault_kind=_fault_kind(incident),
     )
+
+
+def _fault_kind(incident: Incident) -> str | None:
+    fault = incident.truth.fault
+    return None if fault is None else fault.kind
