@@ -11,6 +11,7 @@ transcripts in it, by the one grader.
 
 from logtriage.evaluation.compare import Comparison, compare_runs
 from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.manifest import Manifest
 from logtriage.evaluation.runner import PolicyFailure, evaluate, play_episode, record_episode, steps
 from logtriage.evaluation.spec import RECORDED_TASK, Cell, RunSpec, plan
@@ -26,6 +27,7 @@ __all__ = [
     "Incidents",
     "Interval",
     "LoadedRun",
+    "Located",
     "Manifest",
     "PolicyFailure",
     "Row",
@@ -33,7 +35,9 @@ __all__ = [
     "brier",
     "compare_runs",
     "evaluate",
+    "hit_at",
     "load_run",
+    "locate",
     "mean_interval",
     "paired_difference",
     "plan",

@@ -7,7 +7,7 @@ are written in the order of the plan, never in that of their arrival.
 import json
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
@@ -23,11 +23,12 @@ from logtriage.codec import encode_transcript, unstructure_transcript
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation import store
 from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.incident import Incident
 from logtriage.observation import observe
-from logtriage.policies import Policy, PolicyFactory
+from logtriage.policies import Memory, Policy, PolicyFactory, Ranks
 from logtriage.registry import make_policy
 from logtriage.state import State, initial_state
 from logtriage.transcript import Transcript, transcript_of
@@ -56,8 +57,10 @@ class PolicyFailure(LogTriageError):
         return type(self), (self.cause, self.state)
 
 
-def steps(incident: Incident, policy: Policy) -> Iterator[State]:
+def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
     """Every state of an episode, from the first to the one in which it is closed.
+
+    The generator's return value is what the policy remembers at the end.
 
     Raises:
         PolicyFailure: if the policy raises, or returns what is no action here.
@@ -75,6 +78,7 @@ def steps(incident: Incident, policy: Policy) -> Iterator[State]:
             raise PolicyFailure(cause, state) from error
         state = after
         yield state
+    return memory
 
 
 def play_episode(incident: Incident, policy: Policy) -> State:
@@ -94,10 +98,29 @@ def record_episode(incident: Incident, factory: PolicyFactory, agent: str) -> Tr
     except Exception as error:
         cause = f"policy could not be made: {_say(error)}"
         return transcript_of(initial_state(incident), agent=agent, status=cause)
+    states = steps(incident, policy)
     try:
-        return transcript_of(play_episode(incident, policy), agent=agent)
+        state = next(states)
+        while True:
+            try:
+                state = next(states)
+            except StopIteration as end:
+                extra = _ranking(policy, state, end.value)
+                return transcript_of(state, agent=agent, extra=extra)
     except PolicyFailure as failure:
         return transcript_of(failure.state, agent=agent, status=failure.cause)
+
+
+def _ranking(policy: Policy, state: State, memory: Memory) -> Mapping[str, object]:
+    """What a transcript keeps of the ranking of a policy that has one."""
+    if not isinstance(policy, Ranks):
+        return {}
+    try:
+        ranking = policy.ranking(observe(state), memory)
+        known = state.incident.topology.names
+        return {RANKING: ranking_to_json(check_ranking(ranking, known))}
+    except Exception as error:
+        raise PolicyFailure(f"policy failed to rank: {_say(error)}", state) from error
 
 
 def _say(error: Exception) -> str:

@@ -11,14 +11,20 @@ from typing import Any, Final
 import attrs
 
 from logtriage import __version__
+from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.statistics import Interval, brier, mean_interval
 from logtriage.evaluation.store import LoadedRun
+from logtriage.policies import Ranking
 from logtriage.state import Closing, State
 from logtriage.transition import play
 
 SCHEMA: Final = "logtriage.summary/1"
 #: An episode with at least this grade counts as solved.
 SOLVED: Final = 0.9
+
+
+def _located(rows: Iterable[Located]) -> tuple[Located, ...]:
+    return tuple(rows)
 
 
 @attrs.frozen
@@ -40,6 +46,8 @@ class Row:
         ticks: mean ticks used where a fault was resolved after its fix.
         brier: Brier score of the confidences given with a root cause.
         confidences: how many of these there were.
+        located: how well root causes were ranked, over all incidents and by fault kind; of
+            recorded incidents, and wherever a policy gave rankings.
     """
 
     policy: str
@@ -56,6 +64,7 @@ class Row:
     ticks: float | None
     brier: float | None
     confidences: int
+    located: tuple[Located, ...] = attrs.field(default=(), converter=_located)
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -103,6 +112,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
         ),
         brier([confidence for confidence, _ in said], [right for _, right in said]),
         len(said),
+        locate(_ranked(run, policy, task)),
     )
 
 
@@ -110,6 +120,26 @@ def _scored_states(run: LoadedRun, policy: str, task: str) -> Iterator[State]:
     for grade in run.grades[policy, task]:
         if grade.score is not None:
             yield play(run.incidents(grade.incident), grade.actions)[0]
+
+
+def _ranked(
+    run: LoadedRun, policy: str, task: str
+) -> Iterator[tuple[str, Ranking, frozenset[str]]]:
+    """Fault kind, ranking and accepted root causes of each scored episode with a fault."""
+    transcripts = run.transcripts[policy, task]
+    rankings = any(RANKING in one.extra for one in transcripts)
+    scored = (
+        one
+        for one, grade in zip(transcripts, run.grades[policy, task], strict=True)
+        if grade.score is not None
+    )
+    for transcript, state in zip(scored, _scored_states(run, policy, task), strict=True):
+        incident = state.incident
+        fault = incident.truth.fault
+        if fault is not None and (rankings or incident.telemetry.open_loop):
+            names = incident.topology.names
+            ranking = ranking_of(transcript.extra, names, state.facts.root_cause)
+            yield fault.kind, ranking, incident.truth.root_causes
 
 
 def _found(state: State) -> bool:
