@@ -17,6 +17,7 @@ from logtriage.evaluation import (
     load_run,
     locate,
     record_episode,
+    summarise,
 )
 from logtriage.evaluation.localisation import check_ranking, ranking_of, ranking_to_json
 from logtriage.observation import Observation
@@ -130,6 +131,15 @@ def test_a_ranking_is_kept_with_the_transcript_and_read_back(tmp_path: Path) -> 
     run = load_run(tmp_path)
     kept = [one.extra["ranking"] for one in run.transcripts["own", rows[0].task]]
     assert kept == [[roots[1][0], roots[0][0]]] * 3
+
+
+def test_a_ranking_that_was_tampered_with_is_named(tmp_path: Path) -> None:
+    spec = RunSpec(["own"], ["recorded"])
+    evaluate(spec, tmp_path, factories={"own": lambda _: _Says((("ts-order-service",),))})
+    (path,) = (tmp_path / "transcripts").iterdir()
+    path.write_text(path.read_text().replace("ts-order-service", "ts-odder-service", 1))
+    with pytest.raises(InvalidInput, match=r"^own on nezha/\S+: ranking\[0\]: 'ts-odder"):
+        summarise(load_run(tmp_path))
 
 
 def test_drawn_tasks_have_no_ranking_unless_a_policy_gives_one(tmp_path: Path) -> None:

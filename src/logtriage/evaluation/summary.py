@@ -11,6 +11,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage import __version__
+from logtriage.errors import InvalidInput
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.statistics import Interval, brier, mean_interval
 from logtriage.evaluation.store import LoadedRun
@@ -138,7 +139,10 @@ def _ranked(
         fault = incident.truth.fault
         if fault is not None and (rankings or incident.telemetry.open_loop):
             names = incident.topology.names
-            ranking = ranking_of(transcript.extra, names, state.facts.root_cause)
+            try:
+                ranking = ranking_of(transcript.extra, names, state.facts.root_cause)
+            except InvalidInput as error:
+                raise InvalidInput(f"{policy} on {incident.id}: {error}") from None
             yield fault.kind, ranking, incident.truth.root_causes
 
 
