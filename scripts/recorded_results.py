@@ -68,13 +68,16 @@ service that they declare. The interval (bootstrap, 95 %) is of the mean grade, 
 but that a tie is declared one way or the other.
 
 [`combined`](../policies.md#baselines-of-root-cause-analysis) reads four signals of the dashboard
-and takes the largest, each in units of its spread. Nothing in it was fitted: spreads come from
-the fault-free baseline, their floors are a point of CPU and a tenth of the latency that raises
-an alert, and it watches for as long as the horizon lets it. Two choices were made with the
-incidents at hand, and for reasons that do not hang on them: the *mean* over the screens and not
-the largest value (a fault lasts, a spike of CPU does not), and that a kind of line counts as a
-symptom only in the direction that a fault moves it (ERROR more often, INFO more rarely), because
-the one fault-free minute of a day saw some requests fail that work later.
+and takes the largest, each in units of its spread. No number in it was fitted to the answers:
+spreads come from the fault-free baseline alone, and it watches for as long as the horizon lets
+it. But it was not made blindly either. Three choices were made with these incidents at hand, for
+reasons that do not hang on them: floors for spreads (a point of CPU, and 10 ms, a tenth of the
+latency that raises an alert, so that the two are of one order); the *mean* over the screens and
+not the largest value (a fault lasts, a spike of CPU does not); and that a kind of line counts as
+a symptom only in the direction in which a fault moves it (ERROR more often, INFO more rarely),
+because the one fault-free minute of a day saw some requests fail that work later. Undoing one of
+them at a time, AC@1 on the first 34 incidents falls from 0.912 to 0.882 (a floor of 1 ms), 0.618
+(the largest value) and 0.765 (both directions).
 """
 
 PUBLISHED = """\
