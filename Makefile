@@ -24,6 +24,10 @@ RLLIB_STAMP := $(RLLIB_VENV)/.installed-$(PYTHON_TAG)
 
 DEMO_OUT ?= build/demo
 DEMO_INCIDENT := cascading_failure-v1/test/42
+DEMO_RECORDED ?= nezha/2023-01-30T115921
+# make demo BUNDLE=nezha.jsonl.gz: recorded incidents from there, not those that are shipped.
+BUNDLE ?=
+DEMO_BUNDLE := $(if $(BUNDLE),--bundle $(BUNDLE))
 DEMO_EVAL := eval oracle expert first_error random --task all --split test --episodes 30
 
 .DEFAULT_GOAL := help
@@ -41,7 +45,9 @@ demo: $(DEMO_STAMP) ## scripted agents triage drawn incidents, graded (installs 
 	$(DEMO_VENV)/bin/logtriage show $(DEMO_INCIDENT)
 	$(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT) --policy first_error --brief
 	$(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT) --policy expert --brief
-	$(DEMO_VENV)/bin/logtriage eval oracle expert first_error --task recorded
+	$(DEMO_VENV)/bin/logtriage show $(DEMO_RECORDED) $(DEMO_BUNDLE)
+	$(DEMO_VENV)/bin/logtriage play $(DEMO_RECORDED) --policy combined --brief $(DEMO_BUNDLE)
+	$(DEMO_VENV)/bin/logtriage eval oracle combined first_error --task recorded $(DEMO_BUNDLE)
 	@echo "transcripts and summary: $(DEMO_OUT); triage that incident yourself:"
 	@echo "  $(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT)"
 

@@ -27,7 +27,7 @@ from logtriage import (
 )
 from logtriage.incident import STRICT, ClosingRules, Fault
 from logtriage.policies import PolicyFactory
-from logtriage.telemetry import Alert, Change, Effects, LogLine, Reading
+from logtriage.telemetry import Alert, Change, Effects, LogLine, Reading, Signal
 
 V1_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if not task.original)
 V0_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.original)
@@ -72,6 +72,13 @@ class StillTelemetry:
 
     def health(self, service: int, tick: int, effects: Effects) -> Reading | None:  # noqa: ARG002
         return Reading(5, 40, 40)
+
+    def signals(
+        self,
+        tick: int,  # noqa: ARG002
+        effects: Effects,  # noqa: ARG002
+    ) -> tuple[tuple[Signal, ...], ...]:
+        return ()
 
 
 def real_incident(

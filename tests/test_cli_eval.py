@@ -4,6 +4,7 @@ import json
 import subprocess
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -223,6 +224,17 @@ def test_page_without_the_flag_for_it_is_a_mistake(tmp_path: Path) -> None:
     assert "--html" in result.stderr
 
 
+def test_rankings_have_a_table_of_their_own(bundle: Path) -> None:
+    result = logtriage("eval", "combined", "expert", "--bundle", bundle)
+    assert result.exit_code == 0
+    assert "AC@1" in result.stdout
+    assert "cpu_contention" in result.stdout
+    assert "AC@1" not in logtriage("eval", "expert", "--task", V1[0], "--episodes", 1).stdout
+    (row,) = lines(logtriage("eval", "combined", "--bundle", bundle, "--json"))
+    first: Any = row["located"]
+    assert (first[0]["kind"], first[0]["ac1"]) == (None, 1.0)
+
+
 # -- import ----------------------------------------------------------------------------
 
 
@@ -257,3 +269,36 @@ def test_import_names_the_rows_that_it_skips(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert f"{LOG}:{line}: wrong column count" in result.stderr
     assert not (tmp_path / "bundle.jsonl").exists()
+
+
+def test_own_incidents_become_a_bundle_or_nothing(tmp_path: Path) -> None:
+    data, bundle = tmp_path / "data", tmp_path / "mine.jsonl.gz"
+    data.mkdir()
+    (data / "labels.csv").write_text(
+        "id,opened,root_cause,kind\nmine/1,2031-05-06T10:00:30Z,back,overload\n"
+    )
+    (data / "logs.csv").write_text(
+        "time,service,level,message\n2031-05-06T10:00:10Z,back,ERROR,out of memory\n"
+    )
+    result = logtriage("import", "labelled", data, "--out", bundle)
+    assert result.exit_code == 0
+    assert "mine/1" in result.stdout
+    shown = logtriage("show", "mine/1", "--bundle", bundle).stdout
+    assert "ERROR back: out of memory" in shown
+    (told,) = lines(logtriage("import", "labelled", data, "--out", bundle, "--json"))
+    assert told == {"bundle": str(bundle), "incidents": ["mine/1"]}
+    (data / "logs.csv").write_text("time,service,level,message\nnow,back,ERROR,x\n")
+    other = tmp_path / "other.jsonl"
+    result = logtriage("import", "labelled", data, "--out", other)
+    assert result.exit_code == 2
+    assert "logs.csv:2: field time: must be a time with an offset" in result.stderr
+    assert not other.exists()
+
+
+def test_a_strict_import_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    data = write_layout(tmp_path / "data")
+    append(data / "rca_data/2031-05-06/log/10_21_log.csv", "a,b")
+    result = logtriage("import", "nezha", data, "--out", tmp_path / "b.jsonl", "--strict")
+    assert result.exit_code == 2
+    assert "10_21_log.csv:" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]

@@ -35,11 +35,12 @@ from logtriage.emission import SimulatedTelemetry
 from logtriage.faults import FAULT_KINDS, FaultKind
 from logtriage.generator import draw_incident
 from logtriage.grading import DEFAULT
+from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.rendering import status_of
 from logtriage.roles import ESCALATION, REMEDIATION, TRIAGE, TRIO
 from logtriage.tasks import IncidentId
-from logtriage.telemetry import Alert, Change, LogLine, Reading
+from logtriage.telemetry import Alert, Change, LogLine, Reading, Signal
 from logtriage.transition import transition_jointly
 from tests.builders import (
     FIX,
@@ -320,3 +321,44 @@ def test_a_role_reads_its_own_parts_only() -> None:
     assert "tick 1, triage: deadlock" in lines["remediation"]
     assert "not understood: not JSON" in lines["escalation"]
     assert "not understood" not in lines["remediation"]
+
+
+def _dashboard(*signals: tuple[Signal, ...]) -> list[str]:
+    """The lines of the dashboard; services that are not given have no signals."""
+    first = observe(initial_state(real_incident()))
+    rest = ((),) * (len(SEVEN_SERVICES) - len(signals))
+    shown = render_observation(attrs.evolve(first, signals=(*signals, *rest)))
+    return shown.partition("SIGNALS")[2].partition("DIRECTORY")[0].splitlines()
+
+
+def test_the_dashboard_shows_what_strays_in_service_order() -> None:
+    head, *rows = _dashboard(
+        (Signal("cpu_bp", 9531, 120, 100), Signal("p50_ms", 50, 45, 10)),
+        (Signal("p99_ms", 9000, 10), Signal("calls", 9)),
+        (Signal("calls", 10, 100, 15), Signal("events_bp", 0, 8140, 1500)),
+    )
+    assert "stray by 3 spreads or more" in head
+    assert rows == [
+        "api-gateway: cpu 95.3% (1.2 ± 1.0)",
+        "user-db: calls 10 (100 ± 15), events 0.0% (81.4 ± 15.0)",
+    ]
+
+
+def test_a_quiet_dashboard_says_so_and_none_is_not_shown() -> None:
+    assert _dashboard((Signal("p50_ms", 50, 45, 10),))[1:] == ["none"]
+    assert "SIGNALS" not in render_observation(observe(initial_state(real_incident())))
+
+
+def test_a_dashboard_in_uproar_is_cut_and_says_so() -> None:
+    loud = tuple(Signal(f"figure{n}_ms", 1000 + n, 0, 10) for n in range(10))
+    head, *rows = _dashboard(*[loud] * 7)
+    assert "46 more not shown" in head
+    assert sum(row.count("figure") for row in rows) == 24
+    assert sum(row.count("figure9_ms") + row.count("figure9 ") for row in rows) == 7
+
+
+def test_a_role_without_the_health_panel_has_no_dashboard() -> None:
+    state = initial_state(shipped_incidents()[0])
+    assert observe(state, REMEDIATION).signals == observe(state).signals != ()
+    assert observe(state, TRIAGE).signals == ()
+    assert "SIGNALS" not in render_observation(observe(state, TRIAGE))

@@ -25,7 +25,7 @@ from logtriage.propagation import BLIP_LEFT, FULL, Affected, Mode, Scenario, lev
 from logtriage.rng import below, draw, hash_name, subkey
 from logtriage.scenarios import draw_benign_scenario, draw_scenario
 from logtriage.speech import Speech
-from logtriage.telemetry import TICK_SECONDS, Alert, Change, Effects, LogLine, Reading
+from logtriage.telemetry import TICK_SECONDS, Alert, Change, Effects, LogLine, Reading, Signal
 from logtriage.topology import Topology
 
 #: Lines of the shared window per tick, of a service asked by name, of a broad look.
@@ -122,6 +122,14 @@ class SimulatedTelemetry:
             impact = propagation.resting(self.seed, service)
             return read(self.scenario, impact, -1, service, tick, effects)
         return read(self.scenario, one.impact, one.hops, service, tick, effects)
+
+    def signals(
+        self,
+        tick: int,  # noqa: ARG002 (the protocol's)
+        effects: Effects,  # noqa: ARG002
+    ) -> tuple[tuple[Signal, ...], ...]:
+        """None: what is not inspected stays unknown here."""
+        return ()
 
     def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:
         """Alerts on measured symptoms, and those of distractors; in service order."""

@@ -7,7 +7,7 @@ import attrs
 from logtriage.actions import Action, Malformed, Report, Severity, action_name
 from logtriage.roles import Role
 from logtriage.state import Closing, State
-from logtriage.telemetry import Alert, Change, Effects, LogLine, Reading, Telemetry
+from logtriage.telemetry import Alert, Change, Effects, LogLine, Reading, Signal, Telemetry
 from logtriage.topology import Topology
 
 
@@ -18,10 +18,11 @@ class Observation:
     ``health`` holds None where a service was never inspected and does not alert:
     its health is *unknown*, not good. ``inspection`` are the lines asked for in the
     last tick. ``last_actions`` are the actions of the last tick (one, for a single
-    agent), ``reports`` what roles told each other, with the tick. A role sees None or
-    an empty tuple where it has no view (``hidden`` names those views, so that *nothing
-    to see* and *not shown* stay apart); what became of the kinds of action that it may
-    take it always sees.
+    agent), ``reports`` what roles told each other, with the tick. ``signals`` are the
+    figures of every service, where the source has a dashboard of them; empty where it
+    has none. A role sees None or an empty tuple where it has no view (``hidden`` names
+    those views, so that *nothing to see* and *not shown* stay apart); what became of the
+    kinds of action that it may take it always sees.
     """
 
     topology: Topology
@@ -43,6 +44,7 @@ class Observation:
     last_actions: tuple[Action, ...] = ()
     reports: tuple[tuple[int, Report], ...] = ()
     hidden: frozenset[str] = frozenset()
+    signals: tuple[tuple[Signal, ...], ...] = ()
 
     @property
     def ticks_left(self) -> int:
@@ -91,6 +93,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
         tuple((str(remedy), service) for _, remedy, service in facts.remedies),
         _last_actions(state),
         facts.reports,
+        signals=telemetry.signals(now, effects),
     )
     return observation if role is None else slice_for(observation, role)
 
@@ -124,7 +127,7 @@ _FIELDS: dict[str, dict[str, object]] = {
     "slo": {"slo": None},
     "window": {"window": ()},
     "inspection": {"inspection": ()},
-    "health": {"health": ()},
+    "health": {"health": (), "signals": ()},
     "changes": {"changes": ()},
     "directory": {"directory": ()},
     "declarations": {"severity": None, "root_cause": None, "pages": ()},

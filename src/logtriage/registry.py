@@ -11,6 +11,7 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire
 from logtriage.policies import (
+    SCORES,
     CentralControl,
     ConstantPolicy,
     ExpertPolicy,
@@ -21,6 +22,7 @@ from logtriage.policies import (
     Policy,
     PolicyFactory,
     RandomPolicy,
+    RankingPolicy,
     RoleFactory,
     RolePolicies,
     TeamFactory,
@@ -37,6 +39,11 @@ POLICY_HELP: Final = {
     "expert": "scripted, sees only observations",
     "first_error": "believes the loudest ERROR, pages its default owner, restarts it",
     "random": "uniform over actions that could have an effect; random:SEED for another draw",
+    "error_count": "ranks services by new kinds of ERROR; for recorded incidents",
+    "cpu_rise": "ranks them by CPU above usual",
+    "network_delay": "ranks them by time between caller and service",
+    "event_shift": "ranks them by kinds of log line that appear or vanish",
+    "combined": "ranks them by the largest standardised one of these",
     f"{CONSTANT}:ACTIONS": "the same list for every incident, such as "
     "constant:classify_severity=P1,escalate=sre-team,resolve",
 }
@@ -68,6 +75,16 @@ def _first_error(_: Incident) -> Policy:
     return FirstErrorPolicy()
 
 
+class _Ranking:
+    """A picklable factory by the name of a score."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, _: Incident) -> Policy:
+        return RankingPolicy(SCORES[self.name])
+
+
 class _Random:
     """A picklable factory: the draw hangs on its seed and on the incident's id."""
 
@@ -91,6 +108,7 @@ _PLAIN: Final[dict[str, PolicyFactory]] = {
     "oracle": _oracle,
     "expert": _expert,
     "first_error": _first_error,
+    **{name: _Ranking(name) for name in SCORES},
 }
 
 

@@ -28,9 +28,12 @@ from logtriage.grading.original import ORIGINAL
 from logtriage.observation import Observation
 from logtriage.roles import NO_FAULT, VIEWS, Role, RoleSplit
 from logtriage.runbook import SEVERITY_RULE, severity_of
-from logtriage.telemetry import TICK_SECONDS, TREND_TICKS, LogLine, Reading
+from logtriage.telemetry import TICK_SECONDS, TREND_TICKS, LogLine, Reading, Signal
 from logtriage.topology import Topology
 
+#: The dashboard tells of what strays by at least so many spreads, and of so many at most.
+STRAY = 3
+_SIGNALS = 24
 #: Beyond this many services the prompt names them without their dependencies.
 _GRAPH_LIMIT = 20
 #: The latest of them stand on a screen.
@@ -67,7 +70,8 @@ _GRADING = {
     f"prompt resolve after the fix {_WEIGHT['closure']}. Paging a wrong team, or ignoring a real "
     "fault, ends the incident with 0. First declarations count.",
     RECORDED.id: "GRADE: the root cause alone; the first declaration counts. This is a "
-    "recording: no action changes what follows.",
+    "recording: no action changes what follows. SIGNALS compare figures and log events "
+    "(shares of requests) with fault-free time.",
     **{rubric.id: _ORIGINAL_RULES for rubric in ORIGINAL},
 }
 
@@ -216,6 +220,8 @@ def render_observation(observation: Observation) -> str:
         parts.append(_logs("LOGS", observation.window))
     if "health" not in hidden:
         parts.append(_health(observation))
+        if observation.signals:
+            parts.append(_signals(observation))
     if observation.changes:
         rows = (f"{c.minutes_ago} min ago {c.service} {c.detail}" for c in observation.changes)
         parts.append(f"CHANGES: {'; '.join(rows)}")
@@ -259,6 +265,44 @@ def _health(observation: Observation) -> str:
         known.append(f"unknown: {', '.join(unknown)}")
     minutes = TREND_TICKS * TICK_SECONDS // 60
     return "\n".join((f"HEALTH (was: p99 {minutes} min ago):", *known))
+
+
+def _signals(observation: Observation) -> str:
+    """The signals that stray furthest, in service order."""
+    straying = [
+        (-abs(signal.stray), place, name, signal)
+        for place, (name, signals) in enumerate(
+            zip(observation.topology.names, observation.signals, strict=True)
+        )
+        for signal in signals
+        if abs(signal.stray) >= STRAY
+    ]
+    shown = sorted(straying, key=lambda row: row[0])[:_SIGNALS]
+    rows: dict[str, list[str]] = {}
+    for _, _, name, signal in sorted(shown, key=lambda row: row[1]):
+        rows.setdefault(name, []).append(_signal(signal))
+    left = f", {len(straying) - len(shown)} more not shown" if len(shown) < len(straying) else ""
+    return "\n".join(
+        (
+            f"SIGNALS of the last minute that stray by {STRAY} spreads or more "
+            f"(usual ± spread){left}:",
+            *(f"{name}: {', '.join(told)}" for name, told in rows.items()),
+            *(() if rows else ("none",)),
+        )
+    )
+
+
+def _signal(signal: Signal) -> str:
+    """A signal that strays, so that its usual value and spread are known."""
+    name, _, unit = signal.name.replace("_", " ").rpartition(" ")
+    figures = (signal.value, signal.usual or 0, signal.spread or 0)
+    if unit == "bp":
+        value, usual, spread = (f"{one / 100:.1f}" for one in figures)
+        return f"{name} {value}% ({usual} ± {spread})"
+    value, usual, spread = map(str, figures)
+    if unit == "ms":
+        return f"{name} {value} ms ({usual} ± {spread})"
+    return f"{signal.name.replace('_', ' ')} {value} ({usual} ± {spread})"
 
 
 @lru_cache(maxsize=1024)

@@ -50,6 +50,28 @@ class Reading:
 
 
 @attrs.frozen
+class Signal:
+    """One measured figure of a service beside what is usual.
+
+    The unit is the end of ``name``: ``_bp`` basis points, ``_ms`` milliseconds,
+    nothing for a count in a minute. ``usual`` is the value without a fault and
+    ``spread``, above 0, how far it strays then by itself; None where not known.
+    """
+
+    name: str
+    value: int
+    usual: int | None = None
+    spread: int | None = None
+
+    @property
+    def stray(self) -> float:
+        """How many spreads the value lies above what is usual; 0 where that is not known."""
+        if self.usual is None or self.spread is None:
+            return 0.0
+        return (self.value - self.usual) / self.spread
+
+
+@attrs.frozen
 class Change:
     """A recent change: ``kind`` is deploy, config, traffic or advisory."""
 
@@ -109,3 +131,6 @@ class Telemetry(Protocol):
 
     def health(self, service: int, tick: int, effects: Effects) -> Reading | None:
         """Health of one service; None where nothing was measured."""
+
+    def signals(self, tick: int, effects: Effects) -> tuple[tuple[Signal, ...], ...]:
+        """What a dashboard shows of every service, in index order; empty if there is none."""

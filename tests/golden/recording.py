@@ -17,24 +17,30 @@ from logtriage import (
     grade,
     incident_ids,
     initial_state,
-    make_incident,
     observe,
     render_observation,
     transition,
 )
 from logtriage.codec import truth_to_json
+from logtriage.evaluation import Incidents
 from logtriage.grading import Grade
 from logtriage.parsing import action_from_wire, action_to_wire
+from logtriage.recorded import HISTORY, shipped_incidents
+from logtriage.recorded.version import task_id
 from logtriage.registry import make_policy
 from logtriage.state import State
 
 FOLDER = Path(__file__).parent
 #: (split, incidents, policies): the expert plays well, the random one everywhere else.
 EPISODES = (("test", 6, ("expert", "random:1")), ("ood", 4, ("expert", "first_error")))
+#: The recorded incidents that are shipped, and who plays them.
+RECORDED = task_id("recorded_trainticket")
+RECORDED_AGENTS = ("combined", "expert", "random:1")
+find = Incidents()
 
 
-def path_of(task_id: str) -> Path:
-    return FOLDER / f"{task_id}.json"
+def path_of(task: str) -> Path:
+    return FOLDER / f"{task}.json"
 
 
 def digest(text: str) -> str:
@@ -57,7 +63,7 @@ def graded(state: State) -> dict[str, Any]:
 
 def replay(incident_id: str, wires: list[dict[str, Any]]) -> dict[str, Any]:
     """Everything a golden episode records, from its incident and actions."""
-    incident = make_incident(incident_id)
+    incident = find(incident_id)
     state = initial_state(incident)
     screens = [render_observation(observe(state))]
     for wire in wires:
@@ -77,7 +83,7 @@ def replay(incident_id: str, wires: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def play(incident_id: str, agent: str) -> list[dict[str, Any]]:
-    incident = make_incident(incident_id)
+    incident = find(incident_id)
     policy, state, memory = make_policy(agent)(incident), initial_state(incident), None
     while not state.is_closed:
         action, memory = policy.act(observe(state), memory)
@@ -85,20 +91,30 @@ def play(incident_id: str, agent: str) -> list[dict[str, Any]]:
     return [action_to_wire(action) for action in state.actions]
 
 
-def record(task_id: str) -> Path:
-    path = path_of(task_id)
+def record(task: str) -> Path:
+    path = path_of(task)
     if path.exists():
         raise SystemExit(f"{path.name} exists: changed behaviour needs a new task version")
-    task = get_task(task_id)
     episodes = [
         {"agent": agent, **replay(incident_id, play(incident_id, agent))}
-        for split, count, agents in EPISODES
-        for incident_id in incident_ids(task.id, split, count)
-        for agent in agents
+        for incident_id, agent in _pairs(task)
     ]
-    golden = {"task": task.id, "history": list(task.history), "episodes": episodes}
+    history = HISTORY if task == RECORDED else get_task(task).history
+    golden = {"task": task, "history": list(history), "episodes": episodes}
     path.write_text(json.dumps(golden, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
+
+
+def _pairs(task: str) -> list[tuple[str, str]]:
+    """Incidents and agents, in the order in which they are played."""
+    if task == RECORDED:
+        return [(one.id, agent) for one in shipped_incidents() for agent in RECORDED_AGENTS]
+    return [
+        (incident_id, agent)
+        for split, count, agents in EPISODES
+        for incident_id in incident_ids(task, split, count)
+        for agent in agents
+    ]
 
 
 if __name__ == "__main__":

@@ -10,8 +10,12 @@ from typing import Any
 
 import pytest
 
+from logtriage.actions import RequestMoreLogs
 from logtriage.errors import BundleError
+from logtriage.observation import observe
 from logtriage.recorded import (
+    HISTORY,
+    VERSION,
     LogWindow,
     Measure,
     RecordedAlert,
@@ -21,10 +25,15 @@ from logtriage.recorded import (
     RecordedTruth,
     Recording,
     Series,
+    as_incident,
     dump_bundle,
     load_bundle,
     load_records,
+    open_bundle,
 )
+from logtriage.rendering import render_observation
+from logtriage.state import initial_state
+from logtriage.transition import transition
 
 RECORD = RecordedIncident(
     id="mine/2031-05-06",
@@ -47,7 +56,7 @@ RECORD = RecordedIncident(
 
 def _data() -> dict[str, Any]:
     return {
-        "schema": "logtriage.recorded/1",
+        "schema": "logtriage.recorded/2",
         "id": "mine/2031-05-06",
         "opened": "2031-05-06T10:21:05Z",
         "recording": {
@@ -104,7 +113,40 @@ def test_the_format_is_the_documented_one(tmp_path: Path) -> None:
     dump_bundle([RECORD], tmp_path / "bundle.jsonl")
     text = (tmp_path / "bundle.jsonl").read_text(encoding="utf-8")
     assert json.loads(text) == _data()
-    assert text.startswith('{"schema":"logtriage.recorded/1","id":"mine/2031-05-06",')
+    assert text.startswith('{"schema":"logtriage.recorded/2","id":"mine/2031-05-06",')
+
+
+def test_an_open_bundle_makes_each_incident_when_it_is_asked_for(tmp_path: Path) -> None:
+    broken = {**_data(), "id": "mine/broken", "horizon": 0}
+    path = tmp_path / "bundle.jsonl"
+    path.write_text(f"{json.dumps(_data())}\n{json.dumps(broken)}\n", encoding="utf-8")
+    bundle = open_bundle(path)
+    assert list(bundle) == ["mine/2031-05-06", "mine/broken"]
+    assert bundle["mine/2031-05-06"] is bundle["mine/2031-05-06"]
+    assert bundle["mine/2031-05-06"] == as_incident(RECORD)
+    with pytest.raises(BundleError, match=r"bundle\.jsonl:2: .*horizon must be at least 1"):
+        bundle["mine/broken"]
+    with pytest.raises(KeyError):
+        bundle["mine/other"]
+
+
+def test_a_line_without_an_id(tmp_path: Path) -> None:
+    data = _data()
+    del data["id"]
+    path = tmp_path / "bundle.jsonl"
+    path.write_text(json.dumps(data))
+    with pytest.raises(BundleError, match=r":1: field id: required, but missing"):
+        open_bundle(path)
+
+
+def test_the_version_of_a_task_is_that_of_how_it_is_shown() -> None:
+    assert as_incident(RECORD).task == f"recorded-v{VERSION}"
+
+
+def test_each_version_has_its_reason() -> None:
+    assert [entry.partition(": ")[0] for entry in HISTORY] == [
+        f"v{n}" for n in range(1, VERSION + 1)
+    ]
 
 
 def test_compression_goes_by_content(tmp_path: Path) -> None:
@@ -126,14 +168,14 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (_set("schema", to="logtriage.recorded/2"), "field schema: must be 'logtriage.recorded/1'"),
+        (_set("schema", to="logtriage.recorded/1"), "field schema: must be 'logtriage.recorded/2'"),
         (_set("id", to="../etc"), "field (whole line): id must be source/name"),
         (_set("opened", to="noon"), "field (whole line): opened must be an ISO time, got 'noon'"),
         (_set("opened", to="2031-05-06T10:21:05"), "opened must be in UTC"),
         (_set("opened", to="2031-05-06T10:21:05+08:00"), "opened must be in UTC"),
         (_set("horizon", to=0), "horizon must be at least 1, got 0"),
         (_set("horizon", to=True), "field horizon: must be int, got True"),
-        (_set("task", to="My task"), "task must be a name and a version"),
+        (_set("task", to="My task"), "task must be a name such as 'recorded'"),
         (_set("colour", to="red"), "field (whole line): unknown field colour; known: id, "),
         (_set("truth", "root_causes", to="back"), "field truth.root_causes: must be list"),
         (_set("truth", "root_causes", to=["bak"]), "truth.root_causes: unknown service 'bak'"),
@@ -152,6 +194,15 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
         ),
         (_set("recording", "services", 0, "calls", to=["x"]), "calls unknown 'x'"),
         (_set("recording", "services", 0, "calls", to=[]), "no edge service reaches back"),
+        (_set("id", to=7), "field id: must be str, got 7"),
+        (
+            _set("recording", "services", 0, "spread", to={"calls": 0}),
+            "field recording.services[0]: spread must be above 0",
+        ),
+        (
+            _set("recording", "services", 0, "events", to={"value": [1]}),
+            "field recording.services[0].events: value, usual and spread must be of one length",
+        ),
         (_set("recording", "services", 1, to=7), "field recording.services[1]: must be dict"),
         (
             _set("recording", "windows", 1, "lines", 0, "level", to="LOUD"),
@@ -208,7 +259,13 @@ def test_junk_anywhere_is_an_error_of_the_bundle_or_harmless(tmp_path: Path, jun
         _set(*place, to=junk)(data)
         path.write_text(json.dumps(data))
         with suppress(BundleError):
-            load_bundle(path)
+            for incident in load_bundle(path):
+                # Whatever loads can be looked at.
+                state = initial_state(incident)
+                for request in (None, incident.topology.names[0]):
+                    if not state.is_closed:
+                        state = transition(state, RequestMoreLogs(request))
+                    render_observation(observe(state))
 
 
 @pytest.mark.parametrize(

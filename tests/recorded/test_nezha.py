@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from logtriage.errors import BundleError, UnknownName
-from logtriage.recorded import Imported, RecordedIncident, Skipped, as_incident, import_nezha
+from logtriage.recorded import (
+    Imported,
+    RecordedIncident,
+    RecordedService,
+    Skipped,
+    as_incident,
+    import_nezha,
+)
+from logtriage.recorded.figures import NO_SHIFT
 from logtriage.recorded.nezha_files import service_of
 from logtriage.telemetry import NO_EFFECTS
 from tests.recorded.layout import (
@@ -104,8 +112,8 @@ def test_an_incident_can_be_looked_at(layout: Path) -> None:
     incident = as_incident(_only(import_nezha(layout)))
     beta = incident.topology.index("ts-beta-service")
     assert incident.telemetry.service_logs(beta, 0, NO_EFFECTS)[-1].message == (
-        "last minute (usually): cpu 90.5% (1.2%), p50 510ms (12ms), p99 510ms (12ms), "
-        "network 500ms (2ms), errors 100.0% (0.0%), calls 60 (60)"
+        "last minute (usually): cpu 90.5% (1.2%), self 10ms (10ms), p50 510ms (12ms), "
+        "p99 510ms (12ms), network 500ms (2ms), errors 100.0% (0.0%), calls 60 (60)"
     )
     assert incident.telemetry.slo(0, NO_EFFECTS).p99_ms == 530
 
@@ -358,6 +366,85 @@ def test_without_logs_an_error_rate_is_unknown_and_not_zero(layout: Path) -> Non
     assert {alert.name for alert in recording.alerts} == {"HighLatency"}
 
 
+def _beta(imported: Imported) -> RecordedService:
+    return next(s for s in _only(imported).recording.services if s.name == "ts-beta-service")
+
+
+def test_a_minute_without_logs_is_unknown_and_no_event_vanishes_in_it(layout: Path) -> None:
+    (layout / LOG).unlink()
+    imported = import_nezha(layout, strict=True)
+    assert imported.report.notes == (f"{ID}: no log file for 10:21",)
+    beta = _beta(imported)
+    # The log of 10:21 ends at 10:21:07; its traces are there.
+    assert beta.series.figure("calls", 0) == 60
+    assert beta.series.error_bp[4] is None
+    assert beta.events.value[4] is None
+    assert all(not one for one in beta.events.usual if one is not None)
+
+
+def test_logs_wholly_missing_leave_metrics_and_traces_to_go_by(layout: Path) -> None:
+    shutil.rmtree(layout / "rca_data" / DAY / "log")
+    shutil.rmtree(layout / "construct_data" / DAY / "log")
+    (layout / TRACE).unlink()
+    beta = _beta(import_nezha(layout, strict=True))
+    assert beta.events == beta.new_errors == NO_SHIFT
+    assert beta.series.at(0).cpu_bp == 9050
+    assert beta.series.at(-1).network_ms is not None
+    assert beta.series.figure("error_bp", 0) is None
+
+
+def test_metrics_alone_make_an_incident(layout: Path) -> None:
+    for kind in ("log", "trace"):
+        shutil.rmtree(layout / "rca_data" / DAY / kind)
+        shutil.rmtree(layout / "construct_data" / DAY / kind)
+    imported = import_nezha(layout, strict=True)
+    record = _only(imported)
+    assert record.recording.alerts == ()
+    signals = as_incident(record).telemetry.signals(0, NO_EFFECTS)
+    strays = {one.name: one.stray for one in signals[1]}
+    assert strays["cpu_bp"] > 80
+    assert set(strays) == {"cpu_bp"}
+
+
+def test_a_success_rate_of_zero_everywhere_means_that_it_was_not_measured(layout: Path) -> None:
+    _without_logs(layout)
+    text = (layout / METRIC).read_text().splitlines()
+    assert text[0].endswith("PodSuccessRate(%)")
+    assert {row.rpartition(",")[2] for row in text[1:]} == {"0"}
+    incident = as_incident(_only(import_nezha(layout)))
+    assert all(alert.name != "HighErrorRate" for alert in incident.telemetry.alerts(0, NO_EFFECTS))
+    for signals in incident.telemetry.signals(0, NO_EFFECTS):
+        assert "error_bp" not in {one.name for one in signals}
+
+
+def test_resource_use_around_a_fault_is_not_taken_for_usual(layout: Path) -> None:
+    """The published fault-free metrics are those of the whole day."""
+    sound = import_nezha(layout)
+    for path in (layout / "rca_data" / DAY / "metric").iterdir():
+        append(layout / "construct_data" / DAY / "metric" / path.name, *_after_header(path)[2:6])
+    assert import_nezha(layout).incidents == sound.incidents
+
+
+def _after_header(path: Path) -> list[str]:
+    return path.read_text().splitlines()[1:]
+
+
+def test_signals_single_out_what_was_broken(layout: Path) -> None:
+    incident = as_incident(_only(import_nezha(layout)))
+    names = incident.topology.names
+    for name, root in (("cpu_bp", "beta"), ("network_ms", "beta"), ("new_errors_bp", "beta")):
+        strays = {
+            service: one.stray
+            for service, signals in zip(
+                names, incident.telemetry.signals(1, NO_EFFECTS), strict=True
+            )
+            for one in signals
+            if one.name == name
+        }
+        assert max(strays, key=strays.__getitem__) == f"ts-{root}-service"
+        assert sum(stray >= 3 for stray in strays.values()) == 1
+
+
 def test_without_traces_latency_comes_from_the_metrics(layout: Path) -> None:
     _without_traces(layout)
     recording = _only(import_nezha(layout)).recording
@@ -374,6 +461,19 @@ def test_without_a_baseline_the_minute_before_the_fault_stands_in(tmp_path: Path
     assert recording.baseline == "pre-fault"
     assert recording.services[1].baseline.p50_ms == 12
     assert ("ts-beta-service", "HighLatency") in {(a.service, a.name) for a in recording.alerts}
+
+
+@pytest.mark.parametrize("kind", ["log", "trace"])
+def test_a_baseline_that_lacks_one_kind_gives_way_to_the_minute_before_the_fault(
+    layout: Path, kind: str
+) -> None:
+    shutil.rmtree(layout / "construct_data" / DAY / kind)
+    imported = import_nezha(layout, strict=True)
+    assert imported.report.notes == (f"{ID}: no fault-free {kind} file, baseline is 'pre-fault'",)
+    assert _only(imported).recording.baseline == "pre-fault"
+    beta = _beta(imported)
+    assert (beta.baseline.p50_ms, beta.baseline.error_bp) == (12, 0)
+    assert beta.new_errors.value[4] == 10_000
 
 
 def test_a_service_with_metrics_only_is_a_candidate(layout: Path) -> None:

@@ -9,8 +9,9 @@ from logtriage.recorded import (
     RecordedTelemetry,
     Recording,
     Series,
+    Shift,
 )
-from logtriage.telemetry import NO_EFFECTS, Alert, LogLine, Reading
+from logtriage.telemetry import NO_EFFECTS, Alert, Effects, LogLine, Reading, Signal
 
 FRONT, BACK = 0, 1
 
@@ -124,6 +125,15 @@ def test_health_shows_the_trend_and_what_is_usual_before_the_recording() -> None
     assert telemetry.slo(0, NO_EFFECTS) == Reading(0, 50, 7)
 
 
+def test_a_recording_that_ends_before_the_opening_stays_on_its_last_window() -> None:
+    telemetry = _telemetry(LogWindow(-1, (RecordedLine(-45, "back", "ERROR", "gone"),)))
+    shown = (LogLine(-45, "back", "ERROR", "gone"),)
+    for tick in (0, 5):
+        assert telemetry.window(tick, NO_EFFECTS) == shown
+        assert telemetry.overview(tick, NO_EFFECTS) == shown
+        assert telemetry.service_logs(FRONT, tick, NO_EFFECTS) == ()
+
+
 def test_nothing_recorded_is_nothing_shown() -> None:
     telemetry = RecordedTelemetry(Recording(services=(RecordedService("front", "edge"),)))
     assert telemetry.window(3, NO_EFFECTS) == ()
@@ -131,6 +141,32 @@ def test_nothing_recorded_is_nothing_shown() -> None:
     assert telemetry.service_logs(0, 3, NO_EFFECTS) == ()
     assert telemetry.health(0, 3, NO_EFFECTS) is None
     assert telemetry.slo(3, NO_EFFECTS) == Reading(0, 0, 0)
+
+
+def test_signals_stand_beside_what_is_usual() -> None:
+    telemetry = RecordedTelemetry(
+        Recording(
+            services=(
+                RecordedService("front", "edge", ("back",)),
+                RecordedService(
+                    "back",
+                    baseline=Measure(network_ms=4, cpu_bp=125),
+                    spread=Measure(network_ms=10),
+                    series=Series(network_ms=(None,) * 4 + (104, 3), cpu_bp=(1,) * 6),
+                    events=Shift((None,) * 5 + (0,), (None,) * 5 + (9000,), (None,) * 5 + (1500,)),
+                ),
+            )
+        )
+    )
+    front, back = telemetry.signals(0, NO_EFFECTS)
+    assert front == ()
+    assert back == (Signal("network_ms", 104, 4, 10), Signal("cpu_bp", 1, 125, None))
+    assert [one.stray for one in back] == [10.0, 0.0]
+    shifted = Signal("events_bp", 0, 9000, 1500)
+    assert telemetry.signals(1, NO_EFFECTS)[1][2] == shifted
+    assert shifted.stray == -6.0
+    # After the end the last figures stay; nothing that is done changes them.
+    assert telemetry.signals(7, Effects(0, ((1, 0),))) == telemetry.signals(1, NO_EFFECTS)
 
 
 def test_alerts_fire_from_since_until_until() -> None:

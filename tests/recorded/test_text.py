@@ -9,7 +9,8 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.pkNjxUzl1leXABjU9DmdWN8QSPEJMWLpCSF
 
 def test_a_published_line() -> None:
     raw = "16:48:42.468 ERROR f.s.FoodServiceImpl#302 TraceID: 49a5 SpanID: 82c5 [getAllFood][no]\n"
-    assert read_line(raw) == ("ERROR", "f.s.FoodServiceImpl#302 [getAllFood][no]")
+    said = read_line(raw)
+    assert (said.level, said.message) == ("ERROR", "f.s.FoodServiceImpl#302 [getAllFood][no]")
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ def test_a_published_line() -> None:
     ],
 )
 def test_levels(raw: str, level: str) -> None:
-    assert read_line(raw)[0] == level
+    assert read_line(raw).level == level
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,7 @@ def test_secrets_are_redacted(text: str, clean: str) -> None:
 
 def test_a_long_message_loses_its_middle_and_no_half_secret_survives() -> None:
     for before in range(200):
-        _, message = read_line(f"10:00:00.1 ERROR {'x' * before} {JWT} the cause")
+        message = read_line(f"10:00:00.1 ERROR {'x' * before} {JWT} the cause").message
         assert len(message) <= MAX_MESSAGE
         assert "eyJ" not in message
         assert JWT[-10:] not in message
@@ -54,7 +55,34 @@ def test_a_long_message_loses_its_middle_and_no_half_secret_survives() -> None:
 
 
 def test_white_space_and_control_characters_collapse() -> None:
-    assert read_line("10:00:00.1 INFO a\t\x1b\n  b\x00c") == ("INFO", "a b c")
+    said = read_line("10:00:00.1 INFO a\t\x1b\n  b\x00c")
+    assert (said.level, said.message) == ("INFO", "a b c")
+
+
+@pytest.mark.parametrize(
+    ("raw", "level", "message"),
+    [
+        ('{"severity": "warning", "message": "slow", "n": 1}', "WARN", "slow"),
+        ('{"level": "error", "msg": "no such key"}', "ERROR", "no such key"),
+        ('{"a": 1}', "INFO", '{"a": 1}'),
+        ('{"level": 30, "message": null}', "INFO", '{"level": 30, "message": null}'),
+        ("{not json", "INFO", "{not json"),
+        ("{" * 100_000, "INFO", None),
+    ],
+)
+def test_lines_that_are_json_objects(raw: str, level: str, message: str | None) -> None:
+    said = read_line(raw)
+    assert said.level == level
+    assert message is None or said.message == message
+
+
+def test_the_kind_of_a_long_line_does_not_hang_on_where_it_was_cut() -> None:
+    def line(number: str) -> str:
+        return f"10:00:00.1 ERROR x.Y#1 {'a ' * 40}{number}{' b' * 60} the end"
+
+    short, long = read_line(line("7")), read_line(line("1234567890123"))
+    assert short.message != long.message
+    assert short.event == long.event
 
 
 def test_templates() -> None:

@@ -10,7 +10,7 @@ from logtriage.cli.catalog import show, tasks
 from logtriage.cli.evaluating import compare, evaluate_, report
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Group
-from logtriage.cli.importing import nezha
+from logtriage.cli.importing import labelled, nezha
 from logtriage.cli.playing import play
 from logtriage.cli.serving import serve
 
@@ -57,6 +57,7 @@ app.command()(report)
 app.command()(serve)
 app.add_typer(importing, name="import")
 importing.command()(nezha)
+importing.command()(labelled)
 
 
 @importing.callback()

@@ -60,9 +60,10 @@ def _sheet(task: TaskSpec) -> RenderableType:
 
 
 def _recorded() -> RenderableType:
-    from logtriage.recorded import shipped_incidents
+    from logtriage.recorded import HISTORY, shipped_incidents
 
-    return facts([(one.id, f"{one.task}, rubric {one.rubric}") for one in shipped_incidents()])
+    rows = [(one.id, f"{one.task}, rubric {one.rubric}") for one in shipped_incidents()]
+    return facts([*rows, *(("history", entry) for entry in HISTORY)])
 
 
 def show(

@@ -1,4 +1,4 @@
-"""``import``: recorded incidents from published data sets."""
+"""``import``: recorded incidents from published data sets, and one's own."""
 
 from collections import Counter
 from pathlib import Path
@@ -56,3 +56,27 @@ def nezha(
         note(f"{one.file}:{one.first}: {one.reason} ({one.count} rows)", "yellow")
     for text in report.notes:
         note(text, "yellow")
+
+
+def labelled(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Holds labels.csv and logs, calls or metrics.")
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
+    ],
+    horizon: Annotated[int, typer.Option(metavar="N", help="Ticks of each incident.")] = 8,
+    as_json: Json = False,
+) -> None:
+    """Make a bundle of your own incidents: CSV files, and a file of labels."""
+    from logtriage.recorded import dump_bundle, import_labelled
+
+    incidents = import_labelled(directory, horizon=horizon)
+    dump_bundle(incidents, out)
+    if as_json:
+        emit({"bundle": str(out), "incidents": [one.id for one in incidents]})
+        return
+    console = results()
+    console.print(heading(str(out)))
+    rows = [(one.id, f"baseline: {one.recording.baseline}") for one in incidents]
+    put(console, facts(rows))

@@ -37,6 +37,9 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
         say(console, _title(task, count, mine[0].rubric))
         put(console, _rows_table(mine, longest, console.width, wide=wide))
         say(console)
+        if any(row.located for row in mine):
+            put(console, _located_table(mine, gap=2 if wide else 1))
+            say(console)
 
 
 def _title(task: str, count: str, rubric: str) -> Text:
@@ -63,6 +66,24 @@ def _rows_table(rows: Sequence[Row], longest: int, width: int, *, wide: bool) ->
             number(row.brier),
             Text(str(row.unscored), style="bold yellow" if row.unscored else ""),
         )
+    return table
+
+
+def _located_table(rows: Sequence[Row], gap: int) -> Table:
+    """How root causes were ranked, over all incidents and by fault kind."""
+    table = _table(gap)
+    table.add_column("policy", overflow="fold")
+    table.add_column("fault", overflow="fold")
+    for title in ("incidents", "AC@1", "AC@3", "AC@5", "Avg@5"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        for one in row.located:
+            table.add_row(
+                Text(row.policy if one.kind is None else ""),
+                Text(one.kind or "all", style="" if one.kind else "bold"),
+                str(one.incidents),
+                *(number(value) for value in (one.ac1, one.ac3, one.ac5, one.avg5)),
+            )
     return table
 
 

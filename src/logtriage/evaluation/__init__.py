@@ -21,6 +21,7 @@ from logtriage.evaluation.episodes import (
     steps,
 )
 from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.manifest import Manifest
 from logtriage.evaluation.runner import Recorder, evaluate
 from logtriage.evaluation.spec import RECORDED_TASK, Cell, RunSpec, plan
@@ -36,6 +37,7 @@ __all__ = [
     "Incidents",
     "Interval",
     "LoadedRun",
+    "Located",
     "Manifest",
     "PolicyFailure",
     "Recorder",
@@ -44,8 +46,10 @@ __all__ = [
     "brier",
     "compare_runs",
     "evaluate",
+    "hit_at",
     "joint_steps",
     "load_run",
+    "locate",
     "mean_interval",
     "paired_difference",
     "plan",

@@ -1,18 +1,21 @@
 """One episode at a time: a policy, or a team, plays an incident until it is closed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Final
 
 import attrs
 
 from logtriage.actions import Action
 from logtriage.errors import LogTriageError
+from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
 from logtriage.grading import Grade
 from logtriage.incident import Incident
 from logtriage.observation import observe, slice_for
 from logtriage.policies import (
+    Memory,
     Policy,
     PolicyFactory,
+    Ranks,
     RoleFailure,
     TeamFactory,
     TeamPolicy,
@@ -40,8 +43,10 @@ class PolicyFailure(LogTriageError):
         return type(self), (self.cause, self.state)
 
 
-def steps(incident: Incident, policy: Policy) -> Iterator[State]:
+def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
     """Every state of an episode, from the first to the one in which it is closed.
+
+    The generator's return value is what the policy remembers at the end.
 
     Raises:
         PolicyFailure: if the policy raises, or returns what is no action here.
@@ -58,6 +63,7 @@ def steps(incident: Incident, policy: Policy) -> Iterator[State]:
             raise _failure(state, _say(error)) from error
         state = after
         yield state
+    return memory
 
 
 def joint_steps(incident: Incident, team: TeamPolicy, split: RoleSplit) -> Iterator[State]:
@@ -107,30 +113,60 @@ def play_joint_episode(incident: Incident, team: TeamPolicy, split: RoleSplit) -
 
 
 def record_episode(incident: Incident, factory: PolicyFactory, agent: str) -> Transcript:
-    """The transcript of an episode; unscored, with its cause, if the policy fails."""
-    return _record(incident, lambda: steps(incident, factory(incident)), agent)
+    """The transcript of an episode; unscored, with its cause, if the policy fails.
+
+    It keeps the ranking of a policy that has one (:class:`logtriage.policies.Ranks`).
+    """
+
+    def play() -> tuple[State, Mapping[str, object]]:
+        policy = factory(incident)
+        states = steps(incident, policy)
+        state = next(states)
+        while True:
+            try:
+                state = next(states)
+            except StopIteration as end:
+                return state, _ranking(policy, state, end.value)
+
+    return _record(incident, play, agent)
+
+
+def _ranking(policy: Policy, state: State, memory: Memory) -> Mapping[str, object]:
+    """What a transcript keeps of the ranking of a policy that has one."""
+    if not isinstance(policy, Ranks):
+        return {}
+    try:
+        ranking = policy.ranking(observe(state), memory)
+        known = state.incident.topology.names
+        return {RANKING: ranking_to_json(check_ranking(ranking, known))}
+    except Exception as error:
+        raise PolicyFailure(f"policy failed to rank: {_say(error)}", state) from error
 
 
 def record_joint_episode(
     incident: Incident, factory: TeamFactory, agent: str, split: RoleSplit
 ) -> Transcript:
     """:func:`record_episode` of a team; the transcript names the roles."""
-    one = _record(incident, lambda: joint_steps(incident, factory(incident), split), agent)
+
+    def play() -> tuple[State, Mapping[str, object]]:
+        return play_joint_episode(incident, factory(incident), split), {}
+
+    one = _record(incident, play, agent)
     recorded: Transcript = attrs.evolve(one, extra={ROLES: list(split.names)})
     return recorded
 
 
-def _record(incident: Incident, begin: Callable[[], Iterator[State]], agent: str) -> Transcript:
+def _record(
+    incident: Incident, play: Callable[[], tuple[State, Mapping[str, object]]], agent: str
+) -> Transcript:
     try:
-        states = begin()
+        last, extra = play()
+    except PolicyFailure as failure:
+        return transcript_of(failure.state, agent=agent, status=failure.cause)
     except Exception as error:
         cause = f"policy could not be made: {_say(error)}"
         return transcript_of(initial_state(incident), agent=agent, status=cause)
-    try:
-        *_, last = states
-    except PolicyFailure as failure:
-        return transcript_of(failure.state, agent=agent, status=failure.cause)
-    return transcript_of(last, agent=agent)
+    return transcript_of(last, agent=agent, extra=extra)
 
 
 def played_state(incident: Incident, graded: Grade) -> State:

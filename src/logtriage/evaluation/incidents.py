@@ -64,7 +64,8 @@ class Incidents:
 @lru_cache(maxsize=4)
 def _recorded(incidents: Incidents) -> Mapping[str, Incident]:
     # Imported here: most evaluations have no recorded incidents.
-    from logtriage.recorded import load_bundle, shipped_incidents
+    from logtriage.recorded import open_bundle, shipped_incidents
 
-    found = shipped_incidents() if incidents.bundle is None else load_bundle(incidents.bundle)
-    return {incident.id: incident for incident in found}
+    if incidents.bundle is not None:
+        return open_bundle(incidents.bundle)
+    return {incident.id: incident for incident in shipped_incidents()}

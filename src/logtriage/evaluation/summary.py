@@ -11,14 +11,21 @@ from typing import Any, Final
 import attrs
 
 from logtriage import __version__
+from logtriage.errors import InvalidInput
 from logtriage.evaluation.episodes import played_state
+from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.statistics import Interval, brier, mean_interval
 from logtriage.evaluation.store import LoadedRun
+from logtriage.policies import Ranking
 from logtriage.state import Closing, State
 
 SCHEMA: Final = "logtriage.summary/1"
 #: An episode with at least this grade counts as solved.
 SOLVED: Final = 0.9
+
+
+def _located(rows: Iterable[Located]) -> tuple[Located, ...]:
+    return tuple(rows)
 
 
 @attrs.frozen
@@ -41,6 +48,8 @@ class Row:
         brier: Brier score of the confidences given with a root cause.
         confidences: how many of these there were.
         role_split: the name of the role split that was played; None for single agents.
+        located: how well root causes were ranked, over all incidents and by fault kind; of
+            recorded incidents, and wherever a policy gave rankings.
     """
 
     policy: str
@@ -58,6 +67,7 @@ class Row:
     brier: float | None
     confidences: int
     role_split: str | None = None
+    located: tuple[Located, ...] = attrs.field(default=(), converter=_located)
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -106,6 +116,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
         brier([confidence for confidence, _ in said], [right for _, right in said]),
         len(said),
         None if split is None else split.name,
+        locate(_ranked(run, policy, task)),
     )
 
 
@@ -113,6 +124,29 @@ def _scored_states(run: LoadedRun, policy: str, task: str) -> Iterator[State]:
     for grade in run.grades[policy, task]:
         if grade.score is not None:
             yield played_state(run.incidents(grade.incident), grade)
+
+
+def _ranked(
+    run: LoadedRun, policy: str, task: str
+) -> Iterator[tuple[str, Ranking, frozenset[str]]]:
+    """Fault kind, ranking and accepted root causes of each scored episode with a fault."""
+    transcripts = run.transcripts[policy, task]
+    rankings = any(RANKING in one.extra for one in transcripts)
+    scored = (
+        one
+        for one, grade in zip(transcripts, run.grades[policy, task], strict=True)
+        if grade.score is not None
+    )
+    for transcript, state in zip(scored, _scored_states(run, policy, task), strict=True):
+        incident = state.incident
+        fault = incident.truth.fault
+        if fault is not None and (rankings or incident.telemetry.open_loop):
+            names = incident.topology.names
+            try:
+                ranking = ranking_of(transcript.extra, names, state.facts.root_cause)
+            except InvalidInput as error:
+                raise InvalidInput(f"{policy} on {incident.id}: {error}") from None
+            yield fault.kind, ranking, incident.truth.root_causes
 
 
 def _found(state: State) -> bool:

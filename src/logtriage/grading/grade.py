@@ -52,7 +52,8 @@ class Grade:
     ``gate`` holds, the score is 0 and ``criteria`` still say what was earned.
     ``actions`` are those graded; ``unplayed`` counts the ones after the closing one,
     which were not. ``ticks`` are those used; ``schedule`` is the tick of each action in
-    joint play, where several may share one.
+    joint play, where several may share one. ``fault_kind`` is what was injected: a fact
+    beside the grade, which no rubric weighs.
     """
 
     incident: str
@@ -71,6 +72,7 @@ class Grade:
     cause: str | None = None
     agent: str | None = None
     schedule: tuple[int, ...] | None = None
+    fault_kind: str | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -153,6 +155,7 @@ def grade(
         None,
         agent,
         state.schedule,
+        _fault_kind(incident),
     )
 
 
@@ -229,4 +232,10 @@ def unscored(
         (),
         cause=cause,
         agent=agent,
+        fault_kind=_fault_kind(incident),
     )
+
+
+def _fault_kind(incident: Incident) -> str | None:
+    fault = incident.truth.fault
+    return None if fault is None else fault.kind

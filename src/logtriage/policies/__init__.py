@@ -1,6 +1,6 @@
 """Scripted policies and teams: observation and memory in, action and memory out."""
 
-from logtriage.policies.base import Memory, Policy, PolicyFactory
+from logtriage.policies.base import Memory, Policy, PolicyFactory, Ranking, Ranks
 from logtriage.policies.central import CentralControl, TeamAsPolicy, merge_slices
 from logtriage.policies.chat import ChatPolicies, ChatPolicy
 from logtriage.policies.constant import ConstantPolicy
@@ -10,6 +10,7 @@ from logtriage.policies.noisy import NoisyPolicy
 from logtriage.policies.oracle import OraclePolicy, perfect_actions
 from logtriage.policies.oracle_team import OracleRole, OracleTeam, joint_schedule
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
+from logtriage.policies.ranking import SCORES, RankingPolicy
 from logtriage.policies.team import (
     RoleFactory,
     RoleFailure,
@@ -21,6 +22,7 @@ from logtriage.policies.team import (
 )
 
 __all__ = [
+    "SCORES",
     "CentralControl",
     "ChatPolicies",
     "ChatPolicy",
@@ -35,6 +37,9 @@ __all__ = [
     "Policy",
     "PolicyFactory",
     "RandomPolicy",
+    "Ranking",
+    "RankingPolicy",
+    "Ranks",
     "RoleFactory",
     "RoleFailure",
     "RolePolicies",

@@ -1,7 +1,7 @@
 """What a policy is: observation and memory in, action and memory out."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from logtriage.actions import Action
 from logtriage.incident import Incident
@@ -19,6 +19,19 @@ class Policy(Protocol):
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """The next action, and the memory to hand in with the next observation."""
+
+
+#: Services from the likeliest root cause down; those of one group are equally likely.
+#: Services may be left out: they are not suspected at all.
+Ranking = tuple[tuple[str, ...], ...]
+
+
+@runtime_checkable
+class Ranks(Protocol):
+    """What a policy may do besides: say how likely each service is the root cause."""
+
+    def ranking(self, observation: Observation, memory: Memory) -> Ranking:
+        """The ranking at the end of an episode, from its last observation and memory."""
 
 
 #: Makes the policy that plays one incident. Only the oracle looks into it; the random

@@ -15,32 +15,38 @@ from logtriage.incident import Incident
 from logtriage.recorded.bundle import (
     CLOSING,
     RUBRIC,
+    Bundle,
     as_incident,
     dump_bundle,
     load_bundle,
     load_records,
+    open_bundle,
     read_records,
 )
 from logtriage.recorded.csvrows import Skipped
+from logtriage.recorded.figures import Measure, Series, Shift
+from logtriage.recorded.labelled import import_labelled
 from logtriage.recorded.nezha import Imported, ImportReport, import_nezha
 from logtriage.recorded.records import (
     SCHEMA,
     LogWindow,
-    Measure,
     RecordedAlert,
     RecordedIncident,
     RecordedLine,
     RecordedService,
     RecordedTruth,
     Recording,
-    Series,
 )
 from logtriage.recorded.telemetry import RecordedTelemetry
+from logtriage.recorded.version import HISTORY, VERSION
 
 __all__ = [
     "CLOSING",
+    "HISTORY",
     "RUBRIC",
     "SCHEMA",
+    "VERSION",
+    "Bundle",
     "ImportReport",
     "Imported",
     "LogWindow",
@@ -53,12 +59,15 @@ __all__ = [
     "RecordedTruth",
     "Recording",
     "Series",
+    "Shift",
     "Skipped",
     "as_incident",
     "dump_bundle",
+    "import_labelled",
     "import_nezha",
     "load_bundle",
     "load_records",
+    "open_bundle",
     "read_records",
     "shipped_incidents",
 ]

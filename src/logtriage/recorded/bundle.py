@@ -6,24 +6,19 @@ people in ``docs/recorded.md``.
 """
 
 import gzip
-import json
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, Final, get_args, get_origin
+from typing import IO, Any, Final
 
-import attrs
-from cattrs import BaseValidationError, Converter, transform_error
-from cattrs.errors import ForbiddenExtraKeysError
-from cattrs.gen import make_dict_structure_fn
-
-from logtriage.errors import BundleError, InvalidInput
+from logtriage.errors import BundleError
 from logtriage.files import replacing
 from logtriage.incident import ClosingRules, Fault, Incident, Truth
-from logtriage.recorded.records import SCHEMA, TEAMS, RecordedIncident
+from logtriage.recorded.jsonrecord import decode_line, encode_record, structure_record
+from logtriage.recorded.records import TEAMS, RecordedIncident
 from logtriage.recorded.telemetry import RecordedTelemetry
+from logtriage.recorded.version import task_id
 
 RUBRIC: Final = "recorded/1"
 #: Nobody knows whom to page in a recording, so a page closes nothing.
@@ -39,7 +34,7 @@ def as_incident(record: RecordedIncident) -> Incident:
     roots = record.truth.root_causes
     return Incident(
         id=record.id,
-        task=record.task,
+        task=task_id(record.task),
         horizon=record.horizon,
         topology=topology,
         directory=(TEAMS[0],) * len(topology),
@@ -80,16 +75,50 @@ def read_records(file: IO[bytes], *, name: str) -> tuple[RecordedIncident, ...]:
     Raises:
         BundleError: as :func:`load_bundle`.
     """
-    # By content and not by name, so that a renamed bundle still opens.
-    zipped = file.read(2) == b"\x1f\x8b"
-    file.seek(0)
-    records: dict[str, RecordedIncident] = {}
-    for number, line in _numbered(gzip.GzipFile(fileobj=file) if zipped else file, name):
-        record = _record(line, f"{name}:{number}")
-        if record.id in records:
-            raise BundleError(f"{name}:{number}: field id: {record.id!r} appears twice")
-        records[record.id] = record
-    return tuple(records.values())
+    return tuple(
+        structure_record(data, where) for where, data in _decoded(file, name=name).values()
+    )
+
+
+class Bundle(Mapping[str, Incident]):
+    """An open bundle: incidents by id, in file order, each made when it is asked for.
+
+    Opening reads the whole file and checks that every line is JSON of our schema with
+    an id of its own; the fields of a record are checked when its incident is made.
+    """
+
+    def __init__(self, lines: dict[str, tuple[str, dict[str, Any]]]) -> None:
+        self._lines = lines
+        self._made: dict[str, Incident] = {}
+
+    def __getitem__(self, incident_id: str) -> Incident:
+        """The incident of that id.
+
+        Raises:
+            BundleError: naming file, line and field, if its record is not sound.
+        """
+        if incident_id not in self._made:
+            where, data = self._lines[incident_id]
+            self._made[incident_id] = as_incident(structure_record(data, where))
+        return self._made[incident_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+def open_bundle(path: str | os.PathLike[str]) -> Bundle:
+    """A bundle of which each incident is made when it is asked for.
+
+    Raises:
+        BundleError: if the file is damaged, or a line has no id of its own.
+        OSError: if the file cannot be read.
+    """
+    path = Path(path)
+    with path.open("rb") as file:
+        return Bundle(_decoded(file, name=str(path)))
 
 
 def dump_bundle(records: Iterable[RecordedIncident], path: str | os.PathLike[str]) -> None:
@@ -103,18 +132,24 @@ def dump_bundle(records: Iterable[RecordedIncident], path: str | os.PathLike[str
         if path.name.endswith(".gz"):
             # Neither a name nor a time in the header: the bytes depend on the records.
             with gzip.GzipFile("", "wb", compresslevel=9, fileobj=file, mtime=0) as zipped:
-                zipped.writelines(_lines(records))
+                zipped.writelines(map(encode_record, records))
         else:
-            file.writelines(_lines(records))
+            file.writelines(map(encode_record, records))
 
 
-def _lines(records: Iterable[RecordedIncident]) -> Iterator[bytes]:
-    for record in records:
-        data = _converter().unstructure(record)
-        # The schema first, so that a reader of the raw file meets it first.
-        data = {"schema": record.schema, "id": record.id, **data}
-        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        yield text.encode() + b"\n"
+def _decoded(file: IO[bytes], *, name: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    """The objects of an open bundle by id, each with the place where it stands."""
+    # By content and not by name, so that a renamed bundle still opens.
+    zipped = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for number, line in _numbered(gzip.GzipFile(fileobj=file) if zipped else file, name):
+        where = f"{name}:{number}"
+        data = decode_line(line, where)
+        if data["id"] in found:
+            raise BundleError(f"{where}: field id: {data['id']!r} appears twice")
+        found[data["id"]] = where, data
+    return found
 
 
 def _numbered(lines: Iterable[bytes], name: str) -> Iterator[tuple[int, bytes]]:
@@ -126,81 +161,3 @@ def _numbered(lines: Iterable[bytes], name: str) -> Iterator[tuple[int, bytes]]:
                 yield number, line
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise BundleError(f"{name}:{number + 1}: damaged gzip: {error}") from None
-
-
-def _record(line: bytes, where: str) -> RecordedIncident:
-    try:
-        data = json.loads(line, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise BundleError(f"{where}: not JSON: {error}") from None
-    if not isinstance(data, dict):
-        raise BundleError(f"{where}: must be a JSON object, got {type(data).__name__}")
-    if data.get("schema") != SCHEMA:
-        raise BundleError(f"{where}: field schema: must be {SCHEMA!r}, got {data.get('schema')!r}")
-    try:
-        return _converter().structure(data, RecordedIncident)
-    except BaseValidationError as error:
-        # One field is enough to go and look; the others are mostly its consequences.
-        reason, _, field = transform_error(error, "$", _say)[0].rpartition(" @ $")
-        field = field.lstrip(".") or "(whole line)"
-        raise BundleError(f"{where}: field {field}: {reason}") from None
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _say(error: BaseException, _: type | None) -> str:
-    match error:
-        case InvalidInput():
-            return str(error)
-        case KeyError():
-            return "required, but missing"
-        case ForbiddenExtraKeysError():
-            known = ", ".join(field.name for field in attrs.fields(error.cl))
-            extra = ", ".join(sorted(error.extra_fields))
-            return f"unknown field {extra}; known: {known}"
-        case _:
-            return str(error)
-
-
-@lru_cache(maxsize=1)
-def _converter() -> Converter:
-    """JSON to records and back: exact types, no unknown fields, defaults left out."""
-    converter = Converter(forbid_extra_keys=True, omit_if_default=True)
-    for kind in (int, str, bool):
-        converter.register_structure_hook(kind, _exactly)
-    converter.register_structure_hook_factory(_is_tuple, lambda kind: _from_list(kind, converter))
-    converter.register_structure_hook_factory(attrs.has, lambda kind: _from_object(kind, converter))
-    return converter
-
-
-def _exactly(value: object, kind: type) -> Any:
-    # Not isinstance: True is an int, and "12" is not one either.
-    if type(value) is not kind:
-        raise InvalidInput(f"must be {kind.__name__}, got {value!r:.80}")
-    return value
-
-
-def _is_tuple(kind: Any) -> bool:
-    return get_origin(kind) is tuple
-
-
-def _from_list(kind: Any, converter: Converter) -> Callable[[Any, Any], Any]:
-    list_of: Any = list  # the item type is a value here
-    items = list_of[get_args(kind)[0]]
-
-    def structure(value: Any, _: Any) -> Any:
-        # Without this a string would pass for a list of its letters.
-        return tuple(converter.structure(_exactly(value, list), items))
-
-    return structure
-
-
-def _from_object(kind: Any, converter: Converter) -> Callable[[Any, Any], Any]:
-    inner = make_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=True)
-
-    def structure(value: Any, type_: Any) -> Any:
-        return inner(_exactly(value, dict), type_)
-
-    return structure

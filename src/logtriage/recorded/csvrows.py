@@ -39,9 +39,9 @@ class Tally:
         self._found.pop(self.name(path), None)
         self._rows[self.name(path)] = 0
 
-    def row(self, path: Path) -> None:
-        """Count a row, sound or not."""
-        self._rows[self.name(path)] += 1
+    def row(self, name: str) -> None:
+        """Count a row, sound or not, of the file of that name."""
+        self._rows[name] += 1
 
     @property
     def rows(self) -> int:
@@ -100,8 +100,10 @@ def find_csv(root: Path, folder: Path, stem: str) -> Path | None:
     return None
 
 
-def read_csv(path: Path, columns: Sequence[str], tally: Tally) -> Iterator[tuple[int, list[str]]]:
-    """Line number and the named columns of each sound row.
+def read_csv(
+    path: Path, columns: Sequence[str], tally: Tally, *, optional: Sequence[str] = ()
+) -> Iterator[tuple[int, list[str]]]:
+    """Line number and the named columns of each sound row; ``optional`` ones last, or "".
 
     A row is one line: the published files never break one, and so a stray quote costs
     its own row and not the rest of the file.
@@ -125,16 +127,17 @@ def read_csv(path: Path, columns: Sequence[str], tally: Tally) -> Iterator[tuple
                     f"{name}:1: no column {', '.join(missing)}; columns: {', '.join(header)}"
                 )
             places = [header.index(column) for column in columns]
+            places += [header.index(name) if name in header else -1 for name in optional]
             for line, text in enumerate(iter(lambda: file.readline(MAX_LINE), ""), 2):
                 row = _split(text)
-                tally.row(path)
+                tally.row(name)
                 if row is None:
                     tally.skip(path, line, "broken CSV")
                 elif len(row) != len(header):
                     if text.strip():
                         tally.skip(path, line, "wrong column count")
                 else:
-                    yield line, [row[place] for place in places]
+                    yield line, [row[place] if place >= 0 else "" for place in places]
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise BundleError(f"{name}:{line + 1}: damaged gzip: {error}") from None
 

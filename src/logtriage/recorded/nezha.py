@@ -26,6 +26,7 @@ from logtriage.recorded.csvrows import Skipped, Tally, inside
 from logtriage.recorded.measure import record
 from logtriage.recorded.nezha_files import TOLERANCE_MS, Source, listed, milliseconds, service_of
 from logtriage.recorded.records import RecordedIncident, RecordedTruth
+from logtriage.recorded.rows import Rows
 
 ORIGIN: Final = (
     "Nezha data set (https://github.com/IntelligentDDS/Nezha), MIT licence, "
@@ -93,7 +94,7 @@ def import_nezha(
         for name in sorted(only):
             if name not in injections:
                 raise UnknownName("recorded incident", name, injections)
-    source = Source(root, tally)
+    source = Source(root, tally, [milliseconds(one.at) for one in injections.values()])
     incidents: list[RecordedIncident] = []
     notes: list[str] = []
     for name, injection in sorted(injections.items()):
@@ -176,15 +177,9 @@ def _injection(entry: object, date: str, file: Path, number: int) -> _Injection 
 def _import_one(source: Source, injection: _Injection, notes: list[str]) -> RecordedIncident | None:
     rows, missing = source.around(injection.at, injection.date)
     notes += (f"{injection.id}: {what}" for what in missing)
-    usual = source.usual(injection.date)
-    baseline = "fault-free"
-    if not (usual.logs or usual.calls):
-        # The minute before the fault is the next best thing to a fault-free one.
-        at = milliseconds(injection.at)
-        before = rows.between(at - TOLERANCE_MS, at)
-        usual = attrs.evolve(before, usage=usual.usage or before.usage)
-        baseline = "pre-fault" if before.logs or before.calls else "none"
-        notes.append(f"{injection.id}: no fault-free minute, baseline is {baseline!r}")
+    usual, baseline, note = _baseline(source, injection, rows)
+    if note:
+        notes.append(f"{injection.id}: {note}")
     if injection.service not in rows.services | usual.services:
         source.tally.skip(injection.file, injection.number, "no telemetry of the injected pod")
         return None
@@ -197,7 +192,34 @@ def _import_one(source: Source, injection: _Injection, notes: list[str]) -> Reco
             rows, usual, opened=milliseconds(opened), horizon=HORIZON, baseline=baseline
         ),
         truth=RecordedTruth((injection.service,), injection.kind),
-        task="recorded_trainticket-v1" if trainticket else "recorded_nezha-v1",
+        task="recorded_trainticket" if trainticket else "recorded_nezha",
         horizon=HORIZON,
         origin=ORIGIN,
     )
+
+
+def _baseline(source: Source, injection: _Injection, rows: Rows) -> tuple[Rows, str, str]:
+    """The usual rows, what they are, and a note if they are not all fault-free."""
+    usual = source.usual(injection.date)
+    at = milliseconds(injection.at)
+    # The minute before the fault is the next best thing to a fault-free one.
+    before = rows.between(at - TOLERANCE_MS, at)
+    lacking = [
+        name
+        for name, has, needs in (
+            ("log", usual.logs, rows.logs),
+            ("trace", usual.calls, rows.calls),
+        )
+        if needs and not has
+    ]
+    if not lacking and (usual.logs or usual.calls):
+        return usual, "fault-free", ""
+    # Logs and calls together, since lines belong to requests.
+    filled = attrs.evolve(
+        before,
+        usage=usual.usage or before.usage,
+        edge_usage=usual.edge_usage or before.edge_usage,
+    )
+    baseline = "pre-fault" if filled.logs or filled.calls else "none"
+    what = f"{lacking[0]} file" if (usual.logs or usual.calls) else "minute"
+    return filled, baseline, f"no fault-free {what}, baseline is {baseline!r}"

@@ -2,22 +2,29 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-import attrs
-
 from logtriage.recorded.csvrows import Tally, find_csv, inside, read_csv
 from logtriage.recorded.rows import Call, LogRow, Rows, Usage
+from logtriage.recorded.spans import Key, Span, requests
 from logtriage.recorded.text import read_line
 
 #: Files of one fault: the minute of the injection and the next two.
 MINUTES: Final = 3
 #: A row further than this from its file's minute has a broken clock.
 TOLERANCE_MS: Final = 3_600_000
+
+#: Around an injection, resource use is not taken for usual: a fault may show early, and
+#: it takes a while to pass.
+BEFORE_MS: Final = 60_000
+AFTER_MS: Final = 300_000
+
+#: The parent of an outermost span.
+_ROOT: Final = "root"
 
 #: A pod of a Deployment (two hashes, in the alphabet that Kubernetes uses for them) or
 #: of a StatefulSet (an ordinal).
@@ -36,9 +43,11 @@ _TRACE_COLUMNS: Final = (
     "Duration",
 )
 _USAGE_COLUMNS: Final = ("Time", "CpuUsageRate(%)", "PodServerLatencyP99(s)")
+_LOAD_COLUMNS: Final = ("PodWorkload(Ops)",)
 _FRONT_COLUMNS: Final = ("Time", "LatencyP99(s)")
 
 
+@lru_cache(maxsize=4096)
 def service_of(pod: str) -> str | None:
     """The service that a pod belongs to; None if the name is not one of a pod."""
     match = _POD.fullmatch(pod)
@@ -53,9 +62,10 @@ def listed(folder: Path) -> list[Path]:
 class Source:
     """The files of a directory, read when asked for; what several incidents share, once."""
 
-    def __init__(self, root: Path, tally: Tally) -> None:
+    def __init__(self, root: Path, tally: Tally, injected: Iterable[int] = ()) -> None:
         self.root = root
         self.tally = tally
+        self._injected = tuple(injected)
         self._usual: dict[str, Rows] = {}
         self._usage: dict[Path, tuple[tuple[Usage, ...], tuple[Usage, ...]]] = {}
 
@@ -102,7 +112,8 @@ class Source:
         """The fault-free rows of a date; empty if there are none."""
         if date not in self._usual:
             folder = self.root / "construct_data" / date
-            usage, front = self._metrics(folder / "metric")
+            # The published metrics there are those of the whole day, faults and all.
+            usage, front = map(self._quiet, self._metrics(folder / "metric"))
             self._usual[date] = Rows(
                 logs=self._logs(self._minutes(folder / "log", date, "log")),
                 calls=self._calls(self._minutes(folder / "trace", date, "trace")),
@@ -110,6 +121,14 @@ class Source:
                 edge_usage=front,
             )
         return self._usual[date]
+
+    def _quiet(self, usage: tuple[Usage, ...]) -> tuple[Usage, ...]:
+        """The samples that were not taken around a listed fault."""
+        return tuple(
+            row
+            for row in usage
+            if not any(-BEFORE_MS < row.at - fault < AFTER_MS for fault in self._injected)
+        )
 
     def _minutes(self, folder: Path, date: str, kind: str) -> list[tuple[Path, datetime]]:
         found = []
@@ -135,28 +154,29 @@ class Source:
                 elif (raw := _log_text(log)) is None:
                     self.tally.skip(path, line, "broken JSON")
                 else:
-                    level, message = read_line(raw)
-                    if message:
-                        row = LogRow(at, service, level, message, trace)
+                    said = read_line(raw)
+                    if said.message:
+                        row = LogRow(at, service, said.level, said.message, said.event, trace)
                         rows.setdefault((time, pod, log), row)
         return tuple(rows.values())
 
     def _calls(self, files: list[tuple[Path, datetime]]) -> tuple[Call, ...]:
         # A parent may stand in another file, and neighbouring files overlap.
-        spans: dict[tuple[str, str], _Span] = {}
+        spans: dict[Key, Span] = {}
         for path, minute in files:
             middle = milliseconds(minute)
             for line, row in read_csv(path, _TRACE_COLUMNS, self.tally):
                 trace, span, parent, pod, start, duration = row
                 service = service_of(pod)
-                at = _whole(start) // 1_000_000
-                if abs(at - middle) > TOLERANCE_MS or _whole(duration) < 0:
+                at, took = _whole(start) // 1000, _whole(duration)
+                if abs(at // 1000 - middle) > TOLERANCE_MS or took < 0:
                     self.tally.skip(path, line, "impossible time")
                 elif service is None:
                     self.tally.skip(path, line, "unknown pod")
                 else:
-                    spans[trace, span] = _Span(parent, service, at, _whole(duration))
-        return tuple(_requests(spans))
+                    outermost = "" if parent == _ROOT else parent
+                    spans[trace, span] = Span(outermost, service, at, took)
+        return tuple(requests(spans))
 
     def _metrics(self, folder: Path) -> tuple[tuple[Usage, ...], tuple[Usage, ...]]:
         """Samples of the pods, and of the front, in one folder."""
@@ -177,13 +197,15 @@ class Source:
         if service is None:
             self.tally.skip(path, 1, "unknown pod")
             return
-        for line, (time, cpu, p99) in read_csv(path, _USAGE_COLUMNS, self.tally):
+        for line, (time, cpu, p99, load) in read_csv(
+            path, _USAGE_COLUMNS, self.tally, optional=_LOAD_COLUMNS
+        ):
             at = _instant(time)
             if at is None:
                 self.tally.skip(path, line, "impossible time")
             else:
                 # PodSuccessRate(%) is all zero: not published, rather than all failures.
-                yield Usage(at, service, _scaled(cpu, 100), _latency(p99))
+                yield Usage(at, service, _scaled(cpu, 100), _latency(p99), _scaled(load, 60))
 
     def _front(self, path: Path) -> Iterator[Usage]:
         for line, (time, p99) in read_csv(path, _FRONT_COLUMNS, self.tally):
@@ -192,33 +214,6 @@ class Source:
                 self.tally.skip(path, line, "impossible time")
             else:
                 yield Usage(at, "", None, _latency(p99))
-
-
-@attrs.frozen
-class _Span:
-    """Half of a call, or a step inside a service; ``start`` in ms, ``duration`` in µs."""
-
-    parent: str
-    service: str
-    start: int
-    duration: int
-
-
-def _requests(spans: dict[tuple[str, str], _Span]) -> Iterator[Call]:
-    """The spans at which a request enters a service, joined with their callers'."""
-    for (trace, _), span in spans.items():
-        if span.parent in ("", "root"):
-            yield Call(span.start, None, span.service, span.duration, None, trace)
-            continue
-        caller = spans.get((trace, span.parent))
-        if caller is None or caller.service == span.service:
-            continue
-        if caller.duration >= span.duration:
-            network = caller.duration - span.duration
-            yield Call(span.start, caller.service, span.service, caller.duration, network, trace)
-        else:
-            # The caller did not wait: a message, for instance.
-            yield Call(span.start, caller.service, span.service, span.duration, None, trace)
 
 
 # --- fields ------------------------------------------------------------------------------

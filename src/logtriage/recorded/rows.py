@@ -5,12 +5,16 @@ import attrs
 
 @attrs.frozen
 class LogRow:
-    """A log line, cleaned; ``trace`` is the request that it belongs to, or empty."""
+    """A log line, cleaned; ``trace`` is the request that it belongs to, or empty.
+
+    ``event`` is the kind of line: equal for lines that say the same.
+    """
 
     at: int
     service: str
     level: str
     message: str
+    event: str
     trace: str = ""
 
 
@@ -19,7 +23,8 @@ class Call:
     """A request to ``callee``; ``caller`` is None where it came from outside.
 
     ``latency_us`` is what the caller waited, ``network_us`` how much of it was spent
-    outside the callee (None where that was not measured), both in microseconds.
+    outside the callee and ``self_us`` how much the callee itself took, both None where
+    that was not measured; all in microseconds.
     """
 
     at: int
@@ -28,16 +33,21 @@ class Call:
     latency_us: int
     network_us: int | None = None
     trace: str = ""
+    self_us: int | None = None
 
 
 @attrs.frozen
 class Usage:
-    """A sample of resource use; ``p99_ms`` is a fallback where no calls were traced."""
+    """A sample of resource use.
+
+    ``p99_ms`` and ``calls`` (a minute) stand in where no calls were traced.
+    """
 
     at: int
     service: str
     cpu_bp: int | None = None
     p99_ms: int | None = None
+    calls: int | None = None
 
 
 @attrs.frozen

@@ -12,7 +12,8 @@ from typing import Final
 
 import attrs
 
-from logtriage.recorded.records import LogWindow, Measure, RecordedLine, Recording, Series
+from logtriage.recorded.figures import FIGURES, FIRST_TICK, Measure, Series, cell
+from logtriage.recorded.records import LogWindow, RecordedLine, RecordedService, Recording
 from logtriage.recorded.text import template
 from logtriage.rng import hash_name
 from logtriage.telemetry import (
@@ -24,6 +25,7 @@ from logtriage.telemetry import (
     Effects,
     LogLine,
     Reading,
+    Signal,
 )
 
 #: Lines of the shared window, of one service (its measurements come on top), of the overview.
@@ -103,6 +105,18 @@ class RecordedTelemetry:
         recorded = self.recording.services[service]
         return _reading(recorded.series, tick, recorded.baseline)
 
+    def signals(self, tick: int, effects: Effects) -> tuple[tuple[Signal, ...], ...]:
+        """What was measured of each service over the last minute, beside what is usual."""
+        return self._signals[min(max(tick, 0), len(self._signals) - 1)]
+
+    @cached_property
+    def _signals(self) -> tuple[tuple[tuple[Signal, ...], ...], ...]:
+        services = self.recording.services
+        return tuple(
+            tuple(_signals(service, tick) for service in services)
+            for tick in range(max(_length(service) for service in services))
+        )
+
     def _window(self, tick: int) -> LogWindow:
         """The window of a tick: empty before the first, the last one after the last."""
         windows = self.recording.windows
@@ -113,7 +127,7 @@ class RecordedTelemetry:
     @cached_property
     def _recorded_ticks(self) -> range:
         windows = self.recording.windows
-        return range(windows[-1].tick + 1 if windows else 1)
+        return range(max(0, windows[-1].tick) + 1 if windows else 1)
 
     @cached_property
     def _service_lines(self) -> tuple[dict[str, tuple[LogLine, ...]], ...]:
@@ -133,6 +147,27 @@ class RecordedTelemetry:
 
 def _pick(ticks: tuple[tuple[LogLine, ...], ...], tick: int) -> tuple[LogLine, ...]:
     return ticks[min(max(tick, 0), len(ticks) - 1)]
+
+
+def _length(service: RecordedService) -> int:
+    """How many ticks from tick 0 on, at least one, the columns of a service reach."""
+    figures = attrs.astuple(service.series, recurse=False)
+    columns = (*figures, service.new_errors.value, service.events.value)
+    return max(1, *(len(column) + FIRST_TICK for column in columns))
+
+
+def _signals(service: RecordedService, tick: int) -> tuple[Signal, ...]:
+    found = []
+    for name in FIGURES:
+        value = service.series.figure(name, tick)
+        if value is not None:
+            usual, spread = getattr(service.baseline, name), getattr(service.spread, name)
+            found.append(Signal(name, value, usual, spread))
+    for name, shift in (("new_errors_bp", service.new_errors), ("events_bp", service.events)):
+        value = cell(shift.value, tick)
+        if value is not None:
+            found.append(Signal(name, value, cell(shift.usual, tick), cell(shift.spread, tick)))
+    return tuple(found)
 
 
 def _reading(series: Series, tick: int, usual: Measure) -> Reading | None:
@@ -217,6 +252,7 @@ def _tell(now: Measure, usual: Measure) -> str:
     told = []
     for name, label, unit in (
         ("cpu_bp", "cpu", "%"),
+        ("self_ms", "self", "ms"),
         ("p50_ms", "p50", "ms"),
         ("p99_ms", "p99", "ms"),
         ("network_ms", "network", "ms"),

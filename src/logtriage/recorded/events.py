@@ -1,0 +1,119 @@
+"""Log events that appear or vanish against the baseline, tested request by request.
+
+An *event* is a kind of log line (:func:`logtriage.recorded.text.template`). What counts
+is in how many of a service's requests it occurs, since the number of requests differs
+from minute to minute without any fault. Two shares are compared by the usual
+two-proportion test: with x of n requests now and y of m in the baseline, the spread
+of the difference is sqrt(p (1 - p) (1/n + 1/m)), where p = (x + y + 1)/(n + m + 2) is
+the pooled share with one request added on either side, so that it is never 0.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
+from typing import Final
+
+import attrs
+
+from logtriage.recorded.coverage import Coverage
+from logtriage.recorded.rows import Call, LogRow
+
+ERROR_LEVELS: Final = ("ERROR", "FATAL")
+
+#: Value, usual value and spread, in basis points of the requests.
+Shifted = tuple[int, int, int]
+
+
+@attrs.frozen
+class Requests:
+    """Requests to one service, each with the time and the events that it left."""
+
+    at: tuple[int, ...] = ()
+    events: tuple[frozenset[str], ...] = ()
+    #: Whether these are requests; otherwise each log line counts as one of its own.
+    traced: bool = True
+
+    def between(self, since: int, until: int) -> list[frozenset[str]]:
+        """The events of the requests with ``since <= at < until``."""
+        return [
+            events for at, events in zip(self.at, self.events, strict=True) if since <= at < until
+        ]
+
+
+def requests_of(
+    service: str, calls: Iterable[Call], logs: Sequence[LogRow], covered: Coverage, *, traced: bool
+) -> Requests:
+    """The requests to a service while logs were recorded, or its lines one by one.
+
+    Args:
+        service: whose.
+        calls: those to the service.
+        logs: those of the service.
+        covered: when logs of any service were recorded.
+        traced: whether to go by requests, which takes lines that name theirs.
+    """
+    if not traced:
+        return Requests(
+            tuple(row.at for row in logs), tuple(frozenset((row.event,)) for row in logs), False
+        )
+    left: defaultdict[str, set[str]] = defaultdict(set)
+    for row in logs:
+        left[row.trace].add(row.event)
+    first: dict[str, int] = {}
+    for call in calls:
+        if call.callee == service and call.trace and call.at in covered:
+            first[call.trace] = min(call.at, first.get(call.trace, call.at))
+    return Requests(tuple(first.values()), tuple(frozenset(left[trace]) for trace in first))
+
+
+def can_be_traced(calls: Sequence[Call], logs: Sequence[LogRow]) -> bool:
+    """Whether the lines of a service can be told apart by request."""
+    return any(call.trace for call in calls) and all(row.trace for row in logs)
+
+
+def level_of_event(event: str) -> str:
+    """The level that a template begins with."""
+    return event.partition(" ")[0]
+
+
+def new_errors(now: Sequence[frozenset[str]], usual: Requests) -> Shifted | None:
+    """The share of requests with an error of a kind that the baseline never had."""
+    if not now or not usual.events:
+        return None
+    known = frozenset().union(*usual.events)
+    hit = sum(
+        any(level_of_event(event) in ERROR_LEVELS for event in events - known) for events in now
+    )
+    return _shifted(hit, len(now), 0, len(usual.events))
+
+
+def most_shifted(now: Sequence[frozenset[str]], usual: Requests) -> Shifted | None:
+    """The event that stands out most: one above INFO that appears, or an INFO that vanishes.
+
+    A fault adds complaints and cuts work short. The opposite (complaints that end, work
+    that was not done in the baseline) is what a system does that is used in other ways.
+    Shares are compared and not presence, since a fault may begin within the minute.
+    """
+    if not now or not usual.events:
+        return None
+    here, there = _counts(now), _counts(usual.events)
+    best: tuple[float, str, Shifted] | None = None
+    for event in sorted(here.keys() | there.keys()):
+        found = _shifted(here[event], len(now), there[event], len(usual.events))
+        more = (found[0] - found[1]) / found[2]
+        size = -more if level_of_event(event) == "INFO" else more
+        if size > 0 and (best is None or size > best[0]):
+            best = size, event, found
+    if best is not None:
+        return best[2]
+    return _shifted(0, len(now), 0, len(usual.events)) if here or there else None
+
+
+def _counts(requests: Iterable[frozenset[str]]) -> Mapping[str, int]:
+    return Counter(event for events in requests for event in events)
+
+
+def _shifted(x: int, n: int, y: int, m: int) -> Shifted:
+    pooled = (x + y + 1) / (n + m + 2)
+    spread = sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
+    return 10_000 * x // n, 10_000 * y // m, max(1, round(10_000 * spread))

@@ -1,0 +1,126 @@
+"""Figures of a recording: what is usual, what was measured tick by tick, and log events.
+
+All are integers in the core's units: rates in basis points (1/100 of a percent),
+latencies in milliseconds, counts over a minute.
+"""
+
+from typing import Final
+
+import attrs
+
+from logtriage.errors import BundleError
+from logtriage.telemetry import TREND_TICKS
+
+#: Measurements start early enough for the trend that a reading shows at tick 0.
+FIRST_TICK: Final = -TREND_TICKS
+
+
+def require(condition: bool, message: str) -> None:
+    """Refuse a field of a record.
+
+    Raises:
+        BundleError: with the message, unless the condition holds.
+    """
+    if not condition:
+        raise BundleError(message)
+
+
+@attrs.frozen
+class Measure:
+    """One service as usual. None is *not measured*, which is not the same as 0.
+
+    ``calls`` requests a minute, ``error_bp`` how many of 10,000 had the service log
+    an error, ``self_ms`` the median time spent in the service itself, ``p50_ms`` and
+    ``p99_ms`` latency as its callers saw it, ``network_ms`` the median time between
+    caller and service, ``cpu_bp`` CPU used of 10,000 parts of its limit.
+    """
+
+    calls: int | None = None
+    error_bp: int | None = None
+    self_ms: int | None = None
+    p50_ms: int | None = None
+    p99_ms: int | None = None
+    network_ms: int | None = None
+    cpu_bp: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        for name in FIGURES:
+            value = getattr(self, name)
+            require(value is None or value >= 0, f"{name} must not be negative, got {value}")
+
+
+#: What is measured, in the order in which it is told.
+FIGURES: Final = tuple(field.name for field in attrs.fields(Measure))
+
+Column = tuple[int | None, ...]
+
+
+def cell(column: Column, tick: int) -> int | None:
+    """The value of a column at a tick; the last one stands, before the first is None."""
+    index = tick - FIRST_TICK
+    if index < 0 or not column:
+        return None
+    return column[index] if index < len(column) else column[-1]
+
+
+@attrs.frozen
+class Series:
+    """The figures of a :class:`Measure` over time, over the minute before each tick.
+
+    Each column starts at tick :data:`FIRST_TICK`. Columns may end at different ticks,
+    as recordings do; the last value stands from there on.
+    """
+
+    calls: Column = ()
+    error_bp: Column = ()
+    self_ms: Column = ()
+    p50_ms: Column = ()
+    p99_ms: Column = ()
+    network_ms: Column = ()
+    cpu_bp: Column = ()
+
+    def __attrs_post_init__(self) -> None:
+        for name in FIGURES:
+            for value in getattr(self, name):
+                if value is not None and value < 0:
+                    require(False, f"{name} must not be negative, got {value}")
+
+    def figure(self, name: str, tick: int) -> int | None:
+        """One figure at a tick; before the first measured tick it is None."""
+        return cell(getattr(self, name), tick)
+
+    def at(self, tick: int) -> Measure:
+        """All figures at a tick."""
+        return Measure(**{name: self.figure(name, tick) for name in FIGURES})
+
+
+@attrs.frozen
+class Shift:
+    """What became of a service's log events, over the minute before each tick.
+
+    An event is a kind of log line. ``value`` counts requests with the event in
+    question, ``usual`` how many would be expected by the baseline, ``spread`` how far
+    that strays by chance; columns as in a :class:`Series`.
+    """
+
+    value: Column = ()
+    usual: Column = ()
+    spread: Column = ()
+
+    def __attrs_post_init__(self) -> None:
+        require(
+            len(self.value) == len(self.usual) == len(self.spread),
+            f"value, usual and spread must be of one length, got {len(self.value)}, "
+            f"{len(self.usual)} and {len(self.spread)}",
+        )
+        require(
+            all(one is None or one >= 0 for one in (*self.value, *self.usual)),
+            "value and usual must not be negative",
+        )
+        require(all(one is None or one > 0 for one in self.spread), "spread must be above 0")
+
+
+#: Nothing measured.
+NO_MEASURE: Final = Measure()
+NO_SERIES: Final = Series()
+NO_SHIFT: Final = Shift()

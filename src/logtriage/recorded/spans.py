@@ -1,0 +1,86 @@
+"""From the spans of a trace to requests: who called whom, and where the time went."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+import attrs
+
+from logtriage.recorded.rows import Call
+
+#: Longest chain of spans within one service; only a broken trace has a longer one.
+_DEPTH: Final = 100
+
+#: Trace and span id.
+Key = tuple[str, str]
+
+
+@attrs.frozen
+class Span:
+    """Half of a call, or a step inside a service; ``start`` and ``duration`` in µs.
+
+    ``parent`` is the span id of the step that it belongs to; empty at the outermost.
+    """
+
+    parent: str
+    service: str
+    start: int
+    duration: int
+
+
+def requests(spans: Mapping[Key, Span]) -> Iterator[Call]:
+    """The spans at which a request enters a service, joined with their callers'.
+
+    What a caller waited beyond the callee's own span was spent between the two, so it
+    counts as network time of the callee. A callee that outlives its caller's span was
+    not waited for (a message, for instance). The self time of a request is its span
+    less the time in which it waited for others, overlapping waits counted once.
+    """
+    waits: defaultdict[Key, list[tuple[int, int]]] = defaultdict(list)
+    entered: list[tuple[Key, Span, Span | None]] = []
+    for key, span in spans.items():
+        if not span.parent:
+            entered.append((key, span, None))
+            continue
+        above = key[0], span.parent
+        caller = spans.get(above)
+        if caller is None or caller.service == span.service:
+            continue
+        entered.append((key, span, caller))
+        if caller.duration >= span.duration:
+            entry = _entry(spans, above)
+            waited = span if entry == above else caller
+            waits[entry].append((waited.start, waited.start + waited.duration))
+    for key, span, caller in entered:
+        inside = span.duration - _covered(waits.get(key, ()), span)
+        at = span.start // 1000
+        if caller is None:
+            yield Call(at, None, span.service, span.duration, None, key[0], inside)
+        elif caller.duration >= span.duration:
+            network = caller.duration - span.duration
+            yield Call(at, caller.service, span.service, caller.duration, network, key[0], inside)
+        else:
+            yield Call(at, caller.service, span.service, span.duration, None, key[0], inside)
+
+
+def _entry(spans: Mapping[Key, Span], key: Key) -> Key:
+    """The span at which the request of a span entered its service."""
+    for _ in range(_DEPTH):
+        span = spans[key]
+        above = key[0], span.parent
+        parent = spans.get(above)
+        if parent is None or parent.service != span.service:
+            break
+        key = above
+    return key
+
+
+def _covered(intervals: Iterable[tuple[int, int]], span: Span) -> int:
+    """How much of a span at least one of the intervals covers."""
+    total, reached, end = 0, span.start, span.start + span.duration
+    for since, until in sorted(intervals):
+        since, until = max(since, reached), min(until, end)
+        if until > since:
+            total += until - since
+            reached = until
+    return total

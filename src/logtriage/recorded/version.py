@@ -1,0 +1,20 @@
+"""The version of recorded tasks: how a recording is shown, whatever bundle it is in.
+
+It changes when the same record is shown, or played, in another way; the format of
+bundles has its own (:data:`logtriage.recorded.records.SCHEMA`).
+"""
+
+from typing import Final
+
+VERSION: Final = 2
+HISTORY: Final = (
+    "v1: log windows, figures of an inspected service, health and alerts",
+    "v2: signals of every service beside their usual values, so that a policy can rank all "
+    "candidates by what it sees; time in the service itself; rates of partly recorded minutes "
+    "over what was recorded; kinds of line told apart before messages are cut",
+)
+
+
+def task_id(name: str) -> str:
+    """The id of a recorded task, such as ``recorded_trainticket-v2``."""
+    return f"{name}-v{VERSION}"

@@ -1,0 +1,110 @@
+"""The baselines: what each goes by, how they rank, and that they know when to be silent."""
+
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage.actions import IdentifyRootCause, RequestMoreLogs, Resolve
+from logtriage.evaluation import play_episode
+from logtriage.grading import grade
+from logtriage.observation import Observation, observe
+from logtriage.policies import SCORES, RankingPolicy, Ranks
+from logtriage.recorded import shipped_incidents
+from logtriage.registry import make_policy
+from logtriage.state import initial_state
+from logtriage.telemetry import Signal
+from logtriage.topology import Service, Topology
+from tests.builders import real_incident
+
+TOPOLOGY = Topology(
+    "t",
+    ("sre-team", "security-team"),
+    (
+        Service("front", "edge", "sre-team", ("b", "c")),
+        *(Service(name, "service", "sre-team", ()) for name in "bc"),
+    ),
+)
+
+
+def _signals(**strays: int) -> tuple[Signal, ...]:
+    return tuple(Signal(name, 1000 + 10 * stray, 1000, 10) for name, stray in strays.items())
+
+
+def _screen(*signals: tuple[Signal, ...], tick: int = 0, horizon: int = 3) -> Observation:
+    return Observation(TOPOLOGY, tick, horizon, None, True, signals=signals)
+
+
+@pytest.mark.parametrize(
+    ("name", "signals", "score"),
+    [
+        ("cpu_rise", _signals(cpu_bp=9), 9),
+        ("cpu_rise", _signals(cpu_bp=-9), 0),
+        ("cpu_rise", (Signal("cpu_bp", 9000),), 0),
+        ("network_delay", _signals(network_ms=7, cpu_bp=9), 7),
+        ("event_shift", _signals(events_bp=-6), 6),
+        ("error_count", (Signal("new_errors_bp", 5000), Signal("calls", 40)), 20),
+        ("error_count", (Signal("new_errors_bp", 5000),), 0.5),
+        ("combined", _signals(cpu_bp=2, network_ms=3, events_bp=-8, new_errors_bp=5), 8),
+        ("combined", _signals(cpu_bp=-9, p99_ms=50), 0),
+        ("combined", (), 0),
+    ],
+)
+def test_what_each_goes_by(name: str, signals: tuple[Signal, ...], score: float) -> None:
+    assert SCORES[name]({one.name: one for one in signals}) == pytest.approx(score)
+
+
+def test_a_lasting_fault_beats_a_spike() -> None:
+    policy, memory = RankingPolicy(SCORES["cpu_rise"]), None
+    spike = (_signals(), _signals(cpu_bp=4), _signals(cpu_bp=9))
+    calm = (_signals(), _signals(cpu_bp=4), _signals())
+    action, memory = policy.act(_screen(*calm, horizon=5), memory)
+    assert action == RequestMoreLogs(None)
+    action, memory = policy.act(_screen(*spike, tick=1, horizon=5), memory)
+    action, memory = policy.act(_screen(*calm, tick=2, horizon=5), memory)
+    action, memory = policy.act(_screen(*calm, tick=3, horizon=5), memory)
+    assert action == IdentifyRootCause("b")
+    last = attrs.evolve(_screen(*calm, tick=4, horizon=5), root_cause="b")
+    assert policy.act(last, memory)[0] == Resolve()
+    assert policy.ranking(last, memory) == (("b",), ("c",), ("front",))
+
+
+def test_equal_scores_are_a_tie() -> None:
+    policy = RankingPolicy(SCORES["cpu_rise"])
+    screen = _screen(_signals(), _signals(cpu_bp=4), _signals())
+    _, memory = policy.act(screen, None)
+    assert policy.ranking(screen, memory) == (("b",), ("front", "c"))
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_without_signals_nobody_is_blamed(name: str) -> None:
+    policy: Any = make_policy(name)(real_incident())
+    state = play_episode(real_incident(horizon=5), policy)
+    assert state.facts.root_cause is None
+    names = state.incident.topology.names
+    assert policy.ranking(observe(state), None) == (names,)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_they_answer_in_time_whatever_the_horizon(name: str) -> None:
+    for horizon in (1, 2, 3, 12):
+        incident = attrs.evolve(shipped_incidents()[1], horizon=horizon)
+        policy = make_policy(name)(incident)
+        state = play_episode(incident, policy)
+        assert state.is_closed
+        assert isinstance(policy, Ranks)
+        ranked = [one for group in policy.ranking(observe(state), None) for one in group]
+        assert sorted(ranked) == sorted(incident.topology.names)
+
+
+def test_the_combined_one_finds_the_shipped_roots() -> None:
+    for incident in shipped_incidents():
+        policy = make_policy("combined")(incident)
+        assert grade(play_episode(incident, policy)).score == 1.0
+
+
+def test_policies_see_signals_only_through_the_observation() -> None:
+    (incident,) = [one for one in shipped_incidents() if one.id.endswith("T115921")]
+    first = observe(initial_state(incident))
+    blind = attrs.evolve(first, signals=())
+    assert RankingPolicy(SCORES["combined"]).act(blind, None)[1] == ((0.0,) * 46,)

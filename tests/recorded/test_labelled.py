@@ -1,0 +1,158 @@
+"""Incidents of one's own: what a folder becomes, and what is said of a bad field."""
+
+import gzip
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from logtriage.errors import BundleError
+from logtriage.recorded import as_incident, import_labelled
+from logtriage.telemetry import NO_EFFECTS
+
+START = datetime(2031, 5, 6, 23, 55, tzinfo=UTC)
+LABELS = (
+    "id,opened,root_cause,kind,baseline_start,baseline_end",
+    "mine/1,2031-05-06T23:59:00Z,back,overload,2031-05-06T23:55:00Z,2031-05-06T23:58:00Z",
+)
+
+
+def _write(folder: Path, **files: list[str]) -> Path:
+    folder.mkdir(exist_ok=True)
+    for stem, rows in files.items():
+        (folder / f"{stem}.csv").write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Six minutes of front → back across midnight; back breaks after three."""
+    logs, calls = (
+        ["time,service,level,message,trace"],
+        ["time,caller,callee,latency_ms,network_ms,trace"],
+    )
+    metrics = ["time,service,cpu_percent,p99_ms"]
+    for second in range(0, 360, 2):
+        at, broken = START + timedelta(seconds=second), second >= 180
+        level = "error" if broken else "info"
+        logs.append(f"{at:%Y-%m-%dT%H:%M:%SZ},back,{level},query {second} done,t{second}")
+        calls.append(f"{at:%Y-%m-%dT%H:%M:%SZ},,front,{900 if broken else 30},,t{second}")
+        calls.append(f"{at:%Y-%m-%dT%H:%M:%SZ},front,back,{800 if broken else 20},1.5,t{second}")
+        if second % 60 == 0:
+            for service in ("front", "back"):
+                metrics.append(f"{at:%Y-%m-%dT%H:%M:%SZ},{service},{90 if broken else 2.5},")
+    return _write(tmp_path / "mine", labels=list(LABELS), logs=logs, calls=calls, metrics=metrics)
+
+
+def test_what_a_folder_becomes(folder: Path) -> None:
+    (record,) = import_labelled(folder, horizon=6)
+    assert (record.id, record.opened, record.horizon) == ("mine/1", "2031-05-06T23:59:00Z", 6)
+    assert (record.truth.root_causes, record.truth.kind) == (("back",), "overload")
+    assert record.recording.baseline == "fault-free"
+    back, front = record.recording.services
+    assert (front.name, front.tier, front.calls) == ("front", "edge", ("back",))
+    assert (back.baseline.calls, back.baseline.p50_ms, back.baseline.cpu_bp) == (30, 20, 250)
+    now = back.series.at(0)
+    assert (now.calls, now.p50_ms, now.network_ms, now.cpu_bp) == (30, 800, 2, 9000)
+    incident = as_incident(record)
+    signals = {one.name: one for one in incident.telemetry.signals(0, NO_EFFECTS)[0]}
+    assert signals["new_errors_bp"].value == 10_000
+    assert signals["events_bp"].stray > 5
+    assert {alert.service for alert in incident.telemetry.alerts(0, NO_EFFECTS)} == {
+        "back",
+        "front",
+    }
+
+
+def test_columns_in_any_order_zipped_and_with_others_beside(folder: Path) -> None:
+    expected = import_labelled(folder)
+    rows = (folder / "logs.csv").read_text().splitlines()
+    turned = "".join(f"x,{','.join(reversed(row.split(',')))}\n" for row in rows)
+    (folder / "logs.csv.gz").write_bytes(gzip.compress(turned.encode()))
+    (folder / "logs.csv").unlink()
+    assert import_labelled(folder) == expected
+
+
+def test_without_a_baseline_there_is_none(folder: Path) -> None:
+    _write(folder, labels=["id,opened,root_cause,kind", "a/1,2031-05-06T23:59:00Z,back,x"])
+    (record,) = import_labelled(folder)
+    assert record.recording.baseline == "none"
+    assert record.recording.alerts == ()
+    signals = as_incident(record).telemetry.signals(0, NO_EFFECTS)
+    assert all(one.stray == 0 for ones in signals for one in ones)
+
+
+@pytest.mark.parametrize("stem", ["logs", "calls", "metrics"])
+def test_one_kind_of_telemetry_is_enough(folder: Path, stem: str) -> None:
+    for other in {"logs", "calls", "metrics"} - {stem}:
+        (folder / f"{other}.csv").unlink()
+    (record,) = import_labelled(folder)
+    assert "back" in {service.name for service in record.recording.services}
+
+
+def test_secrets_are_redacted(folder: Path) -> None:
+    rows = (folder / "logs.csv").read_text().splitlines()
+    rows.append("2031-05-06T23:58:59Z,back,INFO,token eyJhbGciOiJIUzI1NiJ9.eyJz.x-y seen,t")
+    _write(folder, logs=rows)
+    (record,) = import_labelled(folder)
+    told = [line.message for window in record.recording.windows for line in window.lines]
+    assert "token [redacted] seen" in told
+
+
+T = "2031-05-06T23:58:00Z"
+
+
+@pytest.mark.parametrize(
+    ("stem", "row", "message"),
+    [
+        ("logs", f"{T},back,LOUD,hello,t", "field level: must be a level such as INFO, WARN"),
+        ("logs", "2031-05-06T23:58:00,back,INFO,hi,t", "field time: must be a time with an offset"),
+        ("logs", "noon,back,INFO,hi,t", "field time: must be a time with an offset such as"),
+        ("logs", f"{T}, ,INFO,hi,t", "field service: must be some text, got ' '"),
+        ("logs", f"{T},back,INFO,,t", "field message: must be some text, got ''"),
+        ("logs", f"{T},back,INFO", "wrong column count"),
+        ("calls", f"{T},front,back,soon,,t", "field latency_ms: must be a number from 0 on"),
+        ("calls", f"{T},front,back,,,t", "field latency_ms: must be a number of milliseconds"),
+        ("calls", f"{T},front,,5,,t", "field callee: must be some text"),
+        ("calls", f"{T},front,back,5,-1,t", "field network_ms: must be a number from 0 on, or"),
+        ("metrics", f"{T},back,NaN,", "field cpu_percent: must be a number from 0 on, or empty"),
+        ("metrics", f"{T},back,1e99,", "field cpu_percent: must be a number from 0 on"),
+        ("labels", f"a/2,{T},,x,,", "field root_cause: must be some text, got ''"),
+        ("labels", f"a/2,{T},nobody,x,,", "truth.root_causes: unknown service 'nobody'"),
+        ("labels", f"a 2,{T},back,x,,", "id must be source/name of letters"),
+        ("labels", f"mine/1,{T},back,x,,", "field id: 'mine/1' appears twice"),
+        ("labels", f"a/2,{T},back,x,{T},{T}", "field baseline_end: must be a time after"),
+        ("labels", f"a/2,{T},back,x,{T},", "field baseline_end: must be a time with an offset"),
+        ("labels", "a/2,2001-01-01T00:00:00Z,back,x,,", "field opened: no rows within 10 min"),
+    ],
+)
+def test_a_bad_field_is_named_with_file_and_line(
+    folder: Path, stem: str, row: str, message: str
+) -> None:
+    path = folder / f"{stem}.csv"
+    rows = path.read_text().splitlines()
+    _write(folder, **{stem: [*rows, "", row]})
+    with pytest.raises(BundleError) as caught:
+        import_labelled(folder)
+    assert str(caught.value).startswith(f"{stem}.csv:{len(rows) + 2}: ")
+    assert message in str(caught.value)
+
+
+def test_what_is_missing_is_said(folder: Path) -> None:
+    _write(folder, logs=["time,service,message", "x,y,z"])
+    with pytest.raises(BundleError, match=r"logs\.csv:1: no column level; columns: time, service"):
+        import_labelled(folder)
+    for stem in ("logs", "calls", "metrics"):
+        (folder / f"{stem}.csv").unlink()
+    with pytest.raises(BundleError, match=r"no rows in logs\.csv, calls\.csv or metrics\.csv"):
+        import_labelled(folder)
+    (folder / "labels.csv").unlink()
+    with pytest.raises(BundleError, match=r"no labels\.csv with an incident in it"):
+        import_labelled(folder)
+
+
+def test_a_link_that_leads_outside_is_refused(folder: Path) -> None:
+    (folder / "logs.csv").rename(folder.parent / "elsewhere.csv")
+    (folder / "logs.csv").symlink_to(folder.parent / "elsewhere.csv")
+    with pytest.raises(BundleError, match="leads outside of"):
+        import_labelled(folder)
