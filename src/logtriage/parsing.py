@@ -6,7 +6,7 @@ never corrected behind the agent's back: its reason names the choices.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -46,9 +46,7 @@ def parse_action(text: str, topology: Topology) -> Action:
     objects are prose. Two different actions in one reply are malformed, since the
     agent gets one action a step.
     """
-    if len(text) > MAX_TEXT:
-        return Malformed(text, f"reply of {len(text)} characters; at most {MAX_TEXT} are read")
-    found = _action_objects(text)
+    found = _json_values(text, "{", _is_action_object)
     if isinstance(found, str):
         return Malformed(text, found)
     actions = [action_from_wire(one, topology) for one in found]
@@ -61,11 +59,44 @@ def parse_action(text: str, topology: Topology) -> Action:
     return actions[0]
 
 
-def _action_objects(text: str) -> list[Mapping[str, Any]] | str:
-    """The JSON objects that claim to be actions, or why there are none to be had."""
-    found: list[Mapping[str, Any]] = []
+def parse_plan(text: str, topology: Topology) -> list[Action]:
+    """Read a whole plan from what a model wrote: a JSON array of wire actions.
+
+    Looks for JSON arrays that hold an object with a key ``action_type``, fenced or in
+    prose; other arrays are prose. What stands in the array and is no action is
+    malformed, one step each. Two different arrays are malformed as a whole. A reply
+    without an array is read by :func:`parse_action`: a plan of one action.
+    """
+    found = _json_values(text, "[", _is_plan)
+    if isinstance(found, str):
+        return [Malformed(text, found)]
+    if not found:
+        return [parse_action(text, topology)]
+    if any(plan != found[0] for plan in found[1:]):
+        return [Malformed(text, f"{len(found)} different plans in one reply; send exactly one")]
+    return [
+        action_from_wire(one, topology)
+        if isinstance(one, Mapping)
+        else Malformed(_show(one), 'expected an object with a key "action_type"')
+        for one in found[0]
+    ]
+
+
+def _is_action_object(value: Any) -> bool:
+    return "action_type" in value
+
+
+def _is_plan(value: Any) -> bool:
+    return any(isinstance(one, dict) and "action_type" in one for one in value)
+
+
+def _json_values(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any] | str:
+    """The wanted JSON values that start with a bracket, or why there are none to be had."""
+    if len(text) > MAX_TEXT:
+        return f"reply of {len(text)} characters; at most {MAX_TEXT} are read"
+    found: list[Any] = []
     waste = 0
-    position = text.find("{")
+    position = text.find(opening)
     for _ in range(MAX_OBJECTS):
         if position < 0:
             return found
@@ -83,17 +114,17 @@ def _action_objects(text: str) -> list[Mapping[str, Any]] | str:
         except ValueError as error:  # a number of too many digits
             return f"JSON that cannot be read: {error}"
         else:
-            if "action_type" in value:
+            if wanted(value):
                 found.append(value)
-        position = text.find("{", end)
+        position = text.find(opening, end)
     return found if position < 0 else f"more than {MAX_OBJECTS} braces in the reply"
 
 
 def action_from_wire(wire: Mapping[str, Any], topology: Topology) -> Action:
     """Read a wire action, ``{"action_type": …, "value": …, "confidence": …}``; total.
 
-    Keys with None count as absent (tabular loaders pad with it); other keys, and a
-    value of ``resolve`` or ``ignore``, are ignored. Anything wrong gives a
+    Keys with None or NaN count as absent (tabular loaders pad with them); other keys,
+    and a value of ``resolve`` or ``ignore``, are ignored. Anything wrong gives a
     :class:`Malformed` that says what was expected.
     """
     return _read(wire, topology, _wire_table(topology))
@@ -119,7 +150,7 @@ def _read(
     if type(action) is not IdentifyRootCause:
         return action
     confidence = wire.get("confidence")
-    if confidence is None:
+    if absent(confidence):
         return action
     if _is_probability(confidence):
         return IdentifyRootCause(action.service, confidence)
@@ -139,7 +170,9 @@ def _irregular(wire: Mapping[str, Any], name: Any, value: Any, topology: Topolog
     """What is not in the table: a closing action with a remark, or why there is no action."""
     if not isinstance(name, str) or name not in (*ACTION_TYPES, MALFORMED):
         return _bad(wire, f"unknown action_type {_show(name)}; one of: {', '.join(ACTION_TYPES)}")
-    if value is not None and not isinstance(value, str):
+    if absent(value):
+        value = None
+    elif not isinstance(value, str):
         return _bad(wire, f"value of {name} must be a string, got {_show(value)}")
     match name:
         case "resolve":
@@ -153,6 +186,8 @@ def _irregular(wire: Mapping[str, Any], name: Any, value: Any, topology: Topolog
         case "escalate":
             return _bad(wire, _choices("team", value, topology.teams))
         case "request_more_logs":
+            if value is None:
+                return RequestMoreLogs(None)
             return _bad(wire, _choices("service", value, (ALL_SERVICES, *topology.names)))
         case "remediate":
             remedy, colon, service = (value or "").partition(":")
@@ -164,6 +199,11 @@ def _irregular(wire: Mapping[str, Any], name: Any, value: Any, topology: Topolog
         case _:  # a malformed action of an earlier parse, on its way back
             reason = wire.get("reason")
             return Malformed(value or "", reason if isinstance(reason, str) else MALFORMED)
+
+
+def absent(value: object) -> bool:
+    """Whether a field holds nothing: None, or the NaN that tabular loaders pad with."""
+    return value is None or (isinstance(value, float) and value != value)
 
 
 def _is_probability(value: object) -> bool:
@@ -186,7 +226,7 @@ def _show(value: object) -> str:
 
 
 def _bad(wire: Mapping[str, Any], reason: str) -> Malformed:
-    shown = (f"{key}: {_show(wire[key])}" for key in _WIRE_KEYS if wire.get(key) is not None)
+    shown = (f"{key}: {_show(wire[key])}" for key in _WIRE_KEYS if not absent(wire.get(key)))
     return Malformed(", ".join(shown), reason)
 
 

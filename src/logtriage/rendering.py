@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Literal
 
 from logtriage.actions import (
     ACTION_TYPES,
@@ -51,12 +52,21 @@ _GRADING = {
 }
 
 
+#: How an agent answers: one JSON object a turn, one tool call a turn, or all its
+#: actions at once as a JSON array.
+Reply = Literal["json", "tools", "plan"]
+
+
 @lru_cache(maxsize=64)
-def system_prompt(topology: Topology, horizon: int, rubric: str = DEFAULT.id) -> str:
+def system_prompt(
+    topology: Topology, horizon: int, rubric: str = DEFAULT.id, reply: Reply = "json"
+) -> str:
     """All public rules of an incident: topology, severity, runbook, paging, grading, actions.
 
     ``rubric`` is the id of the one that grades it (``incident.rubric``); of a rubric
-    that is not built in, nothing is said.
+    that is not built in, nothing is said. ``reply`` is how the agent is told to answer;
+    with ``tools`` the actions are left to the schemas of
+    :mod:`logtriage.adapters.tools`.
     """
     ticks = f"{horizon} ticks of {TICK_SECONDS} s"
     rules = [
@@ -74,7 +84,7 @@ def system_prompt(topology: Topology, horizon: int, rubric: str = DEFAULT.id) ->
         "shows within two ticks. A load that settles by itself is benign: classify it P3, "
         "blame and page nobody, and ignore it.",
         *((_GRADING[rubric],) if rubric in _GRADING else ()),
-        _action_rules(topology),
+        *_action_rules(topology, horizon, reply),
     ]
     return "\n".join(rules)
 
@@ -102,8 +112,18 @@ def _runbook_rows() -> Iterable[str]:
         yield f"- {kind.fault_class}: {kind.name}, {remedies}: {kind.signature}"
 
 
-def _action_rules(topology: Topology) -> str:
+def _action_rules(topology: Topology, horizon: int, reply: Reply) -> Iterable[str]:
+    if reply == "tools":
+        yield "ANSWER with one tool call a turn. Names of services and teams must be exact."
+        return
     example = '{"action_type": "remediate", "value": "restart:' + topology.names[-1] + '"}'
+    if reply == "json":
+        yield f"ANSWER with one JSON object, such as {example}"
+    else:
+        yield (
+            "You see one screen and answer once, with all that you do. ANSWER with one JSON "
+            f"array of at most {horizon} objects in order, such as [{example}]"
+        )
     values = {
         "classify_severity": "|".join(SEVERITIES),
         "identify_root_cause": "<service>",
@@ -112,7 +132,7 @@ def _action_rules(topology: Topology) -> str:
         "request_more_logs": "<service>|all",
     }
     rows = "; ".join(f"{name} {values[name]}" if name in values else name for name in ACTION_TYPES)
-    return f"ANSWER with one JSON object, such as {example}\nACTIONS: {rows}"
+    yield f"ACTIONS: {rows}"
 
 
 def render_observation(observation: Observation) -> str:
