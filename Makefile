@@ -6,6 +6,8 @@ VENV ?= .venv
 DEMO_VENV ?= .venv-demo
 WORKERS ?= auto
 VERSIONS ?= 3.12 3.13
+# Frameworks to test against: name:extra:tests, each in .venv-name with constraints/name.txt.
+ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
@@ -26,7 +28,7 @@ DEMO_EVAL := eval oracle expert first_error random --task all --split test --epi
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help demo install test lint format types layers unit properties bench-smoke bench \
-	test-versions test-wheel check-python clean
+	test-versions test-wheel test-adapters check-python clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,7 +43,7 @@ demo: $(DEMO_STAMP) ## scripted agents triage drawn incidents, graded (installs 
 	@echo "transcripts and summary: $(DEMO_OUT); triage that incident yourself:"
 	@echo "  $(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT)"
 
-test: lint types layers unit properties bench-smoke test-versions test-wheel ## every check, from nothing; what CI runs
+test: lint types layers unit properties bench-smoke test-versions test-wheel test-adapters ## every check, from nothing; what CI runs
 	@echo "all checks passed"
 
 install: $(STAMP) ## the development environment, in $(VENV)
@@ -81,6 +83,9 @@ test-versions: ## golden transcripts under the other supported Pythons that are 
 
 test-wheel: $(STAMP) ## build the wheel and use it from outside the source tree
 	scripts/test_wheel.sh $(BIN)/python "$(DEMO_EVAL)" "$(DEMO_INCIDENT)"
+
+test-adapters: | check-python ## adapters against their frameworks, each in its own environment
+	scripts/test_adapters.sh $(PYTHON) $(ADAPTERS)
 
 clean: ## remove environments, build products and caches
 	rm -rf .venv .venv-* $(VENV) build dist .benchmarks .hypothesis .import_linter_cache \
