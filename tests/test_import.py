@@ -67,7 +67,7 @@ def is_ours_to_answer_for(name: str) -> bool:
 
 @pytest.mark.parametrize(
     "module",
-    ["logtriage", "logtriage.grading", "logtriage.adapters.convert", "logtriage.adapters.plans"],
+    ["logtriage", "logtriage.grading", "logtriage.adapters.convert", "logtriage.adapters.trl"],
 )
 def test_import_loads_only_the_core_dependencies(module: str) -> None:
     third_party = {name for name in packages_loaded_by(module) if is_ours_to_answer_for(name)}

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -10,12 +9,11 @@ _PYTHON = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _COMMAND = re.compile(r"^    (?=\S)(.*)$", re.MULTILINE)
 
 
-def run_python(page: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the Python blocks of a page, as one program, in an empty folder."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    blocks = _PYTHON.findall(text)
+def python_blocks(page: str) -> str:
+    """The Python blocks of a page, as one program."""
+    blocks = _PYTHON.findall((ROOT / page).read_text(encoding="utf-8"))
     assert blocks, page
-    return run([sys.executable, "-c", "\n".join(blocks), *arguments], folder)
+    return "\n".join(blocks)
 
 
 def commands(page: str, program: str) -> list[str]:

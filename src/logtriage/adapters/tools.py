@@ -63,11 +63,17 @@ class Tool:
         }
 
     def docstring(self) -> str:
-        """A Google-style docstring, for frameworks that read tools from Python functions."""
+        """A Google-style docstring, for frameworks that read tools from Python functions.
+
+        Choices are written as transformers reads them, ``(choices: ["a", "b"])``.
+        """
         if not self.parameters:
             return self.description
-        rows = "\n".join(f"    {one.name}: {one.description}" for one in self.parameters)
-        return f"{self.description}\n\nArgs:\n{rows}\n"
+        rows = []
+        for one in self.parameters:
+            choices = f" (choices: {json.dumps(one.choices)})" if one.choices else ""
+            rows.append(f"    {one.name}: {one.description}{choices}")
+        return "\n".join((self.description, "", "Args:", *rows, ""))
 
 
 _TOOLS: Final = (

@@ -5,13 +5,13 @@ import shlex
 import sys
 from pathlib import Path
 
-from tests.adapters.pages import ROOT, commands, run, run_python
+from tests.adapters.pages import ROOT, commands, python_blocks, run
 
 ROW = {"incident": "single_crash-v1/test/0", "actions": [{"action_type": "resolve"}]}
 
 
 def test_python_blocks_run(tmp_path: Path) -> None:
-    run_python("docs/inspect.md", tmp_path)
+    run([sys.executable, "-c", python_blocks("docs/inspect.md")], tmp_path)
 
 
 def test_commands_run(tmp_path: Path) -> None:
