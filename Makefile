@@ -7,7 +7,8 @@ DEMO_VENV ?= .venv-demo
 WORKERS ?= auto
 VERSIONS ?= 3.12 3.13
 # Frameworks to test against: name:extra:tests, each in .venv-name with constraints/name.txt.
-ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:trl:tests/adapters/trl
+ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:trl:tests/adapters/trl \
+	verifiers:verifiers:tests/adapters/verifiers
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin

@@ -78,6 +78,24 @@ def test_of_a_trace_that_branches_the_last_branch_counts() -> None:
     assert found.actions == (RESOLVE,)
 
 
+def test_each_trace_of_an_episode_is_a_row(tmp_path: Path) -> None:
+    trace = {
+        "nodes": [node(None, "resolve")],
+        "task": {"data": {"incident": INCIDENT}},
+        "agent": {"name": "agent", "config": {"model": "m"}},
+    }
+    lost = {"traces": [], "ok": False, "errors": [{"message": "no route"}], "task": trace["task"]}
+    path = tmp_path / "traces.jsonl"
+    rows = [{"id": "a", "traces": [trace, {**trace, "nodes": 7}, trace]}, lost]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    errors: list[TranscriptError] = []
+    found = list(convert_file(path, on_error=errors.append))
+    assert actions(found) == [(RESOLVE,), (RESOLVE,), ()]
+    assert [one.agent for one in found] == ["m", "m", None]
+    assert [one.status for one in found] == ["completed", "completed", "error: no route"]
+    assert [error.line for error in errors] == [1]
+
+
 @pytest.mark.parametrize(
     ("failure", "status"),
     [
@@ -87,6 +105,7 @@ def test_of_a_trace_that_branches_the_last_branch_counts() -> None:
         ({"error": "no route"}, "error: no route"),
         ({"error": {"message": "no route", "traceback": "…"}}, "error: no route"),
         ({"errors": [{"type": "ProviderError", "message": "no route"}]}, "error: no route"),
+        ({"errors": [{"message": "once"}], "ok": True}, "completed"),
         ({"error": True}, "error"),
         ({"error": ["?"]}, "error"),
     ],

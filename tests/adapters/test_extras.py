@@ -6,7 +6,7 @@ import sys
 import pytest
 
 #: Adapter, the framework it needs at import, and the extra that brings it.
-NEEDY = [("inspect_ai", "inspect_ai", "inspect")]
+NEEDY = [("inspect_ai", "inspect_ai", "inspect"), ("verifiers", "verifiers", "verifiers")]
 
 
 @pytest.mark.parametrize(("adapter", "framework", "extra"), NEEDY)

@@ -8,7 +8,6 @@ fields; transcripts pass through unchanged.
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -67,16 +66,42 @@ def transcript_of_row(
     except InvalidInput as error:
         joint = "" if str(error).startswith("[") else ": "
         raise TranscriptError(f"{place}{joint}{error}") from None
-    agent = next((row[key] for key in ("agent", "model") if isinstance(row.get(key), str)), None)
     extra = {key: value for key, value in row.items() if key != place and _is_kept(key, value)}
-    return Transcript(incident.id, tuple(wires), _status(row), agent, extra)
+    return Transcript(incident.id, tuple(wires), _status(row), _agent(row), extra)
+
+
+def rows_of(row: object) -> list[object]:
+    """A row as it is; of an episode of verifiers each trace.
+
+    An episode that failed before its first trace is one row without a word.
+    """
+    traces = row.get("traces") if isinstance(row, Mapping) else None
+    if not isinstance(row, Mapping) or not isinstance(traces, list):
+        return [row]
+    if not traces:
+        return [{**row, "messages": []}]
+    return traces
+
+
+def _agent(row: Mapping[str, Any]) -> str | None:
+    """Who played: ``agent`` or ``model``, or the model in the agent's settings."""
+    for path in ("agent", "model", "agent.config.model"):
+        found = _at(row, path)
+        if isinstance(found, str):
+            return found
+    return None
+
+
+def _at(row: Mapping[str, Any], path: str) -> Any:
+    found: Any = row
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
 
 
 def _incident_id(row: Mapping[str, Any], incident_at: str | None) -> str:
     for path in INCIDENT_AT if incident_at is None else (incident_at,):
-        found: Any = row
-        for key in path.split("."):
-            found = found.get(key) if isinstance(found, Mapping) else None
+        found = _at(row, path)
         if isinstance(found, str):
             return found
         if not absent(found):
@@ -122,7 +147,12 @@ def _last_branch(nodes: Sequence[Any]) -> list[Any]:
 
 
 def _status(row: Mapping[str, Any]) -> str:
-    """Why a row must not be scored, from what frameworks note of failures."""
+    """Why a row must not be scored, from what frameworks note of failures.
+
+    verifiers keeps the errors of attempts that were made again, and says ``ok``.
+    """
+    if row.get("ok") is True:
+        return COMPLETED
     errors = row.get("errors")
     error = errors[0] if isinstance(errors, list) and errors else row.get("error")
     if absent(error) or error in ("", False):
@@ -171,10 +201,12 @@ def convert_file(
         return
     name = str(getattr(source, "name", "<stream>"))
     rows = _document(source, name) if name.endswith(".json") else _lines(source, name)
-    for place, line, read in rows:
+    for place, line, row in rows:
         try:
+            if isinstance(row, TranscriptError):
+                raise row
             converted = transcript_of_row(
-                read(),
+                row,
                 incident_at=incident_at,
                 style=style,
                 other_tools=other_tools,
@@ -190,14 +222,21 @@ def convert_file(
             yield converted
 
 
-_Row = tuple[str, int | None, Callable[[], Any]]
+#: Where a row stands (file, line), and the row, or why there is none.
+_Row = tuple[str, int | None, object]
 
 
 def _lines(stream: IO[str] | IO[bytes], name: str) -> Iterator[_Row]:
     lines: Iterable[str | bytes] = stream
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            yield name, number, partial(_decoded, line)
+            try:
+                rows = rows_of(_decoded(line))
+            except TranscriptError as error:
+                yield name, number, error
+                continue
+            for row in rows:
+                yield name, number, row
 
 
 def _document(stream: IO[str] | IO[bytes], name: str) -> Iterator[_Row]:
@@ -216,11 +255,8 @@ def _document(stream: IO[str] | IO[bytes], name: str) -> Iterator[_Row]:
     else:
         rows = document if isinstance(document, list) else [document]
     for number, row in enumerate(rows):
-        yield f"{name}[{number}]", None, partial(_same, row)
-
-
-def _same(row: Any) -> Any:
-    return row
+        for one in rows_of(row):
+            yield f"{name}[{number}]", None, one
 
 
 def _decoded(text: str | bytes) -> Any:
