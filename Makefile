@@ -28,7 +28,7 @@ DEMO_EVAL := eval oracle expert first_error random --task all --split test --epi
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo install test lint format types layers unit properties bench-smoke bench \
+.PHONY: help demo install test lint format types layers unit properties bench-smoke bench bench-adapters \
 	test-versions test-wheel test-adapters check-python clean
 
 help: ## this list
@@ -78,6 +78,12 @@ bench: $(STAMP) ## the benchmarks in earnest; results in build/benchmarks.json
 	$(PYTEST) benchmarks --benchmark-group-by=group --benchmark-sort=name \
 		--benchmark-columns=min,median,mean,stddev,ops,rounds \
 		--benchmark-json=build/benchmarks.json $(PYTEST_ARGS)
+
+bench-adapters: $(STAMP) ## what grading costs in other frameworks; needs test-adapters' environments
+	for name in inspect trl verifiers; do \
+		.venv-$$name/bin/python benchmarks/adapter_overhead.py $$name build/adapters/$$name.json || exit 1; \
+	done
+	$(BIN)/python benchmarks/adapter_overhead.py --page docs/results/adapters.md build/adapters/*.json
 
 test-versions: ## golden transcripts under the other supported Pythons that are found
 	scripts/test_versions.sh $(VERSIONS)

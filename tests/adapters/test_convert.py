@@ -67,6 +67,12 @@ def test_a_completion_may_be_text() -> None:
     assert found.actions == (RESOLVE, RESOLVE)
 
 
+def test_samples_of_lm_evaluation_harness_are_rows() -> None:
+    resps = ['[{"action_type": "resolve"}]']
+    sample = {"doc_id": 0, "doc": {"incident": INCIDENT}, "resps": [resps], "filtered_resps": resps}
+    assert transcript_of_row(sample).actions == (RESOLVE,)
+
+
 def test_of_a_trace_that_branches_the_last_branch_counts() -> None:
     nodes = [
         {"parent": None, "message": {"role": "user", "content": "TICK 0/8"}},

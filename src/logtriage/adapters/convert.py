@@ -27,9 +27,18 @@ INCIDENT_AT: Final = (
     "info.incident",
     "task.data.incident",
     "task.incident",
+    "doc.incident",
 )
 #: Where the conversation may stand.
-MESSAGES_AT: Final = ("messages", "conversation", "completion", "response", "output", "reply")
+MESSAGES_AT: Final = (
+    "messages",
+    "conversation",
+    "completion",
+    "filtered_resps",
+    "response",
+    "output",
+    "reply",
+)
 _OWN_KEYS: Final = frozenset({"schema", "incident", "actions", "status", "agent", "error"})
 
 
@@ -117,8 +126,11 @@ def _messages(row: Mapping[str, Any]) -> tuple[str, Any]:
     if isinstance(row.get("nodes"), list):
         return "nodes", _last_branch(row["nodes"])
     for key in MESSAGES_AT:
-        if not absent(row.get(key)):
-            return key, row[key]
+        found = row.get(key)
+        if key == "filtered_resps" and isinstance(found, list) and len(found) == 1:
+            found = found[0]  # a sample of lm-evaluation-harness
+        if not absent(found):
+            return key, found
     raise TranscriptError(
         f"no conversation at nodes, {', '.join(MESSAGES_AT)}; "
         f"the row has: {', '.join(map(str, row)) or 'nothing'}"

@@ -8,7 +8,9 @@ harness is one model call with the tools for each step, so that no program, cont
 download is needed. Rewards and metrics are computed from the calls on the trace.
 """
 
+import ssl
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from logtriage.errors import MissingExtra
@@ -20,7 +22,7 @@ except ModuleNotFoundError as error:
         raise
     raise MissingExtra("logtriage.adapters.verifiers", "verifiers") from None
 
-from openai import AsyncOpenAI
+import httpx
 from pydantic import Field
 from verifiers.v1.dialects.chat import message_to_wire
 
@@ -114,6 +116,12 @@ class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
                 yield TriageTask(data, config.task)
 
 
+@cache
+def _tls() -> ssl.SSLContext:
+    """Made once, since it takes longer than all else in a step."""
+    return ssl.create_default_context()
+
+
 class TriageHarnessConfig(vf.HarnessConfig):
     """The harness has no options of its own."""
 
@@ -143,10 +151,14 @@ class TriageHarness(vf.Harness[TriageHarnessConfig]):
             messages.append({"role": "user", "content": prompt})
         else:
             messages += [message_to_wire(message) for message in prompt or ()]
-        async with AsyncOpenAI(base_url=endpoint, api_key=secret, max_retries=0) as client:
-            await client.chat.completions.create(
-                model=ctx.model, messages=messages, tools=openai_tools()
+        # No timeout: how long an episode may take is a setting of verifiers.
+        async with httpx.AsyncClient(verify=_tls(), timeout=None) as client:
+            reply = await client.post(
+                f"{endpoint.rstrip('/')}/chat/completions",
+                headers={"Authorization": f"Bearer {secret}"},
+                json={"model": ctx.model, "messages": messages, "tools": openai_tools()},
             )
+        reply.raise_for_status()
         return vf.ProgramResult(exit_code=0, stdout="", stderr="")
 
 
