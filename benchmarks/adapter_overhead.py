@@ -249,6 +249,8 @@ def verifiers_rows() -> list[dict[str, Any]]:
 def seconds(value: float | None) -> str:
     if value is None:
         return "–"
+    if value >= 1:
+        return f"{value:.3g} s"
     return f"{value * 1e3:.3g} ms" if value >= 1e-3 else f"{value * 1e6:.3g} µs"
 
 
