@@ -168,6 +168,14 @@ def test_calls_with_wrong_arguments_cost_their_tick() -> None:
     assert env.grade.ticks == 3
 
 
+def test_arguments_go_by_name() -> None:
+    env = TriageEnv()
+    env.reset(incident=INCIDENT)
+    with pytest.raises(TypeError, match=r"escalate\(\) takes arguments by name only"):
+        env.escalate("dba-team")  # type: ignore[call-arg]
+    assert env.actions == ()
+
+
 def test_all_members_of_a_group_read_the_same() -> None:
     first, second = TriageEnv(), TriageEnv()
     (row,) = triage_rows([INCIDENT])

@@ -118,7 +118,9 @@ def _tool(
     tool = TOOLS[signature.__name__]
 
     @wraps(signature)
-    def call(self: "TriageEnv", /, *_: P.args, **arguments: P.kwargs) -> str:
+    def call(self: "TriageEnv", /, *unnamed: P.args, **arguments: P.kwargs) -> str:
+        if unnamed:
+            raise TypeError(f"{tool.name}() takes arguments by name only")
         return self._play(wire_from_call(tool.name, arguments))
 
     call.__doc__ = tool.docstring()
