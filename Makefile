@@ -8,6 +8,9 @@ TORCHRL_VENV ?= .venv-torchrl
 RLLIB_VENV ?= .venv-rllib
 WORKERS ?= auto
 VERSIONS ?= 3.12 3.13
+# Frameworks to test against: name:extra:tests, each in .venv-name with constraints/name.txt.
+ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:trl:tests/adapters/trl \
+	verifiers:verifiers:tests/adapters/verifiers openenv:openenv,cli:tests/adapters/openenv
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
@@ -33,7 +36,7 @@ DEMO_EVAL := eval oracle expert first_error random --task all --split test --epi
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo install test lint format types layers unit properties bench-smoke bench \
+.PHONY: help demo install test lint format types layers unit properties bench-smoke bench bench-adapters \
 	test-versions test-wheel test-adapters test-multi-frameworks check-python clean
 
 help: ## this list
@@ -86,6 +89,12 @@ bench: $(STAMP) ## the benchmarks in earnest; results in build/benchmarks.json
 		--benchmark-columns=min,median,mean,stddev,ops,rounds \
 		--benchmark-json=build/benchmarks.json $(PYTEST_ARGS)
 
+bench-adapters: $(STAMP) ## what grading costs in other frameworks; needs test-adapters' environments
+	for name in inspect trl verifiers; do \
+		.venv-$$name/bin/python benchmarks/adapter_overhead.py $$name build/adapters/$$name.json || exit 1; \
+	done
+	$(BIN)/python benchmarks/adapter_overhead.py --page docs/results/adapters.md build/adapters/*.json
+
 test-versions: ## golden transcripts under the other supported Pythons that are found
 	scripts/test_versions.sh $(VERSIONS)
 
@@ -97,8 +106,8 @@ test-multi-frameworks: $(TORCHRL_STAMP) $(RLLIB_STAMP) ## TorchRL and RLlib play
 	RAY_AUTH_MODE=disabled RAY_USAGE_STATS_ENABLED=0 \
 		$(RLLIB_VENV)/bin/python -m pytest -q tests/test_multi_rllib.py
 
-test-adapters: | check-python ## tests/adapters/, each framework in an environment of its own
-	scripts/test_adapters.sh $(PYTHON)
+test-adapters: | check-python ## adapters against their frameworks, each in its own environment
+	scripts/test_adapters.sh $(PYTHON) $(ADAPTERS)
 
 clean: ## remove environments, build products and caches
 	rm -rf .venv .venv-* $(VENV) build dist .benchmarks .hypothesis .import_linter_cache \

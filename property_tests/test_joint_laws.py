@@ -164,7 +164,7 @@ def test_every_role_of_every_split_has_a_prompt_that_names_its_actions(
 ) -> None:
     for role in split.roles:
         prompt = system_prompt(
-            incident.topology, incident.horizon, incident.rubric, split, role.name
+            incident.topology, incident.horizon, incident.rubric, split=split, role=role.name
         )
         actions = prompt.rpartition("ACTIONS: ")[2]
         assert {row.split()[0] for row in actions.split("; ")} == set(role.may)
@@ -179,7 +179,7 @@ def test_wrong_ticks_are_refused_by_name(played: JointEpisode, data: st.DataObje
     if len(wires) < 2 or "tick" not in wires[0]:
         return
     place = data.draw(st.integers(1, len(wires) - 1))
-    wires[place]["tick"] = data.draw(st.sampled_from([None, -1, "1", 1.0, True, []]))
+    wires[place]["tick"] = data.draw(st.sampled_from([None, -1, "1", 0.5, float("nan"), True, []]))
     transcript = attrs.evolve(transcript_of(last), actions=wires)
     resolve = {last.incident.id: last.incident}.__getitem__
     with pytest.raises(InvalidInput, match=rf"actions\[{place}\].tick: expected a whole number"):

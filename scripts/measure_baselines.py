@@ -35,6 +35,7 @@ from logtriage.actions import (
     action_value,
     all_actions,
 )
+from logtriage.adapters.tools import TOOLS
 from logtriage.codec import truth_to_json
 from logtriage.evaluation import play_joint_episode
 from logtriage.faults import FAULT_KINDS
@@ -272,6 +273,19 @@ def action_integers() -> str:
         numbers = str(first[0]) if first is last else f"{first[0]}–{last[0]}"
         rows.append([f"`{name}`", numbers, shown])
     return table(("action type", "integers", "values"), rows)
+
+
+def tools() -> str:
+    rows = []
+    for tool in TOOLS.values():
+        arguments = ", ".join(
+            f"`{one.name}`"
+            + (f" ({', '.join(one.choices)})" if one.choices else "")
+            + ("" if one.required else ", optional")
+            for one in tool.parameters
+        )
+        rows.append([f"`{tool.name}`", arguments or "–", tool.description])
+    return table(("tool", "arguments", ""), rows)
 
 
 #: Blocks of the numeric observation beside those over services: name and meaning.
@@ -612,6 +626,7 @@ FACTS: dict[str, Callable[[], str]] = {
     "originals": originals,
     "topology": default_topology,
     "action-integers": action_integers,
+    "tools": tools,
     "numeric-observation": numeric_observation,
     "team-spaces": team_spaces,
 }

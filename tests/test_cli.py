@@ -54,7 +54,17 @@ def test_version() -> None:
 def test_no_command_gives_help() -> None:
     result = logtriage()
     assert result.exit_code == 2
-    for name in ("tasks", "show", "play", "eval", "grade", "compare", "report", "import"):
+    for name in (
+        "tasks",
+        "show",
+        "play",
+        "eval",
+        "grade",
+        "convert",
+        "compare",
+        "report",
+        "import",
+    ):
         assert f" {name} " in result.output
 
 

@@ -75,7 +75,7 @@ def test_shorthand(text: str, action: Action) -> None:
         ("cause payment", "unknown service 'payment'; one of: api-gateway"),
         ("cause user-db surely", "confidence must be a number in [0, 1], got 'surely'"),
         ("cause user-db 70", "confidence must be a number in [0, 1], got 70.0"),
-        ("cause user-db nan", "confidence must be a number in [0, 1], got nan"),
+        ("cause user-db nan", "confidence must be a number in [0, 1], got 'nan'"),
         ("restart", "remediate wants '<remedy>:<service>', got 'restart'"),
         ("restart user-db now", "remedy takes 1 value, got 3"),
         ("reboot user-db", "unknown command 'reboot'"),

@@ -28,8 +28,17 @@ if not (ROOT / "docs").is_dir():
     pytest.skip("no docs here: a source distribution", allow_module_level=True)
 
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
-#: Pages whose Python needs what is not here: a run, a data set. Read, but not run.
-NEEDY = ("cli.md", "recorded.md", "report.md", "server.md")
+#: Pages whose Python needs what is not here: a run, a data set, a framework (tests/adapters
+#: runs those). Read, but not run.
+NEEDY = (
+    "cli.md",
+    "inspect.md",
+    "recorded.md",
+    "report.md",
+    "server.md",
+    "trl.md",
+    "verifiers.md",
+)
 WITH_CODE = tuple(page for page in PAGES if "```python" in page.read_text(encoding="utf-8"))
 EXAMPLES = tuple(sorted((ROOT / "examples").glob("*.py")))
 #: Any fenced block, in which links and headings mean nothing.

@@ -67,7 +67,10 @@ def is_ours_to_answer_for(name: str) -> bool:
     return name not in sys.stdlib_module_names and not name.startswith("_")
 
 
-@pytest.mark.parametrize("module", ["logtriage", "logtriage.grading"])
+@pytest.mark.parametrize(
+    "module",
+    ["logtriage", "logtriage.grading", "logtriage.adapters.convert", "logtriage.adapters.trl"],
+)
 def test_import_loads_only_the_core_dependencies(module: str) -> None:
     third_party = {name for name in packages_loaded_by(module) if is_ours_to_answer_for(name)}
     assert third_party <= ALLOWED

@@ -610,7 +610,9 @@ def test_prompts_are_those_of_the_roles() -> None:
     for make in MAKERS:
         env = make(TASK)
         prompt = env.system_prompt("escalation_0")
-        wanted = system_prompt(SEVEN_SERVICES, task.horizon, task.rubric, TRIO, "escalation")
+        wanted = system_prompt(
+            SEVEN_SERVICES, task.horizon, task.rubric, split=TRIO, role="escalation"
+        )
         assert prompt == wanted
         with pytest.raises(UnknownName, match="agent 'sre_0'; known: triage_0, escalation_0"):
             env.system_prompt("sre_0")

@@ -31,6 +31,7 @@ from logtriage.parsing import (
     MAX_TEXT,
     action_from_wire,
     action_to_wire,
+    parse_plan,
 )
 
 KILL = Remediate(Remedy.KILL_QUERY, "user-db")
@@ -270,7 +271,7 @@ def test_what_is_wrong_is_named_with_the_choices(wire: dict[str, Any], expected:
 
 
 @pytest.mark.parametrize(
-    "confidence", [True, False, "0.9", -0.01, 1.01, math.nan, math.inf, -math.inf, [], {}, 2]
+    "confidence", [True, False, "0.9", -0.01, 1.01, math.inf, -math.inf, [], {}, 2]
 )
 def test_a_confidence_must_be_a_number_between_zero_and_one(confidence: Any) -> None:
     wire = {"action_type": "identify_root_cause", "value": "user-db", "confidence": confidence}
@@ -284,6 +285,14 @@ def test_keys_with_none_count_as_absent() -> None:
     for action in all_actions(SEVEN_SERVICES):
         wire = {"value": None, **action_to_wire(action), **padding}
         assert wired(**wire) == action
+
+
+def test_keys_with_nan_count_as_absent() -> None:
+    padding = {"confidence": math.nan, "reasoning": math.nan, "reason": math.nan}
+    for action in all_actions(SEVEN_SERVICES):
+        wire = {"value": math.nan, **action_to_wire(action), **padding}
+        assert wired(**wire) == action
+    assert wire_reason(action_type="escalate", value=math.nan).startswith("unknown team None")
 
 
 def test_other_keys_are_ignored_whatever_they_hold() -> None:
@@ -468,3 +477,57 @@ def test_a_reason_is_one_short_line(wire: dict[str, Any]) -> None:
 
 def test_malformed_keeps_the_beginning_of_the_text() -> None:
     assert Malformed("x" * 2_000, "why") == Malformed("x" * KEPT_TEXT, "why")
+
+
+# -- plans ----------------------------------------------------------------------------
+
+
+def plan(text: str) -> list[Action]:
+    return parse_plan(text, SEVEN_SERVICES)
+
+
+PAGE = Escalate("dba-team")
+PLAN = f"[{render_action(KILL)}, {render_action(PAGE)}]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAN,
+        f"```json\n{PLAN}\n```",
+        f"First [1], then: {PLAN}. As I said: {PLAN}",
+        f'{{"thought": "x", "actions": {PLAN}}}',
+        f"[broken {PLAN}",
+    ],
+)
+def test_a_plan_is_an_array_of_actions_anywhere_in_a_reply(text: str) -> None:
+    assert plan(text) == [KILL, PAGE]
+
+
+def test_what_is_no_action_in_a_plan_is_a_malformed_step() -> None:
+    steps = plan(f'[{render_action(KILL)}, "escalate", {{"action_type": "escalate"}}, null]')
+    assert steps[0] == KILL
+    assert [one.reason for one in steps[1:] if isinstance(one, Malformed)] == [
+        'expected an object with a key "action_type"',
+        "unknown team None; one of: sre-team, backend-team, dba-team, security-team",
+        'expected an object with a key "action_type"',
+    ]
+
+
+def test_a_reply_without_an_array_of_actions_is_one_step() -> None:
+    assert plan(f"So: {render_action(KILL)}") == [KILL]
+    for text in ("", "restart it", "[]", "[[1], [2]]"):
+        (step,) = plan(text)
+        assert isinstance(step, Malformed)
+
+
+def test_two_different_plans_are_malformed_as_a_whole() -> None:
+    (step,) = plan(f"{PLAN} or rather [{render_action(PAGE)}]")
+    assert isinstance(step, Malformed)
+    assert step.reason == "2 different plans in one reply; send exactly one"
+
+
+@pytest.mark.parametrize("text", ["x" * (MAX_TEXT + 1), "[" * 150_000, "[x" * 2_000])
+def test_a_plan_of_any_size_is_read_or_refused(text: str) -> None:
+    (step,) = plan(text)
+    assert isinstance(step, Malformed)

@@ -60,6 +60,17 @@ PROMPT_LIMIT = 3_600
 every_v1_task = pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
 
 
+def test_how_to_answer_is_all_that_differs_between_ways_to_answer() -> None:
+    prompts = [system_prompt(SEVEN_SERVICES, 8, reply=one) for one in ("json", "tools", "plan")]
+    assert system_prompt(SEVEN_SERVICES, 8) == prompts[0]
+    rules = {one.split("ANSWER")[0].split("You see one screen")[0] for one in prompts}
+    assert len(rules) == 1
+    assert "ANSWER with one tool call a turn" in prompts[1]
+    assert "ACTIONS:" not in prompts[1]
+    assert "array of at most 8 objects" in prompts[2]
+    assert all(len(one) <= PROMPT_LIMIT for one in prompts)
+
+
 # -- sizes ----------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ from cattrs.v import format_exception
 from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.errors import InvalidInput, TopologyError, TranscriptError
 from logtriage.incident import Incident
+from logtriage.parsing import absent
 from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.topology import Service, Topology
 from logtriage.transcript import COMPLETED, SCHEMA, Transcript
@@ -66,23 +67,25 @@ def _record(raw: object) -> Record:
         TranscriptError: naming the field and what was expected.
     """
     if not isinstance(raw, dict):
-        raise TranscriptError(f"expected a JSON object, got {_kind(raw)}")
-    schema = raw.get("schema", SCHEMA)
-    if schema != SCHEMA:
-        given = repr(schema) if isinstance(schema, str) and len(schema) < 80 else _kind(schema)
+        raise TranscriptError(f"expected a JSON object, got {json_kind(raw)}")
+    schema = raw.get("schema")
+    if not absent(schema) and schema != SCHEMA:
+        given = repr(schema) if isinstance(schema, str) and len(schema) < 80 else json_kind(schema)
         raise TranscriptError(f"schema: expected {SCHEMA!r}, got {given}")
     incident, actions = raw.get("incident"), raw.get("actions")
     if not isinstance(incident, str):
-        raise TranscriptError(f"incident: expected an incident id, got {_kind(incident)}")
+        raise TranscriptError(f"incident: expected an incident id, got {json_kind(incident)}")
     if not isinstance(actions, list):
-        raise TranscriptError(f"actions: expected a list of wire actions, got {_kind(actions)}")
+        raise TranscriptError(f"actions: expected a list of wire actions, got {json_kind(actions)}")
     for number, action in enumerate(actions):
         if not isinstance(action, dict):
-            raise TranscriptError(f"actions[{number}]: expected an object, got {_kind(action)}")
-    status, agent = raw.get("status"), raw.get("agent")
+            raise TranscriptError(f"actions[{number}]: expected an object, got {json_kind(action)}")
+    status, agent = (
+        None if absent(value) else value for value in (raw.get("status"), raw.get("agent"))
+    )
     for name, value in (("status", status), ("agent", agent)):
         if value is not None and not isinstance(value, str):
-            raise TranscriptError(f"{name}: expected a string, got {_kind(value)}")
+            raise TranscriptError(f"{name}: expected a string, got {json_kind(value)}")
     return Record(incident, actions, COMPLETED if status is None else status, agent)
 
 
@@ -115,7 +118,8 @@ def encode_transcript(transcript: Transcript) -> str:
     return json.dumps(unstructure_transcript(transcript), ensure_ascii=False)
 
 
-def _kind(value: object) -> str:
+def json_kind(value: object) -> str:
+    """What a JSON value is, in words: ``an object``."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
     if value is None:
         return "nothing"
@@ -198,7 +202,7 @@ def _data_from_json(
         except (ValueError, RecursionError) as error:
             raise wrong(f"{source}: not JSON: {error}") from None
     if not isinstance(raw, Mapping):
-        raise wrong(f"{source}: expected a JSON object, got {_kind(raw)}")
+        raise wrong(f"{source}: expected a JSON object, got {json_kind(raw)}")
     try:
         return _converter().structure(raw, kind)
     except BaseValidationError as error:
@@ -250,7 +254,7 @@ def _converter() -> Converter:
 
     def strict_string(value: object, _: object) -> str:
         if not isinstance(value, str):
-            raise InvalidInput(f"expected a string, got {_kind(value)}")
+            raise InvalidInput(f"expected a string, got {json_kind(value)}")
         return value
 
     def strings(value: object, _: object) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ never corrected behind the agent's back: its reason names the choices.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -55,9 +55,7 @@ def parse_action(text: str, topology: Topology, may: Kinds = SOLO_KINDS) -> Acti
     agent gets one action a step. So is an action type that is not in ``may``: those of
     a single agent, or of a role.
     """
-    if len(text) > MAX_TEXT:
-        return Malformed(text, f"reply of {len(text)} characters; at most {MAX_TEXT} are read")
-    found = _action_objects(text)
+    found = _json_values(text, "{", _is_action_object)
     if isinstance(found, str):
         return Malformed(text, found)
     actions = actions_from_wire(found, topology, may)
@@ -70,11 +68,44 @@ def parse_action(text: str, topology: Topology, may: Kinds = SOLO_KINDS) -> Acti
     return actions[0]
 
 
-def _action_objects(text: str) -> list[Mapping[str, Any]] | str:
-    """The JSON objects that claim to be actions, or why there are none to be had."""
-    found: list[Mapping[str, Any]] = []
+def parse_plan(text: str, topology: Topology) -> list[Action]:
+    """Read a whole plan from what a model wrote: a JSON array of wire actions.
+
+    Looks for JSON arrays that hold an object with a key ``action_type``, fenced or in
+    prose; other arrays are prose. What stands in the array and is no action is
+    malformed, one step each. Two different arrays are malformed as a whole. A reply
+    without an array is read by :func:`parse_action`: a plan of one action.
+    """
+    found = _json_values(text, "[", _is_plan)
+    if isinstance(found, str):
+        return [Malformed(text, found)]
+    if not found:
+        return [parse_action(text, topology)]
+    if any(plan != found[0] for plan in found[1:]):
+        return [Malformed(text, f"{len(found)} different plans in one reply; send exactly one")]
+    return [
+        action_from_wire(one, topology)
+        if isinstance(one, Mapping)
+        else Malformed(_show(one), 'expected an object with a key "action_type"')
+        for one in found[0]
+    ]
+
+
+def _is_action_object(value: Any) -> bool:
+    return "action_type" in value
+
+
+def _is_plan(value: Any) -> bool:
+    return any(isinstance(one, dict) and "action_type" in one for one in value)
+
+
+def _json_values(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any] | str:
+    """The wanted JSON values that start with a bracket, or why there are none to be had."""
+    if len(text) > MAX_TEXT:
+        return f"reply of {len(text)} characters; at most {MAX_TEXT} are read"
+    found: list[Any] = []
     waste = 0
-    position = text.find("{")
+    position = text.find(opening)
     for _ in range(MAX_OBJECTS):
         if position < 0:
             return found
@@ -92,9 +123,9 @@ def _action_objects(text: str) -> list[Mapping[str, Any]] | str:
         except ValueError as error:  # a number of too many digits
             return f"JSON that cannot be read: {error}"
         else:
-            if "action_type" in value:
+            if wanted(value):
                 found.append(value)
-        position = text.find("{", end)
+        position = text.find(opening, end)
     return found if position < 0 else f"more than {MAX_OBJECTS} braces in the reply"
 
 
@@ -103,8 +134,8 @@ def action_from_wire(
 ) -> Action:
     """Read a wire action, ``{"action_type": …, "value": …, "confidence": …}``; total.
 
-    Keys with None count as absent (tabular loaders pad with it); other keys, and a
-    value of ``resolve`` or ``ignore``, are ignored. Anything wrong gives a
+    Keys with None or NaN count as absent (tabular loaders pad with them); other keys,
+    and a value of ``resolve`` or ``ignore``, are ignored. Anything wrong gives a
     :class:`Malformed` that says what was expected.
     """
     return _read(wire, topology, may, _wire_table(topology, may))
@@ -135,7 +166,7 @@ def _read(
     if type(action) is not IdentifyRootCause:
         return action
     confidence = wire.get("confidence")
-    if confidence is None:
+    if absent(confidence):
         return action
     if _is_probability(confidence):
         return IdentifyRootCause(action.service, confidence)
@@ -161,7 +192,9 @@ def _irregular(
     if not isinstance(name, str) or (name not in may and name != MALFORMED):
         kinds = ", ".join(kind for kind in TEAM_ACTION_TYPES if kind in may)
         return _bad(wire, f"unknown action_type {_show(name)}; one of: {kinds}")
-    if value is not None and not isinstance(value, str):
+    if absent(value):
+        value = None
+    elif not isinstance(value, str):
         return _bad(wire, f"value of {name} must be a string, got {_show(value)}")
     match name:
         case "resolve":
@@ -181,6 +214,8 @@ def _irregular(
         case "escalate":
             return _bad(wire, _choices("team", value, topology.teams))
         case "request_more_logs":
+            if value is None:
+                return RequestMoreLogs(None)
             return _bad(wire, _choices("service", value, (ALL_SERVICES, *topology.names)))
         case "remediate":
             remedy, colon, service = (value or "").partition(":")
@@ -198,6 +233,11 @@ def _irregular(
 def _author(wire: Mapping[str, Any]) -> str | None:
     by = wire.get("by")
     return by if isinstance(by, str) else None
+
+
+def absent(value: object) -> bool:
+    """Whether a field holds nothing: None, or the NaN that tabular loaders pad with."""
+    return value is None or (isinstance(value, float) and value != value)
 
 
 def _is_probability(value: object) -> bool:
@@ -220,7 +260,7 @@ def _show(value: object) -> str:
 
 
 def _bad(wire: Mapping[str, Any], reason: str) -> Malformed:
-    shown = (f"{key}: {_show(wire[key])}" for key in _WIRE_KEYS if wire.get(key) is not None)
+    shown = (f"{key}: {_show(wire[key])}" for key in _WIRE_KEYS if not absent(wire.get(key)))
     return Malformed(", ".join(shown), reason)
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Literal
 
 from logtriage.actions import (
     ACTION_TYPES,
@@ -76,19 +77,28 @@ _GRADING = {
 }
 
 
+#: How an agent answers: one JSON object a turn, one tool call a turn, or all its
+#: actions at once as a JSON array.
+Reply = Literal["json", "tools", "plan"]
+
+
 @lru_cache(maxsize=64)
 def system_prompt(
     topology: Topology,
     horizon: int,
     rubric: str = DEFAULT.id,
+    reply: Reply = "json",
+    *,
     split: RoleSplit | None = None,
     role: str | None = None,
 ) -> str:
     """All public rules of an incident: topology, severity, runbook, paging, grading, actions.
 
     ``rubric`` is the id of the one that grades it (``incident.rubric``); of a rubric
-    that is not built in, nothing is said. With a ``split`` it is the prompt of its
-    ``role``, who plays together with the others.
+    that is not built in, nothing is said. ``reply`` is how the agent is told to answer;
+    with ``tools`` the actions are left to the schemas of
+    :mod:`logtriage.adapters.tools`. With a ``split`` it is the prompt of its ``role``,
+    who plays together with the others.
 
     Raises:
         UnknownName: for a role that the split does not have.
@@ -112,7 +122,7 @@ def system_prompt(
         "shows within two ticks. A load that settles by itself is benign: classify it P3, "
         "blame and page nobody, and ignore it.",
         *((_GRADING[rubric],) if rubric in _GRADING else ()),
-        _action_rules(topology, seat),
+        *_action_rules(topology, horizon, reply, seat),
     ]
     return "\n".join(rules)
 
@@ -171,22 +181,21 @@ def _runbook_rows() -> Iterable[str]:
         yield f"- {kind.fault_class}: {kind.name}, {remedies}: {kind.signature}"
 
 
-def _action_rules(topology: Topology, role: Role | None) -> str:
-    may = (
-        tuple(ACTION_TYPES)
-        if role is None
-        else tuple(k for k in TEAM_ACTION_TYPES if k in role.may)
-    )
-    last = topology.names[-1]
-    examples = {
-        "remediate": f"restart:{last}",
-        "identify_root_cause": last,
-        "escalate": topology.teams[-1],
-    }
-    kind = next((one for one in examples if one in may), may[0])
-    example = {"action_type": kind}
-    if kind in examples:
-        example["value"] = examples[kind]
+def _action_rules(
+    topology: Topology, horizon: int, reply: Reply, role: Role | None
+) -> Iterable[str]:
+    if reply == "tools":
+        yield "ANSWER with one tool call a turn. Names of services and teams must be exact."
+        return
+    may = tuple(k for k in TEAM_ACTION_TYPES if k in (ACTION_TYPES if role is None else role.may))
+    example = _example(topology, may)
+    if reply == "json":
+        yield f"ANSWER with one JSON object, such as {example}"
+    else:
+        yield (
+            "You see one screen and answer once, with all that you do. ANSWER with one JSON "
+            f"array of at most {horizon} objects in order, such as [{example}]"
+        )
     values = {
         "classify_severity": "|".join(SEVERITIES),
         "identify_root_cause": "<service>",
@@ -196,7 +205,22 @@ def _action_rules(topology: Topology, role: Role | None) -> str:
         "report": f"<a fault of the runbook, {NO_FAULT}, or up to {MAX_REPORT} characters>",
     }
     rows = "; ".join(f"{name} {values[name]}" if name in values else name for name in may)
-    return f"ANSWER with one JSON object, such as {json.dumps(example)}\nACTIONS: {rows}"
+    yield f"ACTIONS: {rows}"
+
+
+def _example(topology: Topology, may: tuple[str, ...]) -> str:
+    """One of the actions that may be taken, as JSON."""
+    last = topology.names[-1]
+    values = {
+        "remediate": f"restart:{last}",
+        "identify_root_cause": last,
+        "escalate": topology.teams[-1],
+    }
+    kind = next((one for one in values if one in may), may[0])
+    example = {"action_type": kind}
+    if kind in values:
+        example["value"] = values[kind]
+    return json.dumps(example)
 
 
 def render_observation(observation: Observation) -> str:

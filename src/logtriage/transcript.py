@@ -8,7 +8,7 @@ import attrs
 
 from logtriage.actions import Action, Report, Wait
 from logtriage.errors import InvalidInput
-from logtriage.parsing import TEAM_KINDS, action_to_wire, actions_from_wire
+from logtriage.parsing import TEAM_KINDS, absent, action_to_wire, actions_from_wire
 from logtriage.state import Play, State
 from logtriage.topology import Topology
 
@@ -81,7 +81,7 @@ def transcript_of(
 
 def is_joint(wires: Iterable[WireAction]) -> bool:
     """Whether wire actions are of joint play: whether any carries its tick."""
-    return any(wire.get(TICK) is not None for wire in wires)
+    return any(not absent(wire.get(TICK)) for wire in wires)
 
 
 def plays_from_wire(wires: Iterable[WireAction], topology: Topology) -> list[Play]:
@@ -96,6 +96,8 @@ def plays_from_wire(wires: Iterable[WireAction], topology: Topology) -> list[Pla
     plays: list[Play] = []
     for number, (wire, action) in enumerate(zip(listed, actions, strict=True)):
         when, least = wire.get(TICK), plays[-1][0] if plays else 0
+        if isinstance(when, float) and when.is_integer():  # as tabular loaders store integers
+            when = int(when)
         if not isinstance(when, int) or isinstance(when, bool) or when < least:
             raise InvalidInput(
                 f"actions[{number}].{TICK}: expected a whole number from {least} on, "

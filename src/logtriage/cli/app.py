@@ -7,6 +7,7 @@ import typer
 
 from logtriage import __version__
 from logtriage.cli.catalog import show, tasks
+from logtriage.cli.converting import convert
 from logtriage.cli.evaluating import compare, evaluate_, report
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Group
@@ -52,6 +53,7 @@ app.command()(show)
 app.command()(play)
 app.command("eval")(evaluate_)
 app.command()(grade)
+app.command()(convert)
 app.command()(compare)
 app.command()(report)
 app.command()(serve)

@@ -1,6 +1,7 @@
 """A person as a policy: what is typed, and how it becomes an action."""
 
 import sys
+from contextlib import suppress
 from typing import Final
 
 from rich.console import Console
@@ -116,10 +117,10 @@ def read_action(text: str, topology: Topology) -> Action:
         values = [":".join(values)]
     if name == "identify_root_cause" and len(values) == 2:
         confidence = values.pop()
-        try:
-            wire["confidence"] = float(confidence)
-        except ValueError:
-            wire["confidence"] = confidence
+        wire["confidence"] = confidence
+        if confidence.lower() != "nan":  # on the wire NaN is padding; here somebody typed it
+            with suppress(ValueError):
+                wire["confidence"] = float(confidence)
     limit = 0 if name in _ALONE else 1
     if len(values) > limit:
         return Malformed(text, f"{verb} takes {limit or 'no'} value, got {len(values)}")

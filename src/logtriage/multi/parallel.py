@@ -134,7 +134,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         task = self._incidents.task
         rubric = task.rubric if self._rubric is None else self._rubric.id
         role = self._seats[agent].role.name
-        return system_prompt(self.topology, task.horizon, rubric, self.role_split, role)
+        return system_prompt(self.topology, task.horizon, rubric, split=self.role_split, role=role)
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None

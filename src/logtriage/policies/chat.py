@@ -60,7 +60,7 @@ class ChatPolicy:
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Show the screen, and read the reply."""
         rules = system_prompt(
-            observation.topology, observation.horizon, self.rubric, self.split, self.role
+            observation.topology, observation.horizon, self.rubric, split=self.split, role=self.role
         )
         screen = {"role": "user", "content": render_observation(observation)}
         said: tuple[Message, ...] = (*(memory or ()), screen)

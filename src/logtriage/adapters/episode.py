@@ -1,0 +1,50 @@
+"""An episode as frameworks need it: text out for the wire actions so far.
+
+The list of wire actions is the whole state, so that it can be saved, sent and graded
+by anyone; what stands here is a pure function of it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.parsing import actions_from_wire
+from logtriage.rendering import Reply, render_observation, system_prompt
+from logtriage.state import State, initial_state
+from logtriage.transition import play_parsed
+
+WireActions = Sequence[Mapping[str, Any]]
+
+
+def rules_of(incident: Incident, reply: Reply) -> str:
+    """The system prompt of an incident, for an agent that answers in this way."""
+    return system_prompt(incident.topology, incident.horizon, incident.rubric, reply)
+
+
+def opening(incident: Incident, reply: Reply) -> list[dict[str, str]]:
+    """The messages that open an episode: the rules, and the first screen."""
+    screen = render_observation(observe(initial_state(incident)))
+    return [
+        {"role": "system", "content": rules_of(incident, reply)},
+        {"role": "user", "content": screen},
+    ]
+
+
+def state_after(incident: Incident, wires: WireActions) -> tuple[State, int]:
+    """The state that wire actions lead to, and how many came after the closing one."""
+    return play_parsed(incident, actions_from_wire(wires, incident.topology))
+
+
+def answer(incident: Incident, wires: WireActions) -> str:
+    """What the agent is told after the last of its actions.
+
+    The next screen; once the incident is closed, that it is and why. Nothing that it
+    does then has any effect.
+    """
+    state, unplayed = state_after(incident, wires)
+    if unplayed:
+        return f"The incident is closed ({state.closing}); this had no effect."
+    if state.is_closed:
+        return f"The incident is closed ({state.closing}). There is nothing more to do."
+    return render_observation(observe(state))

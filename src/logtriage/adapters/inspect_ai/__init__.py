@@ -1,0 +1,49 @@
+"""Inspect AI: tasks, an agent, a scorer, and the scripted policies as models.
+
+``inspect eval logtriage/triage --model …`` finds all of this through the package's
+entry point. Needs the extra ``inspect``.
+"""
+
+from logtriage.errors import MissingExtra
+
+try:
+    import inspect_ai  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "inspect_ai":
+        raise
+    raise MissingExtra("logtriage.adapters.inspect_ai", "inspect") from None
+
+from logtriage.adapters.inspect_ai.agent import (
+    TriageStore,
+    triage_agent,
+    triage_setup,
+    triage_tools,
+    until_closed,
+)
+from logtriage.adapters.inspect_ai.models import ScriptedModel
+from logtriage.adapters.inspect_ai.scoring import by_task, triage_scorer
+from logtriage.adapters.inspect_ai.tasks import (
+    cascading_failure,
+    replay,
+    silent_degradation,
+    single_crash,
+    triage,
+    triage_sample,
+)
+
+__all__ = [
+    "ScriptedModel",
+    "TriageStore",
+    "by_task",
+    "cascading_failure",
+    "replay",
+    "silent_degradation",
+    "single_crash",
+    "triage",
+    "triage_agent",
+    "triage_sample",
+    "triage_scorer",
+    "triage_setup",
+    "triage_tools",
+    "until_closed",
+]

@@ -1,0 +1,150 @@
+"""Playing an incident in Inspect: the store, the tools, and the agent that uses them."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+from inspect_ai.agent import Agent, AgentState, agent
+from inspect_ai.model import ChatMessageTool, ChatMessageUser, execute_tools, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.tool import ToolCall, ToolDef, ToolParam, ToolParams
+from inspect_ai.util import StoreModel, store_as
+from pydantic import Field
+
+from logtriage.actions import Malformed
+from logtriage.adapters.conversations import wire_of
+from logtriage.adapters.episode import answer, state_after
+from logtriage.adapters.tools import TOOLS, Tool, Wire, call_from_action, wire_from_call
+from logtriage.errors import InvalidInput
+from logtriage.evaluation import Incidents
+from logtriage.incident import Incident
+from logtriage.parsing import action_from_wire
+
+#: Finds incidents by id: drawn ones, and the recorded ones that ship with the package.
+INCIDENTS = Incidents()
+REMINDER = "Call one of the tools. A second reply without a tool call ends the episode."
+
+
+class TriageStore(StoreModel):
+    """The episode of a sample: the incident's id, and the wire actions so far.
+
+    It serves the tools and the viewer; scores never come from it.
+    """
+
+    incident: str | None = None
+    actions: list[dict[str, Any]] = Field(default_factory=list)
+
+    def current(self) -> Incident:
+        """The incident of the sample.
+
+        Raises:
+            InvalidInput: if none was set.
+        """
+        if self.incident is None:
+            raise InvalidInput(
+                "no incident in the store: a task with these tools needs setup=triage_setup() "
+                "and samples with the metadata 'incident'"
+            )
+        return INCIDENTS(self.incident)
+
+    def play(self, wire: Wire) -> str:
+        """Take an action; returns what the agent is told."""
+        self.actions = [*self.actions, wire]
+        return answer(self.current(), self.actions)
+
+    def is_closed(self) -> bool:
+        """Whether the incident is closed."""
+        return state_after(self.current(), self.actions)[0].is_closed
+
+
+def incident_id_of(state: TaskState) -> str:
+    """The incident's id from the metadata of a sample.
+
+    Raises:
+        InvalidInput: if there is none.
+    """
+    incident = (state.metadata or {}).get("incident")
+    if not isinstance(incident, str):
+        raise InvalidInput(
+            f"sample {state.sample_id!r}: metadata 'incident': expected an incident id, "
+            f"got {incident!r}"
+        )
+    return incident
+
+
+@solver
+def triage_setup() -> Solver:
+    """Put the incident of the sample into the store, for the tools to act on."""
+
+    async def solve(state: TaskState, _: Generate) -> TaskState:
+        state.store_as(TriageStore).incident = incident_id_of(state)
+        return state
+
+    return solve
+
+
+def triage_tools() -> list[ToolDef]:
+    """The tools, for ``react`` or an agent of your own.
+
+    Inspect refuses calls that do not fit the schema before a tool sees them. They are
+    graded as malformed actions all the same; :func:`triage_agent` also shows them so.
+    """
+    return [_tool(one) for one in TOOLS.values()]
+
+
+def _tool(tool: Tool) -> ToolDef:
+    async def execute(**kwargs: Any) -> str:
+        return store_as(TriageStore).play(wire_from_call(tool.name, kwargs))
+
+    properties = {one.name: ToolParam(**one.json_schema()) for one in tool.parameters}
+    required = [one.name for one in tool.parameters if one.required]
+    parameters = ToolParams(properties=properties, required=required)
+    return ToolDef(execute, tool.name, tool.description, parameters=parameters)
+
+
+@agent
+def triage_agent() -> Agent:
+    """Offer the tools and play each call as one action, until the incident is closed.
+
+    A call that cannot be read is a malformed action and costs its tick. A reply without
+    a call costs nothing and is answered with one reminder; a second one in a row ends
+    the episode as it stands.
+    """
+    tools = triage_tools()
+
+    async def execute(state: AgentState) -> AgentState:
+        store, silent = store_as(TriageStore), 0
+        while not store.is_closed() and silent < 2:
+            state.output = await get_model().generate(state.messages, tools)
+            message = state.output.message
+            state.messages.append(message)
+            silent = 0 if message.tool_calls else silent + 1
+            if silent == 1:
+                state.messages.append(ChatMessageUser(content=REMINDER))
+            for call in message.tool_calls or ():
+                state.messages += await _played(message, call, tools, store)
+        return state
+
+    return execute
+
+
+async def _played(message: Any, call: ToolCall, tools: list[ToolDef], store: TriageStore) -> Any:
+    """The messages that answer one call."""
+    wire = wire_of(vars(call))
+    action = action_from_wire(wire, store.current().topology)
+    if isinstance(action, Malformed):  # which Inspect would refuse without a tick
+        told = store.play(wire)
+        return [ChatMessageTool(content=told, tool_call_id=call.id, function=call.function)]
+    name, arguments = call_from_action(action)
+    exact = replace(call, function=name, arguments=arguments)
+    done = await execute_tools([message.model_copy(update={"tool_calls": [exact]})], tools)
+    return done.messages
+
+
+def until_closed() -> Callable[[AgentState], Awaitable[bool]]:
+    """For ``react(on_continue=until_closed(), submit=False)``: go on while calls come."""
+
+    async def go_on(state: AgentState) -> bool:
+        return bool(state.output.message.tool_calls) and not store_as(TriageStore).is_closed()
+
+    return go_on

@@ -1,0 +1,67 @@
+"""The scripted policies as models of Inspect: ``--model logtriage/expert``."""
+
+from typing import Any
+
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessage,
+    ChatMessageAssistant,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+    modelapi,
+)
+from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
+from inspect_ai.util import store_as
+
+from logtriage.adapters.episode import state_after
+from logtriage.adapters.inspect_ai.agent import TriageStore
+from logtriage.adapters.tools import call_from_action
+from logtriage.observation import observe
+from logtriage.registry import make_policy
+from logtriage.replay import replay
+from logtriage.transcript import Transcript
+
+
+@modelapi("logtriage")
+class ScriptedModel(ModelAPI):
+    """A policy of the registry that answers with tool calls; plays logtriage samples only.
+
+    It reads the incident and the actions so far from the store of the sample, so it
+    needs :func:`~logtriage.adapters.inspect_ai.triage_setup`, as every task here has.
+    """
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008 (Inspect's own signature)
+        **_: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        self.factory = make_policy(model_name)
+
+    async def generate(
+        self,
+        input: list[ChatMessage],  # noqa: A002, ARG002
+        tools: list[ToolInfo],  # noqa: ARG002
+        tool_choice: ToolChoice,  # noqa: ARG002
+        config: GenerateConfig,  # noqa: ARG002
+    ) -> ModelOutput:
+        """The call that the policy makes next; no words once the incident is closed."""
+        store = store_as(TriageStore)
+        incident = store.current()
+        policy, memory = self.factory(incident), None
+        message = ChatMessageAssistant(content="", model=self.model_name, source="generate")
+        if not state_after(incident, store.actions)[0].is_closed:
+            played = Transcript(incident.id, tuple(store.actions))
+            # Policies are pure: what this one remembers follows from what it saw.
+            for state in replay(played, resolve=lambda _: incident):
+                action, memory = policy.act(observe(state), memory)
+            name, arguments = call_from_action(action)
+            number = len(store.actions)
+            message.tool_calls = [ToolCall(f"call_{number}", name, arguments)]
+        choice = ChatCompletionChoice(message=message, stop_reason="stop")
+        return ModelOutput(model=self.model_name, choices=[choice], usage=ModelUsage())

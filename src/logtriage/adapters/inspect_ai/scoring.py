@@ -1,0 +1,117 @@
+"""The scorer: grades from what the agent called or wrote, never from the store."""
+
+import math
+from collections.abc import Mapping
+
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    Value,
+    mean,
+    metric,
+    scorer,
+    stderr,
+)
+from inspect_ai.solver import TaskState
+
+from logtriage.adapters.conversations import Style, actions_of_conversation
+from logtriage.adapters.inspect_ai.agent import INCIDENTS, incident_id_of
+from logtriage.codec import structure_transcript
+from logtriage.grading import (
+    Grade,
+    Rubric,
+    get_rubric,
+    grade_actions,
+    grade_transcript,
+    rubric_of,
+)
+
+#: The name of the total among the values of a score.
+GRADE = "grade"
+
+
+def listed(names: str | list[str]) -> list[str]:
+    """Names by commas, which Inspect's command line splits by itself."""
+    return [name for name in names.split(",") if name] if isinstance(names, str) else names
+
+
+@metric
+def by_task() -> Metric:
+    """The mean for each logtriage task."""
+
+    def compute(scores: list[SampleScore]) -> Value:
+        groups: dict[str, list[float]] = {}
+        for one in scores:
+            task = str((one.score.metadata or {}).get("task"))
+            groups.setdefault(task, []).append(one.score.as_float())
+        return {task: sum(found) / len(found) for task, found in groups.items()}
+
+    return compute
+
+
+@scorer(metrics={GRADE: [mean(), stderr(), by_task()], "*": [mean()]})
+def triage_scorer(
+    rubric: str | None = None, style: str = "auto", other_tools: str | list[str] = ""
+) -> Scorer:
+    """Grade a sample by the rubric of its incident, or by another built-in one.
+
+    The sample's metadata must name the ``incident``. What the agent did is read from the
+    messages: its tool calls, or its text (``style``, ``other_tools`` (by commas): as
+    for ``logtriage convert``). The value has the grade and every criterion; a criterion
+    that does not apply is NaN, which Inspect leaves out of means.
+    """
+    chosen = None if rubric is None else get_rubric(rubric)
+    others = tuple(listed(other_tools))
+
+    async def score(state: TaskState, _: Target) -> Score:
+        return _score_of(_graded(state, chosen, Style(style), others), chosen)
+
+    return score
+
+
+def _graded(
+    state: TaskState, rubric: Rubric | None, style: Style, other_tools: tuple[str, ...]
+) -> Grade:
+    incident = INCIDENTS(incident_id_of(state))
+    transcript = state.metadata.get("transcript")
+    if isinstance(transcript, Mapping):
+        return grade_transcript(structure_transcript(transcript), rubric, resolve=INCIDENTS)
+    messages = [
+        message.model_dump(include={"role", "content", "tool_calls", "source"})
+        for message in state.messages
+        if message.role == "assistant"
+    ]
+    wires = actions_of_conversation(
+        messages, incident.topology, style=style, other_tools=other_tools
+    )
+    return grade_actions(incident, wires, rubric)
+
+
+def _score_of(grade: Grade, rubric: Rubric | None) -> Score:
+    metadata = {
+        "task": grade.task,
+        "rubric": grade.rubric,
+        "rubric_digest": grade.rubric_digest,
+        "digest": grade.digest,
+        "gate": grade.gate,
+        "closing": grade.closing and str(grade.closing),
+        "ticks": grade.ticks,
+        "unplayed": grade.unplayed,
+    }
+    if grade.score is None:
+        return Score.unscored(reason=grade.cause, explanation=grade.cause, metadata=metadata)
+    rows = rubric_of(INCIDENTS(grade.incident)) if rubric is None else rubric
+    names = [row.name for row in (*rows.criteria, *rows.benign, *rows.penalties)]
+    earned = {row.name: row.score for row in grade.criteria}
+    reasons = [f"{row.name} {row.score:g}: {row.reason}" for row in grade.criteria]
+    if grade.gate is not None:
+        reasons.insert(0, f"gate {grade.gate}: {grade.gate_reason}")
+    return Score(
+        value={GRADE: grade.score, **{name: earned.get(name, math.nan) for name in names}},
+        answer=metadata["closing"],
+        explanation="\n".join(reasons),
+        metadata=metadata,
+    )

@@ -1,0 +1,225 @@
+"""TRL: a reward function for one-shot plans, and an environment for multi-turn GRPO.
+
+Nothing here imports TRL, so that rewards can be tried and tested without it.
+
+>>> from logtriage.adapters.trl import TriageEnv, triage_rows  # doctest: +SKIP
+>>> GRPOTrainer(..., environment_factory=TriageEnv,
+...             train_dataset=Dataset.from_list(triage_rows(ids)))  # doctest: +SKIP
+"""
+
+# mypy: disable-error-code="empty-body"
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import Any, Concatenate, Final, ParamSpec
+
+from logtriage.actions import ALL_SERVICES
+from logtriage.adapters.conversations import actions_of_conversation
+from logtriage.adapters.episode import answer, opening, rules_of
+from logtriage.adapters.tools import TOOLS, Wire, wire_from_call
+from logtriage.errors import InvalidInput
+from logtriage.generator import make_incident
+from logtriage.grading import Grade, Resolver, Rubric, grade_actions
+from logtriage.incident import Incident
+
+Completion = str | Sequence[Mapping[str, Any]]
+LogMetric = Callable[[str, float], None]
+
+#: What logged metrics are called, before the name of the criterion.
+PREFIX: Final = "triage"
+
+
+def triage_rows(
+    incident_ids: Iterable[str], *, resolve: Resolver = make_incident
+) -> list[dict[str, Any]]:
+    """Rows for :class:`TriageEnv`: ``prompt`` (the rules) and ``incident`` (the id).
+
+    :meth:`TriageEnv.reset` puts the first screen into the empty user message.
+    """
+    return [
+        {
+            "prompt": [
+                {"role": "system", "content": rules_of(resolve(one), "tools")},
+                {"role": "user", "content": ""},
+            ],
+            "incident": one,
+        }
+        for one in incident_ids
+    ]
+
+
+def triage_reward(
+    completions: Sequence[Completion],
+    incident: Sequence[str | None],
+    log_metric: LogMetric | None = None,
+    **_: Any,
+) -> list[float | None]:
+    """A reward function: the grade of each completion, on the incident of its row.
+
+    A completion is a reply with a JSON array of wire actions, or a conversation with
+    tool calls; what cannot be read is a malformed action. A row without an incident (of
+    another data set) gets None, which TRL leaves out. Criteria go to ``log_metric``.
+
+    Raises:
+        UnknownName, InvalidInput: for an incident id that does not exist.
+    """
+    grades: list[Grade | None] = []
+    for completion, incident_id in zip(completions, incident, strict=True):
+        if incident_id is None:
+            grades.append(None)
+            continue
+        drawn = make_incident(incident_id)
+        grades.append(grade_actions(drawn, actions_of_conversation(completion, drawn.topology)))
+    _log(log_metric, grades)
+    return [None if one is None else one.score for one in grades]
+
+
+def triage_criteria(
+    completions: Sequence[Completion],
+    environments: Sequence[object],
+    log_metric: LogMetric | None = None,
+    **_: Any,
+) -> list[None]:
+    """A reward function that adds no reward: it logs the criteria of :class:`TriageEnv`.
+
+    The environment gives the reward itself (``get_reward``), which TRL adds to those of
+    ``reward_funcs``; None is left out of that sum.
+    """
+    _log(log_metric, [one.grade for one in environments if isinstance(one, TriageEnv)])
+    return [None] * len(completions)
+
+
+def _log(log_metric: LogMetric | None, grades: Sequence[Grade | None]) -> None:
+    if log_metric is None:
+        return
+    values: dict[str, list[float]] = {}
+    for grade in grades:
+        if grade is None:
+            continue
+        for row in grade.criteria:
+            values.setdefault(row.name, []).append(row.score)
+        values.setdefault("gated", []).append(float(grade.gate is not None))
+        values.setdefault("ticks", []).append(float(grade.ticks))
+    for name, found in values.items():
+        log_metric(f"{PREFIX}/{name}", sum(found) / len(found))
+
+
+P = ParamSpec("P")
+
+
+def _tool(
+    signature: Callable[Concatenate["TriageEnv", P], str],
+) -> Callable[Concatenate["TriageEnv", P], str]:
+    """A method that plays the action of its name, documented by the one schema.
+
+    It takes any arguments, so that a call with wrong ones reaches the environment and
+    costs its tick, as a malformed action does everywhere.
+    """
+    tool = TOOLS[signature.__name__]
+
+    @wraps(signature)
+    def call(self: "TriageEnv", /, *unnamed: P.args, **arguments: P.kwargs) -> str:
+        if unnamed:
+            raise TypeError(f"{tool.name}() takes arguments by name only")
+        return self._play(wire_from_call(tool.name, arguments))
+
+    call.__doc__ = tool.docstring()
+    # What a tool returns would be said in every prompt, for nothing.
+    call.__annotations__ = {
+        name: hint for name, hint in call.__annotations__.items() if name != "return"
+    }
+    return call
+
+
+class TriageEnv:
+    """One incident as an environment of TRL's ``GRPOTrainer(environment_factory=…)``.
+
+    TRL makes a tool of every public method but ``reset`` and ``get_reward``, reuses
+    instances, and knows no end of an episode: it ends with a reply without a tool call,
+    or at ``max_tool_calling_iterations`` (set it to the task's horizon). Calls after the
+    closing one are told so, and earn nothing.
+
+    Args:
+        rubric: Another rubric than that of the incident's task.
+        resolve: Finds incidents by id, if they are not drawn ones.
+    """
+
+    def __init__(self, rubric: Rubric | None = None, resolve: Resolver = make_incident) -> None:
+        self._rubric = rubric
+        self._resolve = resolve
+        self._incident: Incident | None = None
+        self._wires: list[Wire] = []
+
+    def reset(self, **row: Any) -> str:
+        """Start the incident that the dataset row names in its column ``incident``.
+
+        Returns the first screen, with the rules before it unless the row's ``prompt``
+        has a system message. The text follows from the row alone, so that all members of
+        a group read the same.
+
+        Raises:
+            UnknownName, InvalidInput: if the row names no incident that exists.
+        """
+        incident_id = row.get("incident")
+        if not isinstance(incident_id, str):
+            raise InvalidInput(
+                f"the row's column 'incident' must be an incident id, got {incident_id!r}; "
+                f"columns: {', '.join(row) or 'none'}"
+            )
+        self._incident = self._resolve(incident_id)
+        self._wires = []
+        rules, screen = (message["content"] for message in opening(self._incident, "tools"))
+        prompt = row.get("prompt")
+        told = isinstance(prompt, list | tuple) and any(
+            isinstance(message, Mapping) and message.get("role") == "system" for message in prompt
+        )
+        return screen if told else f"{rules}\n\n{screen}"
+
+    def get_reward(self) -> float:
+        """The grade of what was played, in [0, 1]; that of an open incident if it is open."""
+        score = self.grade.score
+        assert score is not None  # what is played is always scored
+        return score
+
+    @property
+    def grade(self) -> Grade:
+        """The grade with its reasons."""
+        return grade_actions(self._current(), self._wires, self._rubric)
+
+    @property
+    def actions(self) -> tuple[Wire, ...]:
+        """The wire actions so far, those after the closing one included."""
+        return tuple(self._wires)
+
+    def _current(self) -> Incident:
+        if self._incident is None:
+            raise InvalidInput("no incident yet: call reset(incident=…) first")
+        return self._incident
+
+    def _play(self, wire: Wire) -> str:
+        incident = self._current()
+        self._wires.append(wire)
+        return answer(incident, self._wires)
+
+    # The tools: signatures alone. What they say and do comes from logtriage.adapters.tools.
+
+    @_tool
+    def classify_severity(self, *, severity: str) -> str: ...  # noqa: D102
+
+    @_tool
+    def identify_root_cause(self, *, service: str, confidence: float | None = None) -> str: ...  # noqa: D102
+
+    @_tool
+    def escalate(self, *, team: str) -> str: ...  # noqa: D102
+
+    @_tool
+    def remediate(self, *, remedy: str, service: str) -> str: ...  # noqa: D102
+
+    @_tool
+    def request_more_logs(self, *, service: str = ALL_SERVICES) -> str: ...  # noqa: D102
+
+    @_tool
+    def resolve(self) -> str: ...  # noqa: D102
+
+    @_tool
+    def ignore(self) -> str: ...  # noqa: D102

@@ -1,0 +1,65 @@
+"""``convert``: conversations recorded by other frameworks."""
+
+import sys
+from pathlib import Path
+from typing import IO, Annotated
+
+import typer
+
+from logtriage.adapters.conversations import Style
+from logtriage.adapters.convert import convert_file
+from logtriage.cli.console import emit, fail, note
+from logtriage.cli.group import SOME_BAD
+from logtriage.cli.options import Bundle
+from logtriage.codec import unstructure_transcript
+from logtriage.errors import TranscriptError
+
+
+def convert(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE", help="JSONL rows, or a .json document; - is stdin."),
+    ],
+    incident: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Where a row has the incident id: metadata.incident."),
+    ] = None,
+    style: Annotated[
+        Style, typer.Option(help="How the agent acts: by tool calls, in text, as one plan.")
+    ] = Style.AUTO,
+    other_tool: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A tool of the harness, no action; may be repeated."),
+    ] = None,
+    bundle: Bundle = None,
+) -> None:
+    """Make transcripts of conversations: tool calls or text, from many frameworks.
+
+    Transcripts go to stdout, one a line. A row that cannot be converted is reported
+    with file, line and reason, and the others are converted.
+    """
+    from logtriage.evaluation import Incidents
+
+    incidents = Incidents.of(bundle)
+    converted = bad = 0
+
+    def report(error: TranscriptError) -> None:
+        nonlocal bad
+        bad += 1
+        fail(error)
+
+    for name in files:
+        source: Path | IO[bytes] = sys.stdin.buffer if name == "-" else Path(name)
+        for transcript in convert_file(
+            source,
+            incident_at=incident,
+            style=style,
+            other_tools=other_tool or (),
+            resolve=incidents,
+            on_error=report,
+        ):
+            converted += 1
+            emit(unstructure_transcript(transcript))
+    note(f"{converted} converted; {bad} bad rows", "dim")
+    if bad:
+        raise typer.Exit(SOME_BAD)

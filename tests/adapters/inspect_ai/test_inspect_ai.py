@@ -1,0 +1,340 @@
+"""Inspect AI for real: tasks, agent, scorer and models, offline."""
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import Task, score, task_with
+from inspect_ai import eval as evaluate_
+from inspect_ai.agent import react
+from inspect_ai.dataset import MemoryDataset
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessageAssistant,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+)
+from inspect_ai.tool import ToolCall
+
+import logtriage as lt
+from logtriage.adapters.convert import transcript_of_row
+from logtriage.adapters.inspect_ai import (
+    cascading_failure,
+    replay,
+    silent_degradation,
+    single_crash,
+    triage,
+    triage_sample,
+    triage_scorer,
+    triage_tools,
+    until_closed,
+)
+from logtriage.adapters.tools import TOOLS, Wire
+from logtriage.codec import encode_transcript
+from logtriage.evaluation import Incidents, play_episode
+from logtriage.grading import grade_actions, grade_transcript
+from logtriage.registry import make_policy
+
+INCIDENT = "single_crash-v1/test/0"
+Call = tuple[str, dict[str, Any]]
+
+
+def said(*calls: Call | ToolCall, text: str = "") -> ModelOutput:
+    """What a model answers: tool calls, or text."""
+    made = [
+        call if isinstance(call, ToolCall) else ToolCall(f"call_{number}", *call)
+        for number, call in enumerate(calls)
+    ]
+    message = ChatMessageAssistant(content=text, tool_calls=made or None, source="generate")
+    choice = ChatCompletionChoice(message=message)
+    # Without usage the mock would count tokens, which needs the network.
+    return ModelOutput(model="mock", choices=[choice], usage=ModelUsage())
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., EvalLog]:
+    """Evaluate a task with a scripted model or a policy, and read the log back from disk."""
+
+    def evaluate(task: Task, answers: Iterator[ModelOutput] | list[ModelOutput] | str) -> EvalLog:
+        if isinstance(answers, str):
+            model = get_model(answers)
+        else:
+            model = get_model("mockllm/model", custom_outputs=iter(answers), memoize=False)
+        (log,) = evaluate_(task, model=model, log_dir=str(tmp_path / "logs"), display="none")
+        assert log.status == "success", log.error
+        return read_eval_log(log.location)
+
+    return evaluate
+
+
+def played(incident_id: str, policy: str) -> lt.State:
+    incident = lt.make_incident(incident_id)
+    return play_episode(incident, make_policy(policy)(incident))
+
+
+def one_incident(**changes: Any) -> Task:
+    return task_with(single_crash(), dataset=MemoryDataset([triage_sample(INCIDENT)]), **changes)
+
+
+def only(log: EvalLog) -> EvalSample:
+    assert log.samples is not None
+    (sample,) = log.samples
+    return sample
+
+
+def value(sample: EvalSample) -> dict[str, Any]:
+    assert sample.scores is not None
+    found = sample.scores["triage_scorer"].value
+    assert isinstance(found, dict)
+    return found
+
+
+def means(log: EvalLog) -> dict[str, float]:
+    assert log.results is not None
+    return {one.name: one.metrics["mean"].value for one in log.results.scores}
+
+
+def screens(sample: EvalSample) -> list[str]:
+    return [message.text for message in sample.messages if message.role == "tool"]
+
+
+# -- tasks and models -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", ["oracle", "expert", "random:3", "first_error"])
+def test_a_policy_as_a_model_gets_the_grades_of_the_core(
+    run: Callable[..., EvalLog], policy: str
+) -> None:
+    log = run(triage(episodes=4), f"logtriage/{policy}")
+    assert log.samples is not None
+    assert len(log.samples) == 12
+    for sample in log.samples:
+        graded = lt.grade(played(str(sample.id), policy))
+        assert value(sample)["grade"] == graded.score
+        assert sample.scores is not None
+        metadata = sample.scores["triage_scorer"].metadata
+        assert metadata is not None
+        assert (metadata["digest"], metadata["gate"]) == (graded.digest, graded.gate)
+
+
+def test_the_task_variants_play_their_task() -> None:
+    for make, name in (
+        (single_crash, "single_crash-v1"),
+        (cascading_failure, "cascading_failure-v1"),
+        (silent_degradation, "silent_degradation-v1"),
+    ):
+        dataset = make(split="val", episodes=3, start=5).dataset
+        assert [one.id for one in dataset] == list(lt.incident_ids(name, "val", 3, 5))
+
+
+def test_results_have_criteria_and_tasks(run: Callable[..., EvalLog]) -> None:
+    log = run(
+        triage(tasks="single_crash-v1,silent_degradation-v1", episodes=10), "logtriage/expert"
+    )
+    assert log.results is not None
+    names = [one.name for one in log.results.scores]
+    assert names[:2] == ["grade", "severity"]
+    assert set(names[2:]) == {"root_cause", "escalation", "remediation", "closure", "dismissal"}
+    metrics = log.results.scores[0].metrics
+    assert {"mean", "stderr"} < metrics.keys()
+    by_task = {
+        name.split("by_task_")[1]: m.value for name, m in metrics.items() if "by_task" in name
+    }
+    assert by_task.keys() == {"single_crash-v1", "silent_degradation-v1"}
+    assert metrics["mean"].value == pytest.approx(sum(by_task.values()) / 2)
+
+
+def test_a_criterion_that_does_not_apply_enters_no_mean(run: Callable[..., EvalLog]) -> None:
+    log = run(silent_degradation(episodes=20), "logtriage/oracle")
+    assert log.samples is not None
+    benign = [one for one in log.samples if lt.make_incident(str(one.id)).truth.benign]
+    assert 0 < len(benign) < 20
+    assert all(math.isnan(value(one)["root_cause"]) for one in benign)
+    assert means(log) == dict.fromkeys(means(log), 1.0)
+
+
+def test_incidents_of_different_rubrics_are_refused() -> None:
+    with pytest.raises(lt.InvalidInput, match="several rubrics"):
+        triage(tasks="single_crash-v1,single_crash-v0")
+    assert len(triage(tasks="single_crash-v0").dataset) == 1
+    assert len(triage(tasks="recorded", episodes=2).dataset) == 2
+
+
+def test_the_truth_is_nowhere_in_what_is_logged_before_scoring() -> None:
+    sample = triage_sample("single_crash-v1/test/0")
+    assert sample.target == ""
+    assert sample.metadata == {"incident": sample.id, "task": "single_crash-v1"}
+    other = triage_sample("single_crash-v1/test/1")
+    assert isinstance(sample.input, list)
+    assert isinstance(other.input, list)
+    assert sample.input[0].text == other.input[0].text  # the rules know no incident
+
+
+# -- the agent ------------------------------------------------------------------------
+
+
+def test_what_cannot_be_read_is_malformed_costs_its_tick_and_is_graded_so(
+    run: Callable[..., EvalLog],
+) -> None:
+    broken = ToolCall("c", "escalate", {"team": "{"}, parse_error="no JSON")
+    answers = [
+        said(("classify_severity", {"severity": "P9"})),
+        said(("shrug", {})),
+        said(broken, ("request_more_logs", {"service": "user-db", "why": "?"})),
+        said(("remediate", {"remedy": "restart"})),
+        said(("resolve", {}), ("classify_severity", {"severity": "P1"})),
+    ]
+    sample = only(run(one_incident(), answers))
+    told = screens(sample)
+    assert [text.split("\n")[0] for text in told[:5]] == [f"TICK {n}/8" for n in range(1, 6)]
+    assert "LAST: not understood: unknown severity 'P9'" in told[0]
+    assert "LAST: not understood: unknown tool 'shrug'" in told[1]
+    assert "LAST: not understood: no JSON" in told[2]
+    assert "REQUESTED LOGS" in told[3]
+    assert told[5].startswith("The incident is closed (resolved). There is nothing more")
+    assert told[6] == "The incident is closed (resolved); this had no effect."
+    assert sample.scores is not None
+    metadata = sample.scores["triage_scorer"].metadata
+    assert metadata is not None
+    assert (metadata["ticks"], metadata["unplayed"]) == (6, 1)
+    assert value(sample)["severity"] == 0.0
+
+
+def test_a_second_reply_without_a_call_in_a_row_ends_the_episode(
+    run: Callable[..., EvalLog],
+) -> None:
+    look = said(("request_more_logs", {}))
+    answers = [said(text="Hm."), look, said(text="Hm."), said(text="I am done."), look]
+    sample = only(run(one_incident(), answers))
+    reminders = [one for one in sample.messages if "second reply" in one.text]
+    assert len(reminders) == 2
+    assert len(screens(sample)) == 1
+    assert sample.scores is not None
+    metadata = sample.scores["triage_scorer"].metadata
+    assert metadata is not None
+    assert (metadata["ticks"], metadata["closing"]) == (1, None)
+
+
+def test_out_of_time_ends_the_episode(run: Callable[..., EvalLog]) -> None:
+    answers = [said(("request_more_logs", {}))] * 9
+    assert len(screens(only(run(one_incident(), answers)))) == 8
+
+
+def test_react_with_the_tools_is_graded_alike(run: Callable[..., EvalLog]) -> None:
+    incident = lt.make_incident(INCIDENT)
+    (severity, team), remedy = (incident.truth.severity, min(incident.truth.teams)), "restart"
+    calls: list[Call] = [
+        ("classify_severity", {"severity": str(severity)}),
+        ("shrug", {}),
+        ("escalate", {"team": team}),
+        ("remediate", {"remedy": remedy, "service": "user-db"}),
+        ("resolve", {}),
+    ]
+    solver = react(tools=triage_tools(), submit=False, prompt=None, on_continue=until_closed())
+    with_react = only(run(one_incident(solver=solver), [said(call) for call in calls]))
+    with_ours = only(run(one_incident(), [said(call) for call in calls]))
+    assert value(with_react) == pytest.approx(value(with_ours), nan_ok=True)
+    assert value(with_ours)["escalation"] == 1.0
+
+
+def test_the_tools_offered_are_those_of_the_one_schema() -> None:
+    for tool, ours in zip(triage_tools(), TOOLS.values(), strict=True):
+        assert (tool.name, tool.description) == (ours.name, ours.description)
+        schema = tool.parameters.model_dump(exclude_none=True)
+        assert schema == {**ours.json_schema(), "additionalProperties": False}
+
+
+# -- scoring --------------------------------------------------------------------------
+
+
+def test_a_log_is_converted_to_what_was_scored(run: Callable[..., EvalLog]) -> None:
+    log = run(single_crash(episodes=5), "logtriage/random:1")
+    assert log.samples is not None
+    for sample in log.samples:
+        row = json.loads(sample.model_dump_json())
+        graded = grade_transcript(transcript_of_row(row))
+        assert graded.score == value(sample)["grade"]
+
+
+def test_scoring_again_reads_the_messages_and_nothing_else(run: Callable[..., EvalLog]) -> None:
+    log = run(single_crash(episodes=5), "logtriage/random:1")
+    assert log.samples is not None
+    before = means(log)
+    for sample in log.samples:
+        sample.store = {}
+    again = score(log, triage_scorer(), action="append", display="none")
+    assert again.results is not None
+    names = {one.scorer for one in again.results.scores}
+    assert len(names) == 2
+    assert means(again) == pytest.approx(before, nan_ok=True)
+    sevens = score(log, triage_scorer(rubric="recorded/1"), action="overwrite", display="none")
+    assert means(sevens).keys() == {"grade", "root_cause"}
+
+
+def test_text_replies_are_scored_too(run: Callable[..., EvalLog]) -> None:
+    wires: list[Wire] = [
+        {"action_type": "classify_severity", "value": "P1"},
+        {"action_type": "resolve"},
+    ]
+    answers = [said(text=f"So: {json.dumps(wires)}"), said(text="That is all.")]
+    sample = only(run(one_incident(scorer=triage_scorer(style="text")), answers))
+    assert value(sample)["grade"] == 0.0
+    plan = [said(text="Hm."), *answers[:1]]
+    sample = only(run(one_incident(scorer=triage_scorer(style="plan")), plan))
+    assert value(sample)["grade"] == grade_actions(INCIDENT, wires).score
+
+
+def test_a_sample_without_an_incident_is_an_error_not_a_score(tmp_path: Path) -> None:
+    sample = triage_sample(INCIDENT)
+    sample.metadata = {}
+    task = task_with(single_crash(), dataset=MemoryDataset([sample]))
+    (log,) = evaluate_(task, model="logtriage/expert", log_dir=str(tmp_path), display="none")
+    assert log.status == "error"
+    assert log.error is not None
+    assert "metadata 'incident': expected an incident id" in log.error.message
+
+
+# -- replay ---------------------------------------------------------------------------
+
+
+def test_transcripts_are_scored_without_a_model(
+    run: Callable[..., EvalLog], tmp_path: Path
+) -> None:
+    ids = lt.incident_ids("single_crash-v1", "test", 6)
+    states = [played(one, "random:2") for one in ids]
+    transcripts = [lt.transcript_of(state, agent="me") for state in states]
+    lost = lt.transcript_of(states[0], status="connection lost")
+    path = tmp_path / "runs.jsonl"
+    lines = "\n".join(map(encode_transcript, [*transcripts, lost]))
+    path.write_text(lines, encoding="utf-8")
+    log = run(replay(str(path)), "none/none")
+    scores = [one.scores["triage_scorer"] for one in log.samples or () if one.scores]
+    graded = [grade_transcript(one) for one in transcripts]
+    assert [one.value["grade"] for one in scores[:6] if isinstance(one.value, dict)] == [
+        one.score for one in graded
+    ]
+    assert [(one.metadata or {})["digest"] for one in scores[:6]] == [one.digest for one in graded]
+    assert isinstance(scores[6].value, float)
+    assert math.isnan(scores[6].value)
+    assert scores[6].reason == "connection lost"
+    assert log.results is not None
+    assert log.results.scores[0].unscored_samples == 1
+    mean = sum(one.score or 0.0 for one in graded) / 6
+    assert means(log)["grade"] == pytest.approx(mean)
+
+
+def test_a_replay_needs_transcripts_of_one_rubric(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_text("\n", encoding="utf-8")
+    with pytest.raises(lt.InvalidInput, match="no transcripts"):
+        replay(str(path))
+    recorded = next(iter(Incidents().recorded()))
+    rows = [{"incident": one, "actions": []} for one in (INCIDENT, recorded)]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with pytest.raises(lt.InvalidInput, match="several rubrics"):
+        replay(str(path))

@@ -1,0 +1,226 @@
+"""The reward function and the environment for TRL, which need no TRL."""
+
+import inspect
+import json
+from typing import Any
+
+import pytest
+
+import logtriage as lt
+from logtriage.actions import ACTION_TYPES
+from logtriage.adapters.tools import TOOLS, call_from_action
+from logtriage.adapters.trl import TriageEnv, triage_criteria, triage_reward, triage_rows
+from logtriage.evaluation import play_episode
+from logtriage.grading import RECORDED, grade_actions
+from logtriage.parsing import action_to_wire
+from logtriage.registry import make_policy
+
+INCIDENT = "single_crash-v1/train/0"
+IDS = [
+    one
+    for task in ("single_crash-v1", "silent_degradation-v1")
+    for one in lt.incident_ids(task, "train", 6)
+]
+
+
+def episode(incident_id: str, policy: str) -> lt.State:
+    incident = lt.make_incident(incident_id)
+    return play_episode(incident, make_policy(policy)(incident))
+
+
+def plan(state: lt.State) -> str:
+    return json.dumps([action_to_wire(action) for action in state.actions])
+
+
+def called(state: lt.State) -> list[dict[str, Any]]:
+    """The completion of a model that calls tools, as TRL has it."""
+    messages: list[dict[str, Any]] = []
+    for action in state.actions:
+        name, arguments = call_from_action(action)
+        call = {"type": "function", "function": {"name": name, "arguments": arguments}}
+        messages.append({"role": "assistant", "content": "", "tool_calls": [call]})
+        messages.append({"role": "tool", "name": name, "content": "TICK …"})
+    return messages
+
+
+def call(env: TriageEnv, name: str, **arguments: Any) -> str:
+    """A tool call, as TRL makes it."""
+    told = getattr(env, name)(**arguments)
+    assert isinstance(told, str)
+    return told
+
+
+# -- the reward function --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", ["oracle", "expert", "random:4", "first_error"])
+def test_the_reward_of_a_plan_is_its_grade(policy: str) -> None:
+    states = [episode(one, policy) for one in IDS]
+    grades = [lt.grade(state).score for state in states]
+    texts = [f"I would do this: {plan(state)}" for state in states]
+    messages = [[{"role": "assistant", "content": text}] for text in texts]
+    for completions in (texts, messages, [called(state) for state in states]):
+        assert triage_reward(completions=completions, incident=IDS) == grades
+
+
+def test_there_is_one_reward_for_each_completion() -> None:
+    rewards = triage_reward(
+        prompts=["p"] * 4,
+        completions=["", "no plan", "[" * 10_000, plan(episode(INCIDENT, "oracle"))],
+        completion_ids=[[1]] * 4,
+        incident=[INCIDENT] * 4,
+        trainer_state=object(),
+        other_column=[None] * 4,
+    )
+    assert rewards == [0.0, 0.0, 0.0, 1.0]
+
+
+def test_rows_of_other_data_sets_get_no_reward() -> None:
+    assert triage_reward(completions=["", ""], incident=[None, INCIDENT]) == [None, 0.0]
+
+
+def test_an_incident_that_does_not_exist_is_an_error_not_a_zero() -> None:
+    with pytest.raises(lt.UnknownName, match="unknown task"):
+        triage_reward(completions=[""], incident=["nope-v1/train/0"])
+
+
+def test_criteria_are_logged_as_means() -> None:
+    logged: dict[str, float] = {}
+    triage_reward(
+        completions=[plan(episode(INCIDENT, "oracle")), ""],
+        incident=[INCIDENT, INCIDENT],
+        log_metric=lambda name, value: logged.update({name: value}),
+    )
+    assert logged.keys() == {
+        "triage/severity",
+        "triage/root_cause",
+        "triage/escalation",
+        "triage/remediation",
+        "triage/closure",
+        "triage/gated",
+        "triage/ticks",
+    }
+    assert logged["triage/root_cause"] == 0.5
+    assert logged["triage/ticks"] == 3.0  # five, and one malformed step
+    assert logged["triage/gated"] == 0.0
+
+
+# -- the environment ------------------------------------------------------------------
+
+
+def test_the_tools_are_the_action_types_and_nothing_else_is_public() -> None:
+    public = [
+        name for name, _ in inspect.getmembers(TriageEnv, inspect.isfunction) if name[0] != "_"
+    ]
+    assert set(public) == {*ACTION_TYPES, "reset", "get_reward"}
+
+
+def test_tools_have_the_docstrings_and_arguments_of_the_one_schema() -> None:
+    for name, tool in TOOLS.items():
+        method = getattr(TriageEnv, name)
+        assert method.__doc__ == tool.docstring()
+        parameters = dict(inspect.signature(method).parameters)
+        del parameters["self"]
+        assert list(parameters) == [one.name for one in tool.parameters]
+        required = [one for one, p in parameters.items() if p.default is inspect.Parameter.empty]
+        assert required == tool.json_schema()["required"]
+
+
+@pytest.mark.parametrize("policy", ["oracle", "expert", "random:4", "first_error"])
+def test_an_episode_by_tools_is_the_episode_of_the_core(policy: str) -> None:
+    env = TriageEnv()  # reused, as TRL does
+    for incident_id in IDS:
+        state = lt.initial_state(lt.make_incident(incident_id))
+        (row,) = triage_rows([incident_id])
+        assert env.reset(**row) == lt.render_observation(lt.observe(state))
+        assert env.get_reward() == 0.0
+        for action in episode(incident_id, policy).actions:
+            state = lt.transition(state, action)
+            name, arguments = call_from_action(action)
+            told = call(env, name, **arguments)
+            assert env.get_reward() == lt.grade(state).score
+            if not state.is_closed:
+                assert told == lt.render_observation(lt.observe(state))
+        assert state.is_closed
+        assert env.grade.digest == lt.grade(state).digest
+
+
+def test_calls_after_closing_are_told_so_and_do_not_pay() -> None:
+    env = TriageEnv()
+    env.reset(incident=INCIDENT)
+    assert call(env, "resolve") == "The incident is closed (resolved). There is nothing more to do."
+    for action in episode(INCIDENT, "oracle").actions:
+        name, arguments = call_from_action(action)
+        assert (
+            call(env, name, **arguments) == "The incident is closed (resolved); this had no effect."
+        )
+    assert env.get_reward() == 0.0
+    assert env.grade.unplayed == len(env.actions) - 1 == 5
+
+
+def test_calls_with_wrong_arguments_cost_their_tick() -> None:
+    env = TriageEnv()
+    env.reset(incident=INCIDENT)
+    assert "LAST: not understood: unknown team None" in call(env, "escalate")
+    told = call(env, "identify_root_cause", service=7)
+    assert "value of identify_root_cause must be a string, got 7" in told
+    assert call(env, "remediate", target="user-db").startswith("TICK 3/8\nLAST: not understood")
+    assert env.grade.ticks == 3
+
+
+def test_arguments_go_by_name() -> None:
+    env = TriageEnv()
+    env.reset(incident=INCIDENT)
+    with pytest.raises(TypeError, match=r"escalate\(\) takes arguments by name only"):
+        env.escalate("dba-team")  # type: ignore[call-arg]
+    assert env.actions == ()
+
+
+def test_all_members_of_a_group_read_the_same() -> None:
+    first, second = TriageEnv(), TriageEnv()
+    (row,) = triage_rows([INCIDENT])
+    call_first = first.reset(**row)
+    call(first, "request_more_logs")
+    assert first.reset(**row) == call_first == second.reset(**row)
+    assert first.actions == ()
+
+
+def test_the_rules_are_told_once() -> None:
+    (row,) = triage_rows([INCIDENT])
+    rules = row["prompt"][0]["content"]
+    env = TriageEnv()
+    assert rules not in env.reset(**row)
+    assert env.reset(incident=INCIDENT).startswith(rules)
+    assert env.reset(incident=INCIDENT, prompt=[{"role": "user", "content": ""}]).startswith(rules)
+
+
+@pytest.mark.parametrize("row", [{}, {"incident": None}, {"incident": 7, "prompt": []}])
+def test_a_row_without_an_incident_is_refused(row: dict[str, Any]) -> None:
+    with pytest.raises(lt.InvalidInput, match="column 'incident' must be an incident id"):
+        TriageEnv().reset(**row)
+
+
+def test_nothing_can_be_done_before_a_reset() -> None:
+    for use in (TriageEnv().get_reward, TriageEnv().resolve):
+        with pytest.raises(lt.InvalidInput, match="call reset"):
+            use()
+
+
+def test_another_rubric() -> None:
+    env = TriageEnv(rubric=RECORDED)
+    env.reset(incident=INCIDENT)
+    call(env, "identify_root_cause", service=min(lt.make_incident(INCIDENT).truth.root_causes))
+    assert env.get_reward() == grade_actions(INCIDENT, env.actions, RECORDED).score == 1.0
+
+
+def test_criteria_are_logged_without_a_reward_of_their_own() -> None:
+    env, logged = TriageEnv(), dict[str, float]()
+    env.reset(incident=INCIDENT)
+    call(env, "resolve")
+    nothing = triage_criteria(
+        completions=["x", "y"],
+        environments=[env, object()],
+        log_metric=lambda name, value: logged.update({name: value}),
+    )
+    assert nothing == [None, None]
+    assert logged["triage/ticks"] == 1.0

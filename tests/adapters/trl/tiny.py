@@ -1,0 +1,97 @@
+"""A model of a few hundred thousand parameters that says what it is told to."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+from trl.chat_template_utils import qwen2_5_chat_template
+
+from logtriage.adapters.trl import triage_rows
+
+SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+IDS = ["single_crash-v1/train/0", "cascading_failure-v1/train/1"]
+Call = tuple[str, dict[str, Any]]
+Reply = Call | str
+
+
+def tiny_tokenizer() -> PreTrainedTokenizerFast:
+    """Byte-level BPE that was trained on the rules, with Qwen's chat template."""
+    raw = Tokenizer(models.BPE())
+    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.decoder = decoders.ByteLevel()
+    texts = [message["content"] for row in triage_rows(IDS) for message in row["prompt"]]
+    trainer = trainers.BpeTrainer(
+        vocab_size=1_500,
+        special_tokens=SPECIAL,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    raw.train_from_iterator([*texts, qwen2_5_chat_template], trainer)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=raw, eos_token="<|im_end|>", pad_token="<|endoftext|>"
+    )
+    tokenizer.chat_template = qwen2_5_chat_template
+    return tokenizer
+
+
+def tiny_model(tokenizer: PreTrainedTokenizerFast) -> Qwen2ForCausalLM:
+    """A Qwen2 from scratch, always the same."""
+    torch.manual_seed(0)
+    config = Qwen2Config(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        max_position_embeddings=16_384,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    return Qwen2ForCausalLM(config)
+
+
+def said(reply: Reply) -> str:
+    """A reply as Qwen writes it."""
+    if isinstance(reply, str):
+        return f"{reply}<|im_end|>"
+    name, arguments = reply
+    call = json.dumps({"name": name, "arguments": arguments})
+    return f"<tool_call>\n{call}\n</tool_call><|im_end|>"
+
+
+class Script:
+    """Stands in for ``model.generate``: row i of the first turn follows the i-th script.
+
+    The first replies must differ, since later turns are known by what was said before.
+    ``prompts`` keeps every prompt as text.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerFast, scripts: Sequence[Sequence[Reply]]):
+        self.tokenizer = tokenizer
+        self.scripts = [[said(reply) for reply in script] for script in scripts]
+        assert len({script[0] for script in self.scripts}) == len(self.scripts)
+        self.prompts: list[str] = []
+
+    def __call__(self, input_ids: torch.Tensor, **_: Any) -> torch.Tensor:
+        texts = [
+            self.tokenizer.decode(ids[ids != self.tokenizer.pad_token_id]) for ids in input_ids
+        ]
+        self.prompts += texts
+        replies = [self._next(number, text) for number, text in enumerate(texts)]
+        ids = [self.tokenizer.encode(reply, add_special_tokens=False) for reply in replies]
+        longest = max(map(len, ids))
+        padded = [one + [self.tokenizer.pad_token_id] * (longest - len(one)) for one in ids]
+        return torch.cat([input_ids, torch.tensor(padded)], dim=1)
+
+    def _next(self, number: int, text: str) -> str:
+        turns = text.split("<|im_start|>assistant\n")[1:]
+        if len(turns) == 1:
+            return self.scripts[number % len(self.scripts)][0]
+        (script,) = (
+            one for one in self.scripts if turns[0].startswith(one[0].split("<|im_end")[0])
+        )
+        return script[len(turns) - 1] if len(turns) <= len(script) else said("Done.")

@@ -1,0 +1,200 @@
+"""verifiers for real: vf-eval against a scripted model, on this machine alone."""
+
+import asyncio
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from verifiers.v1.cli.eval.runner import run_eval
+from verifiers.v1.configs.cli.eval import EvalConfig
+
+import logtriage as lt
+from logtriage.adapters.convert import convert_file
+from logtriage.adapters.episode import opening
+from logtriage.adapters.tools import call_from_action, openai_tools
+from logtriage.adapters.verifiers import TriageConfig, TriageTaskset
+from logtriage.evaluation import play_episode
+from logtriage.grading import grade_actions, grade_transcript
+from logtriage.registry import make_policy
+from tests.adapters.pages import ROOT, commands, python_blocks, run
+from tests.adapters.verifiers.server import Model, said, serving
+
+INCIDENT = "single_crash-v1/train/0"
+BIN = Path(sys.executable).parent
+Messages = list[dict[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_KEY", "x")
+
+
+def evaluate(
+    folder: Path, model: Model, limit: int | None = 1, **taskset: Any
+) -> list[dict[str, Any]]:
+    """The traces that an evaluation leaves, in the order of their tasks."""
+    with serving(model) as url:
+        config = EvalConfig.model_validate(
+            {
+                "env": {"taskset": {"id": "logtriage-verifiers", **taskset}},
+                "client": {"base_url": url, "api_key_var": "NO_KEY"},
+                "model": "scripted",
+                "select": {"limit": limit},
+                "push": False,
+                "rich": None,
+                "output_dir": folder,
+            }
+        )
+        asyncio.run(run_eval(config))
+    (path,) = folder.glob("*/traces.jsonl")
+    episodes = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    episodes.sort(key=lambda one: one["task"]["data"]["idx"])
+    return [trace for one in episodes for trace in one["traces"]]
+
+
+def converted(folder: Path) -> dict[str, lt.Transcript]:
+    (path,) = folder.glob("*/traces.jsonl")
+    return {one.incident: one for one in convert_file(path)}
+
+
+def turns(messages: Messages) -> int:
+    return sum(message["role"] == "assistant" for message in messages)
+
+
+def scripted(*replies: dict[str, Any]) -> Model:
+    return lambda messages, _: replies[turns(messages)]
+
+
+def playing(policy: str, incident_ids: list[str]) -> Model:
+    """A model that plays as a policy does; it knows the incident by its first screen."""
+    plans: dict[str, tuple[lt.Action, ...]] = {}
+    for one in incident_ids:
+        incident = lt.make_incident(one)
+        played = play_episode(incident, make_policy(policy)(incident))
+        plans[opening(incident, "tools")[1]["content"]] = played.actions
+    return lambda messages, _: said(
+        call_from_action(plans[messages[1]["content"]][turns(messages)])
+    )
+
+
+def test_rows_name_incidents_and_hold_no_truth() -> None:
+    config = TriageConfig(id="logtriage-verifiers", tasks=["single_crash-v1"], episodes=2, start=3)
+    first, second = TriageTaskset(config)
+    assert (first.data.incident, first.key) == ("single_crash-v1/train/3",) * 2
+    assert first.data.system_prompt == second.data.system_prompt
+    incident = lt.make_incident(first.data.incident)
+    assert first.data.prompt == lt.render_observation(lt.observe(lt.initial_state(incident)))
+    told = first.data.model_dump(exclude_defaults=True)
+    assert told.keys() == {"idx", "id", "name", "incident", "system_prompt", "prompt"}
+    assert len(list(TriageTaskset(TriageConfig(tasks=["recorded", "single_crash-v0"])))) > 1
+
+
+@pytest.mark.parametrize("policy", ["expert", "random:5"])
+def test_rewards_and_metrics_are_those_of_the_core(tmp_path: Path, policy: str) -> None:
+    tasks = ["single_crash-v1", "silent_degradation-v1"]
+    ids = [one for task in tasks for one in lt.incident_ids(task, "val", 4)]
+    model = playing(policy, ids)
+    traces = evaluate(tmp_path, model, None, tasks=tasks, split="val", episodes=4)
+    assert [trace["task"]["key"] for trace in traces] == ids
+    for trace, one in zip(traces, ids, strict=True):
+        incident = lt.make_incident(one)
+        graded = lt.grade(play_episode(incident, make_policy(policy)(incident)))
+        assert trace["ok"]
+        assert trace["rewards"] == {"grade": {"score": graded.score, "weight": 1.0}}
+        criteria = {row.name: row.score for row in graded.criteria}
+        rest = {"gated": float(graded.gate is not None), "ticks": graded.ticks, "unplayed": 0.0}
+        assert trace["metrics"] == {**criteria, **rest}
+        assert grade_transcript(converted(tmp_path)[one]).digest == graded.digest
+
+
+def test_what_cannot_be_read_is_malformed_and_costs_its_tick(tmp_path: Path) -> None:
+    requests: list[tuple[Messages, Any]] = []
+    replies = (
+        said(("shrug", {})),
+        said(("escalate", "{"), ("classify_severity", {"severity": "P1"})),
+        said(("resolve", ""), ("escalate", {"team": "sre-team"})),
+    )
+
+    def model(messages: Messages, tools: Any) -> dict[str, Any]:
+        requests.append((messages, tools))
+        return replies[turns(messages)]
+
+    (trace,) = evaluate(tmp_path, model)
+    assert len(requests) == 3
+    assert all(tools == openai_tools() for _, tools in requests)
+    told = [one["content"] for one in requests[-1][0] if one["role"] == "tool"]
+    assert [text.split("\n")[0] for text in told] == ["TICK 1/8", "TICK 2/8", "TICK 3/8"]
+    assert "LAST: not understood: unknown tool 'shrug'" in told[0]
+    assert "LAST: not understood: arguments are not JSON" in told[1]
+    assert trace["metrics"]["ticks"] == 4.0
+    assert trace["metrics"]["unplayed"] == 1.0
+    graded = grade_transcript(converted(tmp_path)[INCIDENT])
+    assert trace["rewards"]["grade"]["score"] == graded.score
+
+
+def test_a_second_reply_without_a_call_in_a_row_ends_the_episode(tmp_path: Path) -> None:
+    look = said(("request_more_logs", {}))
+    silent = said(text="Hm.")
+    (trace,) = evaluate(tmp_path, scripted(silent, look, silent, silent, look))
+    assert trace["metrics"]["ticks"] == 1.0
+    words = [
+        one["message"]["content"] for one in trace["nodes"] if one["message"]["role"] == "user"
+    ]
+    assert sum("second reply" in one for one in words) == 2
+
+
+def test_an_episode_ends_at_the_horizon(tmp_path: Path) -> None:
+    (trace,) = evaluate(tmp_path, scripted(*[said(("request_more_logs", {}))] * 20))
+    assert trace["metrics"]["ticks"] == lt.make_incident(INCIDENT).horizon == 8
+
+
+def test_a_model_that_is_down_is_an_error_and_no_reward(tmp_path: Path) -> None:
+    replies = [said(("classify_severity", {"severity": "P1"})), None]
+    (trace,) = evaluate(tmp_path, lambda messages, _: replies[turns(messages)])
+    assert not trace["ok"]
+    assert not any(trace["rewards"].values())
+    lost = grade_transcript(converted(tmp_path)[INCIDENT])
+    assert lost.score is None
+    assert (lost.cause or "").startswith("error: ")
+
+
+# -- pages ----------------------------------------------------------------------------
+
+
+def test_the_command_of_the_page_runs(tmp_path: Path) -> None:
+    (command,) = commands("docs/verifiers.md", "vf-eval")
+    words = shlex.split(command)
+    words[0] = str(BIN / "vf-eval")
+    ids = [
+        f"{task}/test/{n}"
+        for task in ("single_crash-v1", "cascading_failure-v1", "silent_degradation-v1")
+        for n in range(10)
+    ]
+    with serving(playing("first_error", ids)) as url:
+        words = [url if word == "http://localhost:8000/v1" else word for word in words]
+        run(words, tmp_path)
+    (path,) = (tmp_path / "outputs").glob("*/traces.jsonl")
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 30
+
+
+def test_python_blocks_run(tmp_path: Path) -> None:
+    run([sys.executable, "-c", python_blocks("docs/verifiers.md")], tmp_path)
+
+
+def test_the_example_runs(tmp_path: Path) -> None:
+    with serving(playing("first_error", list(lt.incident_ids("single_crash-v1", "val", 5)))) as url:
+        example = str(ROOT / "examples/adapters/verifiers_eval.py")
+        done = run([sys.executable, example, url, "scripted"], tmp_path)
+    grades = [
+        grade_actions(
+            one,
+            play_episode(
+                lt.make_incident(one), make_policy("first_error")(lt.make_incident(one))
+            ).actions,
+        ).score
+        for one in lt.incident_ids("single_crash-v1", "val", 5)
+    ]
+    assert all(score is not None and f"{score:.3f}" in done.stdout for score in grades)
