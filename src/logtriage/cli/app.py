@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from logtriage import __version__
+from logtriage.cli.auditing import audit_
 from logtriage.cli.catalog import show, tasks
 from logtriage.cli.evaluating import compare, evaluate_, report
 from logtriage.cli.grading import grade
@@ -53,6 +54,7 @@ app.command("eval")(evaluate_)
 app.command()(grade)
 app.command()(compare)
 app.command()(report)
+app.command("audit")(audit_)
 app.add_typer(importing, name="import")
 importing.command()(nezha)
 
