@@ -18,6 +18,11 @@ PYTHON_TAG := $(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_i
 STAMP := $(VENV)/.installed-$(PYTHON_TAG)
 DEMO_STAMP := $(DEMO_VENV)/.installed-$(PYTHON_TAG)
 
+MUTANTS_VENV ?= .venv-mutants
+MUTANTS ?= logtriage.grading.*
+FUZZ_VENV ?= .venv-fuzz
+FUZZ ?= --inputs 10000000
+
 DEMO_OUT ?= build/demo
 DEMO_INCIDENT := cascading_failure-v1/test/42
 DEMO_EVAL := eval oracle expert first_error random --task all --split test --episodes 30
@@ -26,7 +31,7 @@ DEMO_EVAL := eval oracle expert first_error random --task all --split test --epi
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help demo install test lint format types layers unit properties bench-smoke bench \
-	test-versions test-wheel check-python clean
+	test-versions test-wheel mutants fuzz check-python clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,8 +87,21 @@ test-versions: ## golden transcripts under the other supported Pythons that are 
 test-wheel: $(STAMP) ## build the wheel and use it from outside the source tree
 	scripts/test_wheel.sh $(BIN)/python "$(DEMO_EVAL)" "$(DEMO_INCIDENT)"
 
+mutants: ## mutation testing of the graders (an hour or two; not part of test)
+	$(PYTHON) -m venv $(MUTANTS_VENV)
+	$(MUTANTS_VENV)/bin/python $(PIP_INSTALL) -e '.[test]' 'mutmut==3.8.1'
+	HYPOTHESIS_PROFILE=mutants PATH="$(CURDIR)/$(MUTANTS_VENV)/bin:$$PATH" \
+		mutmut run --max-children 1 '$(MUTANTS)'
+	$(MUTANTS_VENV)/bin/mutmut results
+
+fuzz: ## hostile input for every parser (half an hour; not part of test)
+	$(PYTHON) -m venv $(FUZZ_VENV)
+	$(FUZZ_VENV)/bin/python $(PIP_INSTALL) -e . 'atheris==3.0.0'
+	$(FUZZ_VENV)/bin/python scripts/fuzz.py $(FUZZ)
+	$(FUZZ_VENV)/bin/python scripts/fuzz.py --hostile
+
 clean: ## remove environments, build products and caches
-	rm -rf .venv .venv-* $(VENV) build dist .benchmarks .hypothesis .import_linter_cache \
+	rm -rf .venv .venv-* $(VENV) build dist mutants .benchmarks .hypothesis .import_linter_cache \
 		.mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -129,15 +129,15 @@ def _wrong_page(subject: Subject, searched: _Results, how: dict[str, object]) ->
 
 
 def _cycles(searched: _Results, how: dict[str, object], limits: Thresholds) -> Finding:
-    """A cycle leads back to the same facts; its rewards are what the score rose by."""
-    (gain, before, after), incident = max(
+    """A cycle leads back to the same facts, so each of its actions leaves them as they are."""
+    (gain, plan), incident = max(
         ((result.risen, one.incident.id) for one, _, result in searched), key=lambda row: row[0][0]
     )
     rises = gain > limits.tolerance
     what = (
-        f"on {incident} the same facts are worth {gain:.4f} more in tick {after} than in {before}"
+        f"on {incident} the last of these changes no fact and earns {gain:.4f}: {_list(plan)}"
         if rises
-        else "no cycle of actions has a positive sum of rewards"
+        else "no action that changes no fact earns anything, and so no cycle of actions does"
     )
     return Finding.judged("cycles", not rises, f"{what} ({_told(how)})", **how, gain=gain)
 

@@ -30,7 +30,7 @@ Read = Callable[[State], Hashable]
 #: From this many wrong remedies on nothing is left to lose.
 _SPENT: Final = next(number for number in count() if criteria.remedy_credit(number) == 0.0)
 #: The most situations of one tick that are kept where measures are unknown.
-_WIDEST: Final = 3_000
+_WIDEST: Final = 800
 _IDLE: Final = Malformed("", "stands for every action that does nothing")
 
 
@@ -108,16 +108,17 @@ class Searched:
     """What the search of one incident found.
 
     ``best`` is the largest score, of ``plan``; ``misrouted`` the largest with a wrong
-    page somewhere, of ``misrouted_plan`` (None where no page is wrong). ``risen`` is a
-    cycle with a gain: (gain, tick before, tick after) of the largest rise of the score
-    between two moments of the same situation. ``nodes`` situations were graded.
+    page somewhere, of ``misrouted_plan`` (None where no page is wrong). ``risen`` is the
+    largest rise of the score by an action that changed no fact, with the plan that ends in
+    it: facts only pile up, so every cycle consists of such actions. ``nodes`` situations
+    were graded.
     """
 
     best: float
     plan: tuple[Action, ...]
     misrouted: float | None
     misrouted_plan: tuple[Action, ...]
-    risen: tuple[float, int, int]
+    risen: tuple[float, tuple[Action, ...]]
     nodes: int
 
 
@@ -179,47 +180,55 @@ class Situations:
             frozenset((type(action), told) for told, action in self.classes.items()),
         )
 
+    def facts(self, state: State) -> Hashable:
+        """What was declared and done, whether or not it matters to the rubric."""
+        if self.exact:
+            return self.of(state)
+        facts = state.facts
+        pages = sorted(team for _, team in facts.pages)
+        remedies = sorted((str(remedy), service) for _, remedy, service in facts.remedies)
+        return (
+            state.closing,
+            facts.severity,
+            facts.root_cause,
+            tuple(pages),
+            tuple(remedies),
+        )
+
     def search(self) -> Searched:
         """Follow every class of action from every situation, tick by tick."""
         start = initial_state(self.incident)
-        layer: dict[Hashable, State] = {self.of(start): start}
-        scores: dict[Hashable, list[tuple[int, float]]] = {}
-        best, misrouted = (score(start, self.rubric), start), None
-        scores[self.of(start)] = [(0, best[0])]
+        layer = [(start, score(start, self.rubric))]
+        best = layer[0]
+        misrouted: tuple[State, float] | None = None
+        risen: tuple[float, tuple[Action, ...]] = (0.0, ())
         nodes = 1
         while layer:
-            following: dict[Hashable, State] = {}
-            for state in layer.values():
+            following: dict[Hashable, tuple[State, float]] = {}
+            for state, before in layer:
+                same = self.facts(state)
                 for action in self.classes.values():
                     after = transition(state, action)
-                    following.setdefault(self.of(after), after)
-            layer = {}
-            for situation, state in following.items():
-                value = score(state, self.rubric)
-                nodes += 1
-                if value > best[0]:
-                    best = value, state
-                if state.facts.wrong_pages and (misrouted is None or value > misrouted[0]):
-                    misrouted = value, state
-                if not state.is_closed:
-                    scores.setdefault(situation, []).append((state.tick, value))
-                    layer[situation] = state
-            if len(layer) > _WIDEST and not self.exact:
-                layer = dict(list(layer.items())[:_WIDEST])
+                    situation = self.of(after)
+                    found = following.get(situation)
+                    if found is None:
+                        found = following[situation] = (after, score(after, self.rubric))
+                    if found[1] > before + risen[0] and self.facts(after) == same:
+                        risen = (found[1] - before, after.actions)
+            nodes += len(following)
+            for state, value in following.values():
+                if value > best[1]:
+                    best = state, value
+                if state.facts.wrong_pages and (misrouted is None or value > misrouted[1]):
+                    misrouted = state, value
+            layer = [one for one in following.values() if not one[0].is_closed]
+            if not self.exact:
+                layer = layer[:_WIDEST]
         return Searched(
-            best[0],
-            best[1].actions,
-            None if misrouted is None else misrouted[0],
-            () if misrouted is None else misrouted[1].actions,
-            max((_rise(history) for history in scores.values()), default=(0.0, 0, 0)),
+            best[1],
+            best[0].actions,
+            None if misrouted is None else misrouted[1],
+            () if misrouted is None else misrouted[0].actions,
+            risen,
             nodes,
         )
-
-
-def _rise(history: list[tuple[int, float]]) -> tuple[float, int, int]:
-    """The largest gain between an earlier and a later moment."""
-    found, low = (0.0, 0, 0), history[0]
-    for moment in history[1:]:
-        found = max(found, (moment[1] - low[1], low[0], moment[0]))
-        low = min(low, moment, key=lambda one: one[1])
-    return found

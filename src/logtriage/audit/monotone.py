@@ -125,35 +125,35 @@ def _severity(incident: Incident) -> Fact:
     return Fact("severity", choices, (*pairs, ("none", "right")))
 
 
-def _chain(name: str, right: Action | None, wrong: Action | None) -> Fact:
+def _chain(name: str, right: Action | None, wrongs: dict[str, Action]) -> Fact:
     """Right is no worse than nothing, and nothing no worse than wrong."""
     choices: dict[str, tuple[Action, ...]] = {"none": (_WAIT,)}
-    better: list[tuple[str, str]] = []
+    choices |= {wrong: (action,) for wrong, action in wrongs.items()}
+    better = [(wrong, "none") for wrong in wrongs]
     if right is not None:
         choices["right"] = (right,)
-        better.append(("none", "right"))
-    if wrong is not None:
-        choices["wrong"] = (wrong,)
-        better.append(("wrong", "none"))
-    if right is not None and wrong is not None:
-        better.append(("wrong", "right"))
+        better += [("none", "right"), *((wrong, "right") for wrong in wrongs)]
     return Fact(name, choices, tuple(better))
 
 
 def _root(incident: Incident) -> Fact:
-    """The wrong one is a caller of the right one if there is any: a symptom."""
+    """Wrong in several ways: a caller (a symptom), a service of the same tier, any other."""
     topology, accepted = incident.topology, incident.truth.root_causes
-    near = [
-        topology.names[caller]
-        for root in sorted(accepted)
-        for caller in topology.callers[topology.index(root)]
-    ]
-    wrong = next((name for name in (*near, *topology.names) if name not in accepted), None)
-    return _chain(
-        "root cause",
-        IdentifyRootCause(min(accepted)) if accepted else None,
-        None if wrong is None else IdentifyRootCause(wrong),
-    )
+    roots = [topology.index(root) for root in sorted(accepted)]
+    symptoms = {topology.names[caller] for root in roots for caller in topology.callers[root]}
+    tiers = {topology.services[root].tier for root in roots}
+    wrongs: dict[str, Action] = {}
+    for service in topology.services:
+        if service.name not in accepted:
+            kind = (
+                "a symptom"
+                if service.name in symptoms
+                else "one of its tier"
+                if service.tier in tiers
+                else "another service"
+            )
+            wrongs.setdefault(kind, IdentifyRootCause(service.name))
+    return _chain("root cause", IdentifyRootCause(min(accepted)) if accepted else None, wrongs)
 
 
 def _page(incident: Incident) -> Fact:
@@ -162,7 +162,7 @@ def _page(incident: Incident) -> Fact:
     return _chain(
         "page",
         Escalate(min(accepted)) if accepted else None,
-        None if wrong is None else Escalate(wrong),
+        {} if wrong is None else {"wrong": Escalate(wrong)},
     )
 
 
@@ -176,7 +176,7 @@ def _remedy(incident: Incident) -> Fact:
         for remedy in REMEDIES
         if (remedy, service) not in accepted
     )
-    fact = _chain("remedy", Remediate(*min(accepted)) if accepted else None, wrong)
+    fact = _chain("remedy", Remediate(*min(accepted)) if accepted else None, {"wrong": wrong})
     # As many ticks for every choice as for a right remedy and a wrong one.
     choices = {name: (_WAIT, *actions) for name, actions in fact.choices.items()}
     if not accepted:
