@@ -14,7 +14,14 @@ from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.manifest import Manifest
 from logtriage.evaluation.runner import PolicyFailure, evaluate, play_episode, record_episode, steps
 from logtriage.evaluation.spec import RECORDED_TASK, Cell, RunSpec, plan
-from logtriage.evaluation.statistics import Interval, brier, mean_interval, paired_difference
+from logtriage.evaluation.statistics import (
+    Interval,
+    brier,
+    mean_interval,
+    paired_difference,
+    pass_at_k,
+    pass_hat_k,
+)
 from logtriage.evaluation.store import LoadedRun, load_run
 from logtriage.evaluation.summary import SOLVED, Row, summarise
 
@@ -36,6 +43,8 @@ __all__ = [
     "load_run",
     "mean_interval",
     "paired_difference",
+    "pass_at_k",
+    "pass_hat_k",
     "plan",
     "play_episode",
     "record_episode",
