@@ -84,7 +84,7 @@ class _Panel:
     def told(self, name: str) -> str:
         """A member's mean with its interval, in words."""
         one = self.intervals[name]
-        return f"{name} {one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]"
+        return f"{name} {one.mean:.4f} [{one.low:.4f}, {one.high:.4f}]"
 
 
 def _idle(panel: _Panel, first: Incident, subject: Subject) -> Finding:
