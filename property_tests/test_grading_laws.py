@@ -81,7 +81,7 @@ def test_the_grade_is_the_one_of_the_table(data: st.DataObject, incident: Incide
 def test_a_dismissal_is_the_one_of_the_table(data: st.DataObject, incident: Incident) -> None:
     """Remedies, blame and lost time before an ``Ignore``, more often than chance has them."""
     name = incident.topology.names[0]
-    acts = [
+    acts: list[Action] = [
         Remediate("restart", name),
         IdentifyRootCause(name),
         RequestMoreLogs(None),
