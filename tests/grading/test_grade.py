@@ -44,6 +44,7 @@ from logtriage.grading import (
     unscored,
 )
 from logtriage.incident import ClosingRules
+from logtriage.state import Play
 from logtriage.transition import play_jointly
 from tests.builders import (
     FIX,
@@ -493,7 +494,7 @@ def test_p1_is_what_these_tests_call_right() -> None:
 
 
 def test_the_ticks_of_joint_play_are_kept() -> None:
-    plays = [(0, RIGHT_CAUSE), (0, RIGHT_PAGE), (1, FIX)]
+    plays: list[Play] = [(0, RIGHT_CAUSE), (0, RIGHT_PAGE), (1, FIX)]
     state, _ = play_jointly(real_incident(), plays)
     assert grade(state).schedule == (0, 0, 1)
     assert grade(played(real_incident(), RIGHT_CAUSE, FIX)).schedule is None

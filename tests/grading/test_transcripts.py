@@ -40,6 +40,7 @@ from logtriage.grading import (
 )
 from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
+from logtriage.state import Play
 from logtriage.transition import play_jointly
 from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, RIGHT_SEVERITY, played, real_incident
 
@@ -365,7 +366,13 @@ def test_hostile_nesting_never_stops_the_stream() -> None:
 
 def test_joint_play_is_graded_by_its_ticks() -> None:
     incident = real_incident()
-    plays = [(0, RIGHT_CAUSE), (0, RIGHT_PAGE), (1, FIX), (1, Resolve()), (2, RIGHT_SEVERITY)]
+    plays: list[Play] = [
+        (0, RIGHT_CAUSE),
+        (0, RIGHT_PAGE),
+        (1, FIX),
+        (1, Resolve()),
+        (2, RIGHT_SEVERITY),
+    ]
     state, left = play_jointly(incident, plays)
     wires = [{**action_to_wire(action), "tick": when} for when, action in plays]
     transcript = Transcript(incident.id, tuple(wires), agent="three roles")
