@@ -25,6 +25,11 @@ DEMO_STAMP := $(DEMO_VENV)/.installed-$(PYTHON_TAG)
 TORCHRL_STAMP := $(TORCHRL_VENV)/.installed-$(PYTHON_TAG)
 RLLIB_STAMP := $(RLLIB_VENV)/.installed-$(PYTHON_TAG)
 
+MUTANTS_VENV ?= .venv-mutants
+MUTANTS ?= logtriage.grading.*
+FUZZ_VENV ?= .venv-fuzz
+FUZZ ?= --inputs 10000000
+
 DEMO_OUT ?= build/demo
 DEMO_INCIDENT := cascading_failure-v1/test/42
 DEMO_RECORDED ?= nezha/2023-01-30T115921
@@ -37,7 +42,8 @@ DEMO_EVAL := eval oracle expert first_error random --task all --split test --epi
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help demo install test lint format types layers unit properties bench-smoke bench bench-adapters \
-	test-versions test-wheel test-adapters test-multi-frameworks check-python clean
+	test-versions test-wheel test-adapters test-multi-frameworks \
+	mutants fuzz check-python clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -109,8 +115,21 @@ test-multi-frameworks: $(TORCHRL_STAMP) $(RLLIB_STAMP) ## TorchRL and RLlib play
 test-adapters: | check-python ## adapters against their frameworks, each in its own environment
 	scripts/test_adapters.sh $(PYTHON) $(ADAPTERS)
 
+mutants: ## mutation testing of the graders (an hour or two; not part of test)
+	$(PYTHON) -m venv $(MUTANTS_VENV)
+	$(MUTANTS_VENV)/bin/python $(PIP_INSTALL) -e '.[test]' 'mutmut==3.8.1'
+	HYPOTHESIS_PROFILE=mutants PATH="$(CURDIR)/$(MUTANTS_VENV)/bin:$$PATH" \
+		mutmut run --max-children 1 '$(MUTANTS)'
+	$(MUTANTS_VENV)/bin/mutmut results
+
+fuzz: ## hostile input for every parser (half an hour; not part of test)
+	$(PYTHON) -m venv $(FUZZ_VENV)
+	$(FUZZ_VENV)/bin/python $(PIP_INSTALL) -e . 'atheris==3.0.0'
+	$(FUZZ_VENV)/bin/python scripts/fuzz.py $(FUZZ)
+	$(FUZZ_VENV)/bin/python scripts/fuzz.py --hostile
+
 clean: ## remove environments, build products and caches
-	rm -rf .venv .venv-* $(VENV) build dist .benchmarks .hypothesis .import_linter_cache \
+	rm -rf .venv .venv-* $(VENV) build dist mutants .benchmarks .hypothesis .import_linter_cache \
 		.mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

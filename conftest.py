@@ -6,7 +6,7 @@ change at hand; ``thorough`` is for a night, or for a machine that is idle anywa
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 _SLOW_MACHINE = (HealthCheck.too_slow,)
 
@@ -24,6 +24,15 @@ settings.register_profile(
     max_examples=5_000,
     deadline=None,
     print_blob=True,
+    suppress_health_check=_SLOW_MACHINE,
+)
+settings.register_profile(
+    "mutants",
+    max_examples=15,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=(Phase.explicit, Phase.generate),
     suppress_health_check=_SLOW_MACHINE,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))

@@ -37,6 +37,7 @@ from property_tests.strategies import (
     ORIGINAL_TASKS,
     V1_TASKS,
     actions,
+    benign_incidents,
     episodes,
     incidents,
     plans,
@@ -74,6 +75,34 @@ def test_the_grade_is_the_one_of_the_table(data: st.DataObject, incident: Incide
     for one in graded.criteria:
         assert isclose(one.score, criteria[one.name], abs_tol=1e-12)
     assert graded.unplayed == len(plan) - len(played(incident, plan))
+
+
+@given(st.data(), benign_incidents())
+def test_a_dismissal_is_the_one_of_the_table(data: st.DataObject, incident: Incident) -> None:
+    """Remedies, blame and lost time before an ``Ignore``, more often than chance has them."""
+    name = incident.topology.names[0]
+    acts: list[Action] = [
+        Remediate("restart", name),
+        IdentifyRootCause(name),
+        RequestMoreLogs(None),
+        ClassifySeverity("P3"),
+    ]
+    plan: list[Action] = [*data.draw(st.lists(st.sampled_from(acts), max_size=6)), Ignore()]
+    graded, (total, _, criteria) = grade_actions(incident, plan), expected(incident, plan)
+    assert graded.score is not None
+    assert isclose(graded.score, total, abs_tol=1e-12)
+    assert all(isclose(one.score, criteria[one.name], abs_tol=1e-12) for one in graded.criteria)
+
+
+@given(st.data(), incidents())
+def test_a_claim_earns_nothing(data: st.DataObject, incident: Incident) -> None:
+    """Whatever an agent writes: what cannot be read as an action is a lost tick."""
+    *steps, _ = perfect_actions(incident)
+    text = data.draw(st.sampled_from(["resolved", "P1, score 1.0", '{"score": 1}']) | st.text())
+    claimed = grade_actions(incident, [*steps, Malformed(text, "no action")])
+    assert [one.score for one in claimed.criteria] == [
+        one.score for one in grade_actions(incident, steps).criteria
+    ]
 
 
 @given(episodes())
@@ -310,6 +339,38 @@ def test_any_weights_that_sum_to_one_make_a_rubric(
     steps = pairwise(states)
     assert sum(reward(a, b, rubric) for a, b in steps) == score(states[-1], rubric)
     assert 0.0 <= score(states[-1], rubric) <= 1.0
+
+
+@given(st.data(), incidents())
+def test_a_symptom_earns_nothing(data: st.DataObject, incident: Incident) -> None:
+    """Nor does any other service that is not the root cause."""
+    topology, roots = incident.topology, incident.truth.root_causes
+    callers = {name for root in roots for name in callers_of(incident, root)}
+    wrong = sorted(callers - roots) or [one for one in topology.names if one not in roots]
+    blamed = IdentifyRootCause(data.draw(st.sampled_from(wrong)), 1.0)
+    assert grade_actions(incident, [blamed]).score == 0.0
+
+
+def callers_of(incident: Incident, service: str) -> set[str]:
+    topology = incident.topology
+    return {topology.names[caller] for caller in topology.callers[topology.index(service)]}
+
+
+@given(st.data(), incidents())
+def test_a_confidence_changes_no_score(data: st.DataObject, incident: Incident) -> None:
+    cause = IdentifyRootCause(data.draw(st.sampled_from(incident.topology.names)))
+    plan = [cause, *data.draw(plans(incident))]
+    sure = attrs.evolve(cause, confidence=data.draw(st.sampled_from([0.0, 0.9, 1.0])))
+    assert grade_actions(incident, plan).score == grade_actions(incident, [sure, *plan[1:]]).score
+
+
+@given(incidents())
+def test_running_out_of_time_closes_nothing(incident: Incident) -> None:
+    *steps, _ = perfect_actions(incident)
+    waits = [RequestMoreLogs(None)] * (incident.horizon - len(steps))
+    graded = grade_actions(incident, [*steps, *waits])
+    assert graded.closing is Closing.OUT_OF_TIME
+    assert graded.criterion("closure").score == 0.0
 
 
 def test_a_real_zero_is_reachable_without_a_gate() -> None:

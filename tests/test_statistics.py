@@ -1,10 +1,21 @@
+from itertools import combinations
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import pytest
 
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.statistics import Interval, brier, mean_interval, paired_difference
+from logtriage.evaluation.statistics import (
+    LEVEL,
+    RESAMPLES,
+    Interval,
+    brier,
+    mean_interval,
+    paired_difference,
+    pass_at_k,
+    pass_hat_k,
+)
 
 
 def test_without_values_there_is_no_mean() -> None:
@@ -89,3 +100,95 @@ def test_unequal_lengths_are_no_pairs() -> None:
 )
 def test_brier_score(confidences: list[float], correct: list[bool], expected: float) -> None:
     assert brier(confidences, correct) == pytest.approx(expected)
+
+
+# -- against others and closed forms ------------------------------------------------------
+
+
+def grades(seed: int, count: int) -> list[float]:
+    """Something like grades: many zeros, many ones, the rest between."""
+    draws = np.random.default_rng(seed)
+    return [float(one) for one in np.clip(draws.normal(0.4, 0.6, count), 0.0, 1.0)]
+
+
+@pytest.mark.parametrize(("seed", "count"), [(0, 40), (1, 250), (2, 1_000)])
+def test_interval_is_that_of_scipy(seed: int, count: int) -> None:
+    stats: Any = pytest.importorskip("scipy.stats")
+    values = grades(seed, count)
+    found = mean_interval(values)
+    wanted = stats.bootstrap(
+        (values,),
+        np.mean,
+        n_resamples=5 * RESAMPLES,
+        confidence_level=LEVEL,
+        method="percentile",
+        rng=np.random.default_rng(7),
+    )
+    assert found is not None
+    # Two bootstraps of a few thousand draws agree to a few per cent of their width.
+    width = wanted.confidence_interval.high - wanted.confidence_interval.low
+    assert found.mean == pytest.approx(np.mean(values), abs=1e-12)
+    assert found.low == pytest.approx(wanted.confidence_interval.low, abs=0.06 * width)
+    assert found.high == pytest.approx(wanted.confidence_interval.high, abs=0.06 * width)
+
+
+def test_paired_interval_is_that_of_scipy() -> None:
+    stats: Any = pytest.importorskip("scipy.stats")
+    before = grades(3, 300)
+    after = [min(1.0, one + 0.1 * two) for one, two in zip(before, grades(4, 300), strict=True)]
+    found = paired_difference(before, after)
+    wanted = stats.bootstrap(
+        (before, after),
+        lambda old, new: np.mean(new) - np.mean(old),
+        paired=True,
+        vectorized=False,
+        n_resamples=2 * RESAMPLES,
+        confidence_level=LEVEL,
+        method="percentile",
+        rng=np.random.default_rng(8),
+    )
+    assert found is not None
+    width = wanted.confidence_interval.high - wanted.confidence_interval.low
+    assert found.low == pytest.approx(wanted.confidence_interval.low, abs=0.08 * width)
+    assert found.high == pytest.approx(wanted.confidence_interval.high, abs=0.08 * width)
+
+
+def test_pass_at_k_counts_the_samples_that_could_have_been_drawn() -> None:
+    """Both estimators are shares of all k-subsets of the attempts made."""
+    for attempts in range(1, 8):
+        for passed in range(attempts + 1):
+            outcomes = [True] * passed + [False] * (attempts - passed)
+            for k in range(1, attempts + 1):
+                samples = list(combinations(outcomes, k))
+                some = sum(any(one) for one in samples) / len(samples)
+                every = sum(all(one) for one in samples) / len(samples)
+                assert pass_at_k(passed, attempts, k) == pytest.approx(some)
+                assert pass_hat_k(passed, attempts, k) == pytest.approx(every)
+
+
+@pytest.mark.parametrize("chance", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_pass_at_k_is_unbiased(chance: float, k: int) -> None:
+    """Its mean over the binomial is 1 - (1 - p)**k, that of pass^k is p**k."""
+    stats: Any = pytest.importorskip("scipy.stats")
+    weights = stats.binom.pmf(range(9), 8, chance)
+    some = sum(w * pass_at_k(passed, 8, k) for passed, w in enumerate(weights))
+    every = sum(w * pass_hat_k(passed, 8, k) for passed, w in enumerate(weights))
+    assert some == pytest.approx(1 - (1 - chance) ** k)
+    assert every == pytest.approx(chance**k)
+
+
+def test_pass_at_k_of_very_many_attempts_is_a_number() -> None:
+    assert pass_at_k(1, 10_000, 100) == pytest.approx(0.01)
+    assert pass_hat_k(9_999, 10_000, 100) == pytest.approx(0.99)
+
+
+@pytest.mark.parametrize("estimate", [pass_at_k, pass_hat_k])
+def test_attempts_that_cannot_be_are_refused(estimate: Any) -> None:
+    with pytest.raises(InvalidInput, match="k must lie in 1 to 4, the attempts made; got 5"):
+        estimate(2, 4, 5)
+    with pytest.raises(InvalidInput, match="got 0"):
+        estimate(2, 4, 0)
+    for passed in (-1, 5):
+        with pytest.raises(InvalidInput, match=f"{passed} of 4 attempts cannot have passed"):
+            estimate(passed, 4, 1)

@@ -2,7 +2,7 @@
 
 import json
 
-from logtriage import Malformed, Resolve, grade
+from logtriage import Malformed, Resolve, grade, initial_state, make_incident
 from logtriage.grading import grade_to_json, unscored
 from tests.builders import (
     FIX,
@@ -45,3 +45,27 @@ def test_the_digest_is_part_of_it() -> None:
 def test_an_unscored_grade_has_a_null_score() -> None:
     data = grade_to_json(unscored(real_incident(), "timeout"))
     assert (data["status"], data["score"], data["cause"]) == ("unscored", None, "timeout")
+
+
+def test_the_keys_are_these_and_an_open_episode_has_no_closing() -> None:
+    open_one = grade_to_json(grade(initial_state(make_incident("single_crash-v1/test/0"))))
+    assert set(open_one) == {
+        "incident",
+        "task",
+        "rubric",
+        "rubric_digest",
+        "status",
+        "score",
+        "criteria",
+        "fault_kind",
+        "gate",
+        "gate_reason",
+        "closing",
+        "ticks",
+        "unplayed",
+        "cause",
+        "agent",
+        "digest",
+    }
+    assert (open_one["status"], open_one["closing"]) == ("scored", None)
+    assert type(open_one["status"]) is str

@@ -32,6 +32,7 @@ from logtriage import (
     transition,
 )
 from logtriage.grading import (
+    RECORDED,
     RUBRICS,
     Criterion,
     Gate,
@@ -43,6 +44,8 @@ from logtriage.grading import (
     unscored,
 )
 from logtriage.incident import ClosingRules
+from logtriage.state import Play
+from logtriage.transition import play_jointly
 from tests.builders import (
     FIX,
     P1,
@@ -330,7 +333,8 @@ def test_the_same_episode_has_the_same_digest() -> None:
     ],
 )
 def test_whatever_is_graded_changes_the_digest(other: dict[str, Any]) -> None:
-    assert digest(*other.pop("actions", PERFECT), **other) != digest(*PERFECT)
+    rest = {key: value for key, value in other.items() if key != "actions"}
+    assert digest(*other.get("actions", PERFECT), **rest) != digest(*PERFECT)
 
 
 def test_malformed_texts_change_the_digest() -> None:
@@ -487,3 +491,17 @@ def test_a_broken_measure_is_not_a_zero(rubric: Rubric) -> None:
 
 def test_p1_is_what_these_tests_call_right() -> None:
     assert real_incident().truth.severity is P1
+
+
+def test_the_ticks_of_joint_play_are_kept() -> None:
+    plays: list[Play] = [(0, RIGHT_CAUSE), (0, RIGHT_PAGE), (1, FIX)]
+    state, _ = play_jointly(real_incident(), plays)
+    assert grade(state).schedule == (0, 0, 1)
+    assert grade(played(real_incident(), RIGHT_CAUSE, FIX)).schedule is None
+
+
+def test_what_is_unscored_names_task_and_rubric() -> None:
+    graded = unscored(real_incident(), "the agent crashed", RECORDED)
+    assert (graded.task, graded.rubric) == ("hand-made", "recorded/1")
+    assert graded.rubric_digest == RECORDED.digest
+    assert unscored(real_incident(), "the agent crashed").rubric == DEFAULT.id

@@ -1,13 +1,14 @@
 """Rubrics as data: the table of DESIGN.md, and everything that is refused."""
 
 import math
+from functools import partial
 from typing import Any
 
 import attrs
 import pytest
 
 from logtriage import DEFAULT, Rubric, RubricError, State
-from logtriage.grading import RECORDED, RUBRICS, Criterion, Gate, Measured
+from logtriage.grading import RECORDED, RUBRICS, Criterion, Gate, Measure, Measured, criteria
 from logtriage.grading.criteria import root_cause
 
 
@@ -152,3 +153,23 @@ def test_whatever_decides_a_score_changes_the_digest(changes: dict[str, Any]) ->
 
 def test_built_in_digests_are_distinct() -> None:
     assert len({one.digest for one in RUBRICS.values()}) == len(RUBRICS)
+
+
+class Constant:
+    """A measure that is an object: it has no name of its own."""
+
+    def __call__(self, state: State) -> Measured:  # noqa: ARG002
+        return (1.0, "always")
+
+
+def test_a_measure_without_a_name_is_digested_by_its_type() -> None:
+    def digest_with(measure: Measure) -> str:
+        return Rubric(id="mine/1", criteria=(Criterion("one", 1.0, measure),)).digest
+
+    assert digest_with(Constant()) == digest_with(Constant())
+    assert digest_with(Constant()) != digest_with(partial(criteria.severity))
+
+
+def test_the_message_for_a_missing_id_says_so() -> None:
+    with pytest.raises(RubricError, match=r"^a rubric needs an id$"):
+        attrs.evolve(DEFAULT, id="")

@@ -31,6 +31,7 @@ from logtriage import (
 )
 from logtriage.codec import encode_transcript
 from logtriage.grading import (
+    RECORDED,
     Criterion,
     GradeStatus,
     grade_actions,
@@ -39,6 +40,8 @@ from logtriage.grading import (
 )
 from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
+from logtriage.state import Play
+from logtriage.transition import play_jointly
 from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, RIGHT_SEVERITY, played, real_incident
 
 ID = "cascading_failure-v1/test/42"
@@ -356,3 +359,65 @@ def test_hostile_nesting_never_stops_the_stream() -> None:
     assert len(grades) + len(errors) == len(lines)
     assert grades
     assert errors
+
+
+# -- what is handed on ------------------------------------------------------------------
+
+
+def test_joint_play_is_graded_by_its_ticks() -> None:
+    incident = real_incident()
+    plays: list[Play] = [
+        (0, RIGHT_CAUSE),
+        (0, RIGHT_PAGE),
+        (1, FIX),
+        (1, Resolve()),
+        (2, RIGHT_SEVERITY),
+    ]
+    state, left = play_jointly(incident, plays)
+    wires = [{**action_to_wire(action), "tick": when} for when, action in plays]
+    transcript = Transcript(incident.id, tuple(wires), agent="three roles")
+    graded = grade_transcript(transcript, resolve=only(incident))
+    assert left == graded.unplayed == 1
+    assert graded == grade(state, unplayed=left, agent="three roles")
+    assert graded.schedule == (0, 0, 1, 1)
+
+
+def test_joint_play_that_failed_keeps_its_actions() -> None:
+    incident = real_incident()
+    wires = [{**action_to_wire(one), "tick": 0} for one in (RIGHT_CAUSE, RIGHT_PAGE)]
+    transcript = Transcript(incident.id, tuple(wires), status="a role crashed")
+    graded = grade_transcript(transcript, RECORDED, resolve=only(incident))
+    assert (graded.status, graded.cause) == (GradeStatus.UNSCORED, "a role crashed")
+    assert graded.actions == (RIGHT_CAUSE, RIGHT_PAGE)
+    assert (graded.rubric, graded.rubric_digest) == (RECORDED.id, RECORDED.digest)
+
+
+def test_actions_after_the_closing_one_are_counted() -> None:
+    incident = real_incident()
+    wires = [action_to_wire(one) for one in (Resolve(), FIX, FIX)]
+    graded = grade_transcript(Transcript(incident.id, tuple(wires)), resolve=only(incident))
+    assert graded.unplayed == 2
+
+
+def test_a_file_is_graded_by_the_rubric_and_incidents_that_were_given(tmp_path: Path) -> None:
+    incident = real_incident()
+    path = tmp_path / "runs.jsonl"
+    path.write_text(encode_transcript(transcript_of(played(incident, RIGHT_CAUSE))) + "\n")
+    (graded,) = grade_jsonl(path, RECORDED, resolve=only(incident))
+    assert (graded.rubric, graded.score) == ("recorded/1", 1.0)
+
+
+def test_the_place_of_an_error_is_named_once() -> None:
+    def resolve(incident_id: str) -> Incident:
+        raise TranscriptError("no such recording", source=incident_id, line=3)
+
+    line = encode_transcript(transcript_of(played(real_incident(), FIX)))
+    with pytest.raises(TranscriptError) as caught:
+        list(grade_jsonl(io.StringIO(line), resolve=resolve))
+    assert str(caught.value) == "<stream>:1: no such recording"
+
+
+def test_what_is_no_action_is_named_by_its_type() -> None:
+    listed: Any = [FIX, 7]
+    with pytest.raises(InvalidInput, match=r"actions\[1\]: .* got int$"):
+        grade_actions(real_incident(), listed)

@@ -19,9 +19,12 @@ from logtriage import (
     initial_state,
     make_incident,
     observe,
+    play,
     random_topology,
 )
-from logtriage.grading import grade
+from logtriage.audit.scoring import Scorer, alike
+from logtriage.audit.search import best_blind_policy, best_constant_list
+from logtriage.grading import DEFAULT, grade, score
 from logtriage.policies import ConstantPolicy
 from tests.builders import (
     FIX,
@@ -33,13 +36,16 @@ from tests.builders import (
     final_state,
     real_incident,
 )
-from tests.search import alike, best_constant_list, mean_score
 
 every_v1_task = pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
 
 
 def drawn(task: TaskSpec, split: str, count: int) -> list[Incident]:
     return [make_incident(one) for one in incident_ids(task.id, split, count)]
+
+
+def scorer(incidents: list[Incident]) -> Scorer:
+    return Scorer(incidents, DEFAULT)
 
 
 def test_the_list_is_played_in_order_and_then_resolved() -> None:
@@ -73,8 +79,8 @@ def test_a_name_that_the_topology_lacks_is_malformed_there() -> None:
 
 @every_v1_task
 def test_the_best_constant_list_is_a_bad_policy(task: TaskSpec) -> None:
-    found = best_constant_list(drawn(task, "train", 2_000))
-    on_test = mean_score(alike(drawn(task, "test", 2_000)), found.actions)
+    found = best_constant_list(scorer(drawn(task, "train", 2_000)))
+    on_test = scorer(drawn(task, "test", 2_000)).mean(found.actions)
     # The search found something worth having on the incidents it was made for ...
     assert found.mean >= 0.15
     # ... and yet guessing does not pay.
@@ -97,12 +103,12 @@ def test_grouping_incidents_changes_no_mean(task: TaskSpec) -> None:
     assert len(groups) < 150
     assert sum(count for _, count in groups) == 150
     for actions in lists:
-        each = [mean_score([(one, 1)], actions) for one in incidents]
-        assert mean_score(groups, actions) == pytest.approx(sum(each) / 150, abs=1e-12)
+        each = [score(play(one, actions)[0]) for one in incidents]
+        assert scorer(incidents).mean(actions) == pytest.approx(sum(each) / 150, abs=1e-12)
 
 
 def test_the_search_finds_the_answer_where_there_is_but_one() -> None:
-    found = best_constant_list([real_incident()] * 20)
+    found = best_constant_list(scorer([real_incident()] * 20))
     assert found.mean == 1.0
     assert set(found.actions) == {ClassifySeverity(P1), RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()}
     assert found.actions[-1] == Resolve()
@@ -110,10 +116,22 @@ def test_the_search_finds_the_answer_where_there_is_but_one() -> None:
 
 def test_the_search_does_no_worse_than_any_single_action() -> None:
     incidents = drawn(V1_TASKS[2], "train", 100)
-    found = best_constant_list(incidents)
-    groups = alike(incidents)
+    found = best_constant_list(scorer(incidents))
     for severity in ("P1", "P2", "P3"):
         declared = ClassifySeverity(severity)
         for closer in (Resolve(), Ignore()):
-            assert found.mean >= mean_score(groups, (declared, closer))
+            assert found.mean >= scorer(incidents).mean((declared, closer))
     assert all(one.topology is SEVEN_SERVICES for one in incidents)
+
+
+def test_the_local_search_improves_on_what_it_starts_from() -> None:
+    incidents = drawn(V1_TASKS[0], "train", 200)
+    start = (Remediate(Remedy.RESTART, "user-db"), Resolve())
+    found = best_blind_policy(scorer(incidents), [start])
+    assert found.mean > scorer(incidents).mean(start) + 0.05
+    assert found.mean == pytest.approx(scorer(incidents).mean(found.actions))
+
+
+def test_the_local_search_finds_the_answer_where_there_is_but_one() -> None:
+    found = best_blind_policy(scorer([real_incident()]), [(Resolve(),)])
+    assert found.mean == 1.0

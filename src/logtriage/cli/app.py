@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from logtriage import __version__
+from logtriage.cli.auditing import audit_
 from logtriage.cli.catalog import show, tasks
 from logtriage.cli.converting import convert
 from logtriage.cli.evaluating import compare, evaluate_, report
@@ -57,6 +58,7 @@ app.command()(convert)
 app.command()(compare)
 app.command()(report)
 app.command()(serve)
+app.command("audit")(audit_)
 app.add_typer(importing, name="import")
 importing.command()(nezha)
 importing.command()(labelled)

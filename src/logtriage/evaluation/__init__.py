@@ -25,7 +25,14 @@ from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.manifest import Manifest
 from logtriage.evaluation.runner import Recorder, evaluate
 from logtriage.evaluation.spec import RECORDED_TASK, Cell, RunSpec, plan
-from logtriage.evaluation.statistics import Interval, brier, mean_interval, paired_difference
+from logtriage.evaluation.statistics import (
+    Interval,
+    brier,
+    mean_interval,
+    paired_difference,
+    pass_at_k,
+    pass_hat_k,
+)
 from logtriage.evaluation.store import LoadedRun, load_run
 from logtriage.evaluation.summary import SOLVED, Row, summarise
 
@@ -52,6 +59,8 @@ __all__ = [
     "locate",
     "mean_interval",
     "paired_difference",
+    "pass_at_k",
+    "pass_hat_k",
     "plan",
     "play_episode",
     "play_joint_episode",

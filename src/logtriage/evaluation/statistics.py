@@ -1,4 +1,4 @@
-"""Means with intervals, paired differences, and the calibration of confidences.
+"""Means with intervals, paired differences, repeated attempts, and calibration.
 
 Intervals are percentile bootstrap intervals: the mean of :data:`RESAMPLES` samples
 drawn with replacement, cut at the outer percentiles. The draws come from a generator
@@ -7,7 +7,7 @@ the luck of the draw of incidents, and of nothing else.
 """
 
 from collections.abc import Sequence
-from math import fsum
+from math import comb, fsum
 from typing import Final
 
 import attrs
@@ -60,6 +60,46 @@ def paired_difference(before: Sequence[float], after: Sequence[float]) -> Interv
     if len(before) != len(after):
         raise InvalidInput(f"{len(before)} values cannot be paired with {len(after)}")
     return mean_interval([new - old for old, new in zip(before, after, strict=True)])
+
+
+def pass_at_k(passed: int, attempts: int, k: int) -> float:
+    """The chance that at least one of ``k`` attempts passes, from ``attempts`` made.
+
+    The unbiased estimate 1 - C(n - c, k) / C(n, k) with c of n attempts passed [1]_. Of
+    several incidents take the mean; its interval is that of :func:`mean_interval` over
+    incidents.
+
+    Raises:
+        InvalidInput: unless 1 <= k <= attempts and 0 <= passed <= attempts.
+
+    .. [1] M. Chen et al., "Evaluating Large Language Models Trained on Code",
+       arXiv:2107.03374, section 2.1.
+    """
+    _check_attempts(passed, attempts, k)
+    return 1.0 - comb(attempts - passed, k) / comb(attempts, k)
+
+
+def pass_hat_k(passed: int, attempts: int, k: int) -> float:
+    """The chance that all of ``k`` attempts pass (pass^k), from ``attempts`` made.
+
+    The unbiased estimate C(c, k) / C(n, k) with c of n attempts passed [1]_: how far an
+    agent can be relied on, where :func:`pass_at_k` says what it can do at best.
+
+    Raises:
+        InvalidInput: as :func:`pass_at_k`.
+
+    .. [1] S. Yao et al., "tau-bench: A Benchmark for Tool-Agent-User Interaction in
+       Real-World Domains", arXiv:2406.12045, section 3.
+    """
+    _check_attempts(passed, attempts, k)
+    return comb(passed, k) / comb(attempts, k)
+
+
+def _check_attempts(passed: int, attempts: int, k: int) -> None:
+    if not 0 <= passed <= attempts:
+        raise InvalidInput(f"{passed} of {attempts} attempts cannot have passed")
+    if not 1 <= k <= attempts:
+        raise InvalidInput(f"k must lie in 1 to {attempts}, the attempts made; got {k}")
 
 
 def brier(confidences: Sequence[float], correct: Sequence[bool]) -> float | None:

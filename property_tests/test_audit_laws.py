@@ -1,0 +1,93 @@
+"""Laws behind the exact search: equal situations stay equal, and nothing beats what it finds."""
+
+from functools import lru_cache
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logtriage import Action, Incident, State, make_incident, play, transition
+from logtriage.audit.exact import Searched, Situations
+from logtriage.audit.scoring import Scorer, fitted
+from logtriage.grading import RUBRICS, rubric_of, score
+from property_tests.strategies import ORIGINAL_TASKS, V1_TASKS, incident_ids, incidents, plans
+
+ALL_TASKS = V1_TASKS + ORIGINAL_TASKS
+#: One incident of each kind that is searched apart.
+SEARCHED = (
+    *(f"single_crash-v1/test/{number}" for number in range(3)),
+    *(f"{task.id}/test/0" for task in ORIGINAL_TASKS[:2]),
+)
+
+
+@given(st.data(), incidents(ALL_TASKS))
+def test_a_class_stands_for_all_its_actions(data: st.DataObject, incident: Incident) -> None:
+    """Any list, with each action replaced by the one that stands for its class, earns the same."""
+    situations = Situations(incident, rubric_of(incident))
+    assert situations.exact
+    plan = data.draw(plans(incident))
+    one = two = play(incident, ())[0]
+    for action in plan:
+        if one.is_closed:
+            break
+        one = transition(one, action)
+        two = transition(two, situations.classes[situations.class_of(action)])
+        assert situations.of(one) == situations.of(two)
+        assert score(one) == score(two)
+
+
+@given(st.data(), incidents(ALL_TASKS))
+def test_equal_situations_have_equal_scores_now_and_later(
+    data: st.DataObject, incident: Incident
+) -> None:
+    situations = Situations(incident, rubric_of(incident))
+    ticks = data.draw(st.integers(1, min(5, incident.horizon)))
+
+    def drawn() -> State:
+        plan = data.draw(plans(incident, max_size=ticks))
+        return play(incident, [*plan, *[idle(situations)] * ticks][:ticks])[0]
+
+    one, two = drawn(), drawn()
+    if situations.of(one) != situations.of(two) or one.tick != two.tick:
+        return
+    assert score(one) == score(two)
+    for action in data.draw(plans(incident)):
+        if one.is_closed:
+            break
+        one, two = transition(one, action), transition(two, action)
+        assert situations.of(one) == situations.of(two)
+        assert score(one) == score(two)
+
+
+def idle(situations: Situations) -> Action:
+    return next(iter(situations.classes.values()))
+
+
+@lru_cache
+def searched(incident_id: str) -> Searched:
+    incident = make_incident(incident_id)
+    return Situations(incident, rubric_of(incident)).search()
+
+
+@given(st.data(), st.sampled_from(SEARCHED))
+def test_no_list_beats_what_the_search_found(data: st.DataObject, incident_id: str) -> None:
+    incident, found = make_incident(incident_id), searched(incident_id)
+    state, _ = play(incident, data.draw(plans(incident)))
+    assert score(state) <= found.best
+    assert score(play(incident, found.plan)[0]) == found.best
+    assert found.misrouted is not None
+    if state.facts.wrong_pages:
+        assert score(state) <= found.misrouted
+    wrong, _ = play(incident, found.misrouted_plan)
+    assert wrong.facts.wrong_pages
+    assert score(wrong) == found.misrouted
+
+
+@given(st.data(), st.lists(incident_ids(ALL_TASKS), min_size=1, max_size=5))
+def test_the_scorer_agrees_with_the_grader(data: st.DataObject, ids: list[str]) -> None:
+    drawn = [make_incident(one) for one in ids]
+    rubric = data.draw(st.sampled_from([RUBRICS["logtriage/1"], rubric_of(drawn[0])]))
+    chosen = [data.draw(plans(one)) for one in drawn]
+    scorer = Scorer(drawn, rubric)
+    for row, plan in zip(scorer.by_kind(chosen), chosen, strict=True):
+        for value, one in zip(row.tolist(), scorer.kinds, strict=True):
+            assert value == score(play(one, fitted(plan, one.topology))[0], rubric)

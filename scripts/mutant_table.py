@@ -1,0 +1,69 @@
+"""Which law kills which broken grader, and which checks of the audit notice it.
+
+    python scripts/mutant_table.py          # Markdown, some ten minutes; needs the test extra
+
+For each mutant the first law that fails (there may be more), in the order in which
+``tests/audit/test_mutants.py`` tries them; and every check that fails in an audit of two
+tasks with small samples. Graders that are broken in code have no rubric to audit.
+"""
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import attrs
+from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from logtriage.audit import QUICK, audit
+from logtriage.audit.mutants import MUTANTS, Mutant
+from tests.audit import test_mutants
+from tests.audit.broken import NAMES
+
+SIZES = attrs.evolve(QUICK, kinds=2, same=2, slow=2, panel=20)
+AUDITED = {
+    "single_crash-v1": ("monotone", "floor"),
+    "silent_degradation-v1": ("ceiling", "farming", "monotone", "stability"),
+}
+
+
+def fresh_laws() -> ModuleType:
+    settings.load_profile("kill")
+    spec = spec_from_file_location("laws_that_kill", Path(test_mutants.original_laws.__file__))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def noticed(mutant: Mutant) -> set[str]:
+    reports = (
+        audit(task, mutant.rubric, sizes=SIZES, families=families)
+        for task, families in AUDITED.items()
+    )
+    return {check for report in reports for check in report.failed}
+
+
+def main() -> None:
+    laws, rubrics = fresh_laws(), {one.name: one for one in MUTANTS}
+    print("| mutant | what is wrong | first law that kills it | checks that notice it |")
+    print("| --- | --- | --- | --- |")
+    for name in NAMES:
+        killers = (
+            law
+            for law, check in test_mutants.all_laws(laws).items()
+            if test_mutants.killed(name, check, laws)
+        )
+        wrong, checks = "broken in code", "–"
+        if name in rubrics:
+            wrong = rubrics[name].wrong
+            checks = ", ".join(f"`{one}`" for one in sorted(noticed(rubrics[name]))) or "none"
+        law = next(killers, "none").removeprefix("test_")
+        print(f"| `{name}` | {wrong} | `{law}` | {checks} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

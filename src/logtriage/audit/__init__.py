@@ -1,0 +1,29 @@
+"""The audit of a grader: can its scores be trusted?
+
+>>> from logtriage.audit import QUICK, audit
+>>> audit("single_crash-v1", families=["ceiling"], sizes=QUICK).passed
+True
+
+Any task and any rubric can be audited, one's own included: see ``docs/audit.md``.
+"""
+
+from logtriage.audit.findings import Finding, Report, Verdict
+from logtriage.audit.limits import FULL, QUICK, STANDARD, Sizes, Thresholds
+from logtriage.audit.run import FAMILIES, audit
+from logtriage.audit.subject import Draw, Subject, subject_of
+
+__all__ = [
+    "FAMILIES",
+    "FULL",
+    "QUICK",
+    "STANDARD",
+    "Draw",
+    "Finding",
+    "Report",
+    "Sizes",
+    "Subject",
+    "Thresholds",
+    "Verdict",
+    "audit",
+    "subject_of",
+]

@@ -1,0 +1,90 @@
+"""What an audit says: one finding a check, with the evidence for its verdict."""
+
+from enum import StrEnum
+from typing import Any
+
+import attrs
+
+
+class Verdict(StrEnum):
+    """How a check came out. Only ``FAILED`` counts against the subject."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    REPORTED = "reported"
+    SKIPPED = "skipped"
+
+
+@attrs.frozen
+class Finding:
+    """One check: its name, its verdict, a sentence of evidence, and the figures behind it.
+
+    ``summary`` says what was found, also where the check passed. ``evidence`` is JSON
+    data. A skipped check says why it does not apply; a reported one has no threshold.
+    """
+
+    check: str
+    verdict: Verdict
+    summary: str
+    evidence: dict[str, Any] = attrs.field(factory=dict)
+
+    @classmethod
+    def judged(cls, check: str, passed: bool, summary: str, **evidence: Any) -> "Finding":
+        """A finding that passed or failed."""
+        return cls(check, Verdict.PASSED if passed else Verdict.FAILED, summary, evidence)
+
+    @classmethod
+    def skipped(cls, check: str, why: str) -> "Finding":
+        """A check that does not apply, with the reason."""
+        return cls(check, Verdict.SKIPPED, why)
+
+
+@attrs.frozen
+class Report:
+    """The findings on one subject, in the order of the checks."""
+
+    subject: str
+    rubric: str
+    rubric_digest: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check failed."""
+        return not self.failed
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The names of the checks that failed."""
+        return tuple(one.check for one in self.findings if one.verdict is Verdict.FAILED)
+
+    def finding(self, check: str) -> Finding:
+        """The finding of a check that was made.
+
+        Raises:
+            KeyError: if it was not.
+        """
+        for one in self.findings:
+            if one.check == check:
+                return one
+        raise KeyError(check)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """One JSON object a finding."""
+        return [
+            finding_to_json(self.subject, self.rubric, self.rubric_digest, one)
+            for one in self.findings
+        ]
+
+
+def finding_to_json(subject: str, rubric: str, digest: str, finding: Finding) -> dict[str, Any]:
+    """A finding as JSON data, with what it is about."""
+    return {
+        "subject": subject,
+        "rubric": rubric,
+        "rubric_digest": digest,
+        "check": finding.check,
+        "verdict": str(finding.verdict),
+        "summary": finding.summary,
+        "evidence": finding.evidence,
+    }

@@ -1,0 +1,258 @@
+"""No answer leaks: what is shown before the first inspection, against the truth.
+
+Two kinds of features. *Nuisances* must carry nothing: ids, seeds, numbers of lines, the
+order in which things are listed, white space. *Evidence* may and should carry something:
+which services alert, what changed, who writes. The first are tested, the second reported.
+
+A nuisance is tested by its mutual information with each part of the truth, estimated by
+plugging in the observed frequencies [1]_. That estimate is above 0 even where there is
+nothing to find, so it is compared with the same estimate after the truth was shuffled
+among the incidents. All pairs of feature and answer are tested at once by the largest
+standardised value of each shuffle [2]_, so that many tests do not make an alarm.
+
+.. [1] L. Paninski, "Estimation of entropy and mutual information", Neural Computation
+   15 (2003), doi:10.1162/089976603321780272.
+.. [2] P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing", Wiley 1993
+   (the single-step maxT procedure).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.audit.findings import Finding, Verdict
+from logtriage.audit.limits import Sizes, Thresholds
+from logtriage.audit.subject import Subject
+from logtriage.errors import LogTriageError
+from logtriage.incident import Incident
+from logtriage.observation import Observation, observe
+from logtriage.rendering import render_observation
+from logtriage.rng import hash_name
+from logtriage.state import initial_state
+from logtriage.tasks import parse_incident_id
+
+Codes = NDArray[np.int64]
+#: Stands for *not defined here*: such incidents are left out of a test.
+_UNDEFINED: Final = None
+#: Features that the directory may tell of: the team is read from it.
+_OF_DIRECTORY: Final = ("owners overridden", "characters in the directory")
+Shown = tuple[int, Incident, Observation, str]
+
+
+def leaks(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Finding]:
+    """The checks ``variety``, ``leaks`` and ``evidence``."""
+    shown = []
+    for number, incident in enumerate(subject.incidents("train", sizes.leaks)):
+        screen = observe(initial_state(incident))
+        shown.append((number, incident, screen, render_observation(screen)))
+    answers = {name: _codes(map(read, shown)) for name, read in _ANSWERS.items()}
+    varied = {name: codes for name, codes in answers.items() if len(np.unique(codes)) > 1}
+    whole = Counter(_whole_answer(one) for one in shown)
+    share = whole.most_common(1)[0][1] / len(shown)
+    yield Finding.judged(
+        "variety",
+        share <= limits.blind,
+        f"the commonest of {len(whole):,} different truths is that of {share:.1%} of "
+        f"{len(shown):,} incidents, at most {limits.blind:.0%} wanted",
+        truths=len(whole),
+        commonest=share,
+        threshold=limits.blind,
+    )
+    if not varied:
+        why = "the truth never varies: it is known before anything is shown"
+        yield Finding.judged("leaks", False, why)
+        yield Finding.skipped("evidence", why)
+        return
+    yield _nuisances(shown, varied, sizes, limits)
+    yield _evidence(shown, varied)
+
+
+# -- the truth, in parts --------------------------------------------------------------
+
+
+def _least(names: Any) -> Hashable:
+    return min(names, default=None)
+
+
+_ANSWERS: Final[dict[str, Callable[[Shown], Hashable]]] = {
+    "severity": lambda one: one[1].truth.severity,
+    "root cause": lambda one: _least(one[1].truth.root_causes),
+    "fault": lambda one: None if one[1].truth.fault is None else one[1].truth.fault.kind,
+    "team": lambda one: _least(one[1].truth.teams),
+    "remedy": lambda one: _least(str(remedy) for remedy, _ in one[1].truth.remedies),
+}
+
+
+def _whole_answer(one: Shown) -> Hashable:
+    truth = one[1].truth
+    return truth.severity, truth.root_causes, truth.teams, truth.remedies
+
+
+# -- what must carry nothing -------------------------------------------------------------
+
+
+def _sign(services: Sequence[str], screen: Observation) -> Hashable:
+    """Whether the first service listed stands before the last one in the topology."""
+    if len(services) < 2 or services[0] == services[-1]:
+        return _UNDEFINED
+    index = screen.topology.index
+    return index(services[0]) < index(services[-1])
+
+
+def _seed(one: Shown) -> int:
+    try:
+        return parse_incident_id(one[1].id).seed
+    except LogTriageError:  # ids of one's own carry no seed that could be read
+        return 0
+
+
+def _directory(one: Shown) -> str:
+    return next((line for line in one[3].splitlines() if line.startswith("DIRECTORY")), "")
+
+
+_NUISANCES: Final[dict[str, Callable[[Shown], Hashable]]] = {
+    "number modulo 2": lambda one: one[0] % 2,
+    "number modulo 3": lambda one: one[0] % 3,
+    "number modulo 5": lambda one: one[0] % 5,
+    "number modulo 7": lambda one: one[0] % 7,
+    "number, in blocks of 500": lambda one: one[0] // 500,
+    "characters in the id": lambda one: len(one[1].id),
+    "seed, low bits": lambda one: _seed(one) & 15,
+    "seed, high bits": lambda one: (_seed(one) >> 58) & 15,
+    "order of alerts": lambda one: _sign([a.service for a in one[2].alerts], one[2]),
+    "order of lines": lambda one: _sign([a.service for a in one[2].window], one[2]),
+    "order of levels": lambda one: _levels(one[2]),
+    "second of the first line": lambda one: one[2].window[0].second if one[2].window else -1,
+    "lines in the window": lambda one: len(one[2].window),
+    "blanks at the ends of lines": lambda one: sum(
+        line != line.strip() for line in one[3].splitlines()
+    ),
+    "owners overridden": lambda one: sum(
+        owner != usual
+        for owner, usual in zip(one[1].directory, one[1].topology.owners, strict=True)
+    ),
+    "characters in the directory": lambda one: len(_directory(one)) // 8,
+}
+
+
+def _levels(screen: Observation) -> Hashable:
+    levels = [line.level for line in screen.window]
+    return levels[0] < levels[-1] if levels and levels[0] != levels[-1] else _UNDEFINED
+
+
+def _nuisances(
+    shown: list[Shown], answers: dict[str, Codes], sizes: Sizes, limits: Thresholds
+) -> Finding:
+    pairs: list[tuple[str, str, Codes, Codes]] = []
+    for name, read in _NUISANCES.items():
+        values = [read(one) for one in shown]
+        defined = np.array([value is not _UNDEFINED for value in values])
+        codes = _codes(value for value in values if value is not _UNDEFINED)
+        if len(codes) and len(np.unique(codes)) > 1:
+            for answer in answers:
+                if answer != "team" or name not in _OF_DIRECTORY:
+                    pairs.append((name, answer, codes, np.flatnonzero(defined)))
+    seen = np.array([mutual_information(f, answers[a][at]) for _, a, f, at in pairs])
+    draws = np.random.default_rng(hash_name("audit of leaks"))
+    shuffled = np.empty((sizes.permutations, len(pairs)))
+    for row in range(sizes.permutations):
+        order = draws.permutation(len(shown))
+        mixed = {name: codes[order] for name, codes in answers.items()}
+        shuffled[row] = [mutual_information(f, mixed[a][at]) for _, a, f, at in pairs]
+    centre, spread = shuffled.mean(axis=0), np.maximum(shuffled.std(axis=0), 1e-12)
+    highest = ((shuffled - centre) / spread).max(axis=1)
+    scaled = (seen - centre) / spread
+    chance = (1 + (highest[:, np.newaxis] >= scaled).sum(axis=0)) / (1 + sizes.permutations)
+    leaking = [
+        {"feature": f, "answer": a, "bits": bits, "by_chance": base, "p": p}
+        for (f, a, _, _), bits, base, p in zip(
+            pairs, seen.tolist(), centre.tolist(), chance.tolist(), strict=True
+        )
+        if p <= limits.leak
+    ]
+    worst = int(scaled.argmax())
+    lead = "; ".join(
+        f"{one['feature']} tells {one['bits']:.3f} bits of the {one['answer']} (p {one['p']:.3g})"
+        for one in leaking
+    )
+    return Finding.judged(
+        "leaks",
+        not leaking,
+        lead
+        or f"{len(pairs)} pairs of feature and answer on {len(shown):,} incidents: nothing beyond "
+        f"chance; nearest {pairs[worst][0]} and {pairs[worst][1]}, {seen[worst]:.4f} bits where "
+        f"shuffling gives {centre[worst]:.4f} (family-wise p {chance[worst]:.2g})",
+        pairs=len(pairs),
+        incidents=len(shown),
+        permutations=sizes.permutations,
+        leaking=leaking,
+        least_p=float(chance.min()),
+    )
+
+
+# -- what may carry something -------------------------------------------------------------
+
+_EVIDENCE: Final[dict[str, Callable[[Shown], Hashable]]] = {
+    "which services alert": lambda one: frozenset(a.service for a in one[2].alerts),
+    "first service that alerts": lambda one: one[2].alerts[0].service if one[2].alerts else None,
+    "number of alerts": lambda one: len(one[2].alerts),
+    "names of the alerts": lambda one: frozenset(a.name for a in one[2].alerts),
+    "recent changes": lambda one: frozenset((c.service, c.kind) for c in one[2].changes),
+    "who writes most lines": lambda one: (
+        Counter(a.service for a in one[2].window).most_common(1)[0][0] if one[2].window else None
+    ),
+    "characters on the screen": lambda one: len(one[3]) // 50,
+}
+
+
+def _evidence(shown: list[Shown], answers: dict[str, Codes]) -> Finding:
+    """How often the best guess from one feature alone is right, on the other half."""
+    half = len(shown) // 2
+    table: dict[str, dict[str, float]] = {}
+    plain = {name: _guessed(np.zeros_like(codes), codes, half) for name, codes in answers.items()}
+    for name, read in _EVIDENCE.items():
+        codes = _codes(map(read, shown))
+        table[name] = {answer: _guessed(codes, truth, half) for answer, truth in answers.items()}
+    feature, answer = max(
+        ((f, a) for f in table for a in answers),
+        key=lambda pair: table[pair[0]][pair[1]] - plain[pair[1]],
+    )
+    return Finding(
+        "evidence",
+        Verdict.REPORTED,
+        f"the best guess from one honest feature of the first screen: {answer} from "
+        f"{feature!r}, right in {table[feature][answer]:.1%} where the commonest answer is in "
+        f"{plain[answer]:.1%}",
+        {"guess": table, "commonest": plain, "incidents": len(shown)},
+    )
+
+
+def _guessed(feature: Codes, answer: Codes, half: int) -> float:
+    """Learn the commonest answer of each value on one half, and guess on the other."""
+    counts = np.zeros((int(feature.max()) + 1, int(answer.max()) + 1))
+    np.add.at(counts, (feature[:half], answer[:half]), 1.0)
+    known = counts.sum(axis=1) > 0
+    guess = np.where(known, counts.argmax(axis=1), counts.sum(axis=0).argmax())
+    return float((guess[feature[half:]] == answer[half:]).mean())
+
+
+# -- estimates -----------------------------------------------------------------------------
+
+
+def _codes(values: Any) -> Codes:
+    """Values as small integers."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
+
+
+def mutual_information(first: Codes, second: Codes) -> float:
+    """The plug-in estimate of the mutual information of two coded variables, in bits."""
+    rows, columns = int(first.max()) + 1, int(second.max()) + 1
+    joint = np.bincount(first * columns + second, minlength=rows * columns).reshape(rows, columns)
+    share = joint / joint.sum()
+    product = share.sum(axis=1, keepdims=True) * share.sum(axis=0, keepdims=True)
+    there = share > 0
+    return float((share[there] * np.log2(share[there] / product[there])).sum())

@@ -1,0 +1,86 @@
+"""Every threshold and every sample size of an audit, in one place.
+
+The thresholds are those that the built-in ``*-v1`` tasks are held to. A task that is
+meant to be easier or harder has others: hand them to :func:`logtriage.audit.audit`.
+"""
+
+from typing import Final
+
+import attrs
+
+
+@attrs.frozen
+class Thresholds:
+    """What the checks hold a task and its rubric to.
+
+    Attributes:
+        blind: the most that a policy which looks at nothing may earn, on average.
+        shallow: the most that a reflex to the first screen may earn.
+        chance: the most that random actions may earn.
+        expert: the least that the scripted expert must earn.
+        gap: the least by which the expert must beat the best of the null panel.
+        leak: family-wise error rate of the test for leaks.
+        no_signal: the largest share of groups without any variance, for the noisy expert.
+        tolerance: scores closer than this count as equal (tests of "never more").
+    """
+
+    blind: float = 0.25
+    shallow: float = 0.60
+    chance: float = 0.10
+    expert: float = 0.90
+    gap: float = 0.35
+    leak: float = 0.01
+    no_signal: float = 0.50
+    tolerance: float = 1e-9
+
+
+@attrs.frozen
+class Sizes:
+    """How much is drawn and played.
+
+    Attributes:
+        search: train incidents that blind policies are optimised on.
+        slow: kinds of incident that they are optimised on where ``grade_batch`` does not
+            know a measure of the rubric.
+        panel: test incidents that the panel plays.
+        oracle: test incidents for the oracle and the exact search.
+        kinds: the most kinds of incident that are searched one by one, where the rubric
+            has measures that the search does not know.
+        laws: kinds of incident for enumeration and monotonicity.
+        leaks: train incidents for the test for leaks.
+        permutations: of the truth, for its baseline.
+        same: incidents for determinism, replay, renaming and canaries.
+        groups: incidents for groups of rollouts, :data:`GROUP` each.
+    """
+
+    search: int = 2_000
+    slow: int = 40
+    panel: int = 1_000
+    oracle: int = 2_000
+    kinds: int = 8
+    laws: int = 12
+    leaks: int = 5_000
+    permutations: int = 400
+    same: int = 20
+    groups: int = 100
+
+
+STANDARD: Final = Thresholds()
+FULL: Final = Sizes()
+#: For a first look, and for tests: seconds instead of a minute.
+QUICK: Final = Sizes(
+    search=200,
+    slow=3,
+    panel=40,
+    oracle=100,
+    kinds=3,
+    laws=3,
+    leaks=400,
+    permutations=100,
+    same=4,
+    groups=8,
+)
+#: Rollouts of one incident that are compared with each other, as in GRPO.
+GROUP: Final = 8
+#: The chance that the noisy expert does something at random, per mille.
+NOISE: Final = 200

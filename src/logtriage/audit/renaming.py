@@ -1,0 +1,58 @@
+"""Incidents with other names: a grade hangs on who is who, never on what they are called."""
+
+from collections.abc import Callable
+
+import attrs
+
+from logtriage.actions import Action, Escalate, IdentifyRootCause, Remediate, RequestMoreLogs
+from logtriage.incident import Fault, Incident
+
+
+def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
+    """The incident with new names for services and teams, and the same for actions.
+
+    The telemetry is left as it is, names and all: a grader must not look at it.
+    """
+    topology, truth = incident.topology, incident.truth
+    new = {name: f"x{number}" for number, name in enumerate((*topology.names, *topology.teams))}
+    services = tuple(
+        attrs.evolve(
+            one,
+            name=new[one.name],
+            owner=new[one.owner],
+            calls=tuple(new[call] for call in one.calls),
+        )
+        for one in topology.services
+    )
+    changed = attrs.evolve(
+        topology,
+        teams=tuple(new[team] for team in topology.teams),
+        services=services,
+        capacity_team=new[topology.capacity_team],
+        security_team=new[topology.security_team],
+    )
+    fault = truth.fault
+    answer = attrs.evolve(
+        truth,
+        fault=None if fault is None else Fault(fault.kind, new[fault.service]),
+        root_causes=frozenset(new[service] for service in truth.root_causes),
+        teams=frozenset(new[team] for team in truth.teams),
+        remedies=frozenset((remedy, new[service]) for remedy, service in truth.remedies),
+    )
+    directory = tuple(new[owner] for owner in incident.directory)
+    there = attrs.evolve(incident, topology=changed, directory=directory, truth=answer)
+
+    def translate(action: Action) -> Action:
+        match action:
+            case IdentifyRootCause(service, confidence):
+                return IdentifyRootCause(new[service], confidence)
+            case Escalate(team):
+                return Escalate(new[team])
+            case Remediate(remedy, service):
+                return Remediate(remedy, new[service])
+            case RequestMoreLogs(str() as service):
+                return RequestMoreLogs(new[service])
+            case _:
+                return action
+
+    return there, translate

@@ -1,0 +1,123 @@
+"""``audit``: can a task's grades be trusted?"""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from logtriage.cli.console import emit, note, results, say
+from logtriage.cli.evaluating import ALL
+from logtriage.cli.group import SOME_BAD
+from logtriage.cli.options import Json
+from logtriage.cli.screens import heading
+from logtriage.errors import InvalidInput
+from logtriage.grading import Rubric, get_rubric
+from logtriage.tasks import TASKS
+
+if TYPE_CHECKING:
+    from logtriage.audit import Finding
+
+_STYLES = {"passed": "green", "failed": "bold red", "reported": "cyan", "skipped": "dim"}
+
+
+def audit_(
+    task: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TASK",
+            help="May be repeated: a task, all (the default; every v1 task), or module:name, "
+            "which imports (and so runs) a module of yours.",
+        ),
+    ] = None,
+    rubric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID", help="Another rubric than the task's: an id, or module:name of yours."
+        ),
+    ] = None,
+    family: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FAMILY", help="May be repeated: only these checks."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small samples: a first look, no proof.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Check a task and its rubric for holes; the exit code is 1 if a check failed.
+
+    Floor and gap, exact search for the best grade, farming, leaks, determinism, a signal
+    to learn from: every check says with what evidence it passed or failed.
+    """
+    from logtriage.audit import FAMILIES, FULL, QUICK, audit, subject_of
+    from logtriage.audit.findings import finding_to_json
+
+    chosen = None if rubric is None else _rubric(rubric)
+    console, failed, checks = results(), [], 0
+    every = [one.id for one in TASKS if not one.original]
+    names = [name for one in (task or [ALL]) for name in (every if one == ALL else [one])]
+    subjects = [subject_of(_imported(one) if ":" in one else one, chosen) for one in names]
+    for subject in subjects:
+        grader = subject.rubric
+        if not as_json:
+            console.print(Text.assemble(heading(subject.name), (f"  rubric {grader.id}", "dim")))
+
+        def show(finding: "Finding", name: str = subject.name, by: Rubric = grader) -> None:
+            if as_json:
+                emit(finding_to_json(name, by.id, by.digest, finding))
+            else:
+                _print(console, finding)
+
+        report = audit(
+            subject,
+            families=family or tuple(FAMILIES),
+            sizes=QUICK if quick else FULL,
+            on_finding=show,
+        )
+        checks += len(report.findings)
+        failed += [f"{subject.name}: {check}" for check in report.failed]
+        if not as_json:
+            say(console)
+    note(f"{checks} checks, {len(failed)} failed", "red" if failed else "dim")
+    if failed:
+        raise typer.Exit(SOME_BAD)
+
+
+def _print(console: Console, finding: "Finding") -> None:
+    verdict = str(finding.verdict)
+    line = Text.assemble(
+        (verdict.ljust(9), _STYLES[verdict]), (finding.check.ljust(14), "bold"), finding.summary
+    )
+    say(console, line)
+
+
+def _rubric(name: str) -> Rubric:
+    if ":" not in name:
+        return get_rubric(name)
+    found = _imported(name)
+    if not isinstance(found, Rubric):
+        raise InvalidInput(f"{name}: expected a Rubric, found {type(found).__name__}")
+    return found
+
+
+def _imported(reference: str) -> Any:
+    """The object behind ``module:name``; modules of the working directory are found, too."""
+    module, _, name = reference.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found = import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
+            raise InvalidInput(f"{reference}: no module named {error.name!r}") from None
+        raise
+    except (ValueError, TypeError):
+        raise InvalidInput(f"{reference!r}: expected module:name") from None
+    if not hasattr(found, name):
+        raise InvalidInput(f"{reference}: module {module!r} has no {name!r}")
+    return getattr(found, name)

@@ -1,0 +1,103 @@
+"""Graders that are broken in code, not in their rubric: what no data could express.
+
+Each is a few names of :mod:`logtriage.grading` with something else behind them, put in
+place for as long as a test runs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage.actions import Action
+from logtriage.audit.mutants import MUTANTS, Mutant
+from logtriage.errors import RubricError
+from logtriage.grading import DEFAULT, RUBRICS, CriterionScore, Grade, Rubric, transcripts
+from logtriage.grading.transcripts import grade_actions as real_grade_actions
+from logtriage.incident import Incident
+from logtriage.state import Closing, State
+from logtriage.transition import play
+
+#: The module: the package has a function of that name.
+grading: Any = import_module("logtriage.grading.grade")
+_Evaluated = tuple[tuple[CriterionScore, ...], float]
+_real_evaluate = grading._evaluate
+_real_finish = grading.finish
+_real_gate = grading._first_gate
+
+
+def _zero_for_errors(state: State, rubric: Rubric) -> _Evaluated:
+    try:
+        found: _Evaluated = _real_evaluate(state, rubric)
+        return found
+    except RubricError:
+        return ((), 0.0)
+
+
+def _one_more_tick(incident: Incident, actions: Sequence[Action]) -> tuple[State, int]:
+    return play(attrs.evolve(incident, horizon=incident.horizon + 1), actions)
+
+
+def _past_the_end(incident: Incident, actions: Sequence[Action]) -> tuple[State, int]:
+    listed = tuple(actions)[: incident.horizon]
+    state, _ = play(incident, listed)
+    return State(incident, len(listed), tuple(enumerate(listed)), state.closing), 0
+
+
+def _backwards(incident: Incident, actions: Sequence[Action]) -> tuple[State, int]:
+    return play(incident, tuple(actions)[::-1])
+
+
+def _rounded(rubric: Rubric, total: float) -> float:
+    return round(float(_real_finish(rubric, total)), 1)
+
+
+def _unclipped(rubric: Rubric, total: float) -> float:  # noqa: ARG001
+    return total
+
+
+def _gate_when_closed(state: State, rubric: Rubric) -> tuple[str | None, str | None]:
+    found: tuple[str | None, str | None] = _real_gate(state, rubric)
+    return found if state.closing is Closing.IGNORED else (None, None)
+
+
+def _gate_silently(state: State, rubric: Rubric) -> tuple[str | None, str | None]:
+    name, _ = _real_gate(state, rubric)
+    return name, None
+
+
+def _forgets_unplayed(*args: Any, **kwargs: Any) -> Grade:
+    return attrs.evolve(real_grade_actions(*args, **kwargs), unplayed=0)
+
+
+Patches = Mapping[tuple[Any, str], object]
+#: What is wrong, and the names of which modules are replaced by what.
+BROKEN: dict[str, Patches] = {
+    "errors-are-zero": {(grading, "_evaluate"): _zero_for_errors},
+    "horizon-off-by-one": {(transcripts, "play"): _one_more_tick},
+    "plays-past-the-end": {(transcripts, "play"): _past_the_end},
+    "plays-backwards": {(transcripts, "play"): _backwards},
+    "rounds-the-total": {(grading, "finish"): _rounded},
+    "off-the-grid": {(grading, "finish"): _unclipped},
+    "gates-only-ignore": {(grading, "_first_gate"): _gate_when_closed},
+    "gates-without-reason": {(grading, "_first_gate"): _gate_silently},
+    "forgets-unplayed": {(transcripts, "grade_actions"): _forgets_unplayed},
+}
+NAMES = (*(one.name for one in MUTANTS), *BROKEN)
+_BY_NAME: dict[str, Mutant] = {one.name: one for one in MUTANTS}
+
+
+@contextmanager
+def broken(name: str, laws: Any) -> Iterator[None]:
+    """The grader broken in this way, for everyone, and for a module of ``laws``."""
+    with pytest.MonkeyPatch.context() as patch:
+        if name in _BY_NAME:
+            patch.setitem(RUBRICS, DEFAULT.id, _BY_NAME[name].rubric)
+        for (module, attribute), new in BROKEN.get(name, {}).items():
+            patch.setattr(module, attribute, new)
+            if hasattr(laws, attribute):
+                patch.setattr(laws, attribute, new)
+        yield

@@ -1,0 +1,122 @@
+"""The audit as a whole: the v1 tasks pass it, the original's fail where they are known to."""
+
+import json
+
+import attrs
+import pytest
+
+from logtriage import DEFAULT, TASKS, Incident, TaskSpec, get_task, make_incident
+from logtriage.audit import FAMILIES, QUICK, Draw, Report, Verdict, audit, subject_of
+from logtriage.audit.subject import OwnTask, RegisteredTask
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.generator import draw_incident
+from logtriage.grading import RECORDED, rubric_of
+from logtriage.tasks import IncidentId
+from logtriage.topologies import random_topology
+from tests.builders import V0_TASKS, V1_TASKS
+
+#: What every grader of the original fails, and what only some do.
+KNOWN_HOLES = {"idle", "blind", "gap", "variety", "leaks", "canaries", "renaming", "monotonicity"}
+WRONG_PAGES_ARE_FREE = {"single_crash-v0", "cascading_failure-v0"}
+
+
+@pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
+def test_the_v1_tasks_pass(task: TaskSpec) -> None:
+    told: list[str] = []
+    report = audit(task.id, sizes=QUICK, on_finding=lambda one: told.append(one.check))
+    assert report.failed == ()
+    assert report.passed
+    assert told == [one.check for one in report.findings]
+    assert len(set(told)) == len(told) >= 20
+    skipped = [one.check for one in report.findings if one.verdict is Verdict.SKIPPED]
+    assert skipped == []
+    assert (report.subject, report.rubric) == (task.id, DEFAULT.id)
+    for line, finding in zip(report.to_json(), report.findings, strict=True):
+        assert json.loads(json.dumps(line))["check"] == finding.check
+        assert line["verdict"] == finding.verdict
+        assert finding.summary
+
+
+@pytest.mark.parametrize("task", V0_TASKS, ids=lambda task: task.id)
+def test_the_holes_of_the_original_are_found(task: TaskSpec) -> None:
+    report = audit(task, sizes=QUICK)
+    assert set(report.failed) >= KNOWN_HOLES
+    assert not report.passed
+    blind = report.finding("blind").evidence
+    assert blind["panel"]["best constant answer"] == [0.9999, 0.9999, 0.9999]
+    assert report.finding("idle").evidence["paid"]["resolve at once"] >= 0.1
+    wrong = report.finding("wrong-page").evidence
+    if task.id in WRONG_PAGES_ARE_FREE:
+        assert wrong["most"] == 0.9999
+    assert wrong["most"] > 0.8
+    assert wrong["exact"] is True
+    assert report.finding("oracle").verdict is Verdict.PASSED
+
+
+def test_only_the_families_that_were_asked_for_are_checked() -> None:
+    report = audit("single_crash-v1", families=["monotone"], sizes=QUICK)
+    assert [one.check for one in report.findings] == ["monotonicity"]
+    with pytest.raises(KeyError):
+        report.finding("oracle")
+    with pytest.raises(UnknownName, match="unknown family of checks 'x'; known: ceiling"):
+        audit("single_crash-v1", families=["x"], sizes=QUICK)
+
+
+def test_the_same_subject_has_the_same_report() -> None:
+    families = [name for name in FAMILIES if name != "stability"]
+    reports: list[Report] = [
+        audit("cascading_failure-v1", families=families, sizes=QUICK) for _ in range(2)
+    ]
+    assert reports[0] == reports[1]
+
+
+# -- what can be audited ---------------------------------------------------------------
+
+
+def on_small_topology(split: str, number: int) -> Incident:
+    task = get_task("single_crash-v1")
+    topology = random_topology(11, 6)
+    return draw_incident(task, IncidentId(task, split, number), topology)
+
+
+def test_a_function_of_ones_own_can_be_audited() -> None:
+    report = audit(on_small_topology, sizes=QUICK, families=["ceiling", "stability"])
+    assert report.failed == ()
+    assert report.subject == "on_small_topology"
+
+
+def test_a_task_sheet_that_is_not_registered_can_be_audited() -> None:
+    spec = attrs.evolve(get_task("single_crash-v1"), horizon=9, noise=0)
+    subject = subject_of(spec)
+    assert subject.draw == OwnTask(spec)
+    assert subject.incident("test", 3).horizon == 9
+    assert audit(subject, sizes=QUICK, families=["ceiling"]).passed
+
+
+def test_a_registered_task_is_drawn_by_its_ids() -> None:
+    for task in TASKS:
+        subject = subject_of(task)
+        assert subject.draw == RegisteredTask(task.id)
+        assert subject.incident("ood", 5) is make_incident(f"{task.id}/ood/5")
+        assert subject.rubric is rubric_of(subject.incident("test", 0))
+
+
+def test_another_rubric_takes_the_place_of_the_tasks_own() -> None:
+    assert subject_of("single_crash-v1", RECORDED).rubric is RECORDED
+    assert subject_of(subject_of("single_crash-v1"), RECORDED).rubric is RECORDED
+
+
+def no_incident(split: str, number: int) -> Incident:
+    return split * number  # type: ignore[return-value]
+
+
+def test_what_cannot_be_audited_is_refused_with_a_reason() -> None:
+    with pytest.raises(UnknownName, match="unknown task 'x'"):
+        audit("x")
+    with pytest.raises(InvalidInput, match="got int"):
+        subject_of(3)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="no_incident: drew str, expected an Incident"):
+        subject_of(no_incident)
+    draw: Draw = no_incident
+    with pytest.raises(InvalidInput, match="drawing test/0 gave str"):
+        audit(draw, DEFAULT, families=["ceiling"])

@@ -1,0 +1,224 @@
+"""Every check can fail: each meets the fault that it is there to find."""
+
+from itertools import count
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage import (
+    DEFAULT,
+    Incident,
+    Rubric,
+    Severity,
+    get_task,
+    make_incident,
+    random_topology,
+)
+from logtriage.audit import QUICK, STANDARD, Finding, Verdict, audit
+from logtriage.audit.leaks import mutual_information
+from logtriage.audit.mutants import MUTANTS
+from logtriage.audit.renaming import renamed
+from logtriage.audit.scoring import Scorer, fitted
+from logtriage.emission import SimulatedTelemetry
+from logtriage.generator import draw_incident
+from logtriage.grading import Criterion, Measured, grade, score
+from logtriage.policies import perfect_actions
+from logtriage.state import State
+from logtriage.tasks import IncidentId
+from logtriage.telemetry import Alert, Effects
+from logtriage.transition import play
+from tests.builders import real_incident
+
+BY_NAME = {one.name: one.rubric for one in MUTANTS}
+
+
+def finding(check: str, family: str, rubric: Rubric | None = None, task: str = "") -> Finding:
+    return audit(task or "silent_degradation-v1", rubric, families=[family], sizes=QUICK).finding(
+        check
+    )
+
+
+def single(name: str, measure: object) -> Rubric:
+    return Rubric(id=f"test/{name}", criteria=(Criterion(name, 1.0, measure),))  # type: ignore[arg-type]
+
+
+def always(_: State) -> Measured:
+    return (1.0, "whatever was done")
+
+
+def never(_: State) -> Measured:
+    return (0.0, "whatever was done")
+
+
+@pytest.mark.parametrize(
+    ("check", "family", "mutant"),
+    [
+        ("oracle", "ceiling", "benign-as-real"),
+        ("exact-maximum", "ceiling", "ignore-gate-on-benign"),
+        ("wrong-page", "ceiling", "page-gate-dropped"),
+        ("wrong-page", "ceiling", "page-gate-first-only"),
+        ("cycles", "ceiling", "closure-diligence"),
+        ("idle", "floor", "closure-unfixed"),
+        ("enumeration", "farming", "severity-last"),
+        ("enumeration", "farming", "root-cause-last"),
+        ("enumeration", "farming", "root-cause-any"),
+        ("monotonicity", "monotone", "root-cause-symptom"),
+        ("monotonicity", "monotone", "remediation-there"),
+        ("monotonicity", "monotone", "severity-inverted"),
+        ("determinism", "stability", "root-cause-salted"),
+        ("blindness", "stability", "root-cause-by-id"),
+        ("canaries", "stability", "closure-claimed"),
+    ],
+)
+def test_a_check_finds_the_mistake_that_it_is_there_for(
+    check: str, family: str, mutant: str
+) -> None:
+    found = finding(check, family, BY_NAME[mutant])
+    assert found.verdict is Verdict.FAILED, found.summary
+
+
+def test_a_grader_that_pays_for_everything_has_no_floor() -> None:
+    report = audit("single_crash-v1", single("always", always), families=["floor"], sizes=QUICK)
+    assert set(report.failed) == {"idle", "blind", "shallow", "chance", "gap"}
+    assert report.finding("blind").evidence["panel"]["best blind policy"][0] == 1.0
+
+
+def test_a_grader_that_pays_for_nothing_teaches_nothing() -> None:
+    report = audit(
+        "single_crash-v1", single("never", never), families=["floor", "signal"], sizes=QUICK
+    )
+    assert set(report.failed) == {"expert", "gap", "signal"}
+    assert report.finding("signal").evidence["policies"]["random"]["without_variance"] == 1.0
+
+
+def test_a_grader_with_a_memory_is_caught() -> None:
+    numbers = count()
+
+    def forgetful(_: State) -> Measured:
+        return (1.0 / (2 + next(numbers)), "less every time")
+
+    rubric = single("forgetful", forgetful)
+    assert finding("telescoping", "farming", rubric).verdict is Verdict.FAILED
+    assert finding("replay", "stability", rubric).verdict is Verdict.FAILED
+
+
+def test_renaming_is_caught_by_names_in_a_grader() -> None:
+    found = finding("renaming", "stability", task="single_crash-v0")
+    assert found.verdict is Verdict.FAILED
+    assert finding("renaming", "stability").verdict is Verdict.PASSED
+
+
+def test_an_unknown_measure_makes_the_search_a_lower_bound() -> None:
+    known, unknown = (
+        finding("exact-maximum", "ceiling", rubric)
+        for rubric in (DEFAULT, BY_NAME["closure-unhurried"])
+    )
+    assert known.evidence["exact"] is True
+    assert unknown.evidence["exact"] is False
+    assert unknown.evidence["unknown"] == ["closure"]
+    assert "lower bound" in unknown.summary
+
+
+def test_what_a_new_process_cannot_import_is_said() -> None:
+    found = finding("determinism", "stability", single("local", lambda _: (0.5, "half")))
+    assert found.verdict is Verdict.SKIPPED
+    assert "other processes not tried" in found.summary
+
+
+# -- leaks ------------------------------------------------------------------------------
+
+
+def by_parity(split: str, number: int) -> Incident:
+    """Even numbers are P1: the number gives it away."""
+    wanted = number % 2 == 0
+    drawn = (make_incident(f"single_crash-v1/{split}/{1000 * number + i}") for i in range(1000))
+    return next(one for one in drawn if (one.truth.severity is Severity.P1) == wanted)
+
+
+@attrs.frozen
+class RootFirst(SimulatedTelemetry):
+    """Telemetry that lists the alerts of the root before all others."""
+
+    def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:
+        first = self.topology.names[self.root]
+        return tuple(sorted(super().alerts(tick, effects), key=lambda one: one.service != first))
+
+
+def in_order(split: str, number: int) -> Incident:
+    """The root cause heads the list of alerts."""
+    incident = make_incident(f"single_crash-v1/{split}/{number}")
+    told: Any = incident.telemetry
+    fields = {one.name: getattr(told, one.name) for one in attrs.fields(SimulatedTelemetry)}
+    return attrs.evolve(incident, telemetry=RootFirst(**fields))
+
+
+def always_the_same(split: str, number: int) -> Incident:  # noqa: ARG001
+    return real_incident()
+
+
+def test_an_answer_in_the_number_is_found() -> None:
+    report = audit(by_parity, families=["leaks"], sizes=QUICK)
+    leaking = report.finding("leaks").evidence["leaking"]
+    assert {"feature", "answer"} <= leaking[0].keys()
+    assert ("number modulo 2", "severity") in {(o["feature"], o["answer"]) for o in leaking}
+    assert report.failed == ("leaks",)
+
+
+def test_an_answer_in_the_order_of_alerts_is_found() -> None:
+    sizes = attrs.evolve(QUICK, leaks=2_000)
+    report = audit(in_order, families=["leaks"], sizes=sizes)
+    leaking = report.finding("leaks").evidence["leaking"]
+    assert {one["feature"] for one in leaking} == {"order of alerts"}
+    assert "root cause" in {one["answer"] for one in leaking}
+
+
+def test_a_truth_that_never_varies_is_no_secret() -> None:
+    report = audit(always_the_same, families=["leaks"], sizes=QUICK)
+    assert report.failed == ("variety", "leaks")
+    assert report.finding("evidence").verdict is Verdict.SKIPPED
+
+
+def test_mutual_information_of_what_is_known() -> None:
+    first = np.array([0, 0, 1, 1, 2, 2, 3, 3])
+    assert mutual_information(first, first) == pytest.approx(2.0)
+    assert mutual_information(first, first // 2) == pytest.approx(1.0)
+    assert mutual_information(first, np.array([0, 1] * 4)) == pytest.approx(0.0, abs=1e-12)
+    uneven = np.array([0, 0, 0, 1])
+    entropy = -(0.75 * np.log2(0.75) + 0.25 * np.log2(0.25))
+    assert mutual_information(uneven, uneven) == pytest.approx(entropy)
+
+
+# -- tools --------------------------------------------------------------------------------
+
+
+def test_thresholds_are_in_one_place_and_can_be_changed() -> None:
+    strict = attrs.evolve(STANDARD, expert=1.0, chance=0.0)
+    report = audit("cascading_failure-v1", families=["floor"], sizes=QUICK, limits=strict)
+    assert set(report.failed) == {"expert", "chance"}
+
+
+def test_lists_are_fitted_to_each_topology() -> None:
+    task = get_task("single_crash-v1")
+    incidents = [
+        draw_incident(task, IncidentId(task, "test", number), topology)
+        for number, topology in enumerate((None, random_topology(1, 8), random_topology(2, 5)))
+    ]
+    plans = [perfect_actions(one) for one in incidents]
+    scores = Scorer(incidents, DEFAULT).by_kind(plans)
+    for row, plan in enumerate(plans):
+        for column, one in enumerate(incidents):
+            expected = score(play(one, fitted(plan, one.topology))[0])
+            assert scores[row, column] == expected
+    assert scores.diagonal().tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_renamed_incident_is_the_same_one() -> None:
+    incident = make_incident("single_crash-v1/test/1")
+    there, translate = renamed(incident)
+    assert not set(there.topology.names) & set(incident.topology.names)
+    plan = perfect_actions(incident)
+    played, _ = play(there, [translate(one) for one in plan])
+    assert grade(played).score == 1.0
+    assert perfect_actions(there) != plan

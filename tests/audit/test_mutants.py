@@ -1,0 +1,96 @@
+"""The laws kill every broken grader of the catalogue, each at least once.
+
+The laws are those of ``property_tests/test_grading_laws.py``, loaded once more so that
+they can run with few examples and without shrinking, and the one about errors that
+stands in ``tests/grading``.
+"""
+
+from collections.abc import Callable, Iterator
+from importlib.util import module_from_spec, spec_from_file_location
+from math import nan
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+import property_tests.test_grading_laws as original_laws
+from logtriage import DEFAULT, Rubric, grade, initial_state
+from logtriage.audit.mutants import MUTANTS
+from logtriage.errors import RubricError
+from logtriage.grading import Criterion
+from tests.audit.broken import BROKEN, NAMES, broken
+from tests.builders import real_incident
+
+Law = Callable[[], None]
+LIKELIEST = (
+    "test_the_grade_is_the_one_of_the_table",
+    "test_a_dismissal_is_the_one_of_the_table",
+    "test_a_symptom_earns_nothing",
+    "test_a_confidence_changes_no_score",
+    "test_running_out_of_time_closes_nothing",
+    "test_a_claim_earns_nothing",
+)
+settings.register_profile(
+    "kill",
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.fixture(scope="module")
+def laws() -> Iterator[ModuleType]:
+    before = settings.get_current_profile_name()
+    settings.load_profile("kill")
+    try:
+        spec = spec_from_file_location("laws_that_kill", Path(original_laws.__file__))
+        assert spec is not None
+        assert spec.loader is not None
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        yield module
+    finally:
+        settings.load_profile(before)
+
+
+def law_of_errors() -> None:
+    """A measure that returns no number is an error of the grader, never a 0."""
+    rows = (Criterion("odd", 1.0, lambda _: (nan, "?")),)
+    with pytest.raises(RubricError):
+        grade(initial_state(real_incident()), Rubric(id="odd/1", criteria=rows))
+
+
+def all_laws(module: ModuleType) -> dict[str, Law]:
+    """Every law, the likeliest killer first."""
+    found = {name: one for name, one in vars(module).items() if name.startswith("test_")}
+    first = {name: found.pop(name) for name in LIKELIEST}
+    return {"law_of_errors": law_of_errors, **first, **found}
+
+
+def killed(name: str, law: Law, module: ModuleType) -> bool:
+    """Whether a law fails on a broken grader."""
+    with broken(name, module):
+        try:
+            law()
+        except (Exception, pytest.fail.Exception):  # the latter is no Exception
+            return True
+    return False
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(set(NAMES)) == len(NAMES) == len(MUTANTS) + len(BROKEN) >= 40
+    assert all(one.wrong and one.rubric.digest != DEFAULT.digest for one in MUTANTS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_law_kills_the_mutant(name: str, laws: ModuleType) -> None:
+    assert any(killed(name, law, laws) for law in all_laws(laws).values()), name
+
+
+def test_the_laws_leave_the_real_grader_alone(laws: ModuleType) -> None:
+    """A law that fails on everything kills nothing."""
+    assert [name for name, law in all_laws(laws).items() if killed("", law, laws)] == []

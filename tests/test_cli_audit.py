@@ -1,0 +1,99 @@
+"""``logtriage audit``: findings on stdout, and what the exit code says."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("typer")
+
+from typer.testing import CliRunner, Result
+
+from logtriage.cli.app import app
+
+MINE = """
+import attrs
+
+from logtriage import DEFAULT, get_task
+from logtriage.generator import draw_incident
+from logtriage.tasks import IncidentId
+
+TASK = get_task("single_crash-v1")
+SHEET = attrs.evolve(TASK, horizon=9)
+NO_GATE = attrs.evolve(DEFAULT, id="acme/no-gate-1", gates=())
+
+
+def draw(split, number):
+    return draw_incident(TASK, IncidentId(TASK, split, number))
+"""
+
+
+def audit(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["audit", "--quick", *arguments])
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module of the user's, in the working directory."""
+    (tmp_path / "mine_to_audit.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "mine_to_audit", raising=False)
+    return "mine_to_audit"
+
+
+def test_a_task_that_passes() -> None:
+    result = audit("--task", "single_crash-v1", "--family", "monotone")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("single_crash-v1")
+    assert lines[1].startswith("passed   monotonicity  a better fact never")
+    assert "1 checks, 0 failed" in result.stderr
+
+
+def test_a_task_that_fails_has_exit_code_1_and_one_json_object_a_line() -> None:
+    result = audit("--task", "cascading_failure-v0", "--family", "ceiling", "--json")
+    assert result.exit_code == 1
+    found = {line["check"]: line for line in map(json.loads, result.stdout.splitlines())}
+    assert list(found) == ["oracle", "exact-maximum", "wrong-page", "cycles"]
+    assert found["wrong-page"]["verdict"] == "failed"
+    assert found["wrong-page"]["evidence"]["most"] == 0.9999
+    assert found["oracle"]["subject"] == "cascading_failure-v0"
+    assert found["oracle"]["rubric"] == "logtriage-env/0/cascading_failure"
+
+
+def test_all_are_the_v1_tasks() -> None:
+    result = audit("--family", "monotone", "--json")
+    assert result.exit_code == 0
+    subjects = [json.loads(line)["subject"] for line in result.stdout.splitlines()]
+    assert subjects == ["single_crash-v1", "cascading_failure-v1", "silent_degradation-v1"]
+
+
+def test_what_is_the_users_own_is_imported(mine: str) -> None:
+    result = audit("--task", f"{mine}:draw", "--task", f"{mine}:SHEET", "--family", "monotone")
+    assert result.exit_code == 0
+    assert "draw  rubric logtriage/1" in result.stdout
+    result = audit("--task", f"{mine}:draw", "--rubric", f"{mine}:NO_GATE", "--family", "ceiling")
+    assert result.exit_code == 1
+    assert "acme/no-gate-1" in result.stdout
+    assert "failed   wrong-page" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--task", "x"), "unknown task 'x'"),
+        (("--task", "no_such_module:x"), "no module named 'no_such_module'"),
+        (("--task", "json:nothing"), "module 'json' has no 'nothing'"),
+        (("--task", ":x"), "expected module:name"),
+        (("--task", "sys:maxsize"), "expected a task's id"),
+        (("--rubric", "json:loads"), "expected a Rubric, found function"),
+        (("--rubric", "x"), "unknown rubric 'x'"),
+        (("--family", "x"), "unknown family of checks 'x'"),
+    ],
+)
+def test_what_cannot_be_audited_has_exit_code_2(arguments: tuple[str, ...], message: str) -> None:
+    result = audit(*arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
