@@ -127,6 +127,7 @@ fuzz: ## hostile input for every parser (half an hour; not part of test)
 	$(FUZZ_VENV)/bin/python $(PIP_INSTALL) -e . 'atheris==3.0.0'
 	$(FUZZ_VENV)/bin/python scripts/fuzz.py $(FUZZ)
 	$(FUZZ_VENV)/bin/python scripts/fuzz.py --hostile
+	$(FUZZ_VENV)/bin/python scripts/fuzz.py --engine atheris --inputs 200000 --target transcript
 
 clean: ## remove environments, build products and caches
 	rm -rf .venv .venv-* $(VENV) build dist mutants .benchmarks .hypothesis .import_linter_cache \

@@ -11,6 +11,7 @@ from logtriage.audit.subject import OwnTask, RegisteredTask
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.generator import draw_incident
 from logtriage.grading import RECORDED, rubric_of
+from logtriage.recorded import shipped_incidents
 from logtriage.tasks import IncidentId
 from logtriage.topologies import random_topology
 from tests.builders import V0_TASKS, V1_TASKS
@@ -104,6 +105,34 @@ def test_a_registered_task_is_drawn_by_its_ids() -> None:
 def test_another_rubric_takes_the_place_of_the_tasks_own() -> None:
     assert subject_of("single_crash-v1", RECORDED).rubric is RECORDED
     assert subject_of(subject_of("single_crash-v1"), RECORDED).rubric is RECORDED
+
+
+def recorded(split: str, number: int) -> Incident:
+    """The shipped recordings: a label for the root cause, and nothing else."""
+    shipped = shipped_incidents()
+    return shipped[(number + len(split)) % len(shipped)]
+
+
+def benign(split: str, number: int) -> Incident:
+    """Look-alikes only: nothing to page, blame or remedy."""
+    block = (make_incident(f"silent_degradation-v1/{split}/{5 * number + i}") for i in range(5))
+    return next(one for one in block if one.truth.benign)
+
+
+def test_recorded_incidents_can_be_audited() -> None:
+    sizes = attrs.evolve(QUICK, search=12, panel=12, oracle=12)
+    families = ["ceiling", "farming", "monotone", "stability"]
+    report = audit(recorded, sizes=sizes, families=families)
+    assert report.rubric == "recorded/1"
+    assert report.finding("exact-maximum").evidence["exact"] is True
+    assert report.finding("wrong-page").verdict is Verdict.SKIPPED
+    assert report.failed == ()
+
+
+def test_incidents_with_nothing_to_do_can_be_audited() -> None:
+    report = audit(benign, sizes=QUICK, families=["ceiling", "farming", "monotone"])
+    assert report.failed == ()
+    assert report.finding("enumeration").evidence["all_remedies_tried"] is None
 
 
 def no_incident(split: str, number: int) -> Incident:

@@ -44,7 +44,7 @@ _Results = list[tuple[Situations, int, Searched]]
 def _kinds(incidents: list[Incident], rubric: Rubric, most: int) -> tuple[_Kinds, int]:
     """Incidents that are searched alike; one of each stands for the rest, if that is exact."""
     found: _Kinds = {}
-    covered = 0
+    covered = one_by_one = 0
     memo: dict[Hashable, Hashable] = {}
     for incident in incidents:
         truth = incident.truth
@@ -53,9 +53,11 @@ def _kinds(incidents: list[Incident], rubric: Rubric, most: int) -> tuple[_Kinds
             found[memo[key]][1].append(incident.id)
             covered += 1
             continue
-        if len(found) >= most and not next(iter(found.values()))[0].exact:
-            continue
         situations = Situations(incident, rubric)
+        if not situations.exact:
+            one_by_one += 1
+            if one_by_one > most:
+                continue
         kind = situations.kind if situations.exact else key
         memo[key] = kind
         found.setdefault(kind, (situations, []))[1].append(incident.id)
@@ -111,10 +113,10 @@ def _wrong_page(subject: Subject, searched: _Results, how: dict[str, object]) ->
     scores = [
         (result.misrouted, one.incident.id, result.misrouted_plan)
         for one, _, result in searched
-        if result.misrouted is not None
+        if result.misrouted is not None and _pages_known(one.incident)
     ]
     if not scores:
-        return Finding.skipped("wrong-page", "no page is wrong on any of these incidents")
+        return Finding.skipped("wrong-page", "of none of these incidents a wrong page is known")
     best, incident, plan = max(scores, key=lambda row: row[0])
     paid = best > subject.rubric.bounds[0]
     what = (
@@ -126,6 +128,11 @@ def _wrong_page(subject: Subject, searched: _Results, how: dict[str, object]) ->
         "wrong-page", not paid, f"{what} ({_told(how)})", **how, most=best,
         witness=_list(plan) if paid else None,
     )  # fmt: skip
+
+
+def _pages_known(incident: Incident) -> bool:
+    """Whether it is known whom to page; of recorded incidents it is not."""
+    return incident.truth.benign or bool(incident.truth.teams)
 
 
 def _cycles(searched: _Results, how: dict[str, object], limits: Thresholds) -> Finding:

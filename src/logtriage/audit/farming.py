@@ -91,7 +91,7 @@ def _choices(incident: Incident, slot: type[Action]) -> list[Action]:
 def _with(plan: _Plan, slot: type[Action], answers: Sequence[Action]) -> _Plan:
     """A plan with these answers where its one stood; before the end if it had none."""
     places = [place for place, one in enumerate(plan) if isinstance(one, slot)]
-    at = places[0] if places else len(plan) - 1
+    at = places[0] if places else max(0, len(plan) - 1)
     return (*plan[:at], *answers, *plan[at + bool(places) :])
 
 
@@ -124,15 +124,16 @@ def _enumeration(subject: Subject, kinds: list[Incident], limits: Thresholds) ->
         else f"none of {compared:,} enumerations earns more than its first answer alone, "
         "or for remedies than the right one"
     )
-    price = f"; trying all remedies on the right service leaves {sum(tries) / len(tries):.3f}"
+    kept = sum(tries) / len(tries) if tries else None
+    price = "" if kept is None else f"; trying all remedies on the right service leaves {kept:.3f}"
     return Finding.judged(
         "enumeration",
         not pays,
-        lead + (price if tries else ""),
+        lead + price,
         compared=compared,
         gain=worst[0],
         witness=worst[1] if pays else None,
-        all_remedies_tried=sum(tries) / len(tries) if tries else None,
+        all_remedies_tried=kept,
     )
 
 

@@ -159,6 +159,8 @@ def _root(incident: Incident) -> Fact:
 def _page(incident: Incident) -> Fact:
     accepted = incident.truth.teams
     wrong = next((team for team in incident.topology.teams if team not in accepted), None)
+    if not accepted and not incident.truth.benign:
+        wrong = None  # a recorded incident: nobody knows whom to page
     return _chain(
         "page",
         Escalate(min(accepted)) if accepted else None,
