@@ -104,6 +104,11 @@ class BatchedTeam:
         return len(self._batch)
 
     @property
+    def task(self) -> TaskSpec:
+        """The task that is played."""
+        return self._batch.task
+
+    @property
     def action_counts(self) -> tuple[int, ...]:
         """How many actions each role has, by :func:`~logtriage.roles.role_actions`."""
         return tuple(len(seat.canonical) for seat in self._seats)
