@@ -54,7 +54,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     console = Console(stderr=True)
     about = _begin(settings, out, command, resume=resume)
     if about["finished"]:
-        console.print(f"{out}: this run is finished")
+        console.print(f"{out}: this run is finished", soft_wrap=True)
         return
     checkpoint = out / store.CHECKPOINT
     training = (
@@ -72,7 +72,8 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
         console.print(
             f"{point.seconds:6.0f} s {point.ticks:10,} ticks  grade {point.test.grade:.3f}"
             f"  solved {point.test.solved:6.1%}  mis-paged {point.test.mis_paged:5.1%}"
-            f"  ticks {point.test.ticks:4.1f}"
+            f"  ticks {point.test.ticks:4.1f}",
+            soft_wrap=True,
         )
 
     training.run(report)
@@ -99,7 +100,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
             "scalar_core_agrees": [one.score for one in episodes] == played.scores.tolist(),
         },
     )
-    console.print(f"{last.ticks:,} ticks in {training.seconds:.0f} s; see {out}")
+    console.print(f"{last.ticks:,} ticks in {training.seconds:.0f} s; see {out}", soft_wrap=True)
 
 
 def _begin(settings: Settings, out: Path, command: str, *, resume: bool) -> dict[str, Any]:

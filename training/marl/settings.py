@@ -27,13 +27,12 @@ class Settings(PPOSettings):
     sweep: no split and no task has others.
     """
 
-    num_envs: int = 256
-    minibatches: int = 4
+    lr: float = 2e-3
     width: int = 128
     activation: str = "relu"
     threads: int = 1
-    rounds: int = 150
-    eval_every: int = 15
+    rounds: int = 60
+    eval_every: int = 6
     split: str = _one_of(tuple(ROLE_SPLITS), "trio")
     credit: str = _one_of(CREDITS, "team")
     critic: str = _one_of(CRITICS, "central")
