@@ -5,17 +5,19 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
 
 import attrs
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from training.common.files import machine, save_json
+from training.common.options import add_options
+from training.common.settings import TRAIN_SPLIT
 from training.ppo import store
 from training.ppo.evaluate import evaluate, play_held_out, regrade
 from training.ppo.learn import Point, train
 from training.ppo.networks import Agent
-from training.ppo.settings import TRAIN_SPLIT, Settings
+from training.ppo.settings import Settings
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -23,18 +25,7 @@ def main(arguments: list[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog="python -m training.ppo", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="directory for this run")
-    for field in attrs.fields(Settings):
-        required = field.default is attrs.NOTHING
-        kind: dict[str, Any] = {"type": field.type if field.type in (str, float) else int}
-        if field.type is bool:
-            kind = {"action": argparse.BooleanOptionalAction}
-        parser.add_argument(
-            "--" + field.name.replace("_", "-"),
-            required=required,
-            default=None if required else field.default,
-            help=None if required else f"default: {field.default}",
-            **kind,
-        )
+    add_options(parser, Settings)
     options = vars(parser.parse_args(given))
     out: Path = options.pop("out")
     run(Settings(**options), out, "python -m training.ppo " + shlex.join(given))
@@ -47,7 +38,7 @@ def run(settings: Settings, out: Path, command: str, console: Console | None = N
         "command": command,
         "settings": attrs.asdict(settings),
         "train_split": TRAIN_SPLIT,
-        "machine": store.machine(),
+        "machine": machine(),
         "load_before": os.getloadavg()[0],
     }
     points: list[Point] = []
@@ -60,7 +51,7 @@ def run(settings: Settings, out: Path, command: str, console: Console | None = N
             points.append(point)
             store.save_agent(out / store.CHECKPOINT, agent)
             store.save_curve(out / store.CURVE, points)
-            store.save_json(out / store.RUN, {**about, "finished": False})
+            save_json(out / store.RUN, {**about, "finished": False})
             bar.update(minutes, completed=point.seconds)
             bar.console.print(_line(point))
 
@@ -69,7 +60,7 @@ def run(settings: Settings, out: Path, command: str, console: Console | None = N
     sampled = evaluate(done.agent, settings.task, settings.eval_incidents, sampled=True)
     scalar = regrade(played, settings.task)
     last = points[-1]
-    store.save_json(
+    save_json(
         out / store.RUN,
         {
             **about,

@@ -12,9 +12,9 @@ from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing
 from logtriage.tasks import incident_ids
 from logtriage.vector import BatchedTriage
+from training.common.settings import EVAL_SPLIT
 from training.ppo.networks import Agent
 from training.ppo.rollouts import tensors_of
-from training.ppo.settings import EVAL_SPLIT
 
 
 @attrs.frozen

@@ -7,8 +7,8 @@ from itertools import count
 import attrs
 import torch
 from tensordict import TensorDict
-from torchrl.objectives import ClipPPOLoss
 
+from training.common.loss import MEASURED, clipped_loss, scaled
 from training.ppo.evaluate import Result, evaluate
 from training.ppo.networks import Agent, make_agent
 from training.ppo.rollouts import Collector
@@ -95,17 +95,7 @@ class Learner:
 
     def __init__(self, agent: Agent, settings: Settings) -> None:
         self.settings = settings
-        self.loss = ClipPPOLoss(
-            agent.actor,
-            agent.critic,
-            clip_epsilon=settings.clip,
-            entropy_coeff=settings.entropy,
-            critic_coeff=settings.critic,
-            normalize_advantage=False,  # by settings.normalize, over the whole round
-            loss_critic_type="l2",
-            log_explained_variance=False,
-            functional=False,
-        )
+        self.loss = clipped_loss(agent.actor, agent.critic, settings)
         self.weights = [*agent.logits.parameters(), *agent.value.parameters()]
         self.optimizer = torch.optim.Adam(self.weights, lr=settings.lr, eps=1e-5)
 
@@ -113,12 +103,9 @@ class Learner:
         """Go over a round; ``progress`` in [0, 1) sets the rates. Returns what was measured."""
         one = self.settings
         for group in self.optimizer.param_groups:
-            group["lr"] = one.lr + (one.lr_end - one.lr) * progress
-        self.loss.entropy_coeff.fill_(one.entropy + (one.entropy_end - one.entropy) * progress)
-        advantage = experience["advantage"]
-        if one.normalize:
-            advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-        experience["advantage"] = advantage
+            group["lr"] = one.falling(one.lr, one.lr_end, progress)
+        self.loss.entropy_coeff.fill_(one.falling(one.entropy, one.entropy_end, progress))
+        experience["advantage"] = scaled(experience["advantage"], one)
         size = one.batch // one.minibatches
         for _ in range(one.epochs):
             for rows in torch.randperm(one.batch)[: size * one.minibatches].view(-1, size):
@@ -128,4 +115,4 @@ class Learner:
                 total.backward()
                 torch.nn.utils.clip_grad_norm_(self.weights, one.max_grad_norm)
                 self.optimizer.step()
-        return {key: float(found[key]) for key in ("entropy", "kl_approx", "clip_fraction")}
+        return {key: float(found[key]) for key in MEASURED}

@@ -2,10 +2,10 @@
 
 import attrs
 import torch
-from tensordict.nn import TensorDictModule
 from torch import Tensor, nn
-from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOperator
+from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 
+from training.common.networks import POLICY, VALUE, masked_actor, perceptrons
 from training.ppo.settings import Settings
 
 
@@ -49,18 +49,5 @@ class Agent:
 
 def make_agent(columns: int, actions: int, settings: Settings) -> Agent:
     """Fresh networks, drawn from torch's generator; the first policy is all but uniform."""
-    cells = [settings.width] * settings.depth
-    logits = MLP(columns, actions, num_cells=cells, activation_class=nn.Tanh)
-    value = MLP(columns, 1, num_cells=cells, activation_class=nn.Tanh)
-    for network, last in ((logits, 0.01), (value, 1.0)):
-        layers = [one for one in network.modules() if isinstance(one, nn.Linear)]
-        for layer in layers:
-            nn.init.orthogonal_(layer.weight, last if layer is layers[-1] else 2**0.5)
-            nn.init.zeros_(layer.bias)
-    actor = ProbabilisticActor(
-        TensorDictModule(logits, in_keys=["observation"], out_keys=["logits"]),
-        in_keys=["logits", "mask"],
-        distribution_class=MaskedCategorical,
-        return_log_prob=True,
-    )
-    return Agent(logits, value, actor, ValueOperator(value, in_keys=["observation"]))
+    logits, value = perceptrons([(columns, actions, POLICY), (columns, 1, VALUE)], settings)
+    return Agent(logits, value, masked_actor(logits), ValueOperator(value, in_keys=["observation"]))

@@ -3,11 +3,12 @@
 import numpy as np
 import torch
 from tensordict import TensorDict
-from torchrl.objectives.value.functional import vec_generalized_advantage_estimate
 
 from logtriage.vector import BatchedTriage, Step
+from training.common.loss import advantages
+from training.common.settings import TRAIN_SPLIT
 from training.ppo.networks import Agent
-from training.ppo.settings import TRAIN_SPLIT, Settings
+from training.ppo.settings import Settings
 
 
 class Collector:
@@ -53,18 +54,7 @@ class Collector:
 
         value = agent.value(observation)
         last = agent.value(tensors_of(self._screen)[0])
-        # After a last step comes another incident; `done` keeps its value out.
-        following = torch.cat([value[1:], last[None]])
-        advantage, target = vec_generalized_advantage_estimate(
-            one.gamma,
-            one.lmbda,
-            value,
-            following,
-            reward[..., None],
-            done[..., None],
-            done[..., None],
-            time_dim=0,
-        )
+        advantage, target = advantages(one, value, last, reward, done)
         return TensorDict(
             {
                 "observation": observation,

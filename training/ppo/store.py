@@ -7,17 +7,15 @@
 import csv
 import io
 import json
-import os
-import platform
-from collections.abc import Callable, Sequence
-from importlib.metadata import version
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import torch
 
 from logtriage.vector import BatchedTriage
+from training.common.files import replace, save_text
 from training.ppo.evaluate import Result
 from training.ppo.learn import Point
 from training.ppo.networks import Agent, make_agent
@@ -26,24 +24,6 @@ from training.ppo.settings import Settings
 CHECKPOINT: Final = "checkpoint.pt"
 RUN: Final = "run.json"
 CURVE: Final = "curve.csv"
-
-
-def replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Let ``write`` fill a neighbouring file, bring it to disk, and move it to ``path``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        write(temporary)
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def save_text(path: Path, text: str) -> None:
-    """Save a text."""
-    replace(path, lambda where: where.write_text(text, "utf-8"))
 
 
 def save_agent(path: Path, agent: Agent) -> None:
@@ -83,29 +63,6 @@ def load_curve(path: Path) -> list[dict[str, float | None]]:
         ]
 
 
-def save_json(path: Path, data: dict[str, Any]) -> None:
-    """Save a JSON object, for people to read too."""
-    save_text(path, json.dumps(data, indent=2) + "\n")
-
-
 def load_settings(path: Path) -> Settings:
     """The settings of a ``run.json``."""
     return Settings(**json.loads(path.read_text("utf-8"))["settings"])
-
-
-def machine() -> dict[str, str | int]:
-    """What it runs on."""
-    return {
-        "cpu": _cpu(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else -1,
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        **{name: version(name) for name in ("torch", "torchrl", "tensordict", "numpy")},
-    }
-
-
-def _cpu() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text("utf-8").splitlines() if info.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or "unknown"

@@ -23,9 +23,11 @@ from logtriage.generator import make_incident
 from logtriage.grading import score
 from logtriage.registry import make_policy
 from logtriage.tasks import TASKS, incident_ids
+from training.common.files import replace, save_text
+from training.common.settings import EVAL_SPLIT
 from training.ppo import store
 from training.ppo.evaluate import play_held_out
-from training.ppo.settings import EVAL_SPLIT, Settings
+from training.ppo.settings import Settings
 
 #: Mean grade to reach, by task; the others are trained for comparison.
 GOALS: Final = {"single_crash-v1": 0.80, "cascading_failure-v1": 0.60}
@@ -78,9 +80,9 @@ def write_up(runs: Sequence[Written], to: Path) -> None:
     runs = sorted(runs, key=lambda run: (_ORDER.index(run.settings.task), run.settings.seed))
     for run in runs:
         text = (run.path / store.CURVE).read_text("utf-8")
-        store.save_text(to / f"{run.name}.csv", text)
-    store.replace(to / "ppo-curves.png", lambda where: _draw(runs, where))
-    store.save_text(to / "ppo-results.md", "\n".join(_page(runs)) + "\n")
+        save_text(to / f"{run.name}.csv", text)
+    replace(to / "ppo-curves.png", lambda where: _draw(runs, where))
+    save_text(to / "ppo-results.md", "\n".join(_page(runs)) + "\n")
 
 
 def _page(runs: Sequence[Written]) -> Iterable[str]:

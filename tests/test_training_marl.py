@@ -1,0 +1,378 @@
+"""Teams learn, look only at held-out incidents to say so, and can be taken up again."""
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage.grading import grade_jsonl
+from logtriage.roles import ROLE_SPLITS
+from logtriage.tasks import parse_incident_id
+from logtriage.vector import BatchedTeam
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torchrl")
+pytest.importorskip("rich")
+pytest.importorskip("matplotlib")
+
+from training.marl import __main__ as script  # noqa: E402 (after the skips)
+from training.marl import figures, store, sweep  # noqa: E402
+from training.marl.evaluate import play_held_out  # noqa: E402
+from training.marl.learn import Training  # noqa: E402
+from training.marl.networks import make_team  # noqa: E402
+from training.marl.review import review, states_of  # noqa: E402
+from training.marl.rollouts import Collector, make_batch  # noqa: E402
+from training.marl.settings import Settings  # noqa: E402
+from training.marl.writeup import PAGE, Written, write_up  # noqa: E402
+
+TASK = "cascading_failure-v1"
+TINY = Settings(
+    TASK,
+    num_envs=16,
+    rollout=8,
+    epochs=1,
+    minibatches=2,
+    width=16,
+    eval_incidents=20,
+    rounds=4,
+    eval_every=2,
+)
+SPLITS = pytest.mark.parametrize("split", ROLE_SPLITS)
+CRITICS = pytest.mark.parametrize("critic", ["central", "independent"])
+CREDITS = pytest.mark.parametrize("credit", ["team", "counterfactual"])
+
+
+def fresh(settings=TINY):
+    torch.manual_seed(0)
+    return make_team(make_batch(settings), settings)
+
+
+def ignore(_):
+    pass
+
+
+def weights(training):
+    return {name: one.clone() for name, one in training.team.modules().state_dict().items()}
+
+
+def same(one, other):
+    return set(one) == set(other) and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def without_time(points):
+    return [attrs.evolve(point, seconds=0.0) for point in points]
+
+
+@SPLITS
+@CRITICS
+@CREDITS
+def test_gradients_reach_every_role_and_every_critic(split, critic, credit):
+    training = Training(attrs.evolve(TINY, split=split, critic=critic, credit=credit, rounds=1))
+    before = weights(training)
+    training.run(ignore)
+    after = weights(training)
+    assert set(before) == set(after)
+    assert {name.split(".")[1] for name in after if name.startswith("policy.")} == {
+        str(role) for role in range(len(ROLE_SPLITS[split]))
+    }
+    assert all(not torch.equal(before[name], after[name]) for name in before)
+    assert all(torch.isfinite(one).all() for one in after.values())
+
+
+def test_a_critic_is_shared_only_where_all_roles_foretell_the_same():
+    count = {
+        (critic, credit): len(fresh(attrs.evolve(TINY, critic=critic, credit=credit)).critics)
+        for critic in ("central", "independent")
+        for credit in ("team", "counterfactual")
+    }
+    assert count == {
+        ("central", "team"): 1,
+        ("central", "counterfactual"): 3,
+        ("independent", "team"): 3,
+        ("independent", "counterfactual"): 3,
+    }
+
+
+def test_policies_see_their_role_and_the_central_critic_sees_the_state():
+    team, batch = fresh(), make_batch(TINY)
+    sizes = [next(one.parameters()).shape[1] for one in (*team.policies, *team.values)]
+    assert sizes == [*(layout.size for layout in batch.layouts), batch.layout.size]
+    alone = fresh(attrs.evolve(TINY, critic="independent"))
+    assert [next(one.parameters()).shape[1] for one in alone.values] == sizes[:3]
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_seed_others():
+    runs = []
+    for seed in (0, 0, 1):
+        training = Training(attrs.evolve(TINY, seed=seed))
+        training.run(ignore)
+        runs.append(training)
+    one, again, other = map(weights, runs)
+    assert same(one, again)
+    assert without_time(runs[0].points) == without_time(runs[1].points)
+    assert not same(one, other)
+
+
+@CRITICS
+@CREDITS
+@pytest.mark.parametrize("stop", [0, 2])
+def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path: Path, critic, credit, stop):
+    settings = attrs.evolve(TINY, critic=critic, credit=credit)
+    whole = Training(settings)
+    whole.run(ignore)
+
+    class Stopped(Exception):
+        pass
+
+    path = tmp_path / "checkpoint.pt"
+
+    def save_and_stop(training):
+        store.save_training(path, training)
+        if training.rounds == stop:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        Training(settings).run(save_and_stop)
+    torch.rand(5)  # what else drew in between must not matter
+    resumed = store.load_training(path, settings)
+    assert resumed.rounds == stop
+    resumed.run(ignore)
+    assert same(weights(whole), weights(resumed))
+    assert without_time(whole.points) == without_time(resumed.points)
+    one, other = whole.collector.saved(), resumed.collector.saved()
+    assert all(
+        torch.equal(one[name], other[name])
+        if isinstance(one[name], torch.Tensor)
+        else one[name] == other[name]
+        for name in one
+    )
+
+
+@SPLITS
+def test_open_incidents_are_taken_up_where_they_were_left(split):
+    settings = attrs.evolve(TINY, split=split, rollout=5)
+    one = Collector(settings)
+    one.collect(fresh(settings))
+    other = Collector(settings)
+    other.restore(one.saved())
+    mine, theirs = one.batch.look(), other.batch.look()
+    assert (mine.tick > 0).any()
+    for field in ("state", "closing", "score", "tick"):
+        assert np.array_equal(getattr(mine, field), getattr(theirs, field)), field
+    for left, right in zip(mine.observations, theirs.observations, strict=True):
+        assert np.array_equal(left, right)
+    nothing = [np.full(16, count - 1) for count in one.batch.action_counts]
+    assert np.array_equal(one.batch.step(nothing).rewards, other.batch.step(nothing).rewards)
+
+
+def test_it_trains_on_train_and_evaluates_on_test(monkeypatch):
+    seen = []
+    reset = BatchedTeam.reset
+
+    def spy(self, split, index):
+        seen.append((split, list(index)))
+        return reset(self, split, index)
+
+    monkeypatch.setattr(BatchedTeam, "reset", spy)
+    Collector(TINY).collect(fresh())
+    assert seen == [("train", list(range(16)))]
+    seen.clear()
+    played = play_held_out(fresh(), TINY)
+    assert seen == [("test", list(range(20)))]
+    ids = [parse_incident_id(one) for one in played.ids]
+    assert [(one.split, one.index) for one in ids] == [("test", index) for index in range(20)]
+
+
+def test_no_training_incident_is_played_twice(monkeypatch):
+    begun = []
+    restart = BatchedTeam.restart
+
+    def spy(self, rows, index):
+        begun.extend(index)
+        restart(self, rows, index)
+
+    monkeypatch.setattr(BatchedTeam, "restart", spy)
+    collector, team = Collector(TINY), fresh()
+    collector.collect(team)
+    collector.collect(team)
+    assert begun
+    assert begun == list(range(16, 16 + len(begun)))
+    assert collector.incidents == len(begun)
+
+
+@SPLITS
+def test_masked_actions_are_never_taken(split):
+    settings = attrs.evolve(TINY, split=split)
+    rounds = Collector(settings).collect(fresh(settings))
+    assert len(rounds) == len(ROLE_SPLITS[split])
+    for each in rounds:
+        assert each["mask"].gather(1, each["action"][:, None]).all()
+        assert torch.isfinite(each["action_log_prob"]).all()
+    assert not all(each["mask"].all() for each in rounds)
+
+
+@CREDITS
+def test_advantages_without_a_critic_are_what_is_yet_to_come(credit):
+    settings = attrs.evolve(
+        TINY, num_envs=8, rollout=30, lmbda=1.0, credit=credit, critic="independent"
+    )
+    team = fresh(settings)
+    for value in team.values:
+        for weight in value.parameters():
+            weight.detach().zero_()
+    rounds = [each.reshape(30, 8) for each in Collector(settings).collect(team)]
+    batch = make_batch(settings)
+    batch.reset("train", np.arange(8))
+    earned = np.zeros((3, 8))
+    for tick in range(30):
+        screen = batch.step([each["action"][tick].numpy() for each in rounds])
+        earned += screen.rewards
+    assert (screen.closing >= 0).all()
+    for role, each in enumerate(rounds):
+        assert each["advantage"].shape == (30, 8, 1)
+        torch.testing.assert_close(
+            each["advantage"][0, :, 0], torch.from_numpy(earned[role]).float()
+        )
+    if credit == "team":
+        assert np.allclose(earned, screen.score)
+
+
+@SPLITS
+def test_the_scalar_core_grades_what_was_played_alike(split):
+    settings = attrs.evolve(TINY, split=split)
+    played = play_held_out(fresh(settings), settings)
+    reviewed = [review(state, read=False) for state in states_of(played, settings)]
+    assert [one.score for one in reviewed] == played.scores.tolist()
+    assert [one.incident for one in reviewed] == list(played.ids)
+    assert [one.ticks for one in reviewed] == played.ticks.tolist()
+
+
+def test_evaluating_leaves_the_random_stream_alone():
+    team = fresh()
+    torch.manual_seed(1)
+    expected = torch.rand(3)
+    torch.manual_seed(1)
+    play_held_out(team, TINY)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def small(rounds):
+    text = "--num-envs 8 --rollout 8 --minibatches 2 --width 8 --eval-incidents 20 --eval-every 1"
+    return [*text.split(), "--rounds", str(rounds)]
+
+
+def run(out: Path, *options: str) -> None:
+    script.main(["--output-dir", str(out), "--task", TASK, *small(2), *options])
+
+
+def test_the_command_leaves_checkpoint_curve_and_transcripts(tmp_path: Path):
+    out = tmp_path / "run"
+    run(out, "--split", "duo", "--seed", "3")
+    assert {path.name for path in out.iterdir()} == {
+        "checkpoint.pt", "curve.csv", "curve.png", "episodes.jsonl", "run.json",
+        "transcripts.jsonl",
+    }  # fmt: skip
+    facts = store.load_run(out)
+    assert facts["finished"]
+    assert facts["scalar_core_agrees"]
+    assert (facts["train_split"], facts["test_split"]) == ("train", "test")
+    with (out / "curve.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["ticks"]) for row in rows] == [0, 64, 128]
+    assert float(rows[-1]["test_grade"]) == pytest.approx(facts["after"]["grade"], abs=1e-5)
+    assert {"entropy_diagnosis", "entropy_action"} <= set(rows[0])
+
+    grades = list(grade_jsonl(out / "transcripts.jsonl"))
+    episodes = store.load_episodes(out / "episodes.jsonl")
+    assert [one.score for one in grades] == [one.score for one in episodes]
+    assert facts["after"]["grade"] == pytest.approx(np.mean([one.score for one in episodes]))
+
+    settings = Settings(**facts["settings"])
+    team = store.load_team(out / "checkpoint.pt", settings)
+    again = play_held_out(team, settings)
+    assert again.scores.tolist() == [one.score for one in episodes]
+    assert again.result() == play_held_out(team, settings).result()
+
+
+def test_a_directory_with_a_run_is_not_overwritten(tmp_path: Path, capsys):
+    out = tmp_path / "run"
+    run(out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    with pytest.raises(SystemExit):
+        run(out)
+    assert "holds a run already: give --resume" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        run(out, "--resume", "--seed", "1")
+    assert "other settings: {'seed': 0}" in capsys.readouterr().err
+    run(out, "--resume")
+    assert "finished" in capsys.readouterr().err
+    assert before == {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+def test_bad_names_are_refused_before_anything_is_written(tmp_path: Path, capsys):
+    out = tmp_path / "run"
+    with pytest.raises(SystemExit):
+        run(out, "--split", "quartet")
+    assert "'quartet'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        script.main(["--output-dir", str(out), "--task", "cascade"])
+    assert "unknown task 'cascade'" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monkeypatch):
+    chosen = ["--splits", "trio", "trio_without_board", "--tasks", TASK, "--seeds", "0", "1"]
+    runs, results = tmp_path / "runs", tmp_path / "results"
+    sweep.main([str(runs), *chosen, "--to", str(results), *small(1)])
+    assert {path.name for path in runs.iterdir()} == {
+        f"{split}-{TASK}-seed{seed}" for split in ("trio", "trio_without_board") for seed in (0, 1)
+    }
+    assert {path.name for path in results.iterdir()} == {
+        PAGE, "role-splits.csv", "role-splits.png"
+    }  # fmt: skip
+    page = (results / PAGE).read_text()
+    assert "`trio` − `trio_without_board`" in page
+    with (results / "role-splits.csv").open() as file:
+        assert [(row["split"], row["seed"]) for row in csv.DictReader(file)] == [
+            ("trio", "0"), ("trio", "1"), ("trio_without_board", "0"), ("trio_without_board", "1")
+        ]  # fmt: skip
+
+    def no_process(*_, **__):
+        raise AssertionError("a finished run was started again")
+
+    monkeypatch.setattr(sweep.subprocess, "run", no_process)
+    (results / PAGE).write_text("My words.\n" + page)
+    sweep.main([str(runs), *chosen, "--to", str(results), *small(1)])
+    assert (results / PAGE).read_text() == "My words.\n" + page
+
+    unfinished = runs / f"trio-{TASK}-seed1"
+    facts = json.loads((unfinished / "run.json").read_text())
+    (unfinished / "run.json").write_text(json.dumps({**facts, "finished": False}))
+    with pytest.raises(SystemExit, match="not finished"):
+        write_up([Written.read(unfinished)], results)
+
+
+def test_an_interval_over_seeds_is_wider_than_one_over_incidents_alone():
+    rng = np.random.default_rng(0)
+    incidents = rng.random(200)
+    alike = np.stack([incidents, incidents, incidents])
+    apart = np.stack([incidents - 0.2, incidents, incidents + 0.2])
+    narrow, wide = figures.interval(alike), figures.interval(apart)
+    assert narrow.mean == pytest.approx(wide.mean)
+    assert narrow.low <= narrow.mean <= narrow.high
+    assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
+    nothing = figures.difference(alike, alike)
+    assert (nothing.mean, nothing.low, nothing.high) == (0.0, 0.0, 0.0)
+
+
+def test_a_word_that_gives_the_kind_away_is_told_from_one_that_does_not():
+    played = play_held_out(fresh(), TINY)
+    episodes = [review(state, read=False) for state in states_of(played, TINY)]
+    most = Counter(one.kind for one in episodes).most_common(1)[0][1] / len(episodes)
+    assert figures.guessed(episodes, lambda _: "", lambda one: one.kind) == most
+    assert figures.guessed(episodes, lambda one: one.kind, lambda one: one.kind) == 1.0
+    assert most < 1.0

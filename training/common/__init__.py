@@ -1,0 +1,1 @@
+"""What the training programs share: options, files, networks and the loss."""

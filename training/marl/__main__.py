@@ -1,0 +1,129 @@
+"""Train a role split on one task, and leave checkpoint, curve and figures in a directory."""
+
+import argparse
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import attrs
+from rich.console import Console
+
+from logtriage.errors import LogTriageError
+from training.common.files import machine, save_json
+from training.common.options import add_options
+from training.common.settings import EVAL_SPLIT, TRAIN_SPLIT
+from training.marl import store
+from training.marl.evaluate import play_held_out
+from training.marl.learn import Training
+from training.marl.review import review, states_of
+from training.marl.settings import Settings
+
+
+class Refused(Exception):
+    """A directory that cannot be used so."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the command line, train, and leave everything in the output directory."""
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(prog="python -m training.marl", description=__doc__)
+    parser.add_argument("--output-dir", type=Path, required=True, help="directory for this run")
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with the run that is there, if there is one"
+    )
+    add_options(parser, Settings)
+    options = vars(parser.parse_args(given))
+    out: Path = options.pop("output_dir")
+    resume: bool = options.pop("resume")
+    command = "python -m training.marl " + shlex.join(one for one in given if one != "--resume")
+    try:
+        run(Settings(**options), out, command, resume=resume)
+    except (LogTriageError, Refused) as wrong:
+        parser.error(str(wrong))
+
+
+def run(settings: Settings, out: Path, command: str, *, resume: bool = False) -> None:
+    """Train and write the files of :mod:`training.marl.store` into ``out``.
+
+    Raises:
+        Refused: if there is a run already that is not to be resumed, or that has other
+            settings.
+    """
+    console = Console(stderr=True)
+    about = _begin(settings, out, command, resume=resume)
+    if about["finished"]:
+        console.print(f"{out}: this run is finished", soft_wrap=True)
+        return
+    checkpoint = out / store.CHECKPOINT
+    training = (
+        store.load_training(checkpoint, settings) if checkpoint.exists() else Training(settings)
+    )
+    save_json(out / store.RUN, about)
+    title = f"{settings.split}, {settings.task}, seed {settings.seed}"
+    roles = training.collector.batch.split.names
+
+    def report(training: Training) -> None:
+        store.save_training(checkpoint, training)
+        store.save_curve(out / store.CURVE, training.points, roles)
+        store.save_picture(out / store.PICTURE, training.points, title)
+        point = training.points[-1]
+        console.print(
+            f"{point.seconds:6.0f} s {point.ticks:10,} ticks  grade {point.test.grade:.3f}"
+            f"  solved {point.test.solved:6.1%}  mis-paged {point.test.mis_paged:5.1%}"
+            f"  ticks {point.test.ticks:4.1f}",
+            soft_wrap=True,
+        )
+
+    training.run(report)
+    played = play_held_out(training.team, settings)
+    states = list(states_of(played, settings))
+    episodes = [
+        review(state, read=bool(read)) for state, read in zip(states, played.read, strict=True)
+    ]
+    store.save_transcripts(out / store.TRANSCRIPTS, states, settings.split)
+    store.save_episodes(out / store.EPISODES, episodes)
+    last = training.points[-1]
+    save_json(
+        out / store.RUN,
+        {
+            **about,
+            "finished": True,
+            "load_after": os.getloadavg()[0],
+            "seconds": training.seconds,
+            "cpu_seconds": training.cpu_seconds,
+            "ticks": last.ticks,
+            "episodes": last.incidents,
+            "before": attrs.asdict(training.points[0].test),
+            "after": attrs.asdict(played.result()),
+            "scalar_core_agrees": [one.score for one in episodes] == played.scores.tolist(),
+        },
+    )
+    console.print(f"{last.ticks:,} ticks in {training.seconds:.0f} s; see {out}", soft_wrap=True)
+
+
+def _begin(settings: Settings, out: Path, command: str, *, resume: bool) -> dict[str, Any]:
+    """What ``run.json`` says at the start, or what it said before."""
+    if (out / store.RUN).exists():
+        if not resume:
+            raise Refused(f"{out} holds a run already: give --resume, or another directory")
+        about = store.load_run(out)
+        asked = attrs.asdict(settings)
+        other = {name: value for name, value in about["settings"].items() if asked[name] != value}
+        if other:
+            raise Refused(f"{out} holds a run with other settings: {other}")
+        return about
+    return {
+        "command": command,
+        "settings": attrs.asdict(settings),
+        "train_split": TRAIN_SPLIT,
+        "test_split": EVAL_SPLIT,
+        "machine": machine(),
+        "load_before": os.getloadavg()[0],
+        "finished": False,
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""How well a team does on incidents that it never saw."""
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.evaluation import SOLVED
+from logtriage.evaluation.statistics import mean_interval
+from logtriage.grading.batch import CLOSINGS
+from logtriage.state import Closing
+from logtriage.tasks import incident_ids
+from training.common.settings import EVAL_SPLIT
+from training.marl.networks import Team
+from training.marl.rollouts import make_batch, tensors_of
+from training.marl.settings import Settings
+
+
+@attrs.frozen
+class Result:
+    """Means over some incidents; ``low`` to ``high`` is the bootstrap interval of the grade.
+
+    ``solved``, ``mis_paged`` (the wrong team was paged), ``resolved`` (closed by Resolve,
+    fixed or not), ``ignored`` (closed by Ignore, rightly or not) and ``out_of_time`` are
+    shares of the incidents. ``ticks`` are those used until an incident was closed.
+    """
+
+    incidents: int
+    grade: float
+    low: float
+    high: float
+    solved: float
+    mis_paged: float
+    resolved: float
+    ignored: float
+    out_of_time: float
+    ticks: float
+
+
+@attrs.frozen(eq=False)
+class Played:
+    """N played incidents of a team of R.
+
+    ``ids`` (N,), ``actions`` (T, R, N) as each role counts them, ``ticks``, ``scores``,
+    ``closing`` (N,), and ``read`` (N,): somebody read a line that names the cause.
+    """
+
+    ids: tuple[str, ...]
+    actions: NDArray[np.int64]
+    ticks: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    closing: NDArray[np.int8]
+    read: NDArray[np.bool_]
+
+    def result(self) -> Result:
+        """In figures."""
+
+        def closed(closing: Closing) -> float:
+            return float((self.closing == CLOSINGS.index(closing)).mean())
+
+        grade = mean_interval(self.scores.tolist())
+        assert grade is not None
+        return Result(
+            incidents=len(self.ids),
+            grade=grade.mean,
+            low=grade.low,
+            high=grade.high,
+            solved=float((self.scores >= SOLVED).mean()),
+            mis_paged=closed(Closing.MISROUTED),
+            resolved=closed(Closing.RESOLVED),
+            ignored=closed(Closing.IGNORED),
+            out_of_time=closed(Closing.OUT_OF_TIME),
+            ticks=float(self.ticks.mean()),
+        )
+
+
+def play_held_out(team: Team, settings: Settings) -> Played:
+    """Play the first incidents of split ``test``, greedily. Draws nothing at random."""
+    batch, incidents = make_batch(settings), settings.eval_incidents
+    screen = batch.reset(EVAL_SPLIT, np.arange(incidents))
+    named = batch.layout["named"]
+    taken = []
+    while (screen.closing < 0).any():
+        seen, masks = zip(*tensors_of(screen), strict=True)
+        actions = [one.numpy() for one in team.act(seen, masks)]
+        taken.append(np.stack(actions))
+        screen = batch.step(actions)
+    return Played(
+        incident_ids(settings.task, EVAL_SPLIT, incidents),
+        np.stack(taken),
+        screen.tick,
+        screen.score,
+        screen.closing,
+        screen.state[:, named].any(axis=1),
+    )
+
+
+def evaluate(team: Team, settings: Settings) -> Result:
+    """The figures of :func:`play_held_out`."""
+    return play_held_out(team, settings).result()

@@ -1,0 +1,100 @@
+"""Figures over several seeds: intervals, and how incidents failed."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from statistics import fmean
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.evaluation import SOLVED
+from logtriage.evaluation.statistics import LEVEL, RESAMPLES, SEED, Interval
+from logtriage.state import Closing
+from training.marl.review import BENIGN, Episode
+
+Scores = NDArray[np.float64]
+
+#: What somebody knew or did, in the order in which it is needed; by heading of a table.
+LINKS: Final[dict[str, Callable[[Episode], bool]]] = {
+    "read the cause": lambda one: one.read,
+    "severity right": lambda one: one.severity,
+    "root right": lambda one: one.declared,
+    "kind told": lambda one: one.told,
+    "paged right": lambda one: one.paged == "right",
+    "paged wrong": lambda one: one.paged == "wrong",
+    "fixed": lambda one: one.fixed,
+    "closed too early": lambda one: one.closing == Closing.RESOLVED.value and not one.fixed,
+    "out of time": lambda one: one.closing == Closing.OUT_OF_TIME.value,
+}
+
+
+def interval(scores: Scores) -> Interval:
+    """The mean of scores (S, N) of S seeds on the same N incidents.
+
+    Its interval is a percentile bootstrap that draws seeds and, apart from that,
+    incidents, so it tells of the luck of both. Three seeds make a coarse one.
+    """
+    return difference(scores, np.zeros((1, scores.shape[1])))
+
+
+def difference(one: Scores, other: Scores) -> Interval:
+    """The mean of ``one`` less that of ``other``: same incidents, seeds of their own."""
+    draws = np.random.default_rng(SEED)
+    count = one.shape[1]
+    means = np.empty(RESAMPLES)
+    for sample in range(RESAMPLES):
+        picked = draws.integers(count, size=count)
+        left, right = (
+            each[draws.integers(len(each), size=len(each))].mean(axis=0)[picked].mean()
+            for each in (one, other)
+        )
+        means[sample] = left - right
+    tail = (1.0 - LEVEL) / 2.0
+    low, high = np.quantile(means, (tail, 1.0 - tail))
+    return Interval(float(one.mean() - other.mean()), float(low), float(high))
+
+
+def ticks_to_resolve(episodes: Sequence[Episode]) -> float | None:
+    """Mean ticks of the incidents that were fixed and resolved; None if there are none."""
+    found = [one.ticks for one in episodes if one.fixed and one.closing == Closing.RESOLVED.value]
+    return fmean(found) if found else None
+
+
+def unsolved(episodes: Sequence[Episode]) -> list[Episode]:
+    """Those below the grade that counts as solved."""
+    return [one for one in episodes if one.score < SOLVED]
+
+
+def share(episodes: Sequence[Episode], holds: Callable[[Episode], bool]) -> float:
+    """Of which it holds."""
+    return fmean(map(holds, episodes))
+
+
+def by(episodes: Sequence[Episode], key: Callable[[Episode], str]) -> dict[str, list[Episode]]:
+    """Episodes by a key, in its order."""
+    found: dict[str, list[Episode]] = defaultdict(list)
+    for one in episodes:
+        found[key(one)].append(one)
+    return dict(sorted(found.items(), key=lambda item: (item[0] == BENIGN, item[0])))
+
+
+def first_word(one: Episode) -> str:
+    """The word that was reported first; ``-`` if none was."""
+    return one.words[0] if one.words else "-"
+
+
+def guessed(
+    episodes: Sequence[Episode],
+    sign: Callable[[Episode], str],
+    meaning: Callable[[Episode], str],
+) -> float:
+    """How often the commonest meaning of a sign is the right one.
+
+    1 if the sign gives the meaning away; the share of the commonest meaning if it says
+    nothing.
+    """
+    pairs: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in episodes:
+        pairs[sign(one)][meaning(one)] += 1
+    return sum(max(meanings.values()) for meanings in pairs.values()) / len(episodes)

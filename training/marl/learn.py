@@ -1,0 +1,167 @@
+"""The training loop: collect, update, and now and then evaluate. It can be taken up again."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import torch
+from tensordict import TensorDict
+from torch import nn
+
+from training.common.loss import MEASURED, clipped_loss, scaled
+from training.marl.evaluate import Result, evaluate
+from training.marl.networks import Team, make_team
+from training.marl.rollouts import Collector
+from training.marl.settings import Settings
+
+
+@attrs.frozen
+class Point:
+    """A point of the curve, after so many rounds.
+
+    ``seconds`` of wall time so far, all included; team ``ticks`` and ``incidents`` played
+    in training; ``train`` the mean grade of the last round with sampled actions (None
+    before the first); ``test`` the evaluation; ``entropy`` of each role's policy in the
+    last update.
+    """
+
+    rounds: int
+    seconds: float
+    ticks: int
+    incidents: int
+    train: float | None
+    test: Result
+    entropy: tuple[float, ...] | None
+
+
+class Training:
+    """A run that is under way: networks, optimiser, open incidents and the curve so far.
+
+    Rounds depend on nothing but the settings and what :meth:`saved` holds, so that a run
+    taken up again ends with the same weights as one that was never interrupted.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        torch.set_num_threads(settings.threads)
+        torch.manual_seed(settings.seed)
+        self.settings = settings
+        self.collector = Collector(settings)
+        self.team = make_team(self.collector.batch, settings)
+        self.learner = Learner(self.team, settings)
+        self.rounds = 0
+        self.points: list[Point] = []
+        self._entropy: tuple[float, ...] | None = None
+        self._seconds = 0.0
+        self._since = time.perf_counter()
+        self._cpu = -time.process_time()
+
+    def run(self, report: Callable[["Training"], None]) -> None:
+        """Train to the end; ``report`` is told of every point of the curve."""
+        if not self.points:
+            self._note(report)
+        while self.rounds < self.settings.rounds:
+            experience = self.collector.collect(self.team)
+            measured = self.learner.update(experience, self.rounds / self.settings.rounds)
+            self._entropy = tuple(one["entropy"] for one in measured)
+            self.rounds += 1
+            if self.rounds % self.settings.eval_every == 0 or self.rounds == self.settings.rounds:
+                self._note(report)
+
+    @property
+    def seconds(self) -> float:
+        """Wall time so far, that before an interruption included."""
+        return self._seconds + time.perf_counter() - self._since
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time so far, likewise."""
+        return self._cpu + time.process_time()
+
+    def _note(self, report: Callable[["Training"], None]) -> None:
+        collector = self.collector
+        result = evaluate(self.team, self.settings)
+        self.points.append(
+            Point(
+                self.rounds,
+                self.seconds,
+                collector.ticks,
+                collector.incidents,
+                float(collector.grades.mean()) if len(collector.grades) else None,
+                result,
+                self._entropy,
+            )
+        )
+        report(self)
+
+    def saved(self) -> dict[str, Any]:
+        """All that the rest of the run depends on: numbers, names and tensors."""
+        return {
+            "rounds": self.rounds,
+            "seconds": self.seconds,
+            "cpu_seconds": self.cpu_seconds,
+            "entropy": self._entropy,
+            "random": torch.get_rng_state(),
+            "networks": self.team.modules().state_dict(),
+            "optimizer": self.learner.optimizer.state_dict(),
+            "collector": self.collector.saved(),
+            "points": [attrs.asdict(point) for point in self.points],
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on where :meth:`saved` was called."""
+        self.rounds, self._entropy = saved["rounds"], saved["entropy"]
+        self._seconds, self._since = saved["seconds"], time.perf_counter()
+        self._cpu = saved["cpu_seconds"] - time.process_time()
+        self.team.modules().load_state_dict(saved["networks"])
+        self.learner.optimizer.load_state_dict(saved["optimizer"])
+        self.collector.restore(saved["collector"])
+        self.points = [
+            Point(**{**point, "test": Result(**point["test"])}) for point in saved["points"]
+        ]
+        torch.set_rng_state(saved["random"])
+
+
+class Learner:
+    """TorchRL's clipped PPO loss for each role, under one Adam."""
+
+    def __init__(self, team: Team, settings: Settings) -> None:
+        self.settings = settings
+        # A critic that all roles share is trained once, with the first.
+        critics = [*team.critics, *[None] * (len(team.actors) - len(team.critics))]
+        self.losses = [
+            clipped_loss(actor, critic, settings)
+            for actor, critic in zip(team.actors, critics, strict=True)
+        ]
+        self.networks: list[nn.Module] = [*team.policies, *team.values]
+        self.optimizer = torch.optim.Adam(
+            team.modules().parameters(), lr=settings.lr, eps=1e-5, fused=True
+        )
+
+    def update(self, experience: list[TensorDict], progress: float) -> list[dict[str, float]]:
+        """Go over a round; ``progress`` in [0, 1) sets the rates. Returns what was measured."""
+        one = self.settings
+        for group in self.optimizer.param_groups:
+            group["lr"] = one.falling(one.lr, one.lr_end, progress)
+        for loss in self.losses:
+            loss.entropy_coeff.fill_(one.falling(one.entropy, one.entropy_end, progress))
+        for each in experience:
+            each["advantage"] = scaled(each["advantage"], one)
+        size = one.batch // one.minibatches
+        for _ in range(one.epochs):
+            for rows in torch.randperm(one.batch)[: size * one.minibatches].view(-1, size):
+                found = [
+                    loss(each[rows]) for loss, each in zip(self.losses, experience, strict=True)
+                ]
+                total = sum(
+                    value
+                    for each in found
+                    for name, value in each.items()
+                    if name.startswith("loss_")
+                )
+                self.optimizer.zero_grad()
+                total.backward()
+                for network in self.networks:
+                    nn.utils.clip_grad_norm_(network.parameters(), one.max_grad_norm)
+                self.optimizer.step()
+        return [{key: float(each[key]) for key in MEASURED} for each in found]

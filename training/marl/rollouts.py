@@ -1,0 +1,152 @@
+"""Experience of a team from the batched engine, with closed rows begun anew at once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from tensordict import TensorDict
+from torch import Tensor
+
+from logtriage.roles import get_role_split
+from logtriage.tasks import get_task
+from logtriage.vector import BatchedTeam, TeamStep
+from training.common.loss import advantages
+from training.common.settings import TRAIN_SPLIT
+from training.marl.networks import Team
+from training.marl.settings import Settings
+
+
+def make_batch(settings: Settings) -> BatchedTeam:
+    """The engine of a run."""
+    return BatchedTeam(settings.task, get_role_split(settings.split), credit=settings.credit)
+
+
+class Collector:
+    """Plays incidents of split ``train`` in order, none of them twice.
+
+    ``ticks`` and ``incidents`` count what was played, ``grades`` holds those of the
+    incidents that ended in the last round. What it remembers of the open incidents is
+    what was done in them: to go on from a saved state, they are played again.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.batch = make_batch(settings)
+        self.ticks = 0
+        self.incidents = 0
+        self.grades = np.zeros(0)
+        rows = settings.num_envs
+        horizon, roles = get_task(settings.task).horizon, len(self.batch.split)
+        self._next = rows
+        self._age = np.zeros(rows, np.int64)
+        self._played = np.zeros((horizon, roles, rows), np.int16)
+        self._screen = self.batch.reset(TRAIN_SPLIT, np.arange(rows))
+
+    @torch.no_grad()
+    def collect(self, team: Team) -> list[TensorDict]:
+        """A round for each role, flattened to (rollout * num_envs,), with advantages.
+
+        The value targets, and for a central critic what it sees, stand with the roles
+        whose critics there are.
+        """
+        one, batch = self.settings, self.batch
+        shape = (one.rollout, one.num_envs)
+        state = torch.empty((*shape, batch.layout.size))
+        rounds = [
+            TensorDict(
+                {
+                    "observation": torch.empty((*shape, layout.size)),
+                    "mask": torch.empty((*shape, actions), dtype=torch.bool),
+                    "action": torch.empty(shape, dtype=torch.long),
+                    "action_log_prob": torch.empty(shape),
+                },
+                batch_size=shape,
+            )
+            for layout, actions in zip(batch.layouts, batch.action_counts, strict=True)
+        ]
+        reward = torch.empty((len(rounds), *shape))
+        done = torch.empty(shape, dtype=torch.bool)
+        grades = []
+        for t in range(one.rollout):
+            state[t] = torch.from_numpy(self._screen.state)
+            for role, (seen, mask) in enumerate(tensors_of(self._screen)):
+                policy = team.distribution(role, seen, mask)
+                action = policy.sample()
+                for name, value in (
+                    ("observation", seen),
+                    ("mask", mask),
+                    ("action", action),
+                    ("action_log_prob", policy.log_prob(action)),
+                ):
+                    rounds[role][name][t] = value
+            after = self._step([each["action"][t].numpy() for each in rounds])
+            closed = after.closing >= 0
+            reward[:, t], done[t] = torch.from_numpy(after.rewards), torch.from_numpy(closed)
+            grades.append(after.score[closed])
+            self._screen = self._restart(after, np.flatnonzero(closed))
+        self.ticks += one.batch
+        self.grades = np.concatenate(grades)
+        self.incidents += len(self.grades)
+
+        last = [seen for seen, _ in tensors_of(self._screen)]
+        if team.central:
+            inputs, last = [state] * len(rounds), [torch.from_numpy(self._screen.state)] * len(last)
+        else:
+            inputs = [each["observation"] for each in rounds]
+        for role, each in enumerate(rounds):
+            if role < len(team.values):
+                value = team.values[role]
+                each["advantage"], target = advantages(
+                    one, value(inputs[role]), value(last[role]), reward[role], done
+                )
+                each["value_target"] = target
+                if team.central:
+                    each["state"] = state
+            else:
+                each["advantage"] = rounds[0]["advantage"]
+        return [each.flatten() for each in rounds]
+
+    def saved(self) -> dict[str, Any]:
+        """What :meth:`restore` needs: numbers and tensors."""
+        return {
+            "next": self._next,
+            "ticks": self.ticks,
+            "incidents": self.incidents,
+            "grades": torch.from_numpy(self.grades.copy()),
+            "index": torch.from_numpy(self.batch.index),
+            "age": torch.from_numpy(self._age.copy()),
+            "played": torch.from_numpy(self._played.copy()),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on where :meth:`saved` was called, by playing the open incidents up to there."""
+        self._next, self.ticks = saved["next"], saved["ticks"]
+        self.incidents, self.grades = saved["incidents"], saved["grades"].numpy()
+        self._age, self._played = saved["age"].numpy(), saved["played"].numpy()
+        self._screen = self.batch.reset(TRAIN_SPLIT, saved["index"].numpy())
+        for tick in range(int(self._age.max())):
+            self._screen = self.batch.step(list(self._played[tick]), self._age > tick)
+
+    def _step(self, actions: list[np.ndarray]) -> TeamStep:
+        rows = np.arange(len(self._age))
+        for role, chosen in enumerate(actions):
+            self._played[self._age, role, rows] = chosen
+        self._age += 1
+        return self.batch.step(actions)
+
+    def _restart(self, after: TeamStep, rows: np.ndarray) -> TeamStep:
+        if not len(rows):
+            return after
+        self.batch.restart(rows, np.arange(self._next, self._next + len(rows)))
+        self._next += len(rows)
+        self._age[rows] = 0
+        return self.batch.look()
+
+
+def tensors_of(screen: TeamStep) -> Sequence[tuple[Tensor, Tensor]]:
+    """For each role its observations (N, D_r) and masks (N, A_r)."""
+    return [
+        (torch.from_numpy(seen), torch.from_numpy(mask).bool())
+        for seen, mask in zip(screen.observations, screen.masks, strict=True)
+    ]

@@ -1,0 +1,38 @@
+"""What a run depends on: everything here, and the seed, is written beside its results."""
+
+from typing import Final
+
+import attrs
+
+from logtriage.roles import ROLE_SPLITS
+from logtriage.vector import CREDITS
+from training.common.settings import PPOSettings
+
+#: A critic that sees what any role sees (MAPPO), or one a role on what it sees (IPPO).
+CRITICS: Final = ("central", "independent")
+
+
+def _one_of(names: tuple[str, ...], default: str) -> str:
+    value: str = attrs.field(
+        default=default, validator=attrs.validators.in_(names), metadata={"choices": names}
+    )
+    return value
+
+
+@attrs.frozen
+class Settings(PPOSettings):
+    """A training run of one split on one task: ``rounds`` of ``batch`` ticks of a team.
+
+    The same settings give the same weights. The defaults are those of every run of the
+    sweep: no split and no task has others.
+    """
+
+    lr: float = 2e-3
+    width: int = 128
+    activation: str = "relu"
+    threads: int = 1
+    rounds: int = 60
+    eval_every: int = 6
+    split: str = _one_of(tuple(ROLE_SPLITS), "trio")
+    credit: str = _one_of(CREDITS, "team")
+    critic: str = _one_of(CRITICS, "central")

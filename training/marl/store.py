@@ -1,0 +1,127 @@
+"""What a run leaves on disk, written so that a crash at any time leaves whole files.
+
+``checkpoint.pt`` (numbers and tensors only), ``run.json`` (settings, machine, figures),
+``curve.csv`` and ``curve.png`` are renewed at every evaluation; at the end come
+``transcripts.jsonl``, which ``logtriage grade`` reads, and ``episodes.jsonl``.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import torch
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from logtriage.codec import encode_transcript
+from logtriage.state import State
+from logtriage.transcript import transcript_of
+from training.common.files import replace, save_text
+from training.marl.evaluate import Result
+from training.marl.learn import Point, Training
+from training.marl.networks import Team, make_team
+from training.marl.review import Episode
+from training.marl.rollouts import make_batch
+from training.marl.settings import Settings
+
+CHECKPOINT: Final = "checkpoint.pt"
+RUN: Final = "run.json"
+CURVE: Final = "curve.csv"
+PICTURE: Final = "curve.png"
+TRANSCRIPTS: Final = "transcripts.jsonl"
+EPISODES: Final = "episodes.jsonl"
+
+
+def save_training(path: Path, training: Training) -> None:
+    """Save all that the rest of a run depends on."""
+    replace(path, lambda where: torch.save(training.saved(), where))
+
+
+def load_training(path: Path, settings: Settings) -> Training:
+    """A run taken up again; ``settings`` as in its ``run.json``."""
+    training = Training(settings)
+    training.restore(torch.load(path, weights_only=True))
+    return training
+
+
+def load_team(path: Path, settings: Settings) -> Team:
+    """The networks of a checkpoint."""
+    team = make_team(make_batch(settings), settings)
+    team.modules().load_state_dict(torch.load(path, weights_only=True)["networks"])
+    return team
+
+
+def load_run(out: Path) -> dict[str, Any]:
+    """What ``run.json`` says."""
+    found: dict[str, Any] = json.loads((out / RUN).read_text("utf-8"))
+    return found
+
+
+def save_curve(path: Path, points: Sequence[Point], roles: Sequence[str]) -> None:
+    """Save the points of the curve, a row each."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names = [field.name for field in attrs.fields(Result)]
+    writer.writerow(
+        ["rounds", "seconds", "ticks", "episodes", "train", *(f"entropy_{one}" for one in roles),
+         *(f"test_{one}" for one in names)]
+    )  # fmt: skip
+    for point in points:
+        entropy = [None] * len(roles) if point.entropy is None else point.entropy
+        training = ["" if one is None else f"{one:.4f}" for one in (point.train, *entropy)]
+        test = [f"{getattr(point.test, name):.6g}" for name in names]
+        counted = [point.rounds, f"{point.seconds:.1f}", point.ticks, point.incidents]
+        writer.writerow([*counted, *training, *test])
+    save_text(path, out.getvalue())
+
+
+def load_curve(path: Path) -> list[dict[str, float | None]]:
+    """The rows of :func:`save_curve`, by column."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            {name: float(text) if text else None for name, text in row.items()}
+            for row in csv.DictReader(file)
+        ]
+
+
+def save_picture(path: Path, points: Sequence[Point], title: str) -> None:
+    """Draw the curve."""
+    figure = Figure(figsize=(6.0, 3.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    ticks = [point.ticks for point in points]
+    tests = [point.test for point in points]
+    axes.plot(ticks, [one.grade for one in tests], color="#1b6ca8", label="grade, test, greedy")
+    axes.fill_between(ticks, [one.low for one in tests], [one.high for one in tests],
+                      color="#1b6ca8", alpha=0.2, linewidth=0)  # fmt: skip
+    trained = [(point.ticks, point.train) for point in points if point.train is not None]
+    if trained:
+        axes.plot(*zip(*trained, strict=True), color="#777777", label="grade, train, sampled")
+    axes.plot(ticks, [one.mis_paged for one in tests], color="#c8553d", label="mis-paged, test")
+    axes.set(xlabel="ticks of a team", ylim=(0, 1.02), title=title)
+    axes.grid(alpha=0.3)
+    axes.legend(loc="upper left", fontsize="small")
+    replace(path, lambda where: figure.savefig(where, format="png", dpi=110,
+                                               metadata={"Software": None}))  # fmt: skip
+
+
+def save_transcripts(path: Path, states: Iterable[State], agent: str) -> None:
+    """Save a transcript a line."""
+    save_text(path, "".join(f"{encode_transcript(transcript_of(state, agent=agent))}\n"
+                            for state in states))  # fmt: skip
+
+
+def save_episodes(path: Path, episodes: Iterable[Episode]) -> None:
+    """Save a JSON object a line."""
+    save_text(path, "".join(f"{json.dumps(attrs.asdict(one))}\n" for one in episodes))
+
+
+def load_episodes(path: Path) -> list[Episode]:
+    """The episodes of :func:`save_episodes`."""
+    lines = path.read_text("utf-8").splitlines()
+    return [Episode(**{**(row := json.loads(line)), "words": tuple(row["words"])})
+            for line in lines]  # fmt: skip
