@@ -1,7 +1,8 @@
 """Hypothesis profiles: ``dev`` by default, others by ``--hypothesis-profile NAME``.
 
 ``ci`` draws the same examples in every run, so that a red check is a fault of the
-change at hand; ``thorough`` is for a night, or for a machine that is idle anyway.
+change at hand; ``thorough`` is for a night, or for a machine that is idle anyway;
+``mutants`` is for ``make mutants``, where the laws run a thousand times.
 """
 
 import os

@@ -43,6 +43,7 @@ from logtriage.grading import grade_jsonl, grade_transcript
 from logtriage.parsing import TEAM_KINDS, action_from_wire, parse_action, render_action
 from logtriage.policies import perfect_actions
 from logtriage.recorded import bundle
+from logtriage.recorded.jsonrecord import encode_record
 from logtriage.registry import constant_actions, make_policy
 from logtriage.tasks import parse_incident_id
 from logtriage.transition import play
@@ -154,9 +155,7 @@ def _corpus() -> dict[str, tuple[Parse, list[bytes], int]]:
 def _bundles() -> list[bytes]:
     """The smallest shipped record, without most of its rows, plain and compressed."""
     records = bundle.load_records(next(iter(_shipped())))
-    plain = io.BytesIO()
-    plain.writelines(bundle._lines(records[:1]))
-    data = json.loads(plain.getvalue())
+    data = json.loads(encode_record(records[0]))
     cut = json.dumps(_shortened(data)).encode()
     return [cut, gzip.compress(cut, mtime=0)]
 

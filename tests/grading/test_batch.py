@@ -42,7 +42,9 @@ from logtriage.grading import (
 )
 from logtriage.grading.batch import CLOSINGS, MALFORMED, PADDING
 from logtriage.incident import ClosingRules, Fault
+from logtriage.policies import perfect_actions
 from logtriage.tasks import parse_incident_id
+from tests.builders import real_incident
 
 BASE = make_incident("cascading_failure-v1/test/42")
 REAL = attrs.evolve(
@@ -407,3 +409,12 @@ def test_numpy_is_loaded_when_asked_for() -> None:
         "assert (early, 'numpy' in sys.modules) == (False, True)"
     )
     subprocess.run([sys.executable, "-c", probe], check=True)
+
+
+def test_each_of_two_horizons_has_its_own_promptness() -> None:
+    incidents = [real_incident(horizon=8), real_incident(horizon=12)]
+    plan: list[Action] = [RequestMoreLogs(), *perfect_actions(incidents[0])]
+    graded = grade_batch(truths_of(incidents), action_array(SEVEN_SERVICES, [plan, plan]))
+    wanted = [grade_actions(one, plan).score for one in incidents]
+    assert graded.scores.tolist() == wanted
+    assert wanted[0] != wanted[1]
