@@ -24,7 +24,7 @@ LINKS: Final[dict[str, Callable[[Episode], bool]]] = {
     "paged right": lambda one: one.paged == "right",
     "paged wrong": lambda one: one.paged == "wrong",
     "fixed": lambda one: one.fixed,
-    "closed too early": lambda one: one.closing == Closing.RESOLVED.value and not one.fixed,
+    "resolved unfixed": lambda one: one.closing == Closing.RESOLVED.value and not one.fixed,
     "out of time": lambda one: one.closing == Closing.OUT_OF_TIME.value,
 }
 

@@ -31,8 +31,8 @@ class Settings(PPOSettings):
     width: int = 128
     activation: str = "relu"
     threads: int = 1
-    rounds: int = 60
-    eval_every: int = 6
+    rounds: int = 40
+    eval_every: int = 8
     split: str = _one_of(tuple(ROLE_SPLITS), "trio")
     credit: str = _one_of(CREDITS, "team")
     critic: str = _one_of(CRITICS, "central")

@@ -25,7 +25,7 @@ from logtriage.roles import ROLE_SPLITS
 from logtriage.tasks import TASKS
 from training.common.files import replace, save_text
 from training.marl import figures, store
-from training.marl.review import Episode
+from training.marl.review import BENIGN, Episode
 from training.marl.settings import Settings
 
 PAGE: Final = "role-splits.md"
@@ -209,7 +209,7 @@ def _classes(groups: Sequence[Group]) -> Iterable[str]:
 
 
 def _depths(groups: Sequence[Group]) -> Iterable[str]:
-    return _parts(groups, lambda one: "benign" if one.depth < 0 else f"{one.depth} calls down")
+    return _parts(groups, lambda one: BENIGN if one.depth < 0 else f"root at depth {one.depth}")
 
 
 def _parts(groups: Sequence[Group], key: Callable[[Episode], str]) -> Iterable[str]:
@@ -265,9 +265,9 @@ def _runs(groups: Sequence[Group]) -> Iterable[str]:
             f"| {loads} |"
         )
     yield ""
-    total = sum(run.facts["cpu_seconds"] for run in runs) / 3600
+    minutes = sum(run.facts["cpu_seconds"] for run in runs) / 60
     ticks = " or ".join(f"{one:,}" for one in sorted({run.facts["ticks"] for run in runs}))
-    yield f"{len(runs)} runs of {ticks} ticks of a team each; {total:.1f} hours of processor time."
+    yield f"{len(runs)} runs of {ticks} ticks of a team each: {minutes:.0f} minutes of processor."
     agree = all(run.facts["scalar_core_agrees"] for run in runs)
     yield (
         "The actions of every last evaluation, played and graded once more by the scalar core, "
