@@ -26,8 +26,9 @@ from training.marl.learn import Training  # noqa: E402
 from training.marl.networks import make_team  # noqa: E402
 from training.marl.review import review, states_of  # noqa: E402
 from training.marl.rollouts import Collector, make_batch  # noqa: E402
+from training.marl.runs import Written  # noqa: E402
 from training.marl.settings import Settings  # noqa: E402
-from training.marl.writeup import PAGE, Written, write_up  # noqa: E402
+from training.marl.writeup import PAGE, write_up  # noqa: E402
 
 TASK = "cascading_failure-v1"
 TINY = Settings(

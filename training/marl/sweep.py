@@ -20,7 +20,8 @@ import attrs
 from logtriage.roles import ROLE_SPLITS
 from logtriage.tasks import TASKS
 from training.marl import store
-from training.marl.writeup import Written, write_up
+from training.marl.runs import Written
+from training.marl.writeup import write_up
 
 SWEPT_TASKS = tuple(task.id for task in TASKS if not task.original)
 

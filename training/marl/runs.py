@@ -1,0 +1,79 @@
+"""Finished runs, read back from disk and grouped by what their seeds have in common."""
+
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import attrs
+import numpy as np
+
+from training.marl import figures, store
+from training.marl.review import Episode
+from training.marl.settings import Settings
+
+
+@attrs.frozen(eq=False)
+class Written:
+    """A finished run, read back."""
+
+    settings: Settings
+    facts: dict[str, Any]
+    curve: list[dict[str, float | None]]
+    episodes: list[Episode]
+
+    @classmethod
+    def read(cls, path: Path) -> "Written":
+        """The run in a directory.
+
+        Raises:
+            SystemExit: if it is not finished.
+        """
+        facts = store.load_run(path)
+        if not facts["finished"]:
+            raise SystemExit(f"{path}: this run is not finished")
+        return cls(
+            Settings(**facts["settings"]),
+            facts,
+            store.load_curve(path / store.CURVE),
+            store.load_episodes(path / store.EPISODES),
+        )
+
+    @property
+    def group(self) -> tuple[str, str, str, str]:
+        """What its seeds have in common."""
+        one = self.settings
+        return one.task, one.split, one.credit, one.critic
+
+
+@attrs.frozen(eq=False)
+class Group:
+    """The runs of one split on one task."""
+
+    runs: tuple[Written, ...]
+
+    @property
+    def settings(self) -> Settings:
+        """Those of the first seed."""
+        return self.runs[0].settings
+
+    @property
+    def scores(self) -> figures.Scores:
+        """Grades (S, N) of S seeds."""
+        return np.array([[one.score for one in run.episodes] for run in self.runs])
+
+    @property
+    def episodes(self) -> list[Episode]:
+        """Those of all seeds."""
+        return [one for run in self.runs for one in run.episodes]
+
+    @property
+    def label(self) -> str:
+        """The split, and what is not as in the sweep."""
+        one, usual = self.settings, Settings("")
+        other = [value for value, default in ((one.credit, usual.credit),
+                 (one.critic, usual.critic)) if value != default]  # fmt: skip
+        return f"`{one.split}`" + "".join(f", {value}" for value in other)
+
+    def mean(self, name: str) -> float:
+        """A figure of the last evaluation, over the seeds."""
+        return fmean(run.facts["after"][name] for run in self.runs)
