@@ -8,12 +8,9 @@ tasks with small samples. Graders that are broken in code have no rubric to audi
 """
 
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 
 import attrs
-from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -29,16 +26,6 @@ AUDITED = {
 }
 
 
-def fresh_laws() -> ModuleType:
-    settings.load_profile("kill")
-    spec = spec_from_file_location("laws_that_kill", Path(test_mutants.original_laws.__file__))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def noticed(mutant: Mutant) -> set[str]:
     reports = (
         audit(task, mutant.rubric, sizes=SIZES, families=families)
@@ -48,7 +35,7 @@ def noticed(mutant: Mutant) -> set[str]:
 
 
 def main() -> None:
-    laws, rubrics = fresh_laws(), {one.name: one for one in MUTANTS}
+    laws, rubrics = test_mutants.loaded_laws(test_mutants.FEW), {one.name: one for one in MUTANTS}
     print("| mutant | what is wrong | first law that kills it | checks that notice it |")
     print("| --- | --- | --- | --- |")
     for name in NAMES:
