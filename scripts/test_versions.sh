@@ -30,7 +30,7 @@ for version in "$@"; do
     if [[ ! -e $stamp || pyproject.toml -nt $stamp || constraints.txt -nt $stamp ]]; then
         rm -rf "$venv"
         "$python" -m venv "$venv"
-        "$venv/bin/python" -m pip install -q -c constraints.txt -e '.[cli,env,report,test]'
+        "$venv/bin/python" -m pip install -q -c constraints.txt -e '.[cli,env,multi,openai,report,test]'
         touch "$stamp"
     fi
     echo "golden transcripts under $("$venv/bin/python" --version)"
