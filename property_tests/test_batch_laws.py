@@ -25,6 +25,7 @@ from logtriage.actions import REMEDIES, SEVERITIES
 from logtriage.generator import draw_incident
 from logtriage.grading import RECORDED, Criterion, action_array, grade_batch, truths_of
 from logtriage.grading import batch as batch_module
+from logtriage.grading import plan as plan_module
 from logtriage.grading.batch import CLOSINGS, BatchGrades
 from logtriage.grading.kernels import GATES, MEASURES
 from logtriage.grading.rubric import Gate
@@ -203,14 +204,14 @@ def test_tables_of_any_size_give_the_same_totals(
     """Small tables force criteria to be added one by one."""
     incidents, lists = job
     truths, actions = truths_of(incidents), action_array(incidents[0].topology, lists)
-    usual = batch_module.TABLE_SIZE
-    batch_module._plan.cache_clear()
+    usual = plan_module.TABLE_SIZE
+    plan_module.plan_of.cache_clear()
     try:
-        batch_module.TABLE_SIZE = size  # type: ignore[misc]
+        plan_module.TABLE_SIZE = size  # type: ignore[misc]
         grades = grade_batch(truths, actions)
     finally:
-        batch_module.TABLE_SIZE = usual  # type: ignore[misc]
-        batch_module._plan.cache_clear()
+        plan_module.TABLE_SIZE = usual  # type: ignore[misc]
+        plan_module.plan_of.cache_clear()
     assert_equal(grades, incidents, lists, DEFAULT)
 
 

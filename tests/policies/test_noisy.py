@@ -3,8 +3,9 @@
 import pytest
 
 from logtriage import InvalidInput, incident_ids, initial_state, make_incident, observe, transition
+from logtriage.actions import ACTION_TYPES
 from logtriage.grading.grade import score
-from logtriage.policies import ExpertPolicy, NoisyPolicy
+from logtriage.policies import ExpertPolicy, NoisyPolicy, masked_actions
 from tests.builders import final_state
 
 IDS = incident_ids("cascading_failure-v1", "test", 300)
@@ -47,6 +48,16 @@ def test_the_more_it_slips_the_less_it_earns() -> None:
     never, seldom, often = (mean_grade(slips) for slips in (0, 150, 400))
     assert never > 0.97
     assert never - 0.1 > seldom > often + 0.1
+
+
+def test_unlike_slips_are_drawn_among_all_actions() -> None:
+    kinds = set()
+    for number, one in enumerate(IDS):
+        seen = observe(initial_state(make_incident(one)))
+        action, _ = NoisyPolicy(ExpertPolicy(), 1000, number, alike=False).act(seen, None)
+        assert action in masked_actions(seen)
+        kinds.add(type(action))
+    assert len(kinds) == len(ACTION_TYPES)
 
 
 def test_it_is_pure_and_checks_its_share() -> None:

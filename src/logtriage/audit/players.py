@@ -1,4 +1,4 @@
-"""Policies that only an audit needs: reflexes to the first screen, and an expert with noise."""
+"""Policies that only an audit needs: reflexes to the first screen."""
 
 from typing import Final
 
@@ -14,8 +14,7 @@ from logtriage.actions import (
     Resolve,
 )
 from logtriage.observation import Observation
-from logtriage.policies import ExpertPolicy, Memory, masked_actions
-from logtriage.rng import Stream, hash_name, mix
+from logtriage.policies import Memory
 from logtriage.runbook import severity_of
 
 #: What someone who has never seen the system would look for in a log, and would then do.
@@ -32,7 +31,6 @@ KEYWORDS: Final = (
     ("exit", Remedy.RESTART),
     ("crash", Remedy.RESTART),
 )
-_NOISE_STREAM: Final = hash_name("noisy-expert")
 
 
 def _reflex(screen: Observation, service: str, remedy: Remedy, page: bool) -> tuple[Action, ...]:
@@ -85,20 +83,3 @@ def _told(screen: Observation) -> tuple[str, Remedy]:
             if word in line.message.lower():
                 return line.service, remedy
     return _first_alerting(screen), Remedy.RESTART
-
-
-@attrs.frozen
-class NoisyExpert:
-    """The expert that does something at random in ``noise`` of 1,000 ticks."""
-
-    noise: int
-    seed: int
-
-    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """The expert's action, or a random one; the memory is the expert's."""
-        action, notes = ExpertPolicy().act(observation, memory)
-        stream = Stream(mix(self.seed) ^ mix(observation.tick), _NOISE_STREAM)
-        if stream.chance(self.noise):
-            choices = masked_actions(observation)
-            return choices[stream.below(len(choices))], notes
-        return action, notes

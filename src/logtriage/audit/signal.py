@@ -12,12 +12,11 @@ from statistics import fmean, pstdev
 
 from logtriage.audit.findings import Finding
 from logtriage.audit.limits import GROUP, NOISE, Sizes, Thresholds
-from logtriage.audit.players import NoisyExpert
 from logtriage.audit.subject import Subject
 from logtriage.evaluation import play_episode
 from logtriage.grading import score
 from logtriage.incident import Incident
-from logtriage.policies import ExpertPolicy, Policy, RandomPolicy
+from logtriage.policies import ExpertPolicy, NoisyPolicy, Policy, RandomPolicy
 from logtriage.rng import hash_name
 
 
@@ -25,7 +24,9 @@ def signal(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Findi
     """The check ``signal``."""
     members: dict[str, Callable[[Incident, int], Policy]] = {
         "random": lambda one, n: RandomPolicy(hash_name(f"{one.id} {n}")),
-        "noisy expert": lambda one, n: NoisyExpert(NOISE, hash_name(f"{one.id} {n}")),
+        "noisy expert": lambda one, n: NoisyPolicy(
+            ExpertPolicy(), NOISE, hash_name(f"{one.id} {n}"), alike=False
+        ),
     }
     incidents = subject.incidents("train", sizes.groups)
     table: dict[str, dict[str, float]] = {}

@@ -4,28 +4,22 @@ Incidents of one topology are :class:`Truths`, action lists an array of canonica
 integers. Scores are looked up in tables that the scalar grader's own functions fill.
 """
 
-from collections.abc import Callable, Mapping
-from functools import cached_property, lru_cache
-from typing import Any, Final, Literal
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Final, Literal
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from logtriage.errors import InvalidInput, RubricError, UnknownName
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.grading.action_lists import MALFORMED, PADDING, Ints, action_array, narrowest
 from logtriage.grading.criteria import Measure
-from logtriage.grading.grade import finish
-from logtriage.grading.kernels import CLOSINGS, GATES, MEASURES, Block, Played, Span
+from logtriage.grading.kernels import MEASURES, Span
+from logtriage.grading.plan import Floats, Plan, plan_of, signed, total_of
+from logtriage.grading.played import CLOSINGS, Block, Played
 from logtriage.grading.rubric import DEFAULT, Criterion, Rubric
-from logtriage.grading.truths import (
-    MALFORMED,
-    PADDING,
-    Ints,
-    Truths,
-    action_array,
-    narrowest,
-    truths_of,
-)
+from logtriage.grading.truths import Truths, truths_of
 
 __all__ = [
     "CLOSINGS",
@@ -43,14 +37,10 @@ __all__ = [
 Layout = Literal["batch_major", "time_major"]
 LAYOUTS: Final = ("batch_major", "time_major")
 
-Floats = NDArray[np.float64]
-AnyCall = Callable[..., Any]
 
 #: Actions graded at a time: enough to pay for the calls into NumPy, and so few that the
 #: working arrays stay below the 128 KiB from which allocators commonly map fresh pages.
 BLOCK_BYTES: Final = 96 * 1024
-#: A table of totals is extended by a criterion as long as it has no more entries.
-TABLE_SIZE: Final = 8192
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -59,8 +49,8 @@ class BatchGrades:
 
     ``scores`` (N,) float64. ``gate`` (N,) is the index into ``gate_names`` of the gate
     that holds, ``closing`` (N,) that into :data:`CLOSINGS`; -1 stands for none.
-    ``ticks`` and ``unplayed`` (N,) count actions. ``levels`` is what the criteria were
-    read from: (N,) small integers for each measure.
+    ``ticks`` (N,) are those used, ``unplayed`` (N,) the actions left out. ``levels`` is
+    what the criteria were read from: (N,) small integers for each measure.
     """
 
     rubric: Rubric
@@ -118,111 +108,11 @@ class BatchGrades:
         return np.where(self.truths.benign, self._scores_of(name, rubric.benign), real)
 
     def _scores_of(self, name: str, rows: tuple[Criterion, ...]) -> Floats:
-        for sign, row in _signed(self.rubric, rows):
+        for sign, row in signed(self.rubric, rows):
             if row.name == name:
                 table = sign * np.array(MEASURES[row.measure].scores(self.span))
                 return table.take(self.levels[row.measure])
         return np.full(len(self), np.nan)
-
-
-def _signed(rubric: Rubric, rows: tuple[Criterion, ...]) -> list[tuple[float, Criterion]]:
-    return [*((1.0, row) for row in rows), *((-1.0, row) for row in rubric.penalties)]
-
-
-@attrs.frozen(eq=False)
-class _Totals:
-    """The total of a list of criteria, from the levels of their measures.
-
-    The totals of every combination of levels stand in ``table``, to be found at the
-    sum of level times stride over ``strides``. Criteria that would make it too large
-    are added one by one, and the sum then finished by ``finish``.
-    """
-
-    measures: tuple[Measure, ...]
-    strides: tuple[tuple[Measure, int, np.dtype[Any]], ...]
-    table: Floats
-    rest: tuple[tuple[Measure, Floats], ...]
-    finish: Callable[[float], float]
-
-    def of(self, levels: Mapping[Measure, Ints]) -> Floats:
-        code: Any = np.uint8(0)
-        for measure, stride, dtype in self.strides:
-            code = code + np.multiply(levels[measure], stride, dtype=dtype)
-        total = self.table.take(code)
-        if not self.rest:
-            return total
-        for measure, points in self.rest:
-            total = total + points.take(levels[measure])
-        distinct, places = np.unique(total, return_inverse=True)
-        return _finished(distinct, self.finish).take(places.reshape(total.shape))
-
-
-def _finished(totals: Floats, finish: Callable[[float], float]) -> Floats:
-    return np.array([finish(total) for total in totals.tolist()])
-
-
-def _totals(rubric: Rubric, rows: tuple[Criterion, ...], span: Span) -> _Totals:
-    table = np.zeros(1)
-    strides: list[tuple[Measure, int, np.dtype[Any]]] = []
-    rest: list[tuple[Measure, Floats]] = []
-    for sign, row in _signed(rubric, rows):
-        scores = np.array(MEASURES[row.measure].scores(span))
-        points = sign * (row.weight * scores)
-        if rest or len(table) * len(points) > TABLE_SIZE:
-            rest.append((row.measure, points))
-            continue
-        narrow = np.min_scalar_type(len(table) * len(points) - 1)
-        strides.append((row.measure, len(table), narrow))
-        table = (table[np.newaxis, :] + points[:, np.newaxis]).ravel()
-
-    def end(total: float) -> float:
-        return finish(rubric, total)
-
-    if not rest:
-        table = _finished(table, end)
-    measures = tuple(dict.fromkeys(row.measure for _, row in _signed(rubric, rows)))
-    return _Totals(measures, tuple(strides), table, tuple(rest), end)
-
-
-@attrs.frozen(eq=False)
-class _Plan:
-    """A rubric compiled for a span: which measures to take, and where totals stand.
-
-    ``level_types`` has the narrowest type for the levels of each measure.
-    """
-
-    level_types: Mapping[Measure, np.dtype[Any]]
-    real: _Totals
-    benign: _Totals | None
-
-
-@lru_cache(maxsize=64)
-def _plan(rubric: Rubric, span: Span) -> _Plan:
-    for row in (*rubric.criteria, *rubric.benign, *rubric.penalties):
-        _check_kernel(rubric, "measure", row.name, row.measure, tuple(MEASURES))
-    for gate in rubric.gates:
-        _check_kernel(rubric, "gate", gate.name, gate.holds, tuple(GATES))
-    real = _totals(rubric, rubric.criteria, span)
-    benign = _totals(rubric, rubric.benign, span) if rubric.benign else None
-    types = {
-        measure: np.min_scalar_type(len(MEASURES[measure].scores(span)) - 1)
-        for measure in (*real.measures, *(benign.measures if benign else ()))
-    }
-    return _Plan(types, real, benign)
-
-
-def _check_kernel(
-    rubric: Rubric, what: str, name: str, function: AnyCall, known: tuple[AnyCall, ...]
-) -> None:
-    if function not in known:
-        raise RubricError(
-            f"rubric {rubric.id!r}: {what} {_name(function)} ({name!r}) cannot grade a batch; "
-            f"those that can: {', '.join(map(_name, known))}"
-        )
-
-
-def _name(function: AnyCall) -> str:
-    return f"{function.__module__}.{getattr(function, '__qualname__', function)}"
 
 
 def grade_batch(
@@ -254,7 +144,7 @@ def grade_batch(
     horizons = truths.horizons
     listed_ticks = -(-len(by_time) // per_tick)
     span = Span(max(1, min(listed_ticks, horizons[-1] if horizons else 0)), horizons)
-    plan = _plan(rubric, span)
+    plan = plan_of(rubric, span)
     measures = plan.level_types if truths.any_benign else plan.real.measures
     missing = max(span.ticks, listed_ticks) * per_tick - len(by_time)
     if missing:
@@ -283,9 +173,7 @@ def grade_batch(
     return grades
 
 
-def _grade_block(
-    grades: BatchGrades, plan: _Plan, rows: slice, listed: Ints, per_tick: int
-) -> None:
+def _grade_block(grades: BatchGrades, plan: Plan, rows: slice, listed: Ints, per_tick: int) -> None:
     """Grade the rows of a block: ``listed`` is theirs, (T, B), of a type that fits."""
     present = listed != PADDING
     if (present[1:] > present[:-1]).any():
@@ -297,26 +185,12 @@ def _grade_block(
         levels[measure] = kept[rows]
         levels[measure][...] = MEASURES[measure].levels(block)
     any_benign = grades.truths.any_benign
-    scores, grades.gate[rows] = _total(plan, grades.rubric, block, levels, any_benign)
+    scores, grades.gate[rows] = total_of(plan, grades.rubric, block, levels, any_benign)
     grades.scores[rows] = scores
     grades.closing[rows] = block.closing
     grades.ticks[rows] = block.ticks
     listed_count = np.add.reduce(present.view(np.uint8), axis=0, dtype=block.unsigned)
     grades.unplayed[rows] = listed_count - block.count
-
-
-def _total(
-    plan: _Plan, rubric: Rubric, played: Played, levels: Mapping[Measure, Ints], any_benign: bool
-) -> tuple[Floats, NDArray[np.int8]]:
-    """Scores and gates (B,) of what was played, from the levels of the measures."""
-    scores = plan.real.of(levels)
-    if plan.benign is not None and any_benign:
-        scores = np.where(played.benign, plan.benign.of(levels), scores)
-    gates = np.full(len(scores), -1, np.int8)
-    for index in reversed(range(len(rubric.gates))):
-        np.copyto(gates, index, where=GATES[rubric.gates[index].holds](played))
-    scores[gates >= 0] = 0.0
-    return scores, gates
 
 
 def grade_played(played: Played, horizon: int, rubric: Rubric = DEFAULT) -> Floats:
@@ -328,14 +202,14 @@ def grade_played(played: Played, horizon: int, rubric: Rubric = DEFAULT) -> Floa
     Raises:
         RubricError: if a measure or gate of the rubric has no kernel.
     """
-    plan = _plan(rubric, Span(horizon, (horizon,)))
+    plan = plan_of(rubric, Span(horizon, (horizon,)))
     any_benign = bool(played.benign.any())
     measures = plan.level_types if any_benign else plan.real.measures
     levels = {
         one: MEASURES[one].levels(played).astype(plan.level_types[one], copy=False)
         for one in measures
     }
-    scores, _ = _total(plan, rubric, played, levels, any_benign)
+    scores, _ = total_of(plan, rubric, played, levels, any_benign)
     return scores
 
 

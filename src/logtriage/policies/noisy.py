@@ -1,4 +1,4 @@
-"""A policy that slips: the right kind of action, now and then with a wrong object."""
+"""A policy that slips: now and then it takes another action than it meant to."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from logtriage.policies.random_policy import masked_actions
 from logtriage.rng import Stream, hash_name, mix
 from logtriage.roles import Role
 
-NOISE_STREAM: Final = hash_name("noisy-policy")
+NOISE_STREAM: Final = hash_name("noisy-expert")
 WHOLE: Final = 1000
 
 
@@ -23,13 +23,15 @@ def _permille(_: object, field: "attrs.Attribute[int]", value: int) -> None:
 
 @attrs.frozen
 class NoisyPolicy:
-    """Plays as another policy, but draws some of its actions anew among those of the same kind.
+    """Plays as another policy, but draws some of its actions anew.
 
     Args:
         policy: who decides on the kind of action.
         slips: how many of 1,000 actions are drawn anew, uniformly and by chance the same.
         seed: of the draws, which hang on it and on the tick.
         role: the role in which it plays, if any.
+        alike: draw among actions of the same kind: the right thing done to the wrong
+            service. If not, among all that could have an effect.
 
     Raises:
         InvalidInput: unless ``slips`` lies in [0, 1000].
@@ -39,12 +41,17 @@ class NoisyPolicy:
     slips: int = attrs.field(validator=_permille)
     seed: int = 0
     role: Role | None = None
+    alike: bool = True
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """The other policy's action, or one of its kind; the memory is the other's."""
+        """The other policy's action, or the one drawn; the memory is the other's."""
         action, memory = self.policy.act(observation, memory)
         stream = Stream(mix(self.seed) ^ mix(observation.tick), NOISE_STREAM)
         if not stream.chance(self.slips):
             return action, memory
-        alike = [one for one in masked_actions(observation, self.role) if type(one) is type(action)]
-        return (alike[stream.below(len(alike))] if alike else action), memory
+        choices = [
+            one
+            for one in masked_actions(observation, self.role)
+            if not self.alike or type(one) is type(action)
+        ]
+        return (choices[stream.below(len(choices))] if choices else action), memory

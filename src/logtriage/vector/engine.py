@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from logtriage.actions import SEVERITIES
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import get_rubric
+from logtriage.grading.action_lists import MALFORMED
 from logtriage.grading.batch import grade_played
 from logtriage.grading.rubric import Rubric
-from logtriage.grading.truths import MALFORMED
 from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, get_task
 from logtriage.topology import SEVEN_SERVICES, Topology
 from logtriage.vector.arrays import Ints

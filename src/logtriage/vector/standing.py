@@ -17,7 +17,7 @@ _IGNORED = CLOSINGS.index(Closing.IGNORED)
 
 @attrs.frozen(eq=False)
 class Standing:
-    """A :class:`logtriage.grading.kernels.Played` of episodes of one horizon."""
+    """A :class:`logtriage.grading.played.Played` of episodes of one horizon."""
 
     incidents: IncidentArrays
     episodes: Episodes

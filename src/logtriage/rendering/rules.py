@@ -1,4 +1,4 @@
-"""Text for language models and people: the public rules, and one screenful each tick."""
+"""The system prompt: all public rules of an incident, for a single agent or for a role."""
 
 import json
 from collections.abc import Iterable
@@ -11,34 +11,17 @@ from logtriage.actions import (
     REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
-    Action,
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Malformed,
-    Remediate,
-    Report,
-    Severity,
-    Wait,
-    describe,
 )
 from logtriage.errors import InvalidInput
 from logtriage.faults import FAULT_KINDS
 from logtriage.grading import DEFAULT, RECORDED
 from logtriage.grading.original import ORIGINAL
-from logtriage.observation import Observation
+from logtriage.rendering.screens import LONG_LIST
 from logtriage.roles import NO_FAULT, VIEWS, Role, RoleSplit
-from logtriage.runbook import SEVERITY_RULE, severity_of
-from logtriage.telemetry import TICK_SECONDS, TREND_TICKS, LogLine, Reading, Signal
+from logtriage.runbook import SEVERITY_RULE
+from logtriage.telemetry import TICK_SECONDS
 from logtriage.topology import Topology
 
-#: The dashboard tells of what strays by at least so many spreads, and of so many at most.
-STRAY = 3
-_SIGNALS = 24
-#: Beyond this many services the prompt names them without their dependencies.
-_GRAPH_LIMIT = 20
-#: The latest of them stand on a screen.
-_REPORTS_SHOWN = 6
 _VIEW_NAMES = {
     "alerts": "alerts",
     "slo": "the SLO panel",
@@ -51,14 +34,6 @@ _VIEW_NAMES = {
     "effects": "remedies applied",
     "reports": "reports",
 }
-_STATUS = {Severity.P1: "failing", Severity.P2: "degraded", Severity.P3: "ok"}
-
-
-def status_of(reading: Reading) -> str:
-    """``failing``, ``degraded`` or ``ok``: the thresholds of P1, P2 and P3, per service."""
-    return _STATUS[severity_of(reading)]
-
-
 _WEIGHT = {row.name: f"{row.weight:.2f}" for row in DEFAULT.criteria}
 _ORIGINAL_RULES = (
     "GRADE: severity, root cause, remedy and speed, by the original's formulas. "
@@ -159,7 +134,8 @@ def _kinds(role: Role) -> str:
 
 
 def _graph(topology: Topology) -> str:
-    if len(topology) > _GRAPH_LIMIT:
+    """Who calls whom; of many services, the names alone."""
+    if len(topology) > LONG_LIST:
         return f"SERVICES: {', '.join(topology.names)}"
     calls = "; ".join(
         f"{one.name} -> {', '.join(one.calls)}" for one in topology.services if one.calls
@@ -221,160 +197,3 @@ def _example(topology: Topology, may: tuple[str, ...]) -> str:
     if kind in values:
         example["value"] = values[kind]
     return json.dumps(example)
-
-
-def render_observation(observation: Observation) -> str:
-    """One observation as compact text; views that a role does not have are left out."""
-    hidden = observation.hidden
-    parts = [_header(observation)]
-    # Reports have their own place on the screen.
-    last = [one for one in observation.last_actions if not isinstance(one, Report | Wait)]
-    if last:
-        parts.append(f"LAST: {'; '.join(effect_of(observation, one) for one in last)}")
-    if observation.closing is not None:
-        parts.append(f"CLOSED: {observation.closing}")
-    if observation.slo is not None:
-        parts.append(f"SLO edge: {_reading(observation.slo)}")
-    if "alerts" not in hidden:
-        firing = [f"{one.name} {one.service} (tick {one.since})" for one in observation.alerts]
-        parts.append(f"ALERTS: {', '.join(firing) or 'none'}")
-    if observation.inspection:
-        parts.append(_logs("REQUESTED LOGS", observation.inspection))
-    if "window" not in hidden:
-        parts.append(_logs("LOGS", observation.window))
-    if "health" not in hidden:
-        parts.append(_health(observation))
-        if observation.signals:
-            parts.append(_signals(observation))
-    if observation.changes:
-        rows = (f"{c.minutes_ago} min ago {c.service} {c.detail}" for c in observation.changes)
-        parts.append(f"CHANGES: {'; '.join(rows)}")
-    if observation.directory:
-        parts.append(_directory(observation.topology, observation.directory))
-    declared = _declared(observation)
-    if declared:
-        parts.append(f"DECLARED: {declared}")
-    if observation.reports:
-        parts.append(_reports(observation))
-    return "\n".join(parts)
-
-
-def _header(observation: Observation) -> str:
-    text = f"TICK {observation.tick}/{observation.horizon}"
-    return f"{text} (recording: remedies change nothing)" if observation.open_loop else text
-
-
-def _reading(reading: Reading) -> str:
-    return (
-        f"errors {reading.error_bp / 100:.2f}%, p99 {reading.p99_ms} ms "
-        f"(was {reading.earlier_p99_ms})"
-    )
-
-
-def _logs(title: str, lines: Iterable[LogLine]) -> str:
-    rows = (f"{one.second:+d}s {one.level} {one.service}: {one.message}" for one in lines)
-    return "\n".join((f"{title}:", *rows))
-
-
-def _health(observation: Observation) -> str:
-    known, unknown = [], []
-    for name, reading in zip(observation.topology.names, observation.health, strict=True):
-        if reading is None:
-            unknown.append(name)
-        else:
-            known.append(f"{name} {status_of(reading)}: {_reading(reading)}")
-    if len(unknown) > _GRAPH_LIMIT:
-        unknown = [f"{len(unknown)} services"]
-    if unknown:
-        known.append(f"unknown: {', '.join(unknown)}")
-    minutes = TREND_TICKS * TICK_SECONDS // 60
-    return "\n".join((f"HEALTH (was: p99 {minutes} min ago):", *known))
-
-
-def _signals(observation: Observation) -> str:
-    """The signals that stray furthest, in service order."""
-    straying = [
-        (-abs(signal.stray), place, name, signal)
-        for place, (name, signals) in enumerate(
-            zip(observation.topology.names, observation.signals, strict=True)
-        )
-        for signal in signals
-        if abs(signal.stray) >= STRAY
-    ]
-    shown = sorted(straying, key=lambda row: row[0])[:_SIGNALS]
-    rows: dict[str, list[str]] = {}
-    for _, _, name, signal in sorted(shown, key=lambda row: row[1]):
-        rows.setdefault(name, []).append(_signal(signal))
-    left = f", {len(straying) - len(shown)} more not shown" if len(shown) < len(straying) else ""
-    return "\n".join(
-        (
-            f"SIGNALS of the last minute that stray by {STRAY} spreads or more "
-            f"(usual ± spread){left}:",
-            *(f"{name}: {', '.join(told)}" for name, told in rows.items()),
-            *(() if rows else ("none",)),
-        )
-    )
-
-
-def _signal(signal: Signal) -> str:
-    """A signal that strays, so that its usual value and spread are known."""
-    name, _, unit = signal.name.replace("_", " ").rpartition(" ")
-    figures = (signal.value, signal.usual or 0, signal.spread or 0)
-    if unit == "bp":
-        value, usual, spread = (f"{one / 100:.1f}" for one in figures)
-        return f"{name} {value}% ({usual} ± {spread})"
-    value, usual, spread = map(str, figures)
-    if unit == "ms":
-        return f"{name} {value} ms ({usual} ± {spread})"
-    return f"{signal.name.replace('_', ' ')} {value} ({usual} ± {spread})"
-
-
-@lru_cache(maxsize=1024)
-def _directory(topology: Topology, directory: tuple[str, ...]) -> str:
-    names = topology.names
-    rows = []
-    for team in topology.teams:
-        owned = [n for n, owner in zip(names, directory, strict=True) if owner == team]
-        if len(owned) == len(names):
-            rows.append(f"{team}: all services")
-        elif owned:
-            rows.append(f"{team}: {', '.join(owned)}")
-    return f"DIRECTORY: {'; '.join(rows)}"
-
-
-def _declared(observation: Observation) -> str:
-    """What was declared; without the view, only what the role itself may have declared."""
-    parts, all_shown = [], "declarations" not in observation.hidden
-    if all_shown or observation.severity is not None:
-        parts.append(f"severity {observation.severity or '-'}")
-    if all_shown or observation.root_cause is not None:
-        parts.append(f"root cause {observation.root_cause or '-'}")
-    if observation.pages:
-        parts.append(f"paged {', '.join(observation.pages)}")
-    return ", ".join(parts)
-
-
-def _reports(observation: Observation) -> str:
-    rows = [
-        f"tick {when}, {one.by or 'someone'}: {one.message}" for when, one in observation.reports
-    ]
-    return "\n".join(("REPORTS:", *rows[-_REPORTS_SHOWN:]))
-
-
-def effect_of(observation: Observation, action: Action) -> str:
-    """What came of an action, as far as the one who took it can tell."""
-    if isinstance(action, Malformed):
-        return f"not understood: {action.reason}"
-    text = describe(action)
-    match action:
-        case ClassifySeverity(severity) if observation.severity not in (severity, None):
-            return f"{text}: no effect, {observation.severity} stands"
-        case IdentifyRootCause(service, _) if observation.root_cause not in (service, None):
-            return f"{text}: no effect, {observation.root_cause} stands"
-        case Escalate(_):
-            handed_over = observation.closing == "misrouted"
-            return f"{text}: {'the wrong people took it' if handed_over else 'acknowledged'}"
-        case Remediate(_, _):
-            return f"{text}: done, watch the panels"
-        case _:
-            return text

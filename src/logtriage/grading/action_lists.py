@@ -1,0 +1,94 @@
+"""Lists of actions as arrays of canonical integers."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.actions import (
+    REMEDIES,
+    SEVERITIES,
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    Malformed,
+    Remediate,
+    Report,
+    Resolve,
+    Wait,
+    action_id,
+    all_actions,
+)
+from logtriage.topology import Topology
+
+Ints = NDArray[Any]
+
+#: Fills up a list of actions that is shorter than the longest of its batch.
+PADDING: Final = -1
+#: Stands for an action that does nothing, such as a malformed one: it has no canonical integer.
+MALFORMED: Final = -2
+
+
+@attrs.frozen
+class ActionRanges:
+    """Where the canonical integers of each kind of action begin, and how many there are."""
+
+    severity: int
+    severities: int
+    root: int
+    roots: int
+    page: int
+    pages: int
+    remedy: int
+    remedies: int
+    resolve: int
+    ignore: int
+    count: int
+
+
+def ranges_of(topology: Topology) -> ActionRanges:
+    """The ranges of a topology's actions, read off :func:`logtriage.actions.all_actions`."""
+    names = topology.names
+    return ActionRanges(
+        severity=action_id(ClassifySeverity(SEVERITIES[0]), topology),
+        severities=len(SEVERITIES),
+        root=action_id(IdentifyRootCause(names[0]), topology),
+        roots=len(names),
+        page=action_id(Escalate(topology.teams[0]), topology),
+        pages=len(topology.teams),
+        remedy=action_id(Remediate(REMEDIES[0], names[0]), topology),
+        remedies=len(REMEDIES) * len(names),
+        resolve=action_id(Resolve(), topology),
+        ignore=action_id(Ignore(), topology),
+        count=len(all_actions(topology)),
+    )
+
+
+def narrowest(highest: int) -> np.dtype[Any]:
+    """The narrowest signed integer type that holds 0 to ``highest`` (and -3)."""
+    return np.dtype(next(t for t in (np.int8, np.int16, np.int32) if highest <= np.iinfo(t).max))
+
+
+def action_array(topology: Topology, plans: Sequence[Sequence[Action]]) -> Ints:
+    """Lists of actions as canonical integers, shape (N, T), T the longest list's length.
+
+    Shorter lists are padded with :data:`PADDING`; what does nothing (a malformed action,
+    a report, a wait) becomes :data:`MALFORMED`. The type is the narrowest that holds the
+    topology's actions.
+
+    Raises:
+        UnknownName: if an action names what the topology lacks.
+    """
+    longest = max((len(plan) for plan in plans), default=0)
+    dtype = narrowest(ranges_of(topology).count - 1)
+    array = np.full((len(plans), longest), PADDING, dtype)
+    for row, plan in enumerate(plans):
+        array[row, : len(plan)] = [
+            MALFORMED if isinstance(one, Malformed | Report | Wait) else action_id(one, topology)
+            for one in plan
+        ]
+    return array
