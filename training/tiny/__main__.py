@@ -1,0 +1,35 @@
+"""Build a small model and its tokenizer, and teach it what a noisy expert did."""
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from logtriage.errors import LogTriageError
+from training.common.options import add_options
+from training.tiny.settings import Settings
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the command line, and leave a model directory."""
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(prog="python -m training.tiny", description=__doc__)
+    parser.add_argument("--output-dir", type=Path, required=True, help="the model's directory")
+    add_options(parser, Settings)
+    options = vars(parser.parse_args(given))
+    out: Path = options.pop("output_dir")
+    try:
+        settings = Settings(**options)
+    except ValueError as wrong:
+        parser.error(str(wrong))
+    # Loads torch and trl, which --help and a wrong option need not wait for.
+    from training.tiny.build import build
+
+    try:
+        build(settings, out, "python -m training.tiny " + shlex.join(given))
+    except LogTriageError as wrong:
+        parser.error(str(wrong))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""What a noisy expert did, as conversations with tool calls."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import logtriage as lt
+from logtriage.adapters.episode import answer, opening
+from logtriage.adapters.tools import call_from_action
+from logtriage.evaluation import play_episode
+from logtriage.parsing import action_to_wire
+from logtriage.policies import NoisyPolicy
+from logtriage.policies.expert import ExpertPolicy
+from logtriage.rng import hash_name, mix
+from training.tiny.settings import TRAIN_SPLIT
+
+#: The three tasks that are drawn anew for every id.
+TASKS: Final = tuple(task.id for task in lt.TASKS if task.id.endswith("-v1"))
+Conversation = list[dict[str, Any]]
+
+
+def demonstration_ids(episodes: int, tasks: Sequence[str] = TASKS) -> list[str]:
+    """Ids of the split ``train``, evenly from the tasks and in turn."""
+    each = -(-episodes // len(tasks))
+    drawn = [lt.incident_ids(task, TRAIN_SPLIT, each) for task in tasks]
+    return [one for ids in zip(*drawn, strict=True) for one in ids][:episodes]
+
+
+def demonstration(incident_id: str, slips: int, seed: int) -> Conversation:
+    """An episode as a chat: the rules, the first screen, then calls and their answers.
+
+    It ends with an empty reply of the assistant: there is nothing more to do. Where the
+    expert slips hangs on ``seed`` and the id.
+    """
+    incident = lt.make_incident(incident_id)
+    policy = NoisyPolicy(ExpertPolicy(), slips, seed=mix(seed) ^ hash_name(incident_id))
+    said: Conversation = list(opening(incident, "tools"))
+    wires = []
+    for action in play_episode(incident, policy).actions:
+        name, arguments = call_from_action(action)
+        arguments.pop("confidence", None)  # the expert's, and no imitator's
+        wires.append(action_to_wire(action))
+        call = {"type": "function", "function": {"name": name, "arguments": arguments}}
+        said.append({"role": "assistant", "content": "", "tool_calls": [call]})
+        said.append({"role": "tool", "name": name, "content": answer(incident, wires)})
+    return [*said, {"role": "assistant", "content": ""}]
+
+
+def demonstrations(incident_ids: Sequence[str], slips: int, seed: int) -> Iterator[Conversation]:
+    """:func:`demonstration` of each id."""
+    return (demonstration(one, slips, seed) for one in incident_ids)

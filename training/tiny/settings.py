@@ -1,0 +1,64 @@
+"""What a model is built from: all of it is written beside the model."""
+
+from typing import Final
+
+import attrs
+
+from logtriage.policies.noisy import WHOLE
+
+#: Where demonstrations come from; evaluation never draws from it.
+TRAIN_SPLIT: Final = "train"
+
+
+@attrs.frozen
+class Size:
+    """The shape of a Qwen2 model: width, layers and heads of attention."""
+
+    width: int
+    layers: int
+    heads: int
+
+
+#: By name; parameters with a vocabulary of 4,096: 0.4, 1, 3, 36 and 116 million.
+SIZES: Final = {
+    "nano": Size(64, 2, 2),
+    "micro": Size(128, 3, 4),
+    "tiny": Size(192, 4, 4),
+    "small": Size(512, 8, 8),
+    "base": Size(768, 12, 12),
+}
+
+
+@attrs.frozen
+class Settings:
+    """A model and its warm start.
+
+    Args:
+        size: one of :data:`SIZES`.
+        vocab: tokens of the vocabulary, at most.
+        episodes: demonstrations, spread evenly over the v1 tasks.
+        slips: how many of 1,000 actions the noisy expert draws anew, among those of the
+            same kind.
+        epochs: how often each demonstration is seen.
+        batch: demonstrations in a step.
+        lr: the peak learning rate; it rises over the first twentieth and falls to nothing
+            by a cosine.
+        seed: of weights, order and slips.
+        threads: of torch.
+    """
+
+    size: str = attrs.field(
+        default="micro",
+        validator=attrs.validators.in_(SIZES),
+        metadata={"choices": tuple(SIZES)},
+    )
+    vocab: int = attrs.field(default=4096, validator=attrs.validators.ge(512))
+    episodes: int = attrs.field(default=6_000, validator=attrs.validators.ge(3))
+    slips: int = attrs.field(
+        default=250, validator=[attrs.validators.ge(0), attrs.validators.le(WHOLE)]
+    )
+    epochs: int = attrs.field(default=2, validator=attrs.validators.ge(1))
+    batch: int = attrs.field(default=16, validator=attrs.validators.ge(1))
+    lr: float = attrs.field(default=2e-3, validator=attrs.validators.gt(0))
+    seed: int = 0
+    threads: int = attrs.field(default=1, validator=attrs.validators.ge(1))

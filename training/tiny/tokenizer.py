@@ -1,0 +1,103 @@
+"""A tokenizer for screens and calls: answers are single tokens, phrases are few.
+
+Byte-level BPE, so that any text can be read. Its merges may span words, which log lines
+repeat by the thousand, but never a name that can be an answer (service, team, remedy,
+severity, tool), a number or the end of a line: the same name is the same token where it is
+read and where it is said.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
+from transformers.utils.chat_template_utils import render_jinja_template
+
+from logtriage.actions import ALL_SERVICES, REMEDIES, SEVERITIES
+from logtriage.adapters.tools import TOOLS
+from logtriage.topology import SEVEN_SERVICES
+
+PAD, END = "<|pad|>", "<|end|>"
+SYSTEM, USER, ASSISTANT, TOOL = "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"
+CALL, CALLED = "<tool_call>", "</tool_call>"
+SPECIAL: Final = (PAD, END, SYSTEM, USER, ASSISTANT, TOOL, CALL, CALLED)
+
+#: Up to three digits, counted from the right, so that thousands and hundreds stay apart.
+#: The 99 of "p99" is no number.
+NUMBER: Final = r"(?<!p9)(?<!p)\d{1,3}(?=(?:\d{3})*(?!\d))"
+#: The model learns the rules from demonstrations: to read them in every prompt would take
+#: most of its time. So the template leaves out system messages and the tools.
+CHAT_TEMPLATE: Final = """\
+{%- for message in messages %}
+{%- if message.role == 'user' %}<|user|>{{ message.content }}<|end|>
+{%- elif message.role == 'tool' %}<|tool|>{{ message.content }}<|end|>
+{%- elif message.role == 'assistant' %}<|assistant|>{% generation %}{{ message.content or '' }}
+{%- for call in message.tool_calls or [] %}
+{%- set function = call.function or call %}<tool_call>{"name": "{{ function.name }}", \
+"arguments": {{ function.arguments | tojson }}}</tool_call>
+{%- endfor %}<|end|>{% endgeneration %}
+{%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}<|assistant|>{% endif %}"""
+
+#: How a reply is read back, in the terms of transformers' ``parse_response``.
+RESPONSE_TEMPLATE: Final[dict[str, Any]] = {
+    "defaults": {"role": "assistant"},
+    "start_anchor": ASSISTANT,
+    "fields": {
+        "tool_calls": {
+            "open": CALL,
+            "close": CALLED,
+            "repeats": True,
+            "content": "json",
+            "transform": {"type": "function", "function": "{content}"},
+        },
+        "content": {"close": END, "content": "text"},
+    },
+}
+
+
+def answer_words() -> list[str]:
+    """Every name that an answer can consist of."""
+    return [
+        *SEVEN_SERVICES.names,
+        *SEVEN_SERVICES.teams,
+        *map(str, REMEDIES),
+        *map(str, SEVERITIES),
+        *TOOLS,
+        ALL_SERVICES,
+    ]
+
+
+def build_tokenizer(
+    conversations: Iterable[Sequence[Mapping[str, Any]]], vocab: int
+) -> PreTrainedTokenizerFast:
+    """Train a tokenizer on conversations, as :data:`CHAT_TEMPLATE` writes them."""
+    words = "|".join(sorted(map(re.escape, answer_words()), key=len, reverse=True))
+    raw = Tokenizer(models.BPE())
+    raw.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(rf"(?<![\w-])(?:{words})(?![\w-])|{NUMBER}|\n"), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    raw.decoder = decoders.ByteLevel()
+    # Special tokens are cut out before a text is read, so merges must not reach over them.
+    special = re.compile("|".join(map(re.escape, SPECIAL)))
+    texts, _ = render_jinja_template(list(conversations), chat_template=CHAT_TEMPLATE)
+    raw.train_from_iterator(
+        (piece for text in texts for piece in special.split(text)),
+        trainers.BpeTrainer(
+            vocab_size=vocab,
+            special_tokens=list(SPECIAL),
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        ),
+    )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=raw, eos_token=END, pad_token=PAD, padding_side="left"
+    )
+    tokenizer.chat_template = CHAT_TEMPLATE
+    tokenizer.response_template = RESPONSE_TEMPLATE
+    return tokenizer
