@@ -1,0 +1,7 @@
+"""Reward curves."""
+
+from pathlib import Path
+
+
+def draw(out: Path) -> None:
+    """Draw them."""
