@@ -1,13 +1,14 @@
-"""A model that acts at random: each of its tokens is a whole action, or a word it knows.
+"""A model that acts at random: nearly every token that it can say is a whole action.
 
-It is built in a moment, plays real episodes with real sampling, and its rewards differ.
+It is built in a moment and plays real episodes with real sampling, whose rewards differ. To
+be fast, it reads each line of a screen as one and the same token.
 """
 
 from functools import cache
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import AddedToken, PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 from trl.chat_template_utils import qwen2_5_chat_template
 
@@ -17,19 +18,20 @@ from logtriage.adapters.tools import call_from_action
 from tests.adapters.trl.tiny import SPECIAL, said
 
 TASK = "single_crash-v1"
-WORDS = ["system", "user", "assistant", "P1", "P2", "P3", "ERROR", "WARN", "unknown"]
+WORDS = ["<unk>", "\n", "system", "user", "assistant"]
 
 
 @cache
 def acting_tokenizer() -> PreTrainedTokenizerFast:
-    """Tokens for the actions of the default topology, its services, and little else."""
+    """Tokens for the actions of the default topology, and little else."""
     topology = lt.make_incident(f"{TASK}/train/0").topology
-    calls = [said(call_from_action(one)).removesuffix("<|im_end|>") for one in all_actions(topology)]
-    names = [*SPECIAL, "<unk>", *WORDS, *(one.name for one in topology.services)]
-    raw = Tokenizer(
-        models.WordLevel({name: number for number, name in enumerate(names)}, unk_token="<unk>")
-    )
-    raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    calls = [
+        said(call_from_action(one)).removesuffix("<|im_end|>") for one in all_actions(topology)
+    ]
+    vocabulary = {name: number for number, name in enumerate([*SPECIAL, *WORDS])}
+    raw = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    raw.pre_tokenizer = pre_tokenizers.Split("\n", "isolated")
+    raw.decoder = decoders.Fuse()
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=raw, eos_token="<|im_end|>", pad_token="<|endoftext|>", unk_token="<unk>"
     )

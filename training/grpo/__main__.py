@@ -56,7 +56,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--output-dir", type=Path, help="directory for this run")
     parser.add_argument("--resume", action="store_true", help="go on with the run that is there")
     parser.add_argument(
-        "--dry-run", action="store_true", help="show settings, memory and first prompt; load nothing"
+        "--dry-run",
+        action="store_true",
+        help="show settings, memory and first prompt; load nothing",
     )
     parser.add_argument(
         "--grpo-max-steps", type=int, dest="max_steps", default=argparse.SUPPRESS,

@@ -150,7 +150,10 @@ _COLUMNS: Final = ("step", "number", "incident", "task", "reward", "closing", "t
 
 def read_episodes(path: Path) -> list[Episode]:
     """The episodes of a file; a last line that was cut by a crash is left out."""
-    return [Episode(**{**row, "actions": tuple(row["actions"])}) for row in map(json.loads, _lines(path))]
+    return [
+        Episode(**{**row, "actions": tuple(row["actions"])})
+        for row in map(json.loads, _lines(path))
+    ]
 
 
 def read_steps(path: Path) -> list[Step]:

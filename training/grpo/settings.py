@@ -30,7 +30,9 @@ class Settings:
     task: str = attrs.field(default="all", metadata=_said("a task, or all: the three of v1 evenly"))
     episodes: int | None = attrs.field(
         default=None,
-        metadata=_said("training incidents of each task, repeated as needed; none: never one twice"),
+        metadata=_said(
+            "training incidents of each task, repeated as needed; none: never one twice"
+        ),
     )
     max_steps: int = attrs.field(default=10, metadata=_said("optimiser steps"))
     seed: int = attrs.field(default=0, metadata=_said("of the order of incidents and of sampling"))
@@ -62,7 +64,9 @@ class Settings:
     max_grad_norm: float = attrs.field(default=1.0, metadata=_said("gradients are cut to this"))
     loss: str = attrs.field(
         default="dapo",
-        metadata=_said("how tokens are weighed", "dapo", "grpo", "bnpo", "dr_grpo", "cispo", "sapo"),
+        metadata=_said(
+            "how tokens are weighed", "dapo", "grpo", "bnpo", "dr_grpo", "cispo", "sapo"
+        ),
     )
     scale_rewards: str = attrs.field(
         default="group",
@@ -109,7 +113,8 @@ class Settings:
     save_steps: int = attrs.field(default=50, metadata=_said("steps between checkpoints"))
     keep_checkpoints: int = attrs.field(default=2, metadata=_said("older ones are removed"))
     report_to: str = attrs.field(
-        default="tensorboard", metadata=_said("where metrics go, beside files", "tensorboard", "none")
+        default="tensorboard",
+        metadata=_said("where metrics go, beside files", "tensorboard", "none"),
     )
     eval_episodes: int = attrs.field(
         default=100,
@@ -126,7 +131,9 @@ class Settings:
         for field in attrs.fields(type(self)):
             value, choices = getattr(self, field.name), field.metadata.get("choices")
             if choices and value not in choices:
-                raise InvalidInput(f"{field.name}: expected one of {', '.join(choices)}, got {value!r}")
+                raise InvalidInput(
+                    f"{field.name}: expected one of {', '.join(choices)}, got {value!r}"
+                )
         known = ["all", *(one.id for one in TASKS)]
         if self.task not in known:
             raise UnknownName("task", self.task, known)
@@ -159,7 +166,9 @@ class Settings:
             "used with lora_r above 0: quantised weights cannot be trained",
         )
         self._require(
-            not self.push_to_hub or bool(self.hub_model_id), "hub_model_id", "given with push_to_hub"
+            not self.push_to_hub or bool(self.hub_model_id),
+            "hub_model_id",
+            "given with push_to_hub",
         )
         self._require(
             self.vllm != "server" or bool(self.vllm_url), "vllm_url", "given with vllm = server"

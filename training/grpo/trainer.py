@@ -39,27 +39,29 @@ class TriageTrainer(GRPOTrainer):
         self.settings = settings
         self._told = told
         super().__init__(
-            environment_factory=self._environment,
-            # Neither adds a reward: that is the environment's own, the grade.
-            reward_funcs=[triage_criteria, self._record],
+            environment_factory=self._environment,  # has the reward: the grade
             **arguments,
         )
 
     def _environment(self) -> TrainingEnv:
         url = self.settings.env_url
-        return TrainingEnv(self.times.env) if url is None else RemoteTrainingEnv(self.times.env, url)
+        return (
+            TrainingEnv(self.times.env) if url is None else RemoteTrainingEnv(self.times.env, url)
+        )
 
-    def _record(
-        self, environments: Sequence[TrainingEnv], trainer_state: Any, **_: Any
-    ) -> list[None]:
-        """A reward function that adds no reward: it hands on what was played."""
+    def _calculate_rewards(
+        self, inputs: Any, prompts: Any, completions: Sequence[Any], completion_ids_list: Any
+    ) -> Tensor:
+        rewards: Tensor = super()._calculate_rewards(
+            inputs, prompts, completions, completion_ids_list
+        )
         with self.times.env:
-            played = [(one.grade, one.actions) for one in environments]
-            everybody = gather_object(played)
+            triage_criteria(completions, self.environments, self._log_metric)
+            played = gather_object([(one.grade, one.actions) for one in self.environments])
             if self.accelerator.is_main_process:
-                step = trainer_state.global_step + 1
-                self._told([episode_of(step, *one) for one in _numbered(everybody)])
-        return [None] * len(environments)
+                step = self.state.global_step + 1
+                self._told([episode_of(step, number, *one) for number, one in enumerate(played)])
+        return rewards
 
     def training_step(self, *arguments: Any, **named: Any) -> Tensor:
         """Timed."""
@@ -89,10 +91,6 @@ class TriageTrainer(GRPOTrainer):
         if "tool_mask" in output:
             mask = mask * output["tool_mask"]
         return by_token(advantages[first : first + len(mine)], mask)
-
-
-def _numbered(played: Sequence[tuple[Any, Any]]) -> list[tuple[int, Any, Any]]:
-    return [(number, grade, actions) for number, (grade, actions) in enumerate(played)]
 
 
 def _returns(env: TrainingEnv) -> list[float]:
