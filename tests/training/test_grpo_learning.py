@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 import pytest
 import torch
+from rich.console import Console
 from transformers import TrainerCallback
 from transformers.trainer_utils import set_seed
 
@@ -78,7 +79,7 @@ class Gradients:
         """Episodes with the sampling of this seed, rewarded so."""
         set_seed(seed)
         trainer = self.trainer
-        trainer.reward_funcs = [lambda prompts, **_: list(rewards)]
+        trainer.reward_funcs = [lambda **_: list(rewards)]
         return trainer._generate_and_score_completions(self.rows)
 
     def of(self, batch: dict[str, Any]) -> torch.Tensor:
@@ -195,7 +196,7 @@ def test_a_run_leaves_what_it_says(model: str, whole: Path) -> None:
 def test_a_directory_is_not_used_twice_nor_for_another_run(model: str, whole: Path) -> None:
     with pytest.raises(store.Refused, match="holds a run already"):
         run(settings(model, max_steps=4), whole, "test")
-    with pytest.raises(store.Refused, match="other settings: {'lr': 0.01}"):
+    with pytest.raises(store.Refused, match=r"other settings: \{'lr': 0.01\}"):
         run(settings(model, max_steps=4, lr=0.5), whole, "test", resume=True)
 
 
@@ -232,8 +233,6 @@ def test_credit_by_turns_moves_weights_too(model: str, tmp_path: Path) -> None:
     one = settings(model, max_steps=1, reward="step")
     loaded, tokenizer = load(one)
     before = {name: weight.clone() for name, weight in loaded.state_dict().items()}
-    from rich.console import Console
-
     monitor = Monitor(Recorder(tmp_path), GROUP, Console(quiet=True))
     trainer = make_trainer(one, tmp_path, loaded, tokenizer, monitor)
     trainer.train()

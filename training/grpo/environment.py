@@ -90,7 +90,7 @@ class RemoteTrainingEnv(TrainingEnv):
     def __init__(self, clock: Stopwatch, url: str) -> None:
         super().__init__(clock)
         self._url = url
-        self._session: "RemoteEnv | None" = None
+        self._session: RemoteEnv | None = None
         self._earned = 0.0
         self._closing: str | None = None
         self._failure: LogTriageError | None = None

@@ -52,10 +52,10 @@ def begin(
         before = json.loads(found.read_text("utf-8"))
         was, asked = before["settings"], about["settings"]
         other = {name: value for name, value in was.items() if asked.get(name) != value}
-        if settings.lr_schedule == "constant" and asked["max_steps"] > was["max_steps"]:
-            if "max_steps" in other:
-                del other["max_steps"]
-                before = {**before, "settings": asked, "finished": False}
+        longer = "max_steps" in other and asked["max_steps"] > was["max_steps"]
+        if longer and settings.lr_schedule == "constant":
+            del other["max_steps"]
+            before = {**before, "settings": asked, "finished": False}
         if other:
             raise Refused(f"{out} holds a run with other settings: {other}")
         about = before
