@@ -3,7 +3,7 @@
 import json
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -32,14 +32,16 @@ def save_json(path: Path, data: dict[str, Any]) -> None:
     save_text(path, json.dumps(data, indent=2) + "\n")
 
 
-def machine() -> dict[str, str | int]:
-    """What it runs on."""
+def machine(
+    libraries: Sequence[str] = ("torch", "torchrl", "tensordict", "numpy"),
+) -> dict[str, str | int]:
+    """What it runs on, with the versions of these libraries."""
     return {
         "cpu": _cpu(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else -1,
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        **{name: version(name) for name in ("torch", "torchrl", "tensordict", "numpy")},
+        **{name: version(name) for name in libraries},
     }
 
 

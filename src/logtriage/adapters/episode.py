@@ -43,8 +43,13 @@ def answer(incident: Incident, wires: WireActions) -> str:
     does then has any effect.
     """
     state, unplayed = state_after(incident, wires)
-    if unplayed:
-        return f"The incident is closed ({state.closing}); this had no effect."
     if state.is_closed:
-        return f"The incident is closed ({state.closing}). There is nothing more to do."
+        return closed(str(state.closing), too_late=bool(unplayed))
     return render_observation(observe(state))
+
+
+def closed(closing: str, *, too_late: bool) -> str:
+    """What an agent is told whose action closed the incident, or came ``too_late``."""
+    if too_late:
+        return f"The incident is closed ({closing}); this had no effect."
+    return f"The incident is closed ({closing}). There is nothing more to do."

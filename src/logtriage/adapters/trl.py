@@ -168,7 +168,7 @@ class TriageEnv:
             )
         self._incident = self._resolve(incident_id)
         self._wires = []
-        rules, screen = (message["content"] for message in opening(self._incident, "tools"))
+        rules, screen = self._open()
         prompt = row.get("prompt")
         told = isinstance(prompt, list | tuple) and any(
             isinstance(message, Mapping) and message.get("role") == "system" for message in prompt
@@ -195,6 +195,11 @@ class TriageEnv:
         if self._incident is None:
             raise InvalidInput("no incident yet: call reset(incident=…) first")
         return self._incident
+
+    def _open(self) -> tuple[str, str]:
+        """The rules and the first screen."""
+        rules, screen = (message["content"] for message in opening(self._current(), "tools"))
+        return rules, screen
 
     def _play(self, wire: Wire) -> str:
         incident = self._current()

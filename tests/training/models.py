@@ -1,0 +1,66 @@
+"""A model that acts at random: nearly every token that it can say is a whole action.
+
+It is built in a moment and plays real episodes with real sampling, whose rewards differ. To
+be fast, it reads each line of a screen as one and the same token.
+"""
+
+from functools import cache
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import AddedToken, PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+from trl.chat_template_utils import qwen2_5_chat_template
+
+import logtriage as lt
+from logtriage.actions import all_actions
+from logtriage.adapters.tools import call_from_action
+from tests.adapters.trl.tiny import SPECIAL, said
+
+TASK = "single_crash-v1"
+WORDS = ["<unk>", "\n", "system", "user", "assistant"]
+
+
+@cache
+def acting_tokenizer() -> PreTrainedTokenizerFast:
+    """Tokens for the actions of the default topology, and little else."""
+    topology = lt.make_incident(f"{TASK}/train/0").topology
+    calls = [
+        said(call_from_action(one)).removesuffix("<|im_end|>") for one in all_actions(topology)
+    ]
+    vocabulary = {name: number for number, name in enumerate([*SPECIAL, *WORDS])}
+    raw = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    raw.pre_tokenizer = pre_tokenizers.Split("\n", "isolated")
+    raw.decoder = decoders.Fuse()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=raw, eos_token="<|im_end|>", pad_token="<|endoftext|>", unk_token="<unk>"
+    )
+    tokenizer.add_tokens(AddedToken("<|im_start|>", special=True), special_tokens=True)
+    tokenizer.add_tokens([AddedToken(call, normalized=False) for call in calls])
+    tokenizer.chat_template = qwen2_5_chat_template
+    return tokenizer
+
+
+def acting_model(seed: int = 0) -> Qwen2ForCausalLM:
+    """A Qwen2 from scratch of 2 layers and 32 columns."""
+    tokenizer = acting_tokenizer()
+    torch.manual_seed(seed)
+    config = Qwen2Config(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        max_position_embeddings=16_384,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    return Qwen2ForCausalLM(config)
+
+
+def save_acting(folder: Path) -> Path:
+    """Write both as a model directory."""
+    acting_tokenizer().save_pretrained(folder)
+    acting_model().save_pretrained(folder)
+    return folder

@@ -1,0 +1,72 @@
+"""Train a language model by GRPO, and leave model, curves and figures in a directory."""
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from logtriage.errors import LogTriageError
+from training.common.options import add_options
+from training.grpo.presets import DEFAULT, preset_names, resolve
+from training.grpo.settings import Settings
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the command line, and train or show what would be done."""
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = _parser()
+    options: dict[str, Any] = vars(parser.parse_args(given))
+    preset = options.pop("preset")
+    out: Path | None = options.pop("output_dir")
+    resume, dry_run = options.pop("resume"), options.pop("dry_run")
+    if out is None and not dry_run:
+        parser.error("--output-dir is needed, but for --dry-run")
+    command = "python -m training.grpo " + shlex.join(one for one in given if one != "--resume")
+    try:
+        settings = resolve(preset, options)
+        if dry_run:
+            from training.grpo.dry_run import show
+
+            show(settings)
+        else:
+            assert out is not None
+            # Loads torch and trl, which --help and a wrong option need not wait for.
+            from training.grpo.learn import run
+
+            run(settings, out, command, resume=resume)
+    except LogTriageError as wrong:
+        parser.error(str(wrong))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m training.grpo",
+        usage="%(prog)s --model MODEL --output-dir OUT [--preset PRESET] [options]",
+        description=__doc__,
+        epilog="What is not given comes from the preset. --max-steps is --grpo-max-steps, too.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--preset",
+        default=DEFAULT,
+        help=f"settings to begin with: {', '.join(preset_names())}, or a TOML file; "
+        f"default: {DEFAULT}",
+    )
+    parser.add_argument("--output-dir", type=Path, help="directory for this run")
+    parser.add_argument("--resume", action="store_true", help="go on with the run that is there")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show settings, memory and first prompt; load nothing",
+    )
+    parser.add_argument(
+        "--grpo-max-steps", type=int, dest="max_steps", default=argparse.SUPPRESS,
+        help=argparse.SUPPRESS,
+    )  # fmt: skip
+    add_options(parser, Settings, only_given=True)
+    return parser
+
+
+if __name__ == "__main__":
+    main()

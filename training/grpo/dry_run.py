@@ -1,0 +1,71 @@
+"""What a run would be: settings, memory, and the first prompt. Loads no weights."""
+
+from typing import Any
+
+import attrs
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from logtriage.adapters.tools import TOOLS
+from training.grpo.environment import Stopwatch, TrainingEnv
+from training.grpo.learn import processes
+from training.grpo.memory import Memory, count, estimate, load_config
+from training.grpo.rows import training_rows
+from training.grpo.settings import Settings
+from training.language.loading import load_tokenizer
+
+
+def first_prompt(settings: Settings, tokenizer: Any) -> str:
+    """The text that the model would read first, as the trainer renders it."""
+    one = attrs.evolve(settings, max_steps=1)
+    (row, *_) = training_rows(one)
+    env = TrainingEnv(Stopwatch())
+    screen = env.reset(**row)
+    *before, last = row["prompt"]
+    messages = [*before, {**last, "content": last["content"] + screen}]
+    text: str = tokenizer.apply_chat_template(
+        messages,
+        tools=[getattr(env, name) for name in sorted(TOOLS)],
+        add_generation_prompt=True,
+        tokenize=False,
+    )
+    return text
+
+
+def show(settings: Settings, console: Console | None = None) -> None:
+    """Print it.
+
+    Raises:
+        InvalidInput: if the model's configuration or tokenizer cannot be loaded.
+    """
+    console = Console() if console is None else console
+    settings.accumulation(processes())
+    tokenizer, config = load_tokenizer(settings.model), load_config(settings.model)
+    prompt = first_prompt(settings, tokenizer)
+    tokens = len(tokenizer(prompt, add_special_tokens=False)["input_ids"])
+    table = Table(title="settings", title_justify="left")
+    table.add_column("field")
+    table.add_column("value")
+    for name, value in attrs.asdict(settings).items():
+        table.add_row(name, Text(str(value)))
+    console.print(table)
+    console.print(_memory(settings, config, estimate(settings, config, tokens)))
+    console.print(f"first prompt, {tokens} tokens:", style="bold")
+    console.print(Text(prompt), soft_wrap=True)
+
+
+def _memory(settings: Settings, config: Any, memory: Memory) -> Table:
+    parameters = count(config, settings.lora_r)
+    trained = parameters.adapter if settings.lora_r else parameters.total
+    table = Table(
+        title=f"estimated memory, a process with the whole model: {parameters.total:,} weights, "
+        f"{trained:,} trained",
+        title_justify="left",
+    )
+    table.add_column("for")
+    table.add_column("MiB", justify="right")
+    rows = {**attrs.asdict(memory), "most at a time": memory.peak}
+    for name, size in rows.items():
+        table.add_row(name.replace("_", " "), f"{size / 2**20:,.1f}")
+    return table

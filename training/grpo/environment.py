@@ -1,0 +1,137 @@
+"""The environment of an episode in training: timed, and played here or on a server.
+
+Its public methods are the model's tools, so what is added here is private.
+"""
+
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from logtriage.adapters.episode import closed
+from logtriage.adapters.tools import Wire
+from logtriage.adapters.trl import TriageEnv
+from logtriage.errors import LogTriageError
+from logtriage.parsing import action_from_wire
+
+if TYPE_CHECKING:
+    from logtriage.server import RemoteEnv
+
+
+class Stopwatch:
+    """Seconds spent inside of ``with``; one inside of another of the same counts once."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._depth = 0
+        self._since = 0.0
+
+    def __enter__(self) -> None:
+        if self._depth == 0:
+            self._since = time.perf_counter()
+        self._depth += 1
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._since
+
+    def taken(self) -> float:
+        """The seconds so far; from zero again."""
+        seconds, self.seconds = self.seconds, 0.0
+        return seconds
+
+
+class TrainingEnv(TriageEnv):
+    """A :class:`TriageEnv` whose calls are timed, and that knows where replies begin.
+
+    ``_turns`` holds the number of actions before each reply of the model, which may play
+    none, one or several. Actions are those that reached the environment.
+    """
+
+    def __init__(self, clock: Stopwatch) -> None:
+        super().__init__()
+        self._clock = clock
+        self._turns: list[int] = []
+
+    def reset(self, **row: Any) -> str:
+        """Start the incident of a row; see :meth:`TriageEnv.reset`."""
+        with self._clock:
+            self._turns = []
+            return super().reset(**row)
+
+    def get_reward(self) -> float:
+        """The grade of what was played; see :meth:`TriageEnv.get_reward`."""
+        with self._clock:
+            return super().get_reward()
+
+    def _play(self, wire: Wire) -> str:
+        with self._clock:
+            return self._played(wire)
+
+    def _played(self, wire: Wire) -> str:
+        return super()._play(wire)
+
+    def _begin_turn(self) -> None:
+        self._turns.append(len(self._wires))
+
+
+class RemoteTrainingEnv(TrainingEnv):
+    """The same on a logtriage server: screens and rewards are the server's.
+
+    A failure of the server is no failure of the model, and must not be told to it: it is
+    kept, and raised when the reward is asked for.
+    """
+
+    def __init__(self, clock: Stopwatch, url: str) -> None:
+        super().__init__(clock)
+        self._url = url
+        self._session: RemoteEnv | None = None
+        self._earned = 0.0
+        self._closing: str | None = None
+        self._failure: LogTriageError | None = None
+
+    def _open(self) -> tuple[str, str]:
+        if self._session is None:
+            from logtriage.server import RemoteEnv  # needs the extra client
+
+            self._session = RemoteEnv(self._url)
+        rules, _ = super()._open()
+        self._earned, self._closing, self._failure = 0.0, None, None
+        return rules, self._session.reset(incident=self._current().id).screen
+
+    def _played(self, wire: Wire) -> str:
+        self._wires.append(wire)
+        if self._closing is not None:
+            return closed(self._closing, too_late=True)
+        assert self._session is not None
+        try:
+            served = self._session.step(action_from_wire(wire, self._current().topology))
+        except LogTriageError as error:
+            self._failure = error
+            raise
+        self._earned += served.reward or 0.0
+        self._closing = served.closing
+        if self._closing is not None:
+            return closed(self._closing, too_late=False)
+        return served.screen
+
+    def get_reward(self) -> float:
+        """The grade of what was played, if the server's rewards add up to it.
+
+        Raises:
+            LogTriageError: if the server failed, or grades as another version does.
+        """
+        if self._failure is not None:
+            raise self._failure
+        here = super().get_reward()
+        if abs(here - self._earned) > 1e-9:
+            raise LogTriageError(
+                f"{self._current().id}: the server's rewards add up to {self._earned}, the grade "
+                f"is {here}: it runs another version"
+            )
+        return here

@@ -1,0 +1,109 @@
+"""The directory of a run: what it is, how far it got, and what may go on in it."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from logtriage.errors import LogTriageError
+from training.common.files import machine, save_json
+from training.common.settings import EVAL_SPLIT, TRAIN_SPLIT
+from training.grpo.record import STEPS, read_steps
+from training.grpo.settings import Settings
+
+RUN: Final = "run.json"
+LIBRARIES: Final = ("torch", "transformers", "trl", "peft", "numpy")
+#: What the trainer writes last, and what a checkpoint needs to be gone on with.
+_LAST: Final = "trainer_state.json"
+
+
+class Refused(LogTriageError):
+    """A directory that cannot be used so."""
+
+
+def begin(
+    settings: Settings, out: Path, command: str, *, resume: bool, write: bool = True
+) -> dict[str, Any]:
+    """What ``run.json`` says at the start, or said before.
+
+    A run may be taken up with more steps than it was begun with, if the learning rate does
+    not depend on their number.
+
+    Raises:
+        Refused: if there is a run already that is not to be resumed, or that has other
+            settings.
+    """
+    about: dict[str, Any] = {
+        "command": command,
+        "settings": attrs.asdict(settings),
+        "train_split": TRAIN_SPLIT,
+        "test_split": EVAL_SPLIT,
+        "machine": machine(LIBRARIES),
+        "load_before": os.getloadavg()[0],
+        "finished": False,
+    }
+    found = out / RUN
+    if found.exists():
+        if not resume:
+            raise Refused(f"{out} holds a run already: give --resume, or another directory")
+        before = json.loads(found.read_text("utf-8"))
+        was, asked = before["settings"], about["settings"]
+        other = {name: value for name, value in was.items() if asked.get(name) != value}
+        longer = "max_steps" in other and asked["max_steps"] > was["max_steps"]
+        if longer and settings.lr_schedule == "constant":
+            del other["max_steps"]
+            before = {**before, "settings": asked, "finished": False}
+        if other:
+            raise Refused(f"{out} holds a run with other settings: {other}")
+        about = before
+    if write:
+        save_json(found, about)
+    return about
+
+
+def finish(out: Path, about: dict[str, Any], metrics: dict[str, float]) -> None:
+    """Note the end of a run, with where its time went."""
+    steps = read_steps(out / STEPS)
+    seconds = {
+        name: sum(getattr(one, name) for one in steps)
+        for name in ("seconds", "generation", "env", "update")
+    }
+    save_json(
+        out / RUN,
+        {
+            **about,
+            "finished": True,
+            "load_after": os.getloadavg()[0],
+            "steps": len(steps),
+            "step_seconds": seconds,
+            "env_share": seconds["env"] / seconds["seconds"],
+            "trainer": metrics,
+        },
+    )
+
+
+def last_checkpoint(out: Path, *, clean: bool = False) -> Path | None:
+    """The last whole checkpoint of a run; ``clean`` removes what a crash left half done."""
+    whole = None
+    for path in sorted(out.glob("checkpoint-*"), key=step_of):
+        if _is_whole(path):
+            whole = path
+        elif clean:
+            shutil.rmtree(path)
+    return whole
+
+
+def step_of(checkpoint: Path | None) -> int:
+    """The step after which a checkpoint was made; 0 without one."""
+    return 0 if checkpoint is None else int(checkpoint.name.removeprefix("checkpoint-"))
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        json.loads((path / _LAST).read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return True
