@@ -1,0 +1,1 @@
+"""A transformers model as an agent: loading, the protocol of training, and batched play."""
