@@ -49,6 +49,7 @@ class Scripted(nn.Module):
         }
         self.header = tokenizer.encode(HEADER, add_special_tokens=False)
         self.shown: list[str] = []
+        self.replies: dict[tuple[int, ...], list[int]] = {}
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, past_key_values: Any, **_: Any
@@ -64,13 +65,17 @@ class Scripted(nn.Module):
 
     def _next(self, ids: list[int]) -> int:
         starts = [at for at, one in enumerate(ids) if one == self.header[0]]
-        reply = ids[starts[-1] + len(self.header) :]
-        text = self.tokenizer.decode(ids[: len(ids) - len(reply)])
-        if not reply:
-            self.shown.append(text)
+        begun = starts[-1] + len(self.header)
+        before = tuple(ids[:begun])
+        if before not in self.replies:
+            self.replies[before] = self._reply(self.tokenizer.decode(before))
+        return self.replies[before][len(ids) - begun]
+
+    def _reply(self, text: str) -> list[int]:
+        self.shown.append(text)
         script = next(one for screen, one in self.scripts.items() if screen in text)
         turn = text.count(HEADER) - 1
         wanted = script[turn] if turn < len(script) else ""
         if isinstance(wanted, Exception):
             raise wanted
-        return self.tokenizer.encode(said(wanted), add_special_tokens=False)[len(reply)]
+        return self.tokenizer.encode(said(wanted), add_special_tokens=False)

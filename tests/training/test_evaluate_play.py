@@ -120,7 +120,10 @@ def test_scripts_earn_what_their_calls_are_worth() -> None:
 
 def test_the_model_is_shown_what_it_is_shown_in_training(tmp_path: object) -> None:
     """Prompt by prompt what the real GRPOTrainer shows for the same replies."""
-    replies: list[Reply] = [("request_more_logs", {"service": "user-db"}), *calls_by("oracle", IDS[0])]
+    replies: list[Reply] = [
+        ("request_more_logs", {"service": "user-db"}),
+        *calls_by("oracle", IDS[0]),
+    ]
     others: list[list[Reply]] = [["Hm."], ["No."], ["Well."]]
     tokenizer = tiny_tokenizer()
     _, _, trained = train(tmp_path, [replies, *others], IDS[:1], max_tool_calling_iterations=12)
@@ -160,7 +163,9 @@ def answer_to(shown: str) -> tuple[str, str]:
 
 def test_several_calls_in_one_reply_are_several_actions() -> None:
     tokenizer = tiny_tokenizer()
-    first = '<tool_call>\n{"name": "classify_severity", "arguments": {"severity": "P1"}}\n</tool_call>'
+    first = (
+        '<tool_call>\n{"name": "classify_severity", "arguments": {"severity": "P1"}}\n</tool_call>'
+    )
     second = '<tool_call>\n{"name": "resolve", "arguments": {}}\n</tool_call>'
     model = Scripted(tokenizer, {IDS[0]: [f"{first}\n{second}\n{second}"]})
     (transcript,) = play_incidents(model, tokenizer, [(IDS[0], 0)])

@@ -6,7 +6,6 @@ is most of the work.
 
 from typing import Any
 
-import torch
 from torch import Tensor
 from transformers import Cache, DynamicCache, PreTrainedConfig
 from transformers.cache_utils import DynamicLayer
@@ -58,7 +57,8 @@ def can_be_kept(config: PreTrainedConfig) -> bool:
     padding at an end alone would see the padding within.
     """
     plain = getattr(config, "_attn_implementation", None) in ("sdpa", "eager", None)
-    return plain and all(type(layer) is DynamicLayer for layer in DynamicCache(config=config).layers)
+    layers = DynamicCache(config=config).layers
+    return plain and all(type(layer) is DynamicLayer for layer in layers)
 
 
 def new_cache(config: PreTrainedConfig) -> Cache:

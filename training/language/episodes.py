@@ -138,7 +138,8 @@ def play_incidents(
             episodes = []
             for incident_id, sample in attempts[start : start + decoding.batch]:
                 incident = resolve(incident_id)
-                episodes.append(_Episode(incident, sample, chat.opening(opening(incident, "tools"))))
+                shown = chat.opening(opening(incident, "tools"))
+                episodes.append(_Episode(incident, sample, shown))
             found += _play_together(model, chat, episodes, decoding, agent)
             if on_progress is not None:
                 on_progress(len(found), len(attempts))
@@ -175,9 +176,7 @@ def _play_together(
     except Exception as error:
         status = f"model failed in turn {turn + 1}: {type(error).__name__}: {error}"[:_CAUSE]
     failed = {id(one) for one in playing if not one.over}
-    return [
-        one.transcript(agent, status if id(one) in failed else COMPLETED) for one in episodes
-    ]
+    return [one.transcript(agent, status if id(one) in failed else COMPLETED) for one in episodes]
 
 
 def _drop(table: Batch, playing: list[_Episode], longest: int) -> None:
