@@ -85,20 +85,33 @@ def test_where_windows_slide_nothing_is_kept_from_turn_to_turn() -> None:
 
 
 def test_a_draw_decides_on_its_token_whatever_else_is_in_the_batch() -> None:
-    model, tokenizer = lively_model(), tiny_tokenizer()
-    attempts = [(OTHERS[0], 0), (OTHERS[1], 0), (OTHERS[0], 1)]
+    model = lively_model()
+    draws = np.stack([Decoding(seed=3).draws("an-incident", row, 0) for row in range(3)])
 
-    def played(batch: int, seed: int = 3) -> list[object]:
-        decoding = Decoding(temperature=1.0, seed=seed, batch=batch, max_new_tokens=5)
-        found = play_incidents(model, tokenizer, attempts, decoding)
-        assert all(one.status == COMPLETED for one in found)
-        return [one.extra["replies"] for one in found]
+    def written(rows: list[int]) -> list[list[int]]:
+        table = Batch(model, len(rows), frozenset())
+        for place, row in enumerate(rows):
+            table.append(place, PROMPTS[row])
+        return table.reply(draws[rows], limits=[12] * len(rows), temperature=1.0)
 
-    alone = played(1)
-    assert played(3) == alone
-    assert played(2) == alone
-    assert alone[0] != alone[2]  # another attempt, other draws
-    assert played(3, seed=4) != alone
+    together = written([0, 1, 2])
+    assert [written([row])[0] for row in range(3)] == together
+    assert written([2, 0]) == [together[2], together[0]]
+    greedy = Batch(model, 1, frozenset())
+    greedy.append(0, PROMPTS[0])
+    assert greedy.reply(draws[:1], limits=[12])[0] != together[0]
+
+
+def test_every_attempt_and_turn_has_draws_of_its_own() -> None:
+    drawn = [
+        Decoding(seed=seed).draws(name, sample, turn)
+        for seed in range(2)
+        for name in "ab"
+        for sample in range(2)
+        for turn in range(2)
+    ]
+    assert len({tuple(one) for one in drawn}) == len(drawn)
+    assert (drawn[0] == Decoding(seed=0, batch=1).draws("a", 0, 0)).all()
 
 
 def test_scripts_earn_what_their_calls_are_worth() -> None:
@@ -203,8 +216,6 @@ def test_a_model_that_gives_no_numbers_has_failed() -> None:
 def test_an_episode_ends_where_the_context_does_and_counts_what_it_earned() -> None:
     tokenizer = tiny_tokenizer()
     model = Scripted(tokenizer, {IDS[0]: calls_by("oracle", IDS[0])[:1] + ["talk " * 30] * 9})
-    start = len(tokenizer.encode(Scripted(tokenizer, {}).tokenizer.decode([0])))
-    assert start
     model.config.max_position_embeddings = 1
     (transcript,) = play_incidents(model, tokenizer, [(IDS[0], 0)])
     assert transcript.actions == ()

@@ -18,7 +18,7 @@ from logtriage.registry import make_policy
 from logtriage.tasks import TASKS, get_task, incident_ids
 from logtriage.transcript import Transcript
 from training.common.files import save_text
-from training.language.episodes import SAMPLE, Decoding, OnProgress, play_incidents
+from training.language.episodes import Decoding, OnProgress, play_incidents
 
 #: Stands for every drawn task but the fixed incidents of the original environment.
 ALL = "all"
@@ -67,14 +67,10 @@ class Evaluation:
         """The tasks, in order."""
         return tuple(self.attempts)
 
-    def scores(self, task: str) -> dict[str, float]:
-        """The mean score of each incident of a task that was scored at all."""
-        found = {}
-        for incident, grades in self.attempts[task].items():
-            scores = [one.score for one in grades if one.score is not None]
-            if scores:
-                found[incident] = sum(scores) / len(scores)
-        return found
+    @property
+    def all_attempts(self) -> dict[str, tuple[Grade, ...]]:
+        """The grades by incident, of all tasks together."""
+        return {one: tries for task in self.attempts.values() for one, tries in task.items()}
 
     def save(self, path: Path) -> None:
         """Save the transcripts, a line each, for ``logtriage grade`` and ``logtriage show``."""
@@ -185,9 +181,3 @@ def planned(
         for one in incident_ids(task, spec.split, spec.episodes)
         for sample in range(samples)
     ]
-
-
-def sample_of(transcript: Transcript) -> int:
-    """Which attempt at its incident a transcript is."""
-    number: int = transcript.extra.get(SAMPLE, 0)
-    return number

@@ -1,1 +1,1 @@
-"""A transformers model as an agent: loading, the protocol of training, and batched play."""
+"""What the programs about language models share: loading, and playing incidents with them."""

@@ -66,9 +66,10 @@ class Chat:
                 "set tokenizer.response_template for a template of your own"
             ) from error
 
-    def opening(self, messages: Sequence[Message]) -> list[int]:
-        """The ids of an opening, up to where the model writes."""
-        return self._ids(messages, tools=self.tools, add_generation_prompt=True)
+    def opening(self, messages: Sequence[Message], *, tools: bool = True) -> list[int]:
+        """The ids of an opening, up to where the model writes; with or without the tools."""
+        shown = self.tools if tools else None
+        return self._ids(messages, tools=shown, add_generation_prompt=True)
 
     def following(self, messages: Sequence[Message]) -> list[int]:
         """The ids that follow a reply's end token: these messages, up to the next reply.

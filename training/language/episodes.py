@@ -14,6 +14,7 @@ import numpy as np
 
 from logtriage.adapters.conversations import calls_of, wire_of
 from logtriage.adapters.episode import answer, opening, state_after
+from logtriage.adapters.toolchat import NO_CALL
 from logtriage.adapters.tools import Wire, malformed
 from logtriage.errors import InvalidInput
 from logtriage.generator import make_incident
@@ -81,8 +82,7 @@ class _Episode:
         """Play what a reply asks for; the messages that answer it."""
         calls = calls_of(message)
         if not calls:
-            reason = "a reply without a tool call that can be read"
-            self.wires.append(malformed(self.replies[-1], reason))
+            self.wires.append(malformed(self.replies[-1], NO_CALL))
             answers: list[Message] = [
                 {"role": "user", "content": answer(self.incident, self.wires)}
             ]
@@ -155,10 +155,10 @@ def _play_together(
     turn = 0
     playing = list(episodes)
     try:
-        table = Batch(model, len(playing), _stops(model, chat))
+        table = Batch(model, len(playing), stops_of(model, chat))
         for row, one in enumerate(playing):
             table.append(row, one.before)
-        longest = _context(model)
+        longest = context_of(model)
         while True:
             _drop(table, playing, longest)
             if not playing:
@@ -194,14 +194,14 @@ def _end(reply: list[int], stops: frozenset[int], chat: Chat) -> list[int]:
     return [] if reply[-1] in stops else [chat.tokenizer.eos_token_id]
 
 
-def _stops(model: Any, chat: Chat) -> frozenset[int]:
+def stops_of(model: Any, chat: Chat) -> frozenset[int]:
     """The tokens that end a reply: the tokenizer's, and those that the model names."""
     named = getattr(model.generation_config, "eos_token_id", None)
     own = named if isinstance(named, list) else [] if named is None else [named]
     return frozenset((chat.tokenizer.eos_token_id, *own))
 
 
-def _context(model: Any) -> int:
+def context_of(model: Any) -> int:
     """The most tokens that the model can read."""
     longest: int = model.config.get_text_config().max_position_embeddings
     return longest
