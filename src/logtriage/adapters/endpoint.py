@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import attrs
 
+from logtriage.adapters.tools import openai_tools
 from logtriage.errors import InvalidInput, LogTriageError, MissingExtra
 
 try:
@@ -134,21 +135,44 @@ class ChatEndpoint:
             EndpointError: if the endpoint fails after all retries, or answers what is no
                 chat completion.
         """
+        answer = self._complete(messages)
+        reply = _reply_of(_message_of(answer))
+        if reply is None:
+            raise EndpointError(f"{self!r}: the answer is no chat completion")
+        self._count(answer)
+        return reply
+
+    def with_tools(self, messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The model's message, told of the tools (:func:`openai_tools`).
+
+        A message of role ``assistant`` with ``content`` and, if the model called any,
+        ``tool_calls``: for :class:`logtriage.adapters.toolchat.ToolChatPolicies`.
+
+        Raises:
+            EndpointError: as when it is called.
+        """
+        answer = self._complete(messages, tools=openai_tools())
+        message = _message_of(answer)
+        reply, calls = _reply_of(message), _calls_of(message)
+        if reply is None or calls is None:
+            raise EndpointError(f"{self!r}: the answer is no chat completion")
+        self._count(answer)
+        said = {"role": "assistant", "content": reply}
+        return {**said, "tool_calls": calls} if calls else said
+
+    def _complete(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> object:
         request: dict[str, Any] = {
             "model": self.model,
             "messages": [dict(one) for one in messages],
             "extra_body": self._extra or None,
             **self._request,
+            **more,
         }
         try:
             answer: object = self._client.chat.completions.create(**request)
         except (openai.OpenAIError, ValueError) as error:  # ValueError: an answer that is no JSON
             raise EndpointError(f"{self!r}: {type(error).__name__}: {error}") from error
-        reply = _reply_of(answer)
-        if reply is None:
-            raise EndpointError(f"{self!r}: the answer is no chat completion")
-        self._count(answer)
-        return reply
+        return answer
 
     def _count(self, answer: object) -> None:
         used = getattr(answer, "usage", None)
@@ -164,13 +188,31 @@ class ChatEndpoint:
             )
 
 
-def _reply_of(answer: object) -> str | None:
-    """The text of an answer; None if it is no chat completion (the client does not check)."""
+def _message_of(answer: object) -> object:
+    """The message of an answer; None if it has none (the client does not check)."""
     choices = getattr(answer, "choices", None)
     if not isinstance(choices, list) or not choices:
         return None
-    message = getattr(choices[0], "message", None)
+    return getattr(choices[0], "message", None)
+
+
+def _reply_of(message: object) -> str | None:
+    """The text of a message; None if it is no message."""
     if message is None:
         return None
     text = getattr(message, "content", None) or getattr(message, "refusal", None) or ""
     return text if isinstance(text, str) else None
+
+
+def _calls_of(message: object) -> list[dict[str, Any]] | None:
+    """The tool calls of a message as JSON, each with an id; None if they are none."""
+    given = getattr(message, "tool_calls", None) or []
+    if not isinstance(given, list):
+        return None
+    calls = []
+    for number, one in enumerate(given):
+        call = one.model_dump(exclude_none=True) if hasattr(one, "model_dump") else one
+        if not isinstance(call, dict):
+            return None
+        calls.append({"type": "function", **call, "id": call.get("id") or f"call_{number}"})
+    return calls

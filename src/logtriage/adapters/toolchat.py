@@ -1,0 +1,90 @@
+"""A chat model that calls tools, as a policy: one call is one action.
+
+>>> from logtriage.adapters.endpoint import ChatEndpoint
+>>> from logtriage.adapters.toolchat import ToolChatPolicies
+>>> ask = ChatEndpoint("my-model", base_url="http://127.0.0.1:8000/v1")  # doctest: +SKIP
+>>> policies = ToolChatPolicies(ask.with_tools)  # doctest: +SKIP
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from logtriage.actions import Action, Malformed
+from logtriage.adapters.conversations import calls_of, text_of, wire_of
+from logtriage.incident import Incident
+from logtriage.observation import Observation
+from logtriage.parsing import action_from_wire
+from logtriage.policies import Memory
+from logtriage.rendering import render_observation, system_prompt
+
+Message = Mapping[str, Any]
+#: Asks a model that was told of the tools: the messages so far to its message.
+AskWithTools = Callable[[Sequence[Message]], Message]
+#: Why a reply without a call is no action.
+NO_CALL: Final = "a reply without a tool call that can be read"
+
+
+@attrs.frozen
+class _Talk:
+    """The conversation, the calls that are still to be played, and the one that was."""
+
+    messages: tuple[Message, ...] = ()
+    waiting: tuple[Any, ...] = ()
+    played: Any = None
+
+
+@attrs.frozen
+class ToolChatPolicy:
+    """Lets a model play that answers with tool calls (as OpenAI's chat API writes them).
+
+    Several calls in one message are as many actions, in order. A message without a call
+    is a malformed action: it costs its tick, and the next screen says so. An exception of
+    ``ask`` passes through, so that a runner marks the episode as unscored.
+
+    Args:
+        ask: asks the model.
+        rubric: the id of the incident's rubric, for the prompt.
+    """
+
+    ask: AskWithTools
+    rubric: str
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        """Show the screen as the answer to the last call, and play the next one."""
+        talk: _Talk = memory or _Talk()
+        messages = (*talk.messages, _answer(talk.played, render_observation(observation)))
+        waiting = talk.waiting
+        if not waiting:
+            rules = system_prompt(
+                observation.topology, observation.horizon, self.rubric, reply="tools"
+            )
+            said = self.ask([{"role": "system", "content": rules}, *messages])
+            messages = (*messages, said)
+            waiting = tuple(calls_of(said))
+            if not waiting:
+                return Malformed(text_of(said), NO_CALL), _Talk(messages)
+        call, *others = waiting
+        action = action_from_wire(wire_of(call), observation.topology)
+        return action, _Talk(messages, tuple(others), call)
+
+
+def _answer(call: Any, screen: str) -> Message:
+    """The message that shows a screen: of the tool that was called, if one was."""
+    if call is None:
+        return {"role": "user", "content": screen}
+    answer = {"role": "tool", "content": screen}
+    number = call.get("id") if isinstance(call, Mapping) else None
+    return answer if number is None else {**answer, "tool_call_id": number}
+
+
+@attrs.frozen
+class ToolChatPolicies:
+    """The factory of :class:`ToolChatPolicy` for incidents; picklable if ``ask`` is."""
+
+    ask: AskWithTools
+
+    def __call__(self, incident: Incident) -> ToolChatPolicy:
+        """The policy that plays one incident."""
+        return ToolChatPolicy(self.ask, incident.rubric)

@@ -1,0 +1,131 @@
+"""A model that calls tools as a policy, by itself and behind a real endpoint."""
+
+import json
+from typing import Any
+
+import pytest
+
+from logtriage import InvalidInput, grade, make_incident
+from logtriage.actions import Malformed, Resolve
+from logtriage.adapters.endpoint import ChatEndpoint, EndpointError, Usage
+from logtriage.adapters.toolchat import NO_CALL, ToolChatPolicies
+from logtriage.adapters.tools import call_from_action, openai_tools
+from logtriage.evaluation import play_episode
+from logtriage.evaluation.episodes import record_episode
+from logtriage.registry import make_policy
+from tests.adapters.test_endpoint import completion, server
+
+INCIDENT = make_incident("single_crash-v1/test/0")
+BEST = play_episode(INCIDENT, make_policy("oracle")(INCIDENT)).actions
+
+
+def call(number: int, name: str, arguments: object) -> dict[str, Any]:
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return {
+        "id": f"c{number}",
+        "type": "function",
+        "function": {"name": name, "arguments": written},
+    }
+
+
+def calls() -> list[dict[str, Any]]:
+    return [call(number, *call_from_action(one)) for number, one in enumerate(BEST)]
+
+
+class Model:
+    """Says these messages, one after the other."""
+
+    def __init__(self, *said: dict[str, Any]) -> None:
+        self.said = list(said)
+        self.asked: list[list[Any]] = []
+
+    def __call__(self, messages: Any) -> dict[str, Any]:
+        self.asked.append(list(messages))
+        return {"role": "assistant", **self.said[len(self.asked) - 1]}
+
+
+def test_one_call_a_message_is_one_action_and_the_screen_answers_it() -> None:
+    model = Model(*({"content": "", "tool_calls": [one]} for one in calls()))
+    state = play_episode(INCIDENT, ToolChatPolicies(model)(INCIDENT))
+    assert state.actions == BEST
+    assert grade(state).score == 1.0
+    last = model.asked[-1]
+    assert [one["role"] for one in last[:4]] == ["system", "user", "assistant", "tool"]
+    assert last[-1]["tool_call_id"] == f"c{len(BEST) - 2}"
+    assert "TICK 1/" in last[3]["content"]
+    assert "one tool call a turn" in last[0]["content"]
+
+
+def test_several_calls_in_a_message_are_as_many_actions_each_with_its_answer() -> None:
+    model = Model(
+        {"content": None, "tool_calls": calls()[:2]}, {"content": "", "tool_calls": calls()[2:]}
+    )
+    state = play_episode(INCIDENT, ToolChatPolicies(model)(INCIDENT))
+    assert state.actions == BEST
+    assert len(model.asked) == 2
+    answers = [one for one in model.asked[1] if one["role"] == "tool"]
+    assert [one["tool_call_id"] for one in answers] == ["c0", "c1"]
+    assert "TICK 2/" in answers[1]["content"]
+
+
+def test_what_is_no_call_costs_its_tick() -> None:
+    model = Model(
+        {"content": "Let me think."},
+        {"content": "", "tool_calls": [call(0, "escalate", "{broken")]},
+        {"content": "", "tool_calls": [call(1, "resolve", {})]},
+    )
+    state = play_episode(INCIDENT, ToolChatPolicies(model)(INCIDENT))
+    talked, broken, last = state.actions
+    assert talked == Malformed("Let me think.", NO_CALL)
+    assert isinstance(broken, Malformed)
+    assert "not JSON" in broken.reason
+    assert last == Resolve()
+    assert NO_CALL in model.asked[1][-1]["content"]
+
+
+def test_a_model_behind_an_endpoint_plays_by_tool_calls() -> None:
+    left = calls()
+
+    def answer(_: dict[str, Any]) -> tuple[int, bytes]:
+        return 200, completion(None, tool_calls=[left.pop(0)])
+
+    with server(answer) as (url, seen):
+        ask = ChatEndpoint("m", base_url=url)
+        state = play_episode(INCIDENT, ToolChatPolicies(ask.with_tools)(INCIDENT))
+    assert state.actions == BEST
+    assert seen[0]["tools"] == openai_tools()
+    assert seen[1]["messages"][-1] == {
+        "role": "tool",
+        "tool_call_id": "c0",
+        "content": seen[1]["messages"][-1]["content"],
+    }
+    assert ask.usage == Usage(len(BEST), 10 * len(BEST), 3 * len(BEST))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (500, b"{}"),
+        (200, b"<html>"),
+        (200, b'{"choices": []}'),
+        (200, completion("", tool_calls=7)),
+        (200, completion("", tool_calls=["resolve"])),
+    ],
+    ids=["broken", "html", "none", "a number", "a word"],
+)
+def test_an_endpoint_that_talks_garbage_leaves_the_episode_unscored(
+    answer: tuple[int, bytes],
+) -> None:
+    with server(lambda _: answer) as (url, _):
+        ask = ChatEndpoint("m", base_url=url, retries=0)
+        with pytest.raises(EndpointError):
+            ask.with_tools([{"role": "user", "content": "hello"}])
+        transcript = record_episode(INCIDENT, ToolChatPolicies(ask.with_tools), "m")
+    assert transcript.actions == ()
+    assert "EndpointError" in transcript.status
+
+
+def test_an_endpoint_needs_a_key_or_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(InvalidInput, match="no key"):
+        ChatEndpoint("m")

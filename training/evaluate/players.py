@@ -1,0 +1,173 @@
+"""Who can be measured: a transformers model, a model behind an endpoint, or a scripted policy."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
+from typing import Any, Final
+
+import attrs
+
+from logtriage.adapters.endpoint import ChatEndpoint
+from logtriage.adapters.toolchat import ToolChatPolicies
+from logtriage.evaluation import record_episode, record_joint_episode
+from logtriage.generator import make_incident
+from logtriage.incident import Incident
+from logtriage.policies import ChatPolicies, ChatPolicy, Complete, Policy
+from logtriage.registry import make_policy, make_team
+from logtriage.roles import Role, RoleSplit, get_role_split
+from logtriage.transcript import Transcript
+from training.evaluate.evaluation import Evaluation, held_out, planned
+from training.evaluate.settings import Settings
+from training.language.chat import Chat
+from training.language.episodes import SAMPLE, Decoding, OnProgress
+from training.language.loading import load_model, load_tokenizer
+from training.language.policy import TextModel
+
+LOCAL: Final = "hf:"
+ENDPOINT: Final = "openai:"
+#: Plays one incident for the n-th time.
+Record = Callable[[Incident, int], Transcript]
+
+
+def evaluated(
+    policy: str, settings: Settings, *, on_progress: OnProgress | None = None
+) -> Evaluation:
+    """Let a policy, given as in :class:`Settings`, play the held-out incidents.
+
+    Raises:
+        UnknownName: for a policy, task, split or role split that does not exist.
+        InvalidInput: for a model, an endpoint or a number that cannot be used.
+    """
+    split = get_role_split(settings.split_roles) if settings.split_roles else None
+    if policy.startswith(LOCAL):
+        return _local(policy, settings, split, on_progress)
+    if policy.startswith(ENDPOINT):
+        return _endpoint(policy, settings, split, on_progress)
+    attempts = planned(settings.task, settings.episodes, split=settings.split)
+    return _recorded(policy, settings, attempts, _scripted(policy, split), 1, on_progress)
+
+
+def _local(
+    policy: str, settings: Settings, split: RoleSplit | None, on_progress: OnProgress | None
+) -> Evaluation:
+    path = policy.removeprefix(LOCAL)
+    tokenizer = load_tokenizer(path)
+    model = load_model(path, dtype=settings.dtype or None, load_in_4bit=settings.load_in_4bit)
+    if split is None:
+        return held_out(
+            model,
+            tokenizer,
+            settings.task,
+            settings.episodes,
+            seed=settings.seed,
+            temperature=settings.temperature,
+            batch=settings.batch,
+            split=settings.split,
+            samples=settings.samples,
+            max_new_tokens=settings.max_new_tokens,
+            agent=policy,
+            on_progress=on_progress,
+        )
+    decoding = Decoding(settings.temperature, settings.seed, 1, settings.max_new_tokens)
+    chat = Chat(tokenizer)
+
+    def record(incident: Incident, sample: int) -> Transcript:
+        return _team(TextModel(model, chat, decoding, sample), incident, split, policy)
+
+    found = _recorded(policy, settings, _attempts(settings), record, 1, on_progress)
+    return attrs.evolve(found, how={**found.how, **attrs.asdict(decoding)})
+
+
+def _endpoint(
+    policy: str, settings: Settings, split: RoleSplit | None, on_progress: OnProgress | None
+) -> Evaluation:
+    asked = [_ask(policy, settings, sample) for sample in range(settings.samples)]
+
+    def record(incident: Incident, sample: int) -> Transcript:
+        ask = asked[sample]
+        if split is not None:
+            return _team(ask, incident, split, policy)
+        tools = settings.reply == "tools"
+        factory = ToolChatPolicies(ask.with_tools) if tools else ChatPolicies(ask)
+        return record_episode(incident, factory, policy)
+
+    found = _recorded(
+        policy, settings, _attempts(settings), record, settings.concurrency, on_progress
+    )
+    used = {
+        name: sum(getattr(ask.usage, name) for ask in asked)
+        for name in ("requests", "prompt_tokens", "completion_tokens")
+    }
+    cost = sum(ask.usage.cost(settings.prompt_price, settings.completion_price) for ask in asked)
+    names = ("temperature", "seed", "max_new_tokens", "reply")
+    how = {name: getattr(settings, name) for name in names}
+    return attrs.evolve(found, how={**found.how, **how, **used, "cost": cost})
+
+
+def _ask(policy: str, settings: Settings, sample: int) -> ChatEndpoint:
+    return ChatEndpoint(
+        policy.removeprefix(ENDPOINT),
+        base_url=settings.base_url or None,
+        timeout=settings.timeout,
+        retries=settings.retries,
+        max_tokens=settings.max_new_tokens,
+        temperature=settings.temperature,
+        seed=settings.seed + sample,
+    )
+
+
+def _scripted(policy: str, split: RoleSplit | None) -> Record:
+    if split is None:
+        factory = make_policy(policy)
+        return lambda incident, _: record_episode(incident, factory, policy)
+    team = make_team(policy, split)
+    return lambda incident, _: record_joint_episode(incident, team, policy, split)
+
+
+def _team(complete: Complete, incident: Incident, split: RoleSplit, agent: str) -> Transcript:
+    """An episode in which one model plays every role, each with its own conversation."""
+
+    def player(of: Incident, roles: RoleSplit, role: Role) -> Policy:
+        return ChatPolicy(complete, of.rubric, roles, role.name)
+
+    team = make_team("model", split, roles={"model": player})
+    return record_joint_episode(incident, team, agent, split)
+
+
+def _attempts(settings: Settings) -> list[tuple[str, int]]:
+    return planned(
+        settings.task,
+        settings.episodes,
+        split=settings.split,
+        samples=settings.samples,
+        temperature=settings.temperature,
+    )
+
+
+def _recorded(
+    policy: str,
+    settings: Settings,
+    attempts: list[tuple[str, int]],
+    record: Record,
+    workers: int,
+    on_progress: OnProgress | None,
+) -> Evaluation:
+    def play(attempt: tuple[str, int]) -> Transcript:
+        incident_id, sample = attempt
+        one = record(make_incident(incident_id), sample)
+        found: Transcript = attrs.evolve(one, extra={**one.extra, SAMPLE: sample})
+        return found
+
+    start = perf_counter()
+    found: list[Transcript] = []
+    with ThreadPoolExecutor(workers) as pool:
+        played: Iterable[Transcript] = (
+            pool.map(play, attempts) if workers > 1 else map(play, attempts)
+        )
+        for one in played:
+            found.append(one)
+            if on_progress is not None:
+                on_progress(len(found), len(attempts))
+    samples = len({sample for _, sample in attempts})
+    how: dict[str, Any] = {} if not settings.split_roles else {"roles": settings.split_roles}
+    return Evaluation(policy, settings.split, samples, found, perf_counter() - start, how)

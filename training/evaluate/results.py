@@ -1,0 +1,92 @@
+"""The content of ``results.json``: agents beside one another, and before beside after."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from logtriage import __version__
+from logtriage.errors import InvalidInput
+from training.evaluate.evaluation import Evaluation
+from training.evaluate.figures import (
+    breakdown,
+    difference,
+    fault_kind,
+    figures,
+    first_last,
+    hops,
+)
+
+SCHEMA: Final = "logtriage.llm-results/1"
+#: The key for all tasks together.
+ALL_TASKS: Final = "all tasks"
+
+
+def compare(
+    before: Evaluation | None,
+    after: Evaluation,
+    baselines: Iterable[Evaluation] = (),
+    *,
+    training_scores: Sequence[float] = (),
+) -> dict[str, Any]:
+    """The figures of every agent, and of what changed from ``before`` to ``after``.
+
+    Args:
+        before: the model before training on the same incidents; None if it was not trained.
+        after: the agent that this is about.
+        baselines: others on the same incidents.
+        training_scores: rewards of the training episodes in order, for their first and last ten.
+
+    Raises:
+        InvalidInput: if agents played different incidents, since nothing could be compared.
+    """
+    others = list(baselines)
+    agents = [*([] if before is None else [before]), after, *others]
+    for one in agents:
+        if one.split != after.split or _ids(one) != _ids(after):
+            raise InvalidInput(
+                f"{one.agent} and {after.agent} did not play the same incidents; "
+                "give both the same tasks, split and episodes"
+            )
+    content: dict[str, Any] = {
+        "schema": SCHEMA,
+        "logtriage": __version__,
+        "split": after.split,
+        "tasks": list(after.tasks),
+        "episodes": {task: len(ids) for task, ids in _ids(after).items()},
+        "agent": after.agent,
+        "agents": [_agent(one) for one in agents],
+        "before": None if before is None else before.agent,
+        "difference": None,
+        "to_baselines": {one.agent: _differences(one, after) for one in others},
+        "training": first_last(training_scores) if training_scores else None,
+    }
+    if before is not None:
+        content["difference"] = _differences(before, after)
+    return content
+
+
+def _ids(one: Evaluation) -> dict[str, list[str]]:
+    return {task: list(attempts) for task, attempts in one.attempts.items()}
+
+
+def _agent(one: Evaluation) -> dict[str, Any]:
+    tasks = {
+        task: {
+            **figures(attempts),
+            "by_fault": breakdown(attempts, fault_kind),
+            "by_hops": breakdown(attempts, hops),
+        }
+        for task, attempts in one.attempts.items()
+    }
+    return {
+        "agent": one.agent,
+        "samples": one.samples,
+        "seconds": one.seconds,
+        "how": dict(one.how),
+        "tasks": tasks,
+        "all": figures(one.all_attempts),
+    }
+
+
+def _differences(before: Evaluation, after: Evaluation) -> dict[str, Any]:
+    found = {task: difference(before.attempts[task], after.attempts[task]) for task in after.tasks}
+    return {**found, ALL_TASKS: difference(before.all_attempts, after.all_attempts)}

@@ -1,0 +1,156 @@
+"""Tables of results: the same rows for the terminal and for Markdown."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from training.evaluate.results import ALL_TASKS
+
+#: How columns of text are marked; the others are figures.
+_TEXT = ("task", "agent", "fault", "hops", "cause", "policy")
+
+
+@attrs.frozen
+class Table:
+    """Rows of text under a title."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def markdown(self) -> str:
+        """The table in Markdown, under its title."""
+        marks = ["---" if one in _TEXT else "---:" for one in self.columns]
+        lines = [self.columns, marks, *self.rows]
+        text = "\n".join(f"| {' | '.join(_cell(one) for one in line)} |" for line in lines)
+        return f"### {self.title}\n\n{text}\n"
+
+
+def tables(results: Mapping[str, Any]) -> list[Table]:
+    """The tables of what :func:`compare` returned; those without rows are left out."""
+    found = [
+        _main(results),
+        _changes(results),
+        _passes(results),
+        _breakdown(results, "by_fault", "fault"),
+        _breakdown(results, "by_hops", "hops"),
+        _training(results),
+        _causes(results),
+    ]
+    return [one for one in found if one.rows]
+
+
+def markdown(results: Mapping[str, Any]) -> str:
+    """All tables in Markdown."""
+    return "\n".join(one.markdown() for one in tables(results))
+
+
+def _main(results: Mapping[str, Any]) -> Table:
+    rows = []
+    for task in (*results["tasks"], ALL_TASKS):
+        if task == ALL_TASKS and len(results["tasks"]) == 1:
+            continue
+        for agent in results["agents"]:
+            one = agent["all"] if task == ALL_TASKS else agent["tasks"][task]
+            rows.append(
+                (
+                    task,
+                    agent["agent"],
+                    f"{one['episodes']:,}",
+                    _interval(one["grade"]),
+                    _share(one["solved"]),
+                    _share(one["gated"]),
+                    _share(one["mis_page"]),
+                    _number(one["malformed"]),
+                    _number(one["ticks"]),
+                    str(one["unscored"]),
+                )
+            )
+    columns = ("task", "agent", "episodes", "mean grade", "solved", "gated", "mis-paged",
+               "malformed", "ticks", "unscored")  # fmt: skip
+    return Table(f"Split {results['split']}", columns, tuple(rows))
+
+
+def _changes(results: Mapping[str, Any]) -> Table:
+    rows = []
+    compared = {results["before"]: results["difference"]} if results["before"] else {}
+    for name, by_task in {**compared, **results["to_baselines"]}.items():
+        for task, one in by_task.items():
+            if one is None or (task == ALL_TASKS and len(results["tasks"]) == 1):
+                continue
+            change = one["difference"]
+            rows.append(
+                (
+                    task,
+                    f"{results['agent']} minus {name}",
+                    f"{one['incidents']:,}",
+                    f"{one['before']:.3f}",
+                    f"{one['after']:.3f}",
+                    f"{change['mean']:+.3f} ({change['low']:+.3f} to {change['high']:+.3f})",
+                    f"{one['better']} / {one['same']} / {one['worse']}",
+                )
+            )
+    columns = ("task", "agent", "incidents", "before", "after", "difference",
+               "better / same / worse")  # fmt: skip
+    return Table("Differences, incident by incident", columns, tuple(rows))
+
+
+def _passes(results: Mapping[str, Any]) -> Table:
+    rows = []
+    for task in results["tasks"]:
+        for agent in results["agents"]:
+            one = agent["tasks"][task]
+            if agent["samples"] > 1:
+                for k, value in one["pass_at_k"].items():
+                    hat = one["pass_hat_k"][k]
+                    rows.append((task, agent["agent"], k, _interval(value), _interval(hat)))
+    return Table("Repeated attempts", ("task", "agent", "k", "pass@k", "pass^k"), tuple(rows))
+
+
+def _breakdown(results: Mapping[str, Any], key: str, name: str) -> Table:
+    agents = results["agents"]
+    rows = []
+    for task in results["tasks"]:
+        groups: Iterable[str] = agents[0]["tasks"][task][key]
+        for group in groups:
+            per_agent = [agent["tasks"][task][key][group] for agent in agents]
+            grades = [_interval(one["grade"]) for one in per_agent]
+            rows.append((task, group, str(per_agent[0]["incidents"]), *grades))
+    columns = ("task", name, "incidents", *(agent["agent"] for agent in agents))
+    return Table(f"Mean grade by {name}", columns, tuple(rows))
+
+
+def _training(results: Mapping[str, Any]) -> Table:
+    one = results["training"]
+    if one is None:
+        return Table("", (), ())
+    row = (str(one["episodes"]), f"{one['first']:.3f}", f"{one['last']:.3f}",
+           f"{one['difference']:+.3f}")  # fmt: skip
+    columns = ("episodes", f"first {one['count']}", f"last {one['count']}", "difference")
+    return Table("Training episodes (different incidents: a picture, no evidence)", columns, (row,))
+
+
+def _causes(results: Mapping[str, Any]) -> Table:
+    rows = [
+        (agent["agent"], cause, str(count))
+        for agent in results["agents"]
+        for cause, count in agent["all"]["causes"].items()
+    ]
+    return Table("Why episodes were not scored", ("agent", "cause", "episodes"), tuple(rows))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _interval(one: Mapping[str, float] | None) -> str:
+    return "-" if one is None else f"{one['mean']:.3f} ({one['low']:.3f} to {one['high']:.3f})"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

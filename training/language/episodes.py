@@ -1,0 +1,207 @@
+"""Many incidents played at once by a transformers model that calls tools.
+
+A reply is one message with one or more tool calls, each of which is an action. A reply
+without a call that can be read is a malformed action, costs its tick, and the next
+screen says so. When the model fails, the episode is unscored with the cause: nobody acts
+in its place.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from logtriage.adapters.conversations import calls_of, wire_of
+from logtriage.adapters.episode import answer, opening, state_after
+from logtriage.adapters.toolchat import NO_CALL
+from logtriage.adapters.tools import Wire, malformed
+from logtriage.errors import InvalidInput
+from logtriage.generator import make_incident
+from logtriage.grading import Resolver
+from logtriage.incident import Incident
+from logtriage.rng import hash_name
+from logtriage.transcript import COMPLETED, Transcript
+from training.language.chat import Chat, Message
+from training.language.generation import Batch
+
+#: The key of a transcript that says which attempt at its incident it is, from 0.
+SAMPLE: Final = "sample"
+#: The key of a transcript that holds the replies as the model wrote them.
+REPLIES: Final = "replies"
+#: The key of a transcript whose episode ended before it was closed, and why.
+ENDED: Final = "ended"
+_CAUSE: Final = 500
+
+#: Called with the episodes that are over and those there are in all.
+OnProgress = Callable[[int, int], None]
+
+
+@attrs.frozen
+class Decoding:
+    """How replies are drawn.
+
+    ``temperature`` 0 is greedy. ``batch`` episodes are played at once; ``max_new_tokens``
+    bounds one reply. Every episode has draws of its own, by ``seed``, incident and attempt.
+
+    Raises:
+        InvalidInput: if a number makes no sense.
+    """
+
+    temperature: float = 0.0
+    seed: int = 0
+    batch: int = 64
+    max_new_tokens: int = 128
+
+    def __attrs_post_init__(self) -> None:
+        if self.temperature < 0 or self.batch < 1 or self.max_new_tokens < 1:
+            raise InvalidInput(
+                "temperature must be at least 0, batch and max_new_tokens at least 1, got "
+                f"{self.temperature}, {self.batch} and {self.max_new_tokens}"
+            )
+
+    def draws(self, incident: str, sample: int, turn: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The draws (max_new_tokens,) of one turn."""
+        key = hash_name(f"{self.seed} {incident} {sample} {turn}")
+        return np.random.default_rng(key).random(self.max_new_tokens)
+
+
+@attrs.define(eq=False)
+class _Episode:
+    """One episode in progress."""
+
+    incident: Incident
+    sample: int
+    before: list[int]
+    wires: list[Wire] = attrs.field(factory=list)
+    replies: list[str] = attrs.field(factory=list)
+    ended: str | None = None
+    closed: bool = False
+
+    def take(self, message: Message) -> list[Message]:
+        """Play what a reply asks for; the messages that answer it."""
+        calls = calls_of(message)
+        if not calls:
+            self.wires.append(malformed(self.replies[-1], NO_CALL))
+            answers: list[Message] = [
+                {"role": "user", "content": answer(self.incident, self.wires)}
+            ]
+        else:
+            answers = [self._call(call) for call in calls]
+        self.closed = state_after(self.incident, self.wires)[0].is_closed
+        return answers
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing more to play."""
+        return self.closed or self.ended is not None
+
+    def _call(self, call: Any) -> Message:
+        self.wires.append(wire_of(call))
+        content = answer(self.incident, self.wires)
+        return {"role": "tool", "name": call["function"]["name"], "content": content}
+
+    def transcript(self, agent: str, status: str = COMPLETED) -> Transcript:
+        extra: dict[str, Any] = {SAMPLE: self.sample, REPLIES: self.replies}
+        if self.ended is not None:
+            extra[ENDED] = self.ended
+        return Transcript(self.incident.id, self.wires, status, agent, extra)
+
+
+def play_incidents(
+    model: Any,
+    tokenizer: Any,
+    attempts: Sequence[tuple[str, int]],
+    decoding: Decoding | None = None,
+    *,
+    agent: str = "model",
+    resolve: Resolver = make_incident,
+    on_progress: OnProgress | None = None,
+) -> list[Transcript]:
+    """Play incidents, given as (id, number of the attempt); a transcript each, in order.
+
+    An episode ends when its incident is closed, or when the model's context is full: then
+    it is graded on what it has earned, as in training. The model is left as it was.
+
+    Raises:
+        UnknownName, InvalidInput: for an incident that does not exist, or a tokenizer that
+            cannot be used.
+    """
+    decoding = decoding or Decoding()
+    chat = Chat(tokenizer)
+    training = model.training
+    model.eval()
+    found: list[Transcript] = []
+    # Incidents of like length together waste less: those of a task have one horizon.
+    try:
+        for start in range(0, len(attempts), decoding.batch):
+            episodes = []
+            for incident_id, sample in attempts[start : start + decoding.batch]:
+                incident = resolve(incident_id)
+                shown = chat.opening(opening(incident, "tools"))
+                episodes.append(_Episode(incident, sample, shown))
+            found += _play_together(model, chat, episodes, decoding, agent)
+            if on_progress is not None:
+                on_progress(len(found), len(attempts))
+    finally:
+        model.train(training)
+    return found
+
+
+def _play_together(
+    model: Any, chat: Chat, episodes: list[_Episode], decoding: Decoding, agent: str
+) -> list[Transcript]:
+    status = COMPLETED
+    turn = 0
+    playing = list(episodes)
+    try:
+        table = Batch(model, len(playing), stops_of(model, chat))
+        for row, one in enumerate(playing):
+            table.append(row, one.before)
+        longest = context_of(model)
+        while True:
+            _drop(table, playing, longest)
+            if not playing:
+                break
+            draws = np.stack([decoding.draws(one.incident.id, one.sample, turn) for one in playing])
+            limits = [min(decoding.max_new_tokens, longest - len(ids)) for ids in table.ids]
+            replies = table.reply(draws, limits=limits, temperature=decoding.temperature)
+            turn += 1
+            for row, (one, reply) in enumerate(zip(playing, replies, strict=True)):
+                one.replies.append(chat.text(reply))
+                answers = one.take(chat.read(reply, one.before))
+                if not one.closed:
+                    one.before = chat.following(answers)
+                    table.append(row, [*_end(reply, table.stops, chat), *one.before])
+    except Exception as error:
+        status = f"model failed in turn {turn + 1}: {type(error).__name__}: {error}"[:_CAUSE]
+    failed = {id(one) for one in playing if not one.over}
+    return [one.transcript(agent, status if id(one) in failed else COMPLETED) for one in episodes]
+
+
+def _drop(table: Batch, playing: list[_Episode], longest: int) -> None:
+    """Leave out the episodes that are over."""
+    for one, ids in zip(playing, table.ids, strict=True):
+        if not one.closed and len(ids) >= longest:
+            one.ended = f"the model's context of {longest} tokens was full"
+    rows = [row for row, one in enumerate(playing) if not one.over]
+    table.select(rows)
+    playing[:] = [playing[row] for row in rows]
+
+
+def _end(reply: list[int], stops: frozenset[int], chat: Chat) -> list[int]:
+    """What ends a reply that was cut off."""
+    return [] if reply[-1] in stops else [chat.tokenizer.eos_token_id]
+
+
+def stops_of(model: Any, chat: Chat) -> frozenset[int]:
+    """The tokens that end a reply: the tokenizer's, and those that the model names."""
+    named = getattr(model.generation_config, "eos_token_id", None)
+    own = named if isinstance(named, list) else [] if named is None else [named]
+    return frozenset((chat.tokenizer.eos_token_id, *own))
+
+
+def context_of(model: Any) -> int:
+    """The most tokens that the model can read."""
+    longest: int = model.config.get_text_config().max_position_embeddings
+    return longest

@@ -1,0 +1,1 @@
+"""A trained model on log lines of one's own: ``python -m training.triage``."""

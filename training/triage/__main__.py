@@ -1,0 +1,127 @@
+"""Let a trained model triage log lines of your own, and print what it does as it comes.
+
+The model sees the latest lines, and more of a service when it asks for them. Nothing is
+executed, and nothing is graded: what is right nobody here knows.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from logtriage.actions import Action, Malformed, describe
+from logtriage.adapters.endpoint import ChatEndpoint
+from logtriage.adapters.toolchat import ToolChatPolicy
+from logtriage.codec import load_topology
+from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.incident import Incident
+from logtriage.observation import observe, slice_for
+from logtriage.policies import Policy
+from logtriage.registry import make_policy
+from logtriage.state import State, initial_state
+from logtriage.topology import SEVEN_SERVICES
+from logtriage.transition import transition
+from training.evaluate.players import ENDPOINT, LOCAL
+from training.language.chat import Chat
+from training.language.episodes import Decoding
+from training.language.loading import load_model, load_tokenizer
+from training.language.policy import ModelPolicy
+from training.triage.incident import READER, pasted_incident
+from training.triage.lines import EXPECTED, read_lines, strangers
+
+HORIZON = 12
+STDIN = "-"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Read the command line and the lines, and print the actions; 1 if the model failed."""
+    parser = argparse.ArgumentParser(prog="python -m training.triage", description=__doc__)
+    who = parser.add_mutually_exclusive_group(required=True)
+    who.add_argument("--model", help="a directory or a name on the hub; as --policy hf:MODEL")
+    who.add_argument("--policy", help="hf:PATH, openai:MODEL or a scripted policy")
+    parser.add_argument("--logs", default=STDIN, metavar="FILE", help="- (default): standard input")
+    parser.add_argument("--topology", metavar="FILE", help="your services and teams (JSON)")
+    parser.add_argument("--base-url", help="of the endpoint of openai:MODEL")
+    parser.add_argument("--max-actions", type=int, default=HORIZON, help=f"default: {HORIZON}")
+    given = parser.parse_args(arguments)
+    try:
+        text = sys.stdin.read() if given.logs == STDIN else _read(Path(given.logs))
+        incident = _incident(text, given.topology, given.max_actions)
+        policy = make_player(given.policy or f"{LOCAL}{given.model}", incident, given.base_url)
+    except LogTriageError as wrong:
+        parser.error(str(wrong))
+    state = initial_state(incident)
+    try:
+        for action, state in played(incident, policy):
+            _say(f"{state.tick:2d}  {_told(action)}")
+    except Exception as failure:
+        print(f"the model failed: {type(failure).__name__}: {failure}", file=sys.stderr)  # noqa: T201
+        return 1
+    _say(f"closed: {state.closing}")
+    return 0
+
+
+def make_player(policy: str, incident: Incident, base_url: str | None = None) -> Policy:
+    """The policy behind ``hf:PATH``, ``openai:MODEL`` or a name of the registry.
+
+    Raises:
+        UnknownName, InvalidInput: for what cannot be used.
+    """
+    if policy.startswith(LOCAL):
+        path = policy.removeprefix(LOCAL)
+        chat = Chat(load_tokenizer(path))
+        return ModelPolicy(load_model(path), chat, Decoding(), incident.rubric, incident.id)
+    if policy.startswith(ENDPOINT):
+        ask = ChatEndpoint(policy.removeprefix(ENDPOINT), base_url=base_url, temperature=0.0)
+        return ToolChatPolicy(ask.with_tools, incident.rubric)
+    if policy == "oracle":
+        raise InvalidInput("the oracle needs a truth; nobody knows that of these lines")
+    return make_policy(policy)(incident)
+
+
+def played(incident: Incident, policy: Policy) -> Iterator[tuple[Action, State]]:
+    """Each action as it comes, with the state after it; until the incident is closed."""
+    state, memory = initial_state(incident), None
+    while not state.is_closed:
+        action, memory = policy.act(slice_for(observe(state), READER), memory)
+        state = transition(state, action)
+        yield action, state
+
+
+def _incident(text: str, topology_file: str | None, horizon: int) -> Incident:
+    if horizon < 1:
+        raise InvalidInput(f"max-actions must be at least 1, got {horizon}")
+    topology = SEVEN_SERVICES if topology_file is None else load_topology(topology_file)
+    lines, unread = read_lines(text)
+    for one in unread:
+        _note(f"line {one.number} was not read: {one.text[:80]!r}; expected {EXPECTED}")
+    unknown = strangers(lines, topology.names)
+    if unknown:
+        _note(
+            f"not in the topology, so that nothing can be done about them: {', '.join(unknown)}; "
+            f"known: {', '.join(topology.names)}; give --topology FILE for your own"
+        )
+    return pasted_incident(lines, topology, horizon)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path}: cannot be read: {error}") from None
+
+
+def _told(action: Action) -> str:
+    return f"not understood: {action.reason}" if isinstance(action, Malformed) else describe(action)
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)  # noqa: T201
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201
+
+
+if __name__ == "__main__":
+    sys.exit(main())

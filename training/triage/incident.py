@@ -1,0 +1,83 @@
+"""Pasted log lines as an incident: a recording of which nothing but the lines is known."""
+
+from typing import Final
+
+import attrs
+
+from logtriage.actions import ACTION_TYPES
+from logtriage.emission import OVERVIEW_LINES, SERVICE_LINES, WINDOW_LINES
+from logtriage.incident import ClosingRules, Incident, Truth
+from logtriage.roles import Role
+from logtriage.telemetry import Alert, Change, Effects, LogLine, Reading, Signal
+from logtriage.topology import Topology
+
+#: What can be shown of log lines. There are no alerts, no panels and no directory.
+READER: Final = Role("reader", {"window", "inspection", "declarations", "effects"}, ACTION_TYPES)
+_NO_PANEL: Final = Reading(0, 0, 0)
+
+
+@attrs.frozen(cache_hash=True)
+class PastedLogs:
+    """Log lines as a source of telemetry in which time stands still."""
+
+    lines: tuple[LogLine, ...]
+    names: tuple[str, ...]
+
+    @property
+    def open_loop(self) -> bool:
+        """Remedies change nothing here."""
+        return True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """None are known."""
+        return ()
+
+    def slo(self, tick: int, effects: Effects) -> Reading:  # noqa: ARG002
+        """Nothing was measured; :data:`READER` does not see this."""
+        return _NO_PANEL
+
+    def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:  # noqa: ARG002
+        """None are known."""
+        return ()
+
+    def window(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:  # noqa: ARG002
+        """The latest lines, as many as on any screen."""
+        return self.lines[-WINDOW_LINES:]
+
+    def service_logs(self, service: int, tick: int, effects: Effects) -> tuple[LogLine, ...]:  # noqa: ARG002
+        """The latest lines of one service."""
+        name = self.names[service]
+        return tuple(one for one in self.lines if one.service == name)[-SERVICE_LINES:]
+
+    def overview(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:  # noqa: ARG002
+        """The latest line of each service."""
+        latest = {one.service: one for one in self.lines}
+        return tuple(latest.values())[-OVERVIEW_LINES:]
+
+    def health(self, service: int, tick: int, effects: Effects) -> Reading | None:  # noqa: ARG002
+        """Nothing was measured."""
+        return None
+
+    def signals(self, tick: int, effects: Effects) -> tuple[tuple[Signal, ...], ...]:  # noqa: ARG002
+        """There is no dashboard."""
+        return ()
+
+
+def pasted_incident(lines: tuple[LogLine, ...], topology: Topology, horizon: int) -> Incident:
+    """An incident that shows these lines; what is true of it nobody knows, so it is not graded.
+
+    Any page is taken for granted; it closes when the agent resolves or ignores it, or at
+    the horizon.
+    """
+    unknown = Truth(None, None, frozenset(), frozenset(), frozenset())
+    return Incident(
+        "pasted/logs",
+        "pasted",
+        horizon,
+        topology,
+        topology.owners,
+        unknown,
+        PastedLogs(lines, topology.names),
+        ClosingRules(wrong_page=False),
+    )
