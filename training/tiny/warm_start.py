@@ -1,12 +1,21 @@
-"""Supervised learning of what the noisy expert said, by TRL's ``SFTTrainer``."""
+"""Supervised learning of what the noisy expert said."""
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import torch
 from datasets import Dataset
-from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM, TrainerCallback
-from trl import SFTConfig, SFTTrainer
+from torch import Tensor
+from transformers import (
+    PreTrainedTokenizerFast,
+    PrinterCallback,
+    Qwen2ForCausalLM,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+    default_data_collator,
+)
 
 from training.tiny.demonstrations import Conversation
 from training.tiny.settings import Settings
@@ -16,29 +25,50 @@ IGNORED: Final = -100
 WARM_UP: Final = 0.05
 
 
-def labelled(
-    tokenizer: PreTrainedTokenizerFast, conversations: Iterable[Conversation]
-) -> Dataset:
-    """Rows ``input_ids``, ``labels`` and ``length``; only what the assistant said is learnt.
+def labelled(tokenizer: PreTrainedTokenizerFast, conversations: Iterable[Conversation]) -> Dataset:
+    """Rows ``input_ids`` and ``labels``; only what the assistant said is learnt.
 
     Tokenised here, since a table of conversations would give every call the arguments of
     all the others.
     """
     rows = []
     for one in conversations:
-        read = tokenizer.apply_chat_template(one, return_assistant_tokens_mask=True, return_dict=True)
-        ids = read["input_ids"]
+        read = tokenizer.apply_chat_template(
+            one, return_assistant_tokens_mask=True, return_dict=True
+        )
         labels = [
             token if said else IGNORED
-            for token, said in zip(ids, read["assistant_masks"], strict=True)
+            for token, said in zip(read["input_ids"], read["assistant_masks"], strict=True)
         ]
-        rows.append({"input_ids": ids, "labels": labels, "length": len(ids)})
+        rows.append({"input_ids": read["input_ids"], "labels": labels})
     return Dataset.from_list(rows)
+
+
+class AnswersTrainer(Trainer):  # type: ignore[misc, unused-ignore]
+    """A trainer of one row at a time that computes logits only where there is a label.
+
+    Nine of ten tokens are screens: their logits would be half of the work, and padding
+    most of the rest.
+    """
+
+    def compute_loss(
+        self,
+        model: Any,
+        inputs: dict[str, Tensor],
+        return_outputs: bool = False,
+        num_items_in_batch: Tensor | None = None,
+    ) -> Any:
+        """The cross-entropy, in nats, over the tokens of the whole step."""
+        (labels,) = inputs["labels"]
+        places = torch.nonzero(labels != IGNORED).squeeze(1)
+        output = model(input_ids=inputs["input_ids"], logits_to_keep=places - 1)
+        loss = torch.nn.functional.cross_entropy(output.logits[0], labels[places], reduction="sum")
+        loss = loss / (len(places) if num_items_in_batch is None else num_items_in_batch)
+        return (loss, output) if return_outputs else loss
 
 
 def warm_start(
     model: Qwen2ForCausalLM,
-    tokenizer: PreTrainedTokenizerFast,
     rows: Dataset,
     settings: Settings,
     folder: Path,
@@ -48,9 +78,9 @@ def warm_start(
 
     ``folder`` is the trainer's own; nothing is kept there.
     """
-    trainer = SFTTrainer(
+    trainer = AnswersTrainer(
         model=model,
-        args=SFTConfig(
+        args=TrainingArguments(
             output_dir=str(folder),
             num_train_epochs=settings.epochs,
             per_device_train_batch_size=1,
@@ -58,11 +88,7 @@ def warm_start(
             learning_rate=settings.lr,
             lr_scheduler_type="cosine",
             warmup_steps=WARM_UP,
-            train_sampling_strategy="group_by_length",
-            max_length=None,
             seed=settings.seed,
-            gradient_checkpointing=False,
-            bf16=False,
             use_cpu=True,
             logging_steps=10,
             save_strategy="no",
@@ -70,7 +96,8 @@ def warm_start(
             disable_tqdm=True,
         ),
         train_dataset=rows,
-        processing_class=tokenizer,
+        data_collator=default_data_collator,
         callbacks=callbacks,
     )
+    trainer.remove_callback(PrinterCallback)
     return float(trainer.train().training_loss)
