@@ -14,7 +14,7 @@ def test_a_turn_is_credited_with_what_came_from_it_on() -> None:
 def test_advantages_are_differences_to_the_same_turn_of_the_group() -> None:
     group = [[0.5, 0.3], [0.1]]
     (first, second), (other,) = turn_advantages(group, 2)
-    assert first == -other
+    assert first == pytest.approx(-other)
     assert first / second == pytest.approx(0.2 / 0.15)
     assert turn_advantages([[0.4, 0.1], [0.4, 0.1]], 2) == [[0.0, 0.0], [0.0, 0.0]]
 
