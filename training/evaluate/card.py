@@ -67,8 +67,9 @@ def card(
             "\n## Hyper-parameters\n\n| setting | value |\n| --- | --- |",
             *(f"| `{key}` | `{value}` |" for key, value in settings.items()),
             f"\n## Results\n\nHeld-out incidents of split `{results['split']}`, which "
-            "training never draws. Mean grade in [0, 1] with its 95 % bootstrap interval over incidents; the same "
-            "incidents for every agent. Unscored episodes are counted, and enter nothing else.\n",
+            "training never draws. Mean grade in [0, 1] with its 95 % bootstrap interval over "
+            "incidents; the same incidents for every agent. Unscored episodes are counted, and "
+            "enter nothing else.\n",
             markdown(results),
             "## Limits\n",
             *(f"- {one}" for one in (*LIMITS, *limits)),

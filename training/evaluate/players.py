@@ -12,7 +12,8 @@ from logtriage.adapters.toolchat import ToolChatPolicies
 from logtriage.evaluation import record_episode, record_joint_episode
 from logtriage.generator import make_incident
 from logtriage.incident import Incident
-from logtriage.policies import ChatPolicies, ChatPolicy, Complete, Policy
+from logtriage.policies import ChatPolicies, ChatPolicy, Policy
+from logtriage.policies.chat import Complete
 from logtriage.registry import make_policy, make_team
 from logtriage.roles import Role, RoleSplit, get_role_split
 from logtriage.transcript import Transcript
