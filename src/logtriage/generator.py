@@ -175,7 +175,7 @@ def candidates(
             )
     if not roots:
         raise InvalidInput(
-            f"topology {topology.name!r} has no place for a fault of mode {mode.name.lower()!r}: "
+            f"topology {topology.name!r} has no place for a fault of mode {str(mode)!r}: "
             "a cascade needs a service that another one calls"
         )
     return tuple(roots), tuple(kinds)

@@ -42,7 +42,7 @@ def evaluate(
                 "env": {"taskset": {"id": "logtriage-verifiers", **taskset}},
                 "client": {"base_url": url, "api_key_var": "NO_KEY"},
                 "model": "scripted",
-                "select": {"limit": limit},
+                **limited(limit),
                 "push": False,
                 "rich": None,
                 "output_dir": folder,
@@ -53,6 +53,11 @@ def evaluate(
     episodes = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     episodes.sort(key=lambda one: one["task"]["data"]["idx"])
     return [trace for one in episodes for trace in one["traces"]]
+
+
+def limited(limit: int | None) -> dict[str, Any]:
+    """How many tasks, in the words of this version of verifiers."""
+    return {"select": {"limit": limit}} if "select" in EvalConfig.model_fields else {"n": limit}
 
 
 def converted(folder: Path) -> dict[str, lt.Transcript]:
