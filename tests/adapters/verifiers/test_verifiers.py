@@ -170,7 +170,7 @@ def test_a_model_that_is_down_is_an_error_and_no_reward(tmp_path: Path) -> None:
 
 
 def test_the_command_of_the_page_runs(tmp_path: Path) -> None:
-    (command,) = commands("docs/verifiers.md", "vf-eval")
+    (command,) = commands("docs/verifiers.md", "vf-eval logtriage-verifiers")
     words = shlex.split(command)
     words[0] = str(BIN / "vf-eval")
     ids = [
