@@ -93,7 +93,8 @@ def test_rows_name_incidents_and_hold_no_truth() -> None:
     incident = lt.make_incident(first.data.incident)
     assert first.data.prompt == lt.render_observation(lt.observe(lt.initial_state(incident)))
     told = first.data.model_dump(exclude_defaults=True)
-    assert told.keys() == {"idx", "id", "name", "incident", "system_prompt", "prompt"}
+    # What verifiers numbers rows by differs between its versions.
+    assert told.keys() - {"idx", "id"} == {"name", "incident", "system_prompt", "prompt"}
     assert len(list(TriageTaskset(TriageConfig(tasks=["recorded", "single_crash-v0"])))) > 1
 
 
