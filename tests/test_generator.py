@@ -27,6 +27,7 @@ from logtriage.generator import draw_incident, held_out
 from logtriage.incident import Fault
 from logtriage.runbook import responsible_team
 from logtriage.tasks import SPLITS, IncidentId
+from logtriage.topology import Service, Topology
 from tests.builders import V0_TASKS, V1_TASKS
 
 SAMPLE = 2_000
@@ -297,3 +298,11 @@ def test_v0_truths_are_fixed(task: TaskSpec) -> None:
             assert not one.closing.wrong_page
             assert one.closing.ignore_only_p1
             assert one.rubric == get_task(task.id).rubric == f"logtriage-env/0/{task.name}"
+
+
+def test_a_topology_without_a_place_for_the_fault_is_refused() -> None:
+    gate = Service("gate", "edge", "sre-team")
+    alone = Topology("alone", ("sre-team", "security-team"), (gate,))
+    task = get_task("cascading_failure-v1")
+    with pytest.raises(InvalidInput, match="a cascade needs a service that another one calls"):
+        draw_incident(task, IncidentId(task, "train", 0), alone)

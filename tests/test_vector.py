@@ -11,6 +11,7 @@ import pytest
 from logtriage import InvalidInput, UnknownName, random_topology
 from logtriage.errors import MissingExtra
 from logtriage.tasks import get_task
+from logtriage.topology import Service, Topology
 from logtriage.vector import BatchedTriage, backends
 
 HAS_NUMBA = find_spec("numba") is not None
@@ -51,6 +52,14 @@ def test_ood_needs_a_topology_of_ones_own() -> None:
 def test_bad_indices_are_refused(split: str, index: object, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         BatchedTriage("single_crash-v1").reset(split, index)  # type: ignore[arg-type]
+
+
+def test_a_topology_without_a_place_for_the_fault_is_refused() -> None:
+    gate = Service("gate", "edge", "sre-team")
+    alone = Topology("alone", ("sre-team", "security-team"), (gate,))
+    batch = BatchedTriage("cascading_failure-v1", topology=alone)
+    with pytest.raises(InvalidInput, match="'alone' has no place for a fault of mode 'cascade'"):
+        batch.reset("train", [0])
 
 
 def test_nothing_goes_before_a_reset() -> None:

@@ -133,11 +133,6 @@ def _draw_fault(
 ) -> tuple[int, FaultKind]:
     """A root and a kind. ``ood`` True: held-out pairs only, False: none of them, None: any."""
     roots, kinds = candidates(mode, topology, ood)
-    if not roots:
-        raise InvalidInput(
-            f"topology {topology.name!r} has no place for a fault of mode {mode!r}: "
-            "a cascade needs a service that another one calls"
-        )
     pick = draws.below(len(roots), TruthSlot.ROOT)
     weights = class_weights(topology, roots[pick], kinds[pick])
     choices = kinds[pick][draws.weighted(weights, TruthSlot.FAULT_CLASS)]
@@ -157,7 +152,11 @@ def class_weights(
 def candidates(
     mode: Mode, topology: Topology, ood: bool | None
 ) -> tuple[tuple[int, ...], tuple[tuple[tuple[FaultKind, ...], ...], ...]]:
-    """Possible roots, and for each the possible kinds by class; ``ood`` as in the draw."""
+    """Possible roots, and for each the possible kinds by class; ``ood`` as in the draw.
+
+    Raises:
+        InvalidInput: if the topology has no root for any of them.
+    """
     roots, kinds = [], []
     for service, row in enumerate(topology.services):
         if mode is Mode.CASCADE and not topology.callers[service]:
@@ -174,6 +173,11 @@ def candidates(
             kinds.append(
                 tuple(tuple(k for k in fitting if k.fault_class is one) for one in _CLASSES)
             )
+    if not roots:
+        raise InvalidInput(
+            f"topology {topology.name!r} has no place for a fault of mode {str(mode)!r}: "
+            "a cascade needs a service that another one calls"
+        )
     return tuple(roots), tuple(kinds)
 
 

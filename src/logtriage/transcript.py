@@ -15,6 +15,8 @@ from logtriage.topology import Topology
 SCHEMA: Final = "logtriage.transcript/1"
 #: In joint play, where roles act in the same tick, the key of a wire action that says when.
 TICK: Final = "tick"
+#: The key of a transcript of joint play that names the roles, in the order in which they act.
+ROLES: Final = "roles"
 #: The only status that is graded; any other one names what went wrong.
 COMPLETED: Final = "completed"
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
-from logtriage.adapters.tools import Wire, malformed, tool_name, wire_from_call
+from logtriage.adapters.tools import TOOLS, Tool, Wire, malformed, tool_name, wire_from_call
 from logtriage.codec import json_kind
 from logtriage.errors import InvalidInput
 from logtriage.parsing import action_to_wire, parse_action, parse_plan
@@ -56,7 +56,7 @@ def actions_of_conversation(
     style = Style(style)
     if isinstance(messages, str):
         messages = [{"role": "assistant", "content": messages}]
-    written = [one for one in _checked(messages) if is_agents(one)]
+    written = [one for one in checked_messages(messages) if is_agents(one)]
     if style in (Style.AUTO, Style.TOOLS):
         calls = [call for message in written for call in calls_of(message)]
         if calls or style is Style.TOOLS:
@@ -74,7 +74,12 @@ def _wires(actions: Iterable[Any]) -> list[Wire]:
     return [action_to_wire(action) for action in actions]
 
 
-def _checked(messages: object) -> Sequence[Message]:
+def checked_messages(messages: object) -> Sequence[Message]:
+    """The messages of a conversation, if that is what they are.
+
+    Raises:
+        InvalidInput: naming the message and the field.
+    """
     if not isinstance(messages, Sequence):
         raise InvalidInput(f"expected a list of messages, got {json_kind(messages)}")
     for number, message in enumerate(messages):
@@ -117,14 +122,17 @@ def calls_of(message: Message) -> list[Any]:
     return calls
 
 
-def wire_of(call: object) -> Wire:
-    """The wire action of one tool call, in the words of any of the frameworks."""
+def wire_of(call: object, tools: Mapping[str, Tool] = TOOLS) -> Wire:
+    """The wire action of one tool call, in the words of any of the frameworks.
+
+    ``tools`` are those that were on offer, by name.
+    """
     if not isinstance(call, Mapping):
         return malformed(repr(call), "a tool call must be an object")
     error = call.get("parse_error")
     if isinstance(error, str):
         return malformed(f"{_name(call)}({call.get('arguments')})", error)
-    return wire_from_call(_name(call), _call_arguments(call))
+    return wire_from_call(_name(call), _call_arguments(call), tools)
 
 
 def _name(call: object) -> Any:

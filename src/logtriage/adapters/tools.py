@@ -6,13 +6,14 @@ a tool into exactly one wire action, :func:`call_from_action` goes the other way
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, Final
 
 import attrs
 
 from logtriage.actions import (
     ALL_SERVICES,
+    MAX_REPORT,
     REMEDIES,
     SEVERITIES,
     Action,
@@ -111,15 +112,29 @@ _TOOLS: Final = (
     Tool("resolve", "Close the incident as fixed."),
     Tool("ignore", "Close the incident as nothing to act on."),
 )
+#: What roles in joint play may do besides.
+_TEAM_TOOLS: Final = (
+    Tool(
+        "report",
+        "Tell the others what you suspect.",
+        (Parameter("text", f"A fault of the runbook, or up to {MAX_REPORT} characters."),),
+    ),
+    Tool("wait", "Do nothing in this tick."),
+)
 #: The tools by name, in the order of the action types.
 TOOLS: Final = {tool.name: tool for tool in _TOOLS}
+#: The same with those of roles in joint play.
+TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
 
 #: Servers and gateways put their own name in front: ``mcp__logtriage__escalate``.
 _PREFIX: Final = re.compile(r"^.*(?:__|[./:])(?=[a-z_]+$)", re.DOTALL)
 
 
-def openai_tools() -> list[dict[str, Any]]:
-    """The tools as OpenAI's chat API, vLLM and most chat templates take them."""
+def openai_tools(may: Container[str] = TOOLS) -> list[dict[str, Any]]:
+    """The tools as OpenAI's chat API, vLLM and most chat templates take them.
+
+    ``may`` holds the names of those wanted, such as the action types of a role.
+    """
     return [
         {
             "type": "function",
@@ -129,7 +144,8 @@ def openai_tools() -> list[dict[str, Any]]:
                 "parameters": tool.json_schema(),
             },
         }
-        for tool in TOOLS.values()
+        for tool in TEAM_TOOLS.values()
+        if tool.name in may
     ]
 
 
@@ -143,10 +159,12 @@ def anthropic_tools() -> list[dict[str, Any]]:
 
 def tool_name(name: str) -> str:
     """The name of a tool without what a server puts in front, ``mcp__logtriage__``."""
-    return name if name in TOOLS else _PREFIX.sub("", name)
+    return name if name in TEAM_TOOLS else _PREFIX.sub("", name)
 
 
-def wire_from_call(name: object, arguments: object = None) -> Wire:
+def wire_from_call(
+    name: object, arguments: object = None, tools: Mapping[str, Tool] = TOOLS
+) -> Wire:
     """The wire action that a tool call stands for; total.
 
     ``arguments`` are an object or its JSON text, by the names of the schema or as the
@@ -154,15 +172,16 @@ def wire_from_call(name: object, arguments: object = None) -> Wire:
     of an unknown tool whose arguments have an ``action_type`` is that wire action. What
     cannot be read is a malformed action with the text of the call and the reason;
     whether a named service or team exists is for the parser of wire actions to say.
+    ``tools`` are those on offer, by name.
     """
     given = _arguments(arguments)
     if isinstance(given, str):
         return malformed(_shown(name, arguments), given)
-    known = TOOLS.get(tool_name(name)) if isinstance(name, str) else None
+    known = tools.get(tool_name(name)) if isinstance(name, str) else None
     if known is None:
         if "action_type" in given:
             return dict(given)
-        choices = ", ".join(TOOLS)
+        choices = ", ".join(tools)
         shown = repr(name[:60]) if isinstance(name, str) else "without a name"
         return malformed(_shown(name, arguments), f"unknown tool {shown}; one of: {choices}")
     named = {
@@ -245,7 +264,7 @@ def call_from_action(action: Action) -> tuple[str, dict[str, Any]]:
         return name, {"remedy": str(action.remedy), "service": action.service}
     arguments: dict[str, Any] = {}
     if value is not None:
-        arguments[TOOLS[name].parameters[0].name] = value
+        arguments[TEAM_TOOLS[name].parameters[0].name] = value
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         arguments["confidence"] = action.confidence
     return name, arguments

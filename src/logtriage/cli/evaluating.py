@@ -12,7 +12,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from logtriage.cli.console import emit, messages, note, results
 from logtriage.cli.group import INTERRUPTED, SOME_BAD
 from logtriage.cli.human import HumanPolicy
-from logtriage.cli.options import HUMAN, Bundle, EnvUrl, Json, SplitRoles, check_human, role_split
+from logtriage.cli.options import (
+    HUMAN,
+    Bundle,
+    EnvUrl,
+    Json,
+    SplitRoles,
+    check_human,
+    check_served,
+    role_split,
+)
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.policies import Policy
@@ -66,10 +75,8 @@ def evaluate_(
     check_human(spec.policies, roles)
     if HUMAN in spec.policies and jobs > 1:
         raise InvalidInput("a human plays one incident at a time: --jobs 1")
-    if env_url is not None and (bundle is not None or RECORDED_TASK in spec.tasks):
-        raise InvalidInput("a server plays drawn incidents alone: no recorded ones with --env-url")
-    if env_url is not None and roles is not None:
-        raise InvalidInput("a server plays single agents: no --split-roles with --env-url")
+    if env_url is not None:
+        check_served(roles, recorded=bundle is not None or RECORDED_TASK in spec.tasks)
     place: AbstractContextManager[str | Path] = (
         TemporaryDirectory(prefix="logtriage-") if out is None else nullcontext(out)
     )

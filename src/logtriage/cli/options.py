@@ -64,3 +64,15 @@ EnvUrl = Annotated[
         help="Play on this server (logtriage serve), not here; LOGTRIAGE_TOKEN is its token.",
     ),
 ]
+
+
+def check_served(split: RoleSplit | None, *, recorded: bool) -> None:
+    """Refuse what a server cannot play.
+
+    Raises:
+        InvalidInput: saying what it is.
+    """
+    if recorded:
+        raise InvalidInput("a server plays drawn incidents alone: no recorded ones with --env-url")
+    if split is not None:
+        raise InvalidInput("a server plays single agents: no --split-roles with --env-url")

@@ -1,23 +1,35 @@
 """``play``: one incident in the terminal, by a person or watched."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from logtriage.actions import describe
+from logtriage.actions import Action, describe
 from logtriage.cli.console import emit, messages, put, results, say
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.human import HumanPolicy, Quit
-from logtriage.cli.options import HUMAN, Bundle, Json, SplitRoles, check_human, role_split
+from logtriage.cli.options import (
+    HUMAN,
+    Bundle,
+    EnvUrl,
+    Json,
+    SplitRoles,
+    check_human,
+    check_served,
+    role_split,
+)
 from logtriage.cli.screens import debrief, screen
 from logtriage.grading import grade, grade_to_json, unscored
 from logtriage.incident import Incident
-from logtriage.observation import observe
+from logtriage.observation import Observation, observe
+from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy, make_team
 from logtriage.rendering import render_observation
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
+from logtriage.transition import transition
 
 
 def play(
@@ -31,6 +43,7 @@ def play(
     ] = False,
     split_roles: SplitRoles = None,
     bundle: Bundle = None,
+    env_url: EnvUrl = None,
     as_json: Json = False,
 ) -> None:
     """Triage an incident yourself, or watch a policy do it; then see how it was graded.
@@ -43,15 +56,18 @@ def play(
 
     roles = role_split(split_roles)
     check_human((policy,), roles)
+    if env_url is not None:
+        check_served(roles, recorded=bundle is not None or incident_id.count("/") == 1)
     incident = Incidents.of(bundle)(incident_id)
     console = messages() if as_json else results()
     cause = None
     try:
-        state = (
-            _play(incident, policy, console, brief=brief)
-            if roles is None
-            else _watch(incident, policy, roles, console, brief=brief)
-        )
+        if roles is not None:
+            state = _watch(incident, policy, roles, console, brief=brief)
+        elif env_url is not None:
+            state = _play_served(env_url, incident, policy, console, brief=brief)
+        else:
+            state = _play(incident, policy, console, brief=brief)
     except PolicyFailure as failure:
         state, cause = failure.state, failure.cause
     graded = unscored(incident, cause, actions=state.actions) if cause else grade(state)
@@ -63,24 +79,71 @@ def play(
         raise typer.Exit(SOME_BAD)
 
 
+def _factory(policy: str, console: Console) -> PolicyFactory:
+    if policy == HUMAN:
+        return partial(HumanPolicy, console)
+    return make_policy(policy)
+
+
 def _play(incident: Incident, policy: str, console: Console, *, brief: bool) -> State:
     from logtriage.evaluation import steps
 
-    human = policy == HUMAN
-    player = HumanPolicy(console, incident) if human else make_policy(policy)(incident)
     state = initial_state(incident)
     try:
-        for state in steps(incident, player):
-            if brief and not human:
-                continue
-            if state.actions and not human:
-                say(console, f"\n{policy}: {describe(state.actions[-1])}", "bold green")
-            if not human or state.is_closed:
-                say(console)
-                say(console, screen(render_observation(observe(state))))
+        for state in steps(incident, _factory(policy, console)(incident)):
+            last = state.actions[-1] if state.actions else None
+            _show(policy, last, observe(state), console, brief=brief)
     except Quit:
         say(console, "stopped", "yellow")
     return state
+
+
+def _play_served(
+    url: str, incident: Incident, policy: str, console: Console, *, brief: bool
+) -> State:
+    """:func:`_play` on a server; the state is ours, made of the same actions."""
+    from logtriage.evaluation import PolicyFailure
+    from logtriage.server import RemoteEnv
+    from logtriage.server.remote import ConnectionLost, ServerError, check_grade, remote_steps
+
+    state = initial_state(incident)
+    with RemoteEnv(url) as env:
+        last = opened = env.reset(incident=incident.id, view=True)
+        try:
+            for action, observation, served in remote_steps(env, opened, _factory(policy, console)):
+                last = served
+                if action is not None:
+                    state = transition(state, action)
+                _show(policy, action, observation, console, brief=brief)
+        except Quit:
+            say(console, "stopped", "yellow")
+            return state
+        except (ConnectionLost, ServerError):
+            raise
+        except Exception as error:
+            cause = f"policy failed in tick {state.tick + 1}: {type(error).__name__}: {error}"
+            raise PolicyFailure(cause, state) from error
+    check_grade(last, grade(state))
+    return state
+
+
+def _show(
+    policy: str,
+    action: Action | None,
+    observation: Observation,
+    console: Console,
+    *,
+    brief: bool,
+) -> None:
+    """A step of a watched policy; of a person's game the last screen, after all they were asked."""
+    human = policy == HUMAN
+    if brief and not human:
+        return
+    if action is not None and not human:
+        say(console, f"\n{policy}: {describe(action)}", "bold green")
+    if not human or observation.closing is not None:
+        say(console)
+        say(console, screen(render_observation(observation)))
 
 
 def _watch(

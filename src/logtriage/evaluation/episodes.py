@@ -23,12 +23,10 @@ from logtriage.policies import (
 )
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
-from logtriage.transcript import Transcript, transcript_of
+from logtriage.transcript import ROLES, Transcript, transcript_of
 from logtriage.transition import play, play_jointly, transition, transition_jointly
 
 _CAUSE: Final = 500
-#: The key of a transcript of joint play that names the roles, in the order in which they act.
-ROLES: Final = "roles"
 
 
 class PolicyFailure(LogTriageError):

@@ -8,7 +8,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, NoReturn, Self, cast
@@ -20,7 +20,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from logtriage.actions import Action
 from logtriage.errors import InvalidInput, LogTriageError
-from logtriage.grading import grade_transcript
+from logtriage.grading import Grade, grade_transcript
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.parsing import action_to_wire
@@ -214,33 +214,53 @@ class RemoteRecorder:
             ConnectionLost, ServerError: if the episode could not begin.
             LogTriageError: if the server graded it otherwise.
         """
-        actions: list[Mapping[str, Any]] = []
+        actions: list[Action] = []
         with RemoteEnv(self.url, token=self.token) as env:
-            served = env.reset(incident=incident_id, view=True)
+            last = opened = env.reset(incident=incident_id, view=True)
             try:
-                served = _play(env, served, factory, actions)
+                for action, _, served in remote_steps(env, opened, factory):
+                    last = served
+                    if action is not None:
+                        actions.append(action)
             except Exception as error:
                 cause = f"episode broke off: {type(error).__name__}: {error}"[:500]
-                return Transcript(incident_id, tuple(actions), cause, agent)
-        transcript = Transcript(incident_id, tuple(actions), COMPLETED, agent)
-        here, there = grade_transcript(transcript), served.grade or {}
-        if (here.digest, here.score) != (there.get("digest"), there.get("score")):
-            raise LogTriageError(
-                f"{incident_id}: the server's grade is {there.get('score')}, ours {here.score}: "
-                "it runs another version"
-            )
+                return _transcript(incident_id, actions, cause, agent)
+        transcript = _transcript(incident_id, actions, COMPLETED, agent)
+        check_grade(last, grade_transcript(transcript))
         return transcript
 
 
-def _play(
-    env: RemoteEnv, served: Served, factory: PolicyFactory, actions: list[Mapping[str, Any]]
-) -> Served:
-    """Play an episode to its end; ``actions`` grows on the way."""
+def _transcript(incident_id: str, actions: Iterable[Action], status: str, agent: str) -> Transcript:
+    return Transcript(incident_id, tuple(map(action_to_wire, actions)), status, agent)
+
+
+def remote_steps(
+    env: RemoteEnv, served: Served, factory: PolicyFactory
+) -> Iterator[tuple[Action | None, Observation, Served]]:
+    """An episode on a server, step by step, from what its reset with ``view`` gave.
+
+    Each step is the action that led there (none to the first), what the policy sees, and
+    what the server sent. Exceptions of the policy and of the connection pass through.
+    """
     observation = observation_of(served.view or {})
     policy, memory = factory(_outside(served, observation)), None
+    yield None, observation, served
     while not served.done:
         action, memory = policy.act(observation, memory)
         served = env.step(action)
-        actions.append(action_to_wire(action))
         observation = observation_of(served.view or {}, observation)
-    return served
+        yield action, observation, served
+
+
+def check_grade(served: Served, here: Grade) -> None:
+    """See that a server graded an episode as we do.
+
+    Raises:
+        LogTriageError: if it did not: then it runs another version.
+    """
+    there = served.grade or {}
+    if (here.digest, here.score) != (there.get("digest"), there.get("score")):
+        raise LogTriageError(
+            f"{served.incident}: the server's grade is {there.get('score')}, ours {here.score}: "
+            "it runs another version"
+        )

@@ -91,7 +91,11 @@ class Choices:
 
 @lru_cache(maxsize=64)
 def choices_of(mode: Mode, topology: Topology, ood: bool | None) -> Choices:
-    """The candidates of the generator as arrays."""
+    """The candidates of the generator as arrays.
+
+    Raises:
+        InvalidInput: if the topology has no place for a fault of this mode.
+    """
     roots, kinds = candidates(mode, topology, ood)
     numbers = {kind: number for number, kind in enumerate(FAULT_KINDS)}
     widest = max(len(row) for by_class in kinds for row in by_class)

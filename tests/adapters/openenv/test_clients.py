@@ -97,13 +97,16 @@ def test_a_server_that_is_gone_ends_the_run(tmp_path: Path) -> None:
         evaluate(spec, tmp_path, recorder=RemoteRecorder("http://127.0.0.1:9"))
 
 
-def cli(*arguments: str, **env: str) -> "subprocess.CompletedProcess[str]":
+def cli(
+    *arguments: str, typed: str | None = None, **env: str
+) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "logtriage.cli", *arguments],
         check=False,
         capture_output=True,
         text=True,
         timeout=120,
+        input=typed,
         env={**os.environ, **env},
     )
 
@@ -117,6 +120,40 @@ def test_eval_takes_the_url_of_a_server(server: Running) -> None:
     recorded = cli("eval", "expert", "--task", "recorded", "--env-url", server.http)
     assert recorded.returncode == 2
     assert "recorded" in recorded.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--brief",), ("--json",)], ids=str)
+def test_play_takes_the_url_of_a_server(server: Running, options: tuple[str, ...]) -> None:
+    asked = ("play", INCIDENT, "--policy", "expert", *options)
+    there, here = cli(*asked, "--env-url", server.http), cli(*asked)
+    assert there.returncode == 0, there.stderr
+    assert there.stdout == here.stdout
+    assert there.stderr == here.stderr
+    assert server.running_episodes == 0
+
+
+@pytest.mark.parametrize("typed", ["logs\nshrug\npage dba-team\nignore\n", "logs\nquit\n"])
+def test_a_person_plays_on_a_server_as_here(server: Running, typed: str) -> None:
+    there, here = (
+        cli("play", INCIDENT, *place, typed=typed) for place in (("--env-url", server.http), ())
+    )
+    assert there.returncode == 0, there.stderr
+    assert "unknown command 'shrug'" in there.stdout or "stopped" in there.stdout
+    assert there.stdout == here.stdout
+
+
+def test_play_on_a_server_says_what_it_cannot_do(server: Running) -> None:
+    on = ("--env-url", server.http)
+    looks = cli("play", INCIDENT, "--policy", "oracle", *on)
+    assert looks.returncode == 1
+    assert "the truth stays on the server" in looks.stdout
+    teams = cli("play", INCIDENT, "--policy", "expert", "--split-roles", "trio", *on)
+    assert (teams.returncode, "no --split-roles" in teams.stderr) == (2, True)
+    recorded = cli("play", "nezha/none", *on)
+    assert (recorded.returncode, "recorded" in recorded.stderr) == (2, True)
+    nobody = cli("play", INCIDENT, "--policy", "expert", "--env-url", "http://127.0.0.1:9")
+    assert "no server answers" in nobody.stderr
+    assert "Traceback" not in nobody.stderr
 
 
 def test_serve_says_what_is_wrong(tmp_path: Path) -> None:

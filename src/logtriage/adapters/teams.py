@@ -1,0 +1,99 @@
+"""A team whose roles are agents of a framework, each with a conversation of its own.
+
+As with a single agent, what was said is the whole state: a role's replies are its
+actions, one a tick, so that joint play can be put together again from what a framework
+saved of each role.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from logtriage.actions import Action, Malformed, Report
+from logtriage.adapters.conversations import (
+    Message,
+    calls_of,
+    checked_messages,
+    is_agents,
+    text_of,
+    wire_of,
+)
+from logtriage.adapters.tools import TEAM_TOOLS, Wire
+from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.parsing import action_to_wire, actions_from_wire
+from logtriage.rendering import render_observation, system_prompt
+from logtriage.roles import Role, RoleSplit
+from logtriage.state import State, initial_state
+from logtriage.topology import Topology
+from logtriage.transcript import TICK
+
+
+def role_opening(incident: Incident, split: RoleSplit, role: Role) -> list[dict[str, str]]:
+    """The messages that open a role's conversation: its rules, and its first screen."""
+    rules = system_prompt(
+        incident.topology,
+        incident.horizon,
+        incident.rubric,
+        "tools",
+        split=split,
+        role=role.name,
+    )
+    return [
+        {"role": "system", "content": rules},
+        {"role": "user", "content": role_screen(initial_state(incident), role)},
+    ]
+
+
+def role_screen(state: State, role: Role) -> str:
+    """What a role is shown of a state."""
+    return render_observation(observe(state, role))
+
+
+def role_action(reply: Message, role: Role, topology: Topology) -> Action:
+    """What a role does in its tick: the tool call of its reply.
+
+    A reply without a call, with several different ones, or with one that is not the
+    role's to make is malformed: the role loses its turn.
+    """
+    wires = [wire_of(call, TEAM_TOOLS) for call in calls_of(reply)]
+    actions = actions_from_wire(wires, topology, role.may)
+    if not actions:
+        return Malformed(text_of(reply), "no tool call in the reply", role.name)
+    if any(action != actions[0] for action in actions[1:]):
+        reason = f"{len(actions)} different calls in one reply; make exactly one"
+        return Malformed(", ".join(map(str, wires)), reason, role.name)
+    # A role's malformed actions and reports bear its name, so that others can tell.
+    if isinstance(actions[0], Malformed | Report):
+        return attrs.evolve(actions[0], by=role.name)
+    return actions[0]
+
+
+def joint_wires(
+    conversations: Mapping[str, Sequence[Message]], split: RoleSplit, topology: Topology
+) -> list[Wire]:
+    """The joint play of a team, from the messages of each role by its name.
+
+    A tick counts if every role has answered in it.
+
+    Raises:
+        InvalidInput: naming the message and the field, if these are no messages.
+    """
+    ticks = list(
+        zip(
+            *(
+                [
+                    role_action(message, role, topology)
+                    for message in checked_messages(conversations.get(role.name, ()))
+                    if is_agents(message)
+                ]
+                for role in split.roles
+            ),
+            strict=False,
+        )
+    )
+    return [
+        {**action_to_wire(action), TICK: tick}
+        for tick, actions in enumerate(ticks)
+        for action in actions
+    ]

@@ -1,0 +1,32 @@
+"""verifiers: tasksets of incidents, the environments that play them, and their harness.
+
+verifiers finds a taskset by the name of a top-level module, so these are found as
+``logtriage-verifiers`` (one agent) and ``logtriage-verifiers-team`` (three agents in the
+roles of a team): ``vf-eval logtriage-verifiers``. Needs the extra ``verifiers``.
+
+The environment steps the incident on the host. Rewards and metrics are computed from
+the calls on the traces.
+"""
+
+from logtriage.errors import MissingExtra
+
+try:
+    import verifiers.v1  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name not in ("verifiers", "verifiers.v1"):
+        raise
+    raise MissingExtra("logtriage.adapters.verifiers", "verifiers") from None
+
+from logtriage.adapters.verifiers.harness import TriageHarness
+from logtriage.adapters.verifiers.rows import TriageConfig, TriageTaskset
+from logtriage.adapters.verifiers.solo import TriageEnv
+from logtriage.adapters.verifiers.team import TeamEnv, TeamEnvConfig
+
+__all__ = [
+    "TeamEnv",
+    "TeamEnvConfig",
+    "TriageConfig",
+    "TriageEnv",
+    "TriageHarness",
+    "TriageTaskset",
+]

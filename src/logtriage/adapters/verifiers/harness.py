@@ -1,0 +1,67 @@
+"""The harness: one model call with the tools for each step, made by this process itself.
+
+No program, container or download is needed.
+"""
+
+import ssl
+from functools import cache
+from typing import Any
+
+import httpx
+import verifiers.v1 as vf
+from verifiers.v1.dialects.chat import message_to_wire
+
+from logtriage.adapters.tools import openai_tools
+from logtriage.adapters.verifiers.rows import RoleData
+from logtriage.roles import get_role_split
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Made once, since it takes longer than all else in a step."""
+    return ssl.create_default_context()
+
+
+class TriageHarnessConfig(vf.HarnessConfig):
+    """The harness has no options of its own."""
+
+
+class TriageHarness(vf.Harness[TriageHarnessConfig]):
+    """One model call for each segment, with the tools, made by this process itself."""
+
+    APPENDS_SYSTEM_PROMPT = True
+    SUPPORTS_RESUME = True
+    EXECUTES_CODE = False
+    NEEDS_CONTAINER = False
+
+    async def launch(
+        self,
+        ctx: vf.ModelContext,
+        trace: vf.Trace,  # noqa: ARG002 (verifiers' signature)
+        runtime: vf.Runtime,  # noqa: ARG002
+        endpoint: str,
+        secret: str,
+        mcp_urls: dict[str, str],  # noqa: ARG002
+        data: vf.TaskData,
+    ) -> vf.ProgramResult:
+        """Ask the model for its next message; verifiers puts the reply onto the trace."""
+        rules, prompt = self.resolve_prompt(data)
+        messages: list[Any] = [] if rules is None else [{"role": "system", "content": rules}]
+        if isinstance(prompt, str):
+            messages.append({"role": "user", "content": prompt})
+        else:
+            messages += [message_to_wire(message) for message in prompt or ()]
+        # A role of a team is offered its own tools alone.
+        if isinstance(data, RoleData):
+            tools = openai_tools(get_role_split(data.role_split).role(data.role).may)
+        else:
+            tools = openai_tools()
+        # No timeout: how long an episode may take is a setting of verifiers.
+        async with httpx.AsyncClient(verify=_tls(), timeout=None) as client:
+            reply = await client.post(
+                f"{endpoint.rstrip('/')}/chat/completions",
+                headers={"Authorization": f"Bearer {secret}"},
+                json={"model": ctx.model, "messages": messages, "tools": tools},
+            )
+        reply.raise_for_status()
+        return vf.ProgramResult(exit_code=0, stdout="", stderr="")

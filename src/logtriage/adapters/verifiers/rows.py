@@ -1,0 +1,103 @@
+"""The rows of verifiers: incidents, each with its rules, its first screen and its reward."""
+
+from collections.abc import Iterator
+
+import verifiers.v1 as vf
+from pydantic import Field
+
+from logtriage.adapters.conversations import actions_of_conversation
+from logtriage.adapters.episode import opening
+from logtriage.evaluation import RECORDED_TASK, Incidents
+from logtriage.grading import Grade, grade_actions
+from logtriage.tasks import TASKS, get_task, incident_ids
+
+INCIDENTS = Incidents()
+
+
+class TriageData(vf.TaskData):
+    """A row: the incident's id, the rules and the first screen. The truth is not in it."""
+
+    incident: str
+
+
+class RoleData(vf.TaskData):
+    """What one role of a team is told: its rules and its first screen."""
+
+    incident: str
+    role: str
+    role_split: str
+
+
+def grade_of(incident_id: str, trace: vf.Trace) -> Grade:
+    """The grade of what the model called, as it stands on a trace."""
+    incident = INCIDENTS(incident_id)
+    messages = [message.model_dump() for message in trace.assistant_messages]
+    return grade_actions(incident, actions_of_conversation(messages, incident.topology))
+
+
+def metrics_of(grade: Grade) -> dict[str, float]:
+    """Every criterion, whether a gate held, ticks used, actions after the closing one."""
+    return {
+        **{row.name: row.score for row in grade.criteria},
+        "gated": float(grade.gate is not None),
+        "ticks": float(grade.ticks),
+        "unplayed": float(grade.unplayed),
+    }
+
+
+class TriageTask(vf.Task[TriageData, vf.State, vf.TaskConfig]):
+    """One incident; its reward is the grade."""
+
+    @property
+    def key(self) -> str:
+        """The incident's id, which names it in every run."""
+        return self.data.incident
+
+    @vf.reward
+    async def grade(self, trace: vf.Trace) -> float:
+        """The grade, from 0 to 1."""
+        score = grade_of(self.data.incident, trace).score
+        assert score is not None  # a list of actions is always scored
+        return score
+
+    @vf.metric
+    async def criteria(self, trace: vf.Trace) -> dict[str, float]:
+        """Every criterion, whether a gate held, ticks used, calls after the closing one."""
+        return metrics_of(grade_of(self.data.incident, trace))
+
+
+class TriageConfig(vf.TasksetConfig):
+    """Which incidents: ``episodes`` of each of the ``tasks``, from ``start`` on."""
+
+    tasks: list[str] = Field(default_factory=lambda: [t.id for t in TASKS if not t.original])
+    split: str = "train"
+    episodes: int = 100
+    start: int = 0
+
+
+class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
+    """Incidents of logtriage's tasks, one row each."""
+
+    def load(self) -> Iterator[TriageTask]:
+        """The rows, task by task.
+
+        Raises:
+            UnknownName, InvalidInput: for a task or split that does not exist.
+        """
+        config = self.config
+        for name in config.tasks:
+            if name == RECORDED_TASK:
+                ids = list(INCIDENTS.recorded())[config.start : config.start + config.episodes]
+            else:
+                count = 1 if get_task(name).original else config.episodes
+                ids = list(incident_ids(name, config.split, count, config.start))
+            for one in ids:
+                rules, screen = opening(INCIDENTS(one), "tools")
+                data = TriageData(
+                    id=one,
+                    name=one,
+                    incident=one,
+                    system_prompt=rules["content"],
+                    prompt=screen["content"],
+                )
+                yield TriageTask(data, config.task)

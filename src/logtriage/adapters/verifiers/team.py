@@ -1,0 +1,125 @@
+"""Three agents: the roles of a team, each with its own prompt, slice and conversation.
+
+In each tick every role is shown its screen and answers once; then time passes. The
+team shares the grade, which every trace gets as its reward.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from typing import Any, Literal
+
+import verifiers.v1 as vf
+
+from logtriage.adapters.teams import joint_wires, role_action, role_opening, role_screen
+from logtriage.adapters.verifiers.rows import INCIDENTS, RoleData, TriageTask, metrics_of
+from logtriage.grading import Grade, grade_transcript
+from logtriage.incident import Incident
+from logtriage.roles import Role, RoleSplit, get_role_split
+from logtriage.state import initial_state
+from logtriage.transcript import Transcript
+from logtriage.transition import transition_jointly
+
+_SECOND = "A role acts once in a tick; see the first call."
+
+
+class TeamEnvConfig(vf.EnvConfig):
+    """The three roles of ``trio``, with the board between them or without."""
+
+    triage: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
+    escalation: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
+    remediation: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
+    role_split: Literal["trio", "trio_without_board"] = "trio"
+
+
+def team_grade(traces: Iterable[vf.Trace]) -> Grade:
+    """The grade of a team, from what its roles called, as it stands on their traces."""
+    by_role = {trace.task.data.role: trace for trace in traces}
+    data = next(iter(by_role.values())).task.data
+    incident, split = INCIDENTS(data.incident), get_role_split(data.role_split)
+    said = {
+        name: [message.model_dump() for message in trace.assistant_messages]
+        for name, trace in by_role.items()
+    }
+    played = Transcript(incident.id, tuple(joint_wires(said, split, incident.topology)))
+    return grade_transcript(played, resolve=INCIDENTS)
+
+
+class TeamEnv(vf.Env[TeamEnvConfig]):
+    """Plays an incident with three agents, tick by tick."""
+
+    async def run(self, task: TriageTask, agents: vf.Agents) -> None:
+        """One episode: until the incident is closed, or an agent is out of turns."""
+        incident = INCIDENTS(task.data.incident)
+        split = get_role_split(self.config.role_split)
+        state = initial_state(incident)
+        async with AsyncExitStack() as open_seats:
+            seats = [
+                await open_seats.enter_async_context(
+                    getattr(agents, role.name).interaction(_seat(task, incident, split, role))
+                )
+                for role in split.roles
+            ]
+            # The permits of verifiers decide how many of these run side by side.
+            segments = await asyncio.gather(*(seat.turn() for seat in seats))
+            while not any(segment.terminated for segment in segments):
+                replies = [_reply(segment) for segment in segments]
+                state = transition_jointly(
+                    state,
+                    (
+                        role_action(reply, role, incident.topology)
+                        for reply, role in zip(replies, split.roles, strict=True)
+                    ),
+                )
+                if state.is_closed:
+                    break
+                screens = [role_screen(state, role) for role in split.roles]
+                segments = await asyncio.gather(
+                    *(
+                        seat.turn(_answers(reply, screen))
+                        for seat, reply, screen in zip(seats, replies, screens, strict=True)
+                    )
+                )
+
+    async def finalize(self, task: vf.Task, episode: vf.Episode) -> None:  # noqa: ARG002
+        """Record the team's grade on every trace; none if an agent failed."""
+        lost = [trace.agent.name for trace in episode.traces if not trace.ok]
+        if lost:
+            raise RuntimeError(f"no grade, since these agents failed: {', '.join(lost)}")
+        grade = team_grade(episode.traces)
+        assert grade.score is not None  # a completed transcript is always scored
+        for trace in episode.traces:
+            trace.record_reward("grade", grade.score)
+            trace.record_metrics(metrics_of(grade))
+
+
+def _seat(task: TriageTask, incident: Incident, split: RoleSplit, role: Role) -> vf.Task:
+    """What one role is told and asked. It has no reward of its own."""
+    rules, screen = role_opening(incident, split, role)
+    data = RoleData(
+        idx=task.data.idx,
+        name=f"{incident.id} {role.name}",
+        incident=incident.id,
+        role=role.name,
+        role_split=split.name,
+        system_prompt=rules["content"],
+        prompt=screen["content"],
+    )
+    return vf.Task(data)
+
+
+def _reply(segment: vf.Segment) -> dict[str, Any]:
+    """The one message of a segment: the harness makes one model call."""
+    (message,) = segment.messages
+    reply: dict[str, Any] = message.model_dump()
+    return reply
+
+
+def _answers(reply: dict[str, Any], screen: str) -> str | list[Any]:
+    """The next screen: as the result of the call, or as a message if there was none."""
+    calls = reply.get("tool_calls") or ()
+    told = [
+        vf.ToolMessage(tool_call_id=call["id"], content=_SECOND if number else screen)
+        for number, call in enumerate(calls)
+    ]
+    return told or screen
