@@ -4,43 +4,46 @@
 
 ``@cached_property`` above ``def ticks`` becomes ``def plain_ticks`` and, after it,
 ``ticks = cached_property(plain_ticks)``, which is what the decorator means. Overloads and
-members of protocols stay as they are: they have nothing to mutate.
+the members of protocols stay as they are: there is nothing to mutate in them.
 """
 
+import ast
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-import libcst as cst
+#: mutmut copes with these by itself, or there is no body.
+LEFT_ALONE = ("overload", "staticmethod", "classmethod")
 
 
-class Undecorate(cst.CSTTransformer):
-    """Takes the decorators off functions and applies them in an assignment."""
-
-    def visit_ClassDef(self, node: cst.ClassDef) -> bool:  # noqa: D102, N802
-        return not any(_name(base.value).startswith("Protocol") for base in node.bases)
-
-    def leave_FunctionDef(  # noqa: D102, N802
-        self,
-        original_node: cst.FunctionDef,  # noqa: ARG002
-        updated_node: cst.FunctionDef,
-    ) -> cst.FunctionDef | cst.FlattenSentinel[cst.BaseStatement]:
-        decorators = [_name(one.decorator) for one in updated_node.decorators]
-        if not decorators or decorators[0] in ("overload", "staticmethod", "classmethod"):
-            return updated_node
-        name = updated_node.name.value
-        plain = f"plain_{name}"
-        applied = f"{name} = {'('.join([*decorators, plain])}{')' * len(decorators)}"
-        undecorated = updated_node.with_changes(name=cst.Name(plain), decorators=())
-        return cst.FlattenSentinel([undecorated, cst.parse_statement(applied)])
+def decorated(body: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
+    """The decorated functions and methods of a module, in order."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef) and node.decorator_list:
+            if ast.unparse(node.decorator_list[0]) not in LEFT_ALONE:
+                yield node
+        elif isinstance(node, ast.ClassDef) and "Protocol" not in map(ast.unparse, node.bases):
+            yield from decorated(node.body)
 
 
-def _name(node: cst.BaseExpression) -> str:
-    return cst.Module(()).code_for_node(node)
+def undecorated(source: str) -> str:
+    """The same module with decorators applied in assignments."""
+    lines = source.splitlines()
+    for node in reversed(list(decorated(ast.parse(source).body))):
+        plain, ends = f"plain_{node.name}", node.end_lineno or node.lineno
+        applied = plain
+        for one in reversed(node.decorator_list):
+            applied = f"{ast.unparse(one)}({applied})"
+        head = node.lineno - 1
+        lines.insert(ends, f"{' ' * node.col_offset}{node.name} = {applied}")
+        lines[head] = lines[head].replace(f"def {node.name}", f"def {plain}", 1)
+        del lines[node.decorator_list[0].lineno - 1 : head]
+    return "\n".join([*lines, ""])
 
 
 def main(paths: list[str]) -> None:
     for path in map(Path, paths):
-        path.write_text(cst.parse_module(path.read_text()).visit(Undecorate()).code)
+        path.write_text(undecorated(path.read_text()))
 
 
 if __name__ == "__main__":
