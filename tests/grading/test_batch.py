@@ -229,6 +229,7 @@ def test_shapes_types_and_names(cells: Any) -> None:
         "dismissal",
     )
     assert cells.criteria.shape == (count, 6)
+    assert cells.criteria.dtype == np.float64
     assert cells.gate_names == ("wrong_escalation", "ignored_incident")
     assert (cells.gate.dtype, cells.closing.dtype) == (np.int8, np.int8)
     assert (cells.ticks.dtype, cells.unplayed.dtype) == (np.int32, np.int32)
@@ -236,8 +237,10 @@ def test_shapes_types_and_names(cells: Any) -> None:
 
 
 def test_one_criterion_is_a_column(cells: Any) -> None:
-    column = cells.criteria[:, cells.names.index("closure")]
-    assert np.array_equal(cells.criterion("closure"), column, equal_nan=True)
+    for at, name in enumerate(cells.names):
+        column = cells.criterion(name)
+        assert column.dtype == np.float64
+        assert np.array_equal(column, cells.criteria[:, at], equal_nan=True)
     with refused(f"unknown criterion 'speed'; known: {', '.join(cells.names)}", UnknownName):
         cells.criterion("speed")
 
@@ -366,6 +369,8 @@ OUT_OF_RANGE = (
         ),
         ([[0, 1], [2, 59]], f"actions: tick 1 of incident 1 is 59; {OUT_OF_RANGE}"),
         ([[59, 1], [2, 59]], f"actions: tick 0 of incident 0 is 59; {OUT_OF_RANGE}"),
+        ([[58, -2], [2, 59]], f"actions: tick 1 of incident 1 is 59; {OUT_OF_RANGE}"),
+        ([[58, -2], [-3, 1]], f"actions: tick 0 of incident 1 is -3; {OUT_OF_RANGE}"),
         ([[0, -3], [2, 1]], f"actions: tick 1 of incident 0 is -3; {OUT_OF_RANGE}"),
         (
             [[0, 1, 1], [2, -1, 4]],
@@ -414,6 +419,12 @@ def test_an_unknown_layout_lists_the_known_ones() -> None:
     layout: Any = "TN"
     with refused("unknown layout 'TN'; known: batch_major, time_major", UnknownName):
         grade_batch(truths_of([REAL]), np.zeros((1, 1), np.int8), layout=layout)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint32, np.int64])
+def test_any_type_of_integer_will_do(dtype: Any) -> None:
+    actions = action_array(SEVEN_SERVICES, [PERFECT, PERFECT]).astype(dtype)
+    assert grade_batch(truths_of([REAL, REAL]), actions).scores.tolist() == [1.0, 1.0]
 
 
 def test_actions_are_left_as_they_were() -> None:

@@ -90,6 +90,7 @@ LARGE = random_topology(1, 40)
 BATCHES: dict[str, tuple[Incident, ...]] = {
     "usual": (of(ONE), of(truth(Severity.P3, "api-gateway", "backend-team", RESTART))),
     "benign": (of(NOTHING), of(NOTHING, closing=LENIENT), of(ONE)),
+    "all-benign": (of(NOTHING), of(NOTHING)),
     "several": (of(SEVERAL), of(ONE), of(UNKNOWN), of(UNPAGED), of(SEVERAL)),
     "closing": (of(ONE, closing=LENIENT), of(SEVERAL, closing=LENIENT), of(UNPAGED)),
     "wrong-pages-close-nothing": (of(ONE, closing=ClosingRules(wrong_page=False)),),

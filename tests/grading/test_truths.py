@@ -33,8 +33,9 @@ def test_truths_of_incidents() -> None:
     assert truths.remedies.shape == (2, 35)
     assert truths.horizon.tolist() == [12, 12]
     assert truths.take([1, 0, 1]).benign.tolist() == [True, False, True]
-    with pytest.raises(ValueError, match="read-only"):
-        truths.severity[0] = 1
+    for array in (truths.severity, truths.teams):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
 
 
 def test_truths_need_one_topology() -> None:
@@ -118,6 +119,8 @@ def test_horizons_are_the_distinct_ones_in_order(horizon: list[int]) -> None:
     assert all(type(one) is int for one in truths.horizons)
     assert [truths.horizons[at] for at in truths.horizon_slot] == horizon
     assert truths.narrow_horizon.tolist() == horizon
+    unsigned = attrs.evolve(truths, horizon=np.array(horizon, np.uint64))
+    assert unsigned.horizons == truths.horizons
 
 
 def test_arrays_of_truths_are_as_narrow_as_said() -> None:
