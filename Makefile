@@ -118,9 +118,12 @@ test-adapters: | check-python ## adapters against their frameworks, each in its 
 mutants: ## mutation testing of the graders (an hour or two; not part of test)
 	$(PYTHON) -m venv $(MUTANTS_VENV)
 	$(MUTANTS_VENV)/bin/python $(PIP_INSTALL) -e '.[test]' 'mutmut==3.8.1'
-	HYPOTHESIS_PROFILE=mutants PATH="$(CURDIR)/$(MUTANTS_VENV)/bin:$$PATH" \
+	rm -rf build/mutation && mkdir -p build/mutation
+	cp -R src tests property_tests conftest.py pyproject.toml build/mutation
+	$(PYTHON) scripts/undecorate.py build/mutation/src/logtriage/grading/*.py
+	cd build/mutation && HYPOTHESIS_PROFILE=mutants PATH="$(CURDIR)/$(MUTANTS_VENV)/bin:$$PATH" \
 		mutmut run --max-children 1 '$(MUTANTS)'
-	$(MUTANTS_VENV)/bin/mutmut results
+	cd build/mutation && $(CURDIR)/$(MUTANTS_VENV)/bin/mutmut results
 
 fuzz: ## hostile input for every parser (half an hour; not part of test)
 	$(PYTHON) -m venv $(FUZZ_VENV)

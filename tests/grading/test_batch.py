@@ -1,5 +1,6 @@
 """``grade_batch``: cells computed by hand, refusals, and the shape of what comes back."""
 
+import re
 import subprocess
 import sys
 from typing import Any
@@ -26,24 +27,22 @@ from logtriage import (
     Truth,
     UnknownName,
     make_incident,
-    random_topology,
 )
 from logtriage.actions import Remedy, Severity
-from logtriage.generator import draw_incident
 from logtriage.grading import (
     RECORDED,
     Criterion,
-    Truths,
     action_array,
     get_rubric,
     grade_actions,
     grade_batch,
     truths_of,
 )
-from logtriage.grading.batch import CLOSINGS, MALFORMED, PADDING
+from logtriage.grading import batch as batch_module
+from logtriage.grading.batch import CLOSINGS
+from logtriage.grading.rubric import Gate
 from logtriage.incident import ClosingRules, Fault
 from logtriage.policies import perfect_actions
-from logtriage.tasks import parse_incident_id
 from tests.builders import real_incident
 
 BASE = make_incident("cascading_failure-v1/test/42")
@@ -74,6 +73,11 @@ PERFECT: list[Action] = [
 ]
 LOOK = RequestMoreLogs(None)
 NAN = float("nan")
+
+
+def refused(message: str, error: type[InvalidInput] = InvalidInput) -> Any:
+    """An error that says this, word for word."""
+    return pytest.raises(error, match=f"^{re.escape(message)}$")
 
 
 def graded(incidents: list[Incident], lists: list[list[Action]], rubric: Any = DEFAULT) -> Any:
@@ -225,14 +229,19 @@ def test_shapes_types_and_names(cells: Any) -> None:
         "dismissal",
     )
     assert cells.criteria.shape == (count, 6)
+    assert cells.criteria.dtype == np.float64
     assert cells.gate_names == ("wrong_escalation", "ignored_incident")
+    assert (cells.gate.dtype, cells.closing.dtype) == (np.int8, np.int8)
+    assert (cells.ticks.dtype, cells.unplayed.dtype) == (np.int32, np.int32)
     assert repr(cells) == f"<{count} grades by logtriage/1>"
 
 
 def test_one_criterion_is_a_column(cells: Any) -> None:
-    column = cells.criteria[:, cells.names.index("closure")]
-    assert np.array_equal(cells.criterion("closure"), column, equal_nan=True)
-    with pytest.raises(UnknownName, match="unknown criterion 'speed'; known: severity, root_cause"):
+    for at, name in enumerate(cells.names):
+        column = cells.criterion(name)
+        assert column.dtype == np.float64
+        assert np.array_equal(column, cells.criteria[:, at], equal_nan=True)
+    with refused(f"unknown criterion 'speed'; known: {', '.join(cells.names)}", UnknownName):
         cells.criterion("speed")
 
 
@@ -287,113 +296,135 @@ def test_another_rubric_of_the_same_measures() -> None:
     assert (grades.gate.tolist(), grades.gate_names) == ([-1], ())
 
 
-def test_a_measure_without_kernel_is_refused_by_name() -> None:
-    def frugality(_: Any) -> tuple[float, str]:
+KNOWN_MEASURES = ", ".join(
+    f"logtriage.grading.criteria.{name}"
+    for name in (
+        "severity",
+        "root_cause",
+        "escalation",
+        "remediation",
+        "closure",
+        "dismissal",
+        "benign_closure",
+    )
+)
+
+
+class Frugality:
+    """A measure that is no function."""
+
+    def __call__(self, _: Any) -> tuple[float, str]:
         return 0.0, ""
 
-    custom = attrs.evolve(DEFAULT, id="acme/1", criteria=(Criterion("frugality", 1.0, frugality),))
-    with pytest.raises(RubricError, match=r"'acme/1': measure .*frugality \('frugality'\) cannot"):
-        graded([REAL], [[]], custom)
-    with pytest.raises(RubricError, match=r"those that can: logtriage.grading.criteria.severity, "):
+    def __repr__(self) -> str:
+        return "<frugality>"
+
+
+@pytest.mark.parametrize("part", ["criteria", "benign", "penalties"])
+def test_a_measure_without_kernel_is_refused_by_name(part: str) -> None:
+    here = f"{__name__}.<frugality>"
+    rows: Any = {part: (Criterion("thrift", 1.0, Frugality()),)}
+    with refused(
+        f"rubric 'acme/1': measure {here} ('thrift') cannot grade a batch; "
+        f"those that can: {KNOWN_MEASURES}",
+        RubricError,
+    ):
+        graded([REAL], [[]], attrs.evolve(DEFAULT, id="acme/1", **rows))
+    with pytest.raises(RubricError, match=re.escape(f"those that can: {KNOWN_MEASURES}")):
         graded([REAL], [[]], get_rubric("logtriage-env/0/single_crash"))
 
 
-# -- truths --------------------------------------------------------------------------
+def test_a_gate_without_kernel_is_refused_by_name() -> None:
+    def late(_: Any) -> None:
+        return None
+
+    custom = attrs.evolve(DEFAULT, id="acme/1", gates=(Gate("late", late),))
+    with refused(
+        f"rubric 'acme/1': gate {__name__}.{late.__qualname__} ('late') cannot grade a batch; "
+        "those that can: logtriage.grading.criteria.wrong_escalation, "
+        "logtriage.grading.criteria.ignored_incident",
+        RubricError,
+    ):
+        graded([REAL], [[]], custom)
 
 
-def test_truths_of_incidents() -> None:
-    truths = truths_of([REAL, BENIGN])
-    assert len(truths) == 2
-    assert truths.severity.tolist() == [0, 2]
-    assert truths.benign.tolist() == [False, True]
-    assert truths.root_causes[0].nonzero()[0].tolist() == [SEVEN_SERVICES.index("user-db")]
-    assert truths.teams[0].nonzero()[0].tolist() == [SEVEN_SERVICES.teams.index("dba-team")]
-    assert truths.remedies[0].nonzero()[0].tolist() == [4 * 7 + SEVEN_SERVICES.index("user-db")]
-    assert truths.remedies.shape == (2, 35)
-    assert truths.horizon.tolist() == [12, 12]
-    assert truths.take([1, 0, 1]).benign.tolist() == [True, False, True]
-    with pytest.raises(ValueError, match="read-only"):
-        truths.severity[0] = 1
-
-
-def test_truths_need_one_topology() -> None:
-    with pytest.raises(InvalidInput, match="at least one incident"):
-        truths_of([])
-    number = parse_incident_id("single_crash-v1/test/0")
-    other = draw_incident(number.task, number, random_topology(1, 9))
-    with pytest.raises(InvalidInput, match=r"incidents\[1\] \(.*\) is of topology 'random-1-9'"):
-        truths_of([REAL, other])
-
-
-def test_a_truth_beyond_the_topology_is_refused() -> None:
-    truth = attrs.evolve(REAL.truth, teams=frozenset({"pay-team"}))
-    with pytest.raises(UnknownName, match="unknown team 'pay-team'; known: sre-team"):
-        truths_of([attrs.evolve(REAL, truth=truth)])
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"severity": np.array([0.5, 1])}, "expected an array of integers, got one of float64"),
-        ({"severity": np.array([0, 3])}, r"severity\[1\]: 3 is out of range, expected -1 to 2"),
-        ({"horizon": np.array([12, -1])}, r"horizon\[1\]: -1 is out of range, expected 0 or more"),
-        ({"teams": np.ones((2, 3), bool)}, r"teams: shape \(2, 3\), expected \(2, 4\)"),
-        ({"remedies": np.ones((2, 35))}, "expected an array of bool, got one of float64"),
-    ],
+OUT_OF_RANGE = (
+    "topology 'seven-services' has actions 0 to 58, -1 is padding and -2 a malformed action"
 )
-def test_arrays_that_are_no_truths(changes: dict[str, Any], message: str) -> None:
-    truths = truths_of([REAL, BENIGN])
-    with pytest.raises(InvalidInput, match=message):
-        attrs.evolve(truths, **changes)
-
-
-def test_truths_have_the_usual_closing_rules_if_none_are_given() -> None:
-    full = truths_of([REAL])
-    bare = Truths(
-        full.topology, full.severity, full.root_causes, full.teams, full.remedies, full.horizon
-    )
-    assert bare.wrong_page.tolist() == [True]
-    assert bare.ignore_only_p1.tolist() == [False]
-
-
-def test_no_incidents_no_grades() -> None:
-    none = truths_of([REAL]).take(slice(0, 0))
-    grades = grade_batch(none, np.zeros((0, 12), np.int8))
-    assert (len(grades), grades.criteria.shape) == (0, (0, 6))
-
-
-# -- actions -------------------------------------------------------------------------
-
-
-def test_action_lists_become_integers() -> None:
-    array = action_array(SEVEN_SERVICES, [[ClassifySeverity("P2"), Malformed("", "")], [Ignore()]])
-    assert array.tolist() == [[1, MALFORMED], [58, PADDING]]
-    assert array.dtype == np.int8
-    assert action_array(random_topology(1, 60), [[Resolve()]]).dtype == np.int16
-    with pytest.raises(UnknownName, match="unknown team 'pay-team'"):
-        action_array(SEVEN_SERVICES, [[Escalate("pay-team")]])
 
 
 @pytest.mark.parametrize(
     ("actions", "message"),
     [
         ([[0.0], [1.0]], "actions: expected integers, got an array of float64"),
-        ([0, 1], r"shape \(2,\), expected \(2, T\) for 2 incidents in layout 'batch_major'"),
-        ([[0], [1], [2]], r"actions: shape \(3, 1\), expected \(2, T\)"),
-        ([[0, 1], [2, 59]], "incident 1 is 59; topology 'seven-services' has actions 0 to 58,"),
-        ([[0, -3], [2, 1]], "tick 1 of incident 0 is -3; .* -1 is padding and -2 a mal"),
-        ([[0, 1, 1], [2, -1, 4]], "tick 1 of incident 1 is padding .-1., but an action follows"),
+        (
+            [0, 1],
+            "actions: shape (2,), expected (2, T) for 2 incidents in layout 'batch_major'; "
+            "layouts: batch_major, time_major",
+        ),
+        (
+            [[0], [1], [2]],
+            "actions: shape (3, 1), expected (2, T) for 2 incidents in layout 'batch_major'; "
+            "layouts: batch_major, time_major",
+        ),
+        ([[0, 1], [2, 59]], f"actions: tick 1 of incident 1 is 59; {OUT_OF_RANGE}"),
+        ([[59, 1], [2, 59]], f"actions: tick 0 of incident 0 is 59; {OUT_OF_RANGE}"),
+        ([[58, -2], [2, 59]], f"actions: tick 1 of incident 1 is 59; {OUT_OF_RANGE}"),
+        ([[58, -2], [-3, 1]], f"actions: tick 0 of incident 1 is -3; {OUT_OF_RANGE}"),
+        ([[0, -3], [2, 1]], f"actions: tick 1 of incident 0 is -3; {OUT_OF_RANGE}"),
+        (
+            [[0, 1, 1], [2, -1, 4]],
+            "actions: tick 1 of incident 1 is padding (-1), but an action follows it; "
+            "padding comes last, -2 is a malformed action",
+        ),
+        (
+            [[-1, 1, -1, 1], [2, -1, -1, 4]],
+            "actions: tick 0 of incident 0 is padding (-1), but an action follows it; "
+            "padding comes last, -2 is a malformed action",
+        ),
     ],
 )
 def test_arrays_that_are_no_actions(actions: Any, message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
+    with refused(message):
         grade_batch(truths_of([REAL, BENIGN]), np.array(actions))
+
+
+def test_a_time_major_array_of_another_shape_is_refused() -> None:
+    with refused(
+        "actions: shape (3, 1), expected (T, 2) for 2 incidents in layout 'time_major'; "
+        "layouts: batch_major, time_major"
+    ):
+        grade_batch(truths_of([REAL, BENIGN]), [[0], [1], [2]], layout="time_major")
+
+
+def test_the_extreme_integers_are_actions() -> None:
+    grades = grade_batch(truths_of([REAL, BENIGN]), np.array([[58, -1], [-2, 0]]))
+    assert grades.ticks.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("per_tick", [0, -1])
+def test_a_tick_takes_at_least_one_action(per_tick: int) -> None:
+    with refused(f"per_tick must be at least 1, got {per_tick}"):
+        grade_batch(truths_of([REAL]), [[0]], per_tick=per_tick)
+
+
+def test_the_row_of_misplaced_padding_is_that_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not that of the block in which it was found."""
+    monkeypatch.setattr(batch_module, "BLOCK_BYTES", 2)
+    with pytest.raises(InvalidInput, match=r"^actions: tick 0 of incident 2 is padding"):
+        grade_batch(truths_of([REAL] * 3), [[0, 1], [0, -1], [-1, 3]])
 
 
 def test_an_unknown_layout_lists_the_known_ones() -> None:
     layout: Any = "TN"
-    with pytest.raises(UnknownName, match="unknown layout 'TN'; known: batch_major, time_major"):
+    with refused("unknown layout 'TN'; known: batch_major, time_major", UnknownName):
         grade_batch(truths_of([REAL]), np.zeros((1, 1), np.int8), layout=layout)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint32, np.int64])
+def test_any_type_of_integer_will_do(dtype: Any) -> None:
+    actions = action_array(SEVEN_SERVICES, [PERFECT, PERFECT]).astype(dtype)
+    assert grade_batch(truths_of([REAL, REAL]), actions).scores.tolist() == [1.0, 1.0]
 
 
 def test_actions_are_left_as_they_were() -> None:
@@ -418,3 +449,9 @@ def test_each_of_two_horizons_has_its_own_promptness() -> None:
     wanted = [grade_actions(one, plan).score for one in incidents]
     assert graded.scores.tolist() == wanted
     assert wanted[0] != wanted[1]
+
+
+def test_no_incidents_no_grades() -> None:
+    none = truths_of([REAL]).take(slice(0, 0))
+    grades = grade_batch(none, np.zeros((0, 12), np.int8))
+    assert (len(grades), grades.criteria.shape) == (0, (0, 6))

@@ -143,7 +143,7 @@ def grade_batch(
     by_time = _by_time(truths, actions, layout)
     horizons = truths.horizons
     listed_ticks = -(-len(by_time) // per_tick)
-    span = Span(max(1, min(listed_ticks, horizons[-1] if horizons else 0)), horizons)
+    span = Span(max(1, min((listed_ticks, *horizons[-1:]))), horizons)
     plan = plan_of(rubric, span)
     measures = plan.level_types if truths.any_benign else plan.real.measures
     missing = max(span.ticks, listed_ticks) * per_tick - len(by_time)
@@ -189,7 +189,7 @@ def _grade_block(grades: BatchGrades, plan: Plan, rows: slice, listed: Ints, per
     grades.scores[rows] = scores
     grades.closing[rows] = block.closing
     grades.ticks[rows] = block.ticks
-    listed_count = np.add.reduce(present.view(np.uint8), axis=0, dtype=block.unsigned)
+    listed_count = present.sum(axis=0, dtype=block.unsigned)
     grades.unplayed[rows] = listed_count - block.count
 
 
@@ -205,10 +205,7 @@ def grade_played(played: Played, horizon: int, rubric: Rubric = DEFAULT) -> Floa
     plan = plan_of(rubric, Span(horizon, (horizon,)))
     any_benign = bool(played.benign.any())
     measures = plan.level_types if any_benign else plan.real.measures
-    levels = {
-        one: MEASURES[one].levels(played).astype(plan.level_types[one], copy=False)
-        for one in measures
-    }
+    levels = {one: MEASURES[one].levels(played).astype(plan.level_types[one]) for one in measures}
     scores, _ = total_of(plan, rubric, played, levels, any_benign)
     return scores
 
@@ -218,7 +215,7 @@ def _by_time(truths: Truths, given: ArrayLike, layout: str) -> Ints:
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
     actions = np.asarray(given)
-    if actions.dtype.kind not in "iu":
+    if actions.dtype.kind not in ("i", "u"):
         raise InvalidInput(f"actions: expected integers, got an array of {actions.dtype}")
     count = len(truths)
     by_time = actions.T if layout == "batch_major" else actions

@@ -7,12 +7,12 @@ arrays count is held to the scalar grader by ``property_tests/test_batch_laws.py
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import count, takewhile
 from types import MappingProxyType
 from typing import Final
 
 import attrs
-import numpy as np
 
 from logtriage.actions import SEVERITIES
 from logtriage.grading import criteria
@@ -54,56 +54,46 @@ def _remedy_levels(number: Ints, counts: Bools) -> Ints:
 
 def _promptness_levels(block: Played, counts: Bools) -> Ints:
     """0 for none, else 1 + the ticks used, with a range for each distinct horizon."""
-    levels, slot = block.ticks + 1, block.horizon_slot
-    if slot is not None:
-        highest = (int(slot.max(initial=0)) + 1) * block.width
-        levels = slot.astype(np.min_scalar_type(highest)) * block.width + levels
+    levels = block.ticks + 1
+    if block.horizon_slot is not None:
+        levels = levels + block.horizon_slot * block.width
     return _times(levels, counts)
 
 
-def _promptness_scores(free: int) -> Callable[[Span], tuple[float, ...]]:
-    def scores(span: Span) -> tuple[float, ...]:
-        return (
-            0.0,
-            *(
-                criteria.promptness(used, horizon, free)
-                for horizon in span.horizons
-                for used in range(span.ticks + 1)
-            ),
-        )
-
-    return scores
+def _promptness_scores(free: int, span: Span) -> tuple[float, ...]:
+    every = (
+        criteria.promptness(used, horizon, free)
+        for horizon in span.horizons
+        for used in range(span.ticks + 1)
+    )
+    return (0.0, *every)
 
 
-def _fixed_scores(*scores: float) -> Callable[[Span], tuple[float, ...]]:
-    return lambda _: scores
-
-
-_REMEDY_SCORES: Final = _fixed_scores(0.0, *_CREDITED)
+_SEVERITY_SCORES: Final = tuple(map(criteria.severity_credit, range(len(SEVERITIES))))
+_REMEDY_SCORES: Final = (0.0, *_CREDITED)
+_NO_OR_YES: Final = (0.0, 1.0)
 
 #: The kernel of each measure that has one.
 MEASURES: Final[Mapping[Measure, Kernel]] = MappingProxyType(
     {
-        criteria.severity: Kernel(
-            lambda block: block.severity_off,
-            _fixed_scores(*(criteria.severity_credit(off) for off in range(len(SEVERITIES)))),
-        ),
-        criteria.root_cause: Kernel(lambda block: block.rightly_blamed, _fixed_scores(0.0, 1.0)),
-        criteria.escalation: Kernel(lambda block: block.paged, _fixed_scores(0.0, 1.0)),
+        criteria.severity: Kernel(lambda block: block.severity_off, lambda _: _SEVERITY_SCORES),
+        criteria.root_cause: Kernel(lambda block: block.rightly_blamed, lambda _: _NO_OR_YES),
+        criteria.escalation: Kernel(lambda block: block.paged, lambda _: _NO_OR_YES),
         criteria.remediation: Kernel(
-            lambda block: _remedy_levels(block.wrong_remedies, block.fixed), _REMEDY_SCORES
+            lambda block: _remedy_levels(block.wrong_remedies, block.fixed),
+            lambda _: _REMEDY_SCORES,
         ),
         criteria.closure: Kernel(
             lambda block: _promptness_levels(block, block.resolved & block.fixed),
-            _promptness_scores(criteria.FREE_TICKS),
+            partial(_promptness_scores, criteria.FREE_TICKS),
         ),
         criteria.dismissal: Kernel(
             lambda block: _remedy_levels(block.remedies, block.ignored & ~block.blamed),
-            _REMEDY_SCORES,
+            lambda _: _REMEDY_SCORES,
         ),
         criteria.benign_closure: Kernel(
             lambda block: _promptness_levels(block, block.ignored & ~block.blamed),
-            _promptness_scores(criteria.FREE_TICKS_BENIGN),
+            partial(_promptness_scores, criteria.FREE_TICKS_BENIGN),
         ),
     }
 )

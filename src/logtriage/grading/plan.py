@@ -57,7 +57,7 @@ class Totals:
         for measure, points in self.rest:
             total = total + points.take(levels[measure])
         distinct, places = np.unique(total, return_inverse=True)
-        return _finished(distinct, self.finish).take(places.reshape(total.shape))
+        return _finished(distinct, self.finish).take(places)
 
 
 def _finished(totals: Floats, finish: Callable[[float], float]) -> Floats:

@@ -111,7 +111,7 @@ class Block:
         return found
 
     def _count(self, holds: Bools) -> Ints:
-        return np.add.reduce(holds.view(np.uint8), axis=0, dtype=self.unsigned)
+        return holds.view(np.uint8).sum(axis=0, dtype=self.unsigned)
 
     # -- what was played --------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class Block:
     @cached_property
     def _alive(self) -> Bools:
         """Where the incident was open, padding included."""
-        last = np.minimum.reduce(self._closes | self.times, axis=0)
+        last = (self._closes | self.times).min(axis=0)
         if self.truths.horizons[0] >= self.longest:
             return self.times <= last
         limit = np.minimum(self._horizon, self.longest).astype(self.unsigned) * self.per_tick
@@ -180,7 +180,7 @@ class Block:
     def closing(self) -> NDArray[np.int8]:
         """Why each incident closed, as an index into :data:`CLOSINGS`; -1 if open."""
         ranges = self.ranges
-        closer = np.maximum.reduce(self.played | self._closes.view(self.signed), axis=0)
+        closer = (self.played | self._closes.view(self.signed)).max(axis=0)
         found = np.full(closer.shape, -1, np.int8)
         for closing, holds in (
             (_RESOLVED, closer == ranges.resolve),
@@ -202,7 +202,7 @@ class Block:
         if ranges.severity:
             ranks = ranks - self.unsigned.type(ranges.severity)
         # Two bits of rank, above them the tick; all ones, and so a rank of 3, for none.
-        first = np.minimum.reduce((ranks + self.times * 4) | self._mask(declares), axis=0)
+        first = ((ranks + self.times * 4) | self._mask(declares)).min(axis=0)
         rank, true = (
             (first & 3).astype(np.uint8, copy=False),
             self.truths.severity_or_far[self.rows],
@@ -217,7 +217,8 @@ class Block:
         declares = self._within(self.played, self.ranges.root, self.ranges.roots)
         accepted = self._among(self.played, self.truths.accepted_roots)
         key = (self.times * 2 + 1) - accepted.view(np.uint8)
-        return np.minimum.reduce(key | self._mask(declares), axis=0)
+        first: Ints = (key | self._mask(declares)).min(axis=0)
+        return first
 
     @cached_property
     def blamed(self) -> Bools:

@@ -35,7 +35,7 @@ def _bools(value: Any) -> Bools:
 
 def _ints(value: Any) -> Ints:
     array = np.asarray(value)
-    if array.dtype.kind not in "iu":
+    if array.dtype.kind not in ("i", "u"):
         raise InvalidInput(f"expected an array of integers, got one of {array.dtype}")
     return _locked(array)
 

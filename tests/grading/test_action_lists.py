@@ -1,0 +1,78 @@
+"""Lists of actions as arrays of canonical integers."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from logtriage import (
+    SEVEN_SERVICES,
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    Malformed,
+    Remediate,
+    Report,
+    Resolve,
+    UnknownName,
+    Wait,
+    all_actions,
+    random_topology,
+)
+from logtriage.grading import (
+    action_array,
+)
+from logtriage.grading.action_lists import narrowest, ranges_of
+from logtriage.grading.batch import MALFORMED, PADDING
+
+
+def test_action_lists_become_integers() -> None:
+    array = action_array(SEVEN_SERVICES, [[ClassifySeverity("P2"), Malformed("", "")], [Ignore()]])
+    assert array.tolist() == [[1, MALFORMED], [58, PADDING]]
+    assert array.dtype == np.int8
+    assert action_array(random_topology(1, 60), [[Resolve()]]).dtype == np.int16
+    with pytest.raises(UnknownName, match="unknown team 'pay-team'"):
+        action_array(SEVEN_SERVICES, [[Escalate("pay-team")]])
+
+
+def test_what_does_nothing_is_malformed() -> None:
+    nothing: list[Action] = [Malformed("", ""), Report("slow_query"), Wait()]
+    assert action_array(SEVEN_SERVICES, [nothing]).tolist() == [[MALFORMED] * 3]
+    assert action_array(SEVEN_SERVICES, []).shape == (0, 0)
+    assert action_array(SEVEN_SERVICES, [[], []]).shape == (2, 0)
+
+
+@pytest.mark.parametrize("size", [5, 14, 15, 16, 40])
+def test_the_ranges_partition_the_actions(size: int) -> None:
+    """Each action lies in the range of its kind, and every range is used up."""
+    topology = random_topology(3, size)
+    ranges, every = ranges_of(topology), all_actions(topology)
+    assert ranges.count == len(every)
+    for kind, first, number in (
+        (ClassifySeverity, ranges.severity, ranges.severities),
+        (IdentifyRootCause, ranges.root, ranges.roots),
+        (Escalate, ranges.page, ranges.pages),
+        (Remediate, ranges.remedy, ranges.remedies),
+        (Resolve, ranges.resolve, 1),
+        (Ignore, ranges.ignore, 1),
+    ):
+        assert [at for at, one in enumerate(every) if isinstance(one, kind)] == list(
+            range(first, first + number)
+        )
+
+
+@pytest.mark.parametrize(
+    ("highest", "dtype"),
+    [
+        (0, np.int8),
+        (127, np.int8),
+        (128, np.int16),
+        (32_767, np.int16),
+        (32_768, np.int32),
+        (2**31 - 1, np.int32),
+    ],
+)
+def test_the_narrowest_type_holds_the_highest_number(highest: int, dtype: Any) -> None:
+    assert narrowest(highest) == np.dtype(dtype)

@@ -1,0 +1,322 @@
+"""``grade_batch`` equals ``grade`` on every short list of actions, and on many long ones.
+
+The property tests draw; these tests enumerate. What the scalar grader says is worked out
+once for all tests.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import product
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage import (
+    DEFAULT,
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    Incident,
+    Malformed,
+    Remediate,
+    RequestMoreLogs,
+    Resolve,
+    Rubric,
+    State,
+    Truth,
+    grade,
+    make_incident,
+    play,
+    random_topology,
+)
+from logtriage.actions import REMEDIES, SEVERITIES, Remedy, Severity
+from logtriage.generator import draw_incident
+from logtriage.grading import (
+    RECORDED,
+    BatchGrades,
+    Criterion,
+    Truths,
+    action_array,
+    criteria,
+    grade_batch,
+    truths_of,
+)
+from logtriage.grading import batch as batch_module
+from logtriage.grading import plan as plan_module
+from logtriage.grading.action_lists import Ints
+from logtriage.grading.batch import CLOSINGS, Layout, grade_played
+from logtriage.grading.played import Block
+from logtriage.grading.rubric import Gate
+from logtriage.incident import ClosingRules, Fault
+from logtriage.policies import perfect_actions
+from logtriage.state import Closing
+from logtriage.tasks import parse_incident_id
+from logtriage.transition import play_jointly
+
+BASE = make_incident("cascading_failure-v1/test/42")
+FAULT = Fault("slow_query", "user-db")
+KILL = (Remedy.KILL_QUERY, "user-db")
+DROP = (Remedy.FLUSH_CACHE, "email-queue")  # the last remedy, on the last service
+RESTART = (Remedy.RESTART, "api-gateway")  # the first on the first
+LENIENT = ClosingRules(wrong_page=False, ignore_only_p1=True)
+NOTHING = Truth(None, Severity.P3, frozenset(), frozenset(), frozenset())
+
+
+def truth(
+    severity: Severity | None, roots: str, teams: str, *remedies: tuple[Remedy, str]
+) -> Truth:
+    accepted = frozenset(roots.split()), frozenset(teams.split()), frozenset(remedies)
+    return Truth(FAULT if severity else None, severity, *accepted)
+
+
+def of(answer: Truth, horizon: int = 12, closing: ClosingRules | None = None) -> Incident:
+    return attrs.evolve(BASE, truth=answer, horizon=horizon, closing=closing or ClosingRules())
+
+
+ONE = truth(Severity.P1, "user-db", "dba-team", KILL)
+SEVERAL = truth(
+    Severity.P2, "api-gateway user-db email-queue", "sre-team security-team", DROP, KILL, RESTART
+)
+UNKNOWN = truth(None, "api-gateway", "sre-team", RESTART)
+UNPAGED = truth(Severity.P3, "email-queue", "", DROP)
+FOREIGN = parse_incident_id("silent_degradation-v1/test/3")
+LARGE = random_topology(1, 40)
+
+#: Batches of one topology each: equal and unequal horizons and closing rules, one accepted
+#: answer and several, benign incidents and none.
+BATCHES: dict[str, tuple[Incident, ...]] = {
+    "usual": (of(ONE), of(truth(Severity.P3, "api-gateway", "backend-team", RESTART))),
+    "benign": (of(NOTHING), of(NOTHING, closing=LENIENT), of(ONE)),
+    "all-benign": (of(NOTHING), of(NOTHING)),
+    "several": (of(SEVERAL), of(ONE), of(UNKNOWN), of(UNPAGED), of(SEVERAL)),
+    "closing": (of(ONE, closing=LENIENT), of(SEVERAL, closing=LENIENT), of(UNPAGED)),
+    "wrong-pages-close-nothing": (of(ONE, closing=ClosingRules(wrong_page=False)),),
+    "horizons": (of(ONE, 2), of(ONE, 8), of(NOTHING, 3), of(SEVERAL, 5), of(ONE, 1000)),
+    "soon-over": (of(ONE, 1), of(NOTHING, 1)),
+    "drawn": tuple(make_incident(f"single_crash-v1/test/{number}") for number in range(3)),
+    "silent": tuple(make_incident(f"silent_degradation-v1/test/{number}") for number in range(5)),
+    "original": tuple(
+        make_incident(f"{task}-v0/test/0")
+        for task in ("single_crash", "cascading_failure", "silent_degradation")
+    ),
+    "large": tuple(draw_incident(FOREIGN.task, FOREIGN, LARGE) for _ in range(2)),
+}
+
+#: Rubrics that read the same facts in other ways.
+RUBRICS: dict[str, Rubric] = {
+    "default": DEFAULT,
+    "recorded": RECORDED,
+    "twice-the-same-measure-and-penalties": attrs.evolve(
+        DEFAULT,
+        id="exact/1",
+        criteria=(
+            Criterion("closure", 0.5, criteria.closure),
+            Criterion("again", 0.25, criteria.closure),
+            Criterion("severity", 0.25, criteria.severity),
+        ),
+        penalties=(
+            Criterion("reckless", 0.5, criteria.dismissal),
+            Criterion("blame", 0.125, criteria.root_cause),
+        ),
+        bounds=(0.0001, 0.9),
+        digits=2,
+    ),
+    "other-gates": attrs.evolve(
+        DEFAULT,
+        id="exact/2",
+        benign=(),
+        gates=(
+            Gate("ignored", criteria.ignored_incident),
+            Gate("page", criteria.wrong_escalation),
+            Gate("again", criteria.wrong_escalation),
+        ),
+    ),
+}
+
+
+def letters(incident: Incident) -> list[Action]:
+    """Every right answer and the first and last wrong ones, and what else can be done."""
+    answer, topology = incident.truth, incident.topology
+    ends = {topology.names[0], topology.names[-1], *answer.root_causes}
+    remedies = {(one, name) for one in (REMEDIES[0], REMEDIES[-1]) for name in ends}
+    return [
+        *map(ClassifySeverity, SEVERITIES),
+        *(IdentifyRootCause(name) for name in sorted(ends)),
+        *(Escalate(team) for team in topology.teams),
+        *(Remediate(one, name) for one, name in sorted(remedies | answer.remedies)),
+        RequestMoreLogs(topology.names[0]),
+        RequestMoreLogs(None),
+        Malformed("?", "?"),
+        Resolve(),
+        Ignore(),
+    ]
+
+
+def lists_of(incident: Incident, seed: int) -> Iterator[list[Action]]:
+    """All lists of at most two actions; longer ones by chance, most of them without an end."""
+    every = letters(incident)
+    for length in range(3):
+        yield from map(list, product(every, repeat=length))
+    rng = np.random.default_rng(seed)
+    wrong = [one for one in every if isinstance(one, Remediate)] * 3
+    harmless = [
+        one
+        for one in (*every, *wrong)
+        if not isinstance(one, Resolve | Ignore)
+        and not (isinstance(one, Escalate) and one.team not in incident.truth.teams)
+    ]
+    *steps, end = perfect_actions(incident)
+    for number in range(120):
+        middle = some(rng, harmless, int(rng.integers(20)))
+        if number % 2:
+            middle = [*middle[:4], *steps, *middle[4:6]]
+            middle = [middle[at] for at in rng.permutation(len(middle))]
+        yield [*middle, some(rng, [end, end, *some(rng, every, 1)], 1)[0], *some(rng, every, 2)]
+
+
+def some(rng: np.random.Generator, among: Sequence[Action], number: int) -> list[Action]:
+    return [among[at] for at in rng.integers(len(among), size=number)]
+
+
+@attrs.frozen(eq=False)
+class Job:
+    """A batch with its lists, and where the scalar core leaves each of them."""
+
+    incidents: tuple[Incident, ...]
+    lists: tuple[tuple[Action, ...], ...]
+    states: tuple[tuple[State, int], ...]
+
+    def graded(
+        self, rubric: Rubric = DEFAULT, layout: Layout = "batch_major", per_tick: int = 1
+    ) -> BatchGrades:
+        actions = action_array(self.incidents[0].topology, self.lists)
+        given = actions if layout == "batch_major" else actions.T
+        truths = truths_of(self.incidents)
+        return grade_batch(truths, given, rubric, layout=layout, per_tick=per_tick)
+
+
+@attrs.frozen
+class Row:
+    """One grade: floats in hexadecimal, criteria by name where the incident has them."""
+
+    score: str
+    gate: str | None
+    closing: Closing | None
+    ticks: int
+    unplayed: int
+    criteria: dict[str, str]
+
+
+@cache
+def job(batch: str, per_tick: int = 1) -> Job:
+    pairs = [
+        (incident, tuple(listed))
+        for seed, incident in enumerate(BATCHES[batch])
+        for listed in lists_of(incident, seed)
+    ]
+    pairs = [pairs[at] for at in np.random.default_rng(9).permutation(len(pairs))]
+    incidents, lists = zip(*pairs, strict=True)
+    states = tuple(
+        play(incident, listed)
+        if per_tick == 1
+        else play_jointly(incident, [(at // per_tick, one) for at, one in enumerate(listed)])
+        for incident, listed in pairs
+    )
+    return Job(incidents, lists, states)
+
+
+@cache
+def wanted(batch: str, rubric: str = "default", per_tick: int = 1) -> tuple[Row, ...]:
+    """What the scalar grader says of each row."""
+    grades = (
+        grade(state, RUBRICS[rubric], unplayed=left) for state, left in job(batch, per_tick).states
+    )
+    return tuple(
+        Row(
+            one.score.hex() if one.score is not None else "unscored",
+            one.gate,
+            one.closing,
+            one.ticks,
+            one.unplayed,
+            {row.name: row.score.hex() for row in one.criteria},
+        )
+        for one in grades
+    )
+
+
+def rows_of(grades: BatchGrades) -> Iterator[Row]:
+    """The same of a batch."""
+    table = grades.criteria.tolist()
+    for at in range(len(grades)):
+        gate, closing = int(grades.gate[at]), int(grades.closing[at])
+        yield Row(
+            float(grades.scores[at]).hex(),
+            None if gate < 0 else grades.gate_names[gate],
+            None if closing < 0 else CLOSINGS[closing],
+            int(grades.ticks[at]),
+            int(grades.unplayed[at]),
+            {
+                name: one.hex()
+                for name, one in zip(grades.names, table[at], strict=True)
+                if one == one
+            },
+        )
+
+
+def check(grades: BatchGrades, batch: str, rubric: str = "default", per_tick: int = 1) -> None:
+    """Row for row, so that a failure shows the first list that is graded otherwise."""
+    expected = wanted(batch, rubric, per_tick)
+    assert len(grades) == len(expected)
+    for found, right, listed in zip(rows_of(grades), expected, job(batch).lists, strict=True):
+        assert found == right, f"after {listed}"
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_every_short_list_is_graded_as_the_scalar_grader_does(batch: str) -> None:
+    check(job(batch).graded(), batch)
+
+
+@pytest.mark.parametrize("batch", ["benign", "several", "horizons"])
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_whatever_the_rubric(batch: str, rubric: str) -> None:
+    check(job(batch).graded(RUBRICS[rubric]), batch, rubric)
+
+
+@pytest.mark.parametrize("per_tick", [2, 3])
+@pytest.mark.parametrize("batch", ["usual", "closing", "horizons", "silent", "soon-over"])
+def test_whatever_number_of_actions_shares_a_tick(batch: str, per_tick: int) -> None:
+    check(job(batch, per_tick).graded(per_tick=per_tick), batch, per_tick=per_tick)
+
+
+@pytest.mark.parametrize("size", [1, 4, 64])
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_whatever_the_size_of_the_tables(
+    monkeypatch: pytest.MonkeyPatch, rubric: str, size: int
+) -> None:
+    monkeypatch.setattr(plan_module, "TABLE_SIZE", size)
+    check(job("several").graded(RUBRICS[rubric]), "several", rubric)
+
+
+@pytest.mark.parametrize("rows", [3, 7, 500])
+def test_whatever_the_size_of_the_blocks(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    monkeypatch.setattr(batch_module, "BLOCK_BYTES", rows * 23)
+    check(job("horizons").graded(layout="time_major"), "horizons")
+
+
+def columns(truths: Truths, given: Job) -> Ints:
+    actions = action_array(truths.topology, given.lists).astype(np.int16)
+    return np.ascontiguousarray(actions.T)
+
+
+@pytest.mark.parametrize("batch", ["usual", "benign", "several"])
+@pytest.mark.parametrize("rubric", ["default", "recorded", "other-gates"])
+def test_histories_that_are_summed_up_elsewhere_are_graded_alike(batch: str, rubric: str) -> None:
+    given = job(batch)
+    truths = truths_of(given.incidents)
+    # Twelve ticks are all that the horizon lets anybody play.
+    block = Block(truths, slice(0, len(truths)), columns(truths, given)[:12])
+    scores = grade_played(block, 12, RUBRICS[rubric])
+    assert [one.hex() for one in scores.tolist()] == [one.score for one in wanted(batch, rubric)]

@@ -1,0 +1,144 @@
+"""The truths of many incidents: what is read off them, and what is refused."""
+
+import re
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage import (
+    SEVEN_SERVICES,
+    InvalidInput,
+    UnknownName,
+    random_topology,
+)
+from logtriage.generator import draw_incident
+from logtriage.grading import (
+    Truths,
+    truths_of,
+)
+from logtriage.tasks import parse_incident_id
+from tests.grading.test_batch import BENIGN, REAL, refused
+
+
+def test_truths_of_incidents() -> None:
+    truths = truths_of([REAL, BENIGN])
+    assert len(truths) == 2
+    assert truths.severity.tolist() == [0, 2]
+    assert truths.benign.tolist() == [False, True]
+    assert truths.root_causes[0].nonzero()[0].tolist() == [SEVEN_SERVICES.index("user-db")]
+    assert truths.teams[0].nonzero()[0].tolist() == [SEVEN_SERVICES.teams.index("dba-team")]
+    assert truths.remedies[0].nonzero()[0].tolist() == [4 * 7 + SEVEN_SERVICES.index("user-db")]
+    assert truths.remedies.shape == (2, 35)
+    assert truths.horizon.tolist() == [12, 12]
+    assert truths.take([1, 0, 1]).benign.tolist() == [True, False, True]
+    for array in (truths.severity, truths.teams):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_truths_need_one_topology() -> None:
+    with refused("truths_of needs at least one incident: its topology is the batch's"):
+        truths_of([])
+    number = parse_incident_id("single_crash-v1/test/0")
+    other = draw_incident(number.task, number, random_topology(1, 9))
+    with refused(
+        f"incidents[1] ({other.id}) is of topology 'random-1-9', those before of "
+        "'seven-services'; a batch has one: grade them apart"
+    ):
+        truths_of([REAL, other])
+
+
+def test_an_equal_topology_is_the_same() -> None:
+    copy = attrs.evolve(BENIGN, topology=attrs.evolve(SEVEN_SERVICES))
+    assert copy.topology is not BENIGN.topology
+    assert truths_of([REAL, copy]).benign.tolist() == [False, True]
+
+
+def test_a_truth_beyond_the_topology_is_refused() -> None:
+    truth = attrs.evolve(REAL.truth, teams=frozenset({"pay-team"}))
+    with refused(
+        "unknown team 'pay-team'; known: sre-team, backend-team, dba-team, security-team",
+        UnknownName,
+    ):
+        truths_of([attrs.evolve(REAL, truth=truth)])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"severity": np.array([0.5, 1])}, "expected an array of integers, got one of float64"),
+        ({"severity": np.array([0, 3])}, "severity[1]: 3 is out of range, expected -1 to 2"),
+        ({"severity": np.array([-2, 3])}, "severity[0]: -2 is out of range, expected -1 to 2"),
+        ({"horizon": np.array([12, -1])}, "horizon[1]: -1 is out of range, expected 0 or more"),
+        ({"remedies": np.ones((2, 35))}, "expected an array of bool, got one of float64"),
+    ],
+)
+def test_arrays_that_are_no_truths(changes: dict[str, Any], message: str) -> None:
+    truths = truths_of([REAL, BENIGN])
+    with refused(message):
+        attrs.evolve(truths, **changes)
+
+
+@pytest.mark.parametrize(
+    ("field", "shape", "wanted"),
+    [
+        ("root_causes", (2, 6), (2, 7)),
+        ("teams", (2, 3), (2, 4)),
+        ("remedies", (35,), (2, 35)),
+        ("horizon", (3,), (2,)),
+        ("wrong_page", (2, 1), (2,)),
+        ("ignore_only_p1", (1,), (2,)),
+    ],
+)
+def test_arrays_of_another_shape_are_refused(
+    field: str, shape: tuple[int, ...], wanted: tuple[int, ...]
+) -> None:
+    truths = truths_of([REAL, BENIGN])
+    with refused(
+        f"{field}: shape {shape}, expected {wanted} for 2 incidents of topology 'seven-services'"
+    ):
+        changes: dict[str, Any] = {field: np.ones(shape, getattr(truths, field).dtype)}
+        attrs.evolve(truths, **changes)
+
+
+@pytest.mark.parametrize(
+    ("shape", "wanted"), [((), "shape (), expected (0,) for 0"), ((2, 1), "expected (2,) for 2")]
+)
+def test_severities_have_one_dimension(shape: tuple[int, ...], wanted: str) -> None:
+    truths = truths_of([REAL, BENIGN])
+    with pytest.raises(InvalidInput, match=f"^severity: .*{re.escape(wanted)} incidents"):
+        attrs.evolve(truths, severity=np.zeros(shape, np.int8))
+
+
+@pytest.mark.parametrize("horizon", [[7], [1, 1], [9, 2, 9, 0, 3], [3, 1, 2, 0], [1000, 3, 1000]])
+def test_horizons_are_the_distinct_ones_in_order(horizon: list[int]) -> None:
+    truths = truths_of(attrs.evolve(REAL, horizon=one) for one in horizon)
+    assert truths.horizons == tuple(sorted(set(horizon)))
+    assert all(type(one) is int for one in truths.horizons)
+    assert [truths.horizons[at] for at in truths.horizon_slot] == horizon
+    assert truths.narrow_horizon.tolist() == horizon
+    unsigned = attrs.evolve(truths, horizon=np.array(horizon, np.uint64))
+    assert unsigned.horizons == truths.horizons
+
+
+def test_arrays_of_truths_are_as_narrow_as_said() -> None:
+    """The documented types: a million truths should not cost eight bytes a number."""
+    truths = truths_of([REAL, BENIGN])
+    assert truths.severity.dtype == np.int8
+    assert truths.horizon.dtype == np.int32
+    assert truths.narrow_horizon.dtype == np.uint8
+    assert truths.severity_or_far.dtype == np.uint8
+    assert truths.accepted_roots.dtype == np.int8
+    long = truths_of([attrs.evolve(REAL, horizon=256)])
+    assert long.narrow_horizon.dtype == np.uint16
+
+
+def test_truths_have_the_usual_closing_rules_if_none_are_given() -> None:
+    full = truths_of([REAL])
+    bare = Truths(
+        full.topology, full.severity, full.root_causes, full.teams, full.remedies, full.horizon
+    )
+    assert bare.wrong_page.tolist() == [True]
+    assert bare.ignore_only_p1.tolist() == [False]
