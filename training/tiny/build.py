@@ -1,6 +1,5 @@
 """From settings to a model directory."""
 
-import os
 import tempfile
 import time
 from pathlib import Path
@@ -76,9 +75,7 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
         rows = labelled(tokenizer, said)
         model = build_model(tokenizer, SIZES[settings.size], settings.seed)
         made = Path(folder, "model")
-        loss = warm_start(
-            model, tokenizer, rows, settings, Path(folder, "trainer"), [_Bar(bar)]
-        )
+        loss = warm_start(model, rows, settings, Path(folder, "trainer"), [_Bar(bar)])
         model.save_pretrained(made)
         tokenizer.save_pretrained(made)
         about = {
@@ -87,7 +84,7 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
             "split": TRAIN_SPLIT,
             "parameters": model.num_parameters(),
             "vocabulary": len(tokenizer),
-            "tokens_per_demonstration": sum(rows["length"]) / len(rows),
+            "tokens_per_demonstration": sum(map(len, rows["input_ids"])) / len(rows),
             "loss": loss,
             "seconds": time.perf_counter() - started,
             "machine": machine(LIBRARIES),
@@ -95,4 +92,4 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
         save_json(made / ABOUT, about)
         if out.exists():
             out.rmdir()
-        os.replace(made, out)
+        made.replace(out)
