@@ -13,6 +13,7 @@ from training.grpo.credit import by_token, returns_to_go, turn_advantages
 from training.grpo.environment import RemoteTrainingEnv, Stopwatch, TrainingEnv
 from training.grpo.record import Episode, episode_of
 from training.grpo.settings import Settings
+from training.grpo.turns import Turns
 
 #: Is told of the episodes of a step, those of all processes, on the main one.
 Told = Callable[[Sequence[Episode]], None]
@@ -38,10 +39,16 @@ class TriageTrainer(GRPOTrainer):
         self.times = Times()
         self.settings = settings
         self._told = told
+        self._turns: Turns | None = None
         super().__init__(
             environment_factory=self._environment,  # has the reward: the grade
             **arguments,
         )
+        # Several processes must call the model equally often, which theirs would not.
+        alone = self.accelerator.num_processes == 1
+        if alone and settings.vllm == "off" and settings.top_p == 1.0:
+            limit = min(settings.turn_tokens, settings.completion_tokens)
+            self._turns = Turns(frozenset(self.eos_token_ids), limit, settings.temperature)
 
     def _environment(self) -> TrainingEnv:
         url = self.settings.env_url
@@ -68,13 +75,23 @@ class TriageTrainer(GRPOTrainer):
         with self.times.step:
             return super().training_step(*arguments, **named)
 
+    def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
+        """TRL's loss, on as many columns as the episodes of this backward pass fill."""
+        loss: Tensor = super()._compute_loss(model, trimmed(inputs))
+        return loss
+
     def _generate_single_turn(self, *arguments: Any, **named: Any) -> Any:
         for env in self.environments or ():
             env._begin_turn()
         with self.times.generation:
-            return super()._generate_single_turn(*arguments, **named)
+            if self._turns is None:
+                return super()._generate_single_turn(*arguments, **named)
+            prompts = arguments[0] if arguments else named["prompt_ids"]
+            return self._turns.replies(self.model, prompts), None
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+        if self._turns is not None:
+            self._turns.forget()
         with self.times.rollout:
             output: dict[str, Any] = super()._generate_and_score_completions(inputs)
             if self.settings.reward == "step":
@@ -91,6 +108,24 @@ class TriageTrainer(GRPOTrainer):
         if "tool_mask" in output:
             mask = mask * output["tool_mask"]
         return by_token(advantages[first : first + len(mine)], mask)
+
+
+def trimmed(inputs: dict[str, Any]) -> dict[str, Any]:
+    """A batch without the columns that are padding in all of its rows.
+
+    Episodes of a step are padded to the longest of all; some are ten times as long as others.
+    """
+    prompt, completion = inputs["prompt_mask"], inputs["completion_mask"]
+    before, after = int(prompt.sum(dim=1).max()), int(completion.sum(dim=1).max())
+    result = dict(inputs)
+    for name, value in inputs.items():
+        if not isinstance(value, Tensor) or value.ndim != 2:
+            continue
+        if name.startswith("prompt_"):
+            result[name] = value[:, value.shape[1] - before :]  # these are padded on the left
+        elif value.shape == completion.shape:
+            result[name] = value[:, :after]
+    return result
 
 
 def _returns(env: TrainingEnv) -> list[float]:

@@ -41,8 +41,8 @@ class _Bar(TrainerCallback):  # type: ignore[misc, unused-ignore]
         self._progress.update(self._task, completed=state.global_step, total=state.max_steps)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:  # noqa: ARG002
-        if "loss" in logs:
-            told = f"learning, loss {float(logs['loss']):.3f}"
+        if "said" in logs:
+            told = f"learning, loss {float(logs['said']):.3f}"
             self._progress.update(self._task, description=told)
 
 
@@ -75,7 +75,7 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
         rows = labelled(tokenizer, said)
         model = build_model(tokenizer, SIZES[settings.size], settings.seed)
         made = Path(folder, "model")
-        loss = warm_start(model, rows, settings, Path(folder, "trainer"), [_Bar(bar)])
+        losses = warm_start(model, rows, settings, Path(folder, "trainer"), [_Bar(bar)])
         model.save_pretrained(made)
         tokenizer.save_pretrained(made)
         about = {
@@ -85,7 +85,7 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
             "parameters": model.num_parameters(),
             "vocabulary": len(tokenizer),
             "tokens_per_demonstration": sum(map(len, rows["input_ids"])) / len(rows),
-            "loss": loss,
+            "losses": losses,
             "seconds": time.perf_counter() - started,
             "machine": machine(LIBRARIES),
         }

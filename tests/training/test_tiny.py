@@ -1,0 +1,193 @@
+"""The small model from nothing: its tokenizer, its demonstrations, its warm start."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from trl.chat_template_utils import is_chat_template_prefix_preserving, parse_response
+
+import logtriage as lt
+from logtriage.adapters.conversations import actions_of_conversation
+from logtriage.adapters.tools import call_from_action
+from logtriage.adapters.trl import TriageEnv
+from logtriage.evaluation import play_episode
+from logtriage.parsing import action_to_wire
+from logtriage.registry import make_policy
+from training.evaluate import held_out
+from training.language.loading import load_model, load_tokenizer
+from training.tiny import build as building
+from training.tiny.__main__ import main
+from training.tiny.demonstrations import TASKS, demonstration, demonstration_ids
+from training.tiny.settings import Settings, Size
+from training.tiny.tokenizer import ASSISTANT, PAD, answer_words, build_tokenizer
+from training.tiny.warm_start import IGNORED, labelled
+
+ID = "cascading_failure-v1/train/42"
+
+
+@pytest.fixture(scope="module")
+def said() -> list[list[dict[str, Any]]]:
+    return [demonstration(one, 200, 0) for one in demonstration_ids(12)]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(said: list[list[dict[str, Any]]]) -> Any:
+    return build_tokenizer(said, 2048)
+
+
+# -- the tokenizer --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("around", ["{}", "+4s ERROR {}: late", "team: {}, other", '"{}"}}'])
+def test_an_answer_is_one_token_where_it_is_read_and_where_it_is_said(
+    tokenizer: Any, around: str
+) -> None:
+    for word in answer_words():
+        (own,) = tokenizer.encode(word)
+        assert own in tokenizer.encode(around.format(word))
+
+
+def test_a_word_within_a_word_is_no_answer(tokenizer: Any) -> None:
+    (own,) = tokenizer.encode("all")
+    assert own not in tokenizer.encode("3 failed calls")
+
+
+@pytest.mark.parametrize("text", ["p99 1657 ms", "ünïcödé 漢字 \x00\t", "9" * 50, "<|user", ""])
+def test_any_text_comes_back(tokenizer: Any, text: str) -> None:
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+def test_hundreds_stand_apart_from_thousands(tokenizer: Any) -> None:
+    read = [tokenizer.decode([one]) for one in tokenizer.encode("p99 12657 ms")]
+    assert "".join(read) == "p99 12657 ms"
+    assert not any("2" in one and "6" in one for one in read)
+
+
+def test_its_template_can_be_continued_and_read_back(tokenizer: Any) -> None:
+    assert is_chat_template_prefix_preserving(tokenizer)
+    before = tokenizer.encode(ASSISTANT)
+    incident = lt.make_incident(ID)
+    for action in play_episode(incident, make_policy("expert")(incident)).actions:
+        name, arguments = call_from_action(action)
+        call = {"type": "function", "function": {"name": name, "arguments": arguments}}
+        message = {"role": "assistant", "content": "", "tool_calls": [call]}
+        ids = tokenizer.apply_chat_template([message], return_dict=False)
+        assert parse_response(tokenizer, ids[len(before) :], prefix=before) == message
+
+
+def test_rules_and_tools_cost_nothing(tokenizer: Any, said: list[list[dict[str, Any]]]) -> None:
+    user = said[0][1]
+    shown = tokenizer.apply_chat_template(said[0][:2], tokenize=False, tools=[])
+    assert shown == f"<|user|>{user['content']}<|end|>"
+
+
+# -- demonstrations -------------------------------------------------------------------
+
+
+def test_demonstrations_are_of_train_and_of_every_task() -> None:
+    ids = demonstration_ids(10)
+    assert len(set(ids)) == 10
+    assert {one.split("/")[0] for one in ids} == set(TASKS)
+    assert {one.split("/")[1] for one in ids} == {"train"}
+
+
+def test_a_demonstration_is_what_the_environment_of_training_says() -> None:
+    first, *rest = demonstration(ID, 300, 5)[1:]
+    env = TriageEnv()
+    assert env.reset(incident=ID, prompt=[{"role": "system", "content": ""}]) == first["content"]
+    for called, answered in zip(rest[:-1:2], rest[1::2], strict=True):
+        (call,) = called["tool_calls"]
+        told = getattr(env, call["function"]["name"])(**call["function"]["arguments"])
+        assert told == answered["content"]
+    assert rest[-1] == {"role": "assistant", "content": ""}
+    assert "closed" in rest[-2]["content"]
+
+
+def test_without_slips_the_expert_is_heard_and_slips_are_the_seeds() -> None:
+    incident = lt.make_incident(ID)
+    expert = play_episode(incident, make_policy("expert")(incident)).actions
+    wires = actions_of_conversation(demonstration(ID, 0, 0), incident.topology)
+    kept = [{k: v for k, v in action_to_wire(one).items() if k != "confidence"} for one in expert]
+    assert wires == kept
+    assert demonstration(ID, 500, 1) == demonstration(ID, 500, 1)
+    assert demonstration(ID, 500, 1) != demonstration(ID, 500, 2)
+
+
+# -- the warm start -------------------------------------------------------------------
+
+
+def test_only_what_the_assistant_said_is_learnt(
+    tokenizer: Any, said: list[list[dict[str, Any]]]
+) -> None:
+    row = labelled(tokenizer, said[:1])[0]
+    learnt = [one for one in row["labels"] if one != IGNORED]
+    calls = [message for message in said[0] if message["role"] == "assistant"]
+    text = tokenizer.apply_chat_template(calls, tokenize=False).replace(ASSISTANT, "")
+    assert tokenizer.decode(learnt) == text
+    assert len(row["labels"]) == len(row["input_ids"])
+
+
+SMALL = Settings(size="nano", vocab=1024, episodes=9, batch=3, epochs=12, lr=3e-3)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("models") / "nano"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(building.SIZES, "nano", Size(32, 2, 2))
+        building.build(SMALL, out, "the command")
+    return out
+
+
+def test_what_is_built_is_a_model_like_any_other(built: Path) -> None:
+    tokenizer, model = load_tokenizer(str(built)), load_model(str(built))
+    assert tokenizer.pad_token == PAD
+    assert tokenizer.response_template
+    played = held_out(model, tokenizer, "single_crash-v1", 2, max_new_tokens=4)
+    assert all(one.score is not None for one in played.grades)
+    about = json.loads((built / building.ABOUT).read_text())
+    assert about["command"] == "the command"
+    assert about["settings"]["seed"] == 0
+    assert about["parameters"] == sum(one.numel() for one in model.parameters())
+    assert [one.name for one in built.parent.iterdir()] == [built.name]  # no left-overs
+
+
+def test_it_learns(built: Path) -> None:
+    """Far below the loss of one who guesses evenly, within three dozen steps."""
+    about = json.loads((built / building.ABOUT).read_text())
+    even = torch.log(torch.tensor(about["vocabulary"])).item()
+    assert about["losses"][0] > 0.9 * even
+    assert about["losses"][-1] < 0.75 * even
+
+
+def test_a_directory_with_something_in_it_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine").write_text("mine")
+    with pytest.raises(SystemExit):
+        main(["--output-dir", str(tmp_path), "--episodes", "3"])
+    assert "not an empty directory" in capsys.readouterr().err
+    assert [one.name for one in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> None:
+        raise RuntimeError("stop")
+
+    monkeypatch.setattr(building, "warm_start", fails)
+    with pytest.raises(RuntimeError, match="stop"):
+        building.build(SMALL, tmp_path / "out", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--slips", "1001"), ("--size", "huge"), ("--lr", "0")]
+)
+def test_settings_that_make_no_sense_are_refused(
+    option: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["--output-dir", str(tmp_path / "out"), option, value])
+    assert option.strip("-") in capsys.readouterr().err

@@ -1,0 +1,70 @@
+"""Generation that reads each turn once.
+
+TRL gives the whole conversation to ``model.generate`` in every turn, which reads all of it
+again and puts the cache of keys and values together anew for each token. Here one batch
+lives as long as its episodes; what was read stays read.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from training.language.generation import Batch
+
+
+class Turns:
+    """The episodes of one rollout, as far as the model read them.
+
+    Args:
+        stops: the tokens that end a reply.
+        limit: the most tokens a reply.
+        temperature: of sampling, above 0.
+    """
+
+    def __init__(self, stops: frozenset[int], limit: int, temperature: float) -> None:
+        self._stops = stops
+        self._limit = limit
+        self._temperature = temperature
+        self._batch: Batch | None = None
+
+    def forget(self) -> None:
+        """Read everything anew: the weights have changed, or other episodes begin."""
+        self._batch = None
+
+    def replies(self, model: Any, prompts: Sequence[Sequence[int]]) -> list[list[int]]:
+        """A sampled reply to each conversation, from torch's own draws.
+
+        Conversations that go on from the last turn's are recognised; those that are
+        missing are over.
+        """
+        rows = None if self._batch is None else continued(self._batch.ids, prompts)
+        if self._batch is None or rows is None:
+            self._batch = Batch(model, len(prompts), self._stops)
+            rows = list(range(len(prompts)))
+        self._batch.select(rows)
+        for row, prompt in enumerate(prompts):
+            self._batch.append(row, prompt[len(self._batch.ids[row]) :])
+        draws = torch.rand(len(prompts), self._limit, dtype=torch.float64).numpy()
+        training = model.training
+        model.eval()
+        try:
+            return self._batch.reply(
+                draws, limits=[self._limit] * len(prompts), temperature=self._temperature
+            )
+        finally:
+            model.train(training)
+
+
+def continued(held: Sequence[list[int]], prompts: Sequence[Sequence[int]]) -> list[int] | None:
+    """For each prompt the row, in order, that it begins with; None if there is none for one."""
+    rows: list[int] = []
+    at = 0
+    for prompt in prompts:
+        while at < len(held) and list(prompt[: len(held[at])]) != held[at]:
+            at += 1
+        if at == len(held):
+            return None
+        rows.append(at)
+        at += 1
+    return rows
