@@ -41,13 +41,13 @@ def acting_tokenizer() -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def acting_model(seed: int = 0) -> Qwen2ForCausalLM:
-    """A Qwen2 from scratch of 2 layers and 32 columns."""
+def acting_model(seed: int = 0, width: int = 32) -> Qwen2ForCausalLM:
+    """A Qwen2 from scratch of 2 layers."""
     tokenizer = acting_tokenizer()
     torch.manual_seed(seed)
     config = Qwen2Config(
         vocab_size=len(tokenizer),
-        hidden_size=32,
+        hidden_size=width,
         intermediate_size=64,
         num_hidden_layers=2,
         num_attention_heads=2,
@@ -59,8 +59,8 @@ def acting_model(seed: int = 0) -> Qwen2ForCausalLM:
     return Qwen2ForCausalLM(config)
 
 
-def save_acting(folder: Path) -> Path:
+def save_acting(folder: Path, width: int = 32) -> Path:
     """Write both as a model directory."""
     acting_tokenizer().save_pretrained(folder)
-    acting_model().save_pretrained(folder)
+    acting_model(width=width).save_pretrained(folder)
     return folder

@@ -29,7 +29,7 @@ ID = "cascading_failure-v1/train/42"
 
 @pytest.fixture(scope="module")
 def said() -> list[list[dict[str, Any]]]:
-    return [demonstration(one, 200, 0) for one in demonstration_ids(12)]
+    return [demonstration(one, 200, 300, 0) for one in demonstration_ids(12)]
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_demonstrations_are_of_train_and_of_every_task() -> None:
 
 
 def test_a_demonstration_is_what_the_environment_of_training_says() -> None:
-    first, *rest = demonstration(ID, 300, 5)[1:]
+    first, *rest = demonstration(ID, 300, 300, 5)[1:]
     env = TriageEnv()
     assert env.reset(incident=ID, prompt=[{"role": "system", "content": ""}]) == first["content"]
     for called, answered in zip(rest[:-1:2], rest[1::2], strict=True):
@@ -108,11 +108,21 @@ def test_a_demonstration_is_what_the_environment_of_training_says() -> None:
 def test_without_slips_the_expert_is_heard_and_slips_are_the_seeds() -> None:
     incident = lt.make_incident(ID)
     expert = play_episode(incident, make_policy("expert")(incident)).actions
-    wires = actions_of_conversation(demonstration(ID, 0, 0), incident.topology)
+    wires = actions_of_conversation(demonstration(ID, 0, 0, 0), incident.topology)
     kept = [{k: v for k, v in action_to_wire(one).items() if k != "confidence"} for one in expert]
     assert wires == kept
-    assert demonstration(ID, 500, 1) == demonstration(ID, 500, 1)
-    assert demonstration(ID, 500, 1) != demonstration(ID, 500, 2)
+    assert demonstration(ID, 500, 0, 1) == demonstration(ID, 500, 0, 1)
+    assert demonstration(ID, 500, 0, 1) != demonstration(ID, 500, 0, 2)
+
+
+def test_one_who_pages_nobody_does_all_the_rest_in_time() -> None:
+    incident = lt.make_incident(ID)
+    bold, shy = (
+        actions_of_conversation(demonstration(ID, 0, share, 0), incident.topology)
+        for share in (0, 1000)
+    )
+    assert shy == [one for one in bold if one["action_type"] != "escalate"]
+    assert len(shy) == len(bold) - 1
 
 
 # -- the warm start -------------------------------------------------------------------

@@ -44,9 +44,10 @@ class TriageTrainer(GRPOTrainer):
             environment_factory=self._environment,  # has the reward: the grade
             **arguments,
         )
-        # Several processes must call the model equally often, which theirs would not.
-        alone = self.accelerator.num_processes == 1
-        if alone and settings.vllm == "off" and settings.top_p == 1.0:
+        # Several processes must call the model equally often, which theirs would not; and
+        # bitsandbytes repacks weights for a CPU in a way that has no gradient.
+        simple = self.accelerator.num_processes == 1 and not settings.load_in_4bit
+        if simple and settings.vllm == "off" and settings.top_p == 1.0:
             limit = min(settings.turn_tokens, settings.completion_tokens)
             self._turns = Turns(frozenset(self.eos_token_ids), limit, settings.temperature)
 

@@ -10,8 +10,8 @@ and leaves the words around them alone; without that page, it begins one. Writes
 import argparse
 import csv
 import io
-import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,12 +21,12 @@ from matplotlib.figure import Figure
 from logtriage.roles import ROLE_SPLITS
 from logtriage.tasks import TASKS
 from training.common.files import replace, save_text
+from training.common.pages import renew
 from training.marl import figures
 from training.marl.runs import Group, Written
 from training.marl.tables import BLOCKS
 
 PAGE: Final = "role-splits.md"
-BLOCK: Final = re.compile(r"<!-- (?P<name>[\w-]+) -->\n.*?<!-- /(?P=name) -->", re.DOTALL)
 _COLORS: Final = dict(zip(ROLE_SPLITS, ("#777777", "#4f772d", "#1b6ca8", "#c8553d"), strict=True))
 _TASKS: Final = [task.id for task in TASKS]
 _SPLITS: Final = list(ROLE_SPLITS)
@@ -39,19 +39,7 @@ def write_up(runs: Sequence[Written], to: Path) -> None:
         Group(tuple(run for run in runs if run.group == key))
         for key in dict.fromkeys(run.group for run in runs)
     ]
-    page = to / PAGE
-    old = page.read_text("utf-8") if page.exists() else "# Role splits\n" + "".join(
-        f"\n<!-- {name} -->\n<!-- /{name} -->\n" for name in BLOCKS
-    )  # fmt: skip
-
-    def renewed(found: re.Match[str]) -> str:
-        make = BLOCKS.get(found["name"])
-        if make is None:
-            return found[0]
-        body = "\n".join(make(groups))
-        return f"<!-- {found['name']} -->\n{body}\n<!-- /{found['name']} -->"
-
-    save_text(page, BLOCK.sub(renewed, old))
+    renew(to / PAGE, "Role splits", {name: partial(make, groups) for name, make in BLOCKS.items()})
     save_text(to / "role-splits.csv", _table(runs))
     replace(to / "role-splits.png", lambda where: _draw(groups, where))
 

@@ -15,12 +15,10 @@ from logtriage.errors import LogTriageError
 from training.common.files import machine, save_json
 from training.tiny.demonstrations import Conversation, demonstration, demonstration_ids
 from training.tiny.model import build_model
-from training.tiny.settings import SIZES, TRAIN_SPLIT, Settings
+from training.tiny.settings import ABOUT, SIZES, TRAIN_SPLIT, Settings
 from training.tiny.tokenizer import build_tokenizer
 from training.tiny.warm_start import labelled, warm_start
 
-#: Beside the weights: how they came about.
-ABOUT: Final = "tiny.json"
 LIBRARIES: Final = ("torch", "transformers", "trl", "numpy")
 #: Conversations that a tokenizer is trained on: more add no phrase.
 READ: Final = 600
@@ -68,7 +66,7 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
     with bar, tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
         ids = demonstration_ids(settings.episodes)
         said: list[Conversation] = [
-            demonstration(one, settings.slips, settings.seed)
+            demonstration(one, settings.slips, settings.shy, settings.seed)
             for one in bar.track(ids, description="demonstrations")
         ]
         tokenizer = build_tokenizer(said[:READ], settings.vocab)

@@ -8,6 +8,8 @@ from logtriage.policies.noisy import WHOLE
 
 #: Where demonstrations come from; evaluation never draws from it.
 TRAIN_SPLIT: Final = "train"
+#: Beside the weights: how they came about.
+ABOUT: Final = "tiny.json"
 
 
 @attrs.frozen
@@ -19,7 +21,7 @@ class Size:
     heads: int
 
 
-#: By name; with 2,048 tokens they have 0.2, 0.8, 1.8, 22 and 87 million parameters.
+#: By name; with 2,048 tokens they have 0.2, 0.8, 1.9, 22 and 72 million parameters.
 SIZES: Final = {
     "nano": Size(64, 2, 2),
     "micro": Size(128, 3, 4),
@@ -39,6 +41,8 @@ class Settings:
         episodes: demonstrations, spread evenly over the v1 tasks.
         slips: how many of 1,000 actions the noisy expert draws anew, among those of the
             same kind.
+        shy: in how many of 1,000 demonstrations the expert pages nobody, so that a model has
+            seen both.
         epochs: how often each demonstration is seen.
         batch: demonstrations in a step.
         screens: the weight of a token of a screen in the loss; one that is said has 1.
@@ -54,9 +58,12 @@ class Settings:
         metadata={"choices": tuple(SIZES)},
     )
     vocab: int = attrs.field(default=2048, validator=attrs.validators.ge(512))
-    episodes: int = attrs.field(default=4_500, validator=attrs.validators.ge(3))
+    episodes: int = attrs.field(default=3_200, validator=attrs.validators.ge(3))
     slips: int = attrs.field(
         default=150, validator=[attrs.validators.ge(0), attrs.validators.le(WHOLE)]
+    )
+    shy: int = attrs.field(
+        default=300, validator=[attrs.validators.ge(0), attrs.validators.le(WHOLE)]
     )
     epochs: int = attrs.field(default=1, validator=attrs.validators.ge(1))
     batch: int = attrs.field(default=4, validator=attrs.validators.ge(1))

@@ -50,8 +50,8 @@ class ReadingTrainer(Trainer):  # type: ignore[misc, unused-ignore]
     """A trainer of one row at a time, without padding, that weighs what is read and said.
 
     What the assistant said counts whole, screens by ``weight``. A model that foretells
-    screens, which repeat names and lines, learns to copy; from answers alone, one token in
-    fifteen, that takes several times as many episodes.
+    screens, which repeat names and lines, learns to copy; answers alone, one token in
+    fifteen, teach it that slowly.
     """
 
     def __init__(self, weight: float, **arguments: Any) -> None:
