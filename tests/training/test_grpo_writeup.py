@@ -51,8 +51,15 @@ def test_the_model_card_has_the_results(out: Path) -> None:
     results = json.loads((out / "results.json").read_text())
     card = (out / "README.md").read_text()
     assert card.startswith("---\n")
-    for word in ("base_model", "library_name: transformers", TASK):
+    for word in (
+        "`model`, trained to triage",
+        "library_name: transformers",
+        TASK,
+        "| `seed` | `7` |",
+    ):
         assert word in card
+    assert str(out.parent) not in card  # nobody else has that directory
+    assert "base_model" not in card  # it is on no hub
     grade = results["agents"][1]["tasks"][TASK]["grade"]
     assert f"{grade['mean']:.3f}" in card
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from huggingface_hub import EvalResult, ModelCardData
@@ -45,7 +46,7 @@ def card(
         library: that loads the model, ``transformers`` or ``peft``.
         license_id: of the weights, as the hub names it; None says nothing.
     """
-    hub = _HUB_NAME.fullmatch(base_model) is not None and not base_model.startswith(".")
+    hub = _HUB_NAME.fullmatch(base_model) is not None and not Path(base_model).exists()
     base = base_model if hub else base_model.rstrip("/").rpartition("/")[2]
     front = ModelCardData(
         model_name=name,
@@ -65,7 +66,7 @@ def card(
             f"logtriage {results['logtriage']} by tool calls.",
             f"\n## Data\n\n{data}",
             "\n## Hyper-parameters\n\n| setting | value |\n| --- | --- |",
-            *(f"| `{key}` | `{value}` |" for key, value in settings.items()),
+            *(f"| `{key}` | `{value}` |" for key, value in settings.items() if key != "model"),
             f"\n## Results\n\nHeld-out incidents of split `{results['split']}`, which "
             "training never draws. Mean grade in [0, 1] with its 95 % bootstrap interval over "
             "incidents; the same incidents for every agent. Unscored episodes are counted, and "

@@ -120,11 +120,11 @@ def _behaviour(runs: Sequence[Written]) -> Iterable[str]:
 
 def _time(runs: Sequence[Written]) -> Iterable[str]:
     yield from _head("seed", "warm start", "GRPO steps", "a step", "generation", "update",
-                     "environment", "evaluations")  # fmt: skip
+                     "environment", "an evaluation")  # fmt: skip
     for run in runs:
         spent = run.about["step_seconds"]
         whole = spent["seconds"]
-        played = sum(agent["seconds"] for agent in run.results["agents"][:2])
+        played = run.results["agents"][1]["seconds"]  # of the model after training
         started = "-" if run.began is None else f"{run.began['seconds'] / 60:.1f} min"
         yield (
             f"| {run.seed} | {started} | {len(run.steps)} in {whole / 60:.1f} min | "
