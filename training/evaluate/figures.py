@@ -52,15 +52,26 @@ def figures(attempts: Attempts) -> dict[str, Any]:
         "grade": interval(means(attempts)),
         "solved": _mean(_score(one) >= SOLVED for one in scored),
         "gated": _mean(one.gate is not None for one in scored),
+        "paged": _mean(bool(one.facts.pages) for one in states),
         "mis_page": _mean(one.facts.wrong_pages > 0 for one in states),
         "out_of_time": _mean(one.closing is Closing.OUT_OF_TIME for one in states),
         "malformed": _mean(
             sum(type(action).__name__ == "Malformed" for action in one.actions) for one in scored
         ),
         "ticks": _mean(one.ticks for one in scored),
+        "criteria": _criteria(scored),
         "pass_at_k": _passed(attempts, pass_at_k),
         "pass_hat_k": _passed(attempts, pass_hat_k),
     }
+
+
+def _criteria(grades: Sequence[Grade]) -> dict[str, float]:
+    """The mean score of each criterion by name, before any gate, where there is one."""
+    scores: dict[str, list[float]] = {}
+    for grade in grades:
+        for row in grade.criteria:
+            scores.setdefault(row.name, []).append(row.score)
+    return {name: fmean(found) for name, found in scores.items()}
 
 
 def breakdown(attempts: Attempts, key: Callable[[str], str]) -> dict[str, dict[str, Any]]:
