@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from logtriage.adapters.endpoint import ChatEndpoint
 from logtriage.adapters.toolchat import ToolChatPolicies
 from logtriage.evaluation import record_episode, record_joint_episode
 from logtriage.generator import make_incident
@@ -23,6 +22,9 @@ from training.language.chat import Chat
 from training.language.episodes import SAMPLE, Decoding, OnProgress
 from training.language.loading import load_model, load_tokenizer
 from training.language.policy import TextModel
+
+if TYPE_CHECKING:
+    from logtriage.adapters.endpoint import ChatEndpoint
 
 LOCAL: Final = "hf:"
 ENDPOINT: Final = "openai:"
@@ -105,7 +107,9 @@ def _endpoint(
     return attrs.evolve(found, how={**found.how, **how, **used, "cost": cost})
 
 
-def _ask(policy: str, settings: Settings, sample: int) -> ChatEndpoint:
+def _ask(policy: str, settings: Settings, sample: int) -> "ChatEndpoint":
+    from logtriage.adapters.endpoint import ChatEndpoint  # needs the extra openai
+
     return ChatEndpoint(
         policy.removeprefix(ENDPOINT),
         base_url=settings.base_url or None,

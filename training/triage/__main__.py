@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from logtriage.actions import Action, Malformed, describe
-from logtriage.adapters.endpoint import ChatEndpoint
 from logtriage.adapters.toolchat import ToolChatPolicy
 from logtriage.codec import load_topology
 from logtriage.errors import InvalidInput, LogTriageError
@@ -72,6 +71,8 @@ def make_player(policy: str, incident: Incident, base_url: str | None = None) ->
         chat = Chat(load_tokenizer(path))
         return ModelPolicy(load_model(path), chat, Decoding(), incident.rubric, incident.id)
     if policy.startswith(ENDPOINT):
+        from logtriage.adapters.endpoint import ChatEndpoint  # needs the extra openai
+
         ask = ChatEndpoint(policy.removeprefix(ENDPOINT), base_url=base_url, temperature=0.0)
         return ToolChatPolicy(ask.with_tools, incident.rubric)
     if policy == "oracle":
