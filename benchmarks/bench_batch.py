@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.workload import V1_TASKS
 from logtriage import (
     SEVEN_SERVICES,
     Action,
@@ -24,6 +23,7 @@ from logtriage import (
 from logtriage.grading import action_array, grade_actions, grade_batch, truths_of
 from logtriage.grading.batch import LAYOUTS, Truths
 from logtriage.policies import perfect_actions
+from logtriage.tasks import DRAWN_TASKS
 
 Benchmark = Any
 
@@ -41,7 +41,7 @@ def drawn() -> tuple[tuple[Incident, ...], tuple[tuple[Action, ...], ...]]:
     every = all_actions(SEVEN_SERVICES)
     harmless = [one for one in every[:-2] if not isinstance(one, Escalate)]
     incidents, lists = [], []
-    for task in V1_TASKS:
+    for task in DRAWN_TASKS:
         for one in map(make_incident, incident_ids(task, "test", DRAWN // 3)):
             *steps, last = perfect_actions(one)
             wasted = [harmless[i] for i in rng.integers(len(harmless), size=LENGTH)]

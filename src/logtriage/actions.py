@@ -218,6 +218,15 @@ def action_value(action: Action) -> str | None:
             return None
 
 
+def signed(action: Action, role: str) -> Action:
+    """The action with its author, if it is of a kind that bears one.
+
+    Others tell a role's reports and malformed actions by its name; nobody writes in
+    another's.
+    """
+    return attrs.evolve(action, by=role) if isinstance(action, Malformed | Report) else action
+
+
 def describe(action: Action) -> str:
     """An action in one short line, for people."""
     if isinstance(action, Malformed):

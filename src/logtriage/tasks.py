@@ -130,6 +130,9 @@ TASKS: Final = (
     ),
 )
 
+#: The ids of those that draw their incidents, which is what ``all`` stands for everywhere.
+DRAWN_TASKS: Final = tuple(task.id for task in TASKS if not task.original)
+
 _BY_ID: Final = {task.id: task for task in TASKS}
 
 

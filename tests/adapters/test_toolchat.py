@@ -7,8 +7,9 @@ import pytest
 
 from logtriage import InvalidInput, grade, make_incident
 from logtriage.actions import Malformed, Resolve
+from logtriage.adapters.conversations import NO_CALL
 from logtriage.adapters.endpoint import ChatEndpoint, EndpointError, Usage
-from logtriage.adapters.toolchat import NO_CALL, ToolChatPolicies
+from logtriage.adapters.toolchat import ToolChatPolicies
 from logtriage.adapters.tools import call_from_action, openai_tools
 from logtriage.evaluation import play_episode
 from logtriage.evaluation.episodes import record_episode

@@ -7,15 +7,14 @@ be fast, it reads each line of a screen as one and the same token.
 from functools import cache
 from pathlib import Path
 
-import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import AddedToken, PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+from transformers import AddedToken, PreTrainedTokenizerFast, Qwen2ForCausalLM
 from trl.chat_template_utils import qwen2_5_chat_template
 
 import logtriage as lt
 from logtriage.actions import all_actions
 from logtriage.adapters.tools import call_from_action
-from tests.adapters.trl.tiny import SPECIAL, said
+from tests.adapters.trl.tiny import SPECIAL, said, tiny_model
 
 TASK = "single_crash-v1"
 WORDS = ["<unk>", "\n", "system", "user", "assistant"]
@@ -43,20 +42,7 @@ def acting_tokenizer() -> PreTrainedTokenizerFast:
 
 def acting_model(seed: int = 0, width: int = 32) -> Qwen2ForCausalLM:
     """A Qwen2 from scratch of 2 layers."""
-    tokenizer = acting_tokenizer()
-    torch.manual_seed(seed)
-    config = Qwen2Config(
-        vocab_size=len(tokenizer),
-        hidden_size=width,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        max_position_embeddings=16_384,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )
-    return Qwen2ForCausalLM(config)
+    return tiny_model(acting_tokenizer(), seed=seed, width=width)
 
 
 def save_acting(folder: Path, width: int = 32) -> Path:

@@ -15,11 +15,12 @@ from logtriage.adapters.trl import TriageEnv
 from logtriage.evaluation import play_episode
 from logtriage.parsing import action_to_wire
 from logtriage.registry import make_policy
+from logtriage.tasks import DRAWN_TASKS
 from training.evaluate import held_out
 from training.language.loading import load_model, load_tokenizer
 from training.tiny import build as building
 from training.tiny.__main__ import main
-from training.tiny.demonstrations import TASKS, demonstration, demonstration_ids
+from training.tiny.demonstrations import demonstration, demonstration_ids
 from training.tiny.settings import Settings, Size
 from training.tiny.tokenizer import ASSISTANT, PAD, answer_words, build_tokenizer
 from training.tiny.warm_start import IGNORED, labelled
@@ -89,7 +90,7 @@ def test_rules_and_tools_cost_nothing(tokenizer: Any, said: list[list[dict[str, 
 def test_demonstrations_are_of_train_and_of_every_task() -> None:
     ids = demonstration_ids(10)
     assert len(set(ids)) == 10
-    assert {one.split("/")[0] for one in ids} == set(TASKS)
+    assert {one.split("/")[0] for one in ids} == set(DRAWN_TASKS)
     assert {one.split("/")[1] for one in ids} == {"train"}
 
 

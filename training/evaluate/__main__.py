@@ -18,12 +18,10 @@ from training.common.files import save_json, save_text
 from training.common.options import add_options
 from training.evaluate.evaluation import Evaluation
 from training.evaluate.players import evaluated
-from training.evaluate.results import compare
+from training.evaluate.results import RESULTS, TABLE, compare
 from training.evaluate.settings import Settings
 from training.evaluate.tables import markdown, tables
 
-RESULTS = "results.json"
-TABLE = "results.md"
 TRANSCRIPTS = "transcripts"
 
 

@@ -15,7 +15,7 @@ from logtriage.generator import make_incident
 from logtriage.grading import Grade, grade_transcript
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
-from logtriage.tasks import TASKS, get_task, incident_ids
+from logtriage.tasks import DRAWN_TASKS, get_task, incident_ids
 from logtriage.transcript import Transcript
 from training.common.files import save_text
 from training.language.episodes import Decoding, OnProgress, play_incidents
@@ -148,8 +148,7 @@ def every_task(tasks: str | Sequence[str]) -> list[str]:
         UnknownName: for a task that does not exist.
     """
     given = [tasks] if isinstance(tasks, str) else list(tasks)
-    every = [one.id for one in TASKS if not one.original]
-    names = [name for one in given for name in (every if one == ALL else [get_task(one).id])]
+    names = [name for one in given for name in (DRAWN_TASKS if one == ALL else [get_task(one).id])]
     return list(dict.fromkeys(names))
 
 

@@ -16,6 +16,9 @@ from training.evaluate.figures import (
 )
 
 SCHEMA: Final = "logtriage.llm-results/1"
+#: Where results are kept in a directory: the figures, and their tables.
+RESULTS: Final = "results.json"
+TABLE: Final = "results.md"
 #: The key for all tasks together.
 ALL_TASKS: Final = "all tasks"
 

@@ -11,14 +11,13 @@ import attrs
 from logtriage.codec import decode_transcript
 from training.common.files import save_json, save_text
 from training.common.settings import EVAL_SPLIT
+from training.evaluate.results import RESULTS, TABLE
 from training.grpo.record import EPISODES, read_episodes
 from training.grpo.settings import Settings
 from training.language.loading import base_of, is_adapter
 
 BEFORE: Final = "before.jsonl"
 AFTER: Final = "after.jsonl"
-RESULTS: Final = "results.json"
-TABLE: Final = "results.md"
 CARD: Final = "README.md"
 BASELINES: Final = ("random", "first_error", "expert")
 

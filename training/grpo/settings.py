@@ -1,14 +1,11 @@
 """What a run is made of; all of it is written beside its results."""
 
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.tasks import TASKS
-
-#: What ``--task all`` stands for, in equal shares.
-ALL_TASKS: Final = ("single_crash-v1", "cascading_failure-v1", "silent_degradation-v1")
+from logtriage.tasks import DRAWN_TASKS, TASKS
 
 
 def _said(text: str, *choices: str) -> dict[str, Any]:
@@ -181,7 +178,7 @@ class Settings:
     @property
     def tasks(self) -> tuple[str, ...]:
         """The tasks that are trained on."""
-        return ALL_TASKS if self.task == "all" else (self.task,)
+        return DRAWN_TASKS if self.task == "all" else (self.task,)
 
     @property
     def incidents(self) -> int:

@@ -81,14 +81,15 @@ class TriageTrainer(GRPOTrainer):
         loss: Tensor = super()._compute_loss(model, trimmed(inputs))
         return loss
 
-    def _generate_single_turn(self, *arguments: Any, **named: Any) -> Any:
+    def _generate_single_turn(
+        self, prompt_ids: Sequence[Sequence[int]], *arguments: Any, **named: Any
+    ) -> Any:
         for env in self.environments or ():
             env._begin_turn()
         with self.times.generation:
             if self._turns is None:
-                return super()._generate_single_turn(*arguments, **named)
-            prompts = arguments[0] if arguments else named["prompt_ids"]
-            return self._turns.replies(self.model, prompts), None
+                return super()._generate_single_turn(prompt_ids, *arguments, **named)
+            return self._turns.replies(self.model, prompt_ids), None
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         if self._turns is not None:

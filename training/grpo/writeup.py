@@ -21,22 +21,23 @@ from matplotlib.figure import Figure
 
 from logtriage.codec import decode_transcript
 from logtriage.errors import InvalidInput
+from logtriage.grading import DEFAULT
 from training.common.files import replace, save_text
 from training.common.pages import renew
 from training.common.settings import EVAL_SPLIT
 from training.evaluate.evaluation import Evaluation
 from training.evaluate.figures import figures
-from training.evaluate.results import ALL_TASKS
+from training.evaluate.results import ALL_TASKS, RESULTS
 from training.grpo.figures import rolling, window_of
 from training.grpo.record import EPISODES, STEPS, Episode, Step, read_episodes, read_steps
-from training.grpo.review import AFTER, BEFORE, RESULTS
+from training.grpo.review import AFTER, BEFORE
 from training.grpo.store import RUN
 from training.tiny.settings import ABOUT
 
 PAGE: Final = "grpo.md"
 TABLE: Final = "grpo-steps.csv"
 CURVES: Final = "grpo.png"
-CRITERIA: Final = ("severity", "root_cause", "escalation", "remediation", "closure")
+CRITERIA: Final = tuple(one.name for one in DEFAULT.criteria)
 _COLORS: Final = ("#1b6ca8", "#c8553d", "#3c8d53", "#8a5aa8")
 
 
@@ -77,16 +78,19 @@ def read(out: Path) -> Written:
         about,
         json.loads((out / RESULTS).read_text("utf-8")),
         json.loads(model.read_text("utf-8")) if model.exists() else None,
-        {name: _figures(out / file) for name, file in (("before", BEFORE), ("after", AFTER))},
+        {
+            name: _figures(out / file, about["settings"]["eval_samples"])
+            for name, file in (("before", BEFORE), ("after", AFTER))
+        },
         read_steps(out / STEPS),
         read_episodes(out / EPISODES),
     )
 
 
-def _figures(path: Path) -> dict[str, dict[str, Any]]:
+def _figures(path: Path, samples: int) -> dict[str, dict[str, Any]]:
     """The figures of a file of transcripts, by task."""
     played = [decode_transcript(one) for one in path.read_text("utf-8").splitlines()]
-    attempts = Evaluation(path.stem, EVAL_SPLIT, 1, played).attempts
+    attempts = Evaluation(path.stem, EVAL_SPLIT, samples, played).attempts
     return {task: figures(found) for task, found in attempts.items()}
 
 

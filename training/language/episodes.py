@@ -12,9 +12,8 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from logtriage.adapters.conversations import calls_of, wire_of
+from logtriage.adapters.conversations import NO_CALL, calls_of, wire_of
 from logtriage.adapters.episode import answer, opening, state_after
-from logtriage.adapters.toolchat import NO_CALL
 from logtriage.adapters.tools import Wire, malformed
 from logtriage.errors import InvalidInput
 from logtriage.generator import make_incident

@@ -6,8 +6,7 @@ from typing import Any
 import attrs
 
 from logtriage.actions import Action, Malformed
-from logtriage.adapters.conversations import calls_of, wire_of
-from logtriage.adapters.toolchat import NO_CALL
+from logtriage.adapters.conversations import NO_CALL, calls_of, wire_of
 from logtriage.errors import LogTriageError
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire

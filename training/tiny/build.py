@@ -13,9 +13,10 @@ from transformers import TrainerCallback
 
 from logtriage.errors import LogTriageError
 from training.common.files import machine, save_json
+from training.common.settings import TRAIN_SPLIT
 from training.tiny.demonstrations import Conversation, demonstration, demonstration_ids
 from training.tiny.model import build_model
-from training.tiny.settings import ABOUT, SIZES, TRAIN_SPLIT, Settings
+from training.tiny.settings import ABOUT, SIZES, Settings
 from training.tiny.tokenizer import build_tokenizer
 from training.tiny.warm_start import labelled, warm_start
 

@@ -15,15 +15,14 @@ from logtriage.parsing import action_to_wire
 from logtriage.policies import Memory, NoisyPolicy, Policy
 from logtriage.policies.expert import ExpertPolicy
 from logtriage.rng import Stream, hash_name, mix
-from training.tiny.settings import TRAIN_SPLIT
+from logtriage.tasks import DRAWN_TASKS
+from training.common.settings import TRAIN_SPLIT
 
-#: The three tasks that are drawn anew for every id.
-TASKS: Final = tuple(task.id for task in lt.TASKS if task.id.endswith("-v1"))
 SHY_STREAM: Final = hash_name("shy-expert")
 Conversation = list[dict[str, Any]]
 
 
-def demonstration_ids(episodes: int, tasks: Sequence[str] = TASKS) -> list[str]:
+def demonstration_ids(episodes: int, tasks: Sequence[str] = DRAWN_TASKS) -> list[str]:
     """Ids of the split ``train``, evenly from the tasks and in turn."""
     each = -(-episodes // len(tasks))
     drawn = [lt.incident_ids(task, TRAIN_SPLIT, each) for task in tasks]

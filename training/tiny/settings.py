@@ -6,8 +6,6 @@ import attrs
 
 from logtriage.policies.noisy import WHOLE
 
-#: Where demonstrations come from; evaluation never draws from it.
-TRAIN_SPLIT: Final = "train"
 #: Beside the weights: how they came about.
 ABOUT: Final = "tiny.json"
 

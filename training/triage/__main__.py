@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         for action, state in played(incident, policy):
             _say(f"{state.tick:2d}  {_told(action)}")
-    except Exception as failure:
+    except (LogTriageError, RuntimeError) as failure:  # torch raises the latter, out of memory too
         print(f"the model failed: {type(failure).__name__}: {failure}", file=sys.stderr)  # noqa: T201
         return 1
     _say(f"closed: {state.closing}")

@@ -19,6 +19,9 @@ from logtriage.topology import Topology
 #: Who wrote a message, where it is the agent.
 AGENT_ROLES: Final = frozenset({"assistant", "ai", "model"})
 
+#: Why a reply without a call is no action.
+NO_CALL: Final = "a reply without a tool call that can be read"
+
 Message = Mapping[str, Any]
 
 

@@ -7,10 +7,9 @@ saved of each role.
 
 from collections.abc import Mapping, Sequence
 
-import attrs
-
-from logtriage.actions import Action, Malformed, Report
+from logtriage.actions import Action, Malformed, signed
 from logtriage.adapters.conversations import (
+    NO_CALL,
     Message,
     calls_of,
     checked_messages,
@@ -59,14 +58,11 @@ def role_action(reply: Message, role: Role, topology: Topology) -> Action:
     wires = [wire_of(call, TEAM_TOOLS) for call in calls_of(reply)]
     actions = actions_from_wire(wires, topology, role.may)
     if not actions:
-        return Malformed(text_of(reply), "no tool call in the reply", role.name)
+        return Malformed(text_of(reply), NO_CALL, role.name)
     if any(action != actions[0] for action in actions[1:]):
         reason = f"{len(actions)} different calls in one reply; make exactly one"
         return Malformed(", ".join(map(str, wires)), reason, role.name)
-    # A role's malformed actions and reports bear its name, so that others can tell.
-    if isinstance(actions[0], Malformed | Report):
-        return attrs.evolve(actions[0], by=role.name)
-    return actions[0]
+    return signed(actions[0], role.name)
 
 
 def joint_wires(

@@ -7,12 +7,12 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
 from logtriage.actions import Action, Malformed
-from logtriage.adapters.conversations import calls_of, text_of, wire_of
+from logtriage.adapters.conversations import NO_CALL, calls_of, text_of, wire_of
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire
@@ -22,8 +22,6 @@ from logtriage.rendering import render_observation, system_prompt
 Message = Mapping[str, Any]
 #: Asks a model that was told of the tools: the messages so far to its message.
 AskWithTools = Callable[[Sequence[Message]], Message]
-#: Why a reply without a call is no action.
-NO_CALL: Final = "a reply without a tool call that can be read"
 
 
 @attrs.frozen

@@ -16,7 +16,7 @@ from logtriage.cli.options import Json
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput
 from logtriage.grading import Rubric, get_rubric
-from logtriage.tasks import TASKS
+from logtriage.tasks import DRAWN_TASKS
 
 if TYPE_CHECKING:
     from logtriage.audit import Finding
@@ -58,8 +58,7 @@ def audit_(
 
     chosen = None if rubric is None else _rubric(rubric)
     console, failed, checks = results(), [], 0
-    every = [one.id for one in TASKS if not one.original]
-    names = [name for one in (task or [ALL]) for name in (every if one == ALL else [one])]
+    names = [name for one in (task or [ALL]) for name in (DRAWN_TASKS if one == ALL else [one])]
     subjects = [subject_of(_imported(one) if ":" in one else one, chosen) for one in names]
     for subject in subjects:
         grader = subject.rubric

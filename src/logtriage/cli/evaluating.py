@@ -26,7 +26,7 @@ from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.policies import Policy
 from logtriage.registry import POLICY_HELP
-from logtriage.tasks import SPLITS, TASKS
+from logtriage.tasks import DRAWN_TASKS, SPLITS
 
 if TYPE_CHECKING:
     from logtriage.evaluation import LoadedRun, Recorder, Row
@@ -110,8 +110,7 @@ def _tasks(given: list[str] | None, bundle: Path | None) -> list[str]:
         given = [ALL if bundle is None else RECORDED_TASK]
     elif bundle is not None and RECORDED_TASK not in given:
         given = [*given, RECORDED_TASK]
-    every = [one.id for one in TASKS if not one.original]
-    return [name for one in given for name in (every if one == ALL else [one])]
+    return [name for one in given for name in (DRAWN_TASKS if one == ALL else [one])]
 
 
 def _recorder(env_url: str) -> "Recorder":

@@ -52,12 +52,12 @@ def play(
     early gives the grade of what was earned so far. With --json, stdout has the grade
     alone and the screens go to stderr. With --split-roles a team is watched, role by role.
     """
-    from logtriage.evaluation import Incidents, PolicyFailure
+    from logtriage.evaluation import Incidents, PolicyFailure, is_recorded
 
     roles = role_split(split_roles)
     check_human((policy,), roles)
     if env_url is not None:
-        check_served(roles, recorded=bundle is not None or incident_id.count("/") == 1)
+        check_served(roles, recorded=bundle is not None or is_recorded(incident_id))
     incident = Incidents.of(bundle)(incident_id)
     console = messages() if as_json else results()
     cause = None
@@ -102,7 +102,7 @@ def _play_served(
     url: str, incident: Incident, policy: str, console: Console, *, brief: bool
 ) -> State:
     """:func:`_play` on a server; the state is ours, made of the same actions."""
-    from logtriage.evaluation import PolicyFailure
+    from logtriage.evaluation import failure_of
     from logtriage.server import RemoteEnv
     from logtriage.server.remote import ConnectionLost, ServerError, check_grade, remote_steps
 
@@ -121,8 +121,7 @@ def _play_served(
         except (ConnectionLost, ServerError):
             raise
         except Exception as error:
-            cause = f"policy failed in tick {state.tick + 1}: {type(error).__name__}: {error}"
-            raise PolicyFailure(cause, state) from error
+            raise failure_of(state, error) from error
     check_grade(last, grade(state))
     return state
 

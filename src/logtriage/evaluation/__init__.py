@@ -12,6 +12,7 @@ transcripts in it, by the one grader.
 from logtriage.evaluation.compare import Comparison, compare_runs
 from logtriage.evaluation.episodes import (
     PolicyFailure,
+    failure_of,
     joint_steps,
     play_episode,
     play_joint_episode,
@@ -20,7 +21,7 @@ from logtriage.evaluation.episodes import (
     record_joint_episode,
     steps,
 )
-from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.incidents import Incidents, is_recorded
 from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.manifest import Manifest
 from logtriage.evaluation.runner import Recorder, evaluate
@@ -53,7 +54,9 @@ __all__ = [
     "brier",
     "compare_runs",
     "evaluate",
+    "failure_of",
     "hit_at",
+    "is_recorded",
     "joint_steps",
     "load_run",
     "locate",

@@ -58,7 +58,7 @@ def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
                 raise TypeError(f"a policy must return an action, got {type(action).__name__}")
             after = transition(state, action)
         except Exception as error:
-            raise _failure(state, _say(error)) from error
+            raise failure_of(state, error) from error
         state = after
         yield state
     return memory
@@ -85,7 +85,7 @@ def joint_steps(incident: Incident, team: TeamPolicy, split: RoleSplit) -> Itera
             cause = f"{split.names[failure.number]}: {failure.cause}"
             raise _failure(state, cause) from failure
         except Exception as error:
-            raise _failure(state, _say(error)) from error
+            raise failure_of(state, error) from error
         state = after
         yield state
 
@@ -172,6 +172,11 @@ def played_state(incident: Incident, graded: Grade) -> State:
     if graded.schedule is None:
         return play(incident, graded.actions)[0]
     return play_jointly(incident, tuple(zip(graded.schedule, graded.actions, strict=True)))[0]
+
+
+def failure_of(state: State, error: Exception) -> PolicyFailure:
+    """What ended an episode in this state: the policy raised."""
+    return _failure(state, _say(error))
 
 
 def _failure(state: State, cause: str) -> PolicyFailure:

@@ -13,6 +13,11 @@ from logtriage.generator import make_incident
 from logtriage.incident import Incident
 
 
+def is_recorded(incident_id: str) -> bool:
+    """Whether an id is one of a recorded incident, ``<source>/<name>``, if it exists."""
+    return incident_id.count("/") == 1
+
+
 @attrs.frozen
 class Incidents:
     """Finds incidents by id: a resolver for grading that can travel to other processes.
@@ -44,7 +49,7 @@ class Incidents:
             UnknownName, InvalidInput: if there is none.
             BundleError: if the bundle is damaged.
         """
-        if incident_id.count("/") != 1:
+        if not is_recorded(incident_id):
             return make_incident(incident_id)
         recorded = self.recorded()
         try:

@@ -2,11 +2,10 @@
 
 from typing import Any, Final, Protocol
 
-import attrs
 import numpy as np
 from gymnasium import spaces
 
-from logtriage.actions import Action, Malformed, Report
+from logtriage.actions import Action, signed
 from logtriage.env.spaces import box_of
 from logtriage.errors import InvalidInput
 from logtriage.multi.texts import Replies, Screens
@@ -116,11 +115,7 @@ class TextSeat:
                 f"action {given!r} of {agent_name(self.role)}: expected text, such as "
                 f"{render_action(role_actions(self.role, self._topology)[0])}"
             )
-        action = parse_action(given, self._topology, self.role.may)
-        if isinstance(action, Malformed | Report):
-            # Nobody writes in another's name.
-            return attrs.evolve(action, by=self.role.name)
-        return action
+        return signed(parse_action(given, self._topology, self.role.may), self.role.name)
 
 
 def seat_for(role: Role, topology: Topology, observations: str) -> Seat:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
-from logtriage.actions import Action, Malformed, Report
+from logtriage.actions import Action, signed
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.observation import Observation
@@ -72,11 +72,7 @@ class ChatPolicy:
         if self.split is None or self.role is None:
             return parse_action(reply, observation.topology, SOLO_KINDS)
         may = self.split.role(self.role).may
-        action = parse_action(reply, observation.topology, may)
-        # A role's malformed actions and reports bear its name, so that others can tell.
-        if isinstance(action, Malformed | Report):
-            return attrs.evolve(action, by=self.role)
-        return action
+        return signed(parse_action(reply, observation.topology, may), self.role)
 
 
 @attrs.frozen

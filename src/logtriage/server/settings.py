@@ -6,12 +6,11 @@ from typing import Final
 import attrs
 
 from logtriage.errors import InvalidInput
-from logtriage.tasks import TASKS, get_task
+from logtriage.tasks import DRAWN_TASKS, get_task
 
 #: The environment variable that holds the bearer token.
 TOKEN_VARIABLE: Final = "LOGTRIAGE_TOKEN"
 _SHORTEST_TOKEN: Final = 16
-_V1: Final = tuple(task.id for task in TASKS if not task.original)
 
 
 def is_loopback(host: str) -> bool:
@@ -56,7 +55,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     token: str | None = attrs.field(default=None, repr=False)
-    tasks: tuple[str, ...] = attrs.field(default=_V1, converter=_task_ids)
+    tasks: tuple[str, ...] = attrs.field(default=DRAWN_TASKS, converter=_task_ids)
     max_sessions: int = 256
     max_message: int = 64 * 1024
     rate: float = 2_000.0

@@ -37,12 +37,14 @@ def tiny_tokenizer() -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def tiny_model(tokenizer: PreTrainedTokenizerFast) -> Qwen2ForCausalLM:
-    """A Qwen2 from scratch, always the same."""
-    torch.manual_seed(0)
+def tiny_model(
+    tokenizer: PreTrainedTokenizerFast, *, seed: int = 0, width: int = 32
+) -> Qwen2ForCausalLM:
+    """A Qwen2 from scratch of 2 layers, the same for a seed."""
+    torch.manual_seed(seed)
     config = Qwen2Config(
         vocab_size=len(tokenizer),
-        hidden_size=32,
+        hidden_size=width,
         intermediate_size=64,
         num_hidden_layers=2,
         num_attention_heads=2,

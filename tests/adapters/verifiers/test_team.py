@@ -9,6 +9,7 @@ import pytest
 
 import logtriage as lt
 from logtriage.actions import Action
+from logtriage.adapters.conversations import NO_CALL
 from logtriage.adapters.teams import role_opening
 from logtriage.adapters.tools import call_from_action, openai_tools
 from logtriage.evaluation import play_joint_episode
@@ -122,7 +123,7 @@ def test_a_role_that_makes_no_one_call_of_its_own_loses_its_turn(tmp_path: Path)
         ("resolve", 2),
     ]
     triage = [one["content"] for one in shown["triage"] if one["role"] != "assistant"]
-    assert "no tool call in the reply" in triage[2]
+    assert NO_CALL in triage[2]
     assert "2 different calls in one reply" in triage[3]
     assert triage[4] == "A role acts once in a tick; see the first call."
     escalation = [one["content"] for one in shown["escalation"]]

@@ -16,10 +16,10 @@ from logtriage.codec import unstructure_transcript
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import RECORDED_TASK
 from logtriage.parsing import action_from_wire
-from logtriage.tasks import TASKS, get_task, incident_ids
+from logtriage.tasks import DRAWN_TASKS, get_task, incident_ids
 
 #: What ``logtriage/triage`` plays by default.
-DEFAULT_TASKS = ",".join(one.id for one in TASKS if not one.original)
+DEFAULT_TASKS = ",".join(DRAWN_TASKS)
 
 
 def triage_sample(incident_id: str) -> Sample:

@@ -9,7 +9,7 @@ from logtriage.adapters.conversations import actions_of_conversation
 from logtriage.adapters.episode import opening
 from logtriage.evaluation import RECORDED_TASK, Incidents
 from logtriage.grading import Grade, grade_actions
-from logtriage.tasks import TASKS, get_task, incident_ids
+from logtriage.tasks import DRAWN_TASKS, get_task, incident_ids
 
 INCIDENTS = Incidents()
 
@@ -69,7 +69,7 @@ class TriageTask(vf.Task[TriageData, vf.State, vf.TaskConfig]):
 class TriageConfig(vf.TasksetConfig):
     """Which incidents: ``episodes`` of each of the ``tasks``, from ``start`` on."""
 
-    tasks: list[str] = Field(default_factory=lambda: [t.id for t in TASKS if not t.original])
+    tasks: list[str] = Field(default_factory=lambda: list(DRAWN_TASKS))
     split: str = "train"
     episodes: int = 100
     start: int = 0
