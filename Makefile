@@ -9,7 +9,7 @@ RLLIB_VENV ?= .venv-rllib
 WORKERS ?= auto
 VERSIONS ?= 3.12 3.13
 # Frameworks to test against: name:extras:tests, each in .venv-name with constraints/name.txt.
-ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train:tests/adapters/trl,tests/training \
+ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl,tests/training \
 	verifiers:verifiers:tests/adapters/verifiers openenv:openenv,cli:tests/adapters/openenv
 PYTEST_ARGS ?=
 

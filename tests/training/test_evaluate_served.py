@@ -1,0 +1,98 @@
+"""Models as users have them: behind a server, or in the roles of a team."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logtriage.actions import Malformed
+from logtriage.parsing import action_from_wire
+from logtriage.topology import SEVEN_SERVICES
+from tests.adapters.test_endpoint import server
+from tests.training.models import TASK, acting_model, acting_tokenizer, save_acting
+from training.evaluate import held_out
+from training.evaluate.__main__ import main
+from training.language.chat import Chat
+from training.language.episodes import Decoding
+from training.language.policy import reply_to
+
+
+class Served:
+    """A model behind the API of OpenAI: renders, generates and reads calls, for each request."""
+
+    def __init__(self) -> None:
+        self.model, self.chat = acting_model().eval(), Chat(acting_tokenizer())
+
+    def __call__(self, body: dict[str, Any]) -> tuple[int, bytes]:
+        assert body["tools"]
+        ids = self.chat.opening([_rendered(one) for one in body["messages"]])
+        decoding = Decoding(body["temperature"], max_new_tokens=body["max_tokens"])
+        reply = reply_to(self.model, self.chat, ids, decoding.draws("", 0, 0), decoding)
+        message = self.chat.read(reply, ids)
+        for number, call in enumerate(message.get("tool_calls", ())):
+            call["id"] = f"call_{number}"
+            call["function"]["arguments"] = json.dumps(call["function"]["arguments"])
+        used = {"prompt_tokens": len(ids), "completion_tokens": len(reply)}
+        answer = {
+            "id": "1",
+            "object": "chat.completion",
+            "created": 0,
+            "model": body["model"],
+            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+            "usage": {**used, "total_tokens": sum(used.values())},
+        }
+        return 200, json.dumps(answer).encode()
+
+
+def _rendered(message: dict[str, Any]) -> dict[str, Any]:
+    """A message as chat templates take it: arguments as objects."""
+    calls = [
+        {**call, "function": {**call["function"],
+                              "arguments": json.loads(call["function"]["arguments"])}}
+        for call in message.get("tool_calls", ())
+    ]  # fmt: skip
+    return {**message, "tool_calls": calls} if calls else message
+
+
+def transcripts(out: Path) -> list[dict[str, Any]]:
+    (file,) = (out / "transcripts").iterdir()
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+GIVEN = ["--task", TASK, "--episodes", "2", "--baselines", "", "--max-new-tokens", "2"]
+
+
+def test_behind_a_server_a_model_plays_as_it_does_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    here = held_out(acting_model(), acting_tokenizer(), TASK, 2, max_new_tokens=2)
+    with server(Served()) as (url, seen):
+        options = ["--policy", "openai:acting", "--base-url", url, "--concurrency", "2"]
+        assert main([*options, *GIVEN, "--output-dir", str(tmp_path)]) == 0
+    there = transcripts(tmp_path)
+    assert [_actions(one["actions"]) for one in there] == [
+        _actions(one.actions) for one in here.transcripts
+    ]
+    assert any(not isinstance(one, Malformed) for one in _actions(there[0]["actions"]))
+    how = json.loads((tmp_path / "results.json").read_text("utf-8"))["agents"][0]["how"]
+    assert how["requests"] == len(seen)
+    assert how["completion_tokens"] >= len(seen)
+
+
+def _actions(wires: Any) -> list[Any]:
+    return [action_from_wire(wire, SEVEN_SERVICES) for wire in wires]
+
+
+def test_one_model_plays_every_role_of_a_team(tmp_path: Path) -> None:
+    model = save_acting(tmp_path / "model")
+    out = tmp_path / "out"
+    options = ["--policy", f"hf:{model}", "--split-roles", "trio", "--output-dir", str(out)]
+    assert main([*options, *GIVEN]) == 0
+    for one in transcripts(out):
+        assert one["status"] == "completed"
+        assert one["roles"] == ["triage", "escalation", "remediation"]
+        ticks = [action["tick"] for action in one["actions"]]
+        last = ticks[-1]  # in which the incident may be closed before all have acted
+        assert all(ticks.count(tick) == 3 for tick in range(last))
