@@ -3,11 +3,12 @@
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from benchmarks.workload import GROUP, V1_TASKS, play
+from benchmarks.workload import GROUP, play
 from logtriage import incident_ids, make_incident
 from logtriage.grading import grade_actions, grade_to_json
 from logtriage.parsing import action_to_wire
 from logtriage.registry import make_policy
+from logtriage.tasks import DRAWN_TASKS
 
 
 class Plan(NamedTuple):
@@ -26,7 +27,7 @@ def plans(incidents: int, group: int = GROUP) -> tuple[Plan, ...]:
     """
     made = []
     for number in range(incidents):
-        task = V1_TASKS[number % len(V1_TASKS)]
+        task = DRAWN_TASKS[number % len(DRAWN_TASKS)]
         incident = incident_ids(task, "train", 1, number)[0]
         for attempt in range(group):
             policy = make_policy(f"random:{attempt}" if attempt % 2 else "expert")
