@@ -13,7 +13,7 @@ from training.grpo.learn import processes
 from training.grpo.memory import Memory, count, estimate, load_config
 from training.grpo.rows import training_rows
 from training.grpo.settings import Settings
-from training.language.loading import load_tokenizer
+from training.language.loading import check_place, load_tokenizer
 
 
 def first_prompt(settings: Settings, tokenizer: Any) -> str:
@@ -41,18 +41,24 @@ def show(settings: Settings, console: Console | None = None) -> None:
     """
     console = Console() if console is None else console
     settings.accumulation(processes())
+    check_place(settings.model)
+    # First, since to ask the hub takes a while and may fail.
+    console.print(_settings(settings))
     tokenizer, config = load_tokenizer(settings.model), load_config(settings.model)
     prompt = first_prompt(settings, tokenizer)
     tokens = len(tokenizer(prompt, add_special_tokens=False)["input_ids"])
+    console.print(_memory(settings, config, estimate(settings, config, tokens)))
+    console.print(f"first prompt, {tokens} tokens:", style="bold")
+    console.print(Text(prompt), soft_wrap=True)
+
+
+def _settings(settings: Settings) -> Table:
     table = Table(title="settings", title_justify="left")
     table.add_column("field")
     table.add_column("value")
     for name, value in attrs.asdict(settings).items():
         table.add_row(name, Text(str(value)))
-    console.print(table)
-    console.print(_memory(settings, config, estimate(settings, config, tokens)))
-    console.print(f"first prompt, {tokens} tokens:", style="bold")
-    console.print(Text(prompt), soft_wrap=True)
+    return table
 
 
 def _memory(settings: Settings, config: Any, memory: Memory) -> Table:

@@ -93,6 +93,7 @@ def run(
         Refused: if there is a run already that is not to be resumed, or that has other
             settings.
         InvalidInput: if the model cannot be used.
+        NotUploaded: if the hub does not take the model; the run is whole then.
     """
     if settings.threads is not None:
         torch.set_num_threads(settings.threads)
@@ -100,6 +101,7 @@ def run(
     about = store.begin(settings, out, command, resume=resume, write=is_main())
     if about["finished"]:
         console.print(f"{out}: this run is finished", soft_wrap=True)
+        _push(settings, out)
         return
     model, tokenizer = load(settings)
     if is_main():
@@ -123,6 +125,10 @@ def run(
         review.after(trainer.accelerator.unwrap_model(trainer.model), tokenizer, settings, out)
         store.finish(out, about, done.metrics)
     trainer.accelerator.wait_for_everyone()
+    console.print(f"{settings.max_steps} steps; see {out}", soft_wrap=True)
+    _push(settings, out)
+
+
+def _push(settings: Settings, out: Path) -> None:
     if settings.push_to_hub and is_main():
         review.push(settings, out)
-    console.print(f"{settings.max_steps} steps; see {out}", soft_wrap=True)

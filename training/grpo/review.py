@@ -9,6 +9,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage.codec import decode_transcript
+from logtriage.errors import LogTriageError
 from training.common.files import save_json, save_text
 from training.common.settings import EVAL_SPLIT
 from training.evaluate.results import RESULTS, TABLE
@@ -20,6 +21,10 @@ BEFORE: Final = "before.jsonl"
 AFTER: Final = "after.jsonl"
 CARD: Final = "README.md"
 BASELINES: Final = ("random", "first_error", "expert")
+
+
+class NotUploaded(LogTriageError):
+    """The hub did not take a model."""
 
 
 def before(model: Any, tokenizer: Any, settings: Settings, out: Path) -> None:
@@ -57,17 +62,30 @@ def after(model: Any, tokenizer: Any, settings: Settings, out: Path) -> None:
 
 
 def push(settings: Settings, out: Path) -> None:
-    """Upload model, card and results to the hub; no checkpoints."""
+    """Upload model, card and results to the hub; no checkpoints.
+
+    Raises:
+        NotUploaded: with the cause; the run stays as it is.
+    """
     from huggingface_hub import HfApi
+
+    # The base of all errors of its HTTP client, which is another one in each major version.
+    from huggingface_hub.errors import HTTPError
 
     assert settings.hub_model_id is not None  # the settings see to it
     api = HfApi()
-    api.create_repo(settings.hub_model_id, exist_ok=True)
-    api.upload_folder(
-        repo_id=settings.hub_model_id,
-        folder_path=out,
-        ignore_patterns=["checkpoint-*/*", "runs/*", "*.tmp"],
-    )
+    try:
+        api.create_repo(settings.hub_model_id, exist_ok=True)
+        api.upload_folder(
+            repo_id=settings.hub_model_id,
+            folder_path=out,
+            ignore_patterns=["checkpoint-*/*", "runs/*", "*.tmp"],
+        )
+    except (HTTPError, OSError) as error:
+        raise NotUploaded(
+            f"the run in {out} is whole, but was not uploaded to {settings.hub_model_id} "
+            f"(--resume tries again): {error}"
+        ) from error
 
 
 def _play(model: Any, tokenizer: Any, settings: Settings, agent: str) -> Any:

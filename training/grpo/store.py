@@ -20,6 +20,10 @@ LIBRARIES: Final = ("torch", "transformers", "trl", "peft", "numpy")
 _LAST: Final = "trainer_state.json"
 
 
+#: Settings that change nothing in a run.
+_UPLOAD: Final = ("push_to_hub", "hub_model_id")
+
+
 class Refused(LogTriageError):
     """A directory that cannot be used so."""
 
@@ -30,7 +34,7 @@ def begin(
     """What ``run.json`` says at the start, or said before.
 
     A run may be taken up with more steps than it was begun with, if the learning rate does
-    not depend on their number.
+    not depend on their number; and uploaded though that was not asked for before.
 
     Raises:
         Refused: if there is a run already that is not to be resumed, or that has other
@@ -51,7 +55,11 @@ def begin(
             raise Refused(f"{out} holds a run already: give --resume, or another directory")
         before = json.loads(found.read_text("utf-8"))
         was, asked = before["settings"], about["settings"]
-        other = {name: value for name, value in was.items() if asked.get(name) != value}
+        other = {
+            name: value
+            for name, value in was.items()
+            if asked.get(name) != value and name not in _UPLOAD
+        }
         longer = "max_steps" in other and asked["max_steps"] > was["max_steps"]
         if longer and settings.lr_schedule == "constant":
             del other["max_steps"]
