@@ -28,7 +28,7 @@ from logtriage.faults import FAULT_KINDS
 from logtriage.generator import draw_incident
 from logtriage.grading import DEFAULT
 from logtriage.grading.batch import CLOSINGS
-from logtriage.scenarios import CHANGE_KINDS
+from logtriage.scenario_ranges import CHANGE_KINDS
 from logtriage.tasks import IncidentId, TaskSpec
 from logtriage.vector import BatchedTriage, Evidence, Step, action_mask, encode, gather
 from logtriage.vector.backends import BLOCK_ROWS, BackendName

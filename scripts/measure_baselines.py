@@ -48,7 +48,7 @@ from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy, make_team
 from logtriage.roles import ROLE_SPLITS, role_actions
 from logtriage.runbook import SEVERITY_RULE
-from logtriage.scenarios import (
+from logtriage.scenario_ranges import (
     ATTENUATION,
     EDGE_ERROR,
     EDGE_ERROR_ASIDE,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage import emission, generator, parsing, propagation, registry, roles, scenarios
+from logtriage import emission, generator, parsing, propagation, registry, roles, scenario_ranges
 from logtriage.actions import KEPT_TEXT, MAX_REPORT, TEAM_ACTION_TYPES
 from logtriage.codec import role_split_from_json
 from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json
@@ -192,8 +192,8 @@ SENTENCES = (
     ("docs/concepts.md", f"{'six' if WINDOW == 6 else '?'} log lines"),
     ("docs/concepts.md", f"the impact falls to {percent(propagation.RECOVERING)} in the next tick"),
     ("docs/tasks.md", f"wobble by at most {percent(propagation.READING_NOISE)}"),
-    ("docs/tasks.md", f"too, each with a chance of {percent(scenarios.CALLER_ALERTS)}"),
-    ("docs/tasks.md", f"on average at most {scenarios.MEAN_CALLER_ALERTS} of them"),
+    ("docs/tasks.md", f"too, each with a chance of {percent(scenario_ranges.CALLER_ALERTS)}"),
+    ("docs/tasks.md", f"on average at most {scenario_ranges.MEAN_CALLER_ALERTS} of them"),
     ("docs/tasks.md", f"climbs for {propagation.BENIGN_RISE} ticks before that"),
     ("docs/tasks.md", f"is gone {propagation.BENIGN_FALL} ticks after"),
     ("docs/tasks.md", f"The window has {WINDOW} lines a tick."),
@@ -204,7 +204,7 @@ SENTENCES = (
         "docs/tasks.md",
         f"p99 now and {'four' if TREND_TICKS == 4 else '?'} ticks (two minutes) before",
     ),
-    ("docs/tasks.md", f"in {percent(scenarios.RELATED_SHOWN)} of the incidents whose fault"),
+    ("docs/tasks.md", f"in {percent(scenario_ranges.RELATED_SHOWN)} of the incidents whose fault"),
     ("docs/tasks.md", f"{percent(propagation.RECOVERING)} of the impact is left in the next tick"),
     (
         "docs/tasks.md",

@@ -5,91 +5,40 @@ so that the severity can be read off the edge panel with a margin at every tick.
 """
 
 from collections.abc import Container
-from enum import IntEnum
-from typing import Final
 
 import attrs
 
 from logtriage.actions import Severity
+from logtriage.changes import draw_changes, version_behind
 from logtriage.faults import FaultKind
 from logtriage.phrases import BENIGN, DISTRACTORS
 from logtriage.propagation import Affected, Distractor, Impact, Mode, Scenario, resting
-from logtriage.rng import Draws, between, hash_name
-from logtriage.telemetry import Change
+from logtriage.rng import Draws
+from logtriage.scenario_ranges import (
+    ATTENUATION,
+    BENIGN_P99,
+    CALLER_ALERTS,
+    DISTRACTOR_ALERT,
+    DISTRACTOR_COUNT,
+    EDGE_BASE_ERROR,
+    EDGE_BASE_P99,
+    EDGE_ERROR,
+    EDGE_ERROR_ASIDE,
+    EDGE_P99,
+    EDGE_P99_ASIDE,
+    EXTRA_TICKS,
+    LOUD_LEAD,
+    MEAN_CALLER_ALERTS,
+    PEAK_TICK,
+    RAMP,
+    ROOT_ERROR,
+    ROOT_P99,
+    SCENARIO_STREAM,
+    SHOWN,
+    VOICE,
+    Slot,
+)
 from logtriage.topology import Topology
-
-#: Ranges (low, high) of the edge peak by severity, for the figure that the fault drives.
-#: With 70 % of the peak at tick 0 and 3 % noise, every reading stays clear of the
-#: thresholds in :data:`logtriage.runbook.SEVERITY_RULE`.
-EDGE_ERROR: Final = {Severity.P1: (900, 3000), Severity.P2: (185, 350), Severity.P3: (25, 55)}
-EDGE_P99: Final = {Severity.P1: (3200, 6000), Severity.P2: (1300, 1550), Severity.P3: (300, 520)}
-#: The other figure, which must not lift the severity.
-EDGE_ERROR_ASIDE: Final = {Severity.P1: (40, 300), Severity.P2: (20, 60), Severity.P3: (20, 40)}
-EDGE_P99_ASIDE: Final = {Severity.P1: (400, 1200), Severity.P2: (300, 600), Severity.P3: (260, 420)}
-#: What a hop leaves of the impact below it, per mille.
-ATTENUATION: Final = {Severity.P1: 800, Severity.P2: 650, Severity.P3: 400}
-
-#: Of the root's own peak, by whether the fault fails requests (True) or slows them (False).
-ROOT_ERROR: Final = {True: (1500, 5000), False: (100, 400)}
-ROOT_P99: Final = {True: (300, 700), False: (1500, 4000)}
-BENIGN_P99: Final = (700, 2200)
-#: The edge at rest.
-EDGE_BASE_ERROR: Final = (5, 20)
-EDGE_BASE_P99: Final = (160, 240)
-#: Ticks: by how many the onset varies; ramps, and first tick of the root's voice, by mode.
-EXTRA_TICKS: Final = 3
-LOUD_LEAD: Final = 3
-RAMP: Final = {Mode.LOUD: (2, 2), Mode.CASCADE: (2, 4), Mode.DRIFT: (24, 40)}
-VOICE: Final = {Mode.LOUD: (0, 0), Mode.CASCADE: (3, 6), Mode.DRIFT: (2, 5)}
-PEAK_TICK: Final = (-1, 2)
-#: How far a fault has come by tick 0 wherever it shows, in tenths of its ramp.
-SHOWN: Final = {Mode.CASCADE: 10, Mode.DRIFT: 7}
-#: Callers besides the first that alert, per mille; and on average no more than this many.
-CALLER_ALERTS: Final = 600
-MEAN_CALLER_ALERTS: Final = 2
-#: Distractors that have an alert fire it, per mille.
-DISTRACTOR_ALERT: Final = 500
-DISTRACTOR_COUNT: Final = {Mode.LOUD: 1, Mode.CASCADE: 2, Mode.DRIFT: 3, Mode.BENIGN: 3}
-INNOCENT_CHANGES: Final = 2
-#: Most, but not all, faults with a change behind them show that change.
-RELATED_SHOWN: Final = 850
-CHANGE_KINDS: Final = ("deploy", "config", "traffic", "advisory")
-RELATED_CHANGE: Final = {
-    "bad_deploy": "deploy",
-    "compromised_release": "deploy",
-    "config_drift": "config",
-    "saturation": "traffic",
-    "traffic_flood": "traffic",
-    "session_abuse": "advisory",
-    "malicious_query": "advisory",
-}
-SCENARIO_STREAM: Final = hash_name("scenario")
-
-
-class Slot(IntEnum):
-    """The draws of a scenario; those marked so have an index."""
-
-    EXTRA_TICKS = 0
-    RAMP = 1
-    VOICE = 2
-    PEAK_TICK = 3
-    EDGE_BASE_ERROR = 4
-    EDGE_BASE_P99 = 5
-    EDGE_PEAK_ERROR = 6
-    EDGE_PEAK_P99 = 7
-    ROOT_ERROR = 8
-    ROOT_P99 = 9
-    FIRST_ALERT = 10
-    ALERT = 11  # by service
-    DISTRACTOR_RANK = 12  # by service
-    DISTRACTOR_ROW = 13  # by service
-    DISTRACTOR_ALERT = 14  # by service
-    CHANGE_KIND = 15  # by change
-    CHANGE_SERVICE = 16  # by change
-    CHANGE_AGE = 17  # by change
-    CHANGE_DETAIL = 18  # by change
-    RELATED_SHOWN = 19
-    BENIGN_ROW = 20
 
 
 def draw_scenario(
@@ -123,7 +72,7 @@ def draw_scenario(
         for service, distance in enumerate(hops)
         if distance >= 0
     )
-    version = _version(draws, "config" if kind.name == "config_drift" else "deploy", _RELATED)
+    version = version_behind(draws, kind)
     return Scenario(
         seed=seed,
         mode=mode,
@@ -136,7 +85,7 @@ def draw_scenario(
         peak_tick=timing.peak_tick,
         voice_at=timing.voice_at,
         distractors=_distractors(draws, mode, len(topology), {one.service for one in affected}),
-        changes=_changes(draws, topology, root, kind, version),
+        changes=draw_changes(draws, topology, root, kind, version),
         version=version,
     )
 
@@ -161,7 +110,7 @@ def draw_benign_scenario(seed: int, topology: Topology, service: int) -> Scenari
         peak_tick=timing.peak_tick,
         voice_at=timing.voice_at,
         distractors=_distractors(draws, Mode.BENIGN, len(topology), {service}),
-        changes=_changes(draws, topology, service, None, ""),
+        changes=draw_changes(draws, topology, service, None, ""),
         version="",
         benign_row=draws.below(len(BENIGN), Slot.BENIGN_ROW),
     )
@@ -262,46 +211,3 @@ def _distractors(
         )
         chosen.append(Distractor(service, row, alerts))
     return tuple(chosen)
-
-
-#: The place of the change behind the fault, after the innocent ones.
-_RELATED: Final = INNOCENT_CHANGES
-
-
-def _changes(
-    draws: Draws, topology: Topology, root: int, kind: FaultKind | None, version: str
-) -> tuple[Change, ...]:
-    """Some innocent changes, and mostly the one behind the fault; newest first."""
-    changes = []
-    for place in range(INNOCENT_CHANGES):
-        innocent = CHANGE_KINDS[draws.below(len(CHANGE_KINDS), Slot.CHANGE_KIND, place)]
-        service = topology.names[draws.below(len(topology), Slot.CHANGE_SERVICE, place)]
-        release = _version(draws, innocent, place)
-        changes.append(_change(draws, service, innocent, release, place))
-    related = None if kind is None else RELATED_CHANGE.get(kind.name)
-    if related is not None and draws.chance(RELATED_SHOWN, Slot.RELATED_SHOWN):
-        changes.append(_change(draws, topology.names[root], related, version, _RELATED))
-    changes.sort(key=lambda one: (one.minutes_ago, one.service, one.detail))
-    return tuple(changes)
-
-
-def _version(draws: Draws, change: str, place: int) -> str:
-    """A release number, or a config revision."""
-    bits = draws.bits(Slot.CHANGE_DETAIL, place)
-    if change == "config":
-        return f"r{between(bits, 100, 999)}"
-    return f"{1 + bits % 9}.{(bits >> 8) % 30}.{(bits >> 16) % 10}"
-
-
-def _change(draws: Draws, service: str, kind: str, version: str, place: int) -> Change:
-    bits = draws.bits(Slot.CHANGE_DETAIL, place)
-    match kind:
-        case "deploy":
-            detail = f"release {version}"
-        case "config":
-            detail = f"config {version}"
-        case "traffic":
-            detail = f"traffic +{between(bits, 5, 60)}%"
-        case _:
-            detail = f"advisory LT-{between(bits, 100, 999)}"
-    return Change(service, kind, draws.between(4, 170, Slot.CHANGE_AGE, place), detail)

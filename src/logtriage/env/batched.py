@@ -17,6 +17,7 @@ from logtriage.state import Closing
 from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage, Step
 from logtriage.vector.backends import BackendName
+from logtriage.vector.checks import checked_actions
 from logtriage.vector.layout import Floats
 
 Bools = NDArray[np.bool_]
@@ -105,12 +106,13 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         """
         if self._closed is None:
             raise ResetNeeded("no incidents are open: call reset() first")
-        self._batch.check_actions(np.asarray(actions))
+        # Before the rows that are free begin their next incidents.
+        chosen = checked_actions(actions, self.num_envs, self._batch.action_count)
         free = np.flatnonzero(self._closed)
         active = ~self._closed
         if len(free):
             self._batch.restart(free, self._playlist.take(len(free)))
-        screen = self._batch.step(actions, active)
+        screen = self._batch.step(chosen, active)
         self._closed = screen.closing >= 0
         truncations = screen.closing == _OUT_OF_TIME
         return (

@@ -22,6 +22,7 @@ from logtriage.evaluation.episodes import (
     steps,
 )
 from logtriage.evaluation.incidents import Incidents, is_recorded
+from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.manifest import Manifest
 from logtriage.evaluation.runner import Recorder, evaluate
@@ -34,7 +35,6 @@ from logtriage.evaluation.statistics import (
     pass_at_k,
     pass_hat_k,
 )
-from logtriage.evaluation.store import LoadedRun, load_run
 from logtriage.evaluation.summary import SOLVED, Row, summarise
 
 __all__ = [

@@ -6,8 +6,8 @@ from typing import Any
 import attrs
 
 from logtriage.errors import InvalidInput, RubricError, UnknownName
+from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.statistics import Interval, paired_difference
-from logtriage.evaluation.store import LoadedRun
 
 
 @attrs.frozen

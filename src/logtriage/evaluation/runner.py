@@ -23,6 +23,7 @@ from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation import store
 from logtriage.evaluation.episodes import record_episode, record_joint_episode
 from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.loading import load_run
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.policies import PolicyFactory, TeamFactory
@@ -161,7 +162,7 @@ def evaluate(
             done += lines.count(b"\n")
             if on_progress is not None:
                 on_progress(done, total)
-    rows = summarise(store.load_run(directory))
+    rows = summarise(load_run(directory))
     store.write_json(directory / store.SUMMARY_FILE, rows_to_json(rows))
     return rows
 

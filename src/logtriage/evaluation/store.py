@@ -9,69 +9,30 @@
 
 JSON files appear whole or not at all. Transcripts are appended one by one, so what
 was finished before an interrupt is there after it; a last line without its line break
-was torn and is played again.
+was torn and is played again. :mod:`logtriage.evaluation.loading` reads a run back.
 """
 
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-import attrs
-
-from logtriage import __version__
 from logtriage.codec import decode_transcript
-from logtriage.errors import InvalidInput, RubricError, TranscriptError
+from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
-from logtriage.evaluation.spec import Cell, RunSpec, plan
+from logtriage.evaluation.spec import Cell, RunSpec
 from logtriage.files import replacing
-from logtriage.grading import Grade, Rubric, get_rubric, grade_transcript
 from logtriage.transcript import Transcript
 
 SUMMARY_FILE: Final = "summary.json"
 TRANSCRIPTS: Final = "transcripts"
-_BUNDLES: Final = ("bundle.jsonl", "bundle.jsonl.gz")
+#: Names that the copy of recorded incidents may have.
+BUNDLES: Final = ("bundle.jsonl", "bundle.jsonl.gz")
 _SLUG: Final = 40
-
-
-@attrs.frozen
-class LoadedRun:
-    """A run read back: transcripts and their grades by policy and task.
-
-    Grades are computed anew on loading; nothing in a run's files says them. ``planned``
-    are the cells of the definition, with the ids of all their incidents. ``rubrics``
-    maps each task to the id and digest of the rubric that the grades are by.
-    """
-
-    directory: Path
-    manifest: Manifest
-    planned: tuple[Cell, ...]
-    incidents: Incidents
-    rubrics: Mapping[str, tuple[str, str]]
-    transcripts: Mapping[tuple[str, str], tuple[Transcript, ...]]
-    grades: Mapping[tuple[str, str], tuple[Grade, ...]]
-
-    @property
-    def policies(self) -> tuple[str, ...]:
-        """The policies, in order."""
-        return self.manifest.spec.policies
-
-    @cached_property
-    def tasks(self) -> tuple[str, ...]:
-        """The tasks, in order; those of recorded incidents by their own names."""
-        return tuple(dict.fromkeys(cell.task for cell in self.planned))
-
-    @property
-    def complete(self) -> bool:
-        """Whether every episode was played."""
-        return all(
-            len(self.grades[cell.policy, cell.task]) == len(cell.ids) for cell in self.planned
-        )
 
 
 def slug(name: str) -> str:
@@ -85,9 +46,6 @@ def slug(name: str) -> str:
 def transcripts_path(directory: Path, cell: Cell) -> Path:
     """Where the transcripts of a cell are kept."""
     return directory / TRANSCRIPTS / f"{slug(cell.policy)}--{slug(cell.task)}.jsonl"
-
-
-# -- writing ----------------------------------------------------------------------
 
 
 def open_run(
@@ -121,7 +79,7 @@ def _check_empty(directory: Path) -> None:
     strange = sorted(
         one.name
         for one in (directory.iterdir() if directory.exists() else ())
-        if one.name not in _BUNDLES and not one.name.startswith(".")
+        if one.name not in BUNDLES and not one.name.startswith(".")
     )
     if strange:
         raise InvalidInput(
@@ -140,7 +98,7 @@ def _begin(directory: Path, manifest: Manifest, incidents: Incidents) -> None:
 def _discard(directory: Path) -> None:
     """Throw away what a run left, but for the definition, which is about to be replaced."""
     read_manifest(directory)
-    for name in (SUMMARY_FILE, *_BUNDLES):
+    for name in (SUMMARY_FILE, *BUNDLES):
         (directory / name).unlink(missing_ok=True)
     for path in (directory / TRANSCRIPTS).glob("*.jsonl"):
         path.unlink()
@@ -170,7 +128,7 @@ def _show(value: object) -> str:
 
 def _copy_bundle(bundle: Path, directory: Path) -> None:
     content = bundle.read_bytes()
-    with replacing(directory / _BUNDLES[1 if content.startswith(b"\x1f\x8b") else 0]) as file:
+    with replacing(directory / BUNDLES[1 if content.startswith(b"\x1f\x8b") else 0]) as file:
         file.write(content)
 
 
@@ -193,10 +151,7 @@ def finished(directory: Path, cell: Cell) -> int:
     whole = sum(len(line) for line in _whole_lines(path))
     if whole < path.stat().st_size:
         os.truncate(path, whole)
-    return len(_read_cell(path, cell))
-
-
-# -- reading ----------------------------------------------------------------------
+    return len(read_cell(directory, cell))
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
@@ -206,8 +161,13 @@ def _whole_lines(path: Path) -> Iterator[bytes]:
                 yield line
 
 
-def _read_cell(path: Path, cell: Cell) -> tuple[Transcript, ...]:
-    """The transcripts of a cell, as far as they go; checked against what was planned."""
+def read_cell(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
+    """The transcripts of a cell, as far as they go; checked against what was planned.
+
+    Raises:
+        TranscriptError: naming file and line, if a line is not what this run wrote.
+    """
+    path = transcripts_path(directory, cell)
     if not path.exists():
         return ()
     found: list[Transcript] = []
@@ -226,57 +186,3 @@ def _read_cell(path: Path, cell: Cell) -> tuple[Transcript, ...]:
             raise TranscriptError(error.reason, source=str(path), line=number) from None
         found.append(transcript)
     return tuple(found)
-
-
-def load_run(directory: str | os.PathLike[str], rubric: Rubric | None = None) -> LoadedRun:
-    """Read a run, finished or not, and grade its transcripts.
-
-    ``rubric`` grades everything by another rubric than that of each task.
-
-    Raises:
-        InvalidInput: if the directory holds no run, or a damaged one; the message
-            names the file and what is wrong.
-        RubricError: if this version of logtriage grades by other rubrics than the run.
-        OSError: if something cannot be read.
-    """
-    directory = Path(directory)
-    manifest = read_manifest(directory)
-    incidents = _incidents_of(directory, manifest)
-    planned = plan(manifest.spec, incidents)
-    rubrics = {}
-    for cell in planned:
-        used = get_rubric(cell.rubric) if rubric is None else rubric
-        rubrics[cell.task] = used.id, used.digest
-    if rubric is None and rubrics != manifest.rubrics:
-        task = next(one for one in rubrics if rubrics[one] != manifest.rubrics.get(one))
-        raise RubricError(
-            f"{directory / RUN_FILE}: {task} was graded by {_rubric(manifest.rubrics.get(task))}, "
-            f"logtriage {__version__} grades it by {_rubric(rubrics[task])}; play the run again"
-        )
-    transcripts = {
-        (cell.policy, cell.task): _read_cell(transcripts_path(directory, cell), cell)
-        for cell in planned
-    }
-    grades = {
-        key: tuple(grade_transcript(one, rubric, resolve=incidents) for one in found)
-        for key, found in transcripts.items()
-    }
-    return LoadedRun(directory, manifest, planned, incidents, rubrics, transcripts, grades)
-
-
-def _rubric(rubric: tuple[str, str] | None) -> str:
-    return "no rubric" if rubric is None else f"{rubric[0]} (digest {rubric[1]})"
-
-
-def _incidents_of(directory: Path, manifest: Manifest) -> Incidents:
-    if manifest.bundle is None:
-        return Incidents()
-    copies = [directory / name for name in _BUNDLES if (directory / name).exists()]
-    if not copies:
-        raise InvalidInput(f"{directory}: the recorded incidents ({_BUNDLES[0]}) are missing")
-    incidents = Incidents.of(copies[0])
-    if incidents.digest != manifest.bundle:
-        raise InvalidInput(
-            f"{copies[0]}: digest is {incidents.digest}, {RUN_FILE} says {manifest.bundle}"
-        )
-    return incidents

@@ -13,9 +13,9 @@ import attrs
 from logtriage import __version__
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.episodes import played_state
+from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.statistics import Interval, brier, mean_interval
-from logtriage.evaluation.store import LoadedRun
 from logtriage.policies import Ranking
 from logtriage.state import Closing, State
 

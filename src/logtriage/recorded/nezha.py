@@ -24,7 +24,8 @@ import attrs
 from logtriage.errors import BundleError, UnknownName
 from logtriage.recorded.csvrows import Skipped, Tally, inside
 from logtriage.recorded.measure import record
-from logtriage.recorded.nezha_files import TOLERANCE_MS, Source, listed, milliseconds, service_of
+from logtriage.recorded.nezha_fields import milliseconds, service_of
+from logtriage.recorded.nezha_files import TOLERANCE_MS, Source, listed
 from logtriage.recorded.records import RecordedIncident, RecordedTruth
 from logtriage.recorded.rows import Rows
 

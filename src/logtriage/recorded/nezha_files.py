@@ -1,14 +1,21 @@
 """The files of the published layout, read as rows: see :mod:`logtriage.recorded.nezha`."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 from logtriage.recorded.csvrows import Tally, find_csv, inside, read_csv
+from logtriage.recorded.nezha_fields import (
+    instant,
+    latency,
+    log_text,
+    milliseconds,
+    scaled,
+    service_of,
+    whole,
+)
 from logtriage.recorded.rows import Call, LogRow, Rows, Usage
 from logtriage.recorded.spans import Key, Span, requests
 from logtriage.recorded.text import read_line
@@ -26,13 +33,6 @@ AFTER_MS: Final = 300_000
 #: The parent of an outermost span.
 _ROOT: Final = "root"
 
-#: A pod of a Deployment (two hashes, in the alphabet that Kubernetes uses for them) or
-#: of a StatefulSet (an ordinal).
-_POD: Final = re.compile(
-    r"([A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)"
-    r"-(?:[bcdfghjklmnpqrstvwxz2456789]{5,10}-[bcdfghjklmnpqrstvwxz2456789]{5}|[0-9]{1,3})"
-)
-
 _LOG_COLUMNS: Final = ("Timestamp", "PodName", "TraceID", "Log")
 _TRACE_COLUMNS: Final = (
     "TraceID",
@@ -45,13 +45,6 @@ _TRACE_COLUMNS: Final = (
 _USAGE_COLUMNS: Final = ("Time", "CpuUsageRate(%)", "PodServerLatencyP99(s)")
 _LOAD_COLUMNS: Final = ("PodWorkload(Ops)",)
 _FRONT_COLUMNS: Final = ("Time", "LatencyP99(s)")
-
-
-@lru_cache(maxsize=4096)
-def service_of(pod: str) -> str | None:
-    """The service that a pod belongs to; None if the name is not one of a pod."""
-    match = _POD.fullmatch(pod)
-    return None if match is None else match[1]
 
 
 def listed(folder: Path) -> list[Path]:
@@ -146,12 +139,12 @@ class Source:
             middle = milliseconds(minute)
             for line, (time, pod, trace, log) in read_csv(path, _LOG_COLUMNS, self.tally):
                 # ``Timestamp`` and not ``TimeUnixNano``, which is negative in some rows.
-                at, service = _instant(time), service_of(pod)
+                at, service = instant(time), service_of(pod)
                 if at is None or abs(at - middle) > TOLERANCE_MS:
                     self.tally.skip(path, line, "impossible time")
                 elif service is None:
                     self.tally.skip(path, line, "unknown pod")
-                elif (raw := _log_text(log)) is None:
+                elif (raw := log_text(log)) is None:
                     self.tally.skip(path, line, "broken JSON")
                 else:
                     said = read_line(raw)
@@ -168,7 +161,7 @@ class Source:
             for line, row in read_csv(path, _TRACE_COLUMNS, self.tally):
                 trace, span, parent, pod, start, duration = row
                 service = service_of(pod)
-                at, took = _whole(start) // 1000, _whole(duration)
+                at, took = whole(start) // 1000, whole(duration)
                 if abs(at // 1000 - middle) > TOLERANCE_MS or took < 0:
                     self.tally.skip(path, line, "impossible time")
                 elif service is None:
@@ -200,72 +193,17 @@ class Source:
         for line, (time, cpu, p99, load) in read_csv(
             path, _USAGE_COLUMNS, self.tally, optional=_LOAD_COLUMNS
         ):
-            at = _instant(time)
+            at = instant(time)
             if at is None:
                 self.tally.skip(path, line, "impossible time")
             else:
                 # PodSuccessRate(%) is all zero: not published, rather than all failures.
-                yield Usage(at, service, _scaled(cpu, 100), _latency(p99), _scaled(load, 60))
+                yield Usage(at, service, scaled(cpu, 100), latency(p99), scaled(load, 60))
 
     def _front(self, path: Path) -> Iterator[Usage]:
         for line, (time, p99) in read_csv(path, _FRONT_COLUMNS, self.tally):
-            at = _instant(time)
+            at = instant(time)
             if at is None:
                 self.tally.skip(path, line, "impossible time")
             else:
-                yield Usage(at, "", None, _latency(p99))
-
-
-# --- fields ------------------------------------------------------------------------------
-
-
-def _log_text(log: str) -> str | None:
-    """The text in the JSON that the container runtime wraps around each line."""
-    try:
-        wrapped = json.loads(log)
-    except (ValueError, RecursionError):
-        return None
-    text = wrapped.get("log") if isinstance(wrapped, dict) else None
-    return text if isinstance(text, str) else None
-
-
-def milliseconds(moment: datetime) -> int:
-    """A moment in Unix milliseconds, to the second."""
-    return int(moment.timestamp()) * 1000
-
-
-def _instant(text: str) -> int | None:
-    """Unix milliseconds of ``2023-01-29T08:48:42.425293566Z`` or ``2023-01-29 08:48:42.4…``."""
-    second = _second(text[:19])
-    if second is None:
-        return None
-    digits = text[20:23] if text[19:20] == "." else ""
-    return second + int((digits if digits.isdecimal() else "").ljust(3, "0"))
-
-
-# Rows come in order: nearly every call asks for the second that the last one asked for.
-@lru_cache(maxsize=4096)
-def _second(text: str) -> int | None:
-    try:
-        return milliseconds(datetime.fromisoformat(text).replace(tzinfo=UTC))
-    except ValueError:
-        return None
-
-
-def _whole(text: str) -> int:
-    """A number of up to 19 digits; -1 for anything else."""
-    return int(text) if len(text) < 20 and text.isascii() and text.isdecimal() else -1
-
-
-def _latency(text: str) -> int | None:
-    """Seconds in milliseconds; a 0 is how an idle service is published, not a latency."""
-    return _scaled(text, 1000) or None
-
-
-def _scaled(text: str, factor: int) -> int | None:
-    """A number times a factor, rounded; None for NaN, infinities, negatives and no number."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return int(value * factor + 0.5) if 0 <= value < 1e12 else None
+                yield Usage(at, "", None, latency(p99))

@@ -5,19 +5,14 @@ Open loop: what was recorded was recorded, and no remedy changes it. After the l
 recorded window the last one is shown again, and likewise each figure.
 """
 
-from collections.abc import Iterable
 from functools import cached_property
-from itertools import zip_longest
-from typing import Final
 
 import attrs
 
 from logtriage.recorded.figures import FIGURES, FIRST_TICK, Measure, Series, cell
-from logtriage.recorded.records import LogWindow, RecordedLine, RecordedService, Recording
-from logtriage.recorded.text import template
-from logtriage.rng import hash_name
+from logtriage.recorded.lines import lines_by_service, overview_of, sample
+from logtriage.recorded.records import LogWindow, RecordedService, Recording
 from logtriage.telemetry import (
-    LEVELS,
     TICK_SECONDS,
     TREND_TICKS,
     Alert,
@@ -27,13 +22,6 @@ from logtriage.telemetry import (
     Reading,
     Signal,
 )
-
-#: Lines of the shared window, of one service (its measurements come on top), of the overview.
-WINDOW_LINES: Final = 6
-SERVICE_LINES: Final = 5
-OVERVIEW_LINES: Final = 12
-
-_LOUDNESS: Final = {level: -rank for rank, level in enumerate(LEVELS)}
 
 
 @attrs.frozen(cache_hash=True)
@@ -72,21 +60,26 @@ class RecordedTelemetry:
         return tuple(sorted(firing, key=lambda alert: (alert.since, alert.service, alert.name)))
 
     def window(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
-        """At most :data:`WINDOW_LINES` lines of one window, the loudest levels first.
+        """A few lines of one window, the loudest levels first.
 
-        Within a level every service gets a line before one gets a second.
+        At most :data:`~logtriage.recorded.lines.WINDOW_LINES`. Within a level every service
+        gets a line before one gets a second.
         """
-        return _pick(self._windows, tick)
+        return _at(self._windows, tick)
 
     def overview(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
-        """One line each of the :data:`OVERVIEW_LINES` loudest services."""
-        return _pick(self._overviews, tick)
+        """One line each of the loudest services.
+
+        At most :data:`~logtriage.recorded.lines.OVERVIEW_LINES`.
+        """
+        return _at(self._overviews, tick)
 
     def service_logs(self, service: int, tick: int, effects: Effects) -> tuple[LogLine, ...]:
         """The last minute of one service, and what was measured of it.
 
-        At most :data:`SERVICE_LINES` lines, loudest and new ones first when there are
-        more, in order of time; then one INFO line with the figures now and as usual.
+        At most :data:`~logtriage.recorded.lines.SERVICE_LINES` lines, loudest and new ones
+        first when there are more, in order of time; then one INFO line with the figures now
+        and as usual.
         """
         recorded = self.recording.services[service]
         lines = self._service_lines[min(max(tick, 0), self._recorded_ticks[-1])]
@@ -132,20 +125,20 @@ class RecordedTelemetry:
     @cached_property
     def _service_lines(self) -> tuple[dict[str, tuple[LogLine, ...]], ...]:
         return tuple(
-            _by_service((*self._window(tick - 1).lines, *self._window(tick).lines))
+            lines_by_service((*self._window(tick - 1).lines, *self._window(tick).lines))
             for tick in self._recorded_ticks
         )
 
     @cached_property
     def _windows(self) -> tuple[tuple[LogLine, ...], ...]:
-        return tuple(_sample(self._window(tick)) for tick in self._recorded_ticks)
+        return tuple(sample(self._window(tick)) for tick in self._recorded_ticks)
 
     @cached_property
     def _overviews(self) -> tuple[tuple[LogLine, ...], ...]:
-        return tuple(_overview(self._window(tick)) for tick in self._recorded_ticks)
+        return tuple(overview_of(self._window(tick)) for tick in self._recorded_ticks)
 
 
-def _pick(ticks: tuple[tuple[LogLine, ...], ...], tick: int) -> tuple[LogLine, ...]:
+def _at(ticks: tuple[tuple[LogLine, ...], ...], tick: int) -> tuple[LogLine, ...]:
     return ticks[min(max(tick, 0), len(ticks) - 1)]
 
 
@@ -179,72 +172,6 @@ def _reading(series: Series, tick: int, usual: Measure) -> Reading | None:
         # The recording does not reach back that far: what is usual stands in.
         earlier = now if usual.p99_ms is None else usual.p99_ms
     return Reading(series.figure("error_bp", tick) or 0, now, earlier)
-
-
-def _shown(line: RecordedLine) -> LogLine:
-    message = line.message if line.count == 1 else f"{line.message} (x{line.count})"
-    return LogLine(line.second, line.service, line.level, message)
-
-
-def _lot(tick: int, line: RecordedLine) -> int:
-    """A fixed lot for ties, so that no place in the alphabet is favoured."""
-    return hash_name(f"{tick} {line.service} {template(line.level, line.message)}")
-
-
-def _by_time(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
-    return sorted(lines, key=lambda line: (line.second, line.service, line.message))
-
-
-def _notable(line: RecordedLine) -> tuple[int, bool, int, str]:
-    return _LOUDNESS[line.level], not line.new, -line.second, line.message
-
-
-def _merge(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
-    """One line for each service and template: the last one, with all of them counted."""
-    merged: dict[tuple[str, str], RecordedLine] = {}
-    for line in lines:
-        key = (line.service, template(line.level, line.message))
-        before = merged.get(key)
-        count = line.count if before is None else line.count + before.count
-        merged[key] = attrs.evolve(line, count=count)
-    return list(merged.values())
-
-
-def _by_service(lines: Iterable[RecordedLine]) -> dict[str, tuple[LogLine, ...]]:
-    kept: dict[str, list[RecordedLine]] = {}
-    for line in sorted(_merge(lines), key=_notable):
-        kept.setdefault(line.service, []).append(line)
-    return {
-        service: tuple(_shown(line) for line in _by_time(found[:SERVICE_LINES]))
-        for service, found in kept.items()
-    }
-
-
-def _sample(window: LogWindow) -> tuple[LogLine, ...]:
-    """A fair look at one window: levels in order, and in each the services in turn."""
-    chosen: list[RecordedLine] = []
-    lines = _merge(window.lines)
-    for level in reversed(LEVELS):
-        turns: dict[str, list[RecordedLine]] = {}
-        for line in sorted(
-            (line for line in lines if line.level == level),
-            key=lambda line: _lot(window.tick, line),
-        ):
-            turns.setdefault(line.service, []).append(line)
-        for turn in zip_longest(*turns.values()):
-            chosen.extend(line for line in turn if line is not None)
-    return tuple(_shown(line) for line in _by_time(chosen[:WINDOW_LINES]))
-
-
-def _overview(window: LogWindow) -> tuple[LogLine, ...]:
-    best: dict[str, RecordedLine] = {}
-    for line in sorted(_merge(window.lines), key=_notable):
-        best.setdefault(line.service, line)
-    loudest = sorted(
-        best.values(),
-        key=lambda line: (_LOUDNESS[line.level], not line.new, _lot(window.tick, line)),
-    )
-    return tuple(_shown(line) for line in _by_time(loudest[:OVERVIEW_LINES]))
 
 
 def _tell(now: Measure, usual: Measure) -> str:

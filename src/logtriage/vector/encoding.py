@@ -20,7 +20,7 @@ from logtriage.observation import Observation
 from logtriage.phrases import FAULT_ALERTS
 from logtriage.policies import masked_actions
 from logtriage.runbook import severity_of
-from logtriage.scenarios import CHANGE_KINDS
+from logtriage.scenario_ranges import CHANGE_KINDS
 from logtriage.vector.layout import Floats, layout_of, scale_error, scale_p99, scale_trend
 
 _KINDS = {kind.name: number for number, kind in enumerate(FAULT_KINDS)}

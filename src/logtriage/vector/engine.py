@@ -5,23 +5,24 @@ closing reason; ``property_tests/test_vector_laws.py`` holds it to that.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from logtriage.actions import SEVERITIES
-from logtriage.errors import InvalidInput, UnknownName
+from logtriage.errors import InvalidInput
 from logtriage.grading import get_rubric
 from logtriage.grading.action_lists import MALFORMED
 from logtriage.grading.batch import grade_played
 from logtriage.grading.rubric import Rubric
-from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, get_task
+from logtriage.tasks import TaskSpec
 from logtriage.topology import SEVEN_SERVICES, Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.backends import Backend, BackendName, backend_of
-from logtriage.vector.episodes import NEVER, OPEN, Episodes
+from logtriage.vector.checks import checked_actions, checked_indices, checked_rows, checked_task
+from logtriage.vector.episodes import OPEN, Episodes
 from logtriage.vector.incidents import IncidentArrays
 from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.screens import write_read
@@ -82,15 +83,7 @@ class BatchedTriage:
         lanes: int = 1,
         copy: bool = True,
     ) -> None:
-        self.task: TaskSpec = task if isinstance(task, TaskSpec) else get_task(task)
-        if self.task.original:
-            raise InvalidInput(
-                f"task {self.task.id!r} is one fixed incident; nothing to draw a batch from"
-            )
-        if not 0 < self.task.horizon < NEVER:
-            raise InvalidInput(
-                f"horizon {self.task.horizon} of task {self.task.id!r}: expected 1 to {NEVER - 1}"
-            )
+        self.task = checked_task(task)
         self.topology = SEVEN_SERVICES if topology is None else topology
         self.rubric = get_rubric(self.task.rubric) if rubric is None else rubric
         self._setting = Setting.of(self.task, self.topology, topology is not None, lanes)
@@ -124,7 +117,7 @@ class BatchedTriage:
             InvalidInput: for indices that are none, or no whole numbers in range, and for split
                 ``ood`` without a topology of one's own (half of it lies on others).
         """
-        rows = self._checked(split, index)
+        rows = self._indices(split, index)
         if not len(rows):
             raise InvalidInput("a batch needs at least one incident")
         count, graph = len(rows), self._setting.graph
@@ -144,21 +137,10 @@ class BatchedTriage:
                 are not R different ones of the batch.
         """
         self._check_begun()
-        places, chosen = np.asarray(rows), self._checked(self._split, index)
-        wanted = f"rows must be {len(chosen)} different ones"
-        if places.shape != chosen.shape:
-            raise InvalidInput(f"{wanted}, got {places.tolist()}")
+        chosen = self._indices(self._split, index)
+        places = checked_rows(rows, len(chosen), len(self))
         if not len(places):
             return
-        if places.dtype.kind not in "iu":
-            raise InvalidInput(f"{wanted}, got an array of {places.dtype}")
-        if not (places.min() >= 0 and places.max() < len(self)):
-            raise InvalidInput(f"every row must lie in [0, {len(self)})")
-        taken = np.zeros(len(self), bool)
-        taken[places] = True
-        if np.count_nonzero(taken) != len(places):
-            raise InvalidInput(f"{wanted}, got {places.tolist()}")
-        places = places.astype(np.int64)
         self._backend.draw(self._incidents, places, self._split, chosen)
         self._backend.begin(self._episodes, places)
         self._score[places] = 0.0
@@ -173,9 +155,8 @@ class BatchedTriage:
             InvalidInput: before a reset, and for actions of another shape or out of range.
         """
         self._check_begun()
-        given = np.asarray(actions)
-        self.check_actions(given)
-        reward, _ = self.play([given.astype(np.int64)], self.open_rows(active))
+        chosen = checked_actions(actions, len(self), self.action_count)
+        reward, _ = self.play([chosen], self.open_rows(active))
         return self._screen(reward)
 
     def look(self) -> Step:
@@ -257,34 +238,8 @@ class BatchedTriage:
         if not len(self):
             raise InvalidInput("no incidents are open: call reset() first")
 
-    def _checked(self, split: str, index: ArrayLike) -> Ints:
-        if split not in SPLITS:
-            raise UnknownName("split", split, SPLITS)
-        if split == "ood" and not self._setting.own_topology:
-            raise InvalidInput(
-                "half of split 'ood' lies on random topologies; a batch has one: give a topology"
-            )
-        rows = np.asarray(index)
-        if rows.ndim != 1 or rows.dtype.kind not in "iu":
-            raise InvalidInput(
-                f"index must be a list of whole numbers, got {rows.dtype} {rows.shape}"
-            )
-        if len(rows) and not (rows.min() >= 0 and rows.max() < MAX_INDEX):
-            raise InvalidInput(f"every index must lie in [0, {MAX_INDEX})")
-        return rows.astype(np.int64)
-
-    def check_actions(self, given: NDArray[Any]) -> None:
-        """Refuse actions of another shape or out of range.
-
-        Raises:
-            InvalidInput: saying what was given and what is possible.
-        """
-        if given.shape != (len(self),) or given.dtype.kind not in "iu":
-            raise InvalidInput(
-                f"actions must be {len(self)} integers, got {given.dtype} of shape {given.shape}"
-            )
-        if len(given) and not (given.min() >= 0 and given.max() < self.action_count):
-            raise InvalidInput(f"every action must lie in [0, {self.action_count})")
+    def _indices(self, split: str, index: ArrayLike) -> Ints:
+        return checked_indices(split, index, own_topology=self._setting.own_topology)
 
     def _declared(self, chosen: Ints, rows: Ints) -> None:
         """Mask the declarations of rows that have just made one."""

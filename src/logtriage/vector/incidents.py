@@ -20,7 +20,7 @@ from logtriage.generator import (
 )
 from logtriage.propagation import READING_STREAM
 from logtriage.rng import hash_name
-from logtriage.scenarios import CHANGE_KINDS
+from logtriage.scenario_ranges import CHANGE_KINDS
 from logtriage.tasks import TaskSpec
 from logtriage.vector import arrays as vec
 from logtriage.vector.arrays import Bits, Bools, Ints

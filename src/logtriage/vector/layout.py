@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from logtriage.actions import REMEDIES, SEVERITIES
 from logtriage.faults import FAULT_KINDS
-from logtriage.scenarios import CHANGE_KINDS
+from logtriage.scenario_ranges import CHANGE_KINDS
 from logtriage.topology import Topology
 
 Floats = NDArray[np.float32]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from logtriage.phrases import DISTRACTORS
 from logtriage.propagation import BASE_STREAM, REST_ERROR, REST_P99, Mode
-from logtriage.scenarios import (
+from logtriage.scenario_ranges import (
     BENIGN_P99,
     CALLER_ALERTS,
     CHANGE_KINDS,

@@ -1,7 +1,7 @@
 """Tables for the batched engine, compiled from what the scalar core reads.
 
 Nothing is restated here: hops and dependencies come from the topology, kinds from the
-fault table, candidates and shares from the generator, ranges from the scenarios.
+fault table, candidates and shares from the generator, ranges from those of scenarios.
 """
 
 from functools import lru_cache
@@ -16,7 +16,7 @@ from logtriage.faults import FAULT_KINDS, FaultClass
 from logtriage.generator import candidates, class_weights
 from logtriage.phrases import DISTRACTORS
 from logtriage.propagation import Mode
-from logtriage.scenarios import (
+from logtriage.scenario_ranges import (
     ATTENUATION,
     CHANGE_KINDS,
     EDGE_ERROR,
@@ -24,8 +24,8 @@ from logtriage.scenarios import (
     EDGE_P99,
     EDGE_P99_ASIDE,
     RELATED_CHANGE,
-    toward,
 )
+from logtriage.scenarios import toward
 from logtriage.topology import Topology
 
 Table = NDArray[Any]

@@ -5,29 +5,24 @@ reward and closing reason; ``property_tests/test_team_laws.py`` holds it to that
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from logtriage.actions import Report, Wait, action_id
-from logtriage.errors import InvalidInput, UnknownName
+from logtriage.errors import UnknownName
 from logtriage.grading.rubric import Rubric
-from logtriage.roles import REPORT_WORDS, TRIO, Role, RoleSplit, role_actions
+from logtriage.roles import REPORT_WORDS, TRIO, RoleSplit
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.backends import BackendName
-from logtriage.vector.engine import NOTHING, BatchedTriage
+from logtriage.vector.checks import checked_team_actions
+from logtriage.vector.engine import BatchedTriage
 from logtriage.vector.layout import Floats, Layout
-from logtriage.vector.team_layout import (
-    EVERY_SOURCE,
-    role_columns,
-    role_layout_of,
-    sources_of,
-    team_layout_of,
-)
+from logtriage.vector.team_layout import EVERY_SOURCE, role_layout_of, team_layout_of
+from logtriage.vector.team_seats import Seat, mask_of, seat_of
 
 #: How a tick's reward is shared out: the team's, or each role's own difference to waiting.
 CREDITS: Final = ("team", "counterfactual")
@@ -97,7 +92,7 @@ class BatchedTeam:
         self.layouts: tuple[Layout, ...] = tuple(
             role_layout_of(self.topology, role) for role in split.roles
         )
-        self._seats = tuple(_seat_of(role, self.topology) for role in split.roles)
+        self._seats = tuple(seat_of(role, self.topology) for role in split.roles)
         self._reported: Bools = np.empty((0, len(REPORT_WORDS)), bool)
 
     def __len__(self) -> int:
@@ -144,7 +139,7 @@ class BatchedTeam:
         Raises:
             InvalidInput: before a reset, and for actions of another shape or out of range.
         """
-        chosen = self._checked(actions)
+        chosen = checked_team_actions(actions, len(self), self.action_counts, self.split.names)
         batch, seats = self._batch, self._seats
         rows = batch.open_rows(active)
         acts = [seat.canonical[one] for seat, one in zip(seats, chosen, strict=True)]
@@ -172,31 +167,12 @@ class BatchedTeam:
 
     # -- inside -----------------------------------------------------------------------
 
-    def _checked(self, actions: Sequence[ArrayLike]) -> list[Ints]:
-        if len(actions) != len(self._seats):
-            raise InvalidInput(
-                f"expected actions of {len(self._seats)} roles ({', '.join(self.split.names)}), "
-                f"got {len(actions)}"
-            )
-        checked = []
-        for role, seat, given in zip(self.split.roles, self._seats, actions, strict=True):
-            array, count = np.asarray(given), len(seat.canonical)
-            if array.shape != (len(self),) or array.dtype.kind not in "iu":
-                raise InvalidInput(
-                    f"actions of {role.name} must be {len(self)} integers, "
-                    f"got {array.dtype} of shape {array.shape}"
-                )
-            if len(array) and not (array.min() >= 0 and array.max() < count):
-                raise InvalidInput(f"every action of {role.name} must lie in [0, {count})")
-            checked.append(array.astype(np.int64))
-        return checked
-
     def _step(self, reward: NDArray[np.float64], rewards: NDArray[np.float64]) -> TeamStep:
         seen = self._batch.look()
         state = self._observe(seen.observation)
         return TeamStep(
             tuple(self._slice(state, seat) for seat in self._seats),
-            tuple(_role_mask(seen.mask, seat) for seat in self._seats),
+            tuple(mask_of(seen.mask, seat) for seat in self._seats),
             state,
             rewards,
             reward,
@@ -214,64 +190,10 @@ class BatchedTeam:
         state[:, self.layout["report"]] = self._reported
         return state
 
-    def _slice(self, state: Floats, seat: "_Seat") -> Floats:
+    def _slice(self, state: Floats, seat: Seat) -> Floats:
         mine: Floats = np.empty((len(self), seat.layout.size), np.float32)
         for whole, part in seat.runs:
             mine[:, part] = state[:, whole]
         if seat.sources not in (0, EVERY_SOURCE):
             self._batch.write_read(seat.layout, seat.sources, mine)
         return mine
-
-
-@attrs.frozen(eq=False)
-class _Seat:
-    """A role on a topology, as arrays.
-
-    Its own actions as ``canonical`` integers (A,), negative where an action does
-    nothing; ``word`` (A,) what a report says, -1 for other actions; ``runs`` of columns of
-    the team's observation, and where they go in the role's (runs are copied far faster
-    than columns are picked); ``sources`` of what it reads in log lines.
-    """
-
-    layout: Layout
-    canonical: Ints
-    word: Ints
-    runs: tuple[tuple[slice, slice], ...]
-    sources: int
-
-
-def _seat_of(role: Role, topology: Topology) -> _Seat:
-    actions: Any = role_actions(role, topology)
-    return _Seat(
-        role_layout_of(topology, role),
-        np.array(
-            [
-                NOTHING if isinstance(one, Report | Wait) else action_id(one, topology)
-                for one in actions
-            ]
-        ),
-        np.array(
-            [REPORT_WORDS.index(one.message) if isinstance(one, Report) else -1 for one in actions]
-        ),
-        _runs(role_columns(topology, role)),
-        sources_of(role),
-    )
-
-
-def _runs(columns: NDArray[np.intp]) -> tuple[tuple[slice, slice], ...]:
-    """Ascending columns as runs of neighbours: where each is, and where it goes."""
-    breaks = np.flatnonzero(np.diff(columns) != 1) + 1
-    starts, ends = [0, *breaks.tolist()], [*breaks.tolist(), len(columns)]
-    first = columns.tolist()
-    return tuple(
-        (slice(first[at], first[at] + end - at), slice(at, end))
-        for at, end in zip(starts, ends, strict=True)
-    )
-
-
-def _role_mask(mask: NDArray[np.int8], seat: _Seat) -> NDArray[np.int8]:
-    """As :func:`logtriage.vector.role_mask`: what does nothing is never masked."""
-    sensible: NDArray[np.int8] = mask[:, np.maximum(seat.canonical, 0)]
-    sensible[:, seat.canonical < 0] = 1
-    sensible[~sensible.any(axis=1)] = 1
-    return sensible

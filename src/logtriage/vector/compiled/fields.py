@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from logtriage.emission import LOUD_VOICE
 from logtriage.propagation import FULL, Mode
-from logtriage.scenarios import CHANGE_KINDS, DISTRACTOR_COUNT, RAMP, SHOWN, VOICE
+from logtriage.scenario_ranges import CHANGE_KINDS, DISTRACTOR_COUNT, RAMP, SHOWN, VOICE
 from logtriage.vector.episodes import ActionTable, Episodes
 from logtriage.vector.incidents import IncidentArrays
 from logtriage.vector.layout import Layout

@@ -6,7 +6,7 @@ import numpy as np
 
 from logtriage.phrases import DISTRACTORS
 from logtriage.propagation import BASE_STREAM, FULL, REST_ERROR, REST_P99, Mode
-from logtriage.scenarios import (
+from logtriage.scenario_ranges import (
     BENIGN_P99,
     CALLER_ALERTS,
     CHANGE_KINDS,

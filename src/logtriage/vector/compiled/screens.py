@@ -6,7 +6,7 @@ import numpy as np
 
 from logtriage.actions import REMEDIES
 from logtriage.propagation import ALERT_LEVEL
-from logtriage.scenarios import CHANGE_KINDS
+from logtriage.scenario_ranges import CHANGE_KINDS
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.compiled.fields import ColumnFields, TaskFields
 from logtriage.vector.compiled.jit import kernel

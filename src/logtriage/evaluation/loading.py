@@ -1,0 +1,103 @@
+"""A run read back from its directory: what was planned and played, graded anew."""
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+import attrs
+
+from logtriage import __version__
+from logtriage.errors import InvalidInput, RubricError
+from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
+from logtriage.evaluation.spec import Cell, plan
+from logtriage.evaluation.store import BUNDLES, read_cell
+from logtriage.grading import Grade, Rubric, get_rubric, grade_transcript
+from logtriage.transcript import Transcript
+
+
+@attrs.frozen
+class LoadedRun:
+    """A run read back: transcripts and their grades by policy and task.
+
+    Grades are computed anew on loading; nothing in a run's files says them. ``planned``
+    are the cells of the definition, with the ids of all their incidents. ``rubrics``
+    maps each task to the id and digest of the rubric that the grades are by.
+    """
+
+    directory: Path
+    manifest: Manifest
+    planned: tuple[Cell, ...]
+    incidents: Incidents
+    rubrics: Mapping[str, tuple[str, str]]
+    transcripts: Mapping[tuple[str, str], tuple[Transcript, ...]]
+    grades: Mapping[tuple[str, str], tuple[Grade, ...]]
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The policies, in order."""
+        return self.manifest.spec.policies
+
+    @cached_property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks, in order; those of recorded incidents by their own names."""
+        return tuple(dict.fromkeys(cell.task for cell in self.planned))
+
+    @property
+    def complete(self) -> bool:
+        """Whether every episode was played."""
+        return all(
+            len(self.grades[cell.policy, cell.task]) == len(cell.ids) for cell in self.planned
+        )
+
+
+def load_run(directory: str | os.PathLike[str], rubric: Rubric | None = None) -> LoadedRun:
+    """Read a run, finished or not, and grade its transcripts.
+
+    ``rubric`` grades everything by another rubric than that of each task.
+
+    Raises:
+        InvalidInput: if the directory holds no run, or a damaged one; the message
+            names the file and what is wrong.
+        RubricError: if this version of logtriage grades by other rubrics than the run.
+        OSError: if something cannot be read.
+    """
+    directory = Path(directory)
+    manifest = read_manifest(directory)
+    incidents = _incidents_of(directory, manifest)
+    planned = plan(manifest.spec, incidents)
+    rubrics = {}
+    for cell in planned:
+        used = get_rubric(cell.rubric) if rubric is None else rubric
+        rubrics[cell.task] = used.id, used.digest
+    if rubric is None and rubrics != manifest.rubrics:
+        task = next(one for one in rubrics if rubrics[one] != manifest.rubrics.get(one))
+        raise RubricError(
+            f"{directory / RUN_FILE}: {task} was graded by {_rubric(manifest.rubrics.get(task))}, "
+            f"logtriage {__version__} grades it by {_rubric(rubrics[task])}; play the run again"
+        )
+    transcripts = {(cell.policy, cell.task): read_cell(directory, cell) for cell in planned}
+    grades = {
+        key: tuple(grade_transcript(one, rubric, resolve=incidents) for one in found)
+        for key, found in transcripts.items()
+    }
+    return LoadedRun(directory, manifest, planned, incidents, rubrics, transcripts, grades)
+
+
+def _rubric(rubric: tuple[str, str] | None) -> str:
+    return "no rubric" if rubric is None else f"{rubric[0]} (digest {rubric[1]})"
+
+
+def _incidents_of(directory: Path, manifest: Manifest) -> Incidents:
+    if manifest.bundle is None:
+        return Incidents()
+    copies = [directory / name for name in BUNDLES if (directory / name).exists()]
+    if not copies:
+        raise InvalidInput(f"{directory}: the recorded incidents ({BUNDLES[0]}) are missing")
+    incidents = Incidents.of(copies[0])
+    if incidents.digest != manifest.bundle:
+        raise InvalidInput(
+            f"{copies[0]}: digest is {incidents.digest}, {RUN_FILE} says {manifest.bundle}"
+        )
+    return incidents

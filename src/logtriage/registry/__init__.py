@@ -1,0 +1,14 @@
+"""Names on the command line and in run files: policies and teams by specification."""
+
+from logtriage.registry.policies import CONSTANT, POLICY_HELP, constant_actions, make_policy
+from logtriage.registry.teams import CENTRAL, TEAM_HELP, make_team
+
+__all__ = [
+    "CENTRAL",
+    "CONSTANT",
+    "POLICY_HELP",
+    "TEAM_HELP",
+    "constant_actions",
+    "make_policy",
+    "make_team",
+]

@@ -1,0 +1,144 @@
+"""Policies by specification, such as ``expert`` or ``random:7``."""
+
+from typing import Final
+
+from logtriage.actions import REMEDIES, Action, Malformed
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.incident import Incident
+from logtriage.parsing import action_from_wire
+from logtriage.policies import (
+    SCORES,
+    ConstantPolicy,
+    ExpertPolicy,
+    FirstErrorPolicy,
+    OraclePolicy,
+    Policy,
+    PolicyFactory,
+    RandomPolicy,
+    RankingPolicy,
+)
+from logtriage.rng import hash_name
+from logtriage.topology import SEVEN_SERVICES, Topology
+
+CONSTANT: Final = "constant"
+#: Built-in policies, each with a line of help.
+POLICY_HELP: Final = {
+    "oracle": "sees the truth; the ceiling",
+    "expert": "scripted, sees only observations",
+    "first_error": "believes the loudest ERROR, pages its default owner, restarts it",
+    "random": "uniform over actions that could have an effect; random:SEED for another draw",
+    "error_count": "ranks services by new kinds of ERROR; for recorded incidents",
+    "cpu_rise": "ranks them by CPU above usual",
+    "network_delay": "ranks them by time between caller and service",
+    "event_shift": "ranks them by kinds of log line that appear or vanish",
+    "combined": "ranks them by the largest standardised one of these",
+    f"{CONSTANT}:ACTIONS": "the same list for every incident, such as "
+    "constant:classify_severity=P1,escalate=sre-team,resolve",
+}
+
+
+def _oracle(incident: Incident) -> Policy:
+    return OraclePolicy(incident)
+
+
+def _expert(_: Incident) -> Policy:
+    return ExpertPolicy()
+
+
+def _first_error(_: Incident) -> Policy:
+    return FirstErrorPolicy()
+
+
+class _Ranking:
+    """A picklable factory by the name of a score."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, _: Incident) -> Policy:
+        return RankingPolicy(SCORES[self.name])
+
+
+class _Random:
+    """A picklable factory: the draw hangs on its seed and on the incident's id."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def __call__(self, incident: Incident) -> Policy:
+        return RandomPolicy(hash_name(f"{self.seed} {incident.id}"))
+
+
+class _Constant:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        constant_actions(text, SEVEN_SERVICES)
+
+    def __call__(self, incident: Incident) -> Policy:
+        return ConstantPolicy(constant_actions(self.text, incident.topology))
+
+
+_PLAIN: Final[dict[str, PolicyFactory]] = {
+    "oracle": _oracle,
+    "expert": _expert,
+    "first_error": _first_error,
+    **{name: _Ranking(name) for name in SCORES},
+}
+
+
+def make_policy(spec: str) -> PolicyFactory:
+    """The factory behind a specification such as ``expert`` or ``random:7``.
+
+    Factories can be pickled, so that they travel to worker processes.
+
+    Raises:
+        UnknownName: for a policy that does not exist.
+        InvalidInput: for a seed or a constant list that cannot be read.
+    """
+    name, _, argument = spec.partition(":")
+    if spec in _PLAIN:
+        return _PLAIN[spec]
+    if name == "random":
+        return _Random(seed_of(spec))
+    if name == CONSTANT:
+        return _Constant(argument)
+    raise UnknownName("policy", spec, POLICY_HELP)
+
+
+def seed_of(spec: str) -> int:
+    """The seed in ``random:SEED``; 0 where none is given.
+
+    Raises:
+        InvalidInput: for a seed that is no whole number.
+    """
+    argument = spec.partition(":")[2]
+    if argument and not (argument.isascii() and argument.isdigit()):
+        raise InvalidInput(f"policy {spec!r}: the seed must be a whole number")
+    return int(argument or 0)
+
+
+def constant_actions(text: str, topology: Topology) -> tuple[Action, ...]:
+    """Actions from ``classify_severity=P1,escalate=sre-team,resolve``.
+
+    What names a service or team that ``topology`` lacks is malformed there.
+
+    Raises:
+        InvalidInput: for an item that is no action on any topology, naming it and
+            what was expected.
+    """
+    actions = []
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        kind, _, value = item.partition("=")
+        action = action_from_wire({"action_type": kind, "value": value or None}, topology)
+        if isinstance(action, Malformed) and not _fits_elsewhere(kind, value):
+            raise InvalidInput(f"constant action {item!r}: {action.reason}")
+        actions.append(action)
+    return tuple(actions)
+
+
+def _fits_elsewhere(kind: str, value: str) -> bool:
+    """Whether only a name stands against an action, which another topology may have."""
+    if kind == "remediate":
+        remedy, _, service = value.partition(":")
+        return remedy in REMEDIES and bool(service)
+    return kind in ("identify_root_cause", "escalate", "request_more_logs") and bool(value)

@@ -1,0 +1,112 @@
+"""What callers hand to a batch, checked before anything is done with it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, get_task
+from logtriage.vector.arrays import Ints
+from logtriage.vector.episodes import NEVER
+
+
+def checked_task(task: str | TaskSpec) -> TaskSpec:
+    """The task, if a batch can be drawn from it.
+
+    Raises:
+        UnknownName: for a task that does not exist.
+        InvalidInput: for a ``*-v0`` task, and for a horizon of no ticks, or of more than
+            can be counted.
+    """
+    spec = task if isinstance(task, TaskSpec) else get_task(task)
+    if spec.original:
+        raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
+    if not 0 < spec.horizon < NEVER:
+        raise InvalidInput(f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {NEVER - 1}")
+    return spec
+
+
+def checked_indices(split: str, index: ArrayLike, *, own_topology: bool) -> Ints:
+    """The indices (R,) of incidents of a split; of split ``ood`` on one's own topology alone.
+
+    Raises:
+        UnknownName: for an unknown split.
+        InvalidInput: for indices that are none, or no whole numbers in range, and for split
+            ``ood`` without a topology of one's own (half of it lies on others).
+    """
+    if split not in SPLITS:
+        raise UnknownName("split", split, SPLITS)
+    if split == "ood" and not own_topology:
+        raise InvalidInput(
+            "half of split 'ood' lies on random topologies; a batch has one: give a topology"
+        )
+    indices = np.asarray(index)
+    if indices.ndim != 1 or indices.dtype.kind not in "iu":
+        raise InvalidInput(
+            f"index must be a list of whole numbers, got {indices.dtype} {indices.shape}"
+        )
+    if len(indices) and not (indices.min() >= 0 and indices.max() < MAX_INDEX):
+        raise InvalidInput(f"every index must lie in [0, {MAX_INDEX})")
+    return indices.astype(np.int64)
+
+
+def checked_rows(rows: ArrayLike, wanted: int, size: int) -> Ints:
+    """The ``wanted`` different rows of a batch of ``size``, as int64 of that shape.
+
+    Raises:
+        InvalidInput: for another number of rows, for one that is given twice, and for what
+            is no row of the batch.
+    """
+    places = np.asarray(rows)
+    expected = f"rows must be {wanted} different ones"
+    if places.shape != (wanted,):
+        raise InvalidInput(f"{expected}, got {places.tolist()}")
+    if not wanted:  # an empty list is an array of floats
+        return places.astype(np.int64)
+    if places.dtype.kind not in "iu":
+        raise InvalidInput(f"{expected}, got an array of {places.dtype}")
+    if not (places.min() >= 0 and places.max() < size):
+        raise InvalidInput(f"every row must lie in [0, {size})")
+    taken = np.zeros(size, bool)
+    taken[places] = True
+    if np.count_nonzero(taken) != wanted:
+        raise InvalidInput(f"{expected}, got {places.tolist()}")
+    return places.astype(np.int64)
+
+
+def checked_actions(actions: ArrayLike, size: int, count: int, role: str | None = None) -> Ints:
+    """Actions (N,) for a batch of ``size`` N, each one of ``count``, as int64.
+
+    ``role`` names in the message whose actions they are, where several play.
+
+    Raises:
+        InvalidInput: for another shape, for what is no integer, and for an action out of
+            range; saying what was given and what is possible.
+    """
+    given, whose = np.asarray(actions), "" if role is None else f" of {role}"
+    if given.shape != (size,) or given.dtype.kind not in "iu":
+        raise InvalidInput(
+            f"actions{whose} must be {size} integers, got {given.dtype} of shape {given.shape}"
+        )
+    if size and not (given.min() >= 0 and given.max() < count):
+        raise InvalidInput(f"every action{whose} must lie in [0, {count})")
+    return given.astype(np.int64)
+
+
+def checked_team_actions(
+    actions: Sequence[ArrayLike], size: int, counts: Sequence[int], roles: Sequence[str]
+) -> list[Ints]:
+    """Actions (N,) of each role; ``counts`` says how many each of ``roles`` has.
+
+    Raises:
+        InvalidInput: for actions of more or fewer roles, or as :func:`checked_actions`.
+    """
+    if len(actions) != len(roles):
+        raise InvalidInput(
+            f"expected actions of {len(roles)} roles ({', '.join(roles)}), got {len(actions)}"
+        )
+    return [
+        checked_actions(given, size, count, role)
+        for given, count, role in zip(actions, counts, roles, strict=True)
+    ]
