@@ -25,7 +25,7 @@ within a table: they were taken side by side. Another machine gives other second
 the same ratios.
 
 Machine: {cpu}, {cores} cores, {system}, Python {python}. The load average was {load} at the
-end: clients and other work shared the cores with the servers.
+end; the clients share the cores with the servers.
 """
 #: Said below the rates if there was more to run than cores for the servers and the clients.
 CROWDED = """
