@@ -1,7 +1,6 @@
 """Three agents of verifiers in the roles of a team, against scripted models on this machine."""
 
 import json
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,10 @@ from logtriage.evaluation import play_joint_episode
 from logtriage.grading import grade_transcript
 from logtriage.registry import make_team
 from logtriage.roles import TRIO
-from tests.adapters.pages import commands, run
+from tests.adapters.pages import run
 from tests.adapters.verifiers.server import Model, said, serving
-from tests.adapters.verifiers.test_verifiers import BIN, converted, evaluate, turns
+from tests.adapters.verifiers.test_verifiers import converted, evaluate, turns
+from tests.adapters.verifiers.versions import command_of_page
 
 INCIDENT = "single_crash-v1/train/0"
 TEAM = "logtriage-verifiers-team"
@@ -143,11 +143,8 @@ def test_an_agent_that_fails_leaves_the_team_without_a_grade(tmp_path: Path) -> 
 
 
 def test_the_command_of_the_page_runs(tmp_path: Path) -> None:
-    (command,) = commands("docs/verifiers.md", "vf-eval logtriage-verifiers-team")
-    words = shlex.split(command)
-    words[0] = str(BIN / "vf-eval")
     with serving(lambda *_: said(("wait", {}))) as url:
-        words = [url if word == "http://localhost:8000/v1" else word for word in words]
+        words = command_of_page(TEAM, url)
         words[words.index("--env.taskset.episodes") + 1] = "1"
         run(words, tmp_path)
     (path,) = (tmp_path / "outputs").glob("*/traces.jsonl")

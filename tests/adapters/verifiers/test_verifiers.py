@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,11 @@ from logtriage.adapters.verifiers import TriageConfig, TriageTaskset
 from logtriage.evaluation import play_episode
 from logtriage.grading import grade_actions, grade_transcript
 from logtriage.registry import make_policy
-from tests.adapters.pages import ROOT, commands, python_blocks, run
+from tests.adapters.pages import ROOT, python_blocks, run
 from tests.adapters.verifiers.server import Model, said, serving
+from tests.adapters.verifiers.versions import command_of_page, settings_of_run
 
 INCIDENT = "single_crash-v1/train/0"
-BIN = Path(sys.executable).parent
 Messages = list[dict[str, Any]]
 
 
@@ -42,7 +41,7 @@ def evaluate(
                 "env": {"taskset": {"id": "logtriage-verifiers", **taskset}},
                 "client": {"base_url": url, "api_key_var": "NO_KEY"},
                 "model": "scripted",
-                **limited(limit),
+                **settings_of_run(limit),
                 "push": False,
                 "rich": None,
                 "output_dir": folder,
@@ -53,11 +52,6 @@ def evaluate(
     episodes = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     episodes.sort(key=lambda one: one["task"]["data"]["idx"])
     return [trace for one in episodes for trace in one["traces"]]
-
-
-def limited(limit: int | None) -> dict[str, Any]:
-    """How many tasks, in the words of this version of verifiers."""
-    return {"select": {"limit": limit}} if "select" in EvalConfig.model_fields else {"n": limit}
 
 
 def converted(folder: Path) -> dict[str, lt.Transcript]:
@@ -93,8 +87,9 @@ def test_rows_name_incidents_and_hold_no_truth() -> None:
     incident = lt.make_incident(first.data.incident)
     assert first.data.prompt == lt.render_observation(lt.observe(lt.initial_state(incident)))
     told = first.data.model_dump(exclude_defaults=True)
-    # What verifiers numbers rows by differs between its versions.
-    assert told.keys() - {"idx", "id"} == {"name", "incident", "system_prompt", "prompt"}
+    assert (first.data.idx, second.data.idx) == (0, 1)
+    # Rows of verifiers 0.3.1 have no id.
+    assert told.keys() - {"id"} == {"idx", "name", "incident", "system_prompt", "prompt"}
     assert len(list(TriageTaskset(TriageConfig(tasks=["recorded", "single_crash-v0"])))) > 1
 
 
@@ -171,17 +166,13 @@ def test_a_model_that_is_down_is_an_error_and_no_reward(tmp_path: Path) -> None:
 
 
 def test_the_command_of_the_page_runs(tmp_path: Path) -> None:
-    (command,) = commands("docs/verifiers.md", "vf-eval logtriage-verifiers")
-    words = shlex.split(command)
-    words[0] = str(BIN / "vf-eval")
     ids = [
         f"{task}/test/{n}"
         for task in ("single_crash-v1", "cascading_failure-v1", "silent_degradation-v1")
         for n in range(10)
     ]
     with serving(playing("first_error", ids)) as url:
-        words = [url if word == "http://localhost:8000/v1" else word for word in words]
-        run(words, tmp_path)
+        run(command_of_page("logtriage-verifiers", url), tmp_path)
     (path,) = (tmp_path / "outputs").glob("*/traces.jsonl")
     assert len(path.read_text(encoding="utf-8").splitlines()) == 30
 

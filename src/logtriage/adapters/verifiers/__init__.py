@@ -2,7 +2,8 @@
 
 verifiers finds a taskset by the name of a top-level module, so these are found as
 ``logtriage-verifiers`` (one agent) and ``logtriage-verifiers-team`` (three agents in the
-roles of a team): ``vf-eval logtriage-verifiers``. Needs the extra ``verifiers``.
+roles of a team): ``vf-eval logtriage-verifiers``. Needs the extra ``verifiers``, which takes
+verifiers 0.3.1 and 0.4.
 
 The environment steps the incident on the host. Rewards and metrics are computed from
 the calls on the traces.
@@ -11,11 +12,17 @@ the calls on the traces.
 from logtriage.errors import MissingExtra
 
 try:
-    import verifiers.v1  # noqa: F401
+    import verifiers.v1
 except ModuleNotFoundError as error:
     if error.name not in ("verifiers", "verifiers.v1"):
         raise
     raise MissingExtra("logtriage.adapters.verifiers", "verifiers") from None
+if not hasattr(verifiers.v1, "Interaction"):  # what steps an incident on the host, from 0.3 on
+    raise MissingExtra(
+        "logtriage.adapters.verifiers (not verifiers "
+        f"{verifiers.__version__}, which is older than 0.3.1)",
+        "verifiers",
+    )
 
 from logtriage.adapters.verifiers.harness import TriageHarness
 from logtriage.adapters.verifiers.rows import TriageConfig, TriageTaskset

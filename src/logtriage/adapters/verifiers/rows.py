@@ -1,5 +1,6 @@
 """The rows of verifiers: incidents, each with its rules, its first screen and its reward."""
 
+import itertools
 from collections.abc import Iterator
 
 import verifiers.v1 as vf
@@ -85,6 +86,7 @@ class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
             UnknownName, InvalidInput: for a task or split that does not exist.
         """
         config = self.config
+        numbers = itertools.count()  # 0.4 numbers rows itself, 0.3.1 does not
         for name in config.tasks:
             if name == RECORDED_TASK:
                 ids = list(INCIDENTS.recorded())[config.start : config.start + config.episodes]
@@ -94,6 +96,7 @@ class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
             for one in ids:
                 rules, screen = opening(INCIDENTS(one), "tools")
                 data = TriageData(
+                    idx=next(numbers),
                     id=one,
                     name=one,
                     incident=one,
