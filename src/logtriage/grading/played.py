@@ -110,7 +110,8 @@ class Block:
             found |= actions == column.astype(self.signed, copy=False)
         return found
 
-    def _count(self, holds: Bools) -> Ints:
+    def tally(self, holds: Bools) -> Ints:
+        """How often something holds (B,), of where it does (T, B)."""
         return holds.view(np.uint8).sum(axis=0, dtype=self.unsigned)
 
     # -- what was played --------------------------------------------------------------
@@ -166,7 +167,7 @@ class Block:
     @cached_property
     def count(self) -> Ints:
         """How many actions were played."""
-        return self._count(self.played != PADDING)
+        return self.tally(self.played != PADDING)
 
     @cached_property
     def ticks(self) -> Ints:
@@ -244,12 +245,12 @@ class Block:
     def remedies(self) -> Ints:
         """How many remedies were applied."""
         ranges = self.ranges
-        return self._count(self._within(self.played, ranges.remedy, ranges.remedies))
+        return self.tally(self._within(self.played, ranges.remedy, ranges.remedies))
 
     @cached_property
     def right_remedies(self) -> Ints:
         """How many of them were accepted ones."""
-        return self._count(self._among(self.played, self.truths.accepted_remedies))
+        return self.tally(self._among(self.played, self.truths.accepted_remedies))
 
     @cached_property
     def fixed(self) -> Bools:
