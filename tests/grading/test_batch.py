@@ -29,7 +29,6 @@ from logtriage import (
     UnknownName,
     all_actions,
     make_incident,
-    random_topology,
 )
 from logtriage.actions import Remedy, Severity
 from logtriage.grading import (
@@ -48,7 +47,7 @@ from logtriage.grading.played import Block
 from logtriage.grading.rubric import Gate
 from logtriage.incident import ClosingRules, Fault
 from logtriage.policies import perfect_actions
-from tests.builders import real_incident
+from tests.builders import real_incident, with_actions
 
 BASE = make_incident("cascading_failure-v1/test/42")
 REAL = attrs.evolve(
@@ -457,16 +456,6 @@ def blocks(monkeypatch: pytest.MonkeyPatch) -> list[Block]:
 
     monkeypatch.setattr(batch_module, "Block", Seen)
     return made
-
-
-def with_actions(number: int) -> Topology:
-    """Sixteen services have 122 actions with four teams, and one more with each other team."""
-    base = random_topology(1, 16)
-    topology = attrs.evolve(
-        base, teams=(*base.teams, *(f"team-{one}" for one in range(number - 122)))
-    )
-    assert len(all_actions(topology)) == number
-    return topology
 
 
 @pytest.mark.parametrize(

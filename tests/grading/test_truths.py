@@ -19,6 +19,7 @@ from logtriage.grading import (
     truths_of,
 )
 from logtriage.tasks import parse_incident_id
+from tests.builders import real_incident
 from tests.grading.test_batch import BENIGN, REAL, refused
 
 
@@ -133,6 +134,17 @@ def test_arrays_of_truths_are_as_narrow_as_said() -> None:
     assert truths.accepted_roots.dtype == np.int8
     long = truths_of([attrs.evolve(REAL, horizon=256)])
     assert long.narrow_horizon.dtype == np.uint16
+
+
+def test_a_severity_that_is_not_known_is_far_from_every_class() -> None:
+    truths = truths_of([REAL, real_incident(None), BENIGN])
+    assert truths.severity_or_far.tolist() == [0, 255, 2]
+
+
+def test_no_truths_have_no_horizon() -> None:
+    none = truths_of([REAL]).take([])
+    assert none.horizons == ()
+    assert none.horizon_slot.tolist() == none.narrow_horizon.tolist() == []
 
 
 def test_truths_have_the_usual_closing_rules_if_none_are_given() -> None:

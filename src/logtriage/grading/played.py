@@ -9,6 +9,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from logtriage.actions import SEVERITIES
 from logtriage.grading.action_lists import PADDING, Ints
 from logtriage.grading.truths import Bools, Truths
 from logtriage.state import Closing
@@ -96,9 +97,7 @@ class Block:
         return np.subtract(holds.view(np.uint8), 1, dtype=self.unsigned)
 
     def _within(self, actions: Ints, first: int, number: int) -> Bools:
-        shifted = actions.view(self.unsigned)
-        if first:
-            shifted = shifted - self.unsigned.type(first)
+        shifted = actions.view(self.unsigned) - self.unsigned.type(first)
         return shifted < self.unsigned.type(number)
 
     def _among(self, actions: Ints, accepted: Ints) -> Bools:
@@ -187,7 +186,7 @@ class Block:
             (_RESOLVED, closer == ranges.resolve),
             (_IGNORED, closer == ranges.ignore),
             (_MISROUTED, self._within(closer, ranges.page, ranges.pages)),
-            (_OUT_OF_TIME, (closer < 0) & (self.ticks == self._horizon)),
+            (_OUT_OF_TIME, (closer == -1) & (self.ticks == self._horizon)),
         ):
             found += holds.view(np.int8) * np.int8(closing + 1)  # at most one holds
         return found
@@ -197,20 +196,13 @@ class Block:
     @cached_property
     def severity_off(self) -> Ints:
         """How many classes the first severity is off; the worst if none or not known."""
-        ranges, number = self.ranges, self.ranges.severities
-        declares = self._within(self.played, ranges.severity, number)
-        ranks = self.played.view(self.unsigned)
-        if ranges.severity:
-            ranks = ranks - self.unsigned.type(ranges.severity)
+        number = len(SEVERITIES)
+        ranks = self.played.view(self.unsigned)  # severities are the first actions of all
         # Two bits of rank, above them the tick; all ones, and so a rank of 3, for none.
-        first = ((ranks + self.times * 4) | self._mask(declares)).min(axis=0)
-        rank, true = (
-            (first & 3).astype(np.uint8, copy=False),
-            self.truths.severity_or_far[self.rows],
-        )
-        off = np.maximum(rank, true) - np.minimum(rank, true)
-        off |= (rank == number).view(np.uint8) * np.uint8(number - 1)
-        return np.minimum(off, np.uint8(number - 1))
+        first = ((ranks + self.times * 4) | self._mask(ranks < number)).min(axis=0)
+        rank, true = (first & 3).astype(np.uint8), self.truths.severity_or_far[self.rows]
+        off, worst = np.maximum(rank, true) - np.minimum(rank, true), np.uint8(number - 1)
+        return np.maximum(np.minimum(off, worst), (rank == number).view(np.uint8) * worst)
 
     @cached_property
     def _blame(self) -> Ints:
@@ -234,12 +226,12 @@ class Block:
     @cached_property
     def paged(self) -> Bools:
         """Whether an accepted team was paged."""
-        return np.logical_or.reduce(self._right_pages & self._alive, axis=0)
+        return np.logical_or.reduce(self._right_pages & self._alive)  # along time
 
     @cached_property
     def wrongly_paged(self) -> Bools:
         """Whether a team that is not accepted was paged."""
-        return np.logical_or.reduce(self._wrong_pages & self._alive, axis=0)
+        return np.logical_or.reduce(self._wrong_pages & self._alive)  # along time
 
     @cached_property
     def remedies(self) -> Ints:

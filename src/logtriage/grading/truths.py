@@ -156,8 +156,8 @@ class Truths:
 
     @cached_property
     def severity_or_far(self) -> NDArray[np.uint8]:
-        """``severity`` with, where it is not known, a number far from every class."""
-        return np.where(self.severity < 0, 100, self.severity).astype(np.uint8)
+        """``severity`` with, where it is not known, 255: far from every class."""
+        return self.severity.astype(np.uint8)
 
     @cached_property
     def narrow_horizon(self) -> Ints:
