@@ -74,7 +74,8 @@ def test_a_slot_is_told_only_where_there_are_several_horizons() -> None:
 
 @pytest.mark.parametrize(("per_tick", "width"), [(1, 7), (2, 4), (3, 3)])
 def test_the_width_is_one_more_than_the_ticks_there_are(per_tick: int, width: int) -> None:
-    assert block(per_tick=per_tick).width == width
+    found = block(per_tick=per_tick).width
+    assert (found, type(found)) == (width, int)
 
 
 def test_rows_of_a_batch_are_those_of_its_truths() -> None:

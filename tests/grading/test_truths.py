@@ -18,6 +18,7 @@ from logtriage.grading import (
     Truths,
     truths_of,
 )
+from logtriage.incident import ClosingRules
 from logtriage.tasks import parse_incident_id
 from tests.builders import real_incident
 from tests.grading.test_batch import BENIGN, REAL, refused
@@ -145,6 +146,18 @@ def test_no_truths_have_no_horizon() -> None:
     none = truths_of([REAL]).take([])
     assert none.horizons == ()
     assert none.horizon_slot.tolist() == none.narrow_horizon.tolist() == []
+
+
+def test_rules_of_closing_are_told_only_where_they_differ() -> None:
+    """None stands for the usual case, in which there is nothing to look up."""
+    usual = truths_of([REAL, BENIGN])
+    assert (usual.ignore_closes, usual.wrong_page_closes) == (None, None)
+    rules = ClosingRules(wrong_page=False, ignore_only_p1=True)
+    mixed = truths_of([attrs.evolve(one, closing=rules) for one in (REAL, BENIGN)] + [BENIGN])
+    assert mixed.ignore_closes is not None
+    assert mixed.ignore_closes.tolist() == [True, False, True]
+    assert mixed.wrong_page_closes is not None
+    assert mixed.wrong_page_closes.tolist() == [False, False, True]
 
 
 def test_truths_have_the_usual_closing_rules_if_none_are_given() -> None:

@@ -101,12 +101,12 @@ class Block:
         return shifted < self.unsigned.type(number)
 
     def _among(self, actions: Ints, accepted: Ints) -> Bools:
-        columns = accepted[:, self.rows]
+        columns = accepted[:, self.rows].astype(self.signed)
         if not len(columns):
             return np.zeros(actions.shape, np.bool_)
-        found: Bools = actions == columns[0].astype(self.signed, copy=False)
+        found: Bools = actions == columns[0]
         for column in columns[1:]:
-            found |= actions == column.astype(self.signed, copy=False)
+            found |= actions == column
         return found
 
     def tally(self, holds: Bools) -> Ints:
@@ -155,7 +155,7 @@ class Block:
         if self.truths.horizons[0] >= self.longest:
             return self.times <= last
         limit = np.minimum(self._horizon, self.longest).astype(self.unsigned) * self.per_tick
-        end = np.minimum(np.minimum(last, len(self.times) - 1) + 1, limit)
+        end = np.minimum(np.minimum(last, len(self.times)) + 1, limit)
         return self.times < end
 
     @cached_property
@@ -209,7 +209,7 @@ class Block:
         """The first root cause declared: even if accepted, all ones if there is none."""
         declares = self._within(self.played, self.ranges.root, self.ranges.roots)
         accepted = self._among(self.played, self.truths.accepted_roots)
-        key = (self.times * 2 + 1) - accepted.view(np.uint8)
+        key = (self.times * 2 + 1) ^ accepted.view(np.uint8)
         first: Ints = (key | self._mask(declares)).min(axis=0)
         return first
 
