@@ -9,10 +9,14 @@ import pytest
 
 from logtriage import (
     SEVEN_SERVICES,
+    Escalate,
+    IdentifyRootCause,
     InvalidInput,
+    Remediate,
     UnknownName,
     random_topology,
 )
+from logtriage.actions import Remedy, action_id
 from logtriage.generator import draw_incident
 from logtriage.grading import (
     Truths,
@@ -20,7 +24,7 @@ from logtriage.grading import (
 )
 from logtriage.incident import ClosingRules
 from logtriage.tasks import parse_incident_id
-from tests.builders import real_incident
+from tests.builders import real_incident, with_actions
 from tests.grading.test_batch import BENIGN, REAL, refused
 
 
@@ -146,6 +150,29 @@ def test_no_truths_have_no_horizon() -> None:
     none = truths_of([REAL]).take([])
     assert none.horizons == ()
     assert none.horizon_slot.tolist() == none.narrow_horizon.tolist() == []
+
+
+@pytest.mark.parametrize(("number", "dtype"), [(128, np.int8), (129, np.int16)])
+def test_accepted_actions_are_as_narrow_as_the_actions(number: int, dtype: Any) -> None:
+    topology = with_actions(number)
+    incident = real_incident(
+        root_causes=topology.names[:1],
+        teams=topology.teams[-1:],
+        remedies=((Remedy.FLUSH_CACHE, topology.names[-1]),),
+        topology=topology,
+    )
+    truths = truths_of([incident, incident])
+    accepted = (truths.accepted_roots, truths.accepted_pages, truths.accepted_remedies)
+    assert [one.dtype for one in accepted] == [dtype] * 3
+    ids = [
+        action_id(one, topology)
+        for one in (
+            IdentifyRootCause(topology.names[0]),
+            Escalate(topology.teams[-1]),
+            Remediate(Remedy.FLUSH_CACHE, topology.names[-1]),
+        )
+    ]
+    assert [one.tolist() for one in accepted] == [[[wanted] * 2] for wanted in ids]
 
 
 def test_rules_of_closing_are_told_only_where_they_differ() -> None:

@@ -104,7 +104,7 @@ class Truths:
     @cached_property
     def benign(self) -> Bools:
         """Whether there is nothing to act on (N,): no root cause is accepted."""
-        return (self.accepted_roots[:1] == NONE_ACCEPTED).all(axis=0)
+        return (self.accepted_roots == NONE_ACCEPTED).all(axis=0)
 
     @cached_property
     def any_benign(self) -> bool:
