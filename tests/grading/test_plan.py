@@ -64,6 +64,8 @@ def test_places_in_a_table_are_as_narrow_as_it_is_long() -> None:
     strides = plan_of(of(*[criteria.root_cause] * 9), SPAN).real.strides
     assert [stride for _, stride, _ in strides] == [2**at for at in range(9)]
     assert [dtype for _, _, dtype in strides] == [np.uint8] * 8 + [np.uint16]
+    ((_, _, dtype),) = plan_of(of(criteria.closure), Span(255, (300,))).real.strides
+    assert dtype == np.uint16  # 257 places
 
 
 def test_levels_are_as_narrow_as_there_are_many() -> None:

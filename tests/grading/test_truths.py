@@ -150,6 +150,7 @@ def test_no_truths_have_no_horizon() -> None:
     none = truths_of([REAL]).take([])
     assert none.horizons == ()
     assert none.horizon_slot.tolist() == none.narrow_horizon.tolist() == []
+    assert none.narrow_horizon.dtype == np.uint8
 
 
 @pytest.mark.parametrize(("number", "dtype"), [(128, np.int8), (129, np.int16)])
@@ -173,6 +174,21 @@ def test_accepted_actions_are_as_narrow_as_the_actions(number: int, dtype: Any) 
         )
     ]
     assert [one.tolist() for one in accepted] == [[[wanted] * 2] for wanted in ids]
+
+
+def test_accepted_actions_have_as_many_rows_as_the_most_of_any() -> None:
+    """The others are filled up with what equals no action."""
+    two = attrs.evolve(REAL.truth, root_causes=frozenset({"user-db", "auth-service"}))
+    batch = [BENIGN, attrs.evolve(REAL, truth=two), REAL, BENIGN]
+    first, last = (
+        action_id(IdentifyRootCause(one), SEVEN_SERVICES) for one in ("auth-service", "user-db")
+    )
+    assert truths_of(batch).accepted_roots.tolist() == [
+        [-3, first, last, -3],
+        [-3, last, -3, -3],
+    ]
+    assert truths_of([BENIGN]).accepted_roots.shape == (0, 1)
+    assert truths_of([REAL]).accepted_roots.tolist() == [[last]]
 
 
 def test_rules_of_closing_are_told_only_where_they_differ() -> None:

@@ -137,7 +137,7 @@ class Truths:
         actions = (columns + first).astype(dtype)
         if len(rows) == len(self) and bool((rows == np.arange(len(self))).all()):
             return actions[np.newaxis]  # one each: the usual case
-        counts = np.bincount(rows, minlength=len(self))
+        counts = np.bincount(rows)
         found = np.full((int(counts.max(initial=0)), len(self)), NONE_ACCEPTED, dtype)
         places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
         found[places, rows] = actions
