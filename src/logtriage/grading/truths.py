@@ -22,7 +22,7 @@ NONE_ACCEPTED: Final = -3
 
 def _locked(array: Any) -> Any:
     view = array.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
 
 
@@ -226,6 +226,6 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         teams,
         remedies,
         np.array([one.horizon for one in listed], np.int32),
-        np.array([one.closing.wrong_page for one in listed], np.bool_),
-        np.array([one.closing.ignore_only_p1 for one in listed], np.bool_),
+        np.array([one.closing.wrong_page for one in listed]),
+        np.array([one.closing.ignore_only_p1 for one in listed]),
     )
