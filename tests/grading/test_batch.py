@@ -28,6 +28,7 @@ from logtriage import (
     Truth,
     UnknownName,
     all_actions,
+    grading,
     make_incident,
 )
 from logtriage.actions import Remedy, Severity
@@ -530,6 +531,20 @@ def test_numpy_is_loaded_when_asked_for() -> None:
         "assert (early, 'numpy' in sys.modules) == (False, True)"
     )
     subprocess.run([sys.executable, "-c", probe], check=True)
+
+
+@pytest.mark.parametrize(
+    "name", ["BatchGrades", "Truths", "action_array", "grade_batch", "truths_of"]
+)
+def test_the_package_hands_out_what_the_module_has(name: str) -> None:
+    assert getattr(grading, name) is getattr(batch_module, name)
+
+
+def test_the_package_has_nothing_else_to_hand_out() -> None:
+    with pytest.raises(
+        AttributeError, match=r"^module 'logtriage\.grading' has no attribute 'Plan'$"
+    ):
+        _ = grading.Plan
 
 
 def test_each_of_two_horizons_has_its_own_promptness() -> None:
