@@ -20,9 +20,11 @@ from logtriage import (
     TaskSpec,
     Topology,
     Truth,
+    all_actions,
     initial_state,
     observe,
     play,
+    random_topology,
     transition,
 )
 from logtriage.incident import STRICT, ClosingRules, Fault
@@ -121,6 +123,16 @@ def benign_incident(horizon: int = 15) -> Incident:
         truth=Truth(None, P3, frozenset(), frozenset(), frozenset()),
         telemetry=StillTelemetry(),
     )
+
+
+def with_actions(number: int) -> Topology:
+    """Sixteen services have 122 actions with four teams, and one more with each other team."""
+    base = random_topology(1, 16)
+    topology = attrs.evolve(
+        base, teams=(*base.teams, *(f"team-{one}" for one in range(number - 122)))
+    )
+    assert len(all_actions(topology)) == number
+    return topology
 
 
 def played(incident: Incident, *actions: Action) -> State:

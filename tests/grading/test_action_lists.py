@@ -26,6 +26,7 @@ from logtriage.grading import (
 )
 from logtriage.grading.action_lists import narrowest, ranges_of
 from logtriage.grading.batch import MALFORMED, PADDING
+from tests.builders import with_actions
 
 
 def test_action_lists_become_integers() -> None:
@@ -35,6 +36,13 @@ def test_action_lists_become_integers() -> None:
     assert action_array(random_topology(1, 60), [[Resolve()]]).dtype == np.int16
     with pytest.raises(UnknownName, match="unknown team 'pay-team'"):
         action_array(SEVEN_SERVICES, [[Escalate("pay-team")]])
+
+
+@pytest.mark.parametrize(("number", "dtype"), [(128, np.int8), (129, np.int16)])
+def test_the_type_is_the_narrowest_that_holds_every_action(number: int, dtype: Any) -> None:
+    array = action_array(with_actions(number), [[Ignore()]])
+    assert array.dtype == dtype
+    assert array.tolist() == [[number - 1]]
 
 
 def test_what_does_nothing_is_malformed() -> None:
@@ -51,7 +59,7 @@ def test_the_ranges_partition_the_actions(size: int) -> None:
     ranges, every = ranges_of(topology), all_actions(topology)
     assert ranges.count == len(every)
     for kind, first, number in (
-        (ClassifySeverity, ranges.severity, ranges.severities),
+        (ClassifySeverity, 0, 3),
         (IdentifyRootCause, ranges.root, ranges.roots),
         (Escalate, ranges.page, ranges.pages),
         (Remediate, ranges.remedy, ranges.remedies),

@@ -24,8 +24,11 @@ from logtriage import (
     RequestMoreLogs,
     Resolve,
     RubricError,
+    Topology,
     Truth,
     UnknownName,
+    all_actions,
+    grading,
     make_incident,
 )
 from logtriage.actions import Remedy, Severity
@@ -40,10 +43,12 @@ from logtriage.grading import (
 )
 from logtriage.grading import batch as batch_module
 from logtriage.grading.batch import CLOSINGS
+from logtriage.grading.kernels import Span
+from logtriage.grading.played import Block
 from logtriage.grading.rubric import Gate
 from logtriage.incident import ClosingRules, Fault
 from logtriage.policies import perfect_actions
-from tests.builders import real_incident
+from tests.builders import real_incident, with_actions
 
 BASE = make_incident("cascading_failure-v1/test/42")
 REAL = attrs.evolve(
@@ -200,7 +205,7 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cells() -> Any:
     return graded([cell[0] for cell in CELLS], [cell[1] for cell in CELLS])
 
@@ -427,6 +432,92 @@ def test_any_type_of_integer_will_do(dtype: Any) -> None:
     assert grade_batch(truths_of([REAL, REAL]), actions).scores.tolist() == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint64])
+@pytest.mark.parametrize("steps", [PERFECT, []])
+def test_a_last_tick_may_be_half_full_whatever_the_type(dtype: Any, steps: list[Action]) -> None:
+    """An unsigned array cannot hold the padding that is put behind its actions."""
+    actions = action_array(SEVEN_SERVICES, [steps, steps]).astype(dtype)
+    grades = grade_batch(truths_of([REAL, REAL]), actions, per_tick=2)
+    assert grades.ticks.tolist() == [len(steps[::2])] * 2
+    assert grades.scores.tolist() == [float(bool(steps))] * 2
+
+
+# -- what it costs --------------------------------------------------------------------
+
+
+@pytest.fixture
+def blocks(monkeypatch: pytest.MonkeyPatch) -> list[Block]:
+    """The blocks that are graded from here on."""
+    made: list[Block] = []
+
+    class Seen(Block):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            made.append(self)
+
+    monkeypatch.setattr(batch_module, "Block", Seen)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("topology", "ticks", "per_tick", "dtype"),
+    [
+        (SEVEN_SERVICES, 63, 1, np.int8),
+        (SEVEN_SERVICES, 64, 1, np.int16),
+        (SEVEN_SERVICES, 31, 2, np.int8),
+        (SEVEN_SERVICES, 32, 2, np.int16),
+        (SEVEN_SERVICES, 16_383, 1, np.int16),
+        (SEVEN_SERVICES, 16_384, 1, np.int32),
+        (with_actions(128), 1, 1, np.int8),
+        (with_actions(129), 1, 1, np.int16),
+    ],
+)
+def test_the_working_arrays_are_as_narrow_as_said(
+    blocks: list[Block], topology: Topology, ticks: int, per_tick: int, dtype: Any
+) -> None:
+    incident = real_incident(None, ticks, root_causes=(), teams=(), remedies=(), topology=topology)
+    truths = truths_of([incident])
+    ignore = len(all_actions(topology)) - 1  # the highest number, at the last moment
+    listed = np.full((1, ticks * per_tick), -2, np.int64)
+    listed[0, -1] = ignore
+    grades = grade_batch(truths, listed, per_tick=per_tick)
+    assert [one.listed.dtype for one in blocks] == [dtype]
+    assert [one.listed.shape for one in blocks] == [(ticks * per_tick, 1)]
+    assert grades.ticks.tolist() == [ticks]
+    assert CLOSINGS[grades.closing[0]] == "ignored"
+
+
+def test_blocks_are_as_large_as_said(monkeypatch: pytest.MonkeyPatch, blocks: list[Block]) -> None:
+    monkeypatch.setattr(batch_module, "BLOCK_BYTES", 35)
+    for listed, widths in (
+        (np.zeros((7, 11)), [3, 3, 1]),  # 11 bytes a list
+        (np.zeros((2, 64)), [1, 1]),  # 128, which is more than there is room for
+        (np.zeros((3, 0)), [3]),  # no tick counts as one
+    ):
+        blocks.clear()
+        grade_batch(truths_of([REAL] * len(listed)), listed.astype(np.int8))
+        assert [one.listed.shape[1] for one in blocks] == widths
+
+
+@pytest.mark.parametrize(
+    ("steps", "per_tick", "ticks"),
+    [([], 1, 1), (PERFECT[:1], 1, 1), (PERFECT, 1, 5), (PERFECT, 2, 3), ([LOOK] * 20, 1, 12)],
+)
+def test_tables_have_no_tick_that_cannot_be_used(
+    steps: list[Action], per_tick: int, ticks: int
+) -> None:
+    actions = action_array(SEVEN_SERVICES, [steps])
+    grades = grade_batch(truths_of([REAL]), actions, per_tick=per_tick)
+    assert grades.span == Span(ticks, (12,))
+
+
+def test_measures_of_benign_incidents_are_taken_where_there_are_any() -> None:
+    real = {row.measure for row in DEFAULT.criteria}
+    both = real | {row.measure for row in DEFAULT.benign}
+    assert set(graded([REAL, REAL], [PERFECT, []]).levels) == real
+    assert set(graded([REAL, BENIGN], [PERFECT, []]).levels) == both
+
+
 def test_actions_are_left_as_they_were() -> None:
     actions = action_array(SEVEN_SERVICES, [[LOOK] * 14])
     before = actions.copy()
@@ -440,6 +531,20 @@ def test_numpy_is_loaded_when_asked_for() -> None:
         "assert (early, 'numpy' in sys.modules) == (False, True)"
     )
     subprocess.run([sys.executable, "-c", probe], check=True)
+
+
+@pytest.mark.parametrize(
+    "name", ["BatchGrades", "Truths", "action_array", "grade_batch", "truths_of"]
+)
+def test_the_package_hands_out_what_the_module_has(name: str) -> None:
+    assert getattr(grading, name) is getattr(batch_module, name)
+
+
+def test_the_package_has_nothing_else_to_hand_out() -> None:
+    with pytest.raises(
+        AttributeError, match=r"^module 'logtriage\.grading' has no attribute 'Plan'$"
+    ):
+        _ = grading.Plan
 
 
 def test_each_of_two_horizons_has_its_own_promptness() -> None:

@@ -1,6 +1,7 @@
 """Totals: weights, gates, open states, unscored episodes, digests, rewards, broken measures."""
 
 import math
+from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
 
@@ -281,6 +282,8 @@ def test_a_grade_says_what_was_graded() -> None:
     assert one.actions == PERFECT
     assert (one.closing, one.ticks, one.unplayed) == (Closing.RESOLVED, 5, 3)
     assert (one.cause, one.agent) == (None, "me")
+    assert one.fault_kind == "slow_query"
+    assert grade(played(benign_incident())).fault_kind is None
 
 
 def test_an_unscored_episode_has_no_score_at_all() -> None:
@@ -342,6 +345,37 @@ def test_malformed_texts_change_the_digest() -> None:
     assert digest(Malformed("\ud800", "x"))  # a lone surrogate is text too
     # Text cannot pass for two actions.
     assert digest(Malformed("a\nresolve None", "x")) != digest(Malformed("a", "x"), Resolve())
+
+
+def hashed(*lines: str) -> str:
+    return blake2b("\n".join(lines).encode("utf-8"), digest_size=8).hexdigest()
+
+
+def test_the_digest_is_that_of_these_lines() -> None:
+    """Digests are stored beside grades: they must not change with the code."""
+    lines = [
+        DEFAULT.digest,
+        "hand-made/test/0",
+        "classify_severity P1 None",
+        "identify_root_cause user-db 0.75",
+        "malformed '?\\n'",
+        "remediate kill-query:user-db None",
+        "resolve None None",
+    ]
+    sure = IdentifyRootCause("user-db", 0.75)
+    actions = (RIGHT_SEVERITY, sure, Malformed("?\n", "why"), FIX, Resolve())
+    assert digest(*actions) == hashed(*lines)
+    state, _ = play_jointly(real_incident(), list(zip((0, 0, 1, 1, 2), actions, strict=True)))
+    assert grade(state).digest == hashed(*lines, "ticks (0, 0, 1, 1, 2)")
+
+
+def test_a_name_that_is_no_text_has_a_digest_too() -> None:
+    """What cannot be scored may hold anything: half a character, say."""
+    one, other = (
+        unscored(real_incident(), "no such service", actions=[IdentifyRootCause(name)])
+        for name in ("\ud800", "\ud801")
+    )
+    assert one.digest != other.digest
 
 
 # -- rubrics of one's own -------------------------------------------------------------
@@ -504,4 +538,5 @@ def test_what_is_unscored_names_task_and_rubric() -> None:
     graded = unscored(real_incident(), "the agent crashed", RECORDED)
     assert (graded.task, graded.rubric) == ("hand-made", "recorded/1")
     assert graded.rubric_digest == RECORDED.digest
+    assert graded.fault_kind == "slow_query"
     assert unscored(real_incident(), "the agent crashed").rubric == DEFAULT.id

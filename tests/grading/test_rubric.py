@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 import attrs
@@ -149,6 +150,27 @@ def test_equal_rubrics_are_equal_and_hash_alike() -> None:
 )
 def test_whatever_decides_a_score_changes_the_digest(changes: dict[str, Any]) -> None:
     assert rubric(**changes).digest != rubric().digest
+
+
+def test_the_digest_is_that_of_these_lines() -> None:
+    """Digests are stored beside grades: they must not change with the code."""
+    lines = (
+        "mine/1",
+        "(0.0, 0.9)",
+        "4",
+        f"criteria one 1.0 {__name__}.full_marks",
+        f"benign two 1 {__name__}.no_marks",
+        "penalties p 0.25 logtriage.grading.criteria.root_cause",
+        f"gate g {__name__}.open_gate",
+    )
+    given = rubric(
+        benign=(Criterion("two", 1, no_marks),),
+        penalties=(Criterion("p", 0.25, root_cause),),
+        gates=(Gate("g", open_gate),),
+        bounds=(0.0, 0.9),
+        digits=4,
+    )
+    assert given.digest == blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()
 
 
 def test_built_in_digests_are_distinct() -> None:

@@ -9,16 +9,22 @@ import pytest
 
 from logtriage import (
     SEVEN_SERVICES,
+    Escalate,
+    IdentifyRootCause,
     InvalidInput,
+    Remediate,
     UnknownName,
     random_topology,
 )
+from logtriage.actions import Remedy, action_id
 from logtriage.generator import draw_incident
 from logtriage.grading import (
     Truths,
     truths_of,
 )
+from logtriage.incident import ClosingRules
 from logtriage.tasks import parse_incident_id
+from tests.builders import real_incident, with_actions
 from tests.grading.test_batch import BENIGN, REAL, refused
 
 
@@ -133,6 +139,68 @@ def test_arrays_of_truths_are_as_narrow_as_said() -> None:
     assert truths.accepted_roots.dtype == np.int8
     long = truths_of([attrs.evolve(REAL, horizon=256)])
     assert long.narrow_horizon.dtype == np.uint16
+
+
+def test_a_severity_that_is_not_known_is_far_from_every_class() -> None:
+    truths = truths_of([REAL, real_incident(None), BENIGN])
+    assert truths.severity_or_far.tolist() == [0, 255, 2]
+
+
+def test_no_truths_have_no_horizon() -> None:
+    none = truths_of([REAL]).take([])
+    assert none.horizons == ()
+    assert none.horizon_slot.tolist() == none.narrow_horizon.tolist() == []
+    assert none.narrow_horizon.dtype == np.uint8
+
+
+@pytest.mark.parametrize(("number", "dtype"), [(128, np.int8), (129, np.int16)])
+def test_accepted_actions_are_as_narrow_as_the_actions(number: int, dtype: Any) -> None:
+    topology = with_actions(number)
+    incident = real_incident(
+        root_causes=topology.names[:1],
+        teams=topology.teams[-1:],
+        remedies=((Remedy.FLUSH_CACHE, topology.names[-1]),),
+        topology=topology,
+    )
+    truths = truths_of([incident, incident])
+    accepted = (truths.accepted_roots, truths.accepted_pages, truths.accepted_remedies)
+    assert [one.dtype for one in accepted] == [dtype] * 3
+    ids = [
+        action_id(one, topology)
+        for one in (
+            IdentifyRootCause(topology.names[0]),
+            Escalate(topology.teams[-1]),
+            Remediate(Remedy.FLUSH_CACHE, topology.names[-1]),
+        )
+    ]
+    assert [one.tolist() for one in accepted] == [[[wanted] * 2] for wanted in ids]
+
+
+def test_accepted_actions_have_as_many_rows_as_the_most_of_any() -> None:
+    """The others are filled up with what equals no action."""
+    two = attrs.evolve(REAL.truth, root_causes=frozenset({"user-db", "auth-service"}))
+    batch = [BENIGN, attrs.evolve(REAL, truth=two), REAL, BENIGN]
+    first, last = (
+        action_id(IdentifyRootCause(one), SEVEN_SERVICES) for one in ("auth-service", "user-db")
+    )
+    assert truths_of(batch).accepted_roots.tolist() == [
+        [-3, first, last, -3],
+        [-3, last, -3, -3],
+    ]
+    assert truths_of([BENIGN]).accepted_roots.shape == (0, 1)
+    assert truths_of([REAL]).accepted_roots.tolist() == [[last]]
+
+
+def test_rules_of_closing_are_told_only_where_they_differ() -> None:
+    """None stands for the usual case, in which there is nothing to look up."""
+    usual = truths_of([REAL, BENIGN])
+    assert (usual.ignore_closes, usual.wrong_page_closes) == (None, None)
+    rules = ClosingRules(wrong_page=False, ignore_only_p1=True)
+    mixed = truths_of([attrs.evolve(one, closing=rules) for one in (REAL, BENIGN)] + [BENIGN])
+    assert mixed.ignore_closes is not None
+    assert mixed.ignore_closes.tolist() == [True, False, True]
+    assert mixed.wrong_page_closes is not None
+    assert mixed.wrong_page_closes.tolist() == [False, False, True]
 
 
 def test_truths_have_the_usual_closing_rules_if_none_are_given() -> None:

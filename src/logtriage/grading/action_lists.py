@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from logtriage.actions import (
     REMEDIES,
-    SEVERITIES,
     Action,
-    ClassifySeverity,
     Escalate,
     IdentifyRootCause,
     Ignore,
@@ -35,10 +33,11 @@ MALFORMED: Final = -2
 
 @attrs.frozen
 class ActionRanges:
-    """Where the canonical integers of each kind of action begin, and how many there are."""
+    """Where the canonical integers of each kind of action begin, and how many there are.
 
-    severity: int
-    severities: int
+    Those of the severities come first of all, in order.
+    """
+
     root: int
     roots: int
     page: int
@@ -54,8 +53,6 @@ def ranges_of(topology: Topology) -> ActionRanges:
     """The ranges of a topology's actions, read off :func:`logtriage.actions.all_actions`."""
     names = topology.names
     return ActionRanges(
-        severity=action_id(ClassifySeverity(SEVERITIES[0]), topology),
-        severities=len(SEVERITIES),
         root=action_id(IdentifyRootCause(names[0]), topology),
         roots=len(names),
         page=action_id(Escalate(topology.teams[0]), topology),

@@ -129,7 +129,7 @@ def grade_batch(
     ``layout="time_major"`` (T, N), which is faster. :data:`MALFORMED` stands for a
     malformed action (or a role that waits), :data:`PADDING` follows the last one. In
     joint play ``per_tick`` actions, one of each role, share a tick. Int8 serves up to 128
-    actions (15 services) and 63 ticks; more cost more. Every number equals, to the last
+    actions (16 services) and 63 ticks; more cost more. Every number equals, to the last
     bit, what :func:`grade` says of the state that :func:`play` leads to.
 
     Raises:
@@ -142,17 +142,13 @@ def grade_batch(
         raise InvalidInput(f"per_tick must be at least 1, got {per_tick}")
     by_time = _by_time(truths, actions, layout)
     horizons = truths.horizons
-    listed_ticks = -(-len(by_time) // per_tick)
-    span = Span(max(1, min((listed_ticks, *horizons[-1:]))), horizons)
+    ticks = max(1, -(-len(by_time) // per_tick))
+    span = Span(max(1, min((ticks, *horizons[-1:]))), horizons)
     plan = plan_of(rubric, span)
-    measures = plan.level_types if truths.any_benign else plan.real.measures
-    missing = max(span.ticks, listed_ticks) * per_tick - len(by_time)
-    if missing:
-        padding = np.full((missing, len(truths)), PADDING, by_time.dtype)
-        by_time = np.concatenate([by_time, padding]) if len(by_time) else padding
+    length = ticks * per_tick
     # Twice the ticks and one: kernels number the ticks by fours, in the unsigned twin.
-    dtype = narrowest(max(truths.ranges.count - 1, 2 * len(by_time) + 1))
-    size = max(1, BLOCK_BYTES // (len(by_time) * dtype.itemsize))
+    dtype = narrowest(max(truths.ranges.count - 1, 2 * length + 1))
+    size = max(1, BLOCK_BYTES // (length * dtype.itemsize))
 
     count = len(truths)
     grades = BatchGrades(
@@ -164,11 +160,13 @@ def grade_batch(
         np.empty(count, np.int8),
         np.empty(count, np.int32),
         np.empty(count, np.int32),
-        {measure: np.empty(count, plan.level_types[measure]) for measure in measures},
+        {one: np.empty(count, plan.level_types[one]) for one in plan.wanted(truths.any_benign)},
     )
     for start in range(0, count, size):
-        rows = slice(start, min(start + size, count))
-        listed = by_time[:, rows].astype(dtype, order="C")
+        rows = slice(start, start + size)
+        given = by_time[:, rows]
+        listed = np.full((length, given.shape[1]), PADDING, dtype)
+        listed[: len(given)] = given
         _grade_block(grades, plan, rows, listed, per_tick)
     return grades
 
@@ -189,8 +187,7 @@ def _grade_block(grades: BatchGrades, plan: Plan, rows: slice, listed: Ints, per
     grades.scores[rows] = scores
     grades.closing[rows] = block.closing
     grades.ticks[rows] = block.ticks
-    listed_count = present.sum(axis=0, dtype=block.unsigned)
-    grades.unplayed[rows] = listed_count - block.count
+    grades.unplayed[rows] = block.tally(present) - block.count
 
 
 def grade_played(played: Played, horizon: int, rubric: Rubric = DEFAULT) -> Floats:
@@ -204,8 +201,10 @@ def grade_played(played: Played, horizon: int, rubric: Rubric = DEFAULT) -> Floa
     """
     plan = plan_of(rubric, Span(horizon, (horizon,)))
     any_benign = bool(played.benign.any())
-    measures = plan.level_types if any_benign else plan.real.measures
-    levels = {one: MEASURES[one].levels(played).astype(plan.level_types[one]) for one in measures}
+    levels = {
+        one: MEASURES[one].levels(played).astype(plan.level_types[one])
+        for one in plan.wanted(any_benign)
+    }
     scores, _ = total_of(plan, rubric, played, levels, any_benign)
     return scores
 

@@ -3,7 +3,7 @@
 The tables are filled by the scalar grader's own functions.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -97,6 +97,10 @@ class Plan:
     level_types: Mapping[Measure, np.dtype[Any]]
     real: Totals
     benign: Totals | None
+
+    def wanted(self, any_benign: bool) -> Iterable[Measure]:
+        """The measures to take: those of benign incidents only where there are any."""
+        return self.level_types if any_benign else self.real.measures
 
 
 @lru_cache(maxsize=64)

@@ -9,6 +9,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from logtriage.actions import SEVERITIES
 from logtriage.grading.action_lists import PADDING, Ints
 from logtriage.grading.truths import Bools, Truths
 from logtriage.state import Closing
@@ -96,21 +97,20 @@ class Block:
         return np.subtract(holds.view(np.uint8), 1, dtype=self.unsigned)
 
     def _within(self, actions: Ints, first: int, number: int) -> Bools:
-        shifted = actions.view(self.unsigned)
-        if first:
-            shifted = shifted - self.unsigned.type(first)
+        shifted = actions.view(self.unsigned) - self.unsigned.type(first)
         return shifted < self.unsigned.type(number)
 
     def _among(self, actions: Ints, accepted: Ints) -> Bools:
-        columns = accepted[:, self.rows]
+        columns = accepted[:, self.rows].astype(self.signed)
         if not len(columns):
             return np.zeros(actions.shape, np.bool_)
-        found: Bools = actions == columns[0].astype(self.signed, copy=False)
+        found: Bools = actions == columns[0]
         for column in columns[1:]:
-            found |= actions == column.astype(self.signed, copy=False)
+            found |= actions == column
         return found
 
-    def _count(self, holds: Bools) -> Ints:
+    def tally(self, holds: Bools) -> Ints:
+        """How often something holds (B,), of where it does (T, B)."""
         return holds.view(np.uint8).sum(axis=0, dtype=self.unsigned)
 
     # -- what was played --------------------------------------------------------------
@@ -155,7 +155,7 @@ class Block:
         if self.truths.horizons[0] >= self.longest:
             return self.times <= last
         limit = np.minimum(self._horizon, self.longest).astype(self.unsigned) * self.per_tick
-        end = np.minimum(np.minimum(last, len(self.times) - 1) + 1, limit)
+        end = np.minimum(np.minimum(last, len(self.times)) + 1, limit)
         return self.times < end
 
     @cached_property
@@ -166,7 +166,7 @@ class Block:
     @cached_property
     def count(self) -> Ints:
         """How many actions were played."""
-        return self._count(self.played != PADDING)
+        return self.tally(self.played != PADDING)
 
     @cached_property
     def ticks(self) -> Ints:
@@ -186,7 +186,7 @@ class Block:
             (_RESOLVED, closer == ranges.resolve),
             (_IGNORED, closer == ranges.ignore),
             (_MISROUTED, self._within(closer, ranges.page, ranges.pages)),
-            (_OUT_OF_TIME, (closer < 0) & (self.ticks == self._horizon)),
+            (_OUT_OF_TIME, (closer == -1) & (self.ticks == self._horizon)),
         ):
             found += holds.view(np.int8) * np.int8(closing + 1)  # at most one holds
         return found
@@ -196,27 +196,20 @@ class Block:
     @cached_property
     def severity_off(self) -> Ints:
         """How many classes the first severity is off; the worst if none or not known."""
-        ranges, number = self.ranges, self.ranges.severities
-        declares = self._within(self.played, ranges.severity, number)
-        ranks = self.played.view(self.unsigned)
-        if ranges.severity:
-            ranks = ranks - self.unsigned.type(ranges.severity)
+        number = len(SEVERITIES)
+        ranks = self.played.view(self.unsigned)  # severities are the first actions of all
         # Two bits of rank, above them the tick; all ones, and so a rank of 3, for none.
-        first = ((ranks + self.times * 4) | self._mask(declares)).min(axis=0)
-        rank, true = (
-            (first & 3).astype(np.uint8, copy=False),
-            self.truths.severity_or_far[self.rows],
-        )
-        off = np.maximum(rank, true) - np.minimum(rank, true)
-        off |= (rank == number).view(np.uint8) * np.uint8(number - 1)
-        return np.minimum(off, np.uint8(number - 1))
+        first = ((ranks + self.times * 4) | self._mask(ranks < number)).min(axis=0)
+        rank, true = (first & 3).astype(np.uint8), self.truths.severity_or_far[self.rows]
+        off, worst = np.maximum(rank, true) - np.minimum(rank, true), np.uint8(number - 1)
+        return np.maximum(np.minimum(off, worst), (rank == number).view(np.uint8) * worst)
 
     @cached_property
     def _blame(self) -> Ints:
         """The first root cause declared: even if accepted, all ones if there is none."""
         declares = self._within(self.played, self.ranges.root, self.ranges.roots)
         accepted = self._among(self.played, self.truths.accepted_roots)
-        key = (self.times * 2 + 1) - accepted.view(np.uint8)
+        key = (self.times * 2 + 1) ^ accepted.view(np.uint8)
         first: Ints = (key | self._mask(declares)).min(axis=0)
         return first
 
@@ -233,23 +226,23 @@ class Block:
     @cached_property
     def paged(self) -> Bools:
         """Whether an accepted team was paged."""
-        return np.logical_or.reduce(self._right_pages & self._alive, axis=0)
+        return np.logical_or.reduce(self._right_pages & self._alive)  # along time
 
     @cached_property
     def wrongly_paged(self) -> Bools:
         """Whether a team that is not accepted was paged."""
-        return np.logical_or.reduce(self._wrong_pages & self._alive, axis=0)
+        return np.logical_or.reduce(self._wrong_pages & self._alive)  # along time
 
     @cached_property
     def remedies(self) -> Ints:
         """How many remedies were applied."""
         ranges = self.ranges
-        return self._count(self._within(self.played, ranges.remedy, ranges.remedies))
+        return self.tally(self._within(self.played, ranges.remedy, ranges.remedies))
 
     @cached_property
     def right_remedies(self) -> Ints:
         """How many of them were accepted ones."""
-        return self._count(self._among(self.played, self.truths.accepted_remedies))
+        return self.tally(self._among(self.played, self.truths.accepted_remedies))
 
     @cached_property
     def fixed(self) -> Bools:

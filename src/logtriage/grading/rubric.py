@@ -97,7 +97,7 @@ class Rubric:
         for row in rows:
             self._check_weight(row)
         total = sum(row.weight for row in rows)
-        if not isclose(total, 1.0, abs_tol=1e-9):
+        if not isclose(total, 1.0):
             raise RubricError(
                 f"rubric {self.id!r}: weights of {field} must sum to 1, they sum to {total!r}"
             )

@@ -22,7 +22,7 @@ NONE_ACCEPTED: Final = -3
 
 def _locked(array: Any) -> Any:
     view = array.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
 
 
@@ -104,7 +104,7 @@ class Truths:
     @cached_property
     def benign(self) -> Bools:
         """Whether there is nothing to act on (N,): no root cause is accepted."""
-        return (self.accepted_roots[:1] == NONE_ACCEPTED).all(axis=0)
+        return (self.accepted_roots == NONE_ACCEPTED).all(axis=0)
 
     @cached_property
     def any_benign(self) -> bool:
@@ -137,7 +137,7 @@ class Truths:
         actions = (columns + first).astype(dtype)
         if len(rows) == len(self) and bool((rows == np.arange(len(self))).all()):
             return actions[np.newaxis]  # one each: the usual case
-        counts = np.bincount(rows, minlength=len(self))
+        counts = np.bincount(rows)
         found = np.full((int(counts.max(initial=0)), len(self)), NONE_ACCEPTED, dtype)
         places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
         found[places, rows] = actions
@@ -156,8 +156,8 @@ class Truths:
 
     @cached_property
     def severity_or_far(self) -> NDArray[np.uint8]:
-        """``severity`` with, where it is not known, a number far from every class."""
-        return np.where(self.severity < 0, 100, self.severity).astype(np.uint8)
+        """``severity`` with, where it is not known, 255: far from every class."""
+        return self.severity.astype(np.uint8)
 
     @cached_property
     def narrow_horizon(self) -> Ints:
@@ -226,6 +226,6 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         teams,
         remedies,
         np.array([one.horizon for one in listed], np.int32),
-        np.array([one.closing.wrong_page for one in listed], np.bool_),
-        np.array([one.closing.ignore_only_p1 for one in listed], np.bool_),
+        np.array([one.closing.wrong_page for one in listed]),
+        np.array([one.closing.ignore_only_p1 for one in listed]),
     )

@@ -1,0 +1,95 @@
+"""Rubrics compiled for batches: what stands in the tables, and what is added one by one."""
+
+from math import prod
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage import DEFAULT, SEVEN_SERVICES, Rubric
+from logtriage.grading import Criterion, action_array, criteria, truths_of
+from logtriage.grading import plan as plan_module
+from logtriage.grading.kernels import MEASURES, Span
+from logtriage.grading.plan import plan_of, total_of
+from logtriage.grading.played import Block
+from tests.builders import WRONG_PAGE, benign_incident, real_incident
+
+SPAN = Span(5, (12,))
+LEVELS = {measure: len(kernel.scores(SPAN)) for measure, kernel in MEASURES.items()}
+
+
+def of(*measures: object) -> Rubric:
+    rows = (
+        Criterion(f"c{at}", 1 / len(measures), one)  # type: ignore[arg-type]
+        for at, one in enumerate(measures)
+    )
+    return Rubric("mine/1", tuple(rows))
+
+
+def test_a_table_has_an_entry_for_each_combination_of_levels() -> None:
+    plan = plan_of(DEFAULT, SPAN)
+    assert plan.benign is not None
+    for totals, rows in ((plan.real, DEFAULT.criteria), (plan.benign, DEFAULT.benign)):
+        measures = tuple(row.measure for row in rows)
+        assert totals.measures == measures
+        assert totals.table.shape == (prod(LEVELS[one] for one in measures),)
+        assert (totals.table.min(), totals.table.max()) == (0.0, 1.0)
+        assert totals.rest == ()
+
+
+@pytest.mark.parametrize(("size", "tabled"), [(2, 0), (3, 1), (5, 1), (6, 2), (11, 2), (12, 3)])
+def test_a_criterion_that_would_make_the_table_too_large_is_added_apart(
+    monkeypatch: pytest.MonkeyPatch, size: int, tabled: int
+) -> None:
+    """Three severities, twice yes or no; and so is every one after it."""
+    monkeypatch.setattr(plan_module, "TABLE_SIZE", size)
+    measures = tuple(row.measure for row in DEFAULT.criteria)
+    totals = plan_of(DEFAULT, SPAN).real
+    assert tuple(measure for measure, _, _ in totals.strides) == measures[:tabled]
+    assert tuple(measure for measure, _ in totals.rest) == measures[tabled:]
+
+
+def test_what_follows_a_criterion_added_apart_is_too_even_if_it_is_small(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Floats are added in the order of the rubric."""
+    monkeypatch.setattr(plan_module, "TABLE_SIZE", 4)
+    totals = plan_of(of(criteria.root_cause, criteria.severity, criteria.escalation), SPAN).real
+    assert [measure for measure, _, _ in totals.strides] == [criteria.root_cause]
+    assert [measure for measure, _ in totals.rest] == [criteria.severity, criteria.escalation]
+
+
+def test_places_in_a_table_are_as_narrow_as_it_is_long() -> None:
+    """Nine times yes or no: the first eight find their place among 256."""
+    strides = plan_of(of(*[criteria.root_cause] * 9), SPAN).real.strides
+    assert [stride for _, stride, _ in strides] == [2**at for at in range(9)]
+    assert [dtype for _, _, dtype in strides] == [np.uint8] * 8 + [np.uint16]
+    ((_, _, dtype),) = plan_of(of(criteria.closure), Span(255, (300,))).real.strides
+    assert dtype == np.uint16  # 257 places
+
+
+def test_levels_are_as_narrow_as_there_are_many() -> None:
+    types = plan_of(DEFAULT, Span(254, (300,))).level_types
+    assert types[criteria.closure] == np.uint8  # none, and 0 to 254 ticks
+    assert types[criteria.severity] == np.uint8
+    assert plan_of(DEFAULT, Span(255, (300,))).level_types[criteria.closure] == np.uint16
+    assert set(types) == {row.measure for row in (*DEFAULT.criteria, *DEFAULT.benign)}
+
+
+def test_a_rubric_without_a_benign_part_has_no_plan_for_it() -> None:
+    plan = plan_of(attrs.evolve(DEFAULT, id="mine/1", benign=()), SPAN)
+    assert plan.benign is None
+    assert set(plan.level_types) == {row.measure for row in DEFAULT.criteria}
+
+
+def test_gates_are_small_integers() -> None:
+    truths = truths_of([real_incident(), benign_incident()])
+    block = Block(truths, slice(0, 2), action_array(SEVEN_SERVICES, [[WRONG_PAGE], []]).T)
+    plan = plan_of(DEFAULT, SPAN)
+    levels = {
+        one: MEASURES[one].levels(block).astype(dtype) for one, dtype in plan.level_types.items()
+    }
+    scores, gates = total_of(plan, DEFAULT, block, levels, any_benign=True)
+    assert (scores.tolist(), gates.tolist()) == ([0.0, 0.0], [0, -1])
+    assert scores.dtype == np.float64
+    assert gates.dtype == np.int8
