@@ -85,6 +85,10 @@ def test_a_new_page_has_every_block(out: Path, tmp_path: Path) -> None:
     for name in ("change", "behaviour", "time", "commands"):
         assert f"<!-- {name} -->\n" in text
     assert "the command" in text
+    for agent in json.loads((out / "results.json").read_text())["agents"][:2]:
+        played = agent["tasks"][TASK]
+        assert f"| {TASK} | 7 | {agent['agent']} | {played['gated']:.1%} |" in text
+        assert f"| {played['criteria']['closure']:.2f} | {played['ticks']:.1f} |" in text
 
 
 def test_only_finished_runs_are_written_up(out: Path, tmp_path: Path) -> None:

@@ -18,8 +18,6 @@ RUN: Final = "run.json"
 LIBRARIES: Final = ("torch", "transformers", "trl", "peft", "numpy")
 #: What the trainer writes last, and what a checkpoint needs to be gone on with.
 _LAST: Final = "trainer_state.json"
-
-
 #: Settings that change nothing in a run.
 _UPLOAD: Final = ("push_to_hub", "hub_model_id")
 

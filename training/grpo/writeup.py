@@ -19,18 +19,13 @@ import attrs
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from logtriage.codec import decode_transcript
 from logtriage.errors import InvalidInput
 from logtriage.grading import DEFAULT
 from training.common.files import replace, save_text
 from training.common.pages import renew
-from training.common.settings import EVAL_SPLIT
-from training.evaluate.evaluation import Evaluation
-from training.evaluate.figures import figures
 from training.evaluate.results import ALL_TASKS, RESULTS
 from training.grpo.figures import rolling, window_of
 from training.grpo.record import EPISODES, STEPS, Episode, Step, read_episodes, read_steps
-from training.grpo.review import AFTER, BEFORE
 from training.grpo.store import RUN
 from training.tiny.settings import ABOUT
 
@@ -43,15 +38,11 @@ _COLORS: Final = ("#1b6ca8", "#c8553d", "#3c8d53", "#8a5aa8")
 
 @attrs.frozen
 class Written:
-    """A finished run, and the model that it began with, as their files have them.
-
-    ``played`` holds the figures of the held-out episodes by agent and task.
-    """
+    """A finished run, and the model that it began with, as their files have them."""
 
     about: dict[str, Any]
     results: dict[str, Any]
     began: dict[str, Any] | None
-    played: dict[str, dict[str, dict[str, Any]]]
     steps: list[Step]
     episodes: list[Episode]
 
@@ -78,20 +69,9 @@ def read(out: Path) -> Written:
         about,
         json.loads((out / RESULTS).read_text("utf-8")),
         json.loads(model.read_text("utf-8")) if model.exists() else None,
-        {
-            name: _figures(out / file, about["settings"]["eval_samples"])
-            for name, file in (("before", BEFORE), ("after", AFTER))
-        },
         read_steps(out / STEPS),
         read_episodes(out / EPISODES),
     )
-
-
-def _figures(path: Path, samples: int) -> dict[str, dict[str, Any]]:
-    """The figures of a file of transcripts, by task."""
-    played = [decode_transcript(one) for one in path.read_text("utf-8").splitlines()]
-    attempts = Evaluation(path.stem, EVAL_SPLIT, samples, played).attempts
-    return {task: figures(found) for task, found in attempts.items()}
 
 
 def write_up(runs: Sequence[Written], to: Path) -> None:
@@ -130,12 +110,13 @@ def _behaviour(runs: Sequence[Written]) -> Iterable[str]:
     yield from _head("task", "seed", "agent", "gated", "paged", "mis-paged", *CRITERIA, "ticks")
     for task in runs[0].results["tasks"]:
         for run in runs:
-            for agent, by_task in run.played.items():
-                one = by_task[task]
+            for agent in run.results["agents"][:2]:  # before and after training
+                one = agent["tasks"][task]
                 criteria = " | ".join(f"{one['criteria'][name]:.2f}" for name in CRITERIA)
+                shares = " | ".join(f"{one[name]:.1%}" for name in ("gated", "paged", "mis_page"))
                 yield (
-                    f"| {task} | {run.seed} | {agent} | {one['gated']:.1%} | {one['paged']:.1%} | "
-                    f"{one['mis_page']:.1%} | {criteria} | {one['ticks']:.1f} |"
+                    f"| {task} | {run.seed} | {agent['agent']} | {shares} | {criteria} | "
+                    f"{one['ticks']:.1f} |"
                 )
 
 
