@@ -7,6 +7,7 @@ import attrs
 from logtriage.actions import Remedy, Severity
 from logtriage.telemetry import Telemetry
 from logtriage.topology import Topology
+from logtriage.world.simulation import World
 
 
 @attrs.frozen
@@ -57,7 +58,9 @@ class Incident:
     """Everything about one incident, immutable and hashable.
 
     ``directory`` holds the owner of each service (in index order) in *this*
-    incident, ``rubric`` the id of the rubric that its task is graded by.
+    incident, ``rubric`` the id of the rubric that its task is graded by. ``par`` is the
+    number of ticks that a perfect response takes, ``price_of_silence`` what a perfect
+    response without the right page is worth (None where the rubric has no such price).
     """
 
     id: str
@@ -66,6 +69,8 @@ class Incident:
     topology: Topology
     directory: tuple[str, ...]
     truth: Truth
-    telemetry: Telemetry
+    telemetry: Telemetry | World
     closing: ClosingRules = STRICT
     rubric: str = "logtriage/1"
+    par: int = 5
+    price_of_silence: float | None = None

@@ -209,7 +209,7 @@ def _irregular(
             return Report(value, _author(wire))
         case "classify_severity":
             return _bad(wire, _choices("severity", value, SEVERITIES))
-        case "identify_root_cause":
+        case "identify_root_cause" | "request_metrics" | "request_traces":
             return _bad(wire, _choices("service", value, topology.names))
         case "escalate":
             return _bad(wire, _choices("team", value, topology.teams))

@@ -18,11 +18,14 @@ from logtriage.actions import (
     Remediate,
     Remedy,
     Report,
+    RequestMetrics,
     RequestMoreLogs,
+    RequestTraces,
     Severity,
 )
 from logtriage.incident import Incident
 from logtriage.telemetry import NO_EFFECTS, Effects
+from logtriage.world.schedule import Doings
 
 
 class Closing(StrEnum):
@@ -43,7 +46,8 @@ class Facts:
     """What a history amounts to: everything that grading and telemetry read.
 
     ``pages``, ``remedies``, ``requests`` and ``reports`` list every one with its tick, in
-    order; a request for all services is -1. ``fixed_at`` is the tick in which an accepted
+    order; a request for all services is -1. ``doings`` is what of this decides which
+    evidence is shown. ``fixed_at`` is the tick in which an accepted
     remedy was first applied.
     """
 
@@ -58,6 +62,8 @@ class Facts:
     wrong_pages: int
     wrong_remedies: int
     effects: Effects
+    doings: Doings
+    root_cause_at: int | None = None
 
 
 def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
@@ -66,9 +72,12 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
     severity: Severity | None = None
     root_cause: str | None = None
     confidence: float | None = None
+    root_cause_at: int | None = None
     pages: list[tuple[int, str]] = []
     remedies: list[tuple[int, Remedy, str]] = []
     requests: list[tuple[int, int]] = []
+    metrics: list[tuple[int, int]] = []
+    traces: list[tuple[int, int]] = []
     reports: list[tuple[int, Report]] = []
     restarts: list[tuple[int, int]] = []
     fixed_at: int | None = None
@@ -78,11 +87,16 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
             requests.append(
                 (tick, -1 if action.service is None else topology.index(action.service))
             )
+        elif isinstance(action, RequestMetrics):
+            metrics.append((tick, topology.index(action.service)))
+        elif isinstance(action, RequestTraces):
+            traces.append((tick, topology.index(action.service)))
         elif isinstance(action, ClassifySeverity):
             severity = severity or action.severity
         elif isinstance(action, IdentifyRootCause):
             if root_cause is None:
                 root_cause, confidence = action.service, action.confidence
+                root_cause_at = tick
         elif isinstance(action, Escalate):
             pages.append((tick, action.team))
             wrong_pages += action.team not in truth.teams
@@ -108,6 +122,14 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
         wrong_pages,
         wrong_remedies,
         Effects(fixed_at, tuple(restarts)) if restarts or fixed_at is not None else NO_EFFECTS,
+        Doings(
+            tuple(requests),
+            tuple(metrics),
+            tuple(traces),
+            tuple((when, str(remedy), service) for when, remedy, service in remedies),
+            tuple(pages),
+        ),
+        root_cause_at,
     )
 
 
