@@ -84,13 +84,13 @@ def remediation(state: State) -> Measured:
     if facts.fixed_at is None:
         wanted = (f"{remedy}:{service}" for remedy, service in truth.remedies)
         return (0.0, f"no accepted remedy applied ({listed(wanted)})")
-    score, told = remedy_credit(facts.wrong_remedies), [f"fixed in tick {facts.fixed_at + 1}"]
+    score, told = remedy_credit(facts.wrong_remedies), f"fixed in tick {facts.fixed_at + 1}"
     if facts.wrong_remedies:
-        told.append(f"but {_remedies(facts.wrong_remedies, 'wrong ')} applied")
+        told += f", but {_remedies(facts.wrong_remedies, 'wrong ')} applied"
     if not approved(state):
         score *= UNAPPROVED_FIX
-        told.append(f"but halved, since {listed(truth.teams)} had not been paged before that tick")
-    return (score, ", ".join(told))
+        told += f"; halved, since {listed(truth.teams)} had not been paged before that tick"
+    return (score, told)
 
 
 def closure(state: State) -> Measured:
