@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.stakes import UNIT, Stakes, penalty, penalty_steps
+from logtriage.belief.stakes import UNIT, Stakes, penalty, unapproved
 
 Floats = NDArray[np.float64]
 #: Remedies that a plan tries at most.
@@ -186,7 +186,7 @@ def _earlier(case: Case, rows: NDArray[np.int64]) -> Floats | None:
     counts = case.unapproved[rows]
     if not counts.any():
         return None
-    steps = [penalty_steps(case.stakes, int(count)) for count in counts]
+    steps = [unapproved(int(count)) for count in counts]
     return np.array(steps, np.float64) / UNIT
 
 
