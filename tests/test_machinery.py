@@ -74,20 +74,25 @@ def test_environments_of_frameworks_are_made_anew_too(tmp_path: Path) -> None:
 
 
 def test_python_that_is_not_there_is_skipped_and_said_to_be(tmp_path: Path) -> None:
-    """Without HOME, too, where pyenv would be looked for."""
     here = checkout(tmp_path / "here")
     said = run("scripts/test_versions.sh", "3.99", folder=here)
     assert said == ("golden transcripts agree under: none\nSKIPPED, no such Python found: 3.99\n")
 
 
-def test_python_that_is_there_is_used(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["PATH", "pyenv"])
+def test_python_that_is_there_is_used(tmp_path: Path, place: str) -> None:
+    """Without HOME, those on PATH were not found either."""
     here = checkout(tmp_path / "here")
     shutil.copytree(ROOT / "tests" / "golden", here / "tests" / "golden")
     stand_in(tmp_path)
-    pyenv = tmp_path / "pyenv" / "versions" / "3.14.7" / "bin"
-    pyenv.mkdir(parents=True)
-    shutil.copy(tmp_path / "python", pyenv)
-    said = run("scripts/test_versions.sh", "3.14", folder=here, PYENV_ROOT=str(tmp_path / "pyenv"))
+    if place == "PATH":
+        shutil.copy(tmp_path / "python", tmp_path / "python3.14")
+        variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    else:
+        (tmp_path / "versions" / "3.14.7" / "bin").mkdir(parents=True)
+        shutil.copy(tmp_path / "python", tmp_path / "versions" / "3.14.7" / "bin")
+        variables = {"PYENV_ROOT": str(tmp_path)}
+    said = run("scripts/test_versions.sh", "3.14", folder=here, **variables)
     assert "SKIPPED" not in said
     assert ".venv-3.14/bin/python -m pytest" in said
     assert "tests/golden/test_golden.py" in said
