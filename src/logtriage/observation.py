@@ -39,9 +39,9 @@ class Observation:
     has none. Simulated incidents have ``edge`` (what users see), ``metrics`` and
     ``traces`` (those asked for in the last tick), ``notes`` of the responders that were
     paged, ``effects``: the remedies of the last tick as (remedy, service, whether the
-    symptoms ease), and the ``price_of_silence``. A role sees None or an empty tuple where it has no view (``hidden`` names
-    those views, so that *nothing to see* and *not shown* stay apart); what became of the
-    kinds of action that it may take it always sees.
+    symptoms ease), and the ``price_of_silence``. A role sees None or an empty tuple where
+    it has no view (``hidden`` names those views, so that *nothing to see* and *not shown*
+    stay apart); what became of the kinds of action that it may take it always sees.
     """
 
     topology: Topology
