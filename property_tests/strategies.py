@@ -48,7 +48,10 @@ from logtriage.roles import REPORT_WORDS, ROLE_SPLITS, VIEWS, Role, RoleSplit
 from logtriage.tasks import SPLITS, IncidentId, TaskSpec
 from logtriage.transition import transition_jointly
 
-V1_TASKS = tuple(task for task in TASKS if task.version >= 1)
+V1_TASKS = tuple(task for task in TASKS if task.version == 1)
+#: Every task of the second world, at every level of fog.
+V2_TASKS = tuple(task for task in TASKS if task.version == 2)
+DRAWN = V1_TASKS + V2_TASKS
 #: A split, the states of an episode, and what the roles did in each tick.
 JointEpisode = tuple[RoleSplit, tuple[State, ...], tuple[tuple[Action, ...], ...]]
 TEAM_NAMES = tuple(TEAM_ACTION_TYPES)

@@ -31,9 +31,12 @@ from logtriage import (
 from logtriage.grading import Discount
 from logtriage.incident import STRICT, ClosingRules, Fault
 from logtriage.policies import PolicyFactory
-from logtriage.telemetry import Alert, Change, Effects, LogLine, Reading, Signal
+from logtriage.tasks import DRAWN_TASKS
+from logtriage.telemetry import Alert, Change, Effects, Gauge, LogLine, Reading, Signal, Trace
 
-V1_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if not task.original)
+V1_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.version == 1)
+#: The benchmark's tasks: the second world at the fog that their ids do not name.
+V2_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRAWN_TASKS)
 V0_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.original)
 
 # The right answers of `real_incident`.
@@ -88,6 +91,22 @@ class StillTelemetry:
         tick: int,  # noqa: ARG002
         effects: Effects,  # noqa: ARG002
     ) -> tuple[tuple[Signal, ...], ...]:
+        return ()
+
+    def metrics(
+        self,
+        service: int,  # noqa: ARG002
+        tick: int,  # noqa: ARG002
+        effects: Effects,  # noqa: ARG002
+    ) -> tuple[Gauge, ...]:
+        return ()
+
+    def traces(
+        self,
+        service: int,  # noqa: ARG002
+        tick: int,  # noqa: ARG002
+        effects: Effects,  # noqa: ARG002
+    ) -> tuple[Trace, ...]:
         return ()
 
 

@@ -7,6 +7,7 @@ import attrs
 from logtriage.actions import Remedy, Severity
 from logtriage.telemetry import Telemetry
 from logtriage.topology import Topology
+from logtriage.world.setting import Setting
 from logtriage.world.simulation import World
 
 
@@ -77,3 +78,16 @@ class Incident:
     rubric: str = "logtriage/1"
     par: int = 5
     price_of_silence: float | None = None
+
+    @property
+    def setting(self) -> Setting | None:
+        """The public constants of the second world; None outside it."""
+        return self.telemetry.setting if isinstance(self.telemetry, World) else None
+
+    @property
+    def held(self) -> bool | None:
+        """Whether the public prior leaves out the held-out pairs (False) or raises them (True).
+
+        None: any (service, fault) pair may occur, or the incident is not of the second world.
+        """
+        return self.telemetry.held if isinstance(self.telemetry, World) else None

@@ -104,8 +104,11 @@ class Choice:
 
 
 def best_values(case: Case, weights: Floats, tick: int) -> Floats:
-    """The value of the best plan for each row of weights (O, H): sums of weight times
-    utility in units of 2**-20; the weights of a row sum to at most 2**31."""
+    """The value of the best plan for each row of weights (O, H).
+
+    Sums of weight times utility in units of 2**-20; the weights of a row sum to at most
+    2**31.
+    """
     best = np.full(len(weights), -1.0)
     for option in _options(case, tick):
         np.maximum(best, _value(case, weights, tick, option)[0], out=best)
@@ -200,14 +203,16 @@ def _scaled(values: Any, factor: int) -> Any:
 def _severity(
     case: Case, some: Floats, calm: Floats, rows: NDArray[np.int64], option: _Option
 ) -> tuple[int | None, Floats, Floats]:
-    """The severity to declare in the first row, what it earns (O, R) and, if the incident
-    is benign, (O,)."""
-    credits = case.stakes.severity_credits
+    """The severity to declare in the first row, and what it earns.
+
+    (O, R), and if the incident is benign (O,).
+    """
+    worth = case.stakes.severity_credits
     quiet = calm.sum(axis=1)
     if option.severity:
         votes = np.floor(some / 1024) @ case.severity_votes[:, rows].T  # (O, 3)
         votes = votes + np.floor(quiet / 1024)[:, np.newaxis] * [
-            1024 * credits[2 - s] for s in range(3)
+            1024 * worth[2 - s] for s in range(3)
         ]
         said = votes.argmax(axis=1)
     elif case.severity is not None:
@@ -216,7 +221,7 @@ def _severity(
         return None, np.zeros((len(some), len(rows))), np.zeros(len(some))
     credit = case.severity_credit[:, rows][said]
     calm_units = np.array(
-        [int(case.stakes.benign_severity * credits[2 - s]) for s in range(3)], np.float64
+        [int(case.stakes.benign_severity * worth[2 - s]) for s in range(3)], np.float64
     )
     chosen = int(said[0]) if option.severity else None
     return chosen, credit, quiet * calm_units[said]
@@ -239,8 +244,10 @@ def _root(
 def _remedies(
     case: Case, some: Floats, base: Floats, rows: NDArray[np.int64], used: int, *, approved: bool
 ) -> tuple[Floats, tuple[int, ...]]:
-    """The value of trying remedies in the order of what is then likeliest, as long as it
-    pays, and the order for the first row."""
+    """The value of trying remedies, likeliest first, as long as it pays.
+
+    And the order for the first row.
+    """
     stakes = case.stakes
     hits = case.hits[rows]
     left = some.copy()

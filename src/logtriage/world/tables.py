@@ -150,8 +150,10 @@ def _shares(
 
 
 def _mix(first: Weights, second: Weights, share: int) -> Weights:
-    """``share`` of 65,536 of the second row, the rest of the first; what rounding leaves
-    goes to the ordinary token, which stands first."""
+    """``share`` of 65,536 of the second row, the rest of the first.
+
+    What rounding leaves goes to the ordinary token, which stands first.
+    """
     mixed = [(a * (FULL - share) + b * share) // FULL for a, b in zip(first, second, strict=True)]
     mixed[0] += FULL - sum(mixed)
     return tuple(mixed)
@@ -226,8 +228,10 @@ def _mix_edge(first: Weights, second: Weights, share: int) -> Weights:
 
 @lru_cache(maxsize=512)
 def note_weights(kind: str, tier: str, fog: int) -> tuple[tuple[str, int], ...]:
-    """What responders see at a root that is theirs: nothing, in as many cases as there is
-    fog, else one of the kind's telling log tokens."""
+    """What responders see at a root that is theirs.
+
+    Nothing, in as many cases as there is fog, else one of the kind's telling log tokens.
+    """
     share = FULL - FOG[fog]
     signs = {
         token: percent
