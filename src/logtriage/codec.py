@@ -20,9 +20,9 @@ from logtriage.incident import Incident
 from logtriage.parsing import absent
 from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.topology import Service, Topology
-from logtriage.transcript import COMPLETED, SCHEMA, Transcript
+from logtriage.transcript import COMPLETED, ROLES, SCHEMA, TICKS, Transcript, checked_ticks
 
-_FIELDS: Final = frozenset({"schema", "incident", "actions", "status", "agent"})
+_FIELDS: Final = frozenset({"schema", "incident", "actions", "status", "agent", TICKS})
 _Data = TypeVar("_Data", Topology, RoleSplit)
 
 
@@ -33,6 +33,7 @@ class Record(NamedTuple):
     actions: list[dict[str, Any]]
     status: str
     agent: str | None
+    ticks: tuple[int, ...] | None
 
 
 def decode_transcript(text: str | bytes) -> Transcript:
@@ -86,7 +87,24 @@ def _record(raw: object) -> Record:
     for name, value in (("status", status), ("agent", agent)):
         if value is not None and not isinstance(value, str):
             raise TranscriptError(f"{name}: expected a string, got {json_kind(value)}")
-    return Record(incident, actions, COMPLETED if status is None else status, agent)
+    ticks = _ticks(raw, len(actions))
+    return Record(incident, actions, COMPLETED if status is None else status, agent, ticks)
+
+
+def _ticks(raw: dict[str, Any], count: int) -> tuple[int, ...] | None:
+    """The ticks of joint play; None where a single agent played."""
+    ticks = raw.get(TICKS)
+    if not absent(ticks):
+        try:
+            return checked_ticks(ticks, count)
+        except InvalidInput as error:
+            raise TranscriptError(str(error)) from None
+    if not absent(raw.get(ROLES)):
+        raise TranscriptError(
+            f"{TICKS}: a transcript with {ROLES} needs the tick of each action in a list of its "
+            "own; what stands inside an action is not read"
+        )
+    return None
 
 
 def structure_transcript(raw: Any) -> Transcript:
@@ -95,9 +113,9 @@ def structure_transcript(raw: Any) -> Transcript:
     Raises:
         TranscriptError: naming the field and what was expected.
     """
-    incident, actions, status, agent = _record(raw)
+    incident, actions, status, agent, ticks = _record(raw)
     extra = {key: value for key, value in raw.items() if key not in _FIELDS}
-    return Transcript(incident, tuple(actions), status, agent, extra)
+    return Transcript(incident, tuple(actions), status, agent, extra, ticks)
 
 
 def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
@@ -110,7 +128,10 @@ def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
     }
     if transcript.agent is not None:
         raw["agent"] = transcript.agent
-    return {**transcript.extra, **raw}
+    if transcript.ticks is not None:
+        raw[TICKS] = list(transcript.ticks)
+    extra = {key: value for key, value in transcript.extra.items() if key not in _FIELDS}
+    return {**extra, **raw}
 
 
 def encode_transcript(transcript: Transcript) -> str:

@@ -11,7 +11,7 @@ from logtriage.generator import make_incident
 from logtriage.grading import Resolver
 from logtriage.parsing import absent
 from logtriage.roles import get_role_split
-from logtriage.transcript import COMPLETED, ROLES, Transcript
+from logtriage.transcript import COMPLETED, ROLES, TICKS, Transcript
 
 #: Where the id of the incident may stand, in the order in which it is looked for.
 INCIDENT_AT: Final = (
@@ -33,7 +33,9 @@ MESSAGES_AT: Final = (
     "output",
     "reply",
 )
-_OWN_KEYS: Final = frozenset({"schema", "incident", "actions", "status", "agent", "error"})
+_OWN_KEYS: Final = frozenset(
+    {"schema", "incident", "actions", "status", "agent", "error", ROLES, TICKS}
+)
 
 
 def transcript_of_row(
@@ -109,11 +111,11 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
     incident = resolve(_incident_id(row, None))
     split = get_role_split(_at(row["traces"][0], "task.data.role_split"))
     said = {name: _last_branch(trace["nodes"]) for name, trace in traces.items()}
-    wires = joint_wires(said, split, incident.topology)
+    wires, ticks = joint_wires(said, split, incident.topology)
     agents = {name: _agent(trace) for name, trace in traces.items()}
     agent = ",".join(f"{role}={agents[role]}" for role in split.names if agents.get(role))
     roles = {ROLES: list(split.names)}
-    return Transcript(incident.id, tuple(wires), _status(row), agent or None, roles)
+    return Transcript(incident.id, tuple(wires), _status(row), agent or None, roles, ticks)
 
 
 def _agent(row: Mapping[str, Any]) -> str | None:

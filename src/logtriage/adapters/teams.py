@@ -25,7 +25,6 @@ from logtriage.rendering import render_observation, system_prompt
 from logtriage.roles import Role, RoleSplit
 from logtriage.state import State, initial_state
 from logtriage.topology import Topology
-from logtriage.transcript import TICK
 
 
 def role_opening(incident: Incident, split: RoleSplit, role: Role) -> list[dict[str, str]]:
@@ -67,15 +66,16 @@ def role_action(reply: Message, role: Role, topology: Topology) -> Action:
 
 def joint_wires(
     conversations: Mapping[str, Sequence[Message]], split: RoleSplit, topology: Topology
-) -> list[Wire]:
+) -> tuple[list[Wire], tuple[int, ...]]:
     """The joint play of a team, from the messages of each role by its name.
 
-    A tick counts if every role has answered in it.
+    Returns the wire actions, and the tick of each, as a transcript keeps them. A tick
+    counts if every role has answered in it.
 
     Raises:
         InvalidInput: naming the message and the field, if these are no messages.
     """
-    ticks = list(
+    rounds = list(
         zip(
             *(
                 [
@@ -88,8 +88,5 @@ def joint_wires(
             strict=False,
         )
     )
-    return [
-        {**action_to_wire(action), TICK: tick}
-        for tick, actions in enumerate(ticks)
-        for action in actions
-    ]
+    wires = [action_to_wire(action) for actions in rounds for action in actions]
+    return wires, tuple(tick for tick, actions in enumerate(rounds) for _ in actions)
