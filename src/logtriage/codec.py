@@ -17,7 +17,7 @@ from cattrs.v import format_exception
 from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.errors import InvalidInput, TopologyError, TranscriptError
 from logtriage.incident import Incident
-from logtriage.parsing import absent
+from logtriage.jsonvalues import absent, json_kind
 from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.topology import Service, Topology
 from logtriage.transcript import COMPLETED, ROLES, SCHEMA, TICKS, Transcript, checked_ticks
@@ -137,14 +137,6 @@ def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
 def encode_transcript(transcript: Transcript) -> str:
     """One line of JSON, without a line break."""
     return json.dumps(unstructure_transcript(transcript), ensure_ascii=False)
-
-
-def json_kind(value: object) -> str:
-    """What a JSON value is, in words: ``an object``."""
-    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
-    if value is None:
-        return "nothing"
-    return names.get(type(value), "a number" if isinstance(value, int | float) else "something")
 
 
 # -- truths, topologies, role splits ----------------------------------------------

@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import Any, Final
 
 from logtriage.adapters.tools import TOOLS, Tool, Wire, malformed, tool_name, wire_from_call
-from logtriage.codec import json_kind
 from logtriage.errors import InvalidInput
+from logtriage.jsonvalues import json_kind
 from logtriage.parsing import action_to_wire, parse_action, parse_plan
 from logtriage.topology import Topology
 

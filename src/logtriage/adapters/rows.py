@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from logtriage.adapters.conversations import Style, actions_of_conversation
 from logtriage.adapters.teams import joint_wires
-from logtriage.codec import json_kind, structure_transcript
+from logtriage.codec import structure_transcript
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.generator import make_incident
 from logtriage.grading import Resolver
-from logtriage.parsing import absent
+from logtriage.jsonvalues import absent, json_kind
 from logtriage.roles import get_role_split
 from logtriage.transcript import COMPLETED, ROLES, TICKS, Transcript
 
