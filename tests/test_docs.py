@@ -41,6 +41,7 @@ PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 #: runs those). Read, but not run.
 NEEDY = (
     "cli.md",
+    "harnesses.md",
     "inspect.md",
     "recorded.md",
     "report.md",

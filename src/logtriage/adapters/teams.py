@@ -8,15 +8,8 @@ saved of each role.
 from collections.abc import Mapping, Sequence
 
 from logtriage.actions import Action, Malformed, signed
-from logtriage.adapters.conversations import (
-    NO_CALL,
-    Message,
-    calls_of,
-    checked_messages,
-    is_agents,
-    text_of,
-    wire_of,
-)
+from logtriage.adapters.conversations import calls_of, no_call, wire_of
+from logtriage.adapters.messages import Message, is_agents, messages_of, text_of
 from logtriage.adapters.tools import TEAM_TOOLS, Wire
 from logtriage.incident import Incident
 from logtriage.observation import observe
@@ -57,7 +50,8 @@ def role_action(reply: Message, role: Role, topology: Topology) -> Action:
     wires = [wire_of(call, TEAM_TOOLS) for call in calls_of(reply)]
     actions = actions_from_wire(wires, topology, role.may)
     if not actions:
-        return Malformed(text_of(reply), NO_CALL, role.name)
+        silent = no_call(text_of(reply))
+        return Malformed(silent["value"], silent["reason"], role.name)
     if any(action != actions[0] for action in actions[1:]):
         reason = f"{len(actions)} different calls in one reply; make exactly one"
         return Malformed(", ".join(map(str, wires)), reason, role.name)
@@ -80,7 +74,7 @@ def joint_wires(
             *(
                 [
                     role_action(message, role, topology)
-                    for message in checked_messages(conversations.get(role.name, ()))
+                    for message in messages_of(conversations.get(role.name, ()))
                     if is_agents(message)
                 ]
                 for role in split.roles
