@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from logtriage import (
+    DEFAULT,
     SEVEN_SERVICES,
     TASKS,
     Action,
@@ -27,6 +28,7 @@ from logtriage import (
     random_topology,
     transition,
 )
+from logtriage.grading import Discount
 from logtriage.incident import STRICT, ClosingRules, Fault
 from logtriage.policies import PolicyFactory
 from logtriage.tasks import DRAWN_TASKS
@@ -46,6 +48,12 @@ WRONG_PAGE = Escalate("sre-team")
 FIX = Remediate(Remedy.KILL_QUERY, "user-db")
 WRONG_REMEDY = Remediate(Remedy.SCALE, "auth-service")
 WAIT = RequestMoreLogs(None)
+
+
+#: The default rubric with a discount that always applies.
+HALVED = attrs.evolve(
+    DEFAULT, discounts=(Discount("halved", lambda _: (0.5, "whatever was done")),)
+)
 
 
 @attrs.frozen

@@ -132,10 +132,13 @@ def json_kind(value: object) -> str:
 def truth_to_json(incident: Incident) -> dict[str, Any]:
     """The hidden truth of an incident, as ``logtriage show --truth --json`` prints it."""
     truth = incident.truth
+    # Only rubrics with a price of silence read the par, too.
+    priced = {"par": incident.par, "price_of_silence": incident.price_of_silence}
     return {
         "id": incident.id,
         "task": incident.task,
         "horizon": incident.horizon,
+        **({} if incident.price_of_silence is None else priced),
         "benign": truth.benign,
         "fault": None
         if truth.fault is None

@@ -59,9 +59,12 @@ class Incident:
     """Everything about one incident, immutable and hashable.
 
     ``directory`` holds the owner of each service (in index order) in *this*
-    incident, ``rubric`` the id of the rubric that its task is graded by. ``par`` is the
-    number of ticks that a perfect response takes, ``price_of_silence`` what a perfect
-    response without the right page is worth (None where the rubric has no such price).
+    incident, ``rubric`` the id of the rubric that its task is graded by.
+
+    Two facts are read by rubric ``logtriage/2`` alone. ``par`` is in ticks: how many a
+    perfect response needs in this incident, beyond which closing it costs. Benign incidents
+    have a par of their own. ``price_of_silence``, in points of the grade, is what a perfect
+    response without the right page is worth here; None where the rubric has no such price.
     """
 
     id: str

@@ -9,7 +9,17 @@ import attrs
 import pytest
 
 from logtriage import DEFAULT, Rubric, RubricError, State
-from logtriage.grading import RECORDED, RUBRICS, Criterion, Gate, Measure, Measured, criteria
+from logtriage.grading import (
+    RECORDED,
+    RUBRICS,
+    TRIAGE_2,
+    Criterion,
+    Discount,
+    Gate,
+    Measure,
+    Measured,
+    criteria,
+)
 from logtriage.grading.criteria import root_cause
 
 
@@ -22,6 +32,10 @@ def no_marks(state: State) -> Measured:  # noqa: ARG001
 
 
 def open_gate(state: State) -> str | None:  # noqa: ARG001
+    return None
+
+
+def no_discount(state: State) -> Measured | None:  # noqa: ARG001
     return None
 
 
@@ -54,6 +68,22 @@ def test_the_default_is_the_table_of_the_design() -> None:
     assert DEFAULT.digits is None
 
 
+def test_the_second_is_the_table_of_the_design() -> None:
+    assert {row.name: row.weight for row in TRIAGE_2.criteria} == {
+        "severity": 0.15,
+        "root_cause": 0.25,
+        "escalation": 0.25,
+        "remediation": 0.25,
+        "closure": 0.10,
+    }
+    assert [(row.name, row.weight) for row in TRIAGE_2.benign] == [
+        (row.name, row.weight) for row in DEFAULT.benign
+    ]
+    assert TRIAGE_2.gates == DEFAULT.gates
+    assert [one.name for one in TRIAGE_2.discounts] == ["unescalated", "unapproved"]
+    assert (TRIAGE_2.penalties, TRIAGE_2.bounds, TRIAGE_2.digits) == ((), (0.0, 1.0), None)
+
+
 def test_recorded_incidents_are_graded_by_their_root_cause_only() -> None:
     assert RECORDED.criteria == (Criterion("root_cause", 1.0, root_cause),)
     for rest in (RECORDED.gates, RECORDED.benign, RECORDED.penalties):
@@ -63,6 +93,7 @@ def test_recorded_incidents_are_graded_by_their_root_cause_only() -> None:
 def test_built_in_rubrics_stand_under_their_ids() -> None:
     assert set(RUBRICS) == {
         "logtriage/1",
+        "logtriage/2",
         "recorded/1",
         "logtriage-env/0/single_crash",
         "logtriage-env/0/cascading_failure",
@@ -85,10 +116,16 @@ def test_built_in_rubrics_stand_under_their_ids() -> None:
         ({"criteria": (one(weight=math.nan),)}, "weight of 'one' must be a finite number >= 0"),
         ({"criteria": (one(weight=math.inf),)}, "weight of 'one' must be a finite number >= 0"),
         ({"criteria": (one("a", 0.5), one("a", 0.5))}, "the name 'a' appears twice"),
-        ({"criteria": (one(""),)}, "a criterion or gate has no name"),
-        ({"gates": (Gate("", open_gate),)}, "a criterion or gate has no name"),
+        ({"criteria": (one(""),)}, "a criterion, gate or discount has no name"),
+        ({"gates": (Gate("", open_gate),)}, "a criterion, gate or discount has no name"),
         ({"gates": (Gate("one", open_gate),)}, "the name 'one' appears twice"),
         ({"gates": (Gate("g", open_gate), Gate("g", open_gate))}, "the name 'g' appears twice"),
+        ({"discounts": (Discount("", no_discount),)}, "a criterion, gate or discount has no name"),
+        ({"discounts": (Discount("one", no_discount),)}, "the name 'one' appears twice"),
+        (
+            {"gates": (Gate("g", open_gate),), "discounts": (Discount("g", no_discount),)},
+            "the name 'g' appears twice",
+        ),
         ({"benign": (one(weight=0.5),)}, "weights of benign must sum to 1, they sum to 0.5"),
         ({"benign": (one("a", 0.5), one("a", 0.5))}, "the name 'a' appears twice"),
         ({"benign": (one("g"),), "gates": (Gate("g", open_gate),)}, "the name 'g' appears twice"),
@@ -142,6 +179,8 @@ def test_equal_rubrics_are_equal_and_hash_alike() -> None:
         {"criteria": (one("one", 0.4), one("two", 0.6))},
         {"benign": (one(),)},
         {"gates": (Gate("g", open_gate),)},
+        {"discounts": (Discount("d", no_discount),)},
+        {"discounts": (Discount("e", no_discount),)},
         {"penalties": (one("p", 0.1),)},
         {"penalties": (one("p", 0.2),)},
         {"bounds": (0.0, 0.9)},
@@ -162,11 +201,13 @@ def test_the_digest_is_that_of_these_lines() -> None:
         f"benign two 1 {__name__}.no_marks",
         "penalties p 0.25 logtriage.grading.criteria.root_cause",
         f"gate g {__name__}.open_gate",
+        f"discount d {__name__}.no_discount",
     )
     given = rubric(
         benign=(Criterion("two", 1, no_marks),),
         penalties=(Criterion("p", 0.25, root_cause),),
         gates=(Gate("g", open_gate),),
+        discounts=[Discount("d", no_discount)],
         bounds=(0.0, 0.9),
         digits=4,
     )
