@@ -276,7 +276,7 @@ def _bits(planner: Planner, joint: Floats, first: NDArray[np.int64]) -> list[flo
     whole = before.sum(axis=1)
 
     def weighed(values: Floats) -> Floats:
-        """x log x, 0 at 0."""
+        """Values times their logarithm, 0 at 0."""
         return values * np.log2(np.maximum(values, 1.0))
 
     outcomes = np.add.reduceat(weighed(table.sum(axis=1)), first)

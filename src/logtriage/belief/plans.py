@@ -62,9 +62,9 @@ class Case:
     @cached_property
     def _expected(self) -> Floats:
         """The expected credit of each severity that may be said (3, H), in units of 2**-20."""
-        credits = self.stakes.severity_credits
+        worth = self.stakes.severity_credits
         rows = [
-            sum(self.severities[:, true] * credits[abs(said - true)] for true in range(3))
+            sum(self.severities[:, true] * worth[abs(said - true)] for true in range(3))
             for said in range(3)
         ]
         return np.stack([np.asarray(row) for row in rows])
