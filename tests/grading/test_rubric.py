@@ -1,6 +1,7 @@
 """Rubrics as data: the table of DESIGN.md, and everything that is refused."""
 
 import math
+from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -231,6 +232,54 @@ def test_a_measure_without_a_name_is_digested_by_its_type() -> None:
 
     assert digest_with(Constant()) == digest_with(Constant())
     assert digest_with(Constant()) != digest_with(partial(criteria.severity))
+
+
+def answering(severity: str) -> Measure:
+    def measure(_: State) -> Measured:
+        return (1.0, severity)
+
+    return measure
+
+
+@attrs.frozen
+class Answering:
+    """A measure that is an object with a field."""
+
+    severity: str
+
+    def __call__(self, _: State) -> Measured:
+        return (1.0, self.severity)
+
+
+def answer(severity: str, _: State) -> Measured:
+    return (1.0, severity)
+
+
+@pytest.mark.parametrize(
+    "make", [answering, Answering, lambda given: partial(answer, given)], ids=str
+)
+def test_measures_that_do_different_things_have_different_digests(
+    make: Callable[[str], Measure],
+) -> None:
+    def digest_with(given: str) -> str:
+        return Rubric("mine/1", (Criterion("one", 1.0, make(given)),)).digest
+
+    assert digest_with("P1") == digest_with("P1")
+    assert digest_with("P1") != digest_with("P2")
+    gates = [(Gate("late", lambda _: None),), (Gate("late", lambda _: "always"),)]
+    both = [attrs.evolve(DEFAULT, id="mine/1", gates=one).digest for one in gates]
+    assert both[0] != both[1]
+
+
+def test_a_measure_that_may_change_is_refused() -> None:
+    seen: list[str] = []
+
+    def remembering(_: State) -> Measured:
+        seen.append("once more")
+        return (1.0, "")
+
+    with pytest.raises(RubricError, match=r"^rubric 'mine/1': 'one': \[\] cannot be told from"):
+        Rubric("mine/1", (Criterion("one", 1.0, remembering),))
 
 
 def test_the_message_for_a_missing_id_says_so() -> None:

@@ -8,7 +8,8 @@ from typing import Final
 
 import attrs
 
-from logtriage.errors import RubricError
+from logtriage.errors import InvalidInput, RubricError
+from logtriage.fingerprint import description_of
 from logtriage.grading import criteria as measures
 from logtriage.grading import triage
 from logtriage.grading.criteria import Measure, Measured
@@ -68,8 +69,9 @@ class Rubric:
 
     Raises:
         RubricError: on an empty id, no criteria, a duplicate or empty name, a
-            weight that is negative or not finite, weights that do not sum to 1, or
-            bounds that are not 0 <= low < high <= 1.
+            weight that is negative or not finite, weights that do not sum to 1,
+            bounds that are not 0 <= low < high <= 1, or a measure or gate that cannot be
+            told from another of its kind, since it holds what may change.
     """
 
     id: str
@@ -94,6 +96,7 @@ class Rubric:
         low, high = self.bounds
         if not 0.0 <= low < high <= 1.0:
             raise RubricError(f"rubric {self.id!r}: bounds must be 0 <= low < high <= 1")
+        _ = self.digest  # what cannot be described is refused here, not when it grades
 
     def _check_names(self, rows: tuple[Criterion | Gate | Discount, ...]) -> None:
         seen: set[str] = set()
@@ -122,19 +125,31 @@ class Rubric:
 
     @cached_property
     def digest(self) -> str:
-        """A short hash of everything that decides a score, measures by qualified name."""
+        """A short hash of everything that decides a score.
+
+        A measure that its module has under its name counts by that name; of any other the
+        code and what it closes over count (:func:`logtriage.fingerprint.description_of`).
+        """
         parts = [self.id, repr(self.bounds), repr(self.digits)]
         for field in ("criteria", "benign", "penalties"):
             for row in getattr(self, field):
-                parts.append(f"{field} {row.name} {row.weight!r} {_qualified(row.measure)}")
-        parts.extend(f"gate {gate.name} {_qualified(gate.holds)}" for gate in self.gates)
-        parts.extend(f"discount {one.name} {_qualified(one.factor)}" for one in self.discounts)
+                parts.append(f"{field} {row.name} {row.weight!r} {self._described(row)}")
+        parts.extend(f"gate {gate.name} {self._described(gate)}" for gate in self.gates)
+        parts.extend(f"discount {one.name} {self._described(one)}" for one in self.discounts)
         return blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
 
-
-def _qualified(function: Callable[..., object]) -> str:
-    named = function if hasattr(function, "__qualname__") else type(function)
-    return f"{named.__module__}.{named.__qualname__}"
+    def _described(self, row: Criterion | Gate | Discount) -> str:
+        match row:
+            case Criterion():
+                function: Callable[..., object] = row.measure
+            case Gate():
+                function = row.holds
+            case _:
+                function = row.factor
+        try:
+            return description_of(function)
+        except InvalidInput as error:
+            raise RubricError(f"rubric {self.id!r}: {row.name!r}: {error}") from None
 
 
 #: Rubric ``logtriage/1``: a wrong escalation zeroes the reward.
