@@ -15,7 +15,7 @@ from logtriage.errors import EpisodeOver, InvalidInput, UnknownName
 from logtriage.grading import grade, grade_to_json
 from logtriage.observation import observe
 from logtriage.registry import make_policy
-from logtriage.server import logs
+from logtriage.server import logs, pace
 from logtriage.server.catalogue import MAX_LISTED, Catalogue
 from logtriage.server.doors import Doors
 from logtriage.server.episode import Episode, Gate, ShuttingDown, StillPlayed, grade_listed
@@ -394,6 +394,40 @@ def test_in_a_lane_is_one_at_a_time_first_come_first_served() -> None:
 
     asyncio.run(main())
     assert said == [f"{name} {what}" for name in "abc" for what in ("in", "out")]
+
+
+def test_a_fair_lane_rests_for_as_long_as_a_turn_took_while_others_go_beside_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(pace, "monotonic", lambda: now[0])
+    rests: list[float] = []
+
+    async def turn(lane: Lane, seconds: float) -> None:
+        leave = await lane.enter()
+        now[0] += seconds
+        leave()
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+
+        def soon(delay: float, what: Any) -> None:
+            rests.append(delay)
+            loop.call_soon(what)
+
+        monkeypatch.setattr(loop, "call_later", soon)
+        for fair in (False, True):
+            lane = Lane(fair=fair)
+            await turn(lane, 0.01)
+            assert rests == []  # nobody else was there
+            lane.passed()
+            await turn(lane, 0.02)
+            await turn(lane, 0.03)
+            lane.passed()
+            await turn(lane, 5.0)
+
+    asyncio.run(main())
+    assert rests == [pytest.approx(0.02), pace.LONGEST_REST]
 
 
 # -- connections ---------------------------------------------------------------------

@@ -8,10 +8,10 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.serving.plans import Plan
-from benchmarks.serving.servers import Server
+from benchmarks.serving.servers import Place, Server
 
 
-async def session(server: Server) -> ClientConnection:
+async def session(server: Place) -> ClientConnection:
     """A new session, with the websockets library's defaults."""
     return await connect(server.url, open_timeout=60, ping_interval=None, proxy=None)
 

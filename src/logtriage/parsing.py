@@ -37,7 +37,7 @@ MAX_TEXT: Final = 200_000
 MAX_OBJECTS: Final = 1_000
 #: Reading stops once so many characters, and as many for each character of the reply,
 #: went into what then was no JSON: the time is linear in the length of the reply.
-WASTE: Final = 8_000
+WASTE: Final = 4_000
 WASTE_RATE: Final = 2
 #: A failed attempt takes the time of about so many characters beside those it read.
 _ATTEMPT: Final = 128

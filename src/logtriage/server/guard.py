@@ -30,7 +30,7 @@ OPEN_PATHS: Final = ("/health",)
 #: Under this name the state of a request holds the JSON object of its body.
 BODY: Final = "body"
 #: A WebSocket message of more characters waits in a lane, as does any reset.
-_SHORT: Final = 4_096
+SHORT: Final = 1_024
 #: What belongs to the library's web interface is not ours to read.
 _WEB: Final = "/web"
 _MCP: Final = "/mcp"
@@ -52,7 +52,8 @@ class Guard:
         self._credentials = None if token is None else f"Bearer {token}".encode()
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
         # What is costly goes one at a time: sessions that begin, requests, long messages.
-        self._door, self._requests, self._long = Lane(), Lane(), Lane()
+        self._door, self._resets = Lane(), Lane()
+        self._requests, self._long = Lane(fair=True), Lane(fair=True)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """One connection or request."""
@@ -190,9 +191,9 @@ class Guard:
                 while wait := bucket.take(heard):
                     await asyncio.sleep(wait)
                     heard = monotonic()
-                refusal, costly = self._judged(message)
-                if costly:
-                    leave = await self._long.enter()
+                refusal, lane = self._judged(message)
+                if lane is not None:
+                    leave = await lane.enter()
                 if refusal is None:
                     return message
                 leave()
@@ -221,12 +222,15 @@ class Guard:
             leave()
             watcher.cancel()
 
-    def _judged(self, message: Message) -> tuple[Message | None, bool]:
-        """The answer to a message that must not reach the application, and if it is costly."""
+    def _judged(self, message: Message) -> tuple[Message | None, Lane | None]:
+        """The answer to a message that must not reach the application, and its lane if any."""
         text = message.get("text")
         if text is None:
-            return _error_frame("binary message; expected JSON text", "INVALID_JSON"), False
-        long = len(text) > _SHORT
+            return _error_frame("binary message; expected JSON text", "INVALID_JSON"), None
+        long = self._long if len(text) > SHORT else None
+        if long is None:
+            self._requests.passed()
+            self._long.passed()
         try:
             value = read_object(text, self._settings.max_message)
         except TooLarge as error:
@@ -239,7 +243,7 @@ class Guard:
             return _error_frame(text, "UNKNOWN_TYPE"), long
         if kind == "mcp" and not self._settings.mcp:
             return _error_frame(MCP_OFF, "UNKNOWN_TYPE"), long
-        return None, long or kind == "reset"
+        return None, self._resets if long is None and kind == "reset" else long
 
 
 def _is_plain(request: dict[str, Any]) -> bool:

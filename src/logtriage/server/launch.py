@@ -26,7 +26,7 @@ HARD_LIMIT_FACTOR: Final = 16
 #: Connections that the kernel keeps for us, and the most that are taken in one go.
 BACKLOG: Final = 128
 #: Files that the process keeps for all else.
-_OTHER_FILES: Final = 64
+OTHER_FILES: Final = 64
 #: After the last episode, answers on their way have so many seconds.
 _LAST_ANSWERS: Final = 5
 
@@ -90,7 +90,7 @@ def _connections(sessions: int) -> int:
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if files == resource.RLIM_INFINITY:
         files = 1 << 20
-    connections = int(files) - BACKLOG - _OTHER_FILES
+    connections = int(files) - BACKLOG - OTHER_FILES
     if connections < sessions:
         raise InvalidInput(
             f"max_sessions: {sessions} sessions, but this process may open {files} files, which "

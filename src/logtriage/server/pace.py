@@ -3,6 +3,10 @@
 import asyncio
 from collections.abc import Callable
 from time import monotonic
+from typing import Final
+
+#: Seconds that a lane rests at most.
+LONGEST_REST: Final = 0.1
 
 
 class Bucket:
@@ -29,21 +33,35 @@ class Lane:
 
     All clients share one event loop, which handles a message of each that has sent one.
     Were there many costly ones among them, short messages would wait for all of those;
-    so they wait for one.
+    so they wait for one. And a ``fair`` lane rests after each turn for as long as that
+    took, if anything went beside it meanwhile: costly messages take half of the time at
+    most.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, fair: bool = False) -> None:
         self._lock = asyncio.Lock()
+        self._fair = fair
+        self._beside = False
+
+    def passed(self) -> None:
+        """Something went beside this lane."""
+        self._beside = True
 
     async def enter(self) -> Callable[[], None]:
         """Wait for one's turn; what is returned ends it, and may be called twice."""
         await self._lock.acquire()
-        inside = True
+        begin, inside = monotonic(), True
 
         def leave() -> None:
             nonlocal inside
-            if inside:
-                inside = False
+            if not inside:
+                return
+            inside = False
+            if self._fair and self._beside:
+                self._beside = False
+                rest = min(monotonic() - begin, LONGEST_REST)
+                asyncio.get_running_loop().call_later(rest, self._lock.release)
+            else:
                 self._lock.release()
 
         return leave
