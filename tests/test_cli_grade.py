@@ -39,7 +39,8 @@ def test_grade_on_the_wire_has_everything_that_it_is_made_of(tmp_path: Path) -> 
     (graded,) = lines(logtriage("grade", write(tmp_path / "runs.jsonl", text), "--json"))
     assert list(graded) == [
         "incident", "task", "rubric", "rubric_digest", "status", "score", "criteria", "gate",
-        "gate_reason", "closing", "ticks", "unplayed", "cause", "agent", "fault_kind", "digest",
+        "gate_reason", "closing", "ticks", "unplayed", "cause", "agent", "fault_kind",
+        "malformed", "digest",
     ]  # fmt: skip
     assert graded["status"] == "scored"
     assert (graded["gate"], graded["score"], graded["closing"]) == (
