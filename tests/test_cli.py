@@ -175,12 +175,12 @@ def test_show_is_the_first_screen() -> None:
     result = logtriage("show", INCIDENT)
     assert result.exit_code == 0
     assert render_observation(observe(initial_state(incident))) in result.stdout
-    assert system_prompt(incident.topology, incident.horizon) not in result.stdout
+    assert system_prompt(incident) not in result.stdout
 
 
 def test_show_with_the_prompt() -> None:
     incident = make_incident(INCIDENT)
-    prompt = system_prompt(incident.topology, incident.horizon)
+    prompt = system_prompt(incident)
     assert prompt in logtriage("show", INCIDENT, "--prompt").stdout
     (one,) = lines(logtriage("show", INCIDENT, "--prompt", "--json"))
     assert one["prompt"] == prompt

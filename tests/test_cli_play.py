@@ -121,7 +121,7 @@ def test_mistyping_costs_no_tick() -> None:
 def test_help_and_rules() -> None:
     result = logtriage("play", INCIDENT, stdin="help\nrules\nquit\n")
     incident = make_incident(INCIDENT)
-    assert system_prompt(incident.topology, incident.horizon) in result.stdout
+    assert system_prompt(incident) in result.stdout
     for word in WORDS:
         if word != "remedy":
             assert f"\n  {word} " in result.stdout

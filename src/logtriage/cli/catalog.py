@@ -123,7 +123,7 @@ def _screen_json(incident: Incident, prompt: bool) -> dict[str, Any]:
         "screen": render_observation(observe(initial_state(incident))),
     }
     if prompt:
-        shown["prompt"] = system_prompt(incident.topology, incident.horizon, incident.rubric)
+        shown["prompt"] = system_prompt(incident)
     return shown
 
 
@@ -131,7 +131,7 @@ def _print(incident: Incident, *, with_truth: bool, prompt: bool) -> None:
     console = results()
     console.print(heading(incident.id))
     if prompt:
-        say(console, system_prompt(incident.topology, incident.horizon, incident.rubric))
+        say(console, system_prompt(incident))
         say(console)
     if with_truth:
         put(console, truth(incident))

@@ -70,8 +70,7 @@ class HumanPolicy:
                 case "help" | "h" | "?":
                     put(self._console, facts(HELP))
                 case "rules":
-                    one = self._incident
-                    say(self._console, system_prompt(one.topology, one.horizon, one.rubric))
+                    say(self._console, system_prompt(self._incident))
                 case "screen":
                     self._show(observation)
                 case _:
