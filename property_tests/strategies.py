@@ -6,6 +6,7 @@ are well-formed ones of a topology, malformed ones, and arbitrary text.
 
 from typing import Any
 
+import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -47,7 +48,10 @@ from logtriage.roles import REPORT_WORDS, ROLE_SPLITS, VIEWS, Role, RoleSplit
 from logtriage.tasks import SPLITS, IncidentId, TaskSpec
 from logtriage.transition import transition_jointly
 
-V1_TASKS = tuple(task for task in TASKS if task.version >= 1)
+V1_TASKS = tuple(task for task in TASKS if task.version == 1)
+#: Every task of the second world, at every level of fog.
+V2_TASKS = tuple(task for task in TASKS if task.version == 2)
+DRAWN = V1_TASKS + V2_TASKS
 #: A split, the states of an episode, and what the roles did in each tick.
 JointEpisode = tuple[RoleSplit, tuple[State, ...], tuple[tuple[Action, ...], ...]]
 TEAM_NAMES = tuple(TEAM_ACTION_TYPES)
@@ -94,6 +98,45 @@ def incidents(
     task = draw(st.sampled_from(drawable))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
     return draw_incident(task, number, draw(topologies(max_services)))
+
+
+@st.composite
+def triage_incidents(draw: st.DrawFn, *, benign: bool | None = None) -> Incident:
+    """Incidents graded by ``logtriage/2``: any price of silence, any par that can be met."""
+    source = incidents() if benign is None else benign_incidents() if benign else incidents()
+    one = draw(source.filter(lambda one: benign is None or one.truth.benign == benign))
+    needed = len(perfect_actions(one))
+    return attrs.evolve(
+        one,
+        rubric="logtriage/2",
+        par=draw(st.integers(needed, min(needed + 3, one.horizon))),
+        price_of_silence=draw(st.sampled_from((0.2, 0.4, 0.6))),
+    )
+
+
+def wrong_remedies(incident: Incident) -> SearchStrategy[Action]:
+    """Remedies that are not accepted."""
+    return st.builds(
+        Remediate, st.sampled_from(REMEDIES), st.sampled_from(incident.topology.names)
+    ).filter(lambda one: (one.remedy, one.service) not in incident.truth.remedies)
+
+
+@st.composite
+def triage_plays(draw: st.DrawFn, incident: Incident) -> list[tuple[int, Action]]:
+    """Actions with their ticks, in which order matters: probes, pages, fixes, again and again.
+
+    One in each tick, or in joint play several.
+    """
+    right = st.sampled_from(perfect_actions(incident))
+    one = st.one_of(right, right, wrong_remedies(incident), actions(incident.topology))
+    plan = draw(st.lists(one, max_size=12))
+    if draw(st.booleans()):
+        return list(enumerate(plan))
+    ticks, plays = 0, []
+    for action in plan:
+        plays.append((ticks, action))
+        ticks += draw(st.integers(0, 1))
+    return plays
 
 
 def malformed_actions() -> SearchStrategy[Action]:

@@ -181,7 +181,8 @@ def test_the_same_cause_with_another_confidence_is_another_action() -> None:
         (
             {"action_type": "reboot"},
             "unknown action_type 'reboot'; one of: classify_severity, identify_root_cause, "
-            "escalate, remediate, request_more_logs, resolve, ignore",
+            "escalate, remediate, request_more_logs, request_metrics, request_traces, resolve, "
+            "ignore",
         ),
         ({"action_type": "Resolve"}, "unknown action_type 'Resolve'; one of: classify_severity"),
         ({"action_type": None}, "unknown action_type None; one of: classify_severity"),

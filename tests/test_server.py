@@ -84,6 +84,17 @@ def test_while_open_a_grade_is_its_score_alone() -> None:
     assert public_grade(closed) == grade(closed)
 
 
+def test_while_open_a_grade_shows_no_discounts() -> None:
+    incident = attrs.evolve(
+        lt.make_incident("cascading_failure-v1/test/0"), rubric="logtriage/2", price_of_silence=0.2
+    )
+    silent = lt.transition(lt.initial_state(incident), lt.ClassifySeverity("P1"))
+    assert grade(silent).discounts
+    assert public_grade(silent).discounts == ()
+    closed = lt.transition(silent, lt.Resolve())
+    assert public_grade(closed).discounts == grade(closed).discounts != ()
+
+
 def test_a_gate_counts_open_episodes_and_lets_none_begin_while_draining() -> None:
     gate = Gate()
     one, other = Episode(INCIDENT, gate), Episode(INCIDENT, gate)

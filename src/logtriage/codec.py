@@ -18,6 +18,7 @@ from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.errors import InvalidInput, TopologyError, TranscriptError
 from logtriage.incident import Incident
 from logtriage.parsing import absent
+from logtriage.printable import spelled
 from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.topology import Service, Topology
 from logtriage.transcript import COMPLETED, SCHEMA, Transcript
@@ -86,7 +87,9 @@ def _record(raw: object) -> Record:
     for name, value in (("status", status), ("agent", agent)):
         if value is not None and not isinstance(value, str):
             raise TranscriptError(f"{name}: expected a string, got {json_kind(value)}")
-    return Record(incident, actions, COMPLETED if status is None else status, agent)
+    # One line each, whoever wrote them: they go into tables, logs and messages.
+    status = COMPLETED if status is None else spelled(status)
+    return Record(incident, actions, status, None if agent is None else spelled(agent))
 
 
 def structure_transcript(raw: Any) -> Transcript:
@@ -132,10 +135,13 @@ def json_kind(value: object) -> str:
 def truth_to_json(incident: Incident) -> dict[str, Any]:
     """The hidden truth of an incident, as ``logtriage show --truth --json`` prints it."""
     truth = incident.truth
+    # Only rubrics with a price of silence read the par, too.
+    priced = {"par": incident.par, "price_of_silence": incident.price_of_silence}
     return {
         "id": incident.id,
         "task": incident.task,
         "horizon": incident.horizon,
+        **({} if incident.price_of_silence is None else priced),
         "benign": truth.benign,
         "fault": None
         if truth.fault is None

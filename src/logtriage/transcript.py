@@ -9,6 +9,7 @@ import attrs
 from logtriage.actions import Action, Report, Wait
 from logtriage.errors import InvalidInput
 from logtriage.parsing import TEAM_KINDS, absent, action_to_wire, actions_from_wire
+from logtriage.printable import spelled
 from logtriage.state import Play, State
 from logtriage.topology import Topology
 
@@ -32,20 +33,25 @@ def _frozen_mapping(extra: Mapping[str, Any]) -> Mapping[str, Any]:
     return MappingProxyType(dict(extra))
 
 
+def _line(text: str | None) -> str | None:
+    return None if text is None else spelled(text)
+
+
 @attrs.frozen
 class Transcript:
     """One episode: which incident, what was done, by whom, and whether it ran to its end.
 
     ``actions`` are wire actions as written by the agent. ``status`` is
     :data:`COMPLETED`, or the cause for which the episode must not be graded (a lost
-    connection, a crashed model server). ``extra`` keeps every key of the JSON object
-    that has no field here.
+    connection, a crashed model server). Both it and ``agent`` are one printable line; what
+    is not is spelled out (:func:`logtriage.printable.spelled`). ``extra`` keeps every
+    key of the JSON object that has no field here.
     """
 
     incident: str
     actions: tuple[WireAction, ...] = attrs.field(converter=_frozen_wires)
-    status: str = COMPLETED
-    agent: str | None = None
+    status: str = attrs.field(default=COMPLETED, converter=spelled)
+    agent: str | None = attrs.field(default=None, converter=_line)
     extra: Mapping[str, Any] = attrs.field(default=_NOTHING, converter=_frozen_mapping)
 
     def __reduce__(self) -> tuple[object, ...]:

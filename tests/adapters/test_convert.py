@@ -182,6 +182,17 @@ def test_lines_are_converted_and_bad_ones_named(tmp_path: Path, binary: bool) ->
         list(convert_file(path))
 
 
+def test_a_line_beyond_the_limit_is_bad_and_the_others_are_converted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    good = json.dumps(row())
+    monkeypatch.setattr("logtriage.files.MAX_LINE", 2 * len(good))
+    errors: list[TranscriptError] = []
+    stream = io.StringIO(f"{good}\n{json.dumps(row() | {'note': good * 3})}\n{good}\n")
+    assert len(list(convert_file(stream, on_error=errors.append))) == 2
+    assert [(one.line, one.reason) for one in errors] == [(2, "longer than 16 MiB")]
+
+
 def test_a_stream_is_converted_as_it_comes() -> None:
     def lines() -> Any:
         yield json.dumps(row())

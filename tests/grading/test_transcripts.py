@@ -3,7 +3,6 @@
 import io
 import json
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -266,7 +265,7 @@ def test_line_separators_inside_a_string_do_not_end_a_line() -> None:
     text = line(agent="a\u2028b\x85c")  # escaped by json.dumps
     raw = json.dumps(json.loads(text), ensure_ascii=False)
     for source in (io.StringIO(raw), io.BytesIO(raw.encode())):
-        assert [one.agent for one in grade_jsonl(source)] == ["a\u2028b\x85c"]
+        assert [one.agent for one in grade_jsonl(source)] == [r"a\u2028b\x85c"]
 
 
 def test_a_byte_order_mark_spoils_the_first_line_only() -> None:
@@ -276,18 +275,24 @@ def test_a_byte_order_mark_spoils_the_first_line_only() -> None:
     assert "BOM" in errors[0].reason
 
 
+def test_a_line_beyond_the_limit_is_bad_and_the_others_are_graded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("logtriage.files.MAX_LINE", 10 * len(GOOD))
+    errors: list[TranscriptError] = []
+    text = f"{GOOD}\n{line(note='x' * 20 * len(GOOD))}\n{GOOD}\n"
+    assert len(list(grade_jsonl(io.StringIO(text), on_error=errors.append))) == 2
+    assert [(one.line, one.reason) for one in errors] == [(2, "longer than 16 MiB")]
+
+
 def test_a_file_is_read_as_a_stream() -> None:
     read = 0
 
-    def lines() -> Iterator[str]:
-        nonlocal read
-        while True:
-            read += 1
-            yield GOOD
-
     class Endless(io.StringIO):
-        def __iter__(self) -> Any:
-            return lines()
+        def readline(self, _: Any = -1) -> Any:
+            nonlocal read
+            read += 1
+            return f"{GOOD}\n"
 
     grades = grade_jsonl(Endless())
     assert [next(grades).score for _ in range(3)] == [1.0, 1.0, 1.0]

@@ -109,6 +109,16 @@ _TOOLS: Final = (
         "Read a service's own recent lines.",
         (Parameter("service", f"A service, or {ALL_SERVICES}.", required=False),),
     ),
+    Tool(
+        "request_metrics",
+        "Read a service's gauges.",
+        (Parameter("service", "The service to measure."),),
+    ),
+    Tool(
+        "request_traces",
+        "See where a service's time goes and its errors start.",
+        (Parameter("service", "The service to trace."),),
+    ),
     Tool("resolve", "Close the incident as fixed."),
     Tool("ignore", "Close the incident as nothing to act on."),
 )

@@ -10,13 +10,14 @@ the same on every machine, whatever the order of summation.
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Final
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.stakes import UNIT, Stakes, penalty, penalty_steps
+from logtriage.belief.stakes import UNIT, Stakes, penalty, unapproved
 
 Floats = NDArray[np.float64]
 #: Remedies that a plan tries at most.
@@ -53,10 +54,41 @@ class Case:
     declared: int | None
     remedies: tuple[tuple[str, str], ...] = ()
 
-    @property
+    @cached_property
     def fault(self) -> NDArray[np.bool_]:
         """Where there is a fault (H,)."""
         return self.root >= 0
+
+    @cached_property
+    def _expected(self) -> Floats:
+        """The expected credit of each severity that may be said (3, H), in units of 2**-20."""
+        credits = self.stakes.severity_credits
+        rows = [
+            sum(self.severities[:, true] * credits[abs(said - true)] for true in range(3))
+            for said in range(3)
+        ]
+        return np.stack([np.asarray(row) for row in rows])
+
+    @cached_property
+    def severity_votes(self) -> Floats:
+        """The same in units of 2**-10, by which a severity is chosen (3, H)."""
+        return np.floor(self._expected / 1024)
+
+    @cached_property
+    def severity_credit(self) -> Floats:
+        """What each severity that may be said earns (3, H), in units of 2**-20."""
+        return np.floor(self._expected * (self.stakes.severity / UNIT))
+
+    @cached_property
+    def root_onehot(self) -> Floats:
+        """1 where a hypothesis has its root at a service (H, n)."""
+        return (self.root[:, np.newaxis] == np.arange(self.services)).astype(np.float64)
+
+    def remedy_credit(self, tried: int, *, approved: bool) -> Floats:
+        """What a fix earns after that many more wrong remedies (H,), in units of 2**-20."""
+        highest = int(self.wrong.max(initial=0)) + tried
+        table = [self.stakes.remedy(wrong, approved=approved) for wrong in range(highest + 1)]
+        return np.array(table, np.float64)[self.wrong + tried]
 
 
 @attrs.frozen
@@ -72,8 +104,11 @@ class Choice:
 
 
 def best_values(case: Case, weights: Floats, tick: int) -> Floats:
-    """The value of the best plan for each row of weights (O, H): sums of weight times
-    utility in units of 2**-20; the weights of a row sum to at most 2**31."""
+    """The value of the best plan for each row of weights (O, H).
+
+    Sums of weight times utility in units of 2**-20; the weights of a row sum to at most
+    2**31.
+    """
     best = np.full(len(weights), -1.0)
     for option in _options(case, tick):
         np.maximum(best, _value(case, weights, tick, option)[0], out=best)
@@ -154,7 +189,7 @@ def _earlier(case: Case, rows: NDArray[np.int64]) -> Floats | None:
     counts = case.unapproved[rows]
     if not counts.any():
         return None
-    steps = [penalty_steps(case.stakes, int(count)) for count in counts]
+    steps = [unapproved(int(count)) for count in counts]
     return np.array(steps, np.float64) / UNIT
 
 
@@ -168,30 +203,25 @@ def _scaled(values: Any, factor: int) -> Any:
 def _severity(
     case: Case, some: Floats, calm: Floats, rows: NDArray[np.int64], option: _Option
 ) -> tuple[int | None, Floats, Floats]:
-    """The severity to declare in the first row, what it earns (O, R) and, if the incident
-    is benign, (O,)."""
-    credits = case.stakes.severity_credits
-    expected = np.stack(
-        [
-            sum(case.severities[rows, true] * credits[abs(said - true)] for true in range(3))
-            for said in range(3)
-        ]
-    )  # (3, R), units of 2**-20
+    """The severity to declare in the first row, and what it earns.
+
+    (O, R), and if the incident is benign (O,).
+    """
+    worth = case.stakes.severity_credits
     quiet = calm.sum(axis=1)
     if option.severity:
-        votes = np.floor(some / 1024) @ np.floor(expected / 1024).T  # (O, 3)
+        votes = np.floor(some / 1024) @ case.severity_votes[:, rows].T  # (O, 3)
         votes = votes + np.floor(quiet / 1024)[:, np.newaxis] * [
-            1024 * credits[2 - s] for s in range(3)
+            1024 * worth[2 - s] for s in range(3)
         ]
         said = votes.argmax(axis=1)
     elif case.severity is not None:
         said = np.full(len(some), case.severity)
     else:
         return None, np.zeros((len(some), len(rows))), np.zeros(len(some))
-    share = case.stakes.severity / UNIT
-    credit = np.floor(expected * share)[said]
+    credit = case.severity_credit[:, rows][said]
     calm_units = np.array(
-        [int(case.stakes.benign_severity * credits[2 - s]) for s in range(3)], np.float64
+        [int(case.stakes.benign_severity * worth[2 - s]) for s in range(3)], np.float64
     )
     chosen = int(said[0]) if option.severity else None
     return chosen, credit, quiet * calm_units[said]
@@ -207,16 +237,17 @@ def _root(
         return None, np.broadcast_to(right.astype(np.float64), some.shape)
     if not option.root:
         return None, np.zeros(some.shape)
-    onehot = (roots[:, np.newaxis] == np.arange(case.services)).astype(np.float64)
-    said = (some @ onehot).argmax(axis=1)
+    said = (some @ case.root_onehot[rows]).argmax(axis=1)
     return int(said[0]), (roots[np.newaxis, :] == said[:, np.newaxis]).astype(np.float64)
 
 
 def _remedies(
     case: Case, some: Floats, base: Floats, rows: NDArray[np.int64], used: int, *, approved: bool
 ) -> tuple[Floats, tuple[int, ...]]:
-    """The value of trying remedies in the order of what is then likeliest, as long as it
-    pays, and the order for the first row."""
+    """The value of trying remedies, likeliest first, as long as it pays.
+
+    And the order for the first row.
+    """
     stakes = case.stakes
     hits = case.hits[rows]
     left = some.copy()
@@ -233,10 +264,7 @@ def _remedies(
         struck = left * hits.T[pick]
         closed_at = used + tried + 2
         closing = stakes.closed(closed_at) if closed_at <= stakes.horizon else 0
-        credit = np.array(
-            [stakes.remedy(int(w) + tried, approved=approved) for w in case.wrong[rows]],
-            np.float64,
-        )
+        credit = case.remedy_credit(tried, approved=approved)[rows]
         now = penalty(stakes, approved=approved, wrong=tried)
         earned = earned + _scaled((struck * (base + credit + closing)).sum(axis=1), now)
         left = left - struck

@@ -21,6 +21,7 @@ from logtriage.policies import (
     TeamPolicy,
     as_taken,
 )
+from logtriage.printable import spelled
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
 from logtriage.transcript import ROLES, Transcript, transcript_of
@@ -180,7 +181,8 @@ def failure_of(state: State, error: Exception) -> PolicyFailure:
 
 
 def _failure(state: State, cause: str) -> PolicyFailure:
-    return PolicyFailure(f"policy failed in tick {state.tick + 1}: {cause}"[:_CAUSE], state)
+    cause = spelled(f"policy failed in tick {state.tick + 1}: {cause}")
+    return PolicyFailure(cause[:_CAUSE], state)
 
 
 def _say(error: Exception) -> str:

@@ -7,6 +7,7 @@ from typing import IO, Any
 from logtriage.actions import Action
 from logtriage.codec import Record, decode_record
 from logtriage.errors import InvalidInput, LogTriageError, RubricError, TranscriptError
+from logtriage.files import TOO_LONG, numbered_lines
 from logtriage.generator import make_incident
 from logtriage.grading.grade import Grade, grade, unscored
 from logtriage.grading.rubric import Rubric
@@ -97,11 +98,12 @@ def grade_jsonl(
             yield from grade_jsonl(stream, rubric, resolve=resolve, on_error=on_error)
         return
     name = str(getattr(source, "name", "<stream>"))
-    lines: Iterable[str | bytes] = source
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
+    for number, line in numbered_lines(source):
+        if line is not None and not line.strip():
             continue
         try:
+            if line is None:
+                raise TranscriptError(TOO_LONG)
             graded = grade_transcript(decode_record(line), rubric, resolve=resolve)
         except RubricError:
             raise  # the grader is broken, not the line

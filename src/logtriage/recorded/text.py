@@ -10,6 +10,8 @@ from typing import Final
 
 import attrs
 
+from logtriage.printable import spelled
+
 #: Longest message kept, in characters, with room for the " (x123)" of repeated lines.
 MAX_MESSAGE: Final = 152
 _HEAD_KEPT: Final = 92
@@ -90,7 +92,7 @@ def read_message(level: str, text: str) -> Line:
         text = _TRACE_NOISE.sub("", text)
     text = redact(text)
     if "  " in text or not text.isprintable():
-        text = _SPACE.sub(" ", text)
+        text = spelled(_SPACE.sub(" ", text))
     text = text.strip()
     return Line(level, _cut(text), template(level, text))
 

@@ -5,20 +5,16 @@ setting, the signature tables and the rubric.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 from logtriage.actions import SEVERITIES
 from logtriage.faults import FAULT_KINDS, FaultClass, FaultKind
-from logtriage.rendering import points as triage
+from logtriage.grading import TRIAGE_2, triage
 from logtriage.rendering.signs import WORDS, kind_signs, signs_of, style_rows, told
 from logtriage.runbook import SEVERITY_RULE
 from logtriage.topology import TIERS, Topology
 from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY
 from logtriage.world.setting import FULL, NAMED, Setting
 from logtriage.world.signatures import AFFECTED, BENIGN, LOADED, POURS_LOAD, WAITING, Signature
-
-#: The rubric that is told in words.
-RUBRIC: Final = "logtriage/2"
 
 
 def briefing(topology: Topology, horizon: int, setting: Setting, rubric: str) -> Iterator[str]:
@@ -28,7 +24,7 @@ def briefing(topology: Topology, horizon: int, setting: Setting, rubric: str) ->
     yield _evidence(setting)
     yield _severity(setting)
     yield f"TEAMS: {', '.join(topology.teams)}."
-    if rubric == RUBRIC:
+    if rubric == TRIAGE_2.id:
         yield _grade(horizon, setting)
     yield from _runbook(topology, setting)
 
@@ -139,7 +135,8 @@ def _tiers(kind: FaultKind) -> str:
 
 
 def _grade(horizon: int, setting: Setting) -> str:
-    weights = {name: f"{weight:.2f}" for name, weight in triage.WEIGHTS.items()}
+    weights = {row.name: f"{row.weight:.2f}" for row in TRIAGE_2.criteria}
+    benign = {row.name: f"{row.weight:.2f}" for row in TRIAGE_2.benign}
     return (
         f"GRADE: severity {weights['severity']} (a quarter of it one class off), root cause "
         f"{weights['root_cause']} (0 if declared after the fix), right page "
@@ -150,9 +147,9 @@ def _grade(horizon: int, setting: Setting) -> str:
         f"{triage.MOST_UNPAGED:g}: perfect is then worth c, the price of silence (on each screen). "
         f"Per wrong remedy before the right page: total x {triage.UNAPPROVED_REMEDY:g}. Wrong "
         "page, or ignoring a fault: 0, the end. Page if P(right) x what you expect then exceeds "
-        "what silence brings. Benign: severity 0.20, ignore 0.70 (0 if you blamed a service, -"
-        f"{triage.BENIGN_REMEDY_COST:.0%} per remedy), by tick {setting.par_benign} 0.10; any "
-        "page 0."
+        f"what silence brings. Benign: severity {benign['severity']}, ignore {benign['dismissal']} "
+        f"(0 if you blamed a service, -{triage.BENIGN_REMEDY_COST:.0%} per remedy), by tick "
+        f"{setting.par_benign} {benign['closure']}; any page 0."
     )
 
 

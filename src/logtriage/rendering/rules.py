@@ -24,7 +24,6 @@ from logtriage.runbook import SEVERITY_RULE
 from logtriage.telemetry import TICK_SECONDS
 from logtriage.topology import Topology
 from logtriage.world.setting import Setting
-from logtriage.world.simulation import World
 
 _VIEW_NAMES = {
     "alerts": "alerts",
@@ -85,12 +84,11 @@ def system_prompt(
         UnknownName: for a role that the split does not have.
         InvalidInput: for a split without a role, or a role without a split.
     """
-    world = incident.telemetry
     return public_rules(
         incident.topology,
         incident.horizon,
         incident.rubric,
-        world.setting if isinstance(world, World) else None,
+        incident.setting,
         reply,
         split=split,
         role=role,

@@ -130,4 +130,9 @@ def truth_of(episode: Episode) -> dict[str, str]:
     ):
         if truth[key]:
             told[name] = " or ".join(truth[key])
+    if "price_of_silence" in truth:
+        told |= {
+            "par": f"{truth['par']} ticks",
+            "price of silence": f"{truth['price_of_silence']:g}",
+        }
     return told

@@ -108,10 +108,12 @@ class Episode:
 def public_grade(state: State, *, unplayed: int = 0) -> Grade:
     """The grade of a state; while it is open, the score alone, which its rewards add up to.
 
-    Criteria and reasons tell the truth of the incident, so they stay here until then.
+    Criteria, discounts and reasons tell the truth of the incident, so they stay here until then.
     """
     full = grade(state, unplayed=unplayed)
-    return full if state.is_closed else attrs.evolve(full, criteria=(), gate_reason=None)
+    return (
+        full if state.is_closed else attrs.evolve(full, criteria=(), discounts=(), gate_reason=None)
+    )
 
 
 def grade_listed(incident_id: str, actions: Any) -> dict[str, Any]:

@@ -207,6 +207,12 @@ class RemoteRecorder:
     url: str
     token: str | None = attrs.field(default=None, repr=False)
 
+    @property
+    def environment(self) -> str:
+        """The server's address, without what might name a user."""
+        parts = urlsplit(websocket_url(self.url))
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
     def __call__(self, incident_id: str, factory: PolicyFactory, agent: str) -> Transcript:
         """The transcript of an episode; unscored with its cause if it broke off.
 

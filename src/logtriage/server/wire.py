@@ -14,6 +14,7 @@ from logtriage.codec import topology_from_json, topology_to_json
 from logtriage.errors import InvalidInput
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire, action_to_wire
+from logtriage.printable import spelled_data
 from logtriage.state import Closing
 from logtriage.telemetry import Alert, Change, LogLine, Reading
 
@@ -64,9 +65,13 @@ def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
 def observation_of(view: Mapping[str, Any], before: Observation | None = None) -> Observation:
     """Read a view back; ``before`` is an earlier observation of the same episode.
 
+    Texts in it are made printable: the server may be anybody's, and they stand on screens.
+
     Raises:
         InvalidInput: if the view is damaged, or a later one comes without ``before``.
     """
+    # Actions are our own, and make themselves printable.
+    view = {**spelled_data(view), "last_actions": view.get("last_actions")}
     if before is None and any(name not in view for name in STATIC):
         raise InvalidInput("view: the first one of an episode must hold what never changes")
     try:
