@@ -28,11 +28,11 @@ from logtriage import (
 from logtriage.actions import KEPT_TEXT
 from logtriage.parsing import (
     MAX_OBJECTS,
-    MAX_TEXT,
     action_from_wire,
     action_to_wire,
     parse_plan,
 )
+from logtriage.replies import MAX_TEXT
 
 KILL = Remediate(Remedy.KILL_QUERY, "user-db")
 KILL_JSON = '{"action_type": "remediate", "value": "kill-query:user-db"}'

@@ -29,15 +29,16 @@ from logtriage.actions import (
     action_value,
     all_actions,
 )
+from logtriage.calls import MALFORMED, malformed, malformed_wire, wire_from_call
+from logtriage.errors import InvalidInput
+from logtriage.jsonvalues import absent
+from logtriage.replies import MAX_TEXT, TextCall, shielded, spoken, without_calls
 from logtriage.topology import Topology
 
-#: Longer replies are refused unread, so that parsing time is bounded.
-MAX_TEXT: Final = 200_000
 #: At most this many opening braces are tried.
 MAX_OBJECTS: Final = 1_000
 #: Characters scanned for objects that then turn out not to be JSON, before giving up.
 MAX_WASTE: Final = 2_000_000
-MALFORMED: Final = "malformed"
 #: Action types by their wire names; a set that can be hashed.
 Kinds = frozenset[str]
 SOLO_KINDS: Final[Kinds] = frozenset(ACTION_TYPES)
@@ -50,15 +51,40 @@ _DECODER: Final = json.JSONDecoder()
 def parse_action(text: str, topology: Topology, may: Kinds = SOLO_KINDS) -> Action:
     """Read one action from what a model wrote.
 
-    Looks for JSON objects with a key ``action_type``, fenced or in prose; other
-    objects are prose. Two different actions in one reply are malformed, since the
-    agent gets one action a step. So is an action type that is not in ``may``: those of
-    a single agent, or of a role.
+    Thoughts (``<think>…</think>``) are cut first; a reply that ends within one is
+    malformed. Looks for JSON objects with a key ``action_type``, fenced or in prose, and
+    for calls in ``<tool_call>``; other objects are prose. Two different actions in one
+    reply are malformed, since the agent gets one action a step. So is an action type that
+    is not in ``may``: those of a single agent, or of a role.
+
+    Raises:
+        InvalidInput: for what is no text.
     """
-    found = _json_values(text, "{", _is_action_object)
+    said, wrong = spoken(checked_text(text))
+    return Malformed(text, wrong) if wrong is not None else _action_in(said, topology, may)
+
+
+def checked_text(text: object) -> str:
+    """What a model wrote, if it is text.
+
+    Raises:
+        InvalidInput: if it is not, saying what to pass.
+    """
+    if isinstance(text, str):
+        return text
+    raise InvalidInput(
+        f"expected the text of a reply, got {_show(text)}; a reply without text is ''"
+    )
+
+
+def _action_in(text: str, topology: Topology, may: Kinds) -> Action:
+    prose, calls = without_calls(text)
+    found = _json_values(prose, "{", _is_action_object)
     if isinstance(found, str):
         return Malformed(text, found)
-    actions = actions_from_wire(found, topology, may)
+    actions = actions_from_wire(
+        [*(wire_of_text(call, may) for call in calls), *found], topology, may
+    )
     if not actions:
         return Malformed(text, 'no JSON object with a key "action_type" in the reply')
     if any(action != actions[0] for action in actions[1:]):
@@ -71,16 +97,31 @@ def parse_action(text: str, topology: Topology, may: Kinds = SOLO_KINDS) -> Acti
 def parse_plan(text: str, topology: Topology) -> list[Action]:
     """Read a whole plan from what a model wrote: a JSON array of wire actions.
 
-    Looks for JSON arrays that hold an object with a key ``action_type``, fenced or in
-    prose; other arrays are prose. What stands in the array and is no action is
-    malformed, one step each. Two different arrays are malformed as a whole. A reply
-    without an array is read by :func:`parse_action`: a plan of one action.
+    Thoughts are cut as by :func:`parse_action`. Looks for JSON arrays that hold an object
+    with a key ``action_type``, fenced or in prose; other arrays are prose. What stands in
+    the array and is no action is malformed, one step each. Two different arrays are
+    malformed as a whole, and so is an array beside calls in ``<tool_call>``; such calls
+    alone are a plan, too. Any other reply is read by :func:`parse_action`: a plan of one
+    action.
+
+    Raises:
+        InvalidInput: for what is no text.
     """
-    found = _json_values(text, "[", _is_plan)
+    said, wrong = spoken(checked_text(text))
+    return [Malformed(text, wrong)] if wrong is not None else _plan_in(said, topology)
+
+
+def _plan_in(text: str, topology: Topology) -> list[Action]:
+    prose, calls = without_calls(text)
+    found = _json_values(prose, "[", _is_plan)
     if isinstance(found, str):
         return [Malformed(text, found)]
+    if found and calls:
+        return [Malformed(text, "a plan and calls in one reply; send exactly one of them")]
+    if calls:
+        return actions_from_wire([wire_of_text(call, SOLO_KINDS) for call in calls], topology)
     if not found:
-        return [parse_action(text, topology)]
+        return [_action_in(text, topology, SOLO_KINDS)]
     if any(plan != found[0] for plan in found[1:]):
         return [Malformed(text, f"{len(found)} different plans in one reply; send exactly one")]
     return [
@@ -89,6 +130,14 @@ def parse_plan(text: str, topology: Topology) -> list[Action]:
         else Malformed(_show(one), 'expected an object with a key "action_type"')
         for one in found[0]
     ]
+
+
+def wire_of_text(call: TextCall, may: Kinds) -> Mapping[str, Any]:
+    """The wire action of a call that stands in a text."""
+    error = call.get("parse_error")
+    if error is not None:
+        return malformed(f"{call['name']}({call['arguments']})", error)
+    return wire_from_call(call["name"], call["arguments"], may)
 
 
 def _is_action_object(value: Any) -> bool:
@@ -235,11 +284,6 @@ def _author(wire: Mapping[str, Any]) -> str | None:
     return by if isinstance(by, str) else None
 
 
-def absent(value: object) -> bool:
-    """Whether a field holds nothing: None, or the NaN that tabular loaders pad with."""
-    return value is None or (isinstance(value, float) and value != value)
-
-
 def _is_probability(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
@@ -268,8 +312,7 @@ def action_to_wire(action: Action) -> dict[str, Any]:
     """The wire form of an action; :func:`action_from_wire` reads it back unchanged."""
     wire: dict[str, Any]
     if isinstance(action, Malformed):
-        wire = {"action_type": MALFORMED, "value": action.text, "reason": action.reason}
-        return wire if action.by is None else {**wire, "by": action.by}
+        return malformed_wire(action)
     wire = {"action_type": action_name(action)}
     value = action_value(action)
     if value is not None:
@@ -283,4 +326,4 @@ def action_to_wire(action: Action) -> dict[str, Any]:
 
 def render_action(action: Action) -> str:
     """An action as the JSON text that an agent would write."""
-    return json.dumps(action_to_wire(action), ensure_ascii=False)
+    return shielded(json.dumps(action_to_wire(action), ensure_ascii=False))
