@@ -112,14 +112,17 @@ def _unseen(role: Role) -> list[str]:
     """The fields that a role must not see, stated a second time, from the design."""
     views = {
         "alerts": ["alerts"],
-        "slo": ["slo"],
+        "slo": ["slo", "edge"],
         "window": ["window"],
         "inspection": ["inspection"],
-        "health": ["health"],
+        "health": ["health", "signals"],
+        "metrics": ["metrics"],
+        "traces": ["traces"],
         "changes": ["changes"],
+        "notes": ["notes"],
         "directory": ["directory"],
         "declarations": ["severity", "root_cause", "pages"],
-        "effects": ["remedies"],
+        "effects": ["remedies", "effects"],
         "reports": ["reports"],
     }
     own = {
@@ -150,7 +153,14 @@ def test_last_actions_of_others_show_only_in_views(
                 if isinstance(action, Malformed):
                     assert action.by == role.name
                 elif action_name(action) not in role.may:
-                    assert role.views & {"declarations", "effects", "inspection", "reports"}
+                    assert role.views & {
+                        "declarations",
+                        "effects",
+                        "inspection",
+                        "metrics",
+                        "reports",
+                        "traces",
+                    }
 
 
 @given(joint_episodes())

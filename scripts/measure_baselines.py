@@ -135,20 +135,20 @@ def benign_criteria() -> str:
     return table(("criterion", "weight", "score"), _points(DEFAULT.benign))
 
 
-def criteria_2() -> str:
+def triage_criteria() -> str:
     return table(("criterion", "weight", "score"), _points(TRIAGE_2.criteria))
 
 
-def benign_criteria_2() -> str:
+def triage_benign_criteria() -> str:
     return table(("criterion", "weight", "score"), _points(TRIAGE_2.benign))
 
 
 def discounts() -> str:
     rows = []
     for one in TRIAGE_2.discounts:
-        text = (one.factor.__doc__ or "").partition("\n")[0].replace("``", "`").removesuffix(".")
-        rows.append([f"`{one.name}`", text])
-    return table(("discount", "on a real fault, the total counts"), rows)
+        text, _, _ = (one.factor.__doc__ or "").strip().partition("\n")
+        rows.append([f"`{one.name}`", f"{text[0].lower()}{text[1:]}".removesuffix(".")])
+    return table(("discount", "the total is multiplied by"), rows)
 
 
 def gates() -> str:
@@ -766,11 +766,11 @@ def teams() -> str:
 FACTS: dict[str, Callable[[], str]] = {
     "criteria": criteria,
     "benign-criteria": benign_criteria,
+    "triage-criteria": triage_criteria,
+    "triage-benign-criteria": triage_benign_criteria,
+    "discounts": discounts,
     "gates": gates,
     "original-rubrics": original_rubrics,
-    "criteria-2": criteria_2,
-    "benign-criteria-2": benign_criteria_2,
-    "discounts": discounts,
     "tasks": task_sheet,
     "first-tasks": first_tasks,
     "first-classes": first_classes,

@@ -37,8 +37,12 @@ from logtriage.topology import Topology
 
 #: At most this many opening braces are tried.
 MAX_OBJECTS: Final = 1_000
-#: Characters scanned for objects that then turn out not to be JSON, before giving up.
-MAX_WASTE: Final = 2_000_000
+#: Reading stops once so many characters, and as many for each character of the reply,
+#: went into what then was no JSON: the time is linear in the length of the reply.
+WASTE: Final = 4_000
+WASTE_RATE: Final = 2
+#: A failed attempt takes the time of about so many characters beside those it read.
+_ATTEMPT: Final = 128
 #: Action types by their wire names; a set that can be hashed.
 Kinds = frozenset[str]
 SOLO_KINDS: Final[Kinds] = frozenset(ACTION_TYPES)
@@ -46,6 +50,10 @@ TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES)
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
 
 _DECODER: Final = json.JSONDecoder()
+#: How the decoder says that a string has no end; it names the place of its beginning.
+_UNTERMINATED: Final = "Unterminated string"
+#: What may follow a bracket in JSON: after any other character there is nothing to try.
+_AFTER: Final = {"{": frozenset('"} \t\r\n'), "[": frozenset('"{[]-0123456789tfnNI \t\r\n')}
 
 
 def parse_action(text: str, topology: Topology, may: Kinds = SOLO_KINDS) -> Action:
@@ -153,22 +161,26 @@ def _json_values(text: str, opening: str, wanted: Callable[[Any], bool]) -> list
     if len(text) > MAX_TEXT:
         return f"reply of {len(text)} characters; at most {MAX_TEXT} are read"
     found: list[Any] = []
-    waste = 0
+    left = WASTE + WASTE_RATE * len(text)
     position = text.find(opening)
     for _ in range(MAX_OBJECTS):
         if position < 0:
             return found
+        if text[position + 1 : position + 2] not in _AFTER[opening]:
+            position = text.find(opening, position + 1)
+            continue
+        # An error counts the lines before it: those of earlier attempts are left behind.
+        text = text[position:]
         try:
-            value, end = _DECODER.raw_decode(text, position)
+            value, end = _DECODER.raw_decode(text)
         except RecursionError:
             return "JSON nested too deeply"
         except json.JSONDecodeError as error:
-            # An object inside a broken one may be whole, so every brace is tried, but
-            # nested braces must not make the scan quadratic.
-            waste += error.pos - position
-            if waste > MAX_WASTE:
+            # An object inside a broken one may be whole, so every brace is tried.
+            left -= _ATTEMPT + (len(text) if error.msg.startswith(_UNTERMINATED) else error.pos)
+            if left < 0:
                 return "too much broken JSON in the reply"
-            end = position + 1
+            end = 1
         except ValueError as error:  # a number of too many digits
             return f"JSON that cannot be read: {error}"
         else:

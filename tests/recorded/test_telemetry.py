@@ -253,7 +253,8 @@ def test_a_recorded_incident_answers_requests_for_metrics_and_traces(number: int
     incident = shipped_incidents()[number]
     state = initial_state(incident)
     before = observe(state)
-    assert before.metrics == before.traces == ()
+    assert before.metrics == ()
+    assert before.traces == ()
     for service in incident.topology.names[:8]:
         seen = observe(transition(state, RequestMetrics(service)))
         assert {one.service for one in seen.metrics} == {service}
