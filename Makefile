@@ -34,12 +34,12 @@ FUZZ_VENV ?= .venv-fuzz
 FUZZ ?= --inputs 10000000
 
 DEMO_OUT ?= build/demo
-DEMO_INCIDENT := cascading_failure-v1/test/42
+DEMO_INCIDENT := cascading_failure-v2/test/27
 DEMO_RECORDED ?= nezha/2023-01-30T115921
 # make demo BUNDLE=nezha.jsonl.gz: recorded incidents from there, not those that are shipped.
 BUNDLE ?=
 DEMO_BUNDLE := $(if $(BUNDLE),--bundle $(BUNDLE))
-DEMO_EVAL := eval oracle expert first_error random --task all --split test --episodes 30
+DEMO_EVAL := eval oracle observer expert first_error random --task all --split test --episodes 10
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
