@@ -29,6 +29,8 @@ Law = Callable[[], None]
 OF = {one.name: one.of for one in MUTANTS}
 LIKELIEST = (
     "test_in_joint_play_the_tick_decides",
+    "test_a_root_cause_after_the_fix_earns_nothing",
+    "test_time_up_to_par_is_free",
     "test_each_wrong_remedy_before_the_page_multiplies_the_total",
     "test_a_wrong_remedy_is_unapproved_after_the_fix_too",
     "test_the_grade_is_the_one_of_the_table",

@@ -67,6 +67,10 @@ class Belief:
         """The weight of each hypothesis."""
         return self.posterior.weights
 
+    def teams_of(self, place: int) -> tuple[str, ...]:
+        """The teams that it is right to page under the hypothesis at a place."""
+        return teams_of(self.topology, self.directory, self.hypotheses[place])
+
     @cached_property
     def total(self) -> int:
         """The sum of the weights."""

@@ -118,7 +118,7 @@ def _case(belief: Belief, places: list[int]) -> Case:
     )
     doings = facts.doings
     paged_at = doings.pages[0][0] if doings.pages else None
-    wrong, unapproved, fixes, counts = [], [], [], []
+    wrong, unapproved, fixes, counts, seen = [], [], [], [], []
     stakes = belief.standing.stakes
     for one, wanted in zip(hypotheses, accepted, strict=True):
         bad = [when for when, *pair in doings.remedies if tuple(pair) not in wanted]
@@ -128,9 +128,9 @@ def _case(belief: Belief, places: list[int]) -> Case:
         unapproved.append(len(early) if one.faults else 0)
         approved = fixed is not None and paged_at is not None and paged_at < fixed
         fixes.append(0 if fixed is None else stakes.remedy(len(bad), approved=approved))
+        seen.append(fixed is not None)
         declared_at = facts.root_cause_at
         counts.append(fixed is None or (declared_at is not None and declared_at <= fixed))
-    fixed_share = sum(bool(fix) or not count for fix, count in zip(fixes, counts, strict=True))
     return Case(
         stakes=stakes,
         team=np.array(
@@ -146,10 +146,11 @@ def _case(belief: Belief, places: list[int]) -> Case:
         unapproved=np.array(unapproved),
         root_counts=np.array(counts, np.bool_),
         fix=np.array(fixes, np.float64),
+        fix_seen=np.array(seen, np.bool_),
         teams=len(topology.teams),
         services=len(topology),
         applied=len(doings.remedies),
-        fixed=fixed_share == len(places),
+        fixed=all(seen),
         paged=paged_at is not None,
         severity=None if facts.severity is None else SEVERITIES.index(facts.severity),
         declared=None if facts.root_cause is None else topology.index(facts.root_cause),

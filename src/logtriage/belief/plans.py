@@ -33,7 +33,8 @@ class Case:
     ``team``, ``root`` (H,) are indices, -1 for benign hypotheses; ``hits`` (H, M) is 1
     where a remedy is accepted; ``severities`` (H, 3) are the probabilities of P1, P2, P3
     in units of 2**-20; ``wrong`` and ``unapproved`` (H,) count the wrong remedies so far,
-    ``fix`` (H,) is what the fix has earned where there was one, in units of 2**-20.
+    ``fix`` (H,) is what the fix has earned where there was one (``fix_seen``), in units
+    of 2**-20; ``root_counts`` is whether a root cause declared by now counts.
     """
 
     stakes: Stakes
@@ -45,6 +46,7 @@ class Case:
     unapproved: NDArray[np.int64]
     root_counts: NDArray[np.bool_]
     fix: Floats
+    fix_seen: NDArray[np.bool_]
     teams: int
     services: int
     applied: int
@@ -289,3 +291,30 @@ def _dismissal(case: Case, weights: Floats, tick: int, option: _Option) -> tuple
     if case.declared is None:
         earned += stakes.dismissed(tick + option.severity + 1, case.applied)
     return calm * float(earned), Choice(0, True, None, 2 if option.severity else None)
+
+
+def closed_values(case: Case, tick: int, *, resolved: bool, ignored: bool) -> Floats:
+    """What each hypothesis earns (H,) if the incident closes now, in units of 2**-20.
+
+    ``tick`` are the ticks used. Neither resolved nor ignored, it ran out of time.
+    """
+    stakes, fault = case.stakes, case.fault
+    severity = (
+        np.zeros(len(fault)) if case.severity is None else case.severity_credit[case.severity]
+    )
+    calm = 0
+    if case.severity is not None:
+        calm = int(stakes.benign_severity * stakes.severity_credits[2 - case.severity])
+    if ignored:
+        if case.declared is None:
+            calm += stakes.dismissed(tick, case.applied)
+        return np.where(fault, 0.0, float(calm))
+    right = (case.root == case.declared) & case.root_counts if case.declared is not None else False
+    earned = severity + np.where(right, float(stakes.root_cause), 0.0) + case.fix
+    earned = earned + (stakes.escalation if case.paged else 0)
+    if resolved:
+        earned = earned + np.where(case.fix_seen, float(stakes.closed(tick)), 0.0)
+    factor = penalty(stakes, approved=case.paged, wrong=0)
+    steps = np.array([unapproved(int(count)) for count in case.unapproved], np.float64)
+    earned = np.floor(np.floor(earned * factor / UNIT) * steps / UNIT)
+    return np.where(fault, earned, float(calm))

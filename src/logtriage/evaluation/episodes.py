@@ -145,13 +145,14 @@ def _ranking(policy: Policy, state: State, memory: Memory) -> Mapping[str, objec
 def record_joint_episode(
     incident: Incident, factory: TeamFactory, agent: str, split: RoleSplit
 ) -> Transcript:
-    """:func:`record_episode` of a team; the transcript names the roles."""
+    """:func:`record_episode` of a team; the transcript names the roles, and has ticks."""
 
     def play() -> tuple[State, Mapping[str, object]]:
         return play_joint_episode(incident, factory(incident), split), {}
 
     one = _record(incident, play, agent)
-    recorded: Transcript = attrs.evolve(one, extra={ROLES: list(split.names)})
+    ticks = tuple(range(len(one.actions))) if one.ticks is None else one.ticks
+    recorded: Transcript = attrs.evolve(one, extra={ROLES: list(split.names)}, ticks=ticks)
     return recorded
 
 

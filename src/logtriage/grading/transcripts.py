@@ -13,7 +13,7 @@ from logtriage.grading.grade import Grade, grade, unscored
 from logtriage.grading.rubric import Rubric
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, actions_from_wire
-from logtriage.transcript import COMPLETED, Transcript, is_joint, plays_from_wire
+from logtriage.transcript import COMPLETED, Transcript, plays_of
 from logtriage.transition import play, play_jointly, play_parsed
 
 #: Finds an incident by its id; :func:`make_incident` unless recorded ones are at hand.
@@ -61,16 +61,15 @@ def grade_transcript(
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.
-        InvalidInput: for joint play with a wrong tick.
     """
     incident = resolve(transcript.incident)
-    if is_joint(transcript.actions):
-        plays = plays_from_wire(transcript.actions, incident.topology)
-        actions = [action for _, action in plays]
-        state, left = play_jointly(incident, plays)
-    else:
+    if transcript.ticks is None:
         actions = actions_from_wire(transcript.actions, incident.topology)
         state, left = play_parsed(incident, actions)
+    else:
+        plays = plays_of(transcript.actions, transcript.ticks, incident.topology)
+        actions = [action for _, action in plays]
+        state, left = play_jointly(incident, plays)
     if transcript.status != COMPLETED:
         return unscored(incident, transcript.status, rubric, actions, agent=transcript.agent)
     return grade(state, rubric, unplayed=left, agent=transcript.agent)

@@ -79,7 +79,7 @@ def root_cause(state: State) -> Measured:
 
 
 def remediation(state: State) -> Measured:
-    """max(0, 1 - 0.4 per wrong remedy) once fixed; halved if nobody right was paged before."""
+    """max(0, 1 - 0.4 per wrong remedy) once fixed; halved without the page in an earlier tick."""
     facts, truth = state.facts, state.incident.truth
     if facts.fixed_at is None:
         wanted = (f"{remedy}:{service}" for remedy, service in truth.remedies)
@@ -127,7 +127,7 @@ def benign_closure(state: State) -> Measured:
 
 
 def unescalated(state: State) -> Measured | None:
-    """While no accepted team has been paged: c / 0.625, c being the price of silence.
+    """While no accepted team has been paged: c / 0.625, with c the price of silence.
 
     Raises:
         RubricError: for a real fault without a price of silence, or with one that is not in
@@ -152,7 +152,7 @@ def unescalated(state: State) -> Measured | None:
 
 
 def unapproved(state: State) -> Measured | None:
-    """0.7 for each wrong remedy while no accepted team had been paged in an earlier tick."""
+    """0.7 for each wrong remedy applied while no accepted team was paged in an earlier tick."""
     count, truth = state.facts.unapproved_remedies, state.incident.truth
     if truth.benign or not count:
         return None

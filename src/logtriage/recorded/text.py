@@ -53,7 +53,9 @@ _SECRETS: Final = (
 )
 
 #: A run of hexadecimal digits and dashes with a digit in it: numbers, ids, halves of ids.
-_VARIABLE: Final = re.compile(r"[A-Fa-f-]*\d[0-9A-Fa-f-]*")
+#: It is looked for where a run begins alone: from each of its places the time would be
+#: quadratic in its length.
+_VARIABLE: Final = re.compile(r"(?<![A-Fa-f-])[A-Fa-f-]*\d[0-9A-Fa-f-]*")
 _EVENT: Final = re.compile(r"\S+#\d+(?=\s|$)")
 
 

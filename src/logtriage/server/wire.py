@@ -24,9 +24,12 @@ T = TypeVar("T")
 STATIC: Final = ("topology", "horizon", "open_loop", "changes", "directory")
 
 
-_COLUMNS: Final = {
-    kind: tuple(field.name for field in attrs.fields(kind))
-    for kind in (Alert, Change, LogLine, Reading)
+#: What leaves the server of each, by name: a field that is added to one stays.
+_COLUMNS: Final[dict[type, tuple[str, ...]]] = {
+    Alert: ("service", "name", "since"),
+    Change: ("service", "kind", "minutes_ago", "detail"),
+    LogLine: ("second", "service", "level", "message"),
+    Reading: ("error_bp", "p99_ms", "earlier_p99_ms"),
 }
 
 
@@ -119,7 +122,8 @@ class Served:
     """One step as a client receives it.
 
     Attributes:
-        incident: the incident's id.
+        incident: the incident's id if the reset asked for it with ``show_id``, else a name
+            made for this episode.
         tick: ticks that have passed.
         horizon: the step budget.
         screen: what the agent sees, as text.

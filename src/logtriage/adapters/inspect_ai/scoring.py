@@ -82,7 +82,6 @@ def _graded(
     messages = [
         message.model_dump(include={"role", "content", "tool_calls", "source"})
         for message in state.messages
-        if message.role == "assistant"
     ]
     wires = actions_of_conversation(
         messages, incident.topology, style=style, other_tools=other_tools
