@@ -11,7 +11,7 @@ from logtriage.errors import LogTriageError
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire
 from logtriage.policies import Memory
-from logtriage.rendering import render_observation, system_prompt
+from logtriage.rendering import render_observation
 from training.language.chat import Chat
 from training.language.episodes import Decoding, context_of, stops_of
 from training.language.generation import Batch
@@ -59,7 +59,7 @@ class ModelPolicy:
     model: Any
     chat: Chat
     decoding: Decoding
-    rubric: str
+    rules: str
     name: str
     sample: int = 0
 
@@ -67,11 +67,8 @@ class ModelPolicy:
         """Answer the last call with the screen, and play the next one."""
         screen = render_observation(observation)
         if memory is None:
-            rules = system_prompt(
-                observation.topology, observation.horizon, self.rubric, reply="tools"
-            )
             before = self.chat.opening(
-                [{"role": "system", "content": rules}, {"role": "user", "content": screen}]
+                [{"role": "system", "content": self.rules}, {"role": "user", "content": screen}]
             )
             return self._ask(_Talk(tuple(before)), before, observation)
         talk: _Talk = memory

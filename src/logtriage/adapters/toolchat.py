@@ -44,11 +44,11 @@ class ToolChatPolicy:
 
     Args:
         ask: asks the model.
-        rubric: the id of the incident's rubric, for the prompt.
+        rules: the system prompt (:func:`logtriage.rendering.system_prompt`).
     """
 
     ask: AskWithTools
-    rubric: str
+    rules: str
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Show the screen as the answer to the last call, and play the next one."""
@@ -56,10 +56,7 @@ class ToolChatPolicy:
         messages = (*talk.messages, _answer(talk.played, render_observation(observation)))
         waiting = talk.waiting
         if not waiting:
-            rules = system_prompt(
-                observation.topology, observation.horizon, self.rubric, reply="tools"
-            )
-            said = self.ask([{"role": "system", "content": rules}, *messages])
+            said = self.ask([{"role": "system", "content": self.rules}, *messages])
             messages = (*messages, said)
             waiting = tuple(calls_of(said))
             if not waiting:
@@ -87,4 +84,4 @@ class ToolChatPolicies:
 
     def __call__(self, incident: Incident) -> ToolChatPolicy:
         """The policy that plays one incident."""
-        return ToolChatPolicy(self.ask, incident.rubric)
+        return ToolChatPolicy(self.ask, system_prompt(incident, "tools"))

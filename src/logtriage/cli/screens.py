@@ -16,7 +16,10 @@ from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
 from logtriage.state import State
 
-_HEADING: Final = re.compile(r"^(?:TICK \S+|HEALTH|[A-Z][A-Za-z ]*:)", re.MULTILINE)
+_HEADING: Final = re.compile(
+    r"^(?:TICK [^;\s]+|(?:METRICS|TRACES) [^:]+:|CHANGES[^:]*:|HEALTH|[A-Z][A-Za-z ]*:)",
+    re.MULTILINE,
+)
 _BAD: Final = re.compile(r"\b(?:FATAL|ERROR|failing)\b")
 _POOR: Final = re.compile(r"\b(?:WARN|degraded)\b")
 _DIM: Final = re.compile(r"^[+-]\d+s ", re.MULTILINE)
@@ -60,6 +63,11 @@ def truth(incident: Incident) -> RenderableType:
             ("root cause", " or ".join(sorted(answer.root_causes))),
             ("page", " or ".join(sorted(answer.teams)) or "not known"),
             ("remedy", " or ".join(remedies) or "not known"),
+        ]
+    if incident.price_of_silence is not None:
+        rows += [
+            ("par", f"{incident.par} ticks"),
+            ("silence", f"worth {incident.price_of_silence:g}"),
         ]
     return facts(rows)
 
