@@ -86,7 +86,8 @@ class Case:
     @cached_property
     def root_onehot(self) -> Floats:
         """1 where a hypothesis has its root at a service (H, n)."""
-        return (self.root[:, np.newaxis] == np.arange(self.services)).astype(np.float64)
+        places: Floats = (self.root[:, np.newaxis] == np.arange(self.services)).astype(np.float64)
+        return places
 
     def remedy_credit(self, tried: int, *, approved: bool) -> Floats:
         """What a fix earns after that many more wrong remedies (H,), in units of 2**-20."""

@@ -27,6 +27,7 @@ from logtriage.adapters.conversations import NO_CALL
 from logtriage.adapters.convert import transcript_of_row
 from logtriage.adapters.inspect_ai import (
     cascading_failure,
+    fleet_outage,
     replay,
     silent_degradation,
     single_crash,
@@ -42,7 +43,7 @@ from logtriage.evaluation import Incidents, play_episode
 from logtriage.grading import grade_actions, grade_transcript
 from logtriage.registry import make_policy
 
-INCIDENT = "single_crash-v1/test/0"
+INCIDENT = "single_crash-v2/test/0"
 Call = tuple[str, dict[str, Any]]
 
 
@@ -114,7 +115,7 @@ def test_a_policy_as_a_model_gets_the_grades_of_the_core(
 ) -> None:
     log = run(triage(episodes=4), f"logtriage/{policy}")
     assert log.samples is not None
-    assert len(log.samples) == 12
+    assert len(log.samples) == 16
     for sample in log.samples:
         graded = lt.grade(played(str(sample.id), policy))
         assert value(sample)["grade"] == graded.score
@@ -126,9 +127,10 @@ def test_a_policy_as_a_model_gets_the_grades_of_the_core(
 
 def test_the_task_variants_play_their_task() -> None:
     for make, name in (
-        (single_crash, "single_crash-v1"),
-        (cascading_failure, "cascading_failure-v1"),
-        (silent_degradation, "silent_degradation-v1"),
+        (single_crash, "single_crash-v2"),
+        (cascading_failure, "cascading_failure-v2"),
+        (silent_degradation, "silent_degradation-v2"),
+        (fleet_outage, "fleet_outage-v2"),
     ):
         dataset = make(split="val", episodes=3, start=5).dataset
         assert [one.id for one in dataset] == list(lt.incident_ids(name, "val", 3, 5))
