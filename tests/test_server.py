@@ -103,9 +103,10 @@ def test_while_open_a_grade_shows_no_discounts() -> None:
     )
     silent = lt.transition(lt.initial_state(incident), lt.ClassifySeverity("P1"))
     assert grade(silent).discounts
-    assert public_grade(silent).discounts == ()
+    assert "discounts" not in public_grade(silent)
     closed = lt.transition(silent, lt.Resolve())
-    assert public_grade(closed).discounts == grade(closed).discounts != ()
+    told = [one["name"] for one in public_grade(closed)["discounts"]]
+    assert told == [one.name for one in grade(closed).discounts] != []
 
 
 def test_a_gate_counts_open_episodes_and_lets_none_begin_while_draining() -> None:
