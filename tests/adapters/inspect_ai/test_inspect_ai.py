@@ -195,7 +195,7 @@ def test_what_cannot_be_read_is_malformed_costs_its_tick_and_is_graded_so(
     ]
     sample = only(run(one_incident(), answers))
     told = screens(sample)
-    assert [text.split("\n")[0] for text in told[:5]] == [f"TICK {n}/8" for n in range(1, 6)]
+    assert [text.split(";")[0] for text in told[:5]] == [f"TICK {n}/10" for n in range(1, 6)]
     assert "LAST: not understood: unknown severity 'P9'" in told[0]
     assert "LAST: not understood: unknown tool 'shrug'" in told[1]
     assert "LAST: not understood: no JSON" in told[2]
@@ -219,21 +219,21 @@ def test_a_reply_without_a_call_costs_its_tick(
     task = one_incident(solver=solver) if with_react else one_incident()
     sample = only(run(task, answers))
     words = [one.text for one in sample.messages if one.role == "user"]
-    ticks = [*(f"TICK {n}/8" for n in (0, 1, 3, 4, 5, 6, 7)), "The incident is closed"]
-    assert [text.split("\n")[0].split(" (")[0] for text in words] == ticks
+    ticks = [*(f"TICK {n}/10" for n in (0, 1, *range(3, 10))), "The incident is closed"]
+    assert [text.split(";")[0].split(" (")[0] for text in words] == ticks
     assert f"LAST: not understood: {NO_CALL}" in words[1]
     assert "REQUESTED LOGS" in words[2]
     assert sample.scores is not None
     metadata = sample.scores["triage_scorer"].metadata
     assert metadata is not None
-    assert (metadata["ticks"], metadata["closing"]) == (8, "out_of_time")
+    assert (metadata["ticks"], metadata["closing"]) == (10, "out_of_time")
     graded = grade_transcript(transcript_of_row(json.loads(sample.model_dump_json())))
     assert (graded.digest, graded.score) == (metadata["digest"], value(sample)["grade"])
 
 
 def test_out_of_time_ends_the_episode(run: Callable[..., EvalLog]) -> None:
-    answers = [said(("request_more_logs", {}))] * 9
-    assert len(screens(only(run(one_incident(), answers)))) == 8
+    answers = [said(("request_more_logs", {}))] * 11
+    assert len(screens(only(run(one_incident(), answers)))) == 10
 
 
 def test_react_with_the_tools_is_graded_alike(run: Callable[..., EvalLog]) -> None:
