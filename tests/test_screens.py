@@ -146,8 +146,8 @@ def test_a_whole_screen_word_for_word() -> None:
         "errors: none",
         "LOGS:",
         "+151s ERROR auth-service: no answer from user-db",
-        "CHANGES since the trouble began: 9 min ago user-db config r7",
-        "CHANGES before the trouble: 40 min ago email-queue release 1.2.3",
+        "CHANGES since the trouble began (minutes before tick 0): 9 user-db config r7",
+        "CHANGES before the trouble (minutes before tick 0): 40 email-queue release 1.2.3",
         "DIRECTORY: sre-team: api-gateway, email-queue; "
         "backend-team: auth-service, payment-service, notification-service; "
         "dba-team: user-db, payment-db",

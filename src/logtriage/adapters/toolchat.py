@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from logtriage.actions import Action
-from logtriage.adapters.conversations import calls_of, no_call, wire_of
+from logtriage.adapters.conversations import calls_of, is_in_text, no_call, wire_of
 from logtriage.adapters.messages import text_of
 from logtriage.incident import Incident
 from logtriage.observation import Observation
@@ -69,7 +69,7 @@ class ToolChatPolicy:
 
 def _answer(call: Any, screen: str) -> Message:
     """The message that shows a screen: of the tool that was called, if one was."""
-    if call is None:
+    if call is None or is_in_text(call):
         return {"role": "user", "content": screen}
     answer = {"role": "tool", "content": screen}
     number = call.get("id") if isinstance(call, Mapping) else None

@@ -102,18 +102,16 @@ def _changes(observation: Observation) -> Iterator[str]:
     before = [one for one in feed if one.token is not None and one.token.endswith("_before")]
     since = [one for one in feed if one.token is not None and one not in before]
     other = [one for one in feed if one.token is None]
-    for title, rows in (
-        ("", other),
-        (" since the trouble began", since),
-        (" before the trouble", before),
-    ):
-        if not rows:
-            continue
+    if other:
+        told = (f"{one.minutes_ago} min ago {one.service} {one.detail}" for one in other)
+        yield f"CHANGES: {'; '.join(told)}"
+    for when, rows in (("since the trouble began", since), ("before the trouble", before)):
         if len(observation.topology) > LONG_LIST:
-            yield f"CHANGES{title} (minutes ago): {compact.changes(rows)}"
+            text = compact.changes(rows)
         else:
-            told = (f"{one.minutes_ago} min ago {one.service} {one.detail}" for one in rows)
-            yield f"CHANGES{title}: {'; '.join(told)}"
+            text = "; ".join(f"{one.minutes_ago} {one.service} {one.detail}" for one in rows)
+        if text:
+            yield f"CHANGES {when} (minutes before tick 0): {text}"
 
 
 def _requested(observation: Observation) -> str:
