@@ -25,7 +25,7 @@ from logtriage.telemetry import (
 from logtriage.topology import Topology
 from logtriage.world.channels import EASES, Channel, Evidence
 from logtriage.world.schedule import Cell, Doings, cells
-from logtriage.world.simulation import World, speakers
+from logtriage.world.simulation import World
 from logtriage.world.voice import Voice
 
 
@@ -179,8 +179,7 @@ def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:
     world = incident.telemetry
     if not isinstance(world, World):
         raise InvalidInput(f"{incident.id}: no probabilities are known of its telemetry")
-    voices = speakers(world.seed, len(world.topology), now)
-    return tuple(cells(world.setting, world.topology, voices, now, doings))
+    return tuple(cells(world.setting, world.topology, incident.speakers(now), now, doings))
 
 
 #: The view in which the evidence of a channel stands.
