@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 
 from logtriage.errors import InvalidInput, UnknownName
+from logtriage.printable import masked
 from logtriage.topology import Topology
 
 
@@ -118,14 +119,8 @@ def _beginning(text: str) -> str:
     return text[:KEPT_TEXT]
 
 
-def _printable(text: str) -> str:
-    if text.isprintable():
-        return text
-    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
-
-
 def _one_line(reason: str) -> str:
-    return _printable(reason[:KEPT_REASON])
+    return masked(reason[:KEPT_REASON])
 
 
 @attrs.frozen
@@ -149,7 +144,7 @@ MAX_REPORT: Final = 200
 def _as_message(message: str) -> str:
     if not 1 <= len(message) <= MAX_REPORT:
         raise InvalidInput(f"a report has 1 to {MAX_REPORT} characters, got {len(message)}")
-    return _printable(message)
+    return masked(message)
 
 
 @attrs.frozen

@@ -80,12 +80,12 @@ def _topology(
     if own is not None:
         return own, None
     ood, seed = incident_id.split == "ood", incident_id.seed
-    if task.name == "fleet_outage":
+    if task.topology is None:
         sizes = _FLEET_SIZES
     elif ood and draws.chance(_RANDOM_SHARE, Slot.RANDOM_TOPOLOGY):
         sizes = _RANDOM_SIZES
     else:
-        return FIVE_TEAMS, ood
+        return task.topology, ood
     size = draws.between(*sizes, Slot.TOPOLOGY_SIZE)
     return random_topology(seed, size, FIVE_TEAMS.teams), None
 

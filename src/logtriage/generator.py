@@ -196,6 +196,7 @@ def _real_incident(
     phrasing: int,
 ) -> Incident:
     service = topology.names[root]
+    assert task.mode is not None  # tasks of the second world are drawn elsewhere
     return Incident(
         id=incident_id,
         task=task.id,
@@ -245,6 +246,7 @@ def _original_incident(incident_id: IncidentId) -> Incident:
     original: Original = ORIGINALS[task.name]
     root = topology.index(original.service)
     kind = fault_kind(original.kind)
+    assert task.mode is not None  # every original unfolds as one of the first world
     return Incident(
         id=str(incident_id),
         task=task.id,

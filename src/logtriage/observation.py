@@ -36,12 +36,13 @@ class Observation:
     last tick. ``last_actions`` are the actions of the last tick (one, for a single
     agent), ``reports`` what roles told each other, with the tick. ``signals`` are the
     figures of every service, where the source has a dashboard of them; empty where it
-    has none. Simulated incidents have ``edge`` (what users see), ``metrics`` and
-    ``traces`` (those asked for in the last tick), ``notes`` of the responders that were
-    paged, ``effects``: the remedies of the last tick as (remedy, service, whether the
-    symptoms ease), and the ``price_of_silence``. A role sees None or an empty tuple where it has no view (``hidden`` names
-    those views, so that *nothing to see* and *not shown* stay apart); what became of the
-    kinds of action that it may take it always sees.
+    has none. ``metrics`` and ``traces`` are those asked for in the last tick, where the
+    source has them. Incidents of the second world have ``edge`` (what users see),
+    ``notes`` of the responders that were paged, ``effects``: the remedies of the last tick
+    as (remedy, service, whether the symptoms ease), and the ``price_of_silence``. A role
+    sees None or an empty tuple where it has no view (``hidden`` names those views, so that
+    *nothing to see* and *not shown* stay apart); what became of the kinds of action that
+    it may take it always sees.
     """
 
     topology: Topology
@@ -122,6 +123,18 @@ def observe(state: State, role: Role | None = None) -> Observation:
         _last_actions(state),
         facts.reports,
         signals=telemetry.signals(now, effects),
+        metrics=tuple(
+            gauge
+            for when, service in facts.doings.metrics
+            if when == now - 1
+            for gauge in telemetry.metrics(service, now, effects)
+        ),
+        traces=tuple(
+            trace
+            for when, service in facts.doings.traces
+            if when == now - 1
+            for trace in telemetry.traces(service, now, effects)
+        ),
     )
     return observation if role is None else slice_for(observation, role)
 

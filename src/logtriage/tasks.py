@@ -11,6 +11,7 @@ import attrs
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.propagation import Mode
 from logtriage.rng import hash_name, mix
+from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, Topology
 from logtriage.world.setting import FOG, SETTINGS, Setting
 
 SPLITS: Final = ("train", "val", "test", "ood")
@@ -51,6 +52,13 @@ class TaskSpec:
     def fog(self) -> int | None:
         """The level of fog, 0 to 3; None outside the second world."""
         return None if self.setting is None else self.setting.fog
+
+    @property
+    def topology(self) -> Topology | None:
+        """The services of its incidents, split ``ood`` aside; None if each has its own."""
+        if self.setting is None:
+            return SEVEN_SERVICES
+        return None if self.name == "fleet_outage" else FIVE_TEAMS
 
     @property
     def id(self) -> str:

@@ -93,8 +93,8 @@ class EdgePanel:
 class Gauge:
     """One gauge of a service over the latest readings, the newest last.
 
-    ``starts`` are the ticks of the readings, ``tokens`` what each says, ``text`` the
-    figures in words.
+    ``starts`` are the ticks of the readings, ``tokens`` what each says (empty in a
+    recording, whose figures were made from none), ``text`` the figures in words.
     """
 
     service: str
@@ -182,3 +182,9 @@ class Telemetry(Protocol):
 
     def signals(self, tick: int, effects: Effects) -> tuple[tuple[Signal, ...], ...]:
         """What a dashboard shows of every service, in index order; empty if there is none."""
+
+    def metrics(self, service: int, tick: int, effects: Effects) -> tuple[Gauge, ...]:
+        """The gauges of one service, asked for by name; empty where it has none."""
+
+    def traces(self, service: int, tick: int, effects: Effects) -> tuple[Trace, ...]:
+        """Where one service's time goes, asked for by name; empty where nobody traces it."""

@@ -6,6 +6,7 @@ from logtriage.actions import Action, Malformed, describe
 from logtriage.audit.exact import Searched, Situations
 from logtriage.audit.findings import Finding
 from logtriage.audit.limits import Sizes, Thresholds
+from logtriage.audit.scoring import kind_of
 from logtriage.audit.subject import Subject
 from logtriage.grading import Rubric, score
 from logtriage.incident import Incident
@@ -47,8 +48,7 @@ def _kinds(incidents: list[Incident], rubric: Rubric, most: int) -> tuple[_Kinds
     covered = one_by_one = 0
     memo: dict[Hashable, Hashable] = {}
     for incident in incidents:
-        truth = incident.truth
-        key: Hashable = (truth, incident.horizon, incident.topology, incident.closing)
+        key: Hashable = kind_of(incident)
         if key in memo:
             found[memo[key]][1].append(incident.id)
             covered += 1

@@ -5,100 +5,28 @@ facts (a *situation*) at the same tick have the same score now and after any com
 continuation, so it is enough to keep one of them. Actions fall into classes as well:
 whatever service a wrong remedy struck, it was a wrong remedy.
 
-For every built-in measure the table :data:`READS` names its facts. Each is a fold over
-single actions (the first of a kind, any of a kind, a count up to where it stops to
-matter), so that an action's class can be read off what it does to an empty history.
-With these measures the search is exact; ``property_tests/test_audit_laws.py`` holds the
-table to the grader. With a measure of one's own, a situation is what the table gives
-plus what that measure says now: the search is then a lower bound, and says so.
+For every built-in measure the tables of :mod:`logtriage.audit.reads` name its facts. With
+these measures the search is exact. With a measure of one's own, a situation is what the
+tables give plus what that measure says now: the search is then a lower bound, and says so.
 """
 
-from collections.abc import Callable, Hashable, Mapping
-from itertools import count
-from types import MappingProxyType
+from collections.abc import Hashable, Mapping
 from typing import Final
 
 import attrs
 
 from logtriage.actions import Action, Malformed, all_actions
-from logtriage.grading import Measure, Rubric, criteria, original, score
+from logtriage.audit.reads import DISCOUNT_READS, READS, factor_itself, itself
+from logtriage.grading import Rubric, criteria, score
 from logtriage.incident import Incident
 from logtriage.state import State, initial_state
 from logtriage.transition import apply, transition
 
-Read = Callable[[State], Hashable]
-#: From this many wrong remedies on nothing is left to lose.
-_SPENT: Final = next(number for number in count() if criteria.remedy_credit(number) == 0.0)
 #: The most situations of one tick that are kept where measures are unknown.
 _WIDEST: Final = 800
 _IDLE: Final = Malformed("", "stands for every action that does nothing")
 
 
-def _itself(measure: Measure) -> Read:
-    """The score of a measure that is its own fact: none, then one value for good, or a count."""
-    return lambda state: measure(state)[0]
-
-
-def _severity(state: State) -> Hashable:
-    return state.facts.severity
-
-
-def _blamed(state: State) -> Hashable:
-    return state.facts.root_cause
-
-
-def _blamed_rightly(state: State) -> Hashable:
-    declared = state.facts.root_cause
-    return None if declared is None else declared in state.incident.truth.root_causes
-
-
-def _wrong_remedies(state: State) -> Hashable:
-    return state.facts.fixed_at is not None, min(_SPENT, state.facts.wrong_remedies)
-
-
-def _fixed(state: State) -> Hashable:
-    return state.facts.fixed_at is not None
-
-
-def _remedies(state: State) -> Hashable:
-    return state.facts.root_cause is None, min(_SPENT, len(state.facts.remedies))
-
-
-def _blamed_any(state: State) -> Hashable:
-    return state.facts.root_cause is None
-
-
-def _nothing(_: State) -> Hashable:
-    return None
-
-
-#: The facts that each measure reads, beside the tick and why the incident closed.
-READS: Final[Mapping[Measure, Read]] = MappingProxyType(
-    {
-        criteria.severity: _severity,
-        criteria.root_cause: _blamed_rightly,
-        criteria.escalation: _itself(criteria.escalation),
-        criteria.remediation: _wrong_remedies,
-        criteria.closure: _fixed,
-        criteria.dismissal: _remedies,
-        criteria.benign_closure: _blamed_any,
-        original.crash_severity: _severity,
-        original.crash_root_cause: _blamed,
-        original.crash_remediation: _itself(original.crash_remediation),
-        original.crash_speed: _nothing,
-        original.crash_ignored: _itself(original.crash_ignored),
-        original.cascade_severity: _severity,
-        original.cascade_root_cause: _blamed,
-        original.cascade_remediation: _itself(original.cascade_remediation),
-        original.cascade_ordering: _itself(original.cascade_ordering),
-        original.cascade_speed: _nothing,
-        original.silent_severity: _severity,
-        original.silent_root_cause: _blamed,
-        original.silent_remediation: _itself(original.silent_remediation),
-        original.silent_restraint: _itself(original.silent_restraint),
-        original.silent_speed: _itself(original.silent_remediation),
-    }
-)
 #: Gates whose facts are always part of a situation: wrong pages, and the closing.
 _KNOWN_GATES: Final = (criteria.wrong_escalation, criteria.ignored_incident)
 
@@ -125,8 +53,8 @@ class Searched:
 class Situations:
     """The situations of one incident under one rubric.
 
-    ``exact`` says whether all measures and gates are known; ``unknown`` names those
-    that are not.
+    ``exact`` says whether all measures, gates and discounts are known; ``unknown`` names
+    those that are not.
     """
 
     def __init__(self, incident: Incident, rubric: Rubric) -> None:
@@ -135,11 +63,18 @@ class Situations:
         benign = rubric.benign and incident.truth.benign
         rows = (*(rubric.benign if benign else rubric.criteria), *rubric.penalties)
         measures = tuple(dict.fromkeys(row.measure for row in rows))
-        self._reads = tuple(
-            dict.fromkeys(READS.get(measure, _itself(measure)) for measure in measures)
+        discounts = tuple(
+            DISCOUNT_READS.get(one.factor, factor_itself(one)) for one in rubric.discounts
         )
-        self.unknown = tuple(row.name for row in rows if row.measure not in READS) + tuple(
-            gate.name for gate in rubric.gates if gate.holds not in _KNOWN_GATES
+        self._reads = tuple(
+            dict.fromkeys(
+                (*(READS.get(measure, itself(measure)) for measure in measures), *discounts)
+            )
+        )
+        self.unknown = (
+            *(row.name for row in rows if row.measure not in READS),
+            *(gate.name for gate in rubric.gates if gate.holds not in _KNOWN_GATES),
+            *(one.name for one in rubric.discounts if one.factor not in DISCOUNT_READS),
         )
         self._gates = tuple(gate.holds for gate in rubric.gates if gate.holds not in _KNOWN_GATES)
         self.exact = not self.unknown
@@ -174,6 +109,8 @@ class Situations:
         incident = self.incident
         return (
             incident.horizon,
+            incident.par,
+            incident.price_of_silence,
             incident.closing,
             incident.truth.severity,
             incident.truth.benign,

@@ -22,6 +22,8 @@ _ROWS = 60_000
 
 def batched(rubric: Rubric) -> bool:
     """Whether ``grade_batch`` can grade by this rubric."""
+    if rubric.discounts:
+        return False
     rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
     return all(row.measure in MEASURES for row in rows) and all(
         gate.holds in GATES for gate in rubric.gates
@@ -30,7 +32,14 @@ def batched(rubric: Rubric) -> bool:
 
 def kind_of(incident: Incident) -> object:
     """What decides the grade of a given list of actions: truth and rules, no telemetry."""
-    return (incident.truth, incident.horizon, incident.topology, incident.closing)
+    return (
+        incident.truth,
+        incident.horizon,
+        incident.topology,
+        incident.closing,
+        incident.par,
+        incident.price_of_silence,
+    )
 
 
 def alike(incidents: Iterable[Incident]) -> list[tuple[Incident, int]]:

@@ -17,7 +17,7 @@ from logtriage.roles import Role
 from logtriage.state import Closing, Facts, State
 from logtriage.topology import Topology
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
-from logtriage.world.simulation import World
+from logtriage.world.setting import Setting
 
 if TYPE_CHECKING:
     from logtriage.belief.decisions import Plan
@@ -66,6 +66,10 @@ class Belief:
     def weights(self) -> tuple[int, ...]:
         """The weight of each hypothesis."""
         return self.posterior.weights
+
+    def teams_of(self, place: int) -> tuple[str, ...]:
+        """The teams that it is right to page under the hypothesis at a place."""
+        return teams_of(self.topology, self.directory, self.hypotheses[place])
 
     @cached_property
     def total(self) -> int:
@@ -178,18 +182,17 @@ def belief(state: State, role: Role | None = None) -> Belief:
     """
     shown = evidence(state, role)
     incident, facts = state.incident, state.facts
-    world = incident.telemetry
-    if not isinstance(world, World):
+    setting = incident.setting
+    if setting is None:
         raise InvalidInput(f"{incident.id}: a belief needs an incident of the second world")
-    model = model_of(world.setting, world.topology, world.held)
+    model = model_of(setting, incident.topology, incident.held)
     misrouted = state.closing is Closing.MISROUTED
     found = posterior(model, incident.directory, shown, facts.doings, misrouted=misrouted)
-    standing = Standing(state.tick, _stakes(incident, world), facts, state.closing)
+    standing = Standing(state.tick, _stakes(incident, setting), facts, state.closing)
     return Belief(model, incident.directory, found, standing, role)
 
 
-def _stakes(incident: Incident, world: World) -> Stakes:
-    setting = world.setting
+def _stakes(incident: Incident, setting: Setting) -> Stakes:
     return stakes_of(
         incident.horizon, setting.par, setting.par_benign, incident.price_of_silence or 0.0
     )

@@ -1,10 +1,11 @@
 """From a belief to a plan, and to what a question is worth."""
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from logtriage.actions import (
     SEVERITIES,
@@ -26,9 +27,10 @@ from logtriage.belief.stakes import UNIT
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
 from logtriage.world.channels import GAUGES, SERIES, SPANS, Channel
-from logtriage.world.conditions import accepted_remedies, teams_of, unaffected
+from logtriage.world.conditions import Condition, accepted_remedies, teams_of, unaffected
 from logtriage.world.schedule import epoch_starts
-from logtriage.world.tables import alphabet, weights
+from logtriage.world.setting import Setting
+from logtriage.world.tables import Place, weights
 
 #: Planning leaves out hypotheses below this share of the belief (1 in so many).
 NEGLIGIBLE: Final = 1000
@@ -115,7 +117,7 @@ def _case(belief: Belief, places: list[int]) -> Case:
     )
     doings = facts.doings
     paged_at = doings.pages[0][0] if doings.pages else None
-    wrong, unapproved, fixes, counts = [], [], [], []
+    wrong, unapproved, fixes, counts, seen = [], [], [], [], []
     stakes = belief.standing.stakes
     for one, wanted in zip(hypotheses, accepted, strict=True):
         bad = [when for when, *pair in doings.remedies if tuple(pair) not in wanted]
@@ -125,9 +127,9 @@ def _case(belief: Belief, places: list[int]) -> Case:
         unapproved.append(len(early) if one.faults else 0)
         approved = fixed is not None and paged_at is not None and paged_at < fixed
         fixes.append(0 if fixed is None else stakes.remedy(len(bad), approved=approved))
+        seen.append(fixed is not None)
         declared_at = facts.root_cause_at
         counts.append(fixed is None or (declared_at is not None and declared_at <= fixed))
-    fixed_share = sum(bool(fix) or not count for fix, count in zip(fixes, counts, strict=True))
     return Case(
         stakes=stakes,
         team=np.array(
@@ -143,10 +145,11 @@ def _case(belief: Belief, places: list[int]) -> Case:
         unapproved=np.array(unapproved),
         root_counts=np.array(counts, np.bool_),
         fix=np.array(fixes, np.float64),
+        fix_seen=np.array(seen, np.bool_),
         teams=len(topology.teams),
         services=len(topology),
         applied=len(doings.remedies),
-        fixed=fixed_share == len(places),
+        fixed=all(seen),
         paged=paged_at is not None,
         severity=None if facts.severity is None else SEVERITIES.index(facts.severity),
         declared=None if facts.root_cause is None else topology.index(facts.root_cause),
@@ -234,17 +237,23 @@ def worths(belief: Belief, requests: "tuple[Request, ...]") -> tuple[Worth, ...]
     """
     planner = Planner(belief, negligible=NEGLIGIBLE)
     now, next_tick = planner.value, planner.tick + 1
-    found = []
-    for request in requests:
-        likelihoods = _outcomes(planner, request)
-        if likelihoods is None or next_tick >= belief.standing.stakes.horizon:
-            rise, bits = planner.later() - now, 0.0
-        else:
-            joint = np.floor(likelihoods * planner.weights / 65_536)
-            rise = float(best_values(planner.case, joint, next_tick).sum()) - now
-            bits = _bits(planner, joint)
-        found.append(Worth(request, round(rise / planner.total) / UNIT, bits))
-    return tuple(found)
+    late = next_tick >= belief.standing.stakes.horizon
+    tables = [None if late else _outcomes(planner, request) for request in requests]
+    idle = planner.later() - now
+    told = [table for table in tables if table is not None]
+    rises, bits = iter(()), iter(())
+    if told:
+        joint = np.floor(np.concatenate(told) * planner.weights / 65_536)
+        first = np.cumsum([0, *(len(table) for table in told[:-1])])
+        values = best_values(planner.case, joint, next_tick)
+        rises = iter(np.add.reduceat(values, first) - now)
+        bits = iter(_bits(planner, joint, first))
+    return tuple(
+        Worth(request, round(idle / planner.total) / UNIT, 0.0)
+        if table is None
+        else Worth(request, round(float(next(rises)) / planner.total) / UNIT, next(bits))
+        for request, table in zip(requests, tables, strict=True)
+    )
 
 
 def worth(belief: Belief, request: Request) -> Worth:
@@ -252,28 +261,29 @@ def worth(belief: Belief, request: Request) -> Worth:
     return worths(belief, (request,))[0]
 
 
-def _bits(planner: Planner, joint: Floats) -> float:
-    """Information about (root, team, remedies): of what decisions are made, in bits.
+def _bits(planner: Planner, joint: Floats, first: NDArray[np.int64]) -> list[float]:
+    """Information of each question about (root, team, remedies), in bits.
 
-    Rounded to 2**-16, so that ties are the same on every machine.
+    ``first`` are the rows at which the outcomes of a question begin. Rounded to 2**-16,
+    so that ties are the same on every machine.
     """
     case = planner.case
-    keys = np.unique(
-        np.column_stack([case.root, case.team, case.hits @ np.arange(1, case.hits.shape[1] + 1)]),
-        axis=0,
-        return_inverse=True,
-    )[1].ravel()
-    onehot = (keys[:, np.newaxis] == np.arange(keys.max() + 1)).astype(np.float64)
-    table = joint @ onehot
-    whole = table.sum()
-    before, outcomes = table.sum(axis=0), table.sum(axis=1)
+    answers = np.column_stack(
+        [case.root, case.team, case.hits @ np.arange(1, case.hits.shape[1] + 1)]
+    )
+    keys = np.unique(answers, axis=0, return_inverse=True)[1].ravel()
+    table = joint @ (keys[:, np.newaxis] == np.arange(keys.max() + 1)).astype(np.float64)
+    before = np.add.reduceat(table, first, axis=0)  # (questions, answers)
+    whole = before.sum(axis=1)
 
-    def entropy(values: Floats) -> float:
-        some = values[values > 0] / whole
-        return float(-(some * np.log2(some)).sum())
+    def weighed(values: Floats) -> Floats:
+        """Values times their logarithm, 0 at 0."""
+        return values * np.log2(np.maximum(values, 1.0))
 
-    gain = entropy(before) + entropy(outcomes) - entropy(table.ravel())
-    return round(gain * UNIT / 16) / (UNIT / 16)
+    outcomes = np.add.reduceat(weighed(table.sum(axis=1)), first)
+    cells = np.add.reduceat(weighed(table).sum(axis=1), first)
+    gain = np.log2(whole) + (cells - weighed(before).sum(axis=1) - outcomes) / whole
+    return [round(float(one) * 65_536) / 65_536 for one in gain]
 
 
 def _outcomes(planner: Planner, request: Request) -> Floats | None:
@@ -296,19 +306,9 @@ def _outcomes(planner: Planner, request: Request) -> Floats | None:
         if not fresh:
             return None
         start = fresh[-1]
-    conditions, place = model.conditions[service], model.places[service]
-    rows = None
-    for sort in sorts:
-        assert alphabet(sort, place, model.setting.fog)
-        table = np.array(
-            [weights(model.setting, sort, place, one, start) for one in conditions], np.float64
-        )
-        if rows is None:
-            rows = table
-        else:
-            product = rows[:, :, np.newaxis] * table[:, np.newaxis, :]
-            rows = np.floor(product.reshape(len(conditions), -1) / 65_536)
-    assert rows is not None
+    rows = _likelihoods(
+        model.setting, model.places[service], model.conditions[service], sorts, start
+    )
     aloof = np.floor(_standing_shares(planner, service) @ rows / 65_536)
     found = np.repeat(aloof[:, np.newaxis], len(planner.places), axis=1)
     for row, number in enumerate(planner.places):
@@ -317,6 +317,25 @@ def _outcomes(planner: Planner, request: Request) -> Floats | None:
                 fixed = belief.posterior.fixed[number]
                 found[:, row] = rows[0 if fixed else condition]
     return found
+
+
+@lru_cache(maxsize=4096)
+def _likelihoods(
+    setting: Setting,
+    place: Place,
+    conditions: tuple[Condition, ...],
+    sorts: tuple[str, ...],
+    start: int,
+) -> Floats:
+    """The likelihood (C, O) of every combination of tokens, in units of 2**-16."""
+    rows = np.full((len(conditions), 1), 65_536.0)
+    for sort in sorts:
+        table = np.array(
+            [weights(setting, sort, place, one, start) for one in conditions], np.float64
+        )
+        product = rows[:, :, np.newaxis] * table[:, np.newaxis, :]
+        rows = np.floor(product.reshape(len(conditions), -1) / 65_536)
+    return rows
 
 
 def _standing_shares(planner: Planner, service: int) -> Floats:

@@ -10,13 +10,14 @@ the same on every machine, whatever the order of summation.
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Final
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.stakes import UNIT, Stakes, penalty, penalty_steps
+from logtriage.belief.stakes import UNIT, Stakes, penalty, unapproved
 
 Floats = NDArray[np.float64]
 #: Remedies that a plan tries at most.
@@ -32,7 +33,8 @@ class Case:
     ``team``, ``root`` (H,) are indices, -1 for benign hypotheses; ``hits`` (H, M) is 1
     where a remedy is accepted; ``severities`` (H, 3) are the probabilities of P1, P2, P3
     in units of 2**-20; ``wrong`` and ``unapproved`` (H,) count the wrong remedies so far,
-    ``fix`` (H,) is what the fix has earned where there was one, in units of 2**-20.
+    ``fix`` (H,) is what the fix has earned where there was one (``fix_seen``), in units
+    of 2**-20; ``root_counts`` is whether a root cause declared by now counts.
     """
 
     stakes: Stakes
@@ -44,6 +46,7 @@ class Case:
     unapproved: NDArray[np.int64]
     root_counts: NDArray[np.bool_]
     fix: Floats
+    fix_seen: NDArray[np.bool_]
     teams: int
     services: int
     applied: int
@@ -53,10 +56,41 @@ class Case:
     declared: int | None
     remedies: tuple[tuple[str, str], ...] = ()
 
-    @property
+    @cached_property
     def fault(self) -> NDArray[np.bool_]:
         """Where there is a fault (H,)."""
         return self.root >= 0
+
+    @cached_property
+    def _expected(self) -> Floats:
+        """The expected credit of each severity that may be said (3, H), in units of 2**-20."""
+        worth = self.stakes.severity_credits
+        rows = [
+            sum(self.severities[:, true] * worth[abs(said - true)] for true in range(3))
+            for said in range(3)
+        ]
+        return np.stack([np.asarray(row) for row in rows])
+
+    @cached_property
+    def severity_votes(self) -> Floats:
+        """The same in units of 2**-10, by which a severity is chosen (3, H)."""
+        return np.floor(self._expected / 1024)
+
+    @cached_property
+    def severity_credit(self) -> Floats:
+        """What each severity that may be said earns (3, H), in units of 2**-20."""
+        return np.floor(self._expected * (self.stakes.severity / UNIT))
+
+    @cached_property
+    def root_onehot(self) -> Floats:
+        """1 where a hypothesis has its root at a service (H, n)."""
+        return (self.root[:, np.newaxis] == np.arange(self.services)).astype(np.float64)
+
+    def remedy_credit(self, tried: int, *, approved: bool) -> Floats:
+        """What a fix earns after that many more wrong remedies (H,), in units of 2**-20."""
+        highest = int(self.wrong.max(initial=0)) + tried
+        table = [self.stakes.remedy(wrong, approved=approved) for wrong in range(highest + 1)]
+        return np.array(table, np.float64)[self.wrong + tried]
 
 
 @attrs.frozen
@@ -72,8 +106,11 @@ class Choice:
 
 
 def best_values(case: Case, weights: Floats, tick: int) -> Floats:
-    """The value of the best plan for each row of weights (O, H): sums of weight times
-    utility in units of 2**-20; the weights of a row sum to at most 2**31."""
+    """The value of the best plan for each row of weights (O, H).
+
+    Sums of weight times utility in units of 2**-20; the weights of a row sum to at most
+    2**31.
+    """
     best = np.full(len(weights), -1.0)
     for option in _options(case, tick):
         np.maximum(best, _value(case, weights, tick, option)[0], out=best)
@@ -154,7 +191,7 @@ def _earlier(case: Case, rows: NDArray[np.int64]) -> Floats | None:
     counts = case.unapproved[rows]
     if not counts.any():
         return None
-    steps = [penalty_steps(case.stakes, int(count)) for count in counts]
+    steps = [unapproved(int(count)) for count in counts]
     return np.array(steps, np.float64) / UNIT
 
 
@@ -168,30 +205,25 @@ def _scaled(values: Any, factor: int) -> Any:
 def _severity(
     case: Case, some: Floats, calm: Floats, rows: NDArray[np.int64], option: _Option
 ) -> tuple[int | None, Floats, Floats]:
-    """The severity to declare in the first row, what it earns (O, R) and, if the incident
-    is benign, (O,)."""
-    credits = case.stakes.severity_credits
-    expected = np.stack(
-        [
-            sum(case.severities[rows, true] * credits[abs(said - true)] for true in range(3))
-            for said in range(3)
-        ]
-    )  # (3, R), units of 2**-20
+    """The severity to declare in the first row, and what it earns.
+
+    (O, R), and if the incident is benign (O,).
+    """
+    worth = case.stakes.severity_credits
     quiet = calm.sum(axis=1)
     if option.severity:
-        votes = np.floor(some / 1024) @ np.floor(expected / 1024).T  # (O, 3)
+        votes = np.floor(some / 1024) @ case.severity_votes[:, rows].T  # (O, 3)
         votes = votes + np.floor(quiet / 1024)[:, np.newaxis] * [
-            1024 * credits[2 - s] for s in range(3)
+            1024 * worth[2 - s] for s in range(3)
         ]
         said = votes.argmax(axis=1)
     elif case.severity is not None:
         said = np.full(len(some), case.severity)
     else:
         return None, np.zeros((len(some), len(rows))), np.zeros(len(some))
-    share = case.stakes.severity / UNIT
-    credit = np.floor(expected * share)[said]
+    credit = case.severity_credit[:, rows][said]
     calm_units = np.array(
-        [int(case.stakes.benign_severity * credits[2 - s]) for s in range(3)], np.float64
+        [int(case.stakes.benign_severity * worth[2 - s]) for s in range(3)], np.float64
     )
     chosen = int(said[0]) if option.severity else None
     return chosen, credit, quiet * calm_units[said]
@@ -207,16 +239,17 @@ def _root(
         return None, np.broadcast_to(right.astype(np.float64), some.shape)
     if not option.root:
         return None, np.zeros(some.shape)
-    onehot = (roots[:, np.newaxis] == np.arange(case.services)).astype(np.float64)
-    said = (some @ onehot).argmax(axis=1)
+    said = (some @ case.root_onehot[rows]).argmax(axis=1)
     return int(said[0]), (roots[np.newaxis, :] == said[:, np.newaxis]).astype(np.float64)
 
 
 def _remedies(
     case: Case, some: Floats, base: Floats, rows: NDArray[np.int64], used: int, *, approved: bool
 ) -> tuple[Floats, tuple[int, ...]]:
-    """The value of trying remedies in the order of what is then likeliest, as long as it
-    pays, and the order for the first row."""
+    """The value of trying remedies, likeliest first, as long as it pays.
+
+    And the order for the first row.
+    """
     stakes = case.stakes
     hits = case.hits[rows]
     left = some.copy()
@@ -233,10 +266,7 @@ def _remedies(
         struck = left * hits.T[pick]
         closed_at = used + tried + 2
         closing = stakes.closed(closed_at) if closed_at <= stakes.horizon else 0
-        credit = np.array(
-            [stakes.remedy(int(w) + tried, approved=approved) for w in case.wrong[rows]],
-            np.float64,
-        )
+        credit = case.remedy_credit(tried, approved=approved)[rows]
         now = penalty(stakes, approved=approved, wrong=tried)
         earned = earned + _scaled((struck * (base + credit + closing)).sum(axis=1), now)
         left = left - struck
@@ -259,3 +289,30 @@ def _dismissal(case: Case, weights: Floats, tick: int, option: _Option) -> tuple
     if case.declared is None:
         earned += stakes.dismissed(tick + option.severity + 1, case.applied)
     return calm * float(earned), Choice(0, True, None, 2 if option.severity else None)
+
+
+def closed_values(case: Case, tick: int, *, resolved: bool, ignored: bool) -> Floats:
+    """What each hypothesis earns (H,) if the incident closes now, in units of 2**-20.
+
+    ``tick`` are the ticks used. Neither resolved nor ignored, it ran out of time.
+    """
+    stakes, fault = case.stakes, case.fault
+    severity = (
+        np.zeros(len(fault)) if case.severity is None else case.severity_credit[case.severity]
+    )
+    calm = 0
+    if case.severity is not None:
+        calm = int(stakes.benign_severity * stakes.severity_credits[2 - case.severity])
+    if ignored:
+        if case.declared is None:
+            calm += stakes.dismissed(tick, case.applied)
+        return np.where(fault, 0.0, float(calm))
+    right = (case.root == case.declared) & case.root_counts if case.declared is not None else False
+    earned = severity + np.where(right, float(stakes.root_cause), 0.0) + case.fix
+    earned = earned + (stakes.escalation if case.paged else 0)
+    if resolved:
+        earned = earned + np.where(case.fix_seen, float(stakes.closed(tick)), 0.0)
+    factor = penalty(stakes, approved=case.paged, wrong=0)
+    steps = np.array([unapproved(int(count)) for count in case.unapproved], np.float64)
+    earned = np.floor(np.floor(earned * factor / UNIT) * steps / UNIT)
+    return np.where(fault, earned, float(calm))

@@ -153,7 +153,7 @@ def _fixed_segment(
 
 
 def _edge(
-    model: Model, cells: list[Evidence], errors_first: bool | None, until: int
+    model: Model, cells: list[tuple[int, Evidence]], errors_first: bool | None, until: int
 ) -> tuple[int, tuple[int, int, int]]:
     """The likelihood of the edge panel, and the weights of the severities."""
     setting = model.setting

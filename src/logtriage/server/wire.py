@@ -14,6 +14,7 @@ from logtriage.codec import topology_from_json, topology_to_json
 from logtriage.errors import InvalidInput
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire, action_to_wire
+from logtriage.printable import spelled_data
 from logtriage.state import Closing
 from logtriage.telemetry import Alert, Change, LogLine, Reading
 
@@ -23,9 +24,12 @@ T = TypeVar("T")
 STATIC: Final = ("topology", "horizon", "open_loop", "changes", "directory")
 
 
-_COLUMNS: Final = {
-    kind: tuple(field.name for field in attrs.fields(kind))
-    for kind in (Alert, Change, LogLine, Reading)
+#: What leaves the server of each, by name: a field that is added to one stays.
+_COLUMNS: Final[dict[type, tuple[str, ...]]] = {
+    Alert: ("service", "name", "since"),
+    Change: ("service", "kind", "minutes_ago", "detail"),
+    LogLine: ("second", "service", "level", "message"),
+    Reading: ("error_bp", "p99_ms", "earlier_p99_ms"),
 }
 
 
@@ -64,9 +68,13 @@ def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
 def observation_of(view: Mapping[str, Any], before: Observation | None = None) -> Observation:
     """Read a view back; ``before`` is an earlier observation of the same episode.
 
+    Texts in it are made printable: the server may be anybody's, and they stand on screens.
+
     Raises:
         InvalidInput: if the view is damaged, or a later one comes without ``before``.
     """
+    # Actions are our own, and make themselves printable.
+    view = {**spelled_data(view), "last_actions": view.get("last_actions")}
     if before is None and any(name not in view for name in STATIC):
         raise InvalidInput("view: the first one of an episode must hold what never changes")
     try:
@@ -114,7 +122,8 @@ class Served:
     """One step as a client receives it.
 
     Attributes:
-        incident: the incident's id.
+        incident: the incident's id if the reset asked for it with ``show_id``, else a name
+            made for this episode.
         tick: ticks that have passed.
         horizon: the step budget.
         screen: what the agent sees, as text.

@@ -36,8 +36,10 @@ class Doings:
 
 
 def epoch_starts(now: int, doings: Doings) -> tuple[int, ...]:
-    """The ticks up to ``now`` at which gauges were read anew: every third one, and the
-    one after each remedy, so that its effect can be seen."""
+    """The ticks up to ``now`` at which gauges were read anew.
+
+    Every third one, and the one after each remedy, so that its effect can be seen.
+    """
     starts = {*range(0, now + 1, EPOCH), *(when + 1 for when, _, _ in doings.remedies)}
     return tuple(sorted(start for start in starts if start <= now))
 

@@ -5,7 +5,7 @@ from typing import Final
 import attrs
 
 #: Of 65,536: how far signatures are mixed with what everyone says, by fog level.
-FOG: Final = (3277, 13107, 22938, 32768)
+FOG: Final = (3277, 9830, 18350, 26214)
 #: Of 65,536: how often the root's own lines name their cause, by fog level.
 NAMED: Final = (16384, 3932, 0, 0)
 FULL: Final = 65_536

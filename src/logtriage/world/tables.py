@@ -103,7 +103,7 @@ def weights(setting: Setting, sort: str, place: Place, condition: Condition, sta
     """The weights of :func:`alphabet` for a cell that holds from tick ``start``."""
     base = "log" if sort == "window" else sort
     tokens = alphabet(sort, place, setting.fog)
-    calm = _shares(base, HEALTHY_SIGNATURE, tokens, place, ())
+    calm = _common(base, place, setting.fog, calm=True)
     silent = start < setting.root_silent and sort in _SILENT_SORTS and condition.name in _HIDDEN
     signature = HEALTHY_SIGNATURE if silent else _EVERY.get(condition.name, HEALTHY_SIGNATURE)
     row = _shares(base, signature, tokens, place, condition.sick)
@@ -112,12 +112,20 @@ def weights(setting: Setting, sort: str, place: Place, condition: Condition, sta
         row = _mix(row, named, NAMED[setting.fog])
     if condition.name in _GROWING and sort != "change":
         row = _mix(calm, row, setting.strength(start))
-    everyone = _shares(base, BACKGROUND, tokens, place, place.calls)
-    row = _mix(row, everyone, setting.fog_weight)
+    row = _mix(row, _common(base, place, setting.fog, calm=False), setting.fog_weight)
     if sort == "window":
         ordinary = tuple(FULL * (token == tokens[0]) for token in tokens)
         row = _mix(row, ordinary, setting.noise * FULL // 1000)
     return row
+
+
+@lru_cache(maxsize=16_384)
+def _common(sort: str, place: Place, fog: int, *, calm: bool) -> Weights:
+    """What a healthy service says without fog, or what everyone says."""
+    tokens = alphabet(sort, place, fog)
+    if calm:
+        return _shares(sort, HEALTHY_SIGNATURE, tokens, place, ())
+    return _shares(sort, BACKGROUND, tokens, place, place.calls)
 
 
 def _shares(
@@ -142,8 +150,10 @@ def _shares(
 
 
 def _mix(first: Weights, second: Weights, share: int) -> Weights:
-    """``share`` of 65,536 of the second row, the rest of the first; what rounding leaves
-    goes to the ordinary token, which stands first."""
+    """``share`` of 65,536 of the second row, the rest of the first.
+
+    What rounding leaves goes to the ordinary token, which stands first.
+    """
     mixed = [(a * (FULL - share) + b * share) // FULL for a, b in zip(first, second, strict=True)]
     mixed[0] += FULL - sum(mixed)
     return tuple(mixed)
@@ -218,8 +228,10 @@ def _mix_edge(first: Weights, second: Weights, share: int) -> Weights:
 
 @lru_cache(maxsize=512)
 def note_weights(kind: str, tier: str, fog: int) -> tuple[tuple[str, int], ...]:
-    """What responders see at a root that is theirs: nothing, in as many cases as there is
-    fog, else one of the kind's telling log tokens."""
+    """What responders see at a root that is theirs.
+
+    Nothing, in as many cases as there is fog, else one of the kind's telling log tokens.
+    """
     share = FULL - FOG[fog]
     signs = {
         token: percent

@@ -288,9 +288,11 @@ class Voice:
         return f"{total} ms, {share}% of it in {where}"
 
     def latency(self, service: int, token: str) -> int:
-        """Milliseconds of a service's slowest requests: a band, a step for each call below
-        it and a jitter smaller than a step, so that within a band no caller is faster than
-        what it waits for."""
+        """Milliseconds of a service's slowest requests.
+
+        A band, a step for each call below it and a jitter smaller than a step, so that
+        within a band no caller is faster than what it waits for.
+        """
         band = NOWHERE if token == NOWHERE else "slow"
         jitter = self.figure(service, f"jitter {band}", 0, STEP - 1)
         return _BASE[band] + self.heights[service] * STEP + jitter
