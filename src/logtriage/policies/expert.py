@@ -142,10 +142,10 @@ def _is_open(one: Suspect, observation: Observation, book: Notebook) -> bool:
         return not (noticed or blamed or observation.pages or book.eased)
     if blamed is not None and blamed != one.service and not book.failed:
         return False
-    if observation.pages and observation.directory:
-        # The page left the incident open, so that it was right.
-        if one.team(observation) not in observation.pages:
-            return False
+    # A page that left the incident open was right.
+    right = observation.pages if observation.directory else ()
+    if right and one.team(observation) not in right:
+        return False
     if book.noted is not None and one.service != book.noted:
         return False
     return one.remedy not in book.failed
