@@ -1,10 +1,10 @@
 """The chain follower: what won the first world, and falls for the second one's decoys.
 
-It follows complaints in the logs down to a service that complains of nobody, asks that
-one, and believes the first line there that tells of trouble.
+It classifies by the first screen, follows complaints in the logs down to a service
+that complains of nobody, asks that one, and believes the first line there that tells of
+trouble.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -50,13 +50,13 @@ class ChainPolicy:
 
 
 def _steps(observation: Observation, book: Notebook) -> Iterator[Action]:
+    if observation.severity is None:
+        yield ClassifySeverity(book.severity or Severity.P1)
     end = _end(observation, book)
     told = _told(end, book, observation)
     asked = book.asked.count(RequestMoreLogs(end))
     if observation.ticks_left > _STEPS and (not asked or (told is None and asked < _ASKED)):
         yield RequestMoreLogs(end)
-    if observation.severity is None:
-        yield ClassifySeverity(book.severity or Severity.P1)
     if told is None:
         yield Ignore() if book.severity is Severity.P3 else Resolve()
         return
@@ -71,25 +71,21 @@ def _steps(observation: Observation, book: Notebook) -> Iterator[Action]:
 
 
 def _end(observation: Observation, book: Notebook) -> str:
-    """The declared service, else where complaints lead from the edge: the most blamed first."""
+    """The declared service, else where the first complaints of all services lead."""
     topology = observation.topology
     if observation.root_cause is not None:
         return observation.root_cause
-    heard: dict[str, Counter[str]] = {}
+    heard: dict[str, str] = {}
     for line in book.lines:
         dependency = blamed(line, topology)
         if dependency is not None:
-            heard.setdefault(line.service, Counter())[dependency] += 1
+            heard.setdefault(line.service, dependency)
     # Who complains and is blamed by nobody stands at the top of a chain.
-    below = {name for counts in heard.values() for name in counts}
-    tops = [name for name in heard if name not in below] or list(heard)
+    tops = [name for name in heard if name not in heard.values()] or list(heard)
     here = tops[0] if tops else _loudest(observation, book)
     passed = {here}
-    while here in heard:
-        further = [name for name, _ in heard[here].most_common() if name not in passed]
-        if not further:
-            break
-        here = further[0]
+    while here in heard and heard[here] not in passed:
+        here = heard[here]
         passed.add(here)
     return here
 
