@@ -198,7 +198,7 @@ def _observe_world(state: State, world: World) -> Observation:
             voice.line(one, now, order) for order, one in enumerate(by_channel[Channel.WINDOW])
         ),
         inspection=tuple(voice.line(one, now, order % 8) for order, one in enumerate(asked)),
-        changes=voice.changes(by_channel[Channel.CHANGE], now),
+        changes=voice.changes(by_channel[Channel.CHANGE]),
         directory=incident.directory,
         severity=facts.severity,
         root_cause=facts.root_cause,

@@ -3,8 +3,8 @@
 W(b) is the expected final grade of the best plan given a belief b; of a closed incident
 it is the grade. Q(b, a) is the expectation of W after the action a, evidence included,
 by the belief b. H is the expectation, by the first belief, of W given what one request
-for every channel of every service would show at the closing tick. For an episode with actions a_0 ... a_T the four parts
-are sums of these:
+for every channel of every service would show at the closing tick. For an episode with
+actions a_0 ... a_T the four parts are sums of these:
 
     hardness         1 - H
     search regret    H - W(b_0) - sum over requests of (Q(b_t, a_t) - W(b_t))

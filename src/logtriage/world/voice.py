@@ -168,8 +168,11 @@ class Voice:
             cell.token,
         )
 
-    def changes(self, cells: Sequence[Evidence], now: int) -> tuple[Change, ...]:
-        """The change feed, newest first; decoys included, before and after the onset."""
+    def changes(self, cells: Sequence[Evidence]) -> tuple[Change, ...]:
+        """The change feed, newest first; decoys included, before and after the onset.
+
+        Minutes count back from tick 0.
+        """
         rows = []
         for one in cells:
             if one.token == NONE:
@@ -186,7 +189,6 @@ class Voice:
                 "traffic": f"traffic +{self.figure(one.service, 'growth', 15, 80)}%",
             }[kind]
             name = self.topology.names[one.service]
-            ago += now * TICK_SECONDS // 60
             rows.append(Change(name, kind, ago, detail, one.token))
         return tuple(sorted(rows, key=lambda one: (one.minutes_ago, one.service)))
 
