@@ -8,11 +8,10 @@ from math import sqrt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom  # type: ignore[import-untyped]
 
 from logtriage import (
     Action,
-    Escalate,
     Incident,
     Remediate,
     RequestMetrics,

@@ -11,6 +11,7 @@ from logtriage import (
     Incident,
     Remediate,
     Severity,
+    State,
     initial_state,
     make_incident,
     observe,
@@ -20,6 +21,7 @@ from logtriage.faults import FAULT_KINDS, FaultClass, fault_kind
 from logtriage.observation import evidence
 from logtriage.policies import perfect_actions
 from logtriage.runbook import SEVERITY_RULE
+from logtriage.telemetry import Gauge, Trace
 from logtriage.topology import FIVE_TEAMS
 from logtriage.world.channels import LOG_TOKENS, TIER_TOKENS, Channel, Evidence
 from logtriage.world.conditions import Condition, affected, unaffected
@@ -137,11 +139,12 @@ def test_a_guilty_change_precedes_the_onset(incident: Incident) -> None:
 
 
 @given(episodes(V2_TASKS))
-def test_what_is_said_twice_is_said_the_same(states: tuple[object, ...]) -> None:
+def test_what_is_said_twice_is_said_the_same(states: tuple[State, ...]) -> None:
     said: dict[object, str] = {}
     for state in states:
-        screen = observe(state)  # type: ignore[arg-type]
-        for gauge in (*screen.metrics, *screen.traces):
+        screen = observe(state)
+        shown: tuple[Gauge | Trace, ...] = (*screen.metrics, *screen.traces)
+        for gauge in shown:
             key = (gauge.service, gauge.name, gauge.tokens)
             assert said.setdefault(key, gauge.text) == gauge.text
 

@@ -1,5 +1,6 @@
 """scripts/second_world.py: rows as they come, shards, and going on after a break."""
 
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -13,9 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    import second_world
-
-    return second_world
+    return import_module("second_world")
 
 
 def text_of(folder: Path) -> str:
@@ -71,8 +70,7 @@ def test_a_page_is_written_of_what_was_played(
     """Every table of the page from two episodes a cell, here the oracle's in all of them."""
     pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    import second_world_page as page
-
+    page = import_module("second_world_page")
     cell = script.Cell("single_crash-v2", "val", "oracle", 2)
     script.play_cell(cell, tmp_path, (1, 1))
     rows = list(script.rows_of(cell, tmp_path).values())
