@@ -61,6 +61,15 @@ def evaluate_(
     retry_unscored: Annotated[
         bool, typer.Option("--retry-unscored", help="Play episodes again that broke off.")
     ] = False,
+    explain: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Say why the first N episodes of each policy and task lost what they lost; "
+            "about half a second an episode.",
+        ),
+    ] = 0,
     split_roles: SplitRoles = None,
     bundle: Bundle = None,
     env_url: EnvUrl = None,
@@ -71,7 +80,8 @@ def evaluate_(
     The same incidents for every policy, the same figures for any number of processes.
     A run that was interrupted goes on where it stopped. With --split-roles, teams play.
     """
-    from logtriage.evaluation import RECORDED_TASK, RunSpec, evaluate
+    from logtriage.evaluation import RECORDED_TASK, Incidents, RunSpec, evaluate, explain_run
+    from logtriage.evaluation.explaining import check_explainable
 
     roles = role_split(split_roles)
     spec = RunSpec(policies, _tasks(task, bundle), split, episodes, start, roles)
@@ -80,6 +90,10 @@ def evaluate_(
         raise InvalidInput("a human plays one incident at a time: --jobs 1")
     if env_url is not None:
         check_served(roles, recorded=bundle is not None or RECORDED_TASK in spec.tasks)
+    if explain:
+        left_out = check_explainable(spec, Incidents.of(bundle))
+        if left_out:
+            note(f"not explained, since no probabilities are known: {', '.join(left_out)}", "dim")
     place: AbstractContextManager[str | Path] = (
         TemporaryDirectory(prefix="logtriage-") if out is None else nullcontext(out)
     )
@@ -96,6 +110,9 @@ def evaluate_(
                 on_progress=bar.update,
                 recorder=None if env_url is None else _recorder(env_url),
             )
+            if explain:
+                bar.begin("explaining")
+                rows = explain_run(directory, explain, jobs=jobs, on_progress=bar.update)
         except KeyboardInterrupt:
             bar.stop()
             note(_interrupted(bar, out), "yellow")
@@ -136,7 +153,7 @@ class _Bar:
     def __init__(self, *, quiet: bool) -> None:
         console = messages()
         self._progress = Progress(
-            TextColumn("playing"),
+            TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
@@ -145,8 +162,14 @@ class _Bar:
             disable=quiet or not console.is_terminal,
         )
         self._task = self._progress.add_task("playing", total=None)
+        self.doing = "playing"
         self.done: int | None = None
         self.total = 0
+
+    @property
+    def what(self) -> str:
+        """What is counted."""
+        return "episodes" if self.doing == "playing" else "explanations"
 
     def __enter__(self) -> "_Bar":
         self._progress.start()
@@ -159,6 +182,11 @@ class _Bar:
         """Take the bar away."""
         self._progress.stop()
 
+    def begin(self, doing: str) -> None:
+        """Show another kind of work from its start."""
+        self.doing, self.done, self.total = doing, None, 0
+        self._progress.reset(self._task, description=doing, total=None)
+
     def update(self, done: int, total: int) -> None:
         """Show that so many episodes are done."""
         if self.done is None and done:
@@ -170,12 +198,10 @@ class _Bar:
 def _interrupted(bar: _Bar, out: Path | None) -> str:
     if bar.done is None:
         return "interrupted"
+    done = f"{bar.done} of {bar.total} {bar.what}"
     if out is None:
-        return f"interrupted after {bar.done} of {bar.total} episodes; --out DIR would keep them"
-    return (
-        f"interrupted: {bar.done} of {bar.total} episodes are kept in {out}; "
-        "the same command resumes"
-    )
+        return f"interrupted after {done}; --out DIR would keep them"
+    return f"interrupted: {done} are kept in {out}; the same command resumes"
 
 
 def compare(
