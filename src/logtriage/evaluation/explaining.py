@@ -123,5 +123,5 @@ def _left(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
 
 def _explain(task: _Task) -> bytes:
     state = played_state(task.incidents(task.graded.incident), task.graded)
-    found = Explained(explain(state), threshold_regret(state), SAMPLES)
+    found = Explained(explain(state, samples=SAMPLES), threshold_regret(state), SAMPLES)
     return encode_explained(task.graded, found)
