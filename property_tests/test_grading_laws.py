@@ -70,6 +70,7 @@ def test_the_grade_is_the_one_of_the_table(data: st.DataObject, incident: Incide
     plan = data.draw(plans(incident))
     graded, (total, gate, criteria) = grade_actions(incident, plan), expected(incident, plan)
     assert graded.gate == gate
+    assert bool(graded.gate_reason) == (gate is not None)
     assert graded.score is not None
     assert isclose(graded.score, total, abs_tol=1e-12)
     assert {one.name for one in graded.criteria} == set(criteria)

@@ -26,6 +26,7 @@ from logtriage.server.pace import Bucket, Lane
 from logtriage.server.public import (
     CLOSED_GRADE,
     CRITERION,
+    DISCOUNT,
     OPEN_GRADE,
     listed_grade,
     public_grade,
@@ -98,14 +99,15 @@ def test_while_open_a_grade_is_its_score_alone() -> None:
 
 
 def test_while_open_a_grade_shows_no_discounts() -> None:
-    incident = attrs.evolve(
-        lt.make_incident("cascading_failure-v1/test/0"), rubric="logtriage/2", price_of_silence=0.2
-    )
+    incident = lt.make_incident("cascading_failure-v2/test/0")
+    assert not incident.truth.benign
     silent = lt.transition(lt.initial_state(incident), lt.ClassifySeverity("P1"))
     assert grade(silent).discounts
-    assert public_grade(silent).discounts == ()
+    assert "discounts" not in public_grade(silent)
     closed = lt.transition(silent, lt.Resolve())
-    assert public_grade(closed).discounts == grade(closed).discounts != ()
+    (discount,) = public_grade(closed)["discounts"]
+    assert discount.keys() == set(DISCOUNT)
+    assert discount["name"] == "unescalated"
 
 
 def test_a_gate_counts_open_episodes_and_lets_none_begin_while_draining() -> None:

@@ -98,8 +98,8 @@ def siege_table(rows: dict[str, dict[str, Any]]) -> str:
     ]
     lines += [
         f"| {name} | {row['done']:,.0f} | {row['before']:,.0f} | {row['during']:,.0f} "
-        f"| {row['during'] / row['before']:.2f} | {row['share']:.2f} | {1000 * row['health']:,.0f} ms "
-        f"| {row['log']:,} bytes |"
+        f"| {row['during'] / row['before']:.2f} | {row['share']:.2f} "
+        f"| {1000 * row['health']:,.0f} ms | {row['log']:,} bytes |"
         for name, row in rows.items()
     ]
     return "\n".join(lines)

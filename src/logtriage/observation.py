@@ -8,7 +8,7 @@ import attrs
 from logtriage.actions import Action, Malformed, Report, Severity, action_name
 from logtriage.errors import InvalidInput
 from logtriage.roles import Role
-from logtriage.state import Closing, State
+from logtriage.state import Closing, State, check_state
 from logtriage.telemetry import (
     Alert,
     Change,
@@ -82,7 +82,11 @@ def observe(state: State, role: Role | None = None) -> Observation:
     """The observation of a single agent, or the slice that one role may see.
 
     Depends on the state alone; works on closed states too (the last screen).
+
+    Raises:
+        InvalidInput: for what is no state, saying what to pass.
     """
+    check_state(state)
     incident, facts, now = state.incident, state.facts, state.tick
     if isinstance(incident.telemetry, World):
         seen = _observe_world(state, incident.telemetry)
@@ -198,7 +202,7 @@ def _observe_world(state: State, world: World) -> Observation:
             voice.line(one, now, order) for order, one in enumerate(by_channel[Channel.WINDOW])
         ),
         inspection=tuple(voice.line(one, now, order % 8) for order, one in enumerate(asked)),
-        changes=voice.changes(by_channel[Channel.CHANGE], now),
+        changes=voice.changes(by_channel[Channel.CHANGE]),
         directory=incident.directory,
         severity=facts.severity,
         root_cause=facts.root_cause,
