@@ -19,7 +19,9 @@ from logtriage import (
     Incident,
     Malformed,
     Remediate,
+    RequestMetrics,
     RequestMoreLogs,
+    RequestTraces,
     Resolve,
     State,
     grade,
@@ -316,6 +318,10 @@ def test_renaming_services_and_teams_changes_no_score(
                 return Remediate(remedy, rename[service])
             case RequestMoreLogs(str() as service):
                 return RequestMoreLogs(rename[service])
+            case RequestMetrics(service):
+                return RequestMetrics(rename[service])
+            case RequestTraces(service):
+                return RequestTraces(rename[service])
             case _:
                 return action
 

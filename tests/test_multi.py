@@ -507,7 +507,10 @@ def test_a_task_of_the_second_world_is_played_by_text() -> None:
     assert env.topology is FIVE_TEAMS
     screens, infos = env.reset(options={"id": 0})
     assert all(screens[agent] in env.observation_space(agent) for agent in AGENTS)
-    asks = {"triage_0": RequestTraces("user-db"), "remediation_0": RequestMetrics("user-db")}
+    asks: dict[str, Action] = {
+        "triage_0": RequestTraces("user-db"),
+        "remediation_0": RequestMetrics("user-db"),
+    }
     acts = {agent: render_action(asks.get(agent, Wait())) for agent in AGENTS}
     told, rewards, *_, infos = env.step(acts)
     assert infos["triage_0"]["tick"] == 1
