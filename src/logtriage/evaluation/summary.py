@@ -31,6 +31,10 @@ def _located(rows: Iterable[Located]) -> tuple[Located, ...]:
     return tuple(rows)
 
 
+def _paging(rows: Iterable[Paging]) -> tuple[Paging, ...]:
+    return tuple(rows)
+
+
 @attrs.frozen
 class Row:
     """The figures of one policy on one task; None where there was nothing to measure.
@@ -76,7 +80,7 @@ class Row:
     role_split: str | None = None
     located: tuple[Located, ...] = attrs.field(default=(), converter=_located)
     augrc: float | None = None
-    paging: tuple[Paging, ...] = ()
+    paging: tuple[Paging, ...] = attrs.field(default=(), converter=_paging)
     losses: Losses | None = None
 
 
