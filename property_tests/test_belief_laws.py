@@ -12,7 +12,6 @@ from scipy.stats import binom
 
 from logtriage import (
     Action,
-    Escalate,
     Incident,
     Remediate,
     RequestMetrics,

@@ -17,10 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from hashlib import blake2b
-from math import sqrt
 from pathlib import Path
-
-import attrs
 
 import logtriage as lt
 from logtriage.actions import (
@@ -31,7 +28,6 @@ from logtriage.actions import (
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
-    Ignore,
     Remediate,
     RequestMetrics,
     RequestMoreLogs,
@@ -62,7 +58,7 @@ from logtriage.scenario_ranges import (
     EDGE_P99,
     EDGE_P99_ASIDE,
 )
-from logtriage.tasks import BENCHMARK_FOG, FIRST_WORLD, TASKS, TaskSpec
+from logtriage.tasks import BENCHMARK_FOG, FIRST_WORLD, TASKS
 from logtriage.topology import FIVE_TEAMS, TIERS
 from logtriage.vector.layout import SERVICE_BLOCKS, layout_of
 from logtriage.vector.team_layout import role_layout_of, team_layout_of
@@ -86,7 +82,6 @@ DRAWN = tuple(task for task in TASKS if task.id in FIRST_WORLD)
 FIXED = tuple(task for task in TASKS if task.original)
 EPISODES = 1_000
 BALANCE = 10_000
-SEARCHED = 2_000
 EXAMPLE = "cascading_failure-v2/test/27"
 #: The incident of the explained episode.
 EXPLAINED = "cascading_failure-v2/test/12"
@@ -520,175 +515,8 @@ def team_fingerprint() -> str:
     return digest.hexdigest()
 
 
-@attrs.frozen
-class Measured:
-    """How one policy did on one task."""
-
-    n: int
-    mean: float
-    margin: float
-    solved: float
-    root_cause: float
-    severity: float
-    mispaged: float
-    ignored: float
-    ticks: float
-
-
-def measure(task: TaskSpec, split: str, spec: str, episodes: int) -> Measured:
-    factory = make_policy(spec)
-    ids = lt.incident_ids(task.id, split, episodes)
-    grades = [lt.grade(play(lt.make_incident(one), factory)) for one in ids]
-    scores = [grade.score or 0.0 for grade in grades]
-    mean = sum(scores) / episodes
-    spread = sqrt(sum((one - mean) ** 2 for one in scores) / max(1, episodes - 1))
-    named = [
-        row for grade in grades for row in grade.criteria if row.name in ("root_cause", "dismissal")
-    ]
-
-    def share(hits: Iterable[bool]) -> float:
-        return sum(hits) / episodes
-
-    return Measured(
-        episodes,
-        mean,
-        1.96 * spread / sqrt(episodes),
-        share(one >= 0.9 for one in scores),
-        share(row.score > 0 for row in named),
-        share(grade.criterion("severity").score == 1.0 for grade in grades),
-        share(grade.gate == "wrong_escalation" for grade in grades),
-        share(grade.gate == "ignored_incident" for grade in grades),
-        sum(grade.ticks for grade in grades) / episodes,
-    )
-
-
-def _spell(actions: tuple[Action, ...]) -> str:
-    """A list of actions as the argument of ``constant:``."""
-    return ",".join(
-        action_name(one) if action_value(one) is None else f"{action_name(one)}={action_value(one)}"
-        for one in actions
-    )
-
-
-@lru_cache(maxsize=8)
-def best_constant(task: TaskSpec) -> str:
-    """Greedy search over train incidents; what they show is never looked at.
-
-    Incidents with the same answer grade the same, so that each answer is graded once
-    and counted. A list grows at its front, since order matters only before a closing
-    action; it starts from nothing and from ``ignore``.
-    """
-    counted: Counter[object] = Counter()
-    example: dict[object, Incident] = {}
-    for incident_id in lt.incident_ids(task.id, "train", SEARCHED):
-        incident = lt.make_incident(incident_id)
-        truth = incident.truth
-        key = (truth.severity, truth.root_causes, truth.teams, truth.remedies)
-        counted[key] += 1
-        example.setdefault(key, incident)
-
-    def worth(actions: tuple[Action, ...]) -> float:
-        whole = (*actions, Resolve())
-        return sum(n * score(lt.play(example[key], whole)[0]) for key, n in counted.items())
-
-    choices = [
-        action
-        for action in all_actions(lt.SEVEN_SERVICES)
-        if not isinstance(action, RequestMoreLogs | Resolve | Ignore)
-    ]
-    found: list[tuple[float, tuple[Action, ...]]] = []
-    for start in ((), (Ignore(),)):
-        best, actions = worth(start), tuple[Action, ...](start)
-        while True:
-            longer = [(one, *actions) for one in choices]
-            values = [worth(one) for one in longer]
-            if max(values) <= best + 1e-9:
-                break
-            best = max(values)
-            actions = longer[values.index(best)]
-        found.append((best, actions))
-    return _spell(max(found, key=lambda one: one[0])[1])
-
-
-def _labelled(task: TaskSpec) -> dict[str, str]:
-    specs = {spec: spec for spec in POLICIES}
-    specs["best constant list"] = f"constant:{best_constant(task)}"
-    return specs
-
-
-@lru_cache(maxsize=64)
-def _measured(task: TaskSpec, split: str, spec: str, episodes: int) -> Measured:
-    return measure(task, split, spec, episodes)
-
-
 def _stamp(block: str = "") -> str:
     return f"<!-- measured: {FINGERPRINTS.get(block, fingerprint)()} -->\n"
-
-
-def baselines() -> str:
-    rows = []
-    for label in (*POLICIES, "best constant list"):
-        cells = [_measured(task, "test", _labelled(task)[label], EPISODES) for task in DRAWN]
-        name = f"`{label}`" if label in POLICIES else label
-        rows.append([name, *(f"{one.mean:.3f}" for one in cells)])
-    head = ("policy", *(f"`{task.id}`" for task in DRAWN))
-    note = (
-        f"Mean grade over the first {EPISODES:,} incidents of split `test`, rubric "
-        f"`{DEFAULT.id}`. Regenerate with {COMMAND}."
-    )
-    return f"{_stamp()}{table(head, rows)}\n\n{note}"
-
-
-def _detail(split: str, labels: Iterable[str], episodes: int) -> str:
-    rows = []
-    for task in DRAWN:
-        for label in labels:
-            one = _measured(task, split, _labelled(task)[label], episodes)
-            rows.append(
-                [
-                    f"`{task.id}`",
-                    f"`{label}`" if label in POLICIES else label,
-                    f"{one.mean:.3f} ± {one.margin:.3f}",
-                    percent(one.solved),
-                    percent(one.root_cause),
-                    percent(one.severity),
-                    percent(one.mispaged),
-                    percent(one.ignored),
-                    f"{one.ticks:.1f}",
-                ]
-            )
-    head = (
-        "task",
-        "policy",
-        "mean grade",
-        "solved",
-        "root cause",
-        "severity",
-        "mis-paged",
-        "ignored",
-        "ticks",
-    )
-    return table(head, rows)
-
-
-def baselines_detail() -> str:
-    note = (
-        f"The first {EPISODES:,} incidents of split `test`; ± is 1.96 standard errors. Solved: "
-        "grade of at least 0.9. Root cause: named, or for a benign incident rightly dismissed."
-    )
-    return f"{_stamp()}{_detail('test', (*POLICIES, 'best constant list'), EPISODES)}\n\n{note}"
-
-
-def baselines_ood() -> str:
-    labels = ("oracle", "expert", "first_error")
-    note = f"The first {EPISODES:,} incidents of split `ood`."
-    return f"{_stamp()}{_detail('ood', labels, EPISODES)}\n\n{note}"
-
-
-def constant_lists() -> str:
-    rows = [[f"`{task.id}`", f"`constant:{best_constant(task)}`"] for task in DRAWN]
-    note = f"Found on the first {SEARCHED:,} incidents of split `train`."
-    return f"{_stamp()}{table(('task', 'best constant list'), rows)}\n\n{note}"
 
 
 def balance() -> str:
@@ -849,10 +677,6 @@ FACTS: dict[str, Callable[[], str]] = {
     "team-spaces": team_spaces,
 }
 MEASURED: dict[str, Callable[[], str]] = {
-    "baselines": baselines,
-    "baselines-detail": baselines_detail,
-    "baselines-ood": baselines_ood,
-    "constant-lists": constant_lists,
     "balance": balance,
     "teams": teams,
 }

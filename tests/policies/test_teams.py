@@ -46,7 +46,8 @@ from logtriage.policies import (
     joint_schedule,
     merge_slices,
 )
-from logtriage.policies.reading import Notes, heard, said
+from logtriage.policies.board import heard, said
+from logtriage.policies.first_reading import Notes
 from logtriage.registry import make_team
 from logtriage.roles import (
     DUO,
