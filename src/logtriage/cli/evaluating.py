@@ -67,7 +67,7 @@ def evaluate_(
             metavar="N",
             min=0,
             help="Say why the first N episodes of each policy and task lost what they lost; "
-            "about half a second an episode.",
+            "about a second an episode.",
         ),
     ] = 0,
     split_roles: SplitRoles = None,
