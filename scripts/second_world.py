@@ -52,6 +52,8 @@ POLICIES: Final = (
 #: Those whose pages are held against the bar of the belief when they were made.
 JUDGED: Final = ("observer", "random_questions", "expert", "chain")
 QUESTIONS: Final = (0, 1, 2, 3, 4, 6, 8)
+#: Per cent of the incidents that are played of a fleet.
+FLEET_SHARE: Final = 30
 LISTS: Final = ("best constant answer", "best blind list")
 
 
@@ -94,22 +96,31 @@ class Cell:
         return f"{self.task}.{self.split}.{words}" + (f"-{self.searched}" if self.searched else "")
 
 
-def cells(count: int, fog_count: int, questions_count: int, lists: int) -> Iterator[Cell]:
-    """All that is measured; what the first table needs comes first."""
+def cells(
+    count: int, fog_count: int, questions_count: int, ood_count: int, lists: int
+) -> Iterator[Cell]:
+    """All that is measured; what the first table needs comes first.
+
+    An incident of a fleet costs several times as much: of those a part is played.
+    """
+
+    def part(task: str, whole: int) -> int:
+        return whole * FLEET_SHARE // 100 if task.startswith("fleet") else whole
+
     for policy in POLICIES:
         for task in DRAWN_TASKS:
-            yield Cell(task, "test", policy, count)
+            yield Cell(task, "test", policy, part(task, count))
     for task in DRAWN_TASKS:
-        yield Cell(task, "ood", "observer", count)
+        yield Cell(task, "ood", "observer", part(task, ood_count))
         for name in LISTS:
-            yield Cell(task, "test", name, count, lists)
+            yield Cell(task, "test", name, part(task, count), lists)
     for task in DRAWN_TASKS:
         for questions in QUESTIONS:
-            yield Cell(task, "test", f"observer:{questions}", questions_count)
+            yield Cell(task, "test", f"observer:{questions}", part(task, questions_count))
     for other in TASKS:
         if other.fog is not None and other.fog != BENCHMARK_FOG:
             for policy in POLICIES:
-                yield Cell(other.id, "test", policy, fog_count)
+                yield Cell(other.id, "test", policy, part(other.id, fog_count))
 
 
 def key() -> str:
@@ -265,6 +276,7 @@ def main() -> int:
     parser.add_argument(
         "--questions-count", type=int, default=300, help="for each number of questions"
     )
+    parser.add_argument("--ood-count", type=int, default=300, help="of the split ood")
     parser.add_argument("--lists", type=int, default=300, help="train incidents of the search")
     parser.add_argument("--shard", type=shard_of, metavar="K/N", help="play this share alone")
     parser.add_argument("--write", action="store_true", help="play nothing, write the page")
@@ -272,7 +284,9 @@ def main() -> int:
     asked = parser.parse_args()
     folder = ROOT / "build" / "second-world" / key()
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = list(cells(asked.count, asked.fog_count, asked.questions_count, asked.lists))
+    wanted = list(
+        cells(asked.count, asked.fog_count, asked.questions_count, asked.ood_count, asked.lists)
+    )
     if not asked.write:
         for number, cell in enumerate(wanted, 1):
             print(f"{number}/{len(wanted)} {cell.name}", file=sys.stderr, flush=True)
@@ -287,7 +301,7 @@ def main() -> int:
         spelt = {task: best_lists(task, folder, asked.lists) for task in DRAWN_TASKS}
         options = (
             f"--{name.replace('_', '-')} {getattr(asked, name)}"
-            for name in ("count", "fog_count", "questions_count", "lists")
+            for name in ("count", "fog_count", "questions_count", "ood_count", "lists")
             if getattr(asked, name) != parser.get_default(name)
         )
         command = " ".join(("python scripts/second_world.py", *options))
