@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import attrs
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from logtriage.cli.bar import Bar, interrupted
 from logtriage.cli.console import emit, messages, note, results
 from logtriage.cli.group import INTERRUPTED, SOME_BAD
 from logtriage.cli.human import HumanPolicy
@@ -67,7 +67,7 @@ def evaluate_(
             metavar="N",
             min=0,
             help="Say why the first N episodes of each policy and task lost what they lost; "
-            "about a second an episode.",
+            "takes about a second each.",
         ),
     ] = 0,
     split_roles: SplitRoles = None,
@@ -97,7 +97,7 @@ def evaluate_(
     place: AbstractContextManager[str | Path] = (
         TemporaryDirectory(prefix="logtriage-") if out is None else nullcontext(out)
     )
-    with place as directory, _Bar(quiet=HUMAN in spec.policies) as bar:
+    with place as directory, Bar(quiet=HUMAN in spec.policies) as bar:
         try:
             rows = evaluate(
                 spec,
@@ -115,7 +115,7 @@ def evaluate_(
                 rows = explain_run(directory, explain, jobs=jobs, on_progress=bar.update)
         except KeyboardInterrupt:
             bar.stop()
-            note(_interrupted(bar, out), "yellow")
+            note(interrupted(bar, out), "yellow")
             raise typer.Exit(INTERRUPTED) from None
     _put_rows(rows, as_json)
     if out is not None:
@@ -145,63 +145,6 @@ def _recorder(env_url: str) -> "Recorder":
 
 def _human(incident: Incident) -> Policy:
     return HumanPolicy(messages(), incident)
-
-
-class _Bar:
-    """A progress bar on a terminal; silent elsewhere, and while a person plays."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        console = messages()
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=quiet or not console.is_terminal,
-        )
-        self._task = self._progress.add_task("playing", total=None)
-        self.doing = "playing"
-        self.done: int | None = None
-        self.total = 0
-
-    @property
-    def what(self) -> str:
-        """What is counted."""
-        return "episodes" if self.doing == "playing" else "explanations"
-
-    def __enter__(self) -> "_Bar":
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Take the bar away."""
-        self._progress.stop()
-
-    def begin(self, doing: str) -> None:
-        """Show another kind of work from its start."""
-        self.doing, self.done, self.total = doing, None, 0
-        self._progress.reset(self._task, description=doing, total=None)
-
-    def update(self, done: int, total: int) -> None:
-        """Show that so many episodes are done."""
-        if self.done is None and done:
-            note(f"resuming: {done} of {total} episodes are there already", "dim")
-        self.done, self.total = done, total
-        self._progress.update(self._task, completed=done, total=total)
-
-
-def _interrupted(bar: _Bar, out: Path | None) -> str:
-    if bar.done is None:
-        return "interrupted"
-    done = f"{bar.done} of {bar.total} {bar.what}"
-    if out is None:
-        return f"interrupted after {done}; --out DIR would keep them"
-    return f"interrupted: {done} are kept in {out}; the same command resumes"
 
 
 def compare(

@@ -39,9 +39,9 @@ def explain_run(
     """Explain the first episodes of each policy and task of a run, and sum it up again.
 
     What is explained already stays; interrupted, the same call goes on where it stopped,
-    and ends with the same files. An episode takes half a second to
-    a second, on a fleet two to four. Unscored episodes
-    are left out, and so are tasks of whose telemetry no probabilities are known.
+    and ends with the same files. An episode takes half a second to a second, on a fleet
+    two to four. Unscored episodes are left out, and so are tasks of whose telemetry no
+    probabilities are known.
 
     Args:
         directory: where the run is kept.
