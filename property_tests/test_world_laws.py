@@ -143,10 +143,10 @@ def test_what_is_said_twice_is_said_the_same(states: tuple[State, ...]) -> None:
     said: dict[object, str] = {}
     for state in states:
         screen = observe(state)
-        shown: tuple[Gauge | Trace, ...] = (*screen.metrics, *screen.traces)
-        for gauge in shown:
-            key = (gauge.service, gauge.name, gauge.tokens)
-            assert said.setdefault(key, gauge.text) == gauge.text
+        shown: list[Gauge | Trace] = [*screen.metrics, *screen.traces]
+        for one in shown:
+            key = (one.service, one.name, one.tokens)
+            assert said.setdefault(key, one.text) == one.text
 
 
 @given(incidents(V2_TASKS))

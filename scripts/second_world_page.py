@@ -109,7 +109,6 @@ silence](second-world.png)
 
 
 def _sections(found: _Figures, lists: Mapping[str, Mapping[str, str]]) -> Iterable[str]:
-    some = found.rows(DRAWN_TASKS[0], "observer")
     tasks = [f"`{task}`" for task in DRAWN_TASKS]
     yield "## Grades\n\n" + table(
         ("policy", *tasks),
@@ -118,7 +117,7 @@ def _sections(found: _Figures, lists: Mapping[str, Mapping[str, str]]) -> Iterab
              *(found.grade(task, policy) for task in DRAWN_TASKS)]
             for policy in (*POLICIES, *LISTS)
         ],
-    ) + f"\n\n{len(some):,} incidents a task."  # fmt: skip
+    ) + f"\n\n{_counts(found, DRAWN_TASKS, POLICIES[0])}"  # fmt: skip
     yield "### How they get there\n\n" + _detail(found)
     yield (
         "## Split `ood`\n\nThe observer on `ood` (held-out pairs of service and fault, other "
@@ -128,8 +127,7 @@ def _sections(found: _Figures, lists: Mapping[str, Mapping[str, str]]) -> Iterab
         ("split", *tasks),
         [[f"`{split}`", *(found.grade(task, "observer", split) for task in DRAWN_TASKS)]
          for split in ("test", "ood")],
-    )  # fmt: skip
-    fogs = found.rows(at_fog(DRAWN_TASKS[0], 0), "observer")
+    ) + f"\n\nOf `ood`: {_counts(found, DRAWN_TASKS, 'observer', 'ood')}"  # fmt: skip
     yield (
         "## Grade over fog\n\n"
         + table(
@@ -144,9 +142,8 @@ def _sections(found: _Figures, lists: Mapping[str, Mapping[str, str]]) -> Iterab
                 for policy in POLICIES
             ],
         )
-        + f"\n\n{len(fogs):,} incidents a task outside fog {BENCHMARK_FOG}."
+        + f"\n\nOutside fog {BENCHMARK_FOG}: {_counts(found, _tasks_at(0), POLICIES[0])}"
     )
-    limited = found.rows(DRAWN_TASKS[0], "observer:0")
     yield "## Grade over the number of questions\n\nThe observer, asking at most so often.\n\n" + (
         table(
             ("task", *map(str, QUESTIONS), "as it likes"),
@@ -156,7 +153,7 @@ def _sections(found: _Figures, lists: Mapping[str, Mapping[str, str]]) -> Iterab
                 for task in DRAWN_TASKS
             ],
         )
-        + f"\n\n{len(limited):,} incidents a task where questions are limited."
+        + f"\n\nWith limited questions: {_counts(found, DRAWN_TASKS, 'observer:0')}"
     )  # fmt: skip
     yield "## Paging by the price of silence\n\n" + _paging(found)
     yield "## Pages and the bar\n\n" + _bars(found)
@@ -171,6 +168,12 @@ def _sections(found: _Figures, lists: Mapping[str, Mapping[str, str]]) -> Iterab
             ),
         ]
     )  # fmt: skip
+
+
+def _counts(found: _Figures, tasks: Iterable[str], policy: str, split: str = "test") -> str:
+    """How many incidents of each task were played."""
+    rows = (f"{len(found.rows(task, policy, split)):,} of `{task}`" for task in tasks)
+    return f"Incidents: {', '.join(rows)}."
 
 
 def _detail(found: _Figures) -> str:

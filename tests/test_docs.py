@@ -287,7 +287,6 @@ def test_prose_states_the_constants_of_the_code(page: str, sentence: str) -> Non
 
 def test_constants_behind_words() -> None:
     """Figures that the pages give in words."""
-    assert f"a greedy search over {tables().SEARCHED:,} train incidents" in flat("README.md")
     assert 2 * propagation.ALERT_LEVEL == propagation.FULL
     assert generator._RANDOM_TOPOLOGY_SHARE == 500
     assert lt.get_task("silent_degradation-v1").benign == 200

@@ -71,6 +71,7 @@ def test_a_page_is_written_of_what_was_played(
     pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     page = import_module("second_world_page")
+
     cell = script.Cell("single_crash-v2", "val", "oracle", 2)
     script.play_cell(cell, tmp_path, (1, 1))
     rows = list(script.rows_of(cell, tmp_path).values())
