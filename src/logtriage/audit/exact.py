@@ -5,102 +5,33 @@ facts (a *situation*) at the same tick have the same score now and after any com
 continuation, so it is enough to keep one of them. Actions fall into classes as well:
 whatever service a wrong remedy struck, it was a wrong remedy.
 
-For every built-in measure the table :data:`READS` names its facts. Each is a fold over
-single actions (the first of a kind, any of a kind, a count up to where it stops to
-matter), so that an action's class can be read off what it does to an empty history.
-With these measures the search is exact; ``property_tests/test_audit_laws.py`` holds the
-table to the grader. With a measure of one's own, a situation is what the table gives
-plus what that measure says now: the search is then a lower bound, and says so.
+For every built-in measure :data:`logtriage.audit.reads.READS` names its facts, and a
+subject may name those of its own measures; then the search is exact. With a measure of
+which nobody says what it reads, a situation is what the table gives, what that measure
+says now, and what was done in the light of the truth; of each tick only some situations
+are followed. The search is then a lower bound, and says so.
 """
 
-from collections.abc import Callable, Hashable, Mapping
-from itertools import count
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from functools import cached_property
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
-from logtriage.actions import Action, Malformed, all_actions
-from logtriage.grading import Measure, Rubric, criteria, original, score
+from logtriage.actions import Action
+from logtriage.audit.failing import blaming, discounts_of, rule_of, score
+from logtriage.audit.reads import KNOWN_GATES, READS, Read, itself
+from logtriage.audit.vocabulary import IDLE, asking, likeness, vocabulary
+from logtriage.grading import Rubric
 from logtriage.incident import Incident
 from logtriage.state import State, initial_state
 from logtriage.transition import apply, transition
 
-Read = Callable[[State], Hashable]
-#: From this many wrong remedies on nothing is left to lose.
-_SPENT: Final = next(number for number in count() if criteria.remedy_credit(number) == 0.0)
-#: The most situations of one tick that are kept where measures are unknown.
-_WIDEST: Final = 800
-_IDLE: Final = Malformed("", "stands for every action that does nothing")
-
-
-def _itself(measure: Measure) -> Read:
-    """The score of a measure that is its own fact: none, then one value for good, or a count."""
-    return lambda state: measure(state)[0]
-
-
-def _severity(state: State) -> Hashable:
-    return state.facts.severity
-
-
-def _blamed(state: State) -> Hashable:
-    return state.facts.root_cause
-
-
-def _blamed_rightly(state: State) -> Hashable:
-    declared = state.facts.root_cause
-    return None if declared is None else declared in state.incident.truth.root_causes
-
-
-def _wrong_remedies(state: State) -> Hashable:
-    return state.facts.fixed_at is not None, min(_SPENT, state.facts.wrong_remedies)
-
-
-def _fixed(state: State) -> Hashable:
-    return state.facts.fixed_at is not None
-
-
-def _remedies(state: State) -> Hashable:
-    return state.facts.root_cause is None, min(_SPENT, len(state.facts.remedies))
-
-
-def _blamed_any(state: State) -> Hashable:
-    return state.facts.root_cause is None
-
-
-def _nothing(_: State) -> Hashable:
-    return None
-
-
-#: The facts that each measure reads, beside the tick and why the incident closed.
-READS: Final[Mapping[Measure, Read]] = MappingProxyType(
-    {
-        criteria.severity: _severity,
-        criteria.root_cause: _blamed_rightly,
-        criteria.escalation: _itself(criteria.escalation),
-        criteria.remediation: _wrong_remedies,
-        criteria.closure: _fixed,
-        criteria.dismissal: _remedies,
-        criteria.benign_closure: _blamed_any,
-        original.crash_severity: _severity,
-        original.crash_root_cause: _blamed,
-        original.crash_remediation: _itself(original.crash_remediation),
-        original.crash_speed: _nothing,
-        original.crash_ignored: _itself(original.crash_ignored),
-        original.cascade_severity: _severity,
-        original.cascade_root_cause: _blamed,
-        original.cascade_remediation: _itself(original.cascade_remediation),
-        original.cascade_ordering: _itself(original.cascade_ordering),
-        original.cascade_speed: _nothing,
-        original.silent_severity: _severity,
-        original.silent_root_cause: _blamed,
-        original.silent_remediation: _itself(original.silent_remediation),
-        original.silent_restraint: _itself(original.silent_restraint),
-        original.silent_speed: _itself(original.silent_remediation),
-    }
-)
-#: Gates whose facts are always part of a situation: wrong pages, and the closing.
-_KNOWN_GATES: Final = (criteria.wrong_escalation, criteria.ignored_incident)
+#: Situations of one tick that are followed where the search is not exact.
+BEAM: Final = 800
+_NO_READS: Final[Mapping[Any, Read]] = MappingProxyType({})
 
 
 @attrs.frozen
@@ -125,46 +56,63 @@ class Searched:
 class Situations:
     """The situations of one incident under one rubric.
 
-    ``exact`` says whether all measures and gates are known; ``unknown`` names those
-    that are not.
+    ``exact`` says whether of all measures, gates and discounts it is known what they
+    read, from the table or from ``reads``; ``unknown`` names the others.
     """
 
-    def __init__(self, incident: Incident, rubric: Rubric) -> None:
+    def __init__(
+        self, incident: Incident, rubric: Rubric, reads: Mapping[Any, Read] = _NO_READS
+    ) -> None:
         self.incident = incident
         self.rubric = rubric
+        known = {**READS, **reads}
         benign = rubric.benign and incident.truth.benign
         rows = (*(rubric.benign if benign else rubric.criteria), *rubric.penalties)
-        measures = tuple(dict.fromkeys(row.measure for row in rows))
-        self._reads = tuple(
-            dict.fromkeys(READS.get(measure, _itself(measure)) for measure in measures)
-        )
-        self.unknown = tuple(row.name for row in rows if row.measure not in READS) + tuple(
-            gate.name for gate in rubric.gates if gate.holds not in _KNOWN_GATES
-        )
-        self._gates = tuple(gate.holds for gate in rubric.gates if gate.holds not in _KNOWN_GATES)
+        gates = [one for one in rubric.gates if one.holds not in KNOWN_GATES]
+        scored = {row.name: rule_of(row) for row in (*rows, *discounts_of(rubric))}
+        ruled = {gate.name: gate.holds for gate in gates}
+        self.unknown = tuple(name for name, rule in (scored | ruled).items() if rule not in known)
         self.exact = not self.unknown
-        self.classes = self._classes()
+        self._reads: tuple[Read, ...] = tuple(
+            dict.fromkeys(
+                [
+                    *(known.get(rule) or itself(rule) for rule in dict.fromkeys(scored.values())),
+                    *(known.get(rule) or _whether(rule) for rule in ruled.values()),
+                ]
+            )
+        )
+        self._likeness: dict[Action, Hashable] = {}
+        self._asking = frozenset(asking(incident.topology))
 
     def of(self, state: State) -> Hashable:
         """What the rubric can tell of a state, but the tick."""
-        return (
-            state.closing,
-            state.facts.wrong_pages > 0,
-            *(read(state) for read in self._reads),
-            *(holds(state) is not None for holds in self._gates),
-        )
+        with blaming(self.rubric, state):
+            told = (
+                state.closing,
+                state.facts.wrong_pages > 0,
+                *(read(state) for read in self._reads),
+            )
+        return told if self.exact else (told, self._deeds(state))
+
+    def _deeds(self, state: State) -> Hashable:
+        """What was done, in the light of the truth; twice and more often are the same."""
+        done = Counter(map(self._alike, state.actions))
+        return frozenset((one, min(2, number)) for one, number in done.items())
+
+    def _alike(self, action: Action) -> Hashable:
+        if action not in self._likeness:
+            self._likeness[action] = likeness(action, self.incident)
+        return self._likeness[action]
 
     def class_of(self, action: Action) -> Hashable:
-        """What the rubric can tell of one action, by what it does to an empty history.
+        """What the rubric can tell of one action, by what it does to an empty history."""
+        return self.of(apply(initial_state(self.incident), action))
 
-        Where a measure is unknown, actions of two types are never the same.
-        """
-        told = self.of(apply(initial_state(self.incident), action))
-        return told if self.exact else (type(action), told)
-
-    def _classes(self) -> Mapping[Hashable, Action]:
+    @cached_property
+    def classes(self) -> Mapping[Hashable, Action]:
+        """One action for each class; what does nothing first."""
         found: dict[Hashable, Action] = {}
-        for action in (_IDLE, *all_actions(self.incident.topology)):
+        for action in (IDLE, *vocabulary(self.incident.topology)):
             found.setdefault(self.class_of(action), action)
         return found
 
@@ -181,22 +129,24 @@ class Situations:
         )
 
     def facts(self, state: State) -> Hashable:
-        """What was declared and done, whether or not it matters to the rubric."""
+        """What was declared, done and looked at, whether or not it matters to the rubric."""
         if self.exact:
             return self.of(state)
         facts = state.facts
-        pages = sorted(team for _, team in facts.pages)
-        remedies = sorted((str(remedy), service) for _, remedy, service in facts.remedies)
         return (
             state.closing,
             facts.severity,
             facts.root_cause,
-            tuple(pages),
-            tuple(remedies),
+            frozenset(team for _, team in facts.pages),
+            frozenset((remedy, service) for _, remedy, service in facts.remedies),
+            self._asking.intersection(state.actions),
         )
 
-    def search(self) -> Searched:
-        """Follow every class of action from every situation, tick by tick."""
+    def search(self, beam: int = BEAM) -> Searched:
+        """Follow every class of action from every situation, tick by tick.
+
+        Where it is not exact, from ``beam`` situations of each tick.
+        """
         start = initial_state(self.incident)
         layer = [(start, score(start, self.rubric))]
         best = layer[0]
@@ -223,7 +173,7 @@ class Situations:
                     misrouted = state, value
             layer = [one for one in following.values() if not one[0].is_closed]
             if not self.exact:
-                layer = layer[:_WIDEST]
+                layer = _narrowed(layer, beam)
         return Searched(
             best[1],
             best[0].actions,
@@ -232,3 +182,17 @@ class Situations:
             risen,
             nodes,
         )
+
+
+def _whether(gate: Any) -> Read:
+    return lambda state: gate(state) is not None
+
+
+def _narrowed(layer: list[tuple[State, float]], beam: int) -> list[tuple[State, float]]:
+    """So many situations: half of them the best, half spread evenly over the rest."""
+    if len(layer) <= beam:
+        return layer
+    ordered = sorted(layer, key=lambda one: -one[1])
+    head, rest = ordered[: beam // 2], ordered[beam // 2 :]
+    wanted = beam - len(head)
+    return [*head, *(rest[place * len(rest) // wanted] for place in range(wanted))]

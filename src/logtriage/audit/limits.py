@@ -16,8 +16,12 @@ class Thresholds:
     Attributes:
         blind: the most that a policy which looks at nothing may earn, on average.
         shallow: the most that a reflex to the first screen may earn.
+        unread: the most that a policy may earn which reads no log line, but treats
+            services and watches the panel.
         chance: the most that random actions may earn.
         expert: the least that the scripted expert must earn.
+        oracle: the least that an oracle of your own must earn on every incident; the
+            built-in one must reach the rubric's upper bound.
         gap: the least by which the expert must beat the best of the null panel.
         leak: family-wise error rate of the test for leaks.
         no_signal: the largest share of groups without any variance, for the noisy expert.
@@ -26,8 +30,10 @@ class Thresholds:
 
     blind: float = 0.25
     shallow: float = 0.60
+    unread: float = 0.65
     chance: float = 0.10
     expert: float = 0.90
+    oracle: float = 0.90
     gap: float = 0.35
     leak: float = 0.01
     no_signal: float = 0.50
@@ -46,6 +52,7 @@ class Sizes:
         oracle: test incidents for the oracle and the exact search.
         kinds: the most kinds of incident that are searched one by one, where the rubric
             has measures that the search does not know.
+        beam: situations of each tick that are then followed.
         laws: kinds of incident for enumeration and monotonicity.
         leaks: train incidents for the test for leaks.
         permutations: of the truth, for its baseline.
@@ -58,6 +65,7 @@ class Sizes:
     panel: int = 1_000
     oracle: int = 2_000
     kinds: int = 8
+    beam: int = 400
     laws: int = 12
     leaks: int = 5_000
     permutations: int = 400
@@ -74,6 +82,7 @@ QUICK: Final = Sizes(
     panel=40,
     oracle=100,
     kinds=3,
+    beam=30,
     laws=3,
     leaks=400,
     permutations=100,

@@ -6,10 +6,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import Action, Malformed, check_action, describe
+from logtriage.actions import Action, Malformed, all_actions, check_action, describe
+from logtriage.audit.failing import discounts_of, rule_of, score
+from logtriage.audit.vocabulary import vocabulary
 from logtriage.errors import UnknownName
-from logtriage.grading import Rubric, action_array, grade_batch, score, truths_of
-from logtriage.grading.kernels import GATES, MEASURES
+from logtriage.grading import Rubric, action_array, grade_batch, kernels, truths_of
 from logtriage.incident import Incident
 from logtriage.topology import Topology
 from logtriage.transition import play
@@ -23,8 +24,11 @@ _ROWS = 60_000
 def batched(rubric: Rubric) -> bool:
     """Whether ``grade_batch`` can grade by this rubric."""
     rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
-    return all(row.measure in MEASURES for row in rows) and all(
-        gate.holds in GATES for gate in rubric.gates
+    known_discounts = getattr(kernels, "DISCOUNTS", {})
+    return (
+        all(row.measure in kernels.MEASURES for row in rows)
+        and all(gate.holds in kernels.GATES for gate in rubric.gates)
+        and all(rule_of(row) in known_discounts for row in discounts_of(rubric))
     )
 
 
@@ -80,6 +84,11 @@ class Scorer:
         self.weights = np.array([count for _, count in groups], np.float64)
         #: Whether ``grade_batch`` does the work.
         self.fast = batched(rubric)
+        #: The actions that lists are made of. What is said beside them is no part of a
+        #: batch: measures that have a kernel do not read it, any other may.
+        self.actions: tuple[Action, ...] = (all_actions if self.fast else vocabulary)(
+            self.kinds[0].topology
+        )
         by_topology: dict[Topology, list[int]] = {}
         for column, one in enumerate(self.kinds):
             by_topology.setdefault(one.topology, []).append(column)
