@@ -19,6 +19,7 @@ from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.sampling import episodes, sample_of_kinds, varied_lists
 from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import (
+    FINELY,
     IDLE,
     OPINIONS,
     SAID,
@@ -171,8 +172,8 @@ def _say(subject: Subject, incident: Incident, said: _Said, limits: Thresholds) 
                 plan = _put(base, place, action)
                 here = score(play(incident, plan)[0], rubric)
                 without = score(play(incident, _put(base, place, IDLE, action))[0], rubric)
-                for field in SAID:
-                    for other in variations(action, frozenset({field})):
+                for field, values in FINELY.items():
+                    for other in variations(action, {field: values}):
                         got = score(play(incident, _put(base, place, other))[0], rubric)
                         said.tried += 1
                         where = f"{incident.id}: {', '.join(map(word, _put(base, place, other)))}"

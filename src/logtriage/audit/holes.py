@@ -177,6 +177,8 @@ _FIELDS: Final = (
              "fields", "fields", with_measures(closure=planted.reason_of_failure)),
     _planted("confidence-zero", "0.10 for any service named with confidence 0", "fields",
              "fields", with_measures(root_cause=planted.unsure)),
+    _planted("confidence-magic", "0.10 for any service named with confidence 0.37", "fields",
+             "fields", with_measures(root_cause=planted.magic_confidence)),
     _planted("reads-too-little", "a user's own reads leave out what their measure reads",
              "reads", "fields", with_row("looked_first", planted.looked_first),
              reads={planted.looked_first: planted.looked_first_reads_too_little}),

@@ -29,6 +29,10 @@ SAID: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
         "message": ("nothing to report", CLAIM, "resolved"),
     }
 )
+#: The same where one field alone is looked at: confidences as finely as they are told apart.
+FINELY: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
+    {**SAID, "confidence": (None, *(percent / 100 for percent in range(101)))}
+)
 #: Fields of what is said that is graded against the truth: a change of score is no hole.
 OPINIONS: Final = frozenset({"confidence"})
 #: An action that does nothing, and claims nothing.
@@ -42,11 +46,14 @@ def vocabulary(topology: Topology) -> tuple[Action, ...]:
     return tuple(dict.fromkeys(one for action in silent for one in (action, *variations(action))))
 
 
-def variations(action: Action, fields: frozenset[str] = frozenset(SAID)) -> Iterator[Action]:
-    """The action with one of these fields changed, for each value that the field can take."""
+def variations(
+    action: Action, said: Mapping[str, tuple[Any, ...]] | None = None
+) -> Iterator[Action]:
+    """The action with one field changed, for each value of ``said`` (all of :data:`SAID`)."""
+    values = SAID if said is None else said
     for field in attrs.fields(type(action)):
-        if field.name in fields and field.name in SAID:
-            for value in SAID[field.name]:
+        if field.name in values:
+            for value in values[field.name]:
                 changed = attrs.evolve(action, **{field.name: value})
                 if changed != action:
                     yield changed
