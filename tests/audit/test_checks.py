@@ -16,6 +16,7 @@ from logtriage import (
     make_incident,
     random_topology,
 )
+from logtriage.actions import RequestMoreLogs, all_actions
 from logtriage.audit import QUICK, STANDARD, Finding, Verdict, audit
 from logtriage.audit.leaks import mutual_information
 from logtriage.audit.mutants import MUTANTS
@@ -225,6 +226,12 @@ def test_a_renamed_incident_is_the_same_one() -> None:
     played, _ = play(there, [translate(one) for one in plan])
     assert grade(played).score == 1.0
     assert perfect_actions(there) != plan
+    old = {*incident.topology.names, *incident.topology.teams}
+    for action in all_actions(incident.topology):
+        named = translate(action)
+        assert type(named) is type(action)
+        assert not old & {getattr(named, one.name) for one in attrs.fields(type(named))}
+    assert translate(RequestMoreLogs(None)) == RequestMoreLogs(None)
 
 
 @pytest.mark.parametrize("name", WATCHERS)
