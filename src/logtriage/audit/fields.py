@@ -179,7 +179,10 @@ def _say(subject: Subject, incident: Incident, said: _Said, limits: Thresholds) 
                         where = f"{incident.id}: {', '.join(map(word, _put(base, place, other)))}"
                         if abs(got - here) > limits.tolerance:
                             said.note(said.moved, field, abs(got - here), where)
-                        if _is_wrong(other, incident) and got > without + limits.tolerance:
+                        if (
+                            _is_wrong(other, incident)
+                            and got > max(here, without) + limits.tolerance
+                        ):
                             said.note(said.paid, field, got - without, where)
 
 
