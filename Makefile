@@ -7,23 +7,26 @@ DEMO_VENV ?= .venv-demo
 TORCHRL_VENV ?= .venv-torchrl
 RLLIB_VENV ?= .venv-rllib
 WORKERS ?= auto
-VERSIONS ?= 3.12 3.13
+VERSIONS ?= 3.12 3.13 3.14
 # Frameworks to test against: name:extras:tests, each in .venv-name with constraints/name.txt.
 ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl,tests/training \
 	verifiers:verifiers:tests/adapters/verifiers openenv:openenv,cli:tests/adapters/openenv
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
-PIP_INSTALL := -m pip install -q -c constraints.txt
+# Not compiled on installing: a check imports few files of what it installs, and compiles those.
+PIP_INSTALL := -m pip install -q --no-compile -c constraints.txt
 PYTEST := $(BIN)/python -m pytest -q
 
-# A stamp marks an environment that was finished, for this Python and these pins. Without
-# it the environment is thrown away and made anew, so that a broken one never lingers.
+# A stamp marks an environment that was finished, for this Python, these pins and this place:
+# a checkout that was moved or copied has commands that run another one. Without it the
+# environment is thrown away and made anew, so that a broken one never lingers.
 PYTHON_TAG := $(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null)
-STAMP := $(VENV)/.installed-$(PYTHON_TAG)
-DEMO_STAMP := $(DEMO_VENV)/.installed-$(PYTHON_TAG)
-TORCHRL_STAMP := $(TORCHRL_VENV)/.installed-$(PYTHON_TAG)
-RLLIB_STAMP := $(RLLIB_VENV)/.installed-$(PYTHON_TAG)
+TAG := $(PYTHON_TAG)-$(shell pwd -P | cksum | cut -d ' ' -f 1)
+STAMP := $(VENV)/.installed-$(TAG)
+DEMO_STAMP := $(DEMO_VENV)/.installed-$(TAG)
+TORCHRL_STAMP := $(TORCHRL_VENV)/.installed-$(TAG)
+RLLIB_STAMP := $(RLLIB_VENV)/.installed-$(TAG)
 
 MUTANTS_VENV ?= .venv-mutants
 MUTANTS ?= logtriage.grading.*

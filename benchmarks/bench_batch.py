@@ -23,7 +23,7 @@ from logtriage import (
 from logtriage.grading import action_array, grade_actions, grade_batch, truths_of
 from logtriage.grading.batch import LAYOUTS, Truths
 from logtriage.policies import perfect_actions
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.tasks import FIRST_WORLD
 
 Benchmark = Any
 
@@ -41,7 +41,7 @@ def drawn() -> tuple[tuple[Incident, ...], tuple[tuple[Action, ...], ...]]:
     every = all_actions(SEVEN_SERVICES)
     harmless = [one for one in every[:-2] if not isinstance(one, Escalate)]
     incidents, lists = [], []
-    for task in DRAWN_TASKS:
+    for task in FIRST_WORLD:
         for one in map(make_incident, incident_ids(task, "test", DRAWN // 3)):
             *steps, last = perfect_actions(one)
             wasted = [harmless[i] for i in rng.integers(len(harmless), size=LENGTH)]

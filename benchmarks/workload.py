@@ -15,7 +15,7 @@ from logtriage import (
 from logtriage.codec import encode_transcript
 from logtriage.policies import Policy
 from logtriage.registry import make_policy
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.tasks import FIRST_WORLD
 
 #: Attempts per incident in the transcript file, as in a GRPO group or a pass@8 evaluation.
 GROUP = 8
@@ -38,7 +38,7 @@ def expert_steps(per_task: int = 100) -> tuple[tuple[State, Action], ...]:
     expert = make_policy("expert")
     return tuple(
         step
-        for task in DRAWN_TASKS
+        for task in FIRST_WORLD
         for one in incident_ids(task, "test", per_task)
         for step in play(expert(make_incident(one)), one)
     )
@@ -49,7 +49,7 @@ def transcript_lines(per_task: int = 60, group: int = GROUP) -> tuple[str, ...]:
     """Transcripts of ``group`` attempts per incident: the expert and random agents."""
     specs = ["expert", *(f"random:{seed}" for seed in range(group - 1))]
     lines = []
-    for task in DRAWN_TASKS:
+    for task in FIRST_WORLD:
         for one in incident_ids(task, "test", per_task):
             for spec in specs:
                 state, action = play(make_policy(spec)(make_incident(one)), one)[-1]

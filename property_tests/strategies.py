@@ -6,10 +6,12 @@ are well-formed ones of a topology, malformed ones, and arbitrary text.
 
 from typing import Any
 
+import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from logtriage import (
+    FIVE_TEAMS,
     SEVEN_SERVICES,
     TASKS,
     Action,
@@ -20,7 +22,9 @@ from logtriage import (
     Incident,
     Malformed,
     Remediate,
+    RequestMetrics,
     RequestMoreLogs,
+    RequestTraces,
     Resolve,
     State,
     Topology,
@@ -47,7 +51,11 @@ from logtriage.roles import REPORT_WORDS, ROLE_SPLITS, VIEWS, Role, RoleSplit
 from logtriage.tasks import SPLITS, IncidentId, TaskSpec
 from logtriage.transition import transition_jointly
 
-V1_TASKS = tuple(task for task in TASKS if task.version >= 1)
+V1_TASKS = tuple(task for task in TASKS if task.version == 1)
+#: Every task of the second world, at every level of fog.
+V2_TASKS = tuple(task for task in TASKS if task.version == 2)
+#: What incidents are drawn from: both worlds.
+DRAWN = V1_TASKS + V2_TASKS
 #: A split, the states of an episode, and what the roles did in each tick.
 JointEpisode = tuple[RoleSplit, tuple[State, ...], tuple[tuple[Action, ...], ...]]
 TEAM_NAMES = tuple(TEAM_ACTION_TYPES)
@@ -55,45 +63,103 @@ ORIGINAL_TASKS = tuple(task for task in TASKS if task.original)
 
 
 def topologies(max_services: int = 40) -> SearchStrategy[Topology]:
-    """The default topology, or a random one of 5 to ``max_services`` services."""
-    drawn = st.builds(random_topology, st.integers(0, 1 << 62), st.integers(5, max_services))
-    return st.one_of(st.just(SEVEN_SERVICES), drawn)
+    """A default topology, or a random one of 5 to ``max_services`` services."""
+    teams = st.sampled_from((SEVEN_SERVICES.teams, FIVE_TEAMS.teams))
+    seeds, sizes = st.integers(0, 1 << 62), st.integers(5, max_services)
+    return st.sampled_from((SEVEN_SERVICES, FIVE_TEAMS)) | st.builds(
+        random_topology, seeds, sizes, teams
+    )
+
+
+def some_task(tasks: tuple[TaskSpec, ...]) -> SearchStrategy[TaskSpec]:
+    """One of the tasks, each version as likely as any other."""
+    versions = sorted({task.version for task in tasks}, reverse=True)
+    return st.sampled_from(versions).flatmap(
+        lambda version: st.sampled_from([task for task in tasks if task.version == version])
+    )
 
 
 def incident_ids(
-    tasks: tuple[TaskSpec, ...] = V1_TASKS, splits: tuple[str, ...] = SPLITS
+    tasks: tuple[TaskSpec, ...] = DRAWN, splits: tuple[str, ...] = SPLITS
 ) -> SearchStrategy[str]:
     """Ids of the given tasks and splits."""
     return st.builds(
         "{}/{}/{}".format,
-        st.sampled_from([task.id for task in tasks]),
+        some_task(tasks).map(lambda task: task.id),
         st.sampled_from(splits),
         st.integers(0, 1_000_000),
     )
 
 
 @st.composite
-def benign_incidents(draw: st.DrawFn) -> Incident:
-    """Incidents with nothing behind them: one in each block of five neighbours."""
+def benign_incidents(draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN) -> Incident:
+    """Incidents with nothing behind them, of the tasks that have such.
+
+    In the first world one in each block of five neighbours, in the second about one in seven.
+    """
+    task = draw(some_task(tuple(one for one in tasks if one.benign and one.topology)))
     split, block = draw(st.sampled_from(SPLITS)), draw(st.integers(0, 100_000))
-    neighbours = incident_ids_of("silent_degradation-v1", split, 5, 5 * block)
+    neighbours = incident_ids_of(task.id, split, 200, 200 * block)
     return next(one for one in map(make_incident, neighbours) if one.truth.benign)
 
 
 @st.composite
 def incidents(
-    draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = V1_TASKS, max_services: int = 40
+    draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN, max_services: int = 40
 ) -> Incident:
-    """Incidents by id, benign ones, and incidents of a task on a topology of their own."""
-    drawable = [task for task in tasks if not task.original]
+    """Incidents by id, benign ones, and incidents of a task on a topology of their own.
+
+    A fleet by id, which has up to 60 services, only where there is room for as many.
+    """
+    drawable = tuple(task for task in tasks if not task.original)
     way = draw(st.integers(0, 4)) if drawable else 0
     if way == 4:
-        return draw(benign_incidents())
+        return draw(benign_incidents(drawable))
     if way < 2:
-        return make_incident(draw(incident_ids(tasks)))
-    task = draw(st.sampled_from(drawable))
+        by_id = tuple(task for task in tasks if task.topology or max_services >= 60)
+        return make_incident(draw(incident_ids(by_id)))
+    task = draw(some_task(drawable))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
     return draw_incident(task, number, draw(topologies(max_services)))
+
+
+@st.composite
+def triage_incidents(draw: st.DrawFn, *, benign: bool | None = None) -> Incident:
+    """Incidents graded by ``logtriage/2``: any price of silence, any par that can be met."""
+    source = incidents() if benign is None else benign_incidents() if benign else incidents()
+    one = draw(source.filter(lambda one: benign is None or one.truth.benign == benign))
+    needed = len(perfect_actions(one))
+    return attrs.evolve(
+        one,
+        rubric="logtriage/2",
+        par=draw(st.integers(needed, min(needed + 3, one.horizon))),
+        price_of_silence=draw(st.sampled_from((0.2, 0.4, 0.6))),
+    )
+
+
+def wrong_remedies(incident: Incident) -> SearchStrategy[Action]:
+    """Remedies that are not accepted."""
+    return st.builds(
+        Remediate, st.sampled_from(REMEDIES), st.sampled_from(incident.topology.names)
+    ).filter(lambda one: (one.remedy, one.service) not in incident.truth.remedies)
+
+
+@st.composite
+def triage_plays(draw: st.DrawFn, incident: Incident) -> list[tuple[int, Action]]:
+    """Actions with their ticks, in which order matters: probes, pages, fixes, again and again.
+
+    One in each tick, or in joint play several.
+    """
+    right = st.sampled_from(perfect_actions(incident))
+    one = st.one_of(right, right, wrong_remedies(incident), actions(incident.topology))
+    plan = draw(st.lists(one, max_size=12))
+    if draw(st.booleans()):
+        return list(enumerate(plan))
+    ticks, plays = 0, []
+    for action in plan:
+        plays.append((ticks, action))
+        ticks += draw(st.integers(0, 1))
+    return plays
 
 
 def malformed_actions() -> SearchStrategy[Action]:
@@ -110,6 +176,8 @@ def actions(topology: Topology) -> SearchStrategy[Action]:
         st.builds(Escalate, st.sampled_from(topology.teams)),
         st.builds(Remediate, st.sampled_from(REMEDIES), service),
         st.builds(RequestMoreLogs, st.sampled_from((None, *names))),
+        st.builds(RequestMetrics, service),
+        st.builds(RequestTraces, service),
         st.sampled_from((Resolve(), Ignore())),
         malformed_actions(),
     )
@@ -134,7 +202,7 @@ def plans(
 
 @st.composite
 def episodes(
-    draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = V1_TASKS, max_services: int = 20
+    draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN, max_services: int = 20
 ) -> tuple[State, ...]:
     """All states of a played episode, the initial one first; the last may be open."""
     incident = draw(incidents(tasks, max_services))

@@ -85,7 +85,7 @@ def test_the_truth_follows_the_public_rules(incident: Incident) -> None:
     assert truth.teams == {responsible}
 
 
-@given(incidents(max_services=60), st.data())
+@given(incidents(V1_TASKS, max_services=60), st.data())
 def test_severity_can_be_read_off_the_panel_at_every_tick(
     incident: Incident, data: st.DataObject
 ) -> None:
@@ -103,7 +103,7 @@ def test_severity_can_be_read_off_the_panel_at_every_tick(
             state = transition(state, wrong)
 
 
-@given(incidents(max_services=60))
+@given(incidents(V1_TASKS, max_services=60))
 def test_the_right_remedy_ends_the_impact_within_two_ticks(incident: Incident) -> None:
     if incident.truth.benign:
         return

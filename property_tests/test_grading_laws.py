@@ -34,6 +34,7 @@ from logtriage.grading import Criterion, grade_actions, rubric_of, score
 from logtriage.policies import perfect_actions
 from property_tests.reference import expected, played
 from property_tests.strategies import (
+    DRAWN,
     ORIGINAL_TASKS,
     V1_TASKS,
     actions,
@@ -43,7 +44,7 @@ from property_tests.strategies import (
     plans,
 )
 
-ALL_TASKS = V1_TASKS + ORIGINAL_TASKS
+ALL_TASKS = DRAWN + ORIGINAL_TASKS
 
 
 @given(episodes(ALL_TASKS))
@@ -63,7 +64,7 @@ def test_a_grade_lies_in_the_unit_interval_and_explains_itself(
             assert isclose(graded.score, 0.0 if graded.gate else earned, abs_tol=1e-12)
 
 
-@given(st.data(), incidents())
+@given(st.data(), incidents(V1_TASKS))
 def test_the_grade_is_the_one_of_the_table(data: st.DataObject, incident: Incident) -> None:
     """Against an independent reading of the rubric, in exact arithmetic."""
     plan = data.draw(plans(incident))
@@ -77,7 +78,7 @@ def test_the_grade_is_the_one_of_the_table(data: st.DataObject, incident: Incide
     assert graded.unplayed == len(plan) - len(played(incident, plan))
 
 
-@given(st.data(), benign_incidents())
+@given(st.data(), benign_incidents(V1_TASKS))
 def test_a_dismissal_is_the_one_of_the_table(data: st.DataObject, incident: Incident) -> None:
     """Remedies, blame and lost time before an ``Ignore``, more often than chance has them."""
     name = incident.topology.names[0]
@@ -94,7 +95,7 @@ def test_a_dismissal_is_the_one_of_the_table(data: st.DataObject, incident: Inci
     assert all(isclose(one.score, criteria[one.name], abs_tol=1e-12) for one in graded.criteria)
 
 
-@given(st.data(), incidents())
+@given(st.data(), incidents(V1_TASKS))
 def test_a_claim_earns_nothing(data: st.DataObject, incident: Incident) -> None:
     """Whatever an agent writes: what cannot be read as an action is a lost tick."""
     *steps, _ = perfect_actions(incident)
@@ -105,7 +106,7 @@ def test_a_claim_earns_nothing(data: st.DataObject, incident: Incident) -> None:
     ]
 
 
-@given(episodes())
+@given(episodes(V1_TASKS))
 def test_rewards_add_up_exactly_to_the_final_grade(states: tuple[State, ...]) -> None:
     total = 0.0
     for before, after in pairwise(states):
@@ -121,7 +122,7 @@ def test_original_rewards_add_up_to_the_difference(states: tuple[State, ...]) ->
     assert isclose(total, score(states[-1]) - score(states[0]), abs_tol=1e-9)
 
 
-@given(st.data(), incidents())
+@given(st.data(), incidents(V1_TASKS))
 def test_any_wrong_escalation_gives_exactly_zero_with_the_rest_reported(
     data: st.DataObject, incident: Incident
 ) -> None:
@@ -141,7 +142,7 @@ def test_any_wrong_escalation_gives_exactly_zero_with_the_rest_reported(
     assert reward(state, after) == -score(state)
 
 
-@given(st.data(), incidents())
+@given(st.data(), incidents(V1_TASKS))
 def test_a_wrong_escalation_anywhere_in_a_list_gives_zero(
     data: st.DataObject, incident: Incident
 ) -> None:
@@ -155,7 +156,7 @@ def test_a_wrong_escalation_anywhere_in_a_list_gives_zero(
     assert graded.unplayed == len(plan) - at - 1
 
 
-@given(incidents(), st.data())
+@given(incidents(V1_TASKS), st.data())
 def test_ignoring_a_real_fault_gives_zero(incident: Incident, data: st.DataObject) -> None:
     assume(not incident.truth.benign)
     state, _ = play(incident, data.draw(plans(incident, max_size=incident.horizon - 1)))
@@ -164,7 +165,7 @@ def test_ignoring_a_real_fault_gives_zero(incident: Incident, data: st.DataObjec
     assert (graded.score, graded.gate) == (0.0, "ignored_incident")
 
 
-@given(incidents())
+@given(incidents(V1_TASKS))
 @example(make_incident("silent_degradation-v1/test/0"))
 def test_the_oracle_solves_everything_in_time(incident: Incident) -> None:
     graded = grade_actions(incident, perfect_actions(incident))
@@ -179,7 +180,7 @@ def test_the_oracle_reaches_the_original_ceiling(incident: Incident) -> None:
     assert grade_actions(incident, perfect_actions(incident)).score == 0.9999
 
 
-@given(st.data(), incidents())
+@given(st.data(), incidents(V1_TASKS))
 def test_nothing_beats_the_oracle(data: st.DataObject, incident: Incident) -> None:
     plan = data.draw(plans(incident))
     graded = grade_actions(incident, plan)
@@ -191,7 +192,7 @@ def test_nothing_beats_the_oracle(data: st.DataObject, incident: Incident) -> No
         assert facts.root_cause in truth.root_causes or truth.benign
 
 
-@given(st.data(), incidents())
+@given(st.data(), incidents(V1_TASKS))
 def test_enumerating_answers_never_beats_one_correct_answer(
     data: st.DataObject, incident: Incident
 ) -> None:
@@ -210,7 +211,7 @@ def test_enumerating_answers_never_beats_one_correct_answer(
         assert enumerated.score <= right.score
 
 
-@given(st.data(), incidents())
+@given(st.data(), incidents(V1_TASKS))
 def test_later_declarations_change_nothing_but_time(
     data: st.DataObject, incident: Incident
 ) -> None:
@@ -232,7 +233,7 @@ def test_later_declarations_change_nothing_but_time(
     assert [c.score for c in short.criteria] == [c.score for c in long.criteria]
 
 
-@given(st.data(), incidents())
+@given(st.data(), incidents(V1_TASKS))
 def test_idle_steps_never_pay(data: st.DataObject, incident: Incident) -> None:
     """A request, a malformed reply or a repeat earns nothing, wherever it is inserted."""
     plan = data.draw(plans(incident, max_size=incident.horizon - 1))
@@ -252,7 +253,7 @@ def test_idle_steps_never_pay(data: st.DataObject, incident: Incident) -> None:
         assert with_it.score <= without.score
 
 
-@given(st.data(), incidents())
+@given(st.data(), incidents(V1_TASKS))
 def test_wrong_remedies_never_pay(data: st.DataObject, incident: Incident) -> None:
     plan = list(perfect_actions(incident))
     choices = [
@@ -267,7 +268,7 @@ def test_wrong_remedies_never_pay(data: st.DataObject, incident: Incident) -> No
     assert worse.score < 1.0
 
 
-@given(st.data(), incidents())
+@given(st.data(), incidents(V1_TASKS))
 def test_renaming_services_and_teams_changes_no_score(
     data: st.DataObject, incident: Incident
 ) -> None:
@@ -323,7 +324,7 @@ def test_renaming_services_and_teams_changes_no_score(
     assert (before.score, before.gate, before.closing) == (after.score, after.gate, after.closing)
 
 
-@given(st.lists(st.integers(0, 1000), min_size=5, max_size=5).filter(any), episodes())
+@given(st.lists(st.integers(0, 1000), min_size=5, max_size=5).filter(any), episodes(V1_TASKS))
 def test_any_weights_that_sum_to_one_make_a_rubric(
     shares: list[int], states: tuple[State, ...]
 ) -> None:
@@ -341,7 +342,7 @@ def test_any_weights_that_sum_to_one_make_a_rubric(
     assert 0.0 <= score(states[-1], rubric) <= 1.0
 
 
-@given(st.data(), incidents())
+@given(st.data(), incidents(V1_TASKS))
 def test_a_symptom_earns_nothing(data: st.DataObject, incident: Incident) -> None:
     """Nor does any other service that is not the root cause."""
     topology, roots = incident.topology, incident.truth.root_causes
@@ -356,7 +357,7 @@ def callers_of(incident: Incident, service: str) -> set[str]:
     return {topology.names[caller] for caller in topology.callers[topology.index(service)]}
 
 
-@given(st.data(), incidents())
+@given(st.data(), incidents(V1_TASKS))
 def test_a_confidence_changes_no_score(data: st.DataObject, incident: Incident) -> None:
     cause = IdentifyRootCause(data.draw(st.sampled_from(incident.topology.names)))
     plan = [cause, *data.draw(plans(incident))]
@@ -364,7 +365,7 @@ def test_a_confidence_changes_no_score(data: st.DataObject, incident: Incident) 
     assert grade_actions(incident, plan).score == grade_actions(incident, [sure, *plan[1:]]).score
 
 
-@given(incidents())
+@given(incidents(V1_TASKS))
 def test_running_out_of_time_closes_nothing(incident: Incident) -> None:
     *steps, _ = perfect_actions(incident)
     waits = [RequestMoreLogs(None)] * (incident.horizon - len(steps))

@@ -1,5 +1,6 @@
 """Laws of joint play: roles act in order within a tick, and see their own slice alone."""
 
+import json
 from itertools import pairwise
 
 import attrs
@@ -13,6 +14,7 @@ from logtriage import (
     InvalidInput,
     Malformed,
     State,
+    TranscriptError,
     apply,
     grade,
     initial_state,
@@ -25,13 +27,25 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import action_name
-from logtriage.codec import decode_transcript, encode_transcript
+from logtriage.codec import (
+    decode_transcript,
+    encode_transcript,
+    structure_transcript,
+    unstructure_transcript,
+)
 from logtriage.grading import grade_transcript
 from logtriage.observation import slice_for
 from logtriage.parsing import action_from_wire, action_to_wire, parse_action, render_action
 from logtriage.roles import SOLO, Role, RoleSplit
 from logtriage.transition import play_jointly, transition_jointly
-from property_tests.strategies import JointEpisode, episodes, incidents, joint_episodes, role_splits
+from property_tests.strategies import (
+    JointEpisode,
+    episodes,
+    incidents,
+    joint_episodes,
+    json_values,
+    role_splits,
+)
 
 
 @given(joint_episodes())
@@ -98,14 +112,17 @@ def _unseen(role: Role) -> list[str]:
     """The fields that a role must not see, stated a second time, from the design."""
     views = {
         "alerts": ["alerts"],
-        "slo": ["slo"],
+        "slo": ["slo", "edge"],
         "window": ["window"],
         "inspection": ["inspection"],
-        "health": ["health"],
+        "health": ["health", "signals"],
+        "metrics": ["metrics"],
+        "traces": ["traces"],
         "changes": ["changes"],
+        "notes": ["notes"],
         "directory": ["directory"],
         "declarations": ["severity", "root_cause", "pages"],
-        "effects": ["remedies"],
+        "effects": ["remedies", "effects"],
         "reports": ["reports"],
     }
     own = {
@@ -136,7 +153,14 @@ def test_last_actions_of_others_show_only_in_views(
                 if isinstance(action, Malformed):
                     assert action.by == role.name
                 elif action_name(action) not in role.may:
-                    assert role.views & {"declarations", "effects", "inspection", "reports"}
+                    assert role.views & {
+                        "declarations",
+                        "effects",
+                        "inspection",
+                        "metrics",
+                        "reports",
+                        "traces",
+                    }
 
 
 @given(joint_episodes())
@@ -175,15 +199,39 @@ def test_every_role_of_every_split_has_a_prompt_that_names_its_actions(
 def test_wrong_ticks_are_refused_by_name(played: JointEpisode, data: st.DataObject) -> None:
     _, states, _ = played
     last = states[-1]
-    wires = [dict(wire) for wire in transcript_of(last).actions]
-    if len(wires) < 2 or "tick" not in wires[0]:
+    record = unstructure_transcript(transcript_of(last))
+    ticks = record.get("ticks", [])
+    if len(ticks) < 2:
         return
-    place = data.draw(st.integers(1, len(wires) - 1))
-    wires[place]["tick"] = data.draw(st.sampled_from([None, -1, "1", 0.5, float("nan"), True, []]))
-    transcript = attrs.evolve(transcript_of(last), actions=wires)
+    place = data.draw(st.integers(1, len(ticks) - 1))
+    ticks[place] = data.draw(st.sampled_from([None, -1, "1", 0.5, float("nan"), True, []]))
+    with pytest.raises(TranscriptError, match=rf"ticks\[{place}\]: expected a whole number"):
+        structure_transcript(record)
+
+
+@given(st.one_of(joint_episodes().map(lambda played: played[1]), episodes()), st.data())
+def test_an_unknown_key_of_an_action_changes_no_grade(
+    states: tuple[State, ...], data: st.DataObject
+) -> None:
+    """What stands in an action is the agent's word: only the keys of its kind mean anything."""
+    last = states[-1]
+    record = unstructure_transcript(transcript_of(last))
+    known = ("action_type", "value", "confidence", "reason", "by")
+    keys = st.one_of(
+        st.sampled_from(["tick", "ticks", "roles", "role", "schedule", "status", "agent"]),
+        st.text(max_size=9).filter(lambda key: key not in known),
+    )
+    values = st.one_of(st.integers(-1, 9), json_values())
+    actions = [
+        {**data.draw(st.dictionaries(keys, values, max_size=3)), **wire}
+        for wire in record["actions"]
+    ]
     resolve = {last.incident.id: last.incident}.__getitem__
-    with pytest.raises(InvalidInput, match=rf"actions\[{place}\].tick: expected a whole number"):
-        grade_transcript(transcript, resolve=resolve)
+    one, other = (
+        grade_transcript(decode_transcript(json.dumps(each)), resolve=resolve)
+        for each in (record, {**record, "actions": actions})
+    )
+    assert one == other
 
 
 def test_ticks_that_a_transcript_would_lose_are_refused() -> None:

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from logtriage import (
     Incident,
+    RequestMetrics,
     RequestMoreLogs,
+    RequestTraces,
     State,
     all_actions,
     initial_state,
@@ -19,12 +21,20 @@ from logtriage import (
 from logtriage.emission import SimulatedTelemetry
 from logtriage.policies import ExpertPolicy, RandomPolicy, masked_actions
 from logtriage.roles import TRIO, VIEWS, Role
-from property_tests.strategies import ORIGINAL_TASKS, V1_TASKS, episodes, incidents, plans
+from property_tests.strategies import (
+    DRAWN,
+    ORIGINAL_TASKS,
+    V1_TASKS,
+    V2_TASKS,
+    episodes,
+    incidents,
+    plans,
+)
 
-ALL_TASKS = V1_TASKS + ORIGINAL_TASKS
+ALL_TASKS = DRAWN + ORIGINAL_TASKS
 
 
-@given(episodes(ALL_TASKS))
+@given(episodes(V1_TASKS + ORIGINAL_TASKS))
 def test_health_is_known_only_where_inspected_or_alerting(states: tuple[State, ...]) -> None:
     for state in states:
         seen = observe(state)
@@ -48,7 +58,33 @@ def test_requested_logs_arrive_once_and_from_whom_they_were_asked(
         assert seen.last_actions == last
 
 
-@given(st.data(), incidents())
+@given(episodes(ALL_TASKS))
+def test_metrics_and_traces_arrive_once_and_from_whom_they_were_asked(
+    states: tuple[State, ...],
+) -> None:
+    """In the second world, which alone has gauges and traces to show."""
+    for state in states:
+        seen, last = observe(state), state.actions[-1:]
+        for kind, shown in ((RequestMetrics, seen.metrics), (RequestTraces, seen.traces)):
+            asked = {one.service for one in last if isinstance(one, kind)}
+            assert {one.service for one in shown} == (
+                asked if state.incident.setting is not None else set()
+            )
+
+
+@given(episodes(V2_TASKS))
+def test_the_second_world_shows_its_edge_and_its_price_and_no_health(
+    states: tuple[State, ...],
+) -> None:
+    for state in states:
+        seen = observe(state)
+        assert seen.edge is not None
+        assert (seen.slo, seen.health, seen.signals) == (None, (), ())
+        assert seen.price_of_silence == state.incident.price_of_silence in (0.2, 0.4, 0.6)
+        assert len(seen.window) == 6
+
+
+@given(st.data(), incidents(V1_TASKS))
 def test_what_was_never_inspected_is_invisible(data: st.DataObject, incident: Incident) -> None:
     """Change the hidden measurements of services that nobody looks at: nothing shows."""
     telemetry = incident.telemetry
@@ -145,6 +181,11 @@ def test_the_default_roles_split_what_a_single_agent_sees(states: tuple[State, .
         assert triage.directory == () == remediation.directory
         assert escalation.window == () == remediation.window
         assert escalation.health == () == triage.health
+        assert escalation.metrics == () == triage.metrics
+        assert escalation.traces == () == remediation.traces
+        assert triage.notes == () == remediation.notes
+        assert escalation.edge is None is remediation.edge
+        assert triage.effects == () == escalation.effects
 
 
 @given(episodes(ALL_TASKS), st.integers(0, 1 << 32))

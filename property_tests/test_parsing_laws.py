@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from logtriage import (
     SEVEN_SERVICES,
+    Action,
     InvalidInput,
     Malformed,
     Topology,
@@ -29,7 +30,8 @@ from logtriage.codec import (
     truth_to_json,
 )
 from logtriage.grading import grade_transcript
-from logtriage.parsing import action_from_wire, action_to_wire
+from logtriage.parsing import action_from_wire, action_to_wire, parse_plan
+from logtriage.replies import ENDED_THINKING
 from logtriage.state import State
 from property_tests.strategies import (
     actions,
@@ -54,6 +56,49 @@ def test_parsing_text_is_total(text: str) -> None:
 def test_parsing_json_in_prose_is_total(values: list[Any], prose: str) -> None:
     text = prose.join(json.dumps(value) for value in values)
     check_action(parse_action(text, SEVEN_SERVICES), SEVEN_SERVICES)
+
+
+MARKS = ["<think>", "</think>", "<thinking>", "</thinking>", "[THINK]", "[/THINK]"]
+CALL_MARKS = ["<tool_call>", "</tool_call>", "<function=escalate>", "<parameter=team>", "dba-team"]
+#: Texts in which marks, JSON and prose come in any order.
+MARKED = st.lists(
+    st.one_of(
+        st.sampled_from([*MARKS, *CALL_MARKS]),
+        wire_actions().map(json.dumps),
+        st.text(max_size=9),
+    ),
+    max_size=9,
+).map("".join)
+
+
+@given(MARKED)
+def test_reading_thoughts_and_calls_is_total(text: str) -> None:
+    check_action(parse_action(text, SEVEN_SERVICES), SEVEN_SERVICES)
+    for action in parse_plan(text, SEVEN_SERVICES):
+        check_action(action, SEVEN_SERVICES)
+
+
+@given(MARKED, MARKED, st.sampled_from(["think", "thinking"]))
+def test_what_is_thought_changes_nothing(thought: str, reply: str, kind: str) -> None:
+    """Whatever stands in a thought, the reply behind it is read as if it stood alone."""
+    end = f"</{kind}>"
+    thought = f"<{kind}>{thought.replace(end, '')}{end}"
+    for before in (thought, thought.removeprefix(f"<{kind}>") if kind == "think" else thought):
+        if before is not thought and any(mark in before.removesuffix(end) for mark in MARKS):
+            continue  # an opening mark within would pair with the end
+        alone, behind = (
+            (parse_action(text, SEVEN_SERVICES), parse_plan(text, SEVEN_SERVICES))
+            for text in (reply, f"{before}{reply}")
+        )
+        assert _readable(alone) == _readable(behind)
+
+
+def _readable(read: tuple[Action, list[Action]]) -> list[Any]:
+    """What was read; of a reply that ended while thinking, that it did (it is kept whole)."""
+    return [
+        ENDED_THINKING if isinstance(one, Malformed) and one.reason == ENDED_THINKING else one
+        for one in (read[0], *read[1])
+    ]
 
 
 @given(wire_actions())
@@ -88,7 +133,7 @@ def test_canonical_integers_are_a_bijection(topology: Topology) -> None:
 def test_transcripts_round_trip_and_grade_alike(
     states: tuple[State, ...], extra: dict[str, Any]
 ) -> None:
-    known = {"schema", "incident", "actions", "status", "agent"}
+    known = {"schema", "incident", "actions", "status", "agent", "ticks", "roles"}
     extra = {key: value for key, value in extra.items() if key not in known}
     state = states[-1]
     transcript = transcript_of(state, agent="someone", extra=extra)
@@ -116,7 +161,16 @@ def test_reading_transcripts_fails_only_with_our_own_error(value: Any) -> None:
         {},
         optional={
             key: json_values()
-            for key in ("schema", "incident", "actions", "status", "agent", "other")
+            for key in (
+                "schema",
+                "incident",
+                "actions",
+                "status",
+                "agent",
+                "ticks",
+                "roles",
+                "other",
+            )
         },
     )
 )

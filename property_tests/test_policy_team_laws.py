@@ -35,7 +35,13 @@ from logtriage.policies import (
 )
 from logtriage.registry import make_policy, make_team
 from logtriage.roles import ROLE_SPLITS, SOLO, VIEWS, Role, RoleSplit
-from property_tests.strategies import JointEpisode, incidents, joint_episodes, role_splits
+from property_tests.strategies import (
+    V1_TASKS,
+    JointEpisode,
+    incidents,
+    joint_episodes,
+    role_splits,
+)
 
 SOLO_SPECS = ("oracle", "expert", "first_error", "random", "constant:resolve", "constant:ignore")
 TEAM_SPECS = ("oracle", "expert", "random", "random:7", *(f"central:{one}" for one in SOLO_SPECS))
@@ -50,7 +56,7 @@ def team_specs(split: RoleSplit) -> SearchStrategy[str]:
     return st.one_of(st.sampled_from(TEAM_SPECS), mixed)
 
 
-@given(incidents(max_services=12), st.sampled_from(SOLO_SPECS))
+@given(incidents(V1_TASKS, max_services=12), st.sampled_from(SOLO_SPECS))
 def test_a_policy_as_a_team_of_one_plays_the_same_episode(incident: Incident, spec: str) -> None:
     alone = play_episode(incident, make_policy(spec)(incident))
     central = make_team(f"central:{spec}", SOLO)(incident)
@@ -58,7 +64,7 @@ def test_a_policy_as_a_team_of_one_plays_the_same_episode(incident: Incident, sp
     assert play_episode(incident, TeamAsPolicy(central, SOLO)) == alone
 
 
-@given(incidents(max_services=12), st.sampled_from(("oracle", "expert")))
+@given(incidents(V1_TASKS, max_services=12), st.sampled_from(("oracle", "expert")))
 def test_a_scripted_team_of_one_plays_like_the_single_agent(incident: Incident, spec: str) -> None:
     alone = play_episode(incident, make_policy(spec)(incident))
     team = make_team(spec, SOLO)(incident)
@@ -66,7 +72,7 @@ def test_a_scripted_team_of_one_plays_like_the_single_agent(incident: Incident, 
     assert play_episode(incident, TeamAsPolicy(team, SOLO)) == alone
 
 
-@given(incidents(max_services=12), role_splits(), st.data())
+@given(incidents(V1_TASKS, max_services=12), role_splits(), st.data())
 def test_every_team_plays_every_split_to_its_end_and_is_graded_from_its_transcript(
     incident: Incident, split: RoleSplit, data: st.DataObject
 ) -> None:
@@ -81,7 +87,7 @@ def test_every_team_plays_every_split_to_its_end_and_is_graded_from_its_transcri
     assert grade_transcript(back, resolve=resolve) == grade(last, agent="team")
 
 
-@given(incidents(max_services=12), role_splits(), st.data())
+@given(incidents(V1_TASKS, max_services=12), role_splits(), st.data())
 def test_teams_are_pure(incident: Incident, split: RoleSplit, data: st.DataObject) -> None:
     factory = make_team(data.draw(team_specs(split)), split)
     team, twin = factory(incident), factory(incident)
@@ -101,7 +107,7 @@ def test_teams_are_pure(incident: Incident, split: RoleSplit, data: st.DataObjec
         mind = thought[1]
 
 
-@given(incidents(), role_splits())
+@given(incidents(V1_TASKS), role_splits())
 def test_the_oracle_team_is_perfect_on_every_split(incident: Incident, split: RoleSplit) -> None:
     schedule = joint_schedule(incident, split)
     plan = perfect_actions(incident)
@@ -127,7 +133,7 @@ def _only_waits_are_malformed(row: tuple[Any, ...], split: RoleSplit) -> bool:
     )
 
 
-@given(incidents(), role_splits())
+@given(incidents(V1_TASKS), role_splits())
 def test_oracles_in_roles_of_their_own_are_perfect_too(
     incident: Incident, split: RoleSplit
 ) -> None:
@@ -135,7 +141,7 @@ def test_oracles_in_roles_of_their_own_are_perfect_too(
     assert grade(play_joint_episode(incident, make_team(spec, split)(incident), split)).score == 1.0
 
 
-@given(incidents(max_services=12), role_splits())
+@given(incidents(V1_TASKS, max_services=12), role_splits())
 def test_experts_do_nothing_that_they_may_not_and_nothing_out_of_ignorance(
     incident: Incident, split: RoleSplit
 ) -> None:
@@ -173,7 +179,7 @@ def _is_everything(role: Role) -> bool:
     return role.may.issuperset(ACTION_TYPES) and role.views == set(VIEWS)
 
 
-@given(incidents(max_services=12))
+@given(incidents(V1_TASKS, max_services=12))
 def test_without_the_board_the_expert_team_pages_and_fixes_nothing(incident: Incident) -> None:
     split = ROLE_SPLITS["trio_without_board"]
     last = play_joint_episode(incident, make_team("expert", split)(incident), split)

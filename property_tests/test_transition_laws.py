@@ -24,15 +24,15 @@ from logtriage import (
     transition,
 )
 from property_tests.strategies import (
+    DRAWN,
     ORIGINAL_TASKS,
-    V1_TASKS,
     actions,
     episodes,
     incidents,
     plans,
 )
 
-ALL_TASKS = V1_TASKS + ORIGINAL_TASKS
+ALL_TASKS = DRAWN + ORIGINAL_TASKS
 
 
 @given(st.data(), incidents(ALL_TASKS))

@@ -32,6 +32,7 @@ from typing import Any, Final
 import numpy as np
 
 import logtriage as lt
+from logtriage.adapters.tools import call_from_action
 from logtriage.codec import (
     decode_record,
     decode_transcript,
@@ -41,11 +42,18 @@ from logtriage.codec import (
 )
 from logtriage.errors import BundleError, InvalidInput, TopologyError, TranscriptError
 from logtriage.grading import grade_jsonl, grade_transcript
-from logtriage.parsing import TEAM_KINDS, action_from_wire, parse_action, render_action
+from logtriage.parsing import (
+    TEAM_KINDS,
+    action_from_wire,
+    parse_action,
+    parse_plan,
+    render_action,
+)
 from logtriage.policies import perfect_actions
 from logtriage.recorded import bundle
 from logtriage.recorded.jsonrecord import encode_record
 from logtriage.registry import constant_actions, make_policy
+from logtriage.replies import spoken
 from logtriage.tasks import parse_incident_id
 from logtriage.transition import play
 
@@ -57,8 +65,9 @@ PIECES: Final = (
     b"{", b"}", b"[", b"]", b'"', b"\\", b"\\u", b"\\ud800", b":", b",", b"null", b"true",
     b"NaN", b"Infinity", b"-", b"0", b"1e999", b"9" * 40, b"-0", b"\x00", b"\xff",
     b"\xed\xa0\x80", b"\n", b"\r", b"\x1f\x8b\x08\x00", b"\xef\xbb\xbf", "²".encode(),
-    "é".encode(), b"/", b"//", b"@", b" ", b"action_type", b"value", b"confidence", b"tick",
-    b"schema", b"actions", b"{}", b"[]", b'""',
+    "é".encode(), b"/", b"//", b"@", b" ", b"action_type", b"value", b"confidence", b"ticks",
+    b"schema", b"actions", b"{}", b"[]", b'""', b"<think>", b"</think>", b"[THINK]", b"[/THINK]",
+    b"<tool_call>", b"</tool_call>", b"<function=", b"<parameter=",
 )  # fmt: skip
 
 
@@ -69,6 +78,18 @@ def _action(data: bytes) -> object:
     action = parse_action(data.decode("utf-8", "surrogateescape"), TOPOLOGY)
     assert isinstance(action, lt.Action)
     return action
+
+
+def _reply(data: bytes) -> object:
+    """A reply with thoughts and calls, as one action and as a plan."""
+    text = data.decode("utf-8", "surrogateescape")
+    action, plan = parse_action(text, TOPOLOGY), parse_plan(text, TOPOLOGY)
+    assert plan
+    thought = f"<think>{text.replace('</think>', '')}</think>"
+    behind = parse_action(thought + text, TOPOLOGY)
+    if spoken(text)[1] is None:
+        assert behind == action, "a thought made a difference"
+    return plan
 
 
 def _wire(data: bytes) -> object:
@@ -89,10 +110,7 @@ def _transcript(data: bytes) -> object:
     except TranscriptError:
         return None
     assert whole.incident == record.incident
-    try:
-        return grade_transcript(record, resolve=lambda _: INCIDENT)
-    except InvalidInput:  # joint play whose ticks run backwards
-        return None
+    return grade_transcript(record, resolve=lambda _: INCIDENT)
 
 
 def _jsonl(data: bytes) -> object:
@@ -129,13 +147,26 @@ def _corpus() -> dict[str, tuple[Parse, list[bytes], int]]:
     incidents = [lt.make_incident(one) for one in ids]
     actions = [render_action(one).encode() for one in lt.all_actions(TOPOLOGY)]
     prose = [b"I think so. ```json\n" + one + b"\n``` done" for one in actions[::9]]
+    named = (call_from_action(one) for one in lt.all_actions(TOPOLOGY)[::3])
+    calls = [
+        f"<tool_call>{json.dumps({'name': name, 'arguments': given})}</tool_call>".encode()
+        for name, given in named
+    ]
+    coder = (
+        b"<tool_call>\n<function=identify_root_cause>\n<parameter=service>\nuser-db\n</parameter>\n"
+        b"<parameter=confidence>\n0.5\n</parameter>\n</function>\n</tool_call>"
+    )
+    thoughts = [
+        b"<think>Maybe " + one + b"? No.</think>" + other
+        for one, other in zip(actions[::5], [*calls, *actions[1::5]], strict=False)
+    ]
     lines = [
         encode_transcript(lt.transcript_of(play(one, perfect_actions(one))[0])).encode()
         for one in incidents
     ]
     joint = (
         b'{"schema": "logtriage.transcript/1", "incident": "x", "actions": [{"action_type": '
-        b'"report", "value": "db?", "by": "t", "tick": 0}, {"action_type": "wait", "tick": 1}]}'
+        b'"report", "value": "db?", "by": "t"}, {"action_type": "wait"}], "ticks": [0, 1]}'
     )
     graphs = [
         json.dumps(topology_to_json(one)).encode()
@@ -143,7 +174,8 @@ def _corpus() -> dict[str, tuple[Parse, list[bytes], int]]:
     ]
     names = [one.encode() for one in (*ids, "random:7", "constant:classify_severity=P1,resolve")]
     return {
-        "action": (_action, [*actions, *prose], 40),
+        "action": (_action, [*actions, *prose], 25),
+        "reply": (_reply, [*calls, coder, *thoughts, b"[" + b", ".join(actions[:3]) + b"]"], 15),
         "wire": (_wire, actions, 20),
         "transcript": (_transcript, [*lines, joint], 14),
         "jsonl": (_jsonl, [b"\n".join(lines[:3]), joint], 5),
@@ -241,6 +273,10 @@ def hostile() -> dict[str, bytes]:
                 "security_team": "a",
             }
         ).encode(),
+        "half a million thoughts": b"<think></think>" * 500_000,
+        "half a million open thoughts": b"<think>" * 500_000,
+        "half a million calls": b"<tool_call>{}</tool_call>" * 500_000,
+        "half a million open calls": b"<tool_call>" * 500_000,
         "not text": bytes(range(256)) * 4_000,
     }
 

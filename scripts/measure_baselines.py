@@ -41,7 +41,7 @@ from logtriage.codec import truth_to_json
 from logtriage.evaluation import play_joint_episode
 from logtriage.faults import FAULT_KINDS
 from logtriage.generator import _CLASS_WEIGHTS, _CLASSES, OVERRIDE_SHARE, held_out
-from logtriage.grading import DEFAULT, Criterion, Rubric, get_rubric, score
+from logtriage.grading import DEFAULT, TRIAGE_2, Criterion, Rubric, get_rubric, score
 from logtriage.incident import Incident
 from logtriage.originals import ORIGINALS
 from logtriage.phrases import BENIGN, DISTRACTORS
@@ -119,6 +119,22 @@ def criteria() -> str:
 
 def benign_criteria() -> str:
     return table(("criterion", "weight", "score"), _points(DEFAULT.benign))
+
+
+def triage_criteria() -> str:
+    return table(("criterion", "weight", "score"), _points(TRIAGE_2.criteria))
+
+
+def triage_benign_criteria() -> str:
+    return table(("criterion", "weight", "score"), _points(TRIAGE_2.benign))
+
+
+def discounts() -> str:
+    rows = []
+    for one in TRIAGE_2.discounts:
+        text, _, _ = (one.factor.__doc__ or "").strip().partition("\n")
+        rows.append([f"`{one.name}`", f"{text[0].lower()}{text[1:]}".removesuffix(".")])
+    return table(("discount", "the total is multiplied by"), rows)
 
 
 def gates() -> str:
@@ -619,6 +635,9 @@ def holes() -> str:
 FACTS: dict[str, Callable[[], str]] = {
     "criteria": criteria,
     "benign-criteria": benign_criteria,
+    "triage-criteria": triage_criteria,
+    "triage-benign-criteria": triage_benign_criteria,
+    "discounts": discounts,
     "gates": gates,
     "original-rubrics": original_rubrics,
     "tasks": task_sheet,

@@ -14,8 +14,11 @@ import attrs
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from logtriage import Incident, make_incident
 from logtriage.audit import QUICK, audit
 from logtriage.audit.mutants import MUTANTS, Mutant
+from logtriage.grading import TRIAGE_2
+from logtriage.policies import perfect_actions
 from tests.audit import test_mutants
 from tests.audit.broken import NAMES
 
@@ -26,21 +29,43 @@ AUDITED = {
 }
 
 
+@attrs.frozen
+class Priced:
+    """Incidents of a task with what ``logtriage/2`` reads: a par and a price of silence."""
+
+    task: str
+
+    def __call__(self, split: str, number: int) -> Incident:
+        one = make_incident(f"{self.task}/{split}/{number}")
+        par, price = len(perfect_actions(one)) + 1, (0.2, 0.4, 0.6)[number % 3]
+        return attrs.evolve(one, rubric=TRIAGE_2.id, par=par, price_of_silence=price)
+
+
 def noticed(mutant: Mutant) -> set[str]:
     reports = (
-        audit(task, mutant.rubric, sizes=SIZES, families=families)
+        audit(
+            Priced(task) if mutant.of == TRIAGE_2.id else task,
+            mutant.rubric,
+            sizes=SIZES,
+            families=families,
+        )
         for task, families in AUDITED.items()
     )
     return {check for report in reports for check in report.failed}
 
 
 def main() -> None:
-    laws, rubrics = test_mutants.loaded_laws(test_mutants.FEW), {one.name: one for one in MUTANTS}
+    modules = {
+        rubric: test_mutants.loaded_laws(test_mutants.FEW, source)
+        for rubric, source in test_mutants.LAWS_OF.items()
+    }
+    rubrics = {one.name: one for one in MUTANTS}
     print("| mutant | what is wrong | first law that kills it | checks that notice it |")
     print("| --- | --- | --- | --- |")
     for name in NAMES:
         killers = (
             law
+            for laws in test_mutants.laws_against(name, modules)
             for law, check in test_mutants.all_laws(laws).items()
             if test_mutants.killed(name, check, laws)
         )

@@ -12,14 +12,7 @@ for adapter in "$@"; do
     IFS=: read -r name extras tests <<<"$adapter"
     IFS=, read -r -a paths <<<"$tests"
     venv=.venv-$name
-    pins=constraints/$name.txt
-    stamp=$venv/.installed
-    if [[ ! -e $stamp || pyproject.toml -nt $stamp || $pins -nt $stamp ]]; then
-        rm -rf "$venv"
-        "$python" -m venv "$venv"
-        "$venv/bin/python" -m pip install -q -c "$pins" -e ".[$extras,test]"
-        touch "$stamp"
-    fi
+    scripts/make_venv.sh "$venv" "$python" "constraints/$name.txt" "$extras,test"
     echo "$name: ${paths[*]}"
     # Warnings are errors where they are ours; the frameworks have their own.
     "$venv/bin/python" -m pytest -q -p no:cacheprovider -o filterwarnings="error:::logtriage" \

@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 find_python() {
     local version=$1 candidate
     for candidate in "$(command -v "python$version" || true)" \
-        "${PYENV_ROOT:-$HOME/.pyenv}/versions/$version"*/bin/python; do
+        "${PYENV_ROOT:-${HOME:-}/.pyenv}/versions/$version".*/bin/python; do
         if [[ -x $candidate ]] && "$candidate" -c \
             "import sys; sys.exit('%d.%d' % sys.version_info[:2] != '$version')" 2>/dev/null; then
             echo "$candidate"
@@ -19,6 +19,7 @@ find_python() {
     return 1
 }
 
+mapfile -t golden < <(grep -rl --include='test_*.py' 'mark\.golden' tests)
 checked=() skipped=()
 for version in "$@"; do
     if ! python=$(find_python "$version"); then
@@ -26,15 +27,9 @@ for version in "$@"; do
         continue
     fi
     venv=.venv-$version
-    stamp=$venv/.installed
-    if [[ ! -e $stamp || pyproject.toml -nt $stamp || constraints.txt -nt $stamp ]]; then
-        rm -rf "$venv"
-        "$python" -m venv "$venv"
-        "$venv/bin/python" -m pip install -q -c constraints.txt -e '.[cli,env,multi,openai,report,test]'
-        touch "$stamp"
-    fi
+    scripts/make_venv.sh "$venv" "$python" constraints.txt test
     echo "golden transcripts under $("$venv/bin/python" --version)"
-    "$venv/bin/python" -m pytest -q -p no:cacheprovider -m golden tests
+    "$venv/bin/python" -m pytest -q -p no:cacheprovider -m golden "${golden[@]}"
     checked+=("$version")
 done
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from logtriage import (
+    DEFAULT,
     SEVEN_SERVICES,
     TASKS,
     Action,
@@ -27,11 +28,15 @@ from logtriage import (
     random_topology,
     transition,
 )
+from logtriage.grading import Discount
 from logtriage.incident import STRICT, ClosingRules, Fault
 from logtriage.policies import PolicyFactory
-from logtriage.telemetry import Alert, Change, Effects, LogLine, Reading, Signal
+from logtriage.tasks import DRAWN_TASKS
+from logtriage.telemetry import Alert, Change, Effects, Gauge, LogLine, Reading, Signal, Trace
 
-V1_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if not task.original)
+V1_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.version == 1)
+#: The benchmark's tasks: the second world at the fog that their ids do not name.
+V2_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRAWN_TASKS)
 V0_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.original)
 
 # The right answers of `real_incident`.
@@ -43,6 +48,12 @@ WRONG_PAGE = Escalate("sre-team")
 FIX = Remediate(Remedy.KILL_QUERY, "user-db")
 WRONG_REMEDY = Remediate(Remedy.SCALE, "auth-service")
 WAIT = RequestMoreLogs(None)
+
+
+#: The default rubric with a discount that always applies.
+HALVED = attrs.evolve(
+    DEFAULT, discounts=(Discount("halved", lambda _: (0.5, "whatever was done")),)
+)
 
 
 @attrs.frozen
@@ -80,6 +91,22 @@ class StillTelemetry:
         tick: int,  # noqa: ARG002
         effects: Effects,  # noqa: ARG002
     ) -> tuple[tuple[Signal, ...], ...]:
+        return ()
+
+    def metrics(
+        self,
+        service: int,  # noqa: ARG002
+        tick: int,  # noqa: ARG002
+        effects: Effects,  # noqa: ARG002
+    ) -> tuple[Gauge, ...]:
+        return ()
+
+    def traces(
+        self,
+        service: int,  # noqa: ARG002
+        tick: int,  # noqa: ARG002
+        effects: Effects,  # noqa: ARG002
+    ) -> tuple[Trace, ...]:
         return ()
 
 

@@ -6,6 +6,7 @@ from typing import get_args
 import pytest
 
 from logtriage import (
+    FIVE_TEAMS,
     SEVEN_SERVICES,
     Action,
     ClassifySeverity,
@@ -17,7 +18,9 @@ from logtriage import (
     Remediate,
     Remedy,
     Report,
+    RequestMetrics,
     RequestMoreLogs,
+    RequestTraces,
     Resolve,
     Severity,
     UnknownName,
@@ -39,7 +42,7 @@ from logtriage.actions import (
 def test_the_canonical_order_of_the_default_topology() -> None:
     names, teams = SEVEN_SERVICES.names, SEVEN_SERVICES.teams
     actions = all_actions(SEVEN_SERVICES)
-    assert len(actions) == 59
+    assert len(actions) == 73
     assert actions[:3] == tuple(ClassifySeverity(one) for one in ("P1", "P2", "P3"))
     assert actions[3:10] == tuple(IdentifyRootCause(name) for name in names)
     assert actions[10:14] == tuple(Escalate(team) for team in teams)
@@ -50,13 +53,20 @@ def test_the_canonical_order_of_the_default_topology() -> None:
     )
     assert actions[49] == RequestMoreLogs(None)
     assert actions[50:57] == tuple(RequestMoreLogs(name) for name in names)
-    assert actions[57:] == (Resolve(), Ignore())
+    assert actions[57:64] == tuple(RequestMetrics(name) for name in names)
+    assert actions[64:71] == tuple(RequestTraces(name) for name in names)
+    assert actions[71:] == (Resolve(), Ignore())
+
+
+def test_the_tasks_with_five_teams_have_one_more() -> None:
+    assert len(all_actions(FIVE_TEAMS)) == 74
+    assert action_id(Escalate("platform-team"), FIVE_TEAMS) == 13
 
 
 @pytest.mark.parametrize("size", [5, 60])
 def test_the_count_follows_the_topology(size: int) -> None:
     graph = random_topology(1, size)
-    assert len(all_actions(graph)) == 3 + size + 4 + 5 * size + (1 + size) + 2
+    assert len(all_actions(graph)) == 3 + size + 4 + 5 * size + (1 + 3 * size) + 2
 
 
 def test_integers_are_positions_and_confidence_makes_no_difference() -> None:
@@ -70,6 +80,8 @@ def test_integers_are_positions_and_confidence_makes_no_difference() -> None:
     [
         (IdentifyRootCause("pay-db"), "unknown service 'pay-db'; known: api-gateway"),
         (RequestMoreLogs("pay-db"), "unknown service 'pay-db'"),
+        (RequestMetrics("pay-db"), "unknown service 'pay-db'"),
+        (RequestTraces("pay-db"), "unknown service 'pay-db'"),
         (Remediate(Remedy.SCALE, "pay-db"), "unknown service 'pay-db'"),
         (Escalate("x-team"), "unknown team 'x-team'; known: sre-team, backend-team"),
     ],
@@ -126,6 +138,8 @@ def test_names_and_values() -> None:
             "user-db",
             "request_more_logs user-db",
         ),
+        RequestMetrics("user-db"): ("request_metrics", "user-db", "request_metrics user-db"),
+        RequestTraces("user-db"): ("request_traces", "user-db", "request_traces user-db"),
         Resolve(): ("resolve", None, "resolve"),
         Ignore(): ("ignore", None, "ignore"),
         Malformed("text", "why"): ("malformed", None, "malformed (why)"),

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from logtriage.actions import Resolve
 from logtriage.cli.tables import share
+from logtriage.policies import ConstantPolicy
 from logtriage.recorded import dump_bundle, load_records, shipped_incidents
 from logtriage.tasks import TASKS
 from tests.recorded.layout import BETA, ID, append, write_layout
@@ -121,6 +123,25 @@ def test_interrupted_run_says_how_to_resume_and_resumes(tmp_path: Path) -> None:
     assert "resuming: 1 of 2 episodes are there already" in result.stderr
     (row,) = lines(result)
     assert (row["episodes"], row["ignored"]) == (2, 0.5)
+
+
+def test_episodes_that_broke_off_are_offered_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def human(_: object) -> ConstantPolicy:
+        if gone:
+            raise ConnectionError("gone\n\x1b[2Jall is well")
+        return ConstantPolicy((Resolve(),))
+
+    gone = ["yes"]
+    monkeypatch.setattr("logtriage.cli.evaluating._human", human)
+    common = ["eval", "human", "--task", V1[0], "--episodes", 2, "--out", tmp_path / "run"]
+    result = logtriage(*common)
+    assert result.exit_code == 1
+    assert "2 episodes broke off; --retry-unscored plays them again" in result.stderr
+    gone.clear()
+    (row,) = lines(logtriage(*common, "--retry-unscored", "--json"))
+    assert row["unscored"] == 0
 
 
 def test_unscored_episodes_exit_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from logtriage import make_incident
+from logtriage import DEFAULT, make_incident
 from logtriage.codec import decode_transcript
-from logtriage.grading import grade_to_json, grade_transcript
+from logtriage.grading import RUBRICS, grade_to_json, grade_transcript
+from tests.builders import HALVED
 from tests.test_cli import BUFFERED, INCIDENT, command, lines, logtriage
 
 RESOLVE = {"action_type": "resolve"}
@@ -39,7 +40,8 @@ def test_grade_on_the_wire_has_everything_that_it_is_made_of(tmp_path: Path) -> 
     (graded,) = lines(logtriage("grade", write(tmp_path / "runs.jsonl", text), "--json"))
     assert list(graded) == [
         "incident", "task", "rubric", "rubric_digest", "status", "score", "criteria", "gate",
-        "gate_reason", "closing", "ticks", "unplayed", "cause", "agent", "fault_kind", "digest",
+        "gate_reason", "closing", "ticks", "unplayed", "cause", "agent", "fault_kind",
+        "discounts", "digest",
     ]  # fmt: skip
     assert graded["status"] == "scored"
     assert (graded["gate"], graded["score"], graded["closing"]) == (
@@ -115,6 +117,13 @@ def test_output_for_people_has_criteria_and_gates(tmp_path: Path) -> None:
     (text,) = result.stdout.splitlines()
     assert text.startswith("0.000  single_crash-v1/test/0  me  severity 0.00")
     assert text.endswith("ignored_incident: a real fault was ignored")
+
+
+def test_output_for_people_has_discounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RUBRICS, DEFAULT.id, HALVED)
+    result = logtriage("grade", write(tmp_path / "runs.jsonl", line("single_crash-v1/test/0")))
+    (text,) = result.stdout.splitlines()
+    assert text.endswith("  halved x 0.500")
 
 
 def test_another_rubric(tmp_path: Path) -> None:

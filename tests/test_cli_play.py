@@ -21,10 +21,11 @@ from logtriage.actions import (
 )
 from logtriage.cli.human import WORDS, read_action
 from logtriage.generator import make_incident
-from logtriage.grading import grade_actions
+from logtriage.grading import DEFAULT, RUBRICS, grade_actions
 from logtriage.policies import perfect_actions
 from logtriage.rendering import system_prompt
 from logtriage.topology import SEVEN_SERVICES
+from tests.builders import HALVED
 from tests.test_cli import INCIDENT, lines, logtriage
 
 RIGHT = perfect_actions(make_incident(INCIDENT))
@@ -102,6 +103,13 @@ def test_right_answers_through_a_pipe_earn_full_marks_and_a_debrief() -> None:
     debrief = result.stdout.partition("TRUTH")[2]
     assert f"{TRUTH.fault.kind} on {TRUTH.fault.service}" in debrief
     assert TRUTH.fault.kind not in result.stdout.partition("> ")[0]
+
+
+def test_a_discount_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RUBRICS, DEFAULT.id, HALVED)
+    result = logtriage("play", INCIDENT, stdin="\n".join(map(typed, RIGHT)) + "\n")
+    assert "0.500  by rubric logtriage/1" in result.stdout
+    assert "halved leaves 0.500 of it: whatever was done" in result.stdout
 
 
 def test_gate_is_explained() -> None:

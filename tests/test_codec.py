@@ -6,6 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from logtriage import (
@@ -227,6 +228,12 @@ def test_a_benign_truth_on_the_wire() -> None:
     assert data["fault"] is None
     assert data["severity"] == "P3"
     assert data["root_causes"] == data["teams"] == data["remedies"] == []
+
+
+def test_the_price_of_silence_stands_with_the_truth_where_there_is_one() -> None:
+    assert not {"par", "price_of_silence"} & truth_to_json(real_incident()).keys()
+    data = truth_to_json(attrs.evolve(real_incident(), par=7, price_of_silence=0.6))
+    assert (data["par"], data["price_of_silence"]) == (7, 0.6)
 
 
 def test_a_truth_without_a_severity() -> None:

@@ -13,7 +13,16 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage import emission, generator, parsing, propagation, registry, roles, scenario_ranges
+from logtriage import (
+    emission,
+    generator,
+    parsing,
+    propagation,
+    registry,
+    replies,
+    roles,
+    scenario_ranges,
+)
 from logtriage.actions import KEPT_TEXT, MAX_REPORT, TEAM_ACTION_TYPES
 from logtriage.codec import role_split_from_json
 from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json
@@ -32,6 +41,7 @@ PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 #: runs those). Read, but not run.
 NEEDY = (
     "cli.md",
+    "harnesses.md",
     "inspect.md",
     "recorded.md",
     "report.md",
@@ -225,7 +235,7 @@ SENTENCES = (
     ),
     ("docs/grading.md", f"is `root_cause`, weight {RECORDED.criteria[0].weight:.2f}"),
     ("docs/transcripts.md", f"its first {KEPT_TEXT} characters"),
-    ("docs/transcripts.md", f"more than {parsing.MAX_TEXT:,} characters"),
+    ("docs/transcripts.md", f"more than {replies.MAX_TEXT:,} characters"),
     ("docs/transcripts.md", f"more than {parsing.MAX_OBJECTS:,} opening braces"),
     ("docs/multi.md", f"may write up to {MAX_REPORT} characters"),
     ("docs/multi.md", f"Views: {', '.join(f'`{view}`' for view in roles.VIEWS)}."),

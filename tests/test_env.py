@@ -14,7 +14,7 @@ from logtriage import DEFAULT, SEVEN_SERVICES, TASKS, EpisodeOver, random_topolo
 from logtriage.actions import Escalate, Resolve, action_id
 from logtriage.errors import InvalidInput, MissingExtra, UnknownName
 from logtriage.generator import draw_incident
-from logtriage.tasks import MAX_INDEX, IncidentId, get_task
+from logtriage.tasks import FIRST_WORLD, MAX_INDEX, IncidentId, get_task
 from logtriage.vector import layout_of
 
 if find_spec("gymnasium") is None:
@@ -41,7 +41,7 @@ def play(envs: TriageVectorEnv, steps: int, **reset: Any) -> list[tuple[Any, ...
     returned: list[tuple[Any, ...]] = [(observations, *infos.values())]
     rng = np.random.default_rng(0)
     for _ in range(steps):
-        *arrays, infos = envs.step(rng.integers(0, 59, envs.num_envs))
+        *arrays, infos = envs.step(rng.integers(0, 73, envs.num_envs))
         returned.append((*arrays, *infos.values()))
     return returned
 
@@ -118,8 +118,8 @@ def test_wrappers_of_gymnasium_fit(mode: str) -> None:
 def test_spaces() -> None:
     env, envs = TriageEnv(TASK), TriageVectorEnv(TASK, 3)
     assert envs.single_observation_space == env.observation_space
-    assert envs.single_action_space == env.action_space == gymnasium.spaces.Discrete(59)
-    assert envs.action_space == gymnasium.spaces.MultiDiscrete([59, 59, 59])
+    assert envs.single_action_space == env.action_space == gymnasium.spaces.Discrete(73)
+    assert envs.action_space == gymnasium.spaces.MultiDiscrete([73, 73, 73])
     assert envs.observation_space.dtype == env.observation_space.dtype == np.float32
     assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     assert envs.observation_space.shape == (3, layout_of(SEVEN_SERVICES).size)
@@ -286,6 +286,18 @@ def test_the_fixed_incidents_of_the_original_can_be_played_one_at_a_time() -> No
         TriageVectorEnv("single_crash-v0")
 
 
+def test_the_second_world_is_refused_in_words() -> None:
+    for make in (TriageEnv, TriageVectorEnv):
+        with pytest.raises(InvalidInput, match="task 'cascading_failure-v2' is of the second"):
+            make("cascading_failure-v2")
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v2' has a top"):
+        TriageEnv("fleet_outage-v2")
+
+
+def test_the_registered_ids_are_those_of_the_first_world() -> None:
+    assert sorted(ENV_IDS.values()) == sorted(FIRST_WORLD)
+
+
 # -- which incidents -----------------------------------------------------------------
 
 
@@ -396,8 +408,8 @@ def test_other_misuse() -> None:
         TriageEnv(TASK, render_mode="human")
     env.reset()
     envs.reset()
-    with pytest.raises(InvalidInput, match=r"action 59: expected an integer in \[0, 59\)"):
-        env.step(59)
+    with pytest.raises(InvalidInput, match=r"action 73: expected an integer in \[0, 73\)"):
+        env.step(73)
     with pytest.raises(InvalidInput, match="actions must be 2 integers"):
         envs.step(np.zeros(3, int))
     env.step(RESOLVE)
@@ -411,7 +423,7 @@ def test_refused_actions_use_up_no_incident() -> None:
     for one in (wrong, right):
         one.reset(seed=3)
     for _ in range(30):
-        actions = rng.integers(0, 59, 2)
+        actions = rng.integers(0, 73, 2)
         with pytest.raises(InvalidInput, match="must lie in"):
-            wrong.step(np.array([0, 59]))
+            wrong.step(np.array([0, 73]))
         assert np.array_equal(wrong.step(actions)[0], right.step(actions)[0])

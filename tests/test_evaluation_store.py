@@ -1,4 +1,5 @@
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -6,11 +7,23 @@ import attrs
 import pytest
 
 from logtriage.errors import BundleError, InvalidInput, RubricError, TranscriptError, UnknownName
-from logtriage.evaluation import Incidents, RunSpec, evaluate, load_run, plan
-from logtriage.evaluation.store import slug
+from logtriage.evaluation import (
+    Incidents,
+    RunSpec,
+    evaluate,
+    load_run,
+    plan,
+    record_episode,
+)
+from logtriage.evaluation.cells import slug
 from logtriage.generator import make_incident
 from logtriage.grading import DEFAULT, grade_transcript
+from logtriage.incident import Incident
+from logtriage.policies import ChatPolicies, ExpertPolicy, FirstErrorPolicy, Policy, PolicyFactory
 from logtriage.recorded import load_records, shipped_incidents
+from logtriage.registry import make_team
+from logtriage.roles import TRIO
+from logtriage.transcript import Transcript
 from tests.test_evaluation_runner import contents
 
 SPEC = RunSpec(["expert", "random:7"], ["single_crash-v1", "cascading_failure-v1"], episodes=3)
@@ -205,6 +218,218 @@ def test_run_graded_by_what_the_rubric_was_is_refused(run: Path) -> None:
         load_run(run)
 
 
+# -- what is mended, and what is not ------------------------------------------------
+
+
+@pytest.mark.parametrize("torn", [b"{", b'{"schema": "logtri', b'{"ranking": ["a"'])
+def test_torn_line_is_played_again(run: Path, torn: bytes) -> None:
+    whole = contents(run)
+    lines = (run / FIRST).read_bytes().splitlines(keepends=True)
+    (run / FIRST).write_bytes(lines[0] + torn)
+    evaluate(SPEC, run)
+    assert contents(run) == whole
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"the only copy of my notes",
+        b"\x00" * 4096,
+        b"{1: 2}",
+    ],
+)
+@pytest.mark.parametrize("kept", [0, 1])
+def test_what_is_no_torn_line_is_never_cut_off(run: Path, content: bytes, kept: int) -> None:
+    lines = (run / FIRST).read_bytes().splitlines(keepends=True)[:kept]
+    (run / FIRST).write_bytes(b"".join(lines) + content)
+    with pytest.raises(TranscriptError, match=rf"jsonl:{kept + 1}: not the torn line"):
+        evaluate(SPEC, run)
+    assert (run / FIRST).read_bytes() == b"".join(lines) + content
+
+
+def test_nothing_is_cut_off_below_a_line_that_the_run_did_not_write(run: Path) -> None:
+    lines = (run / FIRST).read_bytes().splitlines(keepends=True)
+    damaged = lines[1] + lines[0] + b'{"sch'
+    (run / FIRST).write_bytes(damaged)
+    with pytest.raises(TranscriptError, match="jsonl:1: incident: expected"):
+        evaluate(SPEC, run)
+    assert (run / FIRST).read_bytes() == damaged
+
+
+def test_transcripts_are_not_looked_for_behind_a_link(run: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "mine.jsonl"
+    elsewhere.write_bytes((run / FIRST).read_bytes()[:-5])
+    (run / FIRST).unlink()
+    (run / FIRST).symlink_to(elsewhere)
+    before = elsewhere.read_bytes()
+    with pytest.raises(InvalidInput, match=r"single_crash-v1\.jsonl: a link"):
+        evaluate(SPEC, run)
+    assert elsewhere.read_bytes() == before
+    evaluate(SPEC, run, fresh=True)
+    assert elsewhere.read_bytes() == before
+    assert not (run / FIRST).is_symlink()
+
+
+def test_folder_of_transcripts_that_is_a_link_is_refused(run: Path, tmp_path: Path) -> None:
+    (run / "transcripts").rename(tmp_path / "elsewhere")
+    (run / "transcripts").symlink_to(tmp_path / "elsewhere")
+    before = contents(tmp_path / "elsewhere")
+    for fresh in (False, True):
+        with pytest.raises(InvalidInput, match="transcripts: a link"):
+            evaluate(SPEC, run, fresh=fresh)
+    assert contents(tmp_path / "elsewhere") == before
+
+
+def test_line_beyond_the_limit_is_named(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("logtriage.files.MAX_LINE", 100)
+    with pytest.raises(TranscriptError, match=r"single_crash-v1\.jsonl:1: longer than"):
+        load_run(run)
+
+
+def test_fresh_leaves_transcripts_that_are_not_of_the_run(run: Path) -> None:
+    (run / "transcripts" / "mine.jsonl").write_text("{}")
+    (run / "bundle.jsonl").write_text("mine")
+    evaluate(RunSpec(["expert"], ["single_crash-v1"], episodes=1), run, fresh=True)
+    assert set(contents(run)) == {
+        "run.json",
+        "summary.json",
+        FIRST,
+        "transcripts/mine.jsonl",
+        "bundle.jsonl",
+    }
+
+
+# -- who plays, and where ------------------------------------------------------------
+
+
+def expert(_: Incident) -> Policy:
+    return ExpertPolicy()
+
+
+def first_error(_: Incident) -> Policy:
+    return FirstErrorPolicy()
+
+
+@attrs.frozen
+class Remote:
+    environment: str
+
+    def __call__(self, incident_id: str, factory: PolicyFactory, agent: str) -> Transcript:
+        return record_episode(make_incident(incident_id), factory, agent)
+
+
+MINE = RunSpec(["mine"], ["single_crash-v1"], episodes=2)
+
+
+def test_another_policy_of_the_same_name_is_noticed(tmp_path: Path) -> None:
+    evaluate(MINE, tmp_path, factories={"mine": expert})
+    evaluate(MINE, tmp_path, factories={"mine": expert})
+    before = contents(tmp_path)
+    with pytest.raises(InvalidInput, match=r"""holds another run: policy 'mine' is "\w+", asked"""):
+        evaluate(MINE, tmp_path, factories={"mine": first_error})
+    assert contents(tmp_path) == before
+
+
+def test_policy_given_in_place_of_a_registered_one_is_noticed(tmp_path: Path) -> None:
+    spec = RunSpec(["expert"], ["single_crash-v1"], episodes=2)
+    evaluate(spec, tmp_path)
+    with pytest.raises(InvalidInput, match="policy 'expert' is null, asked for"):
+        evaluate(spec, tmp_path, factories={"expert": first_error})
+    evaluate(spec, tmp_path, factories={"expert": first_error}, fresh=True)
+    with pytest.raises(InvalidInput, match=r"policy 'expert' is \"\w+\", asked for null"):
+        evaluate(spec, tmp_path)
+
+
+def test_another_model_behind_the_same_name_is_noticed(tmp_path: Path) -> None:
+    def ask(model: str) -> Any:
+        return lambda _: f'{{"action_type": "{model}"}}'
+
+    evaluate(MINE, tmp_path, factories={"mine": ChatPolicies(ask("ignore"))})
+    with pytest.raises(InvalidInput, match="policy 'mine'"):
+        evaluate(MINE, tmp_path, factories={"mine": ChatPolicies(ask("resolve"))})
+
+
+def test_another_team_of_the_same_name_is_noticed(tmp_path: Path) -> None:
+    spec = RunSpec(["mine"], ["single_crash-v1"], episodes=1, role_split="trio")
+    evaluate(spec, tmp_path, teams={"mine": make_team("expert", TRIO)})
+    with pytest.raises(InvalidInput, match="policy 'mine'"):
+        evaluate(spec, tmp_path, teams={"mine": make_team("random", TRIO)})
+
+
+def test_another_environment_is_noticed(tmp_path: Path) -> None:
+    place: Any = {"factories": {"mine": expert}}
+    evaluate(MINE, tmp_path, **place, recorder=Remote("ws://a/ws"))
+    assert load_run(tmp_path).manifest.environment == "ws://a/ws"
+    for recorder, asked in ((None, "null"), (Remote("ws://b/ws"), '"ws://b/ws"')):
+        with pytest.raises(InvalidInput, match=f'environment is "ws://a/ws", asked for {asked}'):
+            evaluate(MINE, tmp_path, **place, recorder=recorder)
+
+
+def test_run_of_before_players_were_noted_can_be_read(run: Path) -> None:
+    raw = json.loads((run / "run.json").read_text())
+    del raw["players"], raw["environment"]
+    (run / "run.json").write_text(json.dumps(raw))
+    assert load_run(run).complete
+
+
+# -- episodes that broke off ---------------------------------------------------------
+
+
+#: Incidents at which the model server is gone.
+GONE: set[str] = set()
+
+
+def weak(incident: Incident) -> Policy:
+    if incident.id in GONE:
+        raise ConnectionError("gone")
+    return ExpertPolicy()
+
+
+WEAK: Any = {"factories": {"mine": weak}}
+
+
+@pytest.fixture
+def gone() -> Iterator[set[str]]:
+    GONE.update({"single_crash-v1/test/1", "single_crash-v1/test/3"})
+    yield GONE
+    GONE.clear()
+
+
+def test_episodes_that_broke_off_are_played_again_on_request(
+    tmp_path: Path, gone: set[str]
+) -> None:
+    spec = RunSpec(["mine"], ["single_crash-v1"], episodes=5)
+    (row,) = evaluate(spec, tmp_path / "run", **WEAK)
+    assert row.unscored == 2
+    gone.remove("single_crash-v1/test/1")
+    (row,) = evaluate(spec, tmp_path / "run", **WEAK)
+    assert row.unscored == 2  # not without being told
+    seen: list[tuple[int, int]] = []
+    again: Any = {**WEAK, "retry_unscored": True, "on_progress": lambda *now: seen.append(now)}
+    (row,) = evaluate(spec, tmp_path / "run", **again)
+    assert (row.unscored, seen) == (1, [(3, 5), (4, 5), (5, 5)])
+    gone.clear()
+    (row,) = evaluate(spec, tmp_path / "run", **again)
+    assert row.unscored == 0
+    evaluate(spec, tmp_path / "never broken", **WEAK)
+    assert contents(tmp_path / "run") == contents(tmp_path / "never broken")
+
+
+def test_retry_that_is_interrupted_loses_nothing(tmp_path: Path, gone: set[str]) -> None:
+    spec = RunSpec(["mine"], ["single_crash-v1"], episodes=5)
+    evaluate(spec, tmp_path, **WEAK)
+    gone.clear()
+
+    def stop(done: int, _: int) -> None:
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(spec, tmp_path, **WEAK, retry_unscored=True, on_progress=stop)
+    found = load_run(tmp_path).transcripts["mine", "single_crash-v1"]
+    assert [one.status == "completed" for one in found] == [True, True, True, False, True]
+
+
 # -- recorded incidents -------------------------------------------------------------
 
 
@@ -223,6 +448,29 @@ def test_bundle_that_changed_makes_another_run(tmp_path: Path, bundle: Path) -> 
     bundle.write_bytes(bundle.read_bytes().splitlines(keepends=True)[0])
     with pytest.raises(InvalidInput, match="bundle is"):
         evaluate(spec, tmp_path / "run", bundle=bundle)
+
+
+def test_fresh_run_of_the_copy_in_its_own_directory(tmp_path: Path, bundle: Path) -> None:
+    spec = RunSpec(["expert"], ["recorded"])
+    evaluate(spec, tmp_path / "run", bundle=bundle)
+    copy = tmp_path / "run" / "bundle.jsonl"
+    (row,) = evaluate(spec, tmp_path / "run", bundle=copy, fresh=True)
+    assert row.episodes == 2
+    assert copy.read_bytes() == bundle.read_bytes()
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_bundle_that_is_not_of_the_run_is_not_overwritten(
+    tmp_path: Path, bundle: Path, fresh: bool
+) -> None:
+    run = tmp_path / "run"
+    if fresh:
+        evaluate(RunSpec(["expert"], ["single_crash-v1"], episodes=1), run)
+    run.mkdir(exist_ok=True)
+    (run / "bundle.jsonl").write_text("mine")
+    with pytest.raises(InvalidInput, match=r"bundle\.jsonl"):
+        evaluate(RunSpec(["expert"], ["recorded"]), run, bundle=bundle, fresh=fresh)
+    assert (run / "bundle.jsonl").read_text() == "mine"
 
 
 def test_copy_of_the_bundle_must_be_the_one_that_was_played(tmp_path: Path, bundle: Path) -> None:

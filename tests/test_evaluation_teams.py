@@ -77,7 +77,7 @@ def test_a_role_that_raises_is_named_and_its_episode_unscored() -> None:
     broken = team(Saying(Wait()), Waiting(OSError("gone")), Saying(Wait()))
     transcript = record_joint_episode(INCIDENT, lambda _: broken, "mine", TRIO)
     assert transcript.status == "policy failed in tick 2: escalation: OSError: gone"
-    assert [one["tick"] for one in transcript.actions] == [0, 0, 0]
+    assert transcript.ticks == (0, 0, 0)
     assert transcript.extra["roles"] == ["triage", "escalation", "remediation"]
     graded = grade_transcript(transcript)
     assert graded.score is None
@@ -315,8 +315,8 @@ def test_the_timeline_has_a_step_a_tick_and_its_rewards_add_up(run_dir: Path) ->
             assert len(steps) == episode.grade.ticks
 
 
-def test_a_tick_that_is_null_is_none_at_all(tmp_path: Path) -> None:
-    """As a table of transcripts may pad it; then each action has a tick of its own."""
+def test_a_tick_inside_an_action_is_no_tick(tmp_path: Path) -> None:
+    """A model may write one into its action; then each action has a tick of its own still."""
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
     from logtriage.report.run import read_run
@@ -325,8 +325,8 @@ def test_a_tick_that_is_null_is_none_at_all(tmp_path: Path) -> None:
     evaluate(RunSpec(["expert"], TASKS[:1], episodes=1), tmp_path)
     path = tmp_path / "transcripts" / "expert--single_crash-v1.jsonl"
     record = json.loads(path.read_text())
-    padded = [{**wire, "tick": None} for wire in record["actions"]]
-    path.write_text(json.dumps({**record, "actions": padded}) + "\n")
+    padded = [{**wire, "tick": 0} for wire in record["actions"]]
+    path.write_text(json.dumps({**record, "actions": padded, "ticks": None}) + "\n")
     (episode,) = read_run(tmp_path).episodes
     steps = steps_of(episode)
     assert list(actions_of(episode)) == [act.action for step in steps for act in step.acts]

@@ -41,3 +41,10 @@ def test_an_everyday_line_is_no_evidence(message: str) -> None:
     line = LogLine(0, "auth-service", "INFO", message)
     assert named_cause(line) is None
     assert complaint(line, SEVEN_SERVICES) is None
+
+
+def test_a_long_run_of_dots_and_dashes_is_read_once() -> None:
+    """From each of its places it would be 10^12 steps: hours, where once is milliseconds."""
+    for run in ("-." * 500_000, "." * 1_000_000):
+        line = LogLine(0, "auth-service", "ERROR", f"call to {run} and user-db. timed out")
+        assert complaint(line, SEVEN_SERVICES) == ("auth-service", "user-db")

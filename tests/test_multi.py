@@ -16,6 +16,7 @@ import pytest
 
 from logtriage import (
     DEFAULT,
+    FIVE_TEAMS,
     SEVEN_SERVICES,
     Action,
     EpisodeOver,
@@ -23,18 +24,26 @@ from logtriage import (
     Malformed,
     MissingExtra,
     Report,
+    RequestMetrics,
+    RequestTraces,
     Resolve,
     Role,
     RoleSplit,
     UnknownName,
     Wait,
     get_task,
+    initial_state,
     make_incident,
+    observe,
     random_topology,
+    render_action,
+    render_observation,
     system_prompt,
+    transition_jointly,
 )
 from logtriage.actions import ACTION_TYPES, ClassifySeverity, Escalate, Severity
 from logtriage.grading.batch import CLOSINGS
+from logtriage.observation import slice_for
 from logtriage.roles import ROLE_SPLITS, TRIO, VIEWS, role_actions
 from logtriage.tasks import MAX_INDEX
 from logtriage.vector import BatchedTeam, role_layout_of, team_layout_of
@@ -491,6 +500,55 @@ def test_the_fixed_incidents_of_the_original_can_be_played() -> None:
         env = triage_team_v1.parallel_env(task.id, credit="counterfactual")
         for seen, *_ in play(env, seed=0):
             assert all(seen[agent] in env.observation_space(agent) for agent in AGENTS)
+
+
+def test_a_task_of_the_second_world_is_played_by_text() -> None:
+    env = triage_team_v1.parallel_env("cascading_failure-v2", observations="text")
+    assert env.topology is FIVE_TEAMS
+    screens, infos = env.reset(options={"id": 0})
+    assert all(screens[agent] in env.observation_space(agent) for agent in AGENTS)
+    asks = {"triage_0": RequestTraces("user-db"), "remediation_0": RequestMetrics("user-db")}
+    acts = {agent: render_action(asks.get(agent, Wait())) for agent in AGENTS}
+    told, rewards, *_, infos = env.step(acts)
+    assert infos["triage_0"]["tick"] == 1
+    assert rewards == dict.fromkeys(AGENTS, 0.0)
+    whole = observe(
+        transition_jointly(
+            initial_state(make_incident("cascading_failure-v2/train/0")),
+            [asks["triage_0"], Wait(), asks["remediation_0"]],
+        )
+    )
+    assert whole.traces
+    assert whole.metrics
+    for agent, role in zip(AGENTS, TRIO.roles, strict=True):
+        assert told[agent] == render_observation(slice_for(whole, role))
+    assert not hasattr(env, "state_space")
+    with pytest.raises(InvalidInput, match="numeric observations play the first"):
+        env.state()
+
+
+def test_a_task_of_the_second_world_is_played_in_turns_by_text() -> None:
+    turns = triage_team_v1.env("single_crash-v2", observations="text")
+    turns.reset(seed=3)
+    for agent in turns.agent_iter():
+        *_, terminated, truncated, _ = turns.last()
+        turns.step(None if terminated or truncated else turns.action_space(agent).sample())
+    assert turns.agents == []
+    api_test(triage_team_v1.env("single_crash-v2", observations="text"), num_cycles=20)
+
+
+@pytest.mark.parametrize("observations", ["dict", "flat"])
+def test_numbers_of_the_second_world_are_refused_in_words(observations: str) -> None:
+    with pytest.raises(InvalidInput, match="numeric observations play the first; choose one of"):
+        triage_team_v1.parallel_env("single_crash-v2", observations=observations)
+
+
+def test_services_that_differ_from_incident_to_incident_need_one_topology() -> None:
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v2' has a top"):
+        triage_team_v1.parallel_env("fleet_outage-v2", observations="text")
+    own = random_topology(2, 20, FIVE_TEAMS.teams)
+    env = triage_team_v1.parallel_env("fleet_outage-v2", topology=own, observations="text")
+    assert own.names[0] in env.reset(seed=1)[0]["triage_0"]
 
 
 # -- which incidents -----------------------------------------------------------------

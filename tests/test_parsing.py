@@ -23,16 +23,17 @@ from logtriage import (
     Severity,
     all_actions,
     parse_action,
+    parsing,
     render_action,
 )
 from logtriage.actions import KEPT_TEXT
 from logtriage.parsing import (
     MAX_OBJECTS,
-    MAX_TEXT,
     action_from_wire,
     action_to_wire,
     parse_plan,
 )
+from logtriage.replies import MAX_TEXT
 
 KILL = Remediate(Remedy.KILL_QUERY, "user-db")
 KILL_JSON = '{"action_type": "remediate", "value": "kill-query:user-db"}'
@@ -181,7 +182,8 @@ def test_the_same_cause_with_another_confidence_is_another_action() -> None:
         (
             {"action_type": "reboot"},
             "unknown action_type 'reboot'; one of: classify_severity, identify_root_cause, "
-            "escalate, remediate, request_more_logs, resolve, ignore",
+            "escalate, remediate, request_more_logs, request_metrics, request_traces, resolve, "
+            "ignore",
         ),
         ({"action_type": "Resolve"}, "unknown action_type 'Resolve'; one of: classify_severity"),
         ({"action_type": None}, "unknown action_type None; one of: classify_severity"),
@@ -411,6 +413,51 @@ def test_text_made_to_be_read_again_and_again_takes_bounded_time(text: str) -> N
     action, seconds = timed(text)
     assert isinstance(action, Malformed)
     assert seconds < 0.5
+
+
+class Counting:
+    """A decoder that counts its failures, and the characters that each of them read."""
+
+    def __init__(self) -> None:
+        self.work = 0
+
+    def raw_decode(self, text: str, position: int = 0) -> tuple[object, int]:
+        try:
+            return json.JSONDecoder().raw_decode(text, position)
+        except json.JSONDecodeError as error:
+            end = len(text) if error.msg.startswith("Unterminated") else error.pos
+            self.work += 100 + end - position
+            raise
+
+
+@pytest.mark.parametrize("length", [3_000, 30_000, 190_000])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        '{"a":1,',
+        '{"a":{"b":1},',
+        '{"',
+        '{"x',
+        '{"aaaaaaaaaaaaaaaaaa":{"bbbbbbbbbbbbbbbbbbbb":1,',
+        '{"action_type":"resolve",',
+        "{ ",
+    ],
+)
+@pytest.mark.parametrize("tail", ["", '"no end to this string ' + "x" * 2_000])
+def test_reading_takes_work_in_proportion_to_the_length(
+    monkeypatch: pytest.MonkeyPatch, piece: str, tail: str, length: int
+) -> None:
+    decoder = Counting()
+    monkeypatch.setattr(parsing, "_DECODER", decoder)
+    text = piece * (min(length // len(piece), 900)) + tail
+    text += "y" * (length - len(text))
+    assert isinstance(parsed(text), Malformed)
+    assert decoder.work <= parsing.WASTE + (parsing.WASTE_RATE + 1) * len(text) + 1_000
+
+
+def test_an_action_inside_broken_objects_is_found() -> None:
+    assert parsed('{"plan": [{"step": ' + KILL_JSON + ", oops") == KILL
+    assert parsed('{"a": {"b": {"c": ' + KILL_JSON) == KILL
 
 
 def test_too_long_a_reply_is_not_read() -> None:

@@ -18,6 +18,7 @@ import pytest
 import logtriage as lt
 from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.evaluation import RunSpec, evaluate
+from logtriage.grading import RUBRICS
 from logtriage.report import write_report
 
 pytest.importorskip("jinja2")
@@ -30,7 +31,8 @@ from logtriage.report.figures import cells_of
 from logtriage.report.run import Episode, Run, read_run
 from logtriage.report.selection import in_full, listed
 from logtriage.report.text import clean, clip, labels, number, percent, signed
-from logtriage.report.timeline import steps_of
+from logtriage.report.timeline import steps_of, truth_of
+from tests.builders import HALVED
 
 HOSTILE = (
     "</pre></details><script>alert(1)</script>"
@@ -250,6 +252,29 @@ def test_points_and_losses_add_up_to_the_grade(run: Run) -> None:
             assert cell.lost + cell.mean <= 1.0 + 1e-9
         if cell.faults:
             assert sum(cell.places.values()) == pytest.approx(1.0)
+
+
+def test_what_discounts_took_is_shown_beside_what_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(RUBRICS, lt.DEFAULT.id, HALVED)
+    evaluate(RunSpec(["oracle"], [TASKS[0]], episodes=2), tmp_path / "run")
+    (cell,) = cells_of(read_run(tmp_path / "run"))
+    assert cell.mean == 0.5
+    assert sum(cell.points.values()) == pytest.approx(0.5)
+    assert cell.lost == pytest.approx(0.5)
+    assert cell.gated == 0.0
+    write_report(tmp_path / "run", tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert text.count("Discount <b>halved</b>: whatever was done. It leaves 0.500") == 2
+
+
+def test_the_truth_names_the_price_of_silence(run: Run) -> None:
+    episode = next(one for one in run.episodes if one.grade.score is not None)
+    assert "price of silence" not in truth_of(episode)
+    priced = attrs.evolve(episode.incident, par=6, price_of_silence=0.4)
+    told = truth_of(attrs.evolve(episode, incident=priced))
+    assert (told["par"], told["price of silence"]) == ("6 ticks", "0.4")
 
 
 def test_an_unfinished_run_has_a_page_that_says_so(tmp_path: Path) -> None:

@@ -26,18 +26,19 @@ ALL = Role("all", VIEWS, ACTION_TYPES)
 
 
 def test_the_default_split_is_the_one_of_the_design() -> None:
-    assert TRIAGE.views == {"alerts", "slo", "window", "inspection"}
+    assert TRIAGE.views == {"alerts", "slo", "window", "inspection", "traces"}
     assert TRIAGE.may == {
         "classify_severity",
         "identify_root_cause",
         "request_more_logs",
+        "request_traces",
         "report",
         "wait",
     }
-    assert ESCALATION.views == {"directory", "changes", "declarations", "reports"}
+    assert ESCALATION.views == {"directory", "changes", "notes", "declarations", "reports"}
     assert ESCALATION.may == {"escalate", "wait"}
-    assert REMEDIATION.views == {"health", "effects", "declarations", "reports"}
-    assert REMEDIATION.may == {"remediate", "resolve", "ignore", "wait"}
+    assert REMEDIATION.views == {"health", "metrics", "effects", "declarations", "reports"}
+    assert REMEDIATION.may == {"remediate", "request_metrics", "resolve", "ignore", "wait"}
     assert TRIO.roles == (TRIAGE, ESCALATION, REMEDIATION)
 
 

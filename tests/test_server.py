@@ -1,6 +1,8 @@
 """The parts of the server that need no framework; the rest is tests/adapters/openenv."""
 
+import asyncio
 import json
+import logging
 import subprocess
 import sys
 from typing import Any
@@ -10,15 +12,26 @@ import pytest
 
 import logtriage as lt
 from logtriage.errors import EpisodeOver, InvalidInput, UnknownName
-from logtriage.grading import grade
+from logtriage.grading import grade, grade_to_json
 from logtriage.observation import observe
 from logtriage.registry import make_policy
+from logtriage.server import logs, pace
 from logtriage.server.catalogue import MAX_LISTED, Catalogue
-from logtriage.server.episode import Episode, Gate, ShuttingDown, grade_listed, public_grade
-from logtriage.server.guard import Bucket
+from logtriage.server.doors import Doors
+from logtriage.server.episode import Episode, Gate, ShuttingDown, StillPlayed, grade_listed
 from logtriage.server.messages import MAX_DEPTH, TooLarge, read_object
 from logtriage.server.original_form import original_observation
-from logtriage.server.sessions import NoCapacity, Sessions
+from logtriage.server.origins import refusal_of
+from logtriage.server.pace import Bucket, Lane
+from logtriage.server.public import (
+    CLOSED_GRADE,
+    CRITERION,
+    DISCOUNT,
+    OPEN_GRADE,
+    listed_grade,
+    public_grade,
+)
+from logtriage.server.sessions import UNTOUCHED_SECONDS, NoCapacity, Sessions
 from logtriage.server.settings import Settings, is_loopback
 from logtriage.server.wire import Served, observation_of, served_of, view_of
 from logtriage.tasks import MAX_INDEX, TASKS
@@ -75,13 +88,26 @@ def test_while_open_a_grade_is_its_score_alone() -> None:
                 lt.initial_state(lt.make_incident(incident)), lt.ClassifySeverity("P1")
             )
             shown = public_grade(state)
-            assert (shown.score, shown.criteria, shown.gate_reason) == (
-                grade(state).score,
-                (),
-                None,
-            )
+            assert shown.keys() == set(OPEN_GRADE)
+            assert shown["score"] == grade(state).score
     closed = lt.transition(state, lt.Resolve())
-    assert public_grade(closed) == grade(closed)
+    whole = grade_to_json(grade(closed))
+    assert public_grade(closed) == listed_grade(whole, is_closed=True)
+    # A field that is new in the grade is looked at here before it leaves the server.
+    assert whole.keys() == set(CLOSED_GRADE)
+    assert whole["criteria"][0].keys() == set(CRITERION)
+
+
+def test_while_open_a_grade_shows_no_discounts() -> None:
+    incident = lt.make_incident("cascading_failure-v2/test/0")
+    assert not incident.truth.benign
+    silent = lt.transition(lt.initial_state(incident), lt.ClassifySeverity("P1"))
+    assert grade(silent).discounts
+    assert "discounts" not in public_grade(silent)
+    closed = lt.transition(silent, lt.Resolve())
+    (discount,) = public_grade(closed)["discounts"]
+    assert discount.keys() == set(DISCOUNT)
+    assert discount["name"] == "unescalated"
 
 
 def test_a_gate_counts_open_episodes_and_lets_none_begin_while_draining() -> None:
@@ -110,8 +136,108 @@ def test_an_episode_that_is_forgotten_runs_no_more() -> None:
 
 
 def test_a_listed_grade_counts_what_was_never_played() -> None:
-    told = grade_listed(INCIDENT, [{"action_type": "resolve"}, {"action_type": "ignore"}])
+    actions = [{"action_type": "resolve"}, {"action_type": "ignore"}]
+    gate = Gate()
+    told = grade_listed(INCIDENT, actions, gate)
     assert (told["closing"], told["unplayed"]) == ("resolved", 1)
+
+
+def test_a_list_is_not_graded_while_a_session_plays_the_incident() -> None:
+    gate = Gate()
+    one, other = Episode(INCIDENT, gate), Episode(INCIDENT, gate)
+    one.step(lt.Resolve())
+    with pytest.raises(StillPlayed, match=f"{INCIDENT}: a session plays this incident"):
+        grade_listed(INCIDENT, [], gate)
+    assert grade_listed("cascading_failure-v1/test/43", [], gate)["score"] == 0.0
+    other.leave()
+    assert grade_listed(INCIDENT, [], gate)["score"] == 0.0
+
+
+#: Every key of what is told of an open episode, wherever it stands. What is added here is
+#: looked at first: may an agent know it?
+TOLD = {
+    *("incident", "tick", "horizon", "screen", "closing", "prompt", "error", "grade", "view"),
+    *("alerts", "slo", "window", "inspection", "health", "severity", "root_cause", "pages"),
+    *("remedies", "last_actions", "topology", "open_loop", "changes", "directory"),
+    *("service", "name", "since", "kind", "minutes_ago", "detail", "second", "level", "message"),
+    *("error_bp", "p99_ms", "earlier_p99_ms", "action_type", "value", "confidence"),
+    *("services", "teams", "calls", "tier", "owner", "capacity_team", "security_team"),
+    "reason",
+}
+#: The same in the original's form, without names of services.
+TOLD_IN_THE_ORIGINAL_FORM = {
+    *("logs", "timestamp", "level", "service", "request_id", "message", "latency_ms"),
+    *("system_state", "name", "status", "error_rate", "latency_p99_ms", "last_updated"),
+    *("incident_id", "task_id", "step_count", "time_elapsed_seconds", "active_alerts"),
+    *("last_action_feedback", "invalid_action_error"),
+}
+
+
+def keys_of(data: Any) -> set[str]:
+    """Every key in JSON data, at any depth."""
+    if isinstance(data, dict):
+        return set(data).union(*map(keys_of, data.values()))
+    return set().union(*map(keys_of, data)) if isinstance(data, list) else set()
+
+
+@pytest.mark.parametrize("task", [task.id for task in TASKS])
+def test_what_is_told_of_an_open_episode_has_these_keys_and_no_others(task: str) -> None:
+    for incident in lt.incident_ids(task, "test", 3):
+        episode = Episode(incident, Gate())
+        topology = episode.state.incident.topology
+        told, original = set(), set()
+        actions = (
+            lt.RequestMoreLogs(None),
+            lt.ClassifySeverity(lt.Severity.P2),
+            lt.IdentifyRootCause(topology.names[0], 0.5),
+            lt.Malformed("x", "y"),
+            lt.Resolve(),
+        )
+        for action in actions:
+            told |= keys_of(json.loads(json.dumps(episode.seen(with_view=True))))
+            form = original_observation(episode.state, episode.name)
+            original |= keys_of(form) - set(topology.names)
+            assert keys_of(episode.grade()) == set(OPEN_GRADE)
+            episode.step(action)
+        assert told == TOLD
+        assert original == TOLD_IN_THE_ORIGINAL_FORM
+
+
+@pytest.mark.parametrize("task", V1)
+def test_what_is_told_of_an_open_episode_does_not_hang_on_the_truth_but_in_its_score(
+    task: str,
+) -> None:
+    """Another truth behind the same telemetry: every byte is the same."""
+    ids = lt.incident_ids(task, "test", 8)
+    truths = [lt.make_incident(one).truth for one in ids]
+    for number, incident in enumerate(ids):
+        told = set()
+        for truth in (truths[number], *truths[:3]):
+            episode = Episode(incident, Gate())
+            episode.name = "this one"
+            played = lt.initial_state(attrs.evolve(episode.state.incident, truth=truth))
+            for action in (lt.RequestMoreLogs(None), lt.IdentifyRootCause("user-db", 0.5)):
+                played = lt.transition(played, action)
+            episode.state = played
+            shown = [
+                episode.seen(with_view=True),
+                original_observation(played, episode.name),
+                {name: one for name, one in episode.grade().items() if name != "score"},
+            ]
+            told.add(json.dumps(shown))
+        assert len(told) == 1
+
+
+def test_the_id_of_an_incident_is_told_to_who_asks_for_it_alone() -> None:
+    for show_id in (False, True):
+        episode = Episode(INCIDENT, Gate(), show_id=show_id)
+        told = [episode.seen(with_view=True), original_observation(episode.state, episode.name)]
+        episode.step(lt.Resolve())
+        told.append(episode.seen(with_view=True))
+        assert told[2]["grade"]["incident"] == told[0]["incident"] == told[1]["incident_id"]
+        assert (INCIDENT in json.dumps(told)) is show_id
+    # The name is made for the episode, so that nothing can be learnt by it.
+    assert len({Episode(INCIDENT, Gate()).name for _ in range(20)}) == 20
 
 
 # -- names ---------------------------------------------------------------------------
@@ -170,6 +296,44 @@ def test_sessions_that_are_idle_make_room() -> None:
     assert gate.running == 1
 
 
+def test_sessions_that_nobody_comes_back_to_make_room_where_there_is_none() -> None:
+    now = [0.0]
+    gate = Gate()
+    sessions = Sessions(3, 900.0, lambda: now[0])
+
+    def begin() -> str:
+        now[0] += 1.0
+        return sessions.begin(lambda: Episode(INCIDENT, gate))
+
+    played, closed, left = begin(), begin(), begin()
+    sessions.episode(played)
+    sessions.episode(closed).step(lt.Resolve())
+    fourth = begin()  # in the place of the one that is over
+    assert closed not in sessions
+    with pytest.raises(NoCapacity):
+        begin()
+    now[0] += UNTOUCHED_SECONDS
+    sessions.episode(fourth)
+    fifth = begin()
+    assert left not in sessions
+    now[0] += UNTOUCHED_SECONDS
+    assert begin() not in (played, fourth)
+    assert all(one in sessions for one in (played, fourth))
+    assert fifth not in sessions
+    assert gate.running == 3
+
+
+def test_a_refused_reset_takes_nobodys_place() -> None:
+    gate = Gate()
+    sessions = Sessions(1, 900.0)
+    one = sessions.begin(lambda: Episode(INCIDENT, gate))
+    sessions.episode(one).step(lt.Resolve())
+    gate.draining = True
+    with pytest.raises(ShuttingDown):
+        sessions.begin(lambda: Episode(INCIDENT, gate))
+    assert one in sessions
+
+
 def test_a_refused_reset_leaves_the_old_episode_in_place() -> None:
     gate = Gate()
     sessions = Sessions(2, 10.0)
@@ -226,6 +390,178 @@ def test_a_bucket_gives_its_rate_and_saves_up_one_second() -> None:
     assert [bucket.take(start + 60) for _ in range(11)][-2:] == [0.0, pytest.approx(0.1)]
 
 
+def test_in_a_lane_is_one_at_a_time_first_come_first_served() -> None:
+    said: list[str] = []
+
+    async def walk(lane: Lane, name: str) -> None:
+        leave = await lane.enter()
+        said.append(f"{name} in")
+        await asyncio.sleep(0)
+        said.append(f"{name} out")
+        leave()
+        leave()  # and it is nobody else's turn that ends
+
+    async def main() -> None:
+        lane = Lane()
+        await asyncio.gather(*(walk(lane, name) for name in "abc"))
+
+    asyncio.run(main())
+    assert said == [f"{name} {what}" for name in "abc" for what in ("in", "out")]
+
+
+def test_a_fair_lane_rests_for_as_long_as_a_turn_took_while_others_go_beside_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(pace, "monotonic", lambda: now[0])
+    rests: list[float] = []
+
+    async def turn(lane: Lane, seconds: float) -> None:
+        leave = await lane.enter()
+        now[0] += seconds
+        leave()
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+
+        def soon(delay: float, what: Any) -> None:
+            rests.append(delay)
+            loop.call_soon(what)
+
+        monkeypatch.setattr(loop, "call_later", soon)
+        for fair in (False, True):
+            lane = Lane(fair=fair)
+            await turn(lane, 0.01)
+            assert rests == []  # nobody else was there
+            lane.passed()
+            await turn(lane, 0.02)
+            await turn(lane, 0.03)
+            lane.passed()
+            await turn(lane, 5.0)
+
+    asyncio.run(main())
+    assert rests == [pytest.approx(0.02), pace.LONGEST_REST]
+
+
+# -- connections ---------------------------------------------------------------------
+
+
+class Socket:
+    """What the doors need of a transport."""
+
+    def __init__(self) -> None:
+        self.aborted = self.closed = False
+
+    def abort(self) -> None:
+        self.aborted = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+
+def visit(doors: Doors, address: str, now: float) -> Any:
+    return doors.enter(Socket(), address, now)  # type: ignore[arg-type]
+
+
+def aborted(*visits: Any) -> list[bool]:
+    return [one.transport.aborted for one in visits]
+
+
+def test_whoever_waits_for_longest_makes_room_at_the_doors() -> None:
+    doors = Doors(4, 2, 10.0, 20.0)
+    first, second, other = visit(doors, "a", 0.0), visit(doors, "a", 1.0), visit(doors, "b", 0.5)
+    third = visit(doors, "a", 2.0)  # the address has two already
+    assert aborted(first, second, other, third) == [True, False, False, False]
+    second.waiting = third.waiting = None  # both have a request
+    fourth = visit(doors, "a", 3.0)
+    assert aborted(second, third, fourth) == [False, False, True]
+    fifth, sixth = visit(doors, "c", 4.0), visit(doors, "d", 5.0)  # full: of all, b waits longest
+    assert aborted(other, fifth, sixth) == [True, False, False]
+    assert len(doors) == 4
+    for one in (second, third, fifth, sixth, sixth, fourth):
+        doors.leave(one)
+    assert len(doors) == 0
+
+
+def test_an_address_that_speaks_for_many_may_have_more() -> None:
+    doors = Doors(100, 2, 10.0, 20.0, ("proxy",))
+    assert aborted(*(visit(doors, "proxy", 0.0) for _ in range(50))) == [False] * 50
+
+
+def test_connections_that_had_their_time_are_cut() -> None:
+    doors = Doors(100, 100, 10.0, 20.0)
+    half, stuck, closed, busy = (visit(doors, "a", 0.0) for _ in range(4))
+    for one in (stuck, closed, busy):
+        one.waiting = None
+    stuck.stuck = 3.0
+    closed.transport.closed = True
+    doors.sweep(5.0)
+    assert aborted(half, stuck, closed, busy) == [False] * 4
+    doors.sweep(10.0)
+    assert aborted(half, stuck, closed, busy) == [True, False, True, False]
+    doors.sweep(23.0)
+    assert aborted(stuck, busy) == [True, False]
+    doors.sweep(1e9)
+    assert aborted(busy) == [False]
+    assert len(doors) == 1
+
+
+# -- strangers -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "told"),
+    [
+        ("127.0.0.1:8000", None, None),
+        ("localhost:8000", None, None),
+        ("[::1]:8000", None, None),
+        ("LOCALHOST", None, None),
+        (None, None, None),
+        ("127.0.0.1:8000", "http://127.0.0.1:8000", None),
+        ("evil.example:8000", None, "Host"),
+        ("127.0.0.1.evil.example", None, "Host"),
+        ("[::2]:8000", None, "Host"),
+        ("", None, "Host"),
+        ("127.0.0.1:8000", "http://evil.example", "Origin"),
+        ("127.0.0.1:8000", "http://127.0.0.1:8001", "Origin"),
+        ("127.0.0.1:8000", "http://localhost:8000", "Origin"),
+        ("127.0.0.1:8000", "null", "Origin"),
+        ("127.0.0.1:8000", "", "Origin"),
+        ("evil.example", "http://evil.example", "Host"),
+    ],
+)
+def test_requests_that_another_page_makes_a_browser_send_are_known(
+    host: str | None, origin: str | None, told: str | None
+) -> None:
+    headers = [
+        (name, value.encode())
+        for name, value in ((b"host", host), (b"origin", origin))
+        if value is not None
+    ]
+    refusal = refusal_of(headers)
+    assert (refusal and refusal.partition(":")[0]) == told
+
+
+def test_the_log_has_a_few_lines_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(logs, "monotonic", lambda: now[0])
+    sparing = logs.Sparing()
+    sparing._bucket._at = 0.0
+
+    def written(count: int) -> list[str]:
+        records = [
+            logging.LogRecord("uvicorn.error", 40, "x", 1, "no %s", ("socket",), None)
+            for _ in range(count)
+        ]
+        return [one.getMessage() for one in records if sparing.filter(one)]
+
+    assert written(10_000) == ["no socket"] * logs.BURST
+    now[0] += logs.SECONDS
+    assert written(3) == [f"({10_000 - logs.BURST} records left out) no socket"]
+    now[0] += 1_000 * logs.SECONDS
+    assert len(written(10_000)) == logs.BURST
+
+
 # -- settings ------------------------------------------------------------------------
 
 
@@ -242,6 +578,10 @@ def test_a_bucket_gives_its_rate_and_saves_up_one_second() -> None:
         ({"idle_seconds": 0.0}, "idle_seconds: expected more than 0"),
         ({"drain_seconds": float("nan")}, "drain_seconds: expected at least 0"),
         ({"tasks": []}, "tasks: a server needs"),
+        ({"per_address": 0}, "per_address: expected at least 1"),
+        ({"head_seconds": 0.0}, "head_seconds: expected more than 0"),
+        ({"proxies": ["a.proxy"]}, "proxies: expected IP addresses: 'a.proxy'"),
+        ({"proxies": "10.0.0.1"}, "proxies: expected a list"),
         ({"tasks": "single_crash-v1"}, "tasks: expected a list"),
     ],
 )
@@ -265,7 +605,7 @@ def test_loopback() -> None:
 
 def test_the_original_form_shows_no_more_than_the_observation() -> None:
     state = lt.initial_state(lt.make_incident("single_crash-v0/test/1"))
-    told = original_observation(state)
+    told = original_observation(state, "this one")
     seen = observe(state)
     known = [
         name for name, one in zip(seen.topology.names, seen.health, strict=True) if one is not None
@@ -273,7 +613,7 @@ def test_the_original_form_shows_no_more_than_the_observation() -> None:
     assert list(told["system_state"]) == known
     assert 0 < len(known) < len(seen.topology)
     assert [one["message"] for one in told["logs"]] == [one.message for one in seen.window]
-    after = original_observation(lt.transition(state, lt.Malformed("x", "no sense")))
+    after = original_observation(lt.transition(state, lt.Malformed("x", "no sense")), "x")
     assert after["invalid_action_error"] == "no sense"
     assert (after["step_count"], after["time_elapsed_seconds"]) == (1, 30)
 

@@ -30,6 +30,7 @@ def test_an_initial_state_is_open_and_empty() -> None:
     assert state.actions == ()
     facts = state.facts
     assert (facts.severity, facts.root_cause, facts.confidence, facts.fixed_at) == (None,) * 4
+    assert (facts.root_cause_at, facts.paged_at, facts.unapproved_remedies) == (None, None, 0)
     assert facts.effects == Effects()
 
 
@@ -68,6 +69,7 @@ def test_facts_of_a_busy_history() -> None:
     assert facts.wrong_remedies == 2
     assert facts.wrong_pages == 0
     assert facts.effects == Effects(6, ((0, 5),))
+    assert (facts.root_cause_at, facts.paged_at, facts.unapproved_remedies) == (3, 9, 2)
 
 
 def test_a_confidence_belongs_to_the_declaration_that_stands() -> None:

@@ -4,7 +4,16 @@ import pytest
 
 from logtriage import TASKS, InvalidInput, UnknownName, get_task, incident_ids
 from logtriage.propagation import Mode
-from logtriage.tasks import MAX_INDEX, SPLITS, IncidentId, parse_incident_id, stratum
+from logtriage.tasks import (
+    DRAWN_TASKS,
+    FIRST_WORLD,
+    MAX_INDEX,
+    SPLITS,
+    IncidentId,
+    parse_incident_id,
+    stratum,
+)
+from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES
 
 
 @pytest.mark.parametrize(
@@ -25,8 +34,51 @@ def test_the_spec_sheets_of_the_design(
     assert task.rubric == ("logtriage/1" if version else f"logtriage-env/0/{name}")
 
 
-def test_six_tasks_each_with_a_reasoned_history() -> None:
-    assert len({task.id for task in TASKS}) == len(TASKS) == 6
+@pytest.mark.parametrize(
+    ("name", "horizon"),
+    [
+        ("single_crash", 10),
+        ("cascading_failure", 14),
+        ("silent_degradation", 16),
+        ("fleet_outage", 14),
+    ],
+)
+@pytest.mark.parametrize("fog", [0, 1, 2, 3])
+def test_the_second_world_stands_at_four_levels_of_fog(name: str, horizon: int, fog: int) -> None:
+    task = get_task(f"{name}-v2" if fog == 2 else f"{name}-v2-fog{fog}")
+    assert (task.horizon, task.fog, task.rubric, task.mode) == (horizon, fog, "logtriage/2", None)
+    assert task.setting is not None
+    assert (task.noise, task.benign) == (task.setting.noise, 150)
+    assert task.topology is (None if name == "fleet_outage" else FIVE_TEAMS)
+
+
+def test_one_name_for_one_thing() -> None:
+    with pytest.raises(UnknownName, match="unknown task 'single_crash-v2-fog2'"):
+        get_task("single_crash-v2-fog2")
+
+
+def test_all_means_the_benchmark() -> None:
+    assert (
+        tuple(
+            f"{name}-v2"
+            for name in ("single_crash", "cascading_failure", "silent_degradation", "fleet_outage")
+        )
+        == DRAWN_TASKS
+    )
+    assert [task.id for task in TASKS[:4]] == list(DRAWN_TASKS)
+
+
+def test_the_first_world_stands_beside_it() -> None:
+    assert (
+        tuple(f"{name}-v1" for name in ("single_crash", "cascading_failure", "silent_degradation"))
+        == FIRST_WORLD
+    )
+    for task in map(get_task, FIRST_WORLD):
+        assert (task.fog, task.topology) == (None, SEVEN_SERVICES)
+
+
+def test_every_task_has_a_reasoned_history() -> None:
+    assert len({task.id for task in TASKS}) == len(TASKS) == 4 * 4 + 3 + 3
     for task in TASKS:
         assert task.history[-1].startswith(f"v{task.version}: ")
         assert task.title
@@ -34,7 +86,7 @@ def test_six_tasks_each_with_a_reasoned_history() -> None:
 
 
 def test_an_unknown_task_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match="unknown task 'single_crash'; known: single_crash-v1, "):
+    with pytest.raises(UnknownName, match="unknown task 'single_crash'; known: single_crash-v2, "):
         get_task("single_crash")
 
 
@@ -80,7 +132,7 @@ def test_an_id_in_any_other_form_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("nosuch-v1/test/1", "unknown task 'nosuch-v1'; known: single_crash-v1"),
+        ("nosuch-v1/test/1", "unknown task 'nosuch-v1'; known: single_crash-v2"),
         ("Single_crash-v1/test/1", "unknown task"),
         ("single_crash-v1/dev/1", "unknown split 'dev'; known: train, val, test, ood"),
         ("single_crash-v1/Test/1", "unknown split"),

@@ -8,6 +8,7 @@ import pytest
 
 from logtriage import (
     IdentifyRootCause,
+    InvalidInput,
     Malformed,
     Resolve,
     State,
@@ -89,9 +90,29 @@ def test_a_transcript_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(transcript)) == transcript
 
 
+def test_ticks_are_whole_numbers_one_an_action_and_never_fall() -> None:
+    wires = [{"action_type": "wait"}] * 3
+    assert Transcript("x", wires, ticks=[0, 0.0, 2]).ticks == (0, 0, 2)  # type: ignore[arg-type]
+    joint = Transcript("x", wires, ticks=(0, 0, 1))
+    assert pickle.loads(pickle.dumps(joint)) == joint
+    for ticks, message in (
+        ([0, 1], "ticks: expected 3, one an action, got 2"),
+        (3, "ticks: expected a list, one whole number an action, got a int"),
+        ([0, 1, 0], "ticks[2]: expected a whole number from 1 on, got 0"),
+        ([-1, 0, 0], "ticks[0]: expected a whole number from 0 on, got -1"),
+        ([True, 1, 1], "ticks[0]: expected a whole number from 0 on, got True"),
+        ([0, "1", 1], "ticks[1]: expected a whole number from 0 on, got '1'"),
+        ([0, 0.5, 1], "ticks[1]: expected a whole number from 0 on, got 0.5"),
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            Transcript("x", wires, ticks=ticks)  # type: ignore[arg-type]
+        assert str(caught.value) == message
+
+
 def test_a_role_that_plays_alone_keeps_what_only_roles_may_do() -> None:
     alone = State(real_incident(), 2, ((0, Wait()), (1, Report("slow_query", "solo"))))
     assert alone.schedule is None
     transcript = transcript_of(alone)
-    assert [one["tick"] for one in transcript.actions] == [0, 1]
+    assert transcript.ticks == (0, 1)
+    assert not any("tick" in one for one in transcript.actions)
     assert replay(transcript, resolve=lambda _: alone.incident)[-1] == alone

@@ -8,11 +8,25 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import InvalidInput, UnknownName, random_topology
+from logtriage import (
+    SEVEN_SERVICES,
+    InvalidInput,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+    TaskSpec,
+    UnknownName,
+    all_actions,
+    initial_state,
+    make_incident,
+    observe,
+    random_topology,
+)
 from logtriage.errors import MissingExtra
 from logtriage.tasks import get_task
 from logtriage.topology import Service, Topology
-from logtriage.vector import BatchedTriage, backends
+from logtriage.vector import BatchedTriage, Evidence, backends, encode, gather
+from tests.builders import V2_TASKS
 
 HAS_NUMBA = find_spec("numba") is not None
 
@@ -24,10 +38,37 @@ def begun(count: int = 3) -> BatchedTriage:
 
 
 def test_unknown_and_fixed_tasks_are_refused() -> None:
-    with pytest.raises(UnknownName, match="known: single_crash-v1"):
+    with pytest.raises(UnknownName, match="known: single_crash-v2"):
         BatchedTriage("crash")
     with pytest.raises(InvalidInput, match="fixed incident"):
         BatchedTriage("single_crash-v0")
+
+
+@pytest.mark.parametrize("task", V2_TASKS, ids=lambda task: task.id)
+def test_the_second_world_is_refused_in_words(task: TaskSpec) -> None:
+    with pytest.raises(InvalidInput, match="engine and numeric observations play the first") as it:
+        BatchedTriage(task)
+    assert str(it.value).startswith(f"task '{task.id}' is of the second world")
+    assert str(it.value).endswith("single_crash-v1, cascading_failure-v1, silent_degradation-v1")
+
+
+def test_a_screen_of_the_second_world_has_no_numeric_form() -> None:
+    screen = observe(initial_state(make_incident("single_crash-v2/test/0")))
+    with pytest.raises(InvalidInput, match="observation is of a task of version 2"):
+        encode(screen, gather(screen, Evidence()))
+
+
+def test_what_no_channel_of_the_first_world_answers_costs_a_tick_and_nothing_else() -> None:
+    batch, other = BatchedTriage("single_crash-v1"), BatchedTriage("single_crash-v1")
+    asked = all_actions(SEVEN_SERVICES)
+    for action in (RequestMetrics("user-db"), RequestTraces("user-db")):
+        batch.reset("train", [3])
+        other.reset("train", [3])
+        screen = batch.step([asked.index(action)])
+        waited = other.step([asked.index(RequestMoreLogs(None))])
+        assert screen.tick[0] == 1
+        assert screen.reward[0] == screen.score[0] == 0.0
+        assert np.array_equal(screen.observation, waited.observation)
 
 
 def test_ood_needs_a_topology_of_ones_own() -> None:
@@ -74,7 +115,7 @@ def test_nothing_goes_before_a_reset() -> None:
 
 @pytest.mark.parametrize(
     ("actions", "message"),
-    [([0, 0], "must be 3 integers"), ([0, 0, 59], "must lie in"), ([0, -1, 0], "must lie in")],
+    [([0, 0], "must be 3 integers"), ([0, 0, 73], "must lie in"), ([0, -1, 0], "must lie in")],
 )
 def test_bad_actions_are_refused_and_change_nothing(actions: list[int], message: str) -> None:
     batch = begun()

@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.serving import faults
 from benchmarks.serving.plans import Plan, plans
 from benchmarks.serving.servers import Server, echo, ours
+from benchmarks.serving.siege import besieged, siege_table
 from benchmarks.serving.wire import load, play, session
 
 SESSIONS = 64
@@ -152,6 +153,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.serving")
     parser.add_argument("--seconds", type=float, default=4.0, help="of each round of load")
     parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--siege", type=float, default=4.0, help="seconds of each attack; 0: none")
     parser.add_argument("--soak", type=float, default=10.0, help="minutes; 0 for none")
     parser.add_argument("--write", type=Path, help="results as Markdown")
     parser.add_argument("--json", type=Path, help="soak results, kept for a later --write")
@@ -171,6 +173,8 @@ def main() -> None:
         measured = "## Rate\n\n" + rate_table(rates(listed, given.rounds, given.seconds))
         crowded = os.getloadavg()[0] > (os.cpu_count() or 1) + 1
         parts.append(measured + (CROWDED.rstrip() if crowded else ""))
+    if given.siege:
+        parts.append("## Attacks\n\n" + siege_table(besieged(different, given.siege)))
     with ours(max_sessions=SESSIONS) as server:
         rows = asyncio.run(faults.nonsense(server, different))
         rows += asyncio.run(faults.frame_too_large(server))

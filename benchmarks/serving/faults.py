@@ -53,7 +53,7 @@ async def nonsense(server: Server, listed: tuple[Plan, ...]) -> list[Row]:
     for name, (message, code) in NONSENSE.items():
         connection = await session(server)
         plan = listed[0]
-        await ask(connection, "reset", {"incident": plan.incident})
+        await ask(connection, "reset", {"incident": plan.incident, "show_id": True})
         await connection.send(message)
         answer = json.loads(await connection.recv())
         if answer["type"] != "error" or answer["data"]["code"] != code:
@@ -106,7 +106,7 @@ async def vanishing(sessions: int, plan: Plan) -> list[Row]:
         for name, silent in (("connections cut mid-episode", False), ("clients frozen", True)):
             held = [await session(server) for _ in range(sessions)]
             for one in held:
-                await ask(one, "reset", {"incident": plan.incident})
+                await ask(one, "reset", {"incident": plan.incident, "show_id": True})
                 await ask(one, "step", plan.actions[0])
             refused = await session(server)
             answer = json.loads(await refused.recv())
@@ -138,7 +138,7 @@ async def ending(sessions: int, listed: tuple[Plan, ...]) -> list[Row]:
         held = [await session(server) for _ in range(sessions)]
         idle = await session(server)
         for one, plan in zip(held, listed, strict=False):
-            await ask(one, "reset", {"incident": plan.incident})
+            await ask(one, "reset", {"incident": plan.incident, "show_id": True})
         server.process.send_signal(signal.SIGTERM)
         await asyncio.sleep(0.5)
         answer = await ask(idle, "reset", {})

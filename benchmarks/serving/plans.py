@@ -8,7 +8,8 @@ from logtriage import incident_ids, make_incident
 from logtriage.grading import grade_actions, grade_to_json
 from logtriage.parsing import action_to_wire
 from logtriage.registry import make_policy
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.server.public import listed_grade
+from logtriage.tasks import FIRST_WORLD
 
 
 class Plan(NamedTuple):
@@ -27,7 +28,7 @@ def plans(incidents: int, group: int = GROUP) -> tuple[Plan, ...]:
     """
     made = []
     for number in range(incidents):
-        task = DRAWN_TASKS[number % len(DRAWN_TASKS)]
+        task = FIRST_WORLD[number % len(FIRST_WORLD)]
         incident = incident_ids(task, "train", 1, number)[0]
         for attempt in range(group):
             policy = make_policy(f"random:{attempt}" if attempt % 2 else "expert")
@@ -35,5 +36,6 @@ def plans(incidents: int, group: int = GROUP) -> tuple[Plan, ...]:
                 policy = make_policy("first_error")
             steps = play(policy(make_incident(incident)), incident)
             actions = tuple(action_to_wire(action) for _, action in steps)
-            made.append(Plan(incident, actions, grade_to_json(grade_actions(incident, actions))))
+            graded = grade_to_json(grade_actions(incident, actions))
+            made.append(Plan(incident, actions, listed_grade(graded, is_closed=True)))
     return tuple(made)

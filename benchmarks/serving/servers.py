@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -19,15 +19,27 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _OURS = "from logtriage.server import Settings, serve; serve(Settings({settings}))"
 
 
-class Server:
-    """A running server."""
+class Place:
+    """Where a server listens."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", port: int) -> None:
-        self.process, self.port = process, port
+    def __init__(self, port: int) -> None:
+        self.port = port
 
     @property
     def url(self) -> str:
         return f"ws://127.0.0.1:{self.port}/ws"
+
+
+class Server(Place):
+    """A running server."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+        super().__init__(port)
+        self.process, self._log = process, log
+
+    def log_bytes(self) -> int:
+        """How much it has written to its standard error."""
+        return self._log.stat().st_size
 
     def get(self, path: str) -> bytes:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
@@ -58,8 +70,13 @@ def _free_port() -> int:
 
 @contextmanager
 def _running(code: str, port: int, cwd: str | None = None) -> Iterator[Server]:
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=cwd, stderr=subprocess.DEVNULL)
-    server = Server(process, port)
+    with NamedTemporaryFile(prefix="serving-", suffix=".log") as log:
+        process = subprocess.Popen([sys.executable, "-c", code], cwd=cwd, stderr=log)
+        yield from _answering(Server(process, port, Path(log.name)))
+
+
+def _answering(server: Server) -> Iterator[Server]:
+    process = server.process
     try:
         for _ in range(600):
             try:

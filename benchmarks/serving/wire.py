@@ -8,10 +8,10 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.serving.plans import Plan
-from benchmarks.serving.servers import Server
+from benchmarks.serving.servers import Place, Server
 
 
-async def session(server: Server) -> ClientConnection:
+async def session(server: Place) -> ClientConnection:
     """A new session, with the websockets library's defaults."""
     return await connect(server.url, open_timeout=60, ping_interval=None, proxy=None)
 
@@ -29,7 +29,8 @@ class Mismatch(Exception):
 
 async def play(connection: ClientConnection, plan: Plan, view: bool = False) -> int:
     """Play an episode of ours and check what comes back; the messages it took."""
-    reset = {"incident": plan.incident} | ({"view": True} if view else {})
+    reset: dict[str, Any] = {"incident": plan.incident, "show_id": True}
+    reset |= {"view": True} if view else {}
     answer = await ask(connection, "reset", reset)
     total = 0.0
     for tick, action in enumerate(plan.actions, start=1):

@@ -27,7 +27,9 @@ from logtriage.actions import (
     Remediate,
     Remedy,
     Report,
+    RequestMetrics,
     RequestMoreLogs,
+    RequestTraces,
     Resolve,
     Severity,
     Wait,
@@ -56,7 +58,7 @@ from logtriage.roles import Role, RoleSplit, get_role_split
 from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TASKS, TaskSpec, get_task, incident_ids
 from logtriage.topologies import random_topology
-from logtriage.topology import SEVEN_SERVICES, Service, Topology
+from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, Service, Topology
 from logtriage.transcript import Transcript, transcript_of
 from logtriage.transition import apply, play, tick, transition, transition_jointly
 
@@ -64,6 +66,7 @@ __version__ = _version("logtriage")
 
 __all__ = [
     "DEFAULT",
+    "FIVE_TEAMS",
     "SEVEN_SERVICES",
     "TASKS",
     "Action",
@@ -84,7 +87,9 @@ __all__ = [
     "Remediate",
     "Remedy",
     "Report",
+    "RequestMetrics",
     "RequestMoreLogs",
+    "RequestTraces",
     "Resolve",
     "Role",
     "RoleSplit",

@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 
 from logtriage.errors import InvalidInput, UnknownName
+from logtriage.printable import masked
 from logtriage.topology import Topology
 
 
@@ -86,6 +87,20 @@ class RequestMoreLogs:
 
 
 @attrs.frozen
+class RequestMetrics:
+    """Ask for the gauges of one service."""
+
+    service: str
+
+
+@attrs.frozen
+class RequestTraces:
+    """Ask where one service's time goes, and where its errors start."""
+
+    service: str
+
+
+@attrs.frozen
 class Resolve:
     """Close the incident as fixed."""
 
@@ -104,14 +119,8 @@ def _beginning(text: str) -> str:
     return text[:KEPT_TEXT]
 
 
-def _printable(text: str) -> str:
-    if text.isprintable():
-        return text
-    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
-
-
 def _one_line(reason: str) -> str:
-    return _printable(reason[:KEPT_REASON])
+    return masked(reason[:KEPT_REASON])
 
 
 @attrs.frozen
@@ -135,7 +144,7 @@ MAX_REPORT: Final = 200
 def _as_message(message: str) -> str:
     if not 1 <= len(message) <= MAX_REPORT:
         raise InvalidInput(f"a report has 1 to {MAX_REPORT} characters, got {len(message)}")
-    return _printable(message)
+    return masked(message)
 
 
 @attrs.frozen
@@ -164,6 +173,8 @@ Action = (
     | Escalate
     | Remediate
     | RequestMoreLogs
+    | RequestMetrics
+    | RequestTraces
     | Resolve
     | Ignore
     | Malformed
@@ -178,6 +189,8 @@ ACTION_TYPES: Final[dict[str, type[Action]]] = {
     "escalate": Escalate,
     "remediate": Remediate,
     "request_more_logs": RequestMoreLogs,
+    "request_metrics": RequestMetrics,
+    "request_traces": RequestTraces,
     "resolve": Resolve,
     "ignore": Ignore,
 }
@@ -212,6 +225,8 @@ def action_value(action: Action) -> str | None:
             return f"{remedy}:{service}"
         case RequestMoreLogs(service):
             return ALL_SERVICES if service is None else service
+        case RequestMetrics(service) | RequestTraces(service):
+            return service
         case Report(message, _):
             return message
         case _:
@@ -240,8 +255,9 @@ def all_actions(topology: Topology) -> tuple[Action, ...]:
     """Every well-formed action of a topology; the position is its canonical integer.
 
     Order: severity (P1, P2, P3), root cause (service order), escalate (team order),
-    remediate (remedy-major), request (``all``, then service order), resolve, ignore:
-    ``3 + n + teams + 5 n + (1 + n) + 2`` actions, 59 for the default seven services.
+    remediate (remedy-major), request logs (``all``, then service order), request metrics,
+    request traces (service order), resolve, ignore: ``3 + n + teams + 5 n + (1 + 3 n) + 2``
+    actions, 74 for the seven services and five teams of the v2 tasks.
     """
     names = topology.names
     return (
@@ -251,6 +267,8 @@ def all_actions(topology: Topology) -> tuple[Action, ...]:
         *(Remediate(remedy, name) for remedy in REMEDIES for name in names),
         RequestMoreLogs(None),
         *(RequestMoreLogs(name) for name in names),
+        *(RequestMetrics(name) for name in names),
+        *(RequestTraces(name) for name in names),
         Resolve(),
         Ignore(),
     )
@@ -285,7 +303,13 @@ def check_action(action: Action, topology: Topology) -> None:
         UnknownName: with the given name and the known ones.
     """
     match action:
-        case IdentifyRootCause(service, _) | Remediate(_, service) | RequestMoreLogs(service):
+        case (
+            IdentifyRootCause(service, _)
+            | Remediate(_, service)
+            | RequestMoreLogs(service)
+            | RequestMetrics(service)
+            | RequestTraces(service)
+        ):
             if service is not None and service not in topology:
                 raise UnknownName("service", service, topology.names)
         case Escalate(team):

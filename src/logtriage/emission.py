@@ -25,7 +25,17 @@ from logtriage.propagation import BLIP_LEFT, FULL, Affected, Mode, Scenario, lev
 from logtriage.rng import below, draw, hash_name, subkey
 from logtriage.scenarios import draw_benign_scenario, draw_scenario
 from logtriage.speech import Speech
-from logtriage.telemetry import TICK_SECONDS, Alert, Change, Effects, LogLine, Reading, Signal
+from logtriage.telemetry import (
+    TICK_SECONDS,
+    Alert,
+    Change,
+    Effects,
+    Gauge,
+    LogLine,
+    Reading,
+    Signal,
+    Trace,
+)
 from logtriage.topology import Topology
 
 #: Lines of the shared window per tick, of a service asked by name, of a broad look.
@@ -129,6 +139,24 @@ class SimulatedTelemetry:
         effects: Effects,  # noqa: ARG002
     ) -> tuple[tuple[Signal, ...], ...]:
         """None: what is not inspected stays unknown here."""
+        return ()
+
+    def metrics(
+        self,
+        service: int,  # noqa: ARG002 (the protocol's)
+        tick: int,  # noqa: ARG002
+        effects: Effects,  # noqa: ARG002
+    ) -> tuple[Gauge, ...]:
+        """None: the health panel stands for them in the first world."""
+        return ()
+
+    def traces(
+        self,
+        service: int,  # noqa: ARG002 (the protocol's)
+        tick: int,  # noqa: ARG002
+        effects: Effects,  # noqa: ARG002
+    ) -> tuple[Trace, ...]:
+        """None: nobody traces the first world."""
         return ()
 
     def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:

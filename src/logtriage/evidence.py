@@ -7,7 +7,7 @@ from logtriage.phrases import CUES
 from logtriage.telemetry import LogLine
 from logtriage.topology import Topology
 
-_WORD: Final = re.compile(r"[\w.-]*\w")
+_WORD: Final = re.compile(r"[\w.-]+")
 
 
 def named_cause(line: LogLine) -> str | None:
@@ -22,7 +22,8 @@ def complaint(line: LogLine, topology: Topology) -> tuple[str, str] | None:
     """The (caller, dependency) of a line in which a service complains of another."""
     if line.level == "INFO":
         return None
-    for word in _WORD.findall(line.message):
+    for run in _WORD.findall(line.message):
+        word = run.rstrip(".-")
         if word in topology and word != line.service:
             return line.service, word
     return None

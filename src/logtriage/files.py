@@ -1,30 +1,76 @@
-"""Files that appear whole or not at all."""
+"""Files: written whole or not at all, and read by lines of bounded length."""
 
 import os
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, Final, overload
+
+#: The longest line that is read, in bytes (of a text stream, in characters). Inside gzip it
+#: holds for what comes out, where a few kilobytes may become gigabytes.
+MAX_LINE: Final = 16 * 1024 * 1024
+#: Why a longer one is refused.
+TOO_LONG: Final = f"longer than {MAX_LINE >> 20} MiB"
+#: Not on every system.
+_NO_LINKS: Final[int] = getattr(os, "O_NOFOLLOW", 0)
+_BINARY: Final[int] = getattr(os, "O_BINARY", 0)
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Write a file beside its place under another name, and move it there once complete.
 
-    If anything goes wrong, what stood there before still does and nothing else is left.
+    If anything goes wrong, what stood there before still does and nothing else is left. The
+    file has the mode that the umask gives to a new one; a link there is replaced, not
+    followed.
 
     Raises:
         OSError: if it cannot be written.
     """
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
+    descriptor = open_here(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # noqa: PTH101 (mkstemp makes it private)
-        os.replace(temporary, path)  # noqa: PTH105 (atomic, over an existing file too)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def open_here(path: Path, flags: int) -> int:
+    """A descriptor of the file of that very name: a link there is an error, not followed.
+
+    Raises:
+        OSError: if it is a link, or cannot be opened.
+    """
+    return os.open(path, flags | _NO_LINKS | _BINARY, 0o666)
+
+
+@overload
+def numbered_lines(stream: Iterable[bytes]) -> Iterator[tuple[int, bytes | None]]: ...
+@overload
+def numbered_lines(stream: Iterable[str]) -> Iterator[tuple[int, str | None]]: ...
+def numbered_lines(
+    stream: Iterable[Any],
+) -> Iterator[tuple[int, Any]]:
+    """The lines of a stream with their numbers from 1; None for one beyond :data:`MAX_LINE`.
+
+    Of such a line no more than the limit is ever held; what follows it is read on.
+    """
+    readline = getattr(stream, "readline", None)
+    if readline is None:
+        for number, line in enumerate(stream, start=1):
+            yield number, line if len(line) <= MAX_LINE else None
+        return
+    number = 0
+    while line := readline(MAX_LINE + 1):
+        number += 1
+        if len(line) <= MAX_LINE:
+            yield number, line
+            continue
+        while line and line[-1] not in ("\n", 0x0A):
+            line = readline(MAX_LINE)
+        yield number, None

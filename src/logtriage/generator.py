@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from logtriage.actions import SEVERITIES, Severity
+from logtriage.drawing import draw_second
 from logtriage.emission import SimulatedTelemetry
 from logtriage.errors import InvalidInput
 from logtriage.faults import FAULT_KINDS, FaultClass, FaultKind, fault_kind
@@ -87,7 +88,9 @@ def draw_incident(
         InvalidInput: for a ``*-v0`` task, whose incident is fixed, or a topology that
             has no place for the task's faults (a cascade needs a caller).
     """
-    if task.original:
+    if task.setting is not None:
+        return draw_second(task, task.setting, incident_id, topology)
+    if task.original or task.mode is None:
         raise InvalidInput(f"task {task.id!r} is one fixed incident; nothing can be drawn from it")
     seed = incident_id.seed
     ood = incident_id.split == "ood"
@@ -193,6 +196,7 @@ def _real_incident(
     phrasing: int,
 ) -> Incident:
     service = topology.names[root]
+    assert task.mode is not None  # tasks of the second world are drawn elsewhere
     return Incident(
         id=incident_id,
         task=task.id,
@@ -242,6 +246,7 @@ def _original_incident(incident_id: IncidentId) -> Incident:
     original: Original = ORIGINALS[task.name]
     root = topology.index(original.service)
     kind = fault_kind(original.kind)
+    assert task.mode is not None  # every original unfolds as one of the first world
     return Incident(
         id=str(incident_id),
         task=task.id,

@@ -7,6 +7,8 @@ import attrs
 from logtriage.actions import Remedy, Severity
 from logtriage.telemetry import Telemetry
 from logtriage.topology import Topology
+from logtriage.world.setting import Setting
+from logtriage.world.simulation import World
 
 
 @attrs.frozen
@@ -58,6 +60,11 @@ class Incident:
 
     ``directory`` holds the owner of each service (in index order) in *this*
     incident, ``rubric`` the id of the rubric that its task is graded by.
+
+    Two facts are read by rubric ``logtriage/2`` alone. ``par`` is in ticks: how many a
+    perfect response needs in this incident, beyond which closing it costs. Benign incidents
+    have a par of their own. ``price_of_silence``, in points of the grade, is what a perfect
+    response without the right page is worth here; None where the rubric has no such price.
     """
 
     id: str
@@ -66,6 +73,21 @@ class Incident:
     topology: Topology
     directory: tuple[str, ...]
     truth: Truth
-    telemetry: Telemetry
+    telemetry: Telemetry | World
     closing: ClosingRules = STRICT
     rubric: str = "logtriage/1"
+    par: int = 5
+    price_of_silence: float | None = None
+
+    @property
+    def setting(self) -> Setting | None:
+        """The public constants of the second world; None outside it."""
+        return self.telemetry.setting if isinstance(self.telemetry, World) else None
+
+    @property
+    def held(self) -> bool | None:
+        """Whether the public prior leaves out the held-out pairs (False) or raises them (True).
+
+        None: any (service, fault) pair may occur, or the incident is not of the second world.
+        """
+        return self.telemetry.held if isinstance(self.telemetry, World) else None

@@ -1,14 +1,30 @@
 """What an agent may see of a state: never the truth, only telemetry and its own acts."""
 
 from functools import lru_cache
+from typing import Final
 
 import attrs
 
 from logtriage.actions import Action, Malformed, Report, Severity, action_name
+from logtriage.errors import InvalidInput
 from logtriage.roles import Role
 from logtriage.state import Closing, State
-from logtriage.telemetry import Alert, Change, Effects, LogLine, Reading, Signal, Telemetry
+from logtriage.telemetry import (
+    Alert,
+    Change,
+    EdgePanel,
+    Effects,
+    Gauge,
+    LogLine,
+    Reading,
+    Signal,
+    Telemetry,
+    Trace,
+)
 from logtriage.topology import Topology
+from logtriage.world.channels import EASES, Channel, Evidence
+from logtriage.world.simulation import World
+from logtriage.world.voice import Voice
 
 
 @attrs.frozen(cache_hash=True)
@@ -20,9 +36,13 @@ class Observation:
     last tick. ``last_actions`` are the actions of the last tick (one, for a single
     agent), ``reports`` what roles told each other, with the tick. ``signals`` are the
     figures of every service, where the source has a dashboard of them; empty where it
-    has none. A role sees None or an empty tuple where it has no view (``hidden`` names
-    those views, so that *nothing to see* and *not shown* stay apart); what became of the
-    kinds of action that it may take it always sees.
+    has none. ``metrics`` and ``traces`` are those asked for in the last tick, where the
+    source has them. Incidents of the second world have ``edge`` (what users see),
+    ``notes`` of the responders that were paged, ``effects``: the remedies of the last tick
+    as (remedy, service, whether the symptoms ease), and the ``price_of_silence``. A role
+    sees None or an empty tuple where it has no view (``hidden`` names those views, so that
+    *nothing to see* and *not shown* stay apart); what became of the kinds of action that
+    it may take it always sees.
     """
 
     topology: Topology
@@ -45,6 +65,12 @@ class Observation:
     reports: tuple[tuple[int, Report], ...] = ()
     hidden: frozenset[str] = frozenset()
     signals: tuple[tuple[Signal, ...], ...] = ()
+    edge: EdgePanel | None = None
+    metrics: tuple[Gauge, ...] = ()
+    traces: tuple[Trace, ...] = ()
+    notes: tuple[str, ...] = ()
+    effects: tuple[tuple[str, str, bool], ...] = ()
+    price_of_silence: float | None = None
 
     @property
     def ticks_left(self) -> int:
@@ -58,6 +84,9 @@ def observe(state: State, role: Role | None = None) -> Observation:
     Depends on the state alone; works on closed states too (the last screen).
     """
     incident, facts, now = state.incident, state.facts, state.tick
+    if isinstance(incident.telemetry, World):
+        seen = _observe_world(state, incident.telemetry)
+        return seen if role is None else slice_for(seen, role)
     telemetry, effects = incident.telemetry, facts.effects
     alerts, slo, window = _panels(telemetry, now, effects)
     inspection: list[LogLine] = []
@@ -94,8 +123,99 @@ def observe(state: State, role: Role | None = None) -> Observation:
         _last_actions(state),
         facts.reports,
         signals=telemetry.signals(now, effects),
+        metrics=tuple(
+            gauge
+            for when, service in facts.doings.metrics
+            if when == now - 1
+            for gauge in telemetry.metrics(service, now, effects)
+        ),
+        traces=tuple(
+            trace
+            for when, service in facts.doings.traces
+            if when == now - 1
+            for trace in telemetry.traces(service, now, effects)
+        ),
     )
     return observation if role is None else slice_for(observation, role)
+
+
+def evidence(state: State, role: Role | None = None) -> tuple[Evidence, ...]:
+    """The evidence behind everything shown so far, each cell once, in the order shown.
+
+    To a role, what its views have shown.
+
+    Raises:
+        InvalidInput: for an incident of the original tasks or a recording, of whose
+            telemetry no probabilities are known.
+    """
+    world = state.incident.telemetry
+    if not isinstance(world, World):
+        raise InvalidInput(
+            f"{state.incident.id}: no probabilities are known of its telemetry; "
+            "evidence and belief are for tasks of version 2"
+        )
+    facts = state.facts
+    found: dict[object, Evidence] = {}
+    for now in range(state.tick + 1):
+        for one in world.shown(now, facts.doings, facts.fixed_at):
+            found.setdefault(one.cell, one)
+    if role is None:
+        return tuple(found.values())
+    return tuple(one for one in found.values() if VIEW_OF[one.channel] in role.views)
+
+
+#: The view in which the evidence of a channel stands.
+VIEW_OF: Final = {
+    Channel.ALERT: "alerts",
+    Channel.EDGE: "slo",
+    Channel.WINDOW: "window",
+    Channel.CHANGE: "changes",
+    Channel.LOGS: "inspection",
+    Channel.OVERVIEW: "inspection",
+    Channel.METRICS: "metrics",
+    Channel.TRACES: "traces",
+    Channel.NOTE: "notes",
+    Channel.EFFECT: "effects",
+}
+
+
+def _observe_world(state: State, world: World) -> Observation:
+    incident, facts, now = state.incident, state.facts, state.tick
+    voice = Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
+    by_channel: dict[Channel, list[Evidence]] = {channel: [] for channel in Channel}
+    for one in world.shown(now, facts.doings, facts.fixed_at):
+        by_channel[one.channel].append(one)
+    asked = [*by_channel[Channel.LOGS], *by_channel[Channel.OVERVIEW]]
+    remedies = facts.doings.remedies
+    return Observation(
+        incident.topology,
+        now,
+        incident.horizon,
+        state.closing,
+        open_loop=False,
+        alerts=voice.alerts(by_channel[Channel.ALERT]),
+        window=tuple(
+            voice.line(one, now, order) for order, one in enumerate(by_channel[Channel.WINDOW])
+        ),
+        inspection=tuple(voice.line(one, now, order % 8) for order, one in enumerate(asked)),
+        changes=voice.changes(by_channel[Channel.CHANGE]),
+        directory=incident.directory,
+        severity=facts.severity,
+        root_cause=facts.root_cause,
+        pages=tuple(team for _, team in facts.pages),
+        remedies=tuple((str(remedy), service) for _, remedy, service in facts.remedies),
+        last_actions=_last_actions(state),
+        reports=facts.reports,
+        edge=voice.edge(by_channel[Channel.EDGE][0]),
+        metrics=voice.gauges(by_channel[Channel.METRICS]),
+        traces=voice.traces(by_channel[Channel.TRACES]),
+        notes=tuple(voice.note(one, facts.pages[0][1]) for one in by_channel[Channel.NOTE]),
+        effects=tuple(
+            (remedies[one.slot][1], remedies[one.slot][2], one.token == EASES)
+            for one in by_channel[Channel.EFFECT]
+        ),
+        price_of_silence=incident.price_of_silence,
+    )
 
 
 @lru_cache(maxsize=2048)
@@ -124,14 +244,17 @@ def _last_actions(state: State) -> tuple[Action, ...]:
 #: The fields behind each view, with what a role without the view gets instead.
 _FIELDS: dict[str, dict[str, object]] = {
     "alerts": {"alerts": ()},
-    "slo": {"slo": None},
+    "slo": {"slo": None, "edge": None},
     "window": {"window": ()},
     "inspection": {"inspection": ()},
     "health": {"health": (), "signals": ()},
+    "metrics": {"metrics": ()},
+    "traces": {"traces": ()},
+    "notes": {"notes": ()},
     "changes": {"changes": ()},
     "directory": {"directory": ()},
     "declarations": {"severity": None, "root_cause": None, "pages": ()},
-    "effects": {"remedies": ()},
+    "effects": {"remedies": (), "effects": ()},
     "reports": {"reports": ()},
 }
 #: The view in which the last actions of others show, by kind.
@@ -141,6 +264,8 @@ _SHOWN_IN: dict[str, str] = {
     "escalate": "declarations",
     "remediate": "effects",
     "request_more_logs": "inspection",
+    "request_metrics": "metrics",
+    "request_traces": "traces",
     "resolve": "effects",
     "ignore": "effects",
     "report": "reports",

@@ -29,15 +29,20 @@ from logtriage.actions import (
     action_value,
     all_actions,
 )
+from logtriage.calls import MALFORMED, malformed, malformed_wire, wire_from_call
+from logtriage.errors import InvalidInput
+from logtriage.jsonvalues import absent
+from logtriage.replies import MAX_TEXT, TextCall, shielded, spoken, without_calls
 from logtriage.topology import Topology
 
-#: Longer replies are refused unread, so that parsing time is bounded.
-MAX_TEXT: Final = 200_000
 #: At most this many opening braces are tried.
 MAX_OBJECTS: Final = 1_000
-#: Characters scanned for objects that then turn out not to be JSON, before giving up.
-MAX_WASTE: Final = 2_000_000
-MALFORMED: Final = "malformed"
+#: Reading stops once so many characters, and as many for each character of the reply,
+#: went into what then was no JSON: the time is linear in the length of the reply.
+WASTE: Final = 4_000
+WASTE_RATE: Final = 2
+#: A failed attempt takes the time of about so many characters beside those it read.
+_ATTEMPT: Final = 128
 #: Action types by their wire names; a set that can be hashed.
 Kinds = frozenset[str]
 SOLO_KINDS: Final[Kinds] = frozenset(ACTION_TYPES)
@@ -45,20 +50,49 @@ TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES)
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
 
 _DECODER: Final = json.JSONDecoder()
+#: How the decoder says that a string has no end; it names the place of its beginning.
+_UNTERMINATED: Final = "Unterminated string"
+#: What may follow a bracket in JSON: after any other character there is nothing to try.
+_AFTER: Final = {"{": frozenset('"} \t\r\n'), "[": frozenset('"{[]-0123456789tfnNI \t\r\n')}
 
 
 def parse_action(text: str, topology: Topology, may: Kinds = SOLO_KINDS) -> Action:
     """Read one action from what a model wrote.
 
-    Looks for JSON objects with a key ``action_type``, fenced or in prose; other
-    objects are prose. Two different actions in one reply are malformed, since the
-    agent gets one action a step. So is an action type that is not in ``may``: those of
-    a single agent, or of a role.
+    Thoughts (``<think>…</think>``) are cut first; a reply that ends within one is
+    malformed. Looks for JSON objects with a key ``action_type``, fenced or in prose, and
+    for calls in ``<tool_call>``; other objects are prose. Two different actions in one
+    reply are malformed, since the agent gets one action a step. So is an action type that
+    is not in ``may``: those of a single agent, or of a role.
+
+    Raises:
+        InvalidInput: for what is no text.
     """
-    found = _json_values(text, "{", _is_action_object)
+    said, wrong = spoken(checked_text(text))
+    return Malformed(text, wrong) if wrong is not None else _action_in(said, topology, may)
+
+
+def checked_text(text: object) -> str:
+    """What a model wrote, if it is text.
+
+    Raises:
+        InvalidInput: if it is not, saying what to pass.
+    """
+    if isinstance(text, str):
+        return text
+    raise InvalidInput(
+        f"expected the text of a reply, got {_show(text)}; a reply without text is ''"
+    )
+
+
+def _action_in(text: str, topology: Topology, may: Kinds) -> Action:
+    prose, calls = without_calls(text)
+    found = _json_values(prose, "{", _is_action_object)
     if isinstance(found, str):
         return Malformed(text, found)
-    actions = actions_from_wire(found, topology, may)
+    actions = actions_from_wire(
+        [*(wire_of_text(call, may) for call in calls), *found], topology, may
+    )
     if not actions:
         return Malformed(text, 'no JSON object with a key "action_type" in the reply')
     if any(action != actions[0] for action in actions[1:]):
@@ -71,16 +105,31 @@ def parse_action(text: str, topology: Topology, may: Kinds = SOLO_KINDS) -> Acti
 def parse_plan(text: str, topology: Topology) -> list[Action]:
     """Read a whole plan from what a model wrote: a JSON array of wire actions.
 
-    Looks for JSON arrays that hold an object with a key ``action_type``, fenced or in
-    prose; other arrays are prose. What stands in the array and is no action is
-    malformed, one step each. Two different arrays are malformed as a whole. A reply
-    without an array is read by :func:`parse_action`: a plan of one action.
+    Thoughts are cut as by :func:`parse_action`. Looks for JSON arrays that hold an object
+    with a key ``action_type``, fenced or in prose; other arrays are prose. What stands in
+    the array and is no action is malformed, one step each. Two different arrays are
+    malformed as a whole, and so is an array beside calls in ``<tool_call>``; such calls
+    alone are a plan, too. Any other reply is read by :func:`parse_action`: a plan of one
+    action.
+
+    Raises:
+        InvalidInput: for what is no text.
     """
-    found = _json_values(text, "[", _is_plan)
+    said, wrong = spoken(checked_text(text))
+    return [Malformed(text, wrong)] if wrong is not None else _plan_in(said, topology)
+
+
+def _plan_in(text: str, topology: Topology) -> list[Action]:
+    prose, calls = without_calls(text)
+    found = _json_values(prose, "[", _is_plan)
     if isinstance(found, str):
         return [Malformed(text, found)]
+    if found and calls:
+        return [Malformed(text, "a plan and calls in one reply; send exactly one of them")]
+    if calls:
+        return actions_from_wire([wire_of_text(call, SOLO_KINDS) for call in calls], topology)
     if not found:
-        return [parse_action(text, topology)]
+        return [_action_in(text, topology, SOLO_KINDS)]
     if any(plan != found[0] for plan in found[1:]):
         return [Malformed(text, f"{len(found)} different plans in one reply; send exactly one")]
     return [
@@ -89,6 +138,14 @@ def parse_plan(text: str, topology: Topology) -> list[Action]:
         else Malformed(_show(one), 'expected an object with a key "action_type"')
         for one in found[0]
     ]
+
+
+def wire_of_text(call: TextCall, may: Kinds) -> Mapping[str, Any]:
+    """The wire action of a call that stands in a text."""
+    error = call.get("parse_error")
+    if error is not None:
+        return malformed(f"{call['name']}({call['arguments']})", error)
+    return wire_from_call(call["name"], call["arguments"], may)
 
 
 def _is_action_object(value: Any) -> bool:
@@ -104,22 +161,26 @@ def _json_values(text: str, opening: str, wanted: Callable[[Any], bool]) -> list
     if len(text) > MAX_TEXT:
         return f"reply of {len(text)} characters; at most {MAX_TEXT} are read"
     found: list[Any] = []
-    waste = 0
+    left = WASTE + WASTE_RATE * len(text)
     position = text.find(opening)
     for _ in range(MAX_OBJECTS):
         if position < 0:
             return found
+        if text[position + 1 : position + 2] not in _AFTER[opening]:
+            position = text.find(opening, position + 1)
+            continue
+        # An error counts the lines before it: those of earlier attempts are left behind.
+        text = text[position:]
         try:
-            value, end = _DECODER.raw_decode(text, position)
+            value, end = _DECODER.raw_decode(text)
         except RecursionError:
             return "JSON nested too deeply"
         except json.JSONDecodeError as error:
-            # An object inside a broken one may be whole, so every brace is tried, but
-            # nested braces must not make the scan quadratic.
-            waste += error.pos - position
-            if waste > MAX_WASTE:
+            # An object inside a broken one may be whole, so every brace is tried.
+            left -= _ATTEMPT + (len(text) if error.msg.startswith(_UNTERMINATED) else error.pos)
+            if left < 0:
                 return "too much broken JSON in the reply"
-            end = position + 1
+            end = 1
         except ValueError as error:  # a number of too many digits
             return f"JSON that cannot be read: {error}"
         else:
@@ -209,7 +270,7 @@ def _irregular(
             return Report(value, _author(wire))
         case "classify_severity":
             return _bad(wire, _choices("severity", value, SEVERITIES))
-        case "identify_root_cause":
+        case "identify_root_cause" | "request_metrics" | "request_traces":
             return _bad(wire, _choices("service", value, topology.names))
         case "escalate":
             return _bad(wire, _choices("team", value, topology.teams))
@@ -233,11 +294,6 @@ def _irregular(
 def _author(wire: Mapping[str, Any]) -> str | None:
     by = wire.get("by")
     return by if isinstance(by, str) else None
-
-
-def absent(value: object) -> bool:
-    """Whether a field holds nothing: None, or the NaN that tabular loaders pad with."""
-    return value is None or (isinstance(value, float) and value != value)
 
 
 def _is_probability(value: object) -> bool:
@@ -268,8 +324,7 @@ def action_to_wire(action: Action) -> dict[str, Any]:
     """The wire form of an action; :func:`action_from_wire` reads it back unchanged."""
     wire: dict[str, Any]
     if isinstance(action, Malformed):
-        wire = {"action_type": MALFORMED, "value": action.text, "reason": action.reason}
-        return wire if action.by is None else {**wire, "by": action.by}
+        return malformed_wire(action)
     wire = {"action_type": action_name(action)}
     value = action_value(action)
     if value is not None:
@@ -283,4 +338,4 @@ def action_to_wire(action: Action) -> dict[str, Any]:
 
 def render_action(action: Action) -> str:
     """An action as the JSON text that an agent would write."""
-    return json.dumps(action_to_wire(action), ensure_ascii=False)
+    return shielded(json.dumps(action_to_wire(action), ensure_ascii=False))

@@ -5,9 +5,8 @@ from collections.abc import Callable
 from logtriage.actions import Action
 from logtriage.generator import make_incident
 from logtriage.incident import Incident
-from logtriage.parsing import actions_from_wire
 from logtriage.state import State, initial_state
-from logtriage.transcript import Transcript, is_joint, plays_from_wire
+from logtriage.transcript import Transcript, plays_of
 from logtriage.transition import transition_jointly
 
 
@@ -21,15 +20,10 @@ def replay(
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.
-        InvalidInput: for joint play with a wrong tick.
     """
     incident = resolve(transcript.incident)
-    if is_joint(transcript.actions):
-        plays = plays_from_wire(transcript.actions, incident.topology)
-    else:
-        plays = list(enumerate(actions_from_wire(transcript.actions, incident.topology)))
     by_tick: dict[int, list[Action]] = {}
-    for when, action in plays:
+    for when, action in plays_of(transcript.actions, transcript.ticks, incident.topology):
         by_tick.setdefault(when, []).append(action)
     states = [initial_state(incident)]
     for when in range(max(by_tick, default=-1) + 1):

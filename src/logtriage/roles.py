@@ -29,7 +29,10 @@ VIEWS: Final = (
     "window",
     "inspection",
     "health",
+    "metrics",
+    "traces",
     "changes",
+    "notes",
     "directory",
     "declarations",
     "effects",
@@ -125,11 +128,16 @@ class RoleSplit:
         raise UnknownName("role", name, self.names)
 
 
-_DIAGNOSIS: Final = ("alerts", "slo", "window", "inspection")
-_DIAGNOSE: Final = ("classify_severity", "identify_root_cause", "request_more_logs")
-_DIRECTORY: Final = ("directory", "changes")
-_PANELS: Final = ("health", "effects")
-_CLOSE: Final = ("remediate", "resolve", "ignore")
+_DIAGNOSIS: Final = ("alerts", "slo", "window", "inspection", "traces")
+_DIAGNOSE: Final = (
+    "classify_severity",
+    "identify_root_cause",
+    "request_more_logs",
+    "request_traces",
+)
+_DIRECTORY: Final = ("directory", "changes", "notes")
+_PANELS: Final = ("health", "metrics", "effects")
+_CLOSE: Final = ("remediate", "request_metrics", "resolve", "ignore")
 
 TRIAGE: Final = Role("triage", _DIAGNOSIS, (*_DIAGNOSE, "report", "wait"))
 ESCALATION: Final = Role("escalation", (*_DIRECTORY, *BOARD), ("escalate", "wait"))

@@ -18,11 +18,14 @@ from logtriage.actions import (
     Remediate,
     Remedy,
     Report,
+    RequestMetrics,
     RequestMoreLogs,
+    RequestTraces,
     Severity,
 )
 from logtriage.incident import Incident
 from logtriage.telemetry import NO_EFFECTS, Effects
+from logtriage.world.schedule import Doings
 
 
 class Closing(StrEnum):
@@ -43,8 +46,12 @@ class Facts:
     """What a history amounts to: everything that grading and telemetry read.
 
     ``pages``, ``remedies``, ``requests`` and ``reports`` list every one with its tick, in
-    order; a request for all services is -1. ``fixed_at`` is the tick in which an accepted
-    remedy was first applied.
+    order; a request for all services is -1. Three ticks are None as long as it has not
+    happened: ``root_cause_at``, in which the first root cause was declared, ``paged_at``, in
+    which an accepted team was first paged, ``fixed_at``, in which an accepted remedy was
+    first applied. ``unapproved_remedies`` counts the wrong remedies that were applied while
+    no accepted team had been paged in an earlier tick. ``doings`` is what of this decides
+    which evidence is shown.
     """
 
     severity: Severity | None
@@ -58,10 +65,14 @@ class Facts:
     wrong_pages: int
     wrong_remedies: int
     effects: Effects
+    doings: Doings
+    root_cause_at: int | None
+    paged_at: int | None
+    unapproved_remedies: int
 
 
 def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
-    """Sum up a history. First declarations stand; nothing else depends on order."""
+    """Sum up a history, which is in order of ticks. First declarations stand."""
     truth, topology = incident.truth, incident.topology
     severity: Severity | None = None
     root_cause: str | None = None
@@ -69,29 +80,42 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
     pages: list[tuple[int, str]] = []
     remedies: list[tuple[int, Remedy, str]] = []
     requests: list[tuple[int, int]] = []
+    metrics: list[tuple[int, int]] = []
+    traces: list[tuple[int, int]] = []
     reports: list[tuple[int, Report]] = []
     restarts: list[tuple[int, int]] = []
+    root_cause_at: int | None = None
+    paged_at: int | None = None
     fixed_at: int | None = None
-    wrong_pages = wrong_remedies = 0
+    wrong_pages = wrong_remedies = unapproved_remedies = 0
     for tick, action in history:
         if isinstance(action, RequestMoreLogs):
             requests.append(
                 (tick, -1 if action.service is None else topology.index(action.service))
             )
+        elif isinstance(action, RequestMetrics):
+            metrics.append((tick, topology.index(action.service)))
+        elif isinstance(action, RequestTraces):
+            traces.append((tick, topology.index(action.service)))
         elif isinstance(action, ClassifySeverity):
             severity = severity or action.severity
         elif isinstance(action, IdentifyRootCause):
             if root_cause is None:
                 root_cause, confidence = action.service, action.confidence
+                root_cause_at = tick
         elif isinstance(action, Escalate):
             pages.append((tick, action.team))
-            wrong_pages += action.team not in truth.teams
+            if action.team not in truth.teams:
+                wrong_pages += 1
+            elif paged_at is None:
+                paged_at = tick
         elif isinstance(action, Remediate):
             remedies.append((tick, action.remedy, action.service))
             if (action.remedy, action.service) in truth.remedies:
                 fixed_at = tick if fixed_at is None else fixed_at
             else:
                 wrong_remedies += 1
+                unapproved_remedies += paged_at is None or paged_at >= tick
                 if action.remedy is Remedy.RESTART:
                     restarts.append((topology.index(action.service), tick))
         elif isinstance(action, Report):
@@ -108,6 +132,16 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
         wrong_pages,
         wrong_remedies,
         Effects(fixed_at, tuple(restarts)) if restarts or fixed_at is not None else NO_EFFECTS,
+        Doings(
+            tuple(requests),
+            tuple(metrics),
+            tuple(traces),
+            tuple((when, str(remedy), service) for when, remedy, service in remedies),
+            tuple(pages),
+        ),
+        root_cause_at,
+        paged_at,
+        unapproved_remedies,
     )
 
 

@@ -11,6 +11,8 @@ import attrs
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.propagation import Mode
 from logtriage.rng import hash_name, mix
+from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, Topology
+from logtriage.world.setting import FOG, SETTINGS, Setting
 
 SPLITS: Final = ("train", "val", "test", "ood")
 #: Incidents of one split of one task are numbered below this.
@@ -28,7 +30,8 @@ class TaskSpec:
     ``horizon`` in ticks; ``noise`` is the share of window lines without signal and
     ``benign`` that of incidents with no fault behind them, both per mille;
     ``severity_weights`` for P1, P2, P3 among real faults; ``history`` one reasoned
-    entry a version. ``original`` names the fixed incident of a ``*-v0`` task.
+    entry a version. ``original`` marks the fixed incident of a ``*-v0`` task. ``mode`` is
+    how an incident of the first world unfolds, ``setting`` the constants of the second.
     """
 
     name: str
@@ -37,22 +40,39 @@ class TaskSpec:
     hard: str
     horizon: int
     noise: int
-    mode: Mode
+    mode: Mode | None
     rubric: str
     history: tuple[str, ...]
     benign: int = 0
     severity_weights: tuple[int, int, int] = (1, 1, 1)
     original: bool = False
+    setting: Setting | None = None
+
+    @property
+    def fog(self) -> int | None:
+        """The level of fog, 0 to 3; None outside the second world."""
+        return None if self.setting is None else self.setting.fog
+
+    @property
+    def topology(self) -> Topology | None:
+        """The services of its incidents, split ``ood`` aside; None if each has its own."""
+        if self.setting is None:
+            return SEVEN_SERVICES
+        return None if self.name == "fleet_outage" else FIVE_TEAMS
 
     @property
     def id(self) -> str:
-        """Name and version, such as ``cascading_failure-v1``."""
-        return f"{self.name}-v{self.version}"
+        """Name, version and fog, such as ``cascading_failure-v2-fog1``.
+
+        The benchmark's level of fog is not named: one name for one thing.
+        """
+        name = f"{self.name}-v{self.version}"
+        return name if self.fog in (None, BENCHMARK_FOG) else f"{name}-fog{self.fog}"
 
 
 _V0_HISTORY: Final = ("v0: the one fixed incident of the original LogTriageEnv, new telemetry",)
 
-TASKS: Final = (
+_FIRST: Final = (
     TaskSpec(
         name="single_crash",
         version=1,
@@ -130,8 +150,73 @@ TASKS: Final = (
     ),
 )
 
-#: The ids of those that draw their incidents, which is what ``all`` stands for everywhere.
-DRAWN_TASKS: Final = tuple(task.id for task in TASKS if not task.original)
+#: Fog of the benchmark: the tasks whose ids name none.
+BENCHMARK_FOG: Final = 2
+_V2_HISTORY: Final = (
+    "v2: the second world: truth, condition, token, text; the exact posterior is known",
+)
+
+
+def _second(name: str, title: str, hard: str, horizon: int) -> tuple[TaskSpec, ...]:
+    """A task of the second world at every level of fog."""
+    return tuple(
+        TaskSpec(
+            name=name,
+            version=2,
+            title=title,
+            hard=hard,
+            horizon=horizon,
+            noise=setting.noise,
+            mode=None,
+            rubric="logtriage/2",
+            history=_V2_HISTORY,
+            benign=setting.benign,
+            severity_weights=setting.severities,
+            setting=setting,
+        )
+        for setting in (SETTINGS[name](fog) for fog in range(len(FOG)))
+    )
+
+
+_SECOND: Final = (
+    *_second(
+        "single_crash",
+        "One service fails, loudly",
+        "few questions: look-alike faults differ in the team to page or in the remedy",
+        10,
+    ),
+    *_second(
+        "cascading_failure",
+        "The callers scream, the root is silent",
+        "the root neither alerts nor speaks at first; minor faults elsewhere show the same "
+        "signs, and only the callers' waiting tells them apart",
+        14,
+    ),
+    *_second(
+        "silent_degradation",
+        "Slow drift under much noise",
+        "signs grow with time, so that waiting informs, and costs",
+        16,
+    ),
+    *_second(
+        "fleet_outage",
+        "Twenty to sixty services, few questions",
+        "what to ask is the problem: nobody can look at every service",
+        14,
+    ),
+)
+#: Every task: the second world's (the benchmark first, then other levels of fog), then
+#: the first world's, then the original's.
+TASKS: Final = (
+    *(task for task in _SECOND if task.fog == BENCHMARK_FOG),
+    *(task for task in _SECOND if task.fog != BENCHMARK_FOG),
+    *_FIRST,
+)
+
+#: The ids of the benchmark: what ``all`` stands for everywhere.
+DRAWN_TASKS: Final = tuple(task.id for task in TASKS if task.fog == BENCHMARK_FOG)
+#: The ids of the first world's drawn tasks, which the batched engine plays.
+FIRST_WORLD: Final = tuple(task.id for task in TASKS if task.version == 1)
 
 _BY_ID: Final = {task.id: task for task in TASKS}
 

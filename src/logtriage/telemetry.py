@@ -19,12 +19,16 @@ LEVELS: Final = ("INFO", "WARN", "ERROR", "FATAL")
 
 @attrs.frozen
 class LogLine:
-    """One line of a log: when, who, how bad, and what it says."""
+    """One line of a log: when, who, how bad, and what it says.
+
+    ``token`` is what it is about, where it was made from one (simulated incidents).
+    """
 
     second: int
     service: str
     level: str
     message: str
+    token: str | None = None
 
 
 @attrs.frozen
@@ -72,6 +76,49 @@ class Signal:
 
 
 @attrs.frozen
+class EdgePanel:
+    """What users see, beside what they usually see; ``token`` names the two bands.
+
+    Errors in basis points, p99 in milliseconds.
+    """
+
+    error_bp: int
+    p99_ms: int
+    usual_error_bp: int
+    usual_p99_ms: int
+    token: str
+
+
+@attrs.frozen
+class Gauge:
+    """One gauge of a service over the latest readings, the newest last.
+
+    ``starts`` are the ticks of the readings, ``tokens`` what each says (empty in a
+    recording, whose figures were made from none), ``text`` the figures in words.
+    """
+
+    service: str
+    name: str
+    starts: tuple[int, ...]
+    tokens: tuple[str, ...]
+    text: str
+
+
+@attrs.frozen
+class Trace:
+    """Where a service's slowest requests spend their time, and where errors start.
+
+    Fields as in :class:`Gauge`; ``name`` is ``time`` or ``errors``.
+    """
+
+    service: str
+    name: str
+    starts: tuple[int, ...]
+    tokens: tuple[str, ...]
+    text: str
+
+
+@attrs.frozen
 class Change:
     """A recent change: ``kind`` is deploy, config, traffic or advisory."""
 
@@ -79,6 +126,7 @@ class Change:
     kind: str
     minutes_ago: int
     detail: str
+    token: str | None = None
 
 
 @attrs.frozen
@@ -134,3 +182,9 @@ class Telemetry(Protocol):
 
     def signals(self, tick: int, effects: Effects) -> tuple[tuple[Signal, ...], ...]:
         """What a dashboard shows of every service, in index order; empty if there is none."""
+
+    def metrics(self, service: int, tick: int, effects: Effects) -> tuple[Gauge, ...]:
+        """The gauges of one service, asked for by name; empty where it has none."""
+
+    def traces(self, service: int, tick: int, effects: Effects) -> tuple[Trace, ...]:
+        """Where one service's time goes, asked for by name; empty where nobody traces it."""

@@ -29,11 +29,14 @@ _MAX_DEPTH: Final = 3
 
 
 @lru_cache(maxsize=1024)
-def random_topology(seed: int, n_services: int) -> Topology:
+def random_topology(
+    seed: int, n_services: int, teams: tuple[str, ...] = SEVEN_SERVICES.teams
+) -> Topology:
     """An acyclic topology of ``n_services`` (5 to 200) services with one gateway.
 
     Every service is reachable from the gateway within four calls; datastores and
-    queues call nobody; teams are those of the default topology.
+    queues call nobody. ``teams`` hold the owners by tier (``sre-team``, ``backend-team``,
+    ``dba-team``) and the ``security-team``.
 
     Raises:
         InvalidInput: if ``n_services`` is out of range.
@@ -71,7 +74,7 @@ def random_topology(seed: int, n_services: int) -> Topology:
         Service(name, tier, _OWNER.get(tier, "sre-team"), tuple(callees))
         for name, tier, callees in zip(names, tiers, calls, strict=True)
     )
-    return Topology(f"random-{seed}-{n_services}", SEVEN_SERVICES.teams, services)
+    return Topology(f"random-{seed}-{n_services}", teams, services)
 
 
 def _draw_tier(stream: Stream) -> str:

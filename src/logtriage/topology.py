@@ -198,3 +198,10 @@ SEVEN_SERVICES: Final = Topology(
         Service("email-queue", "queue", "sre-team"),
     ),
 )
+
+#: The same services with a fifth team: the topology of the second world's tasks.
+FIVE_TEAMS: Final = attrs.evolve(
+    SEVEN_SERVICES,
+    name="seven-services-five-teams",
+    teams=("sre-team", "backend-team", "dba-team", "platform-team", "security-team"),
+)

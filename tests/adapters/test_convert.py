@@ -8,15 +8,21 @@ from typing import Any
 
 import pytest
 
+from logtriage import make_incident
 from logtriage.adapters.convert import convert_file, transcript_of_row
+from logtriage.adapters.episode import opening
 from logtriage.codec import unstructure_transcript
 from logtriage.errors import TranscriptError, UnknownName
+from logtriage.grading import grade_transcript
 from logtriage.transcript import Transcript
 
 INCIDENT = "single_crash-v1/test/0"
 RESOLVE = {"action_type": "resolve"}
 CALL = {"id": "c", "type": "function", "function": {"name": "resolve", "arguments": "{}"}}
-MESSAGES = [{"role": "user", "content": "TICK 0/8"}, {"role": "assistant", "tool_calls": [CALL]}]
+MESSAGES: list[dict[str, Any]] = [
+    {"role": "user", "content": "TICK 0/8"},
+    {"role": "assistant", "tool_calls": [CALL]},
+]
 
 
 def row(**others: Any) -> dict[str, Any]:
@@ -161,6 +167,103 @@ def test_the_style_must_be_one_of_them() -> None:
         transcript_of_row(row(), style="prose")
 
 
+# -- what was given and what was done ----------------------------------------------------
+
+
+def screen_of(incident_id: str) -> str:
+    return opening(make_incident(incident_id), "tools")[1]["content"]
+
+
+IGNORE = {"function": {"name": "ignore", "arguments": "{}"}}
+EXAMPLE: list[dict[str, Any]] = [
+    {"role": "user", "content": screen_of("single_crash-v1/train/7")},
+    {"role": "assistant", "content": None, "tool_calls": [{"id": "e", **IGNORE}]},
+    {"role": "tool", "tool_call_id": "e", "content": "The incident is closed (ignored)."},
+]
+OWN: list[dict[str, Any]] = [
+    {"role": "user", "content": f"Now yours:\n{screen_of(INCIDENT)}\n"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"messages": [*EXAMPLE, *OWN]},
+        {"messages": [*EXAMPLE, *EXAMPLE, *OWN]},
+        {"prompt": [*EXAMPLE, OWN[0]], "completion": OWN[1:]},
+        {"prompt": EXAMPLE, "messages": [*EXAMPLE, *OWN]},
+        {"prompt": [{"role": "user", "content": "x"}], "messages": [*EXAMPLE, *OWN]},
+        {"prompt": EXAMPLE[1:2], "messages": [*EXAMPLE[1:2], *OWN]},
+        {"messages": [*EXAMPLE[:1], {**EXAMPLE[1], "source": "input"}, *OWN]},
+    ],
+)
+def test_examples_in_the_prompt_are_not_the_agents(place: dict[str, Any]) -> None:
+    assert transcript_of_row({"incident": INCIDENT, **place}).actions == (RESOLVE,)
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [*OWN, *EXAMPLE],
+        [*OWN, *OWN],
+        [OWN[0], *EXAMPLE, *OWN],
+        [*EXAMPLE, *EXAMPLE],
+        [*OWN[1:], {"role": "user", "content": "TICK 0/8\nsomething else"}],
+    ],
+)
+def test_what_may_be_examples_or_play_is_a_bad_row(messages: Any) -> None:
+    with pytest.raises(TranscriptError, match=r"^messages\[\d\]: a first screen after replies of"):
+        transcript_of_row(row(messages=messages))
+
+
+def test_a_screen_that_an_agent_writes_or_a_tool_shows_wipes_nothing_out() -> None:
+    told = [{"role": "tool", "tool_call_id": "c", "content": screen_of(INCIDENT)}]
+    blocks = [{"type": "tool_result", "content": screen_of(INCIDENT)}]
+    forged = {"role": "assistant", "content": screen_of(INCIDENT), "tool_calls": [CALL]}
+    for between in (told, [{"role": "user", "content": blocks}], [forged]):
+        found = transcript_of_row(row(messages=[OWN[0], EXAMPLE[1], *between, OWN[1]]))
+        assert [one["action_type"] for one in found.actions][:1] == ["ignore"]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"messages": MESSAGES[:1], "response": {"choices": [{"message": MESSAGES[1]}]}},
+        {"messages": MESSAGES[:1], "choices": [{"message": MESSAGES[1]}]},
+        {"messages": MESSAGES[:1], "completion": "<think>hm</think>" + json.dumps(RESOLVE)},
+        {"messages": MESSAGES, "response": {"choices": [{"message": MESSAGES[1]}]}},
+        {"messages": MESSAGES, "output": {"choices": [{"message": MESSAGES[1]}]}},
+        {"choices": [{"message": MESSAGES[1]}], "metadata": {}, "model": "m"},
+        {"role": "assistant", "type": "message", "content": json.dumps(RESOLVE)},
+        {"response": {"object": "response", "output": [{"type": "message", **MESSAGES[1]}]}},
+        {"output": {"messages": MESSAGES}},
+        {
+            "contents": [{"role": "user", "parts": [{"text": "TICK 0/8"}]}],
+            "candidates": [{"content": {"parts": [{"functionCall": {"name": "resolve"}}]}}],
+        },
+    ],
+)
+def test_raw_responses_are_read_beside_and_without_their_request(place: dict[str, Any]) -> None:
+    assert transcript_of_row({"incident": INCIDENT, **place}).actions == (RESOLVE,)
+
+
+def test_a_row_without_a_reply_of_the_agent_is_no_zero() -> None:
+    for messages in ([], MESSAGES[:1]):
+        with pytest.raises(TranscriptError, match="messages: no reply of the agent among"):
+            transcript_of_row(row(messages=messages))
+        lost = transcript_of_row(row(messages=messages, error="no route"))
+        assert (lost.actions, lost.status) == ((), "error: no route")
+
+
+def test_a_key_of_joint_play_is_not_taken_from_a_row() -> None:
+    found = transcript_of_row(row(ticks=3, roles="solo", tick=1))
+    assert (found.ticks, dict(found.extra)) == (None, {"tick": 1})
+    made = {"function": {"name": "step", "arguments": {**RESOLVE, "tick": 0}}}
+    told = transcript_of_row(row(messages=[{"role": "assistant", "tool_calls": [made]}]))
+    assert grade_transcript(told) == grade_transcript(found)
+
+
 # -- files ----------------------------------------------------------------------------
 
 
@@ -180,6 +283,17 @@ def test_lines_are_converted_and_bad_ones_named(tmp_path: Path, binary: bool) ->
     assert found == list(convert_file(path, on_error=errors.append))
     with pytest.raises(TranscriptError, match=r"rows\.jsonl:3: not JSON"):
         list(convert_file(path))
+
+
+def test_a_line_beyond_the_limit_is_bad_and_the_others_are_converted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    good = json.dumps(row())
+    monkeypatch.setattr("logtriage.files.MAX_LINE", 2 * len(good))
+    errors: list[TranscriptError] = []
+    stream = io.StringIO(f"{good}\n{json.dumps(row() | {'note': good * 3})}\n{good}\n")
+    assert len(list(convert_file(stream, on_error=errors.append))) == 2
+    assert [(one.line, one.reason) for one in errors] == [(2, "longer than 16 MiB")]
 
 
 def test_a_stream_is_converted_as_it_comes() -> None:

@@ -22,12 +22,14 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.adapters.tools import (
+    TEAM_TOOLS,
     TOOLS,
     anthropic_tools,
     call_from_action,
     openai_tools,
     wire_from_call,
 )
+from logtriage.calls import ARGUMENTS
 from logtriage.parsing import action_from_wire
 from logtriage.topology import SEVEN_SERVICES
 
@@ -46,6 +48,11 @@ def reason(name: object, arguments: object = None) -> str:
 
 def test_there_is_one_tool_for_each_action_type_in_their_order() -> None:
     assert list(TOOLS) == list(ACTION_TYPES)
+
+
+def test_calls_are_read_by_the_arguments_that_the_schema_names() -> None:
+    schema = {name: tuple(one.name for one in tool.parameters) for name, tool in TEAM_TOOLS.items()}
+    assert dict(ARGUMENTS) == schema
 
 
 def test_every_action_survives_being_a_call() -> None:
@@ -101,6 +108,9 @@ def test_schemas_of_the_providers_have_the_same_content() -> None:
             {"service": "user-db", "confidence": math.nan, "team": None},
             IdentifyRootCause("user-db"),
         ),
+        ("escalate", '"{\\"team\\": \\"dba-team\\"}"', Escalate("dba-team")),
+        ("resolve", '""', Resolve()),
+        ("a:b/c.d__escalate", {"team": "dba-team"}, Escalate("dba-team")),
         ("step", {"action_type": "remediate", "value": "kill-query:user-db"}, KILL),
     ],
 )
@@ -117,6 +127,8 @@ def test_calls_that_are_understood(name: str, arguments: Any, action: Action) ->
         ("Escalate", {"team": "dba-team"}, "unknown tool 'Escalate'; "),
         ("escalate", "{'team': 'dba-team'}", "arguments are not JSON: "),
         ("escalate", '["dba-team"]', "arguments must be an object, got a list"),
+        ("escalate", '"dba-team"', "arguments must be an object, got a string"),
+        ("escalate", '"\\"{}\\""', "arguments must be an object, got a string"),
         ("escalate", ["dba-team"], "arguments must be an object, got a list"),
         ("escalate", "[" * 100_000, "arguments nested too deeply"),
         ("escalate", "x" * 200_001, "arguments of 200001 characters; at most 200000 "),

@@ -15,7 +15,14 @@ import pytest
 from logtriage.actions import Action
 from logtriage.audit.mutants import MUTANTS, Mutant
 from logtriage.errors import RubricError
-from logtriage.grading import DEFAULT, RUBRICS, CriterionScore, Grade, Rubric, transcripts
+from logtriage.grading import (
+    RUBRICS,
+    AppliedDiscount,
+    CriterionScore,
+    Grade,
+    Rubric,
+    transcripts,
+)
 from logtriage.grading.transcripts import grade_actions as real_grade_actions
 from logtriage.incident import Incident
 from logtriage.state import Closing, State
@@ -23,10 +30,11 @@ from logtriage.transition import play
 
 #: The module: the package has a function of that name.
 grading: Any = import_module("logtriage.grading.grade")
-_Evaluated = tuple[tuple[CriterionScore, ...], float]
+_Evaluated = tuple[tuple[CriterionScore, ...], tuple[AppliedDiscount, ...], float]
 _real_evaluate = grading._evaluate
 _real_finish = grading.finish
 _real_gate = grading._first_gate
+_real_discounts = grading._discounts
 
 
 def _zero_for_errors(state: State, rubric: Rubric) -> _Evaluated:
@@ -34,7 +42,7 @@ def _zero_for_errors(state: State, rubric: Rubric) -> _Evaluated:
         found: _Evaluated = _real_evaluate(state, rubric)
         return found
     except RubricError:
-        return ((), 0.0)
+        return ((), (), 0.0)
 
 
 def _one_more_tick(incident: Incident, actions: Sequence[Action]) -> tuple[State, int]:
@@ -69,6 +77,15 @@ def _gate_silently(state: State, rubric: Rubric) -> tuple[str | None, str | None
     return name, None
 
 
+def _discounts_when_closed(state: State, rubric: Rubric) -> Iterator[AppliedDiscount]:
+    return _real_discounts(state, rubric) if state.is_closed else iter(())
+
+
+def _largest_discount_only(state: State, rubric: Rubric) -> Iterator[AppliedDiscount]:
+    found = sorted(_real_discounts(state, rubric), key=lambda one: one.factor)
+    return iter(found[:1])
+
+
 def _forgets_unplayed(*args: Any, **kwargs: Any) -> Grade:
     return attrs.evolve(real_grade_actions(*args, **kwargs), unplayed=0)
 
@@ -84,6 +101,8 @@ BROKEN: dict[str, Patches] = {
     "off-the-grid": {(grading, "finish"): _unclipped},
     "gates-only-ignore": {(grading, "_first_gate"): _gate_when_closed},
     "gates-without-reason": {(grading, "_first_gate"): _gate_silently},
+    "discounts-when-closed": {(grading, "_discounts"): _discounts_when_closed},
+    "discounts-largest-only": {(grading, "_discounts"): _largest_discount_only},
     "forgets-unplayed": {(transcripts, "grade_actions"): _forgets_unplayed},
 }
 NAMES = (*(one.name for one in MUTANTS), *BROKEN)
@@ -95,7 +114,7 @@ def broken(name: str, laws: Any) -> Iterator[None]:
     """The grader broken in this way, for everyone, and for a module of ``laws``."""
     with pytest.MonkeyPatch.context() as patch:
         if name in _BY_NAME:
-            patch.setitem(RUBRICS, DEFAULT.id, _BY_NAME[name].rubric)
+            patch.setitem(RUBRICS, _BY_NAME[name].of, _BY_NAME[name].rubric)
         for (module, attribute), new in BROKEN.get(name, {}).items():
             patch.setattr(module, attribute, new)
             if hasattr(laws, attribute):

@@ -5,8 +5,9 @@ import json
 import attrs
 import pytest
 
-from logtriage import DEFAULT, TASKS, Incident, TaskSpec, get_task, make_incident
+from logtriage import DEFAULT, TASKS, Incident, TaskSpec, get_task, incident_ids, make_incident
 from logtriage.audit import FAMILIES, QUICK, Draw, Report, Verdict, audit, subject_of
+from logtriage.audit.mutants import MUTANTS
 from logtriage.audit.subject import OwnTask, RegisteredTask
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.generator import draw_incident
@@ -107,6 +108,37 @@ def test_a_registered_task_is_drawn_by_its_ids() -> None:
 def test_another_rubric_takes_the_place_of_the_tasks_own() -> None:
     assert subject_of("single_crash-v1", RECORDED).rubric is RECORDED
     assert subject_of(subject_of("single_crash-v1"), RECORDED).rubric is RECORDED
+
+
+def priced(split: str, number: int) -> Incident:
+    """Incidents under ``logtriage/2``: every third benign, the others with a short horizon."""
+    block = incident_ids("silent_degradation-v1", split, 5, 5 * number)  # one of them is benign
+    one = next(one for one in map(make_incident, block) if one.truth.benign)
+    if number % 3:
+        one = make_incident(f"single_crash-v1/{split}/{number}")
+    par, price = 2 if one.truth.benign else 5, (0.2, 0.4, 0.6)[number % 3]
+    return attrs.evolve(one, rubric="logtriage/2", par=par, price_of_silence=price)
+
+
+SOME = attrs.evolve(QUICK, oracle=5, kinds=1, search=6, laws=2, same=2)
+
+
+def test_the_exact_search_knows_the_second_rubric() -> None:
+    report = audit(priced, sizes=SOME, families=["ceiling"])
+    assert report.failed == ()
+    for check in ("exact-maximum", "wrong-page", "cycles"):
+        assert "exact, " in report.finding(check).summary
+
+
+def test_being_more_right_never_costs_under_the_second_rubric() -> None:
+    assert audit(priced, sizes=SOME, families=["monotone", "farming"]).failed == ()
+
+
+def test_a_discount_that_is_not_known_makes_the_search_a_lower_bound() -> None:
+    broken = next(one.rubric for one in MUTANTS if one.name == "silence-on-benign")
+    report = audit(priced, broken, sizes=SOME, families=["ceiling"])
+    assert "oracle" in report.failed  # it dismisses rightly, and pages nobody
+    assert "does not know unescalated" in report.finding("exact-maximum").summary
 
 
 def recorded(split: str, number: int) -> Incident:

@@ -97,12 +97,15 @@ def test_a_grader_that_pays_for_nothing_teaches_nothing() -> None:
     assert report.finding("signal").evidence["policies"]["random"]["without_variance"] == 1.0
 
 
+#: A grader that closes over it is refused as such; one that reaches for it is for the audit.
+_NUMBERS = count()
+
+
+def forgetful(_: State) -> Measured:
+    return (1.0 / (2 + next(_NUMBERS)), "less every time")
+
+
 def test_a_grader_with_a_memory_is_caught() -> None:
-    numbers = count()
-
-    def forgetful(_: State) -> Measured:
-        return (1.0 / (2 + next(numbers)), "less every time")
-
     rubric = single("forgetful", forgetful)
     assert finding("telescoping", "farming", rubric).verdict is Verdict.FAILED
     assert finding("replay", "stability", rubric).verdict is Verdict.FAILED

@@ -1,8 +1,9 @@
 """The laws kill every broken grader of the catalogue, each at least once.
 
-The laws are those of ``property_tests/test_grading_laws.py``, loaded once more so that
-they can run with few examples and without shrinking, and the one about errors that
-stands in ``tests/grading``.
+The laws are those of ``property_tests/test_grading_laws.py`` and ``test_triage_laws.py``,
+loaded once more so that they can run with few examples and without shrinking, and the one
+about errors that stands in ``tests/grading``. A broken rubric meets the laws of the rubric
+that it breaks; what is broken in code meets all of them.
 """
 
 from collections.abc import Callable
@@ -15,15 +16,23 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 import property_tests.test_grading_laws as original_laws
+import property_tests.test_triage_laws as triage_laws
 from logtriage import DEFAULT, Rubric, grade, initial_state
 from logtriage.audit.mutants import MUTANTS
 from logtriage.errors import RubricError
-from logtriage.grading import Criterion
+from logtriage.grading import RUBRICS, TRIAGE_2, Criterion
 from tests.audit.broken import BROKEN, NAMES, broken
 from tests.builders import real_incident
 
 Law = Callable[[], None]
+#: The rubric that each mutant breaks.
+OF = {one.name: one.of for one in MUTANTS}
 LIKELIEST = (
+    "test_in_joint_play_the_tick_decides",
+    "test_a_root_cause_after_the_fix_earns_nothing",
+    "test_time_up_to_par_is_free",
+    "test_each_wrong_remedy_before_the_page_multiplies_the_total",
+    "test_a_wrong_remedy_is_unapproved_after_the_fix_too",
     "test_the_grade_is_the_one_of_the_table",
     "test_a_dismissal_is_the_one_of_the_table",
     "test_a_symptom_earns_nothing",
@@ -31,6 +40,8 @@ LIKELIEST = (
     "test_running_out_of_time_closes_nothing",
     "test_a_claim_earns_nothing",
 )
+#: The module of laws for each rubric that has mutants.
+LAWS_OF = {DEFAULT.id: original_laws, TRIAGE_2.id: triage_laws}
 # Hypothesis draws some of its examples from constants of whatever modules are loaded, so
 # how many a rare mutant needs differs with what ran before: those that survive a few
 # examples meet many.
@@ -47,12 +58,15 @@ for _count in (FEW, MANY):
     )
 
 
-def loaded_laws(count: int) -> ModuleType:
+def loaded_laws(count: int, source: ModuleType = original_laws) -> ModuleType:
     """The laws once more, with so many examples each."""
+    assert source.__file__ is not None
     before = settings.get_current_profile_name()
     settings.load_profile(f"kill-{count}")
     try:
-        spec = spec_from_file_location(f"laws_that_kill_{count}", Path(original_laws.__file__))
+        spec = spec_from_file_location(
+            f"{source.__name__.rpartition('.')[2]}_that_kill_{count}", Path(source.__file__)
+        )
         assert spec is not None
         assert spec.loader is not None
         module = module_from_spec(spec)
@@ -63,13 +77,13 @@ def loaded_laws(count: int) -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def laws() -> ModuleType:
-    return loaded_laws(FEW)
+def laws() -> dict[str, ModuleType]:
+    return {rubric: loaded_laws(FEW, source) for rubric, source in LAWS_OF.items()}
 
 
 @pytest.fixture(scope="module")
-def stern_laws() -> ModuleType:
-    return loaded_laws(MANY)
+def stern_laws() -> dict[str, ModuleType]:
+    return {rubric: loaded_laws(MANY, source) for rubric, source in LAWS_OF.items()}
 
 
 def law_of_errors() -> None:
@@ -82,7 +96,7 @@ def law_of_errors() -> None:
 def all_laws(module: ModuleType) -> dict[str, Law]:
     """Every law, the likeliest killer first."""
     found = {name: one for name, one in vars(module).items() if name.startswith("test_")}
-    first = {name: found.pop(name) for name in LIKELIEST}
+    first = {name: found.pop(name) for name in LIKELIEST if name in found}
     return {"law_of_errors": law_of_errors, **first, **found}
 
 
@@ -98,18 +112,31 @@ def killed(name: str, law: Law, module: ModuleType) -> bool:
 
 def test_there_are_enough_of_them() -> None:
     assert len(set(NAMES)) == len(NAMES) == len(MUTANTS) + len(BROKEN) >= 40
-    assert all(one.wrong and one.rubric.digest != DEFAULT.digest for one in MUTANTS)
+    assert all(one.wrong and one.rubric.digest != RUBRICS[one.of].digest for one in MUTANTS)
+    assert set(OF.values()) == set(LAWS_OF)
+
+
+def laws_against(name: str, laws: dict[str, ModuleType]) -> list[ModuleType]:
+    """The laws of the rubric that a mutant breaks; all of them for what is broken in code."""
+    if name in OF:
+        return [laws[OF[name]]]
+    return [laws[TRIAGE_2.id]] if name.startswith("discounts-") else list(laws.values())
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_law_kills_the_mutant(name: str, laws: ModuleType, stern_laws: ModuleType) -> None:
+def test_a_law_kills_the_mutant(
+    name: str, laws: dict[str, ModuleType], stern_laws: dict[str, ModuleType]
+) -> None:
     assert any(
         killed(name, law, module)
-        for module in (laws, stern_laws)
+        for modules in (laws, stern_laws)
+        for module in laws_against(name, modules)
         for law in all_laws(module).values()
     ), name
 
 
-def test_the_laws_leave_the_real_grader_alone(laws: ModuleType) -> None:
+@pytest.mark.parametrize("rubric", LAWS_OF)
+def test_the_laws_leave_the_real_grader_alone(rubric: str, laws: dict[str, ModuleType]) -> None:
     """A law that fails on everything kills nothing."""
-    assert [name for name, law in all_laws(laws).items() if killed("", law, laws)] == []
+    module = laws[rubric]
+    assert [name for name, law in all_laws(module).items() if killed("", law, module)] == []

@@ -353,6 +353,15 @@ def test_a_gate_without_kernel_is_refused_by_name() -> None:
         graded([REAL], [[]], custom)
 
 
+def test_a_rubric_with_discounts_is_refused_by_name() -> None:
+    with refused(
+        "rubric 'logtriage/2': discounts ('unescalated', 'unapproved') cannot grade a batch; "
+        "grade its episodes one by one, with grade or grade_actions",
+        RubricError,
+    ):
+        graded([REAL], [[]], get_rubric("logtriage/2"))
+
+
 OUT_OF_RANGE = (
     "topology 'seven-services' has actions 0 to 58, -1 is padding and -2 a malformed action"
 )

@@ -57,6 +57,7 @@ def test_the_keys_are_these_and_an_open_episode_has_no_closing() -> None:
         "status",
         "score",
         "criteria",
+        "discounts",
         "fault_kind",
         "gate",
         "gate_reason",

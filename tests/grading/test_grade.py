@@ -35,7 +35,9 @@ from logtriage import (
 from logtriage.grading import (
     RECORDED,
     RUBRICS,
+    AppliedDiscount,
     Criterion,
+    Discount,
     Gate,
     GradeStatus,
     Measured,
@@ -267,7 +269,7 @@ def test_rewards_add_up_to_the_grade_without_rounding(actions: tuple[Action, ...
 
 def test_score_is_the_score_of_the_grade() -> None:
     for actions in (PERFECT, (WRONG_PAGE,), (Ignore(),), (FIX,), ()):
-        state = played(real_incident(), *actions)
+        state = played(attrs.evolve(real_incident(), price_of_silence=0.4), *actions)
         for rubric in RUBRICS.values():
             assert score(state, rubric) == grade(state, rubric).score
 
@@ -305,7 +307,9 @@ def test_the_task_decides_on_the_rubric_unless_one_is_given() -> None:
     assert rubric_of(old).id == "logtriage-env/0/single_crash"
     assert grade(initial_state(old)).rubric == "logtriage-env/0/single_crash"
     assert grade(initial_state(old), DEFAULT).rubric == "logtriage/1"
-    with pytest.raises(UnknownName, match="unknown rubric 'x'; known: logtriage/1, recorded/1"):
+    with pytest.raises(
+        UnknownName, match="unknown rubric 'x'; known: logtriage/1, logtriage/2, recorded/1"
+    ):
         get_rubric("x")
 
 
@@ -458,6 +462,54 @@ def test_a_rubric_without_a_benign_part_uses_its_criteria() -> None:
     both = rubric_of_measures(1.0, benign=(Criterion("b", 1.0, constant(0.25)),))
     assert scores(grade(state, both)) == {"b": 0.25}
     assert scores(grade(STATE, both)) == {"c0": 1.0}
+
+
+# -- discounts ------------------------------------------------------------------------
+
+
+def discount(name: str, factor: float | None) -> Discount:
+    return Discount(name, lambda _: None if factor is None else (factor, f"because of {name}"))
+
+
+def test_discounts_multiply_what_was_earned_and_are_listed() -> None:
+    rows = (discount("half", 0.5), discount("none", None), discount("fifth", 0.2))
+    one = grade(STATE, rubric_of_measures(1.0, 0.5, discounts=rows))
+    assert one.score == pytest.approx(0.75 * 0.5 * 0.2)
+    assert scores(one) == {"c0": 1.0, "c1": 0.5}
+    assert one.discounts == (
+        AppliedDiscount("half", 0.5, "because of half"),
+        AppliedDiscount("fifth", 0.2, "because of fifth"),
+    )
+    assert score(STATE, rubric_of_measures(1.0, 0.5, discounts=rows)) == one.score
+
+
+def test_discounts_come_after_penalties_and_before_the_bounds() -> None:
+    rows, lost = (discount("half", 0.5),), (Criterion("p", 0.2, constant(1.0)),)
+    plain = rubric_of_measures(1.0, discounts=rows, penalties=lost)
+    assert grade(STATE, plain).score == pytest.approx(0.4)
+    bounded = rubric_of_measures(1.0, discounts=(discount("all", 0.0),), bounds=(0.1, 0.9))
+    assert grade(STATE, bounded).score == pytest.approx(0.1)
+
+
+def test_a_gate_gives_zero_and_discounts_are_still_listed() -> None:
+    gates, rows = (Gate("stop", lambda _: "because"),), (discount("half", 0.5),)
+    one = grade(STATE, rubric_of_measures(1.0, gates=gates, discounts=rows))
+    assert (one.score, [row.name for row in one.discounts]) == (0.0, ["half"])
+
+
+@pytest.mark.parametrize("factor", [math.nan, math.inf, -0.1, 1.0000001])
+def test_a_factor_outside_the_unit_interval_raises(factor: float) -> None:
+    rubric = rubric_of_measures(1.0, discounts=(discount("odd", factor),))
+    for judge in (grade, score):
+        with pytest.raises(
+            RubricError, match=r"'mine/1': the factor of 'odd' must lie in \[0, 1\]"
+        ):
+            judge(STATE, rubric)
+
+
+def test_a_grade_without_discounts_has_none() -> None:
+    assert grade(STATE).discounts == ()
+    assert unscored(real_incident(), "timeout").discounts == ()
 
 
 # -- broken measures ------------------------------------------------------------------

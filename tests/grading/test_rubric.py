@@ -1,6 +1,7 @@
 """Rubrics as data: the table of DESIGN.md, and everything that is refused."""
 
 import math
+from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -9,7 +10,17 @@ import attrs
 import pytest
 
 from logtriage import DEFAULT, Rubric, RubricError, State
-from logtriage.grading import RECORDED, RUBRICS, Criterion, Gate, Measure, Measured, criteria
+from logtriage.grading import (
+    RECORDED,
+    RUBRICS,
+    TRIAGE_2,
+    Criterion,
+    Discount,
+    Gate,
+    Measure,
+    Measured,
+    criteria,
+)
 from logtriage.grading.criteria import root_cause
 
 
@@ -22,6 +33,10 @@ def no_marks(state: State) -> Measured:  # noqa: ARG001
 
 
 def open_gate(state: State) -> str | None:  # noqa: ARG001
+    return None
+
+
+def no_discount(state: State) -> Measured | None:  # noqa: ARG001
     return None
 
 
@@ -54,6 +69,22 @@ def test_the_default_is_the_table_of_the_design() -> None:
     assert DEFAULT.digits is None
 
 
+def test_the_second_is_the_table_of_the_design() -> None:
+    assert {row.name: row.weight for row in TRIAGE_2.criteria} == {
+        "severity": 0.15,
+        "root_cause": 0.25,
+        "escalation": 0.25,
+        "remediation": 0.25,
+        "closure": 0.10,
+    }
+    assert [(row.name, row.weight) for row in TRIAGE_2.benign] == [
+        (row.name, row.weight) for row in DEFAULT.benign
+    ]
+    assert TRIAGE_2.gates == DEFAULT.gates
+    assert [one.name for one in TRIAGE_2.discounts] == ["unescalated", "unapproved"]
+    assert (TRIAGE_2.penalties, TRIAGE_2.bounds, TRIAGE_2.digits) == ((), (0.0, 1.0), None)
+
+
 def test_recorded_incidents_are_graded_by_their_root_cause_only() -> None:
     assert RECORDED.criteria == (Criterion("root_cause", 1.0, root_cause),)
     for rest in (RECORDED.gates, RECORDED.benign, RECORDED.penalties):
@@ -63,6 +94,7 @@ def test_recorded_incidents_are_graded_by_their_root_cause_only() -> None:
 def test_built_in_rubrics_stand_under_their_ids() -> None:
     assert set(RUBRICS) == {
         "logtriage/1",
+        "logtriage/2",
         "recorded/1",
         "logtriage-env/0/single_crash",
         "logtriage-env/0/cascading_failure",
@@ -85,10 +117,16 @@ def test_built_in_rubrics_stand_under_their_ids() -> None:
         ({"criteria": (one(weight=math.nan),)}, "weight of 'one' must be a finite number >= 0"),
         ({"criteria": (one(weight=math.inf),)}, "weight of 'one' must be a finite number >= 0"),
         ({"criteria": (one("a", 0.5), one("a", 0.5))}, "the name 'a' appears twice"),
-        ({"criteria": (one(""),)}, "a criterion or gate has no name"),
-        ({"gates": (Gate("", open_gate),)}, "a criterion or gate has no name"),
+        ({"criteria": (one(""),)}, "a criterion, gate or discount has no name"),
+        ({"gates": (Gate("", open_gate),)}, "a criterion, gate or discount has no name"),
         ({"gates": (Gate("one", open_gate),)}, "the name 'one' appears twice"),
         ({"gates": (Gate("g", open_gate), Gate("g", open_gate))}, "the name 'g' appears twice"),
+        ({"discounts": (Discount("", no_discount),)}, "a criterion, gate or discount has no name"),
+        ({"discounts": (Discount("one", no_discount),)}, "the name 'one' appears twice"),
+        (
+            {"gates": (Gate("g", open_gate),), "discounts": (Discount("g", no_discount),)},
+            "the name 'g' appears twice",
+        ),
         ({"benign": (one(weight=0.5),)}, "weights of benign must sum to 1, they sum to 0.5"),
         ({"benign": (one("a", 0.5), one("a", 0.5))}, "the name 'a' appears twice"),
         ({"benign": (one("g"),), "gates": (Gate("g", open_gate),)}, "the name 'g' appears twice"),
@@ -142,6 +180,8 @@ def test_equal_rubrics_are_equal_and_hash_alike() -> None:
         {"criteria": (one("one", 0.4), one("two", 0.6))},
         {"benign": (one(),)},
         {"gates": (Gate("g", open_gate),)},
+        {"discounts": (Discount("d", no_discount),)},
+        {"discounts": (Discount("e", no_discount),)},
         {"penalties": (one("p", 0.1),)},
         {"penalties": (one("p", 0.2),)},
         {"bounds": (0.0, 0.9)},
@@ -162,11 +202,13 @@ def test_the_digest_is_that_of_these_lines() -> None:
         f"benign two 1 {__name__}.no_marks",
         "penalties p 0.25 logtriage.grading.criteria.root_cause",
         f"gate g {__name__}.open_gate",
+        f"discount d {__name__}.no_discount",
     )
     given = rubric(
         benign=(Criterion("two", 1, no_marks),),
         penalties=(Criterion("p", 0.25, root_cause),),
         gates=(Gate("g", open_gate),),
+        discounts=[Discount("d", no_discount)],
         bounds=(0.0, 0.9),
         digits=4,
     )
@@ -190,6 +232,54 @@ def test_a_measure_without_a_name_is_digested_by_its_type() -> None:
 
     assert digest_with(Constant()) == digest_with(Constant())
     assert digest_with(Constant()) != digest_with(partial(criteria.severity))
+
+
+def answering(severity: str) -> Measure:
+    def measure(_: State) -> Measured:
+        return (1.0, severity)
+
+    return measure
+
+
+@attrs.frozen
+class Answering:
+    """A measure that is an object with a field."""
+
+    severity: str
+
+    def __call__(self, _: State) -> Measured:
+        return (1.0, self.severity)
+
+
+def answer(severity: str, _: State) -> Measured:
+    return (1.0, severity)
+
+
+@pytest.mark.parametrize(
+    "make", [answering, Answering, lambda given: partial(answer, given)], ids=str
+)
+def test_measures_that_do_different_things_have_different_digests(
+    make: Callable[[str], Measure],
+) -> None:
+    def digest_with(given: str) -> str:
+        return Rubric("mine/1", (Criterion("one", 1.0, make(given)),)).digest
+
+    assert digest_with("P1") == digest_with("P1")
+    assert digest_with("P1") != digest_with("P2")
+    gates = [(Gate("late", lambda _: None),), (Gate("late", lambda _: "always"),)]
+    both = [attrs.evolve(DEFAULT, id="mine/1", gates=one).digest for one in gates]
+    assert both[0] != both[1]
+
+
+def test_a_measure_that_may_change_is_refused() -> None:
+    seen: list[str] = []
+
+    def remembering(_: State) -> Measured:
+        seen.append("once more")
+        return (1.0, "")
+
+    with pytest.raises(RubricError, match=r"^rubric 'mine/1': 'one': \[\] cannot be told from"):
+        Rubric("mine/1", (Criterion("one", 1.0, remembering),))
 
 
 def test_the_message_for_a_missing_id_says_so() -> None:

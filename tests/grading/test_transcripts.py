@@ -3,7 +3,6 @@
 import io
 import json
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from logtriage import (
     Incident,
     InvalidInput,
     LogTriageError,
+    Malformed,
     Resolve,
     Rubric,
     RubricError,
@@ -25,6 +25,7 @@ from logtriage import (
     Transcript,
     TranscriptError,
     UnknownName,
+    Wait,
     grade,
     make_incident,
     transcript_of,
@@ -266,7 +267,7 @@ def test_line_separators_inside_a_string_do_not_end_a_line() -> None:
     text = line(agent="a\u2028b\x85c")  # escaped by json.dumps
     raw = json.dumps(json.loads(text), ensure_ascii=False)
     for source in (io.StringIO(raw), io.BytesIO(raw.encode())):
-        assert [one.agent for one in grade_jsonl(source)] == ["a\u2028b\x85c"]
+        assert [one.agent for one in grade_jsonl(source)] == [r"a\u2028b\x85c"]
 
 
 def test_a_byte_order_mark_spoils_the_first_line_only() -> None:
@@ -276,18 +277,24 @@ def test_a_byte_order_mark_spoils_the_first_line_only() -> None:
     assert "BOM" in errors[0].reason
 
 
+def test_a_line_beyond_the_limit_is_bad_and_the_others_are_graded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("logtriage.files.MAX_LINE", 10 * len(GOOD))
+    errors: list[TranscriptError] = []
+    text = f"{GOOD}\n{line(note='x' * 20 * len(GOOD))}\n{GOOD}\n"
+    assert len(list(grade_jsonl(io.StringIO(text), on_error=errors.append))) == 2
+    assert [(one.line, one.reason) for one in errors] == [(2, "longer than 16 MiB")]
+
+
 def test_a_file_is_read_as_a_stream() -> None:
     read = 0
 
-    def lines() -> Iterator[str]:
-        nonlocal read
-        while True:
-            read += 1
-            yield GOOD
-
     class Endless(io.StringIO):
-        def __iter__(self) -> Any:
-            return lines()
+        def readline(self, _: Any = -1) -> Any:
+            nonlocal read
+            read += 1
+            return f"{GOOD}\n"
 
     grades = grade_jsonl(Endless())
     assert [next(grades).score for _ in range(3)] == [1.0, 1.0, 1.0]
@@ -374,8 +381,9 @@ def test_joint_play_is_graded_by_its_ticks() -> None:
         (2, RIGHT_SEVERITY),
     ]
     state, left = play_jointly(incident, plays)
-    wires = [{**action_to_wire(action), "tick": when} for when, action in plays]
-    transcript = Transcript(incident.id, tuple(wires), agent="three roles")
+    wires = tuple(action_to_wire(action) for _, action in plays)
+    ticks = tuple(when for when, _ in plays)
+    transcript = Transcript(incident.id, wires, agent="three roles", ticks=ticks)
     graded = grade_transcript(transcript, resolve=only(incident))
     assert left == graded.unplayed == 1
     assert graded == grade(state, unplayed=left, agent="three roles")
@@ -384,12 +392,50 @@ def test_joint_play_is_graded_by_its_ticks() -> None:
 
 def test_joint_play_that_failed_keeps_its_actions() -> None:
     incident = real_incident()
-    wires = [{**action_to_wire(one), "tick": 0} for one in (RIGHT_CAUSE, RIGHT_PAGE)]
-    transcript = Transcript(incident.id, tuple(wires), status="a role crashed")
+    wires = tuple(action_to_wire(one) for one in (RIGHT_CAUSE, RIGHT_PAGE))
+    transcript = Transcript(incident.id, wires, status="a role crashed", ticks=(0, 0))
     graded = grade_transcript(transcript, RECORDED, resolve=only(incident))
     assert (graded.status, graded.cause) == (GradeStatus.UNSCORED, "a role crashed")
     assert graded.actions == (RIGHT_CAUSE, RIGHT_PAGE)
     assert (graded.rubric, graded.rubric_digest) == (RECORDED.id, RECORDED.digest)
+
+
+@pytest.mark.parametrize("tick", [0, None, "0", -1, [], math.nan, 10**30])
+def test_a_tick_inside_an_action_is_an_unknown_key(tick: Any) -> None:
+    """The agent may write any key into its action; when it acted is not its to say."""
+    incident = real_incident()
+    wires = [action_to_wire(one) for one in (RIGHT_CAUSE, Wait(), Resolve(), FIX)]
+    with_tick = tuple({**wire, "tick": tick, "ticks": [0, 0, 0, 0]} for wire in wires)
+    one, other = (
+        grade_transcript(Transcript(incident.id, actions), resolve=only(incident))
+        for actions in (tuple(wires), with_tick)
+    )
+    assert (one.score, one.criteria, one.ticks, one.schedule) == (
+        other.score,
+        other.criteria,
+        other.ticks,
+        None,
+    )
+    assert isinstance(other.actions[1], Malformed)  # to wait is for roles
+
+
+@pytest.mark.parametrize(
+    ("joint", "message"),
+    [
+        ({"ticks": [0]}, "ticks: expected 2, one an action, got 1"),
+        ({"ticks": "0,0"}, "ticks: expected a list, one whole number an action, got a str"),
+        ({"ticks": [1, 0]}, "ticks[1]: expected a whole number from 1 on, got 0"),
+        ({"roles": ["a", "b"]}, "ticks: a transcript with roles needs the tick of each action"),
+    ],
+)
+def test_wrong_ticks_make_a_bad_line(joint: dict[str, Any], message: str) -> None:
+    wires = [{"action_type": "resolve", "tick": 0}, {"action_type": "wait", "tick": 0}]
+    line = json.dumps({"incident": ID, "actions": wires, **joint})
+    with pytest.raises(TranscriptError) as caught:
+        list(grade_jsonl(io.StringIO(line)))
+    assert message in str(caught.value)
+    padded = json.dumps({"incident": ID, "actions": wires, **dict.fromkeys(joint)})
+    assert next(grade_jsonl(io.StringIO(padded))).schedule is None
 
 
 def test_actions_after_the_closing_one_are_counted() -> None:

@@ -9,6 +9,9 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from logtriage import Incident
+from logtriage.recorded import RecordedTelemetry
+
 INJECTED = datetime(2031, 5, 6, 10, 20, 5, tzinfo=UTC)
 ID = "nezha/2031-05-06T102005"
 
@@ -25,6 +28,12 @@ TRACE_HEADER = (
 )
 METRIC_HEADER = "Time,TimeStamp,PodName,CpuUsageRate(%),PodServerLatencyP99(s),PodSuccessRate(%)"
 FRONT_HEADER = "Time,TimeStamp,ServiceName,SuccessRate(%),LatencyP99(s)"
+
+
+def shown_by(incident: Incident) -> RecordedTelemetry:
+    """The telemetry of a recorded incident."""
+    assert isinstance(incident.telemetry, RecordedTelemetry)
+    return incident.telemetry
 
 
 def log_row(at: datetime, pod: str, level: str, text: str, trace: str = "") -> str:

@@ -9,6 +9,7 @@ import pytest
 from logtriage.errors import BundleError
 from logtriage.recorded import as_incident, import_labelled
 from logtriage.telemetry import NO_EFFECTS
+from tests.recorded.layout import shown_by
 
 START = datetime(2031, 5, 6, 23, 55, tzinfo=UTC)
 LABELS = (
@@ -55,10 +56,10 @@ def test_what_a_folder_becomes(folder: Path) -> None:
     now = back.series.at(0)
     assert (now.calls, now.p50_ms, now.network_ms, now.cpu_bp) == (30, 800, 2, 9000)
     incident = as_incident(record)
-    signals = {one.name: one for one in incident.telemetry.signals(0, NO_EFFECTS)[0]}
+    signals = {one.name: one for one in shown_by(incident).signals(0, NO_EFFECTS)[0]}
     assert signals["new_errors_bp"].value == 10_000
     assert signals["events_bp"].stray > 5
-    assert {alert.service for alert in incident.telemetry.alerts(0, NO_EFFECTS)} == {
+    assert {alert.service for alert in shown_by(incident).alerts(0, NO_EFFECTS)} == {
         "back",
         "front",
     }
@@ -78,7 +79,7 @@ def test_without_a_baseline_there_is_none(folder: Path) -> None:
     (record,) = import_labelled(folder)
     assert record.recording.baseline == "none"
     assert record.recording.alerts == ()
-    signals = as_incident(record).telemetry.signals(0, NO_EFFECTS)
+    signals = shown_by(as_incident(record)).signals(0, NO_EFFECTS)
     assert all(one.stray == 0 for ones in signals for one in ones)
 
 

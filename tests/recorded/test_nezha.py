@@ -27,6 +27,7 @@ from tests.recorded.layout import (
     INJECTED,
     append,
     log_row,
+    shown_by,
     span_row,
     write_csv,
     write_faults,
@@ -111,11 +112,11 @@ def test_alerts_are_symptoms_and_lines_know_what_is_new(layout: Path) -> None:
 def test_an_incident_can_be_looked_at(layout: Path) -> None:
     incident = as_incident(_only(import_nezha(layout)))
     beta = incident.topology.index("ts-beta-service")
-    assert incident.telemetry.service_logs(beta, 0, NO_EFFECTS)[-1].message == (
+    assert shown_by(incident).service_logs(beta, 0, NO_EFFECTS)[-1].message == (
         "last minute (usually): cpu 90.5% (1.2%), self 10ms (10ms), p50 510ms (12ms), "
         "p99 510ms (12ms), network 500ms (2ms), errors 100.0% (0.0%), calls 60 (60)"
     )
-    assert incident.telemetry.slo(0, NO_EFFECTS).p99_ms == 530
+    assert shown_by(incident).slo(0, NO_EFFECTS).p99_ms == 530
 
 
 def test_gzipped_files_are_the_same(layout: Path, tmp_path: Path) -> None:
@@ -400,7 +401,7 @@ def test_metrics_alone_make_an_incident(layout: Path) -> None:
     imported = import_nezha(layout, strict=True)
     record = _only(imported)
     assert record.recording.alerts == ()
-    signals = as_incident(record).telemetry.signals(0, NO_EFFECTS)
+    signals = shown_by(as_incident(record)).signals(0, NO_EFFECTS)
     strays = {one.name: one.stray for one in signals[1]}
     assert strays["cpu_bp"] > 80
     assert set(strays) == {"cpu_bp"}
@@ -412,8 +413,8 @@ def test_a_success_rate_of_zero_everywhere_means_that_it_was_not_measured(layout
     assert text[0].endswith("PodSuccessRate(%)")
     assert {row.rpartition(",")[2] for row in text[1:]} == {"0"}
     incident = as_incident(_only(import_nezha(layout)))
-    assert all(alert.name != "HighErrorRate" for alert in incident.telemetry.alerts(0, NO_EFFECTS))
-    for signals in incident.telemetry.signals(0, NO_EFFECTS):
+    assert all(alert.name != "HighErrorRate" for alert in shown_by(incident).alerts(0, NO_EFFECTS))
+    for signals in shown_by(incident).signals(0, NO_EFFECTS):
         assert "error_bp" not in {one.name for one in signals}
 
 
@@ -436,7 +437,7 @@ def test_signals_single_out_what_was_broken(layout: Path) -> None:
         strays = {
             service: one.stray
             for service, signals in zip(
-                names, incident.telemetry.signals(1, NO_EFFECTS), strict=True
+                names, shown_by(incident).signals(1, NO_EFFECTS), strict=True
             )
             for one in signals
             if one.name == name

@@ -10,7 +10,6 @@ import pytest
 
 from logtriage.incident import ClosingRules, Fault, Incident
 from logtriage.recorded import (
-    RecordedTelemetry,
     as_incident,
     dump_bundle,
     import_nezha,
@@ -19,6 +18,7 @@ from logtriage.recorded import (
     shipped_incidents,
 )
 from logtriage.telemetry import NO_EFFECTS, Effects
+from tests.recorded.layout import shown_by
 
 RETURN = "nezha/2023-01-29T084304"
 CPU = "nezha/2023-01-30T115921"
@@ -63,7 +63,7 @@ def test_only_the_root_cause_is_known(incident: Incident) -> None:
 
 @pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)
 def test_telemetry_keeps_its_promises(incident: Incident) -> None:
-    telemetry, names = incident.telemetry, set(incident.topology.names)
+    telemetry, names = shown_by(incident), set(incident.topology.names)
     assert hash(incident) == hash(incident)
     assert telemetry.open_loop
     assert telemetry.changes == ()
@@ -88,7 +88,7 @@ def test_telemetry_keeps_its_promises(incident: Incident) -> None:
 
 @pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)
 def test_nothing_that_responders_do_changes_the_recording(incident: Incident) -> None:
-    telemetry, root = incident.telemetry, _root(incident)
+    telemetry, root = shown_by(incident), _root(incident)
     fixed = Effects(fixed_at=0, restarts=((root, 1),))
     for tick in TICKS:
         assert telemetry.slo(tick, fixed) == telemetry.slo(tick, NO_EFFECTS)
@@ -104,53 +104,52 @@ def test_nothing_that_responders_do_changes_the_recording(incident: Incident) ->
 def test_a_wrong_return_shows_as_an_error_that_is_new() -> None:
     incident = _by_id(RETURN)
     root = _root(incident)
-    lines = incident.telemetry.service_logs(root, 0, NO_EFFECTS)
+    lines = shown_by(incident).service_logs(root, 0, NO_EFFECTS)
     assert [line.message for line in lines if line.level == "ERROR"] == [
         "c.s.ContactsServiceImpl#37 [findContactsById][contactsRepository.findById]"
         "[No contacts according to contactsId] (x7)"
     ]
     assert "errors 87.5% (0.0%)" in lines[-1].message
-    reading = incident.telemetry.health(root, 0, NO_EFFECTS)
+    reading = shown_by(incident).health(root, 0, NO_EFFECTS)
     assert reading is not None
     assert reading.error_bp == 8750
 
 
 def test_cpu_contention_shows_as_cpu_and_slow_answers() -> None:
     incident = _by_id(CPU)
-    lines = incident.telemetry.service_logs(_root(incident), 2, NO_EFFECTS)
+    lines = shown_by(incident).service_logs(_root(incident), 2, NO_EFFECTS)
     assert lines[-1].message.startswith("last minute (usually): cpu 95.3% (1.2%), self ")
     assert "p50 490ms (45ms)" in lines[-1].message
     # Its callers are slow too, and are not busy.
     caller = incident.topology.index("ts-travel-service")
-    reading = incident.telemetry.health(caller, 2, NO_EFFECTS)
+    reading = shown_by(incident).health(caller, 2, NO_EFFECTS)
     assert reading is not None
     assert reading.p99_ms > 1000
-    assert "cpu 1." in incident.telemetry.service_logs(caller, 2, NO_EFFECTS)[-1].message
+    assert "cpu 1." in shown_by(incident).service_logs(caller, 2, NO_EFFECTS)[-1].message
 
 
 def test_network_delay_shows_as_time_between_caller_and_service() -> None:
     incident = _by_id(NETWORK)
-    line = incident.telemetry.service_logs(_root(incident), 0, NO_EFFECTS)[-1]
+    line = shown_by(incident).service_logs(_root(incident), 0, NO_EFFECTS)[-1]
     assert "p50 1017ms (12ms)" in line.message
     assert "network 1010ms (4ms)" in line.message
     # The caller waits for it, and is itself reached as fast as ever.
     caller = incident.topology.index("ts-auth-service")
-    line = incident.telemetry.service_logs(caller, 0, NO_EFFECTS)[-1]
+    line = shown_by(incident).service_logs(caller, 0, NO_EFFECTS)[-1]
     assert "p50 1175ms (221ms)" in line.message
     assert "network 3ms (3ms)" in line.message
 
 
 @pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)
 def test_the_root_alerts_in_company_or_without_a_cause_in_the_name(incident: Incident) -> None:
-    alerts = incident.telemetry.alerts(0, NO_EFFECTS)
+    alerts = shown_by(incident).alerts(0, NO_EFFECTS)
     assert {alert.name for alert in alerts} <= {"HighErrorRate", "HighLatency"}
     assert next(iter(incident.truth.root_causes)) in {alert.service for alert in alerts}
 
 
 def test_the_last_window_stays() -> None:
     for incident in shipped_incidents():
-        telemetry = incident.telemetry
-        assert isinstance(telemetry, RecordedTelemetry)
+        telemetry = shown_by(incident)
         last = telemetry.recording.windows[-1].tick
         assert 2 <= last < 7
         assert telemetry.window(last, NO_EFFECTS) != telemetry.window(last - 1, NO_EFFECTS)

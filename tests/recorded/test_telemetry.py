@@ -1,5 +1,16 @@
 """A recording as telemetry: what is chosen, what repeats, what is unknown."""
 
+import pytest
+
+from logtriage import (
+    Observation,
+    RequestMetrics,
+    RequestTraces,
+    Wait,
+    initial_state,
+    observe,
+    transition,
+)
 from logtriage.recorded import (
     LogWindow,
     Measure,
@@ -10,8 +21,9 @@ from logtriage.recorded import (
     Recording,
     Series,
     Shift,
+    shipped_incidents,
 )
-from logtriage.telemetry import NO_EFFECTS, Alert, Effects, LogLine, Reading, Signal
+from logtriage.telemetry import NO_EFFECTS, Alert, Effects, LogLine, Reading, Signal, Trace
 
 FRONT, BACK = 0, 1
 
@@ -183,3 +195,80 @@ def test_alerts_fire_from_since_until_until() -> None:
         (back, front),
         (back,),
     ]
+
+
+def test_asked_for_metrics_are_the_signals_and_traces_the_spans() -> None:
+    telemetry = RecordedTelemetry(
+        Recording(
+            services=(
+                RecordedService("front", "edge", ("back",)),
+                RecordedService(
+                    "back",
+                    calls=("store",),
+                    baseline=Measure(calls=9, p99_ms=30, self_ms=4, cpu_bp=125),
+                    series=Series(
+                        calls=(None,) * 4 + (7,),
+                        self_ms=(None,) * 4 + (12,),
+                        p50_ms=(None,) * 4 + (20,),
+                        p99_ms=(None,) * 4 + (88, 90),
+                        network_ms=(None,) * 4 + (3,),
+                        cpu_bp=(None,) * 4 + (9050,),
+                    ),
+                    events=Shift((None,) * 4 + (1500,), (None,) * 4 + (0,), (None,) * 4 + (9,)),
+                ),
+                RecordedService("store", "datastore", series=Series(p99_ms=(None,) * 4 + (8,))),
+            )
+        )
+    )
+    shown = telemetry.metrics(BACK, 0, NO_EFFECTS)
+    assert [one.name for one in shown] == [one.name for one in telemetry.signals(0, NO_EFFECTS)[1]]
+    assert {(one.service, one.starts, one.tokens) for one in shown} == {("back", (0,), ())}
+    assert [one.text for one in shown] == [
+        "calls 7 (usual 9)",
+        "self 12ms (usual 4ms)",
+        "p50 20ms",
+        "p99 88ms (usual 30ms)",
+        "network 3ms",
+        "cpu 90.5% (usual 1.2%)",
+        "events 15.0% (usual 0.0%)",
+    ]
+    assert telemetry.traces(BACK, 1, NO_EFFECTS) == (
+        Trace(
+            "back",
+            "time",
+            (1,),
+            (),
+            "90ms (usual 30ms), median 20ms, in itself 12ms (usual 4ms), on the way 3ms, "
+            "store takes 8ms",
+        ),
+    )
+    # Nothing was measured of the front, and nobody traced it: what it calls is not its own.
+    assert telemetry.metrics(FRONT, 0, NO_EFFECTS) == ()
+    assert telemetry.traces(FRONT, 0, NO_EFFECTS) == ()
+    assert telemetry.metrics(BACK, 9, Effects(0)) == telemetry.metrics(BACK, 9, NO_EFFECTS)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_recorded_incident_answers_requests_for_metrics_and_traces(number: int) -> None:
+    incident = shipped_incidents()[number]
+    state = initial_state(incident)
+    before = observe(state)
+    assert before.metrics == ()
+    assert before.traces == ()
+    for service in incident.topology.names[:8]:
+        seen = observe(transition(state, RequestMetrics(service)))
+        assert {one.service for one in seen.metrics} == {service}
+        place = incident.topology.index(service)
+        assert [one.name for one in seen.metrics] == [one.name for one in seen.signals[place]]
+        assert seen.traces == ()
+        told = observe(transition(state, RequestTraces(service)))
+        assert told.metrics == ()
+        measured = [name for name in ("p99_ms", "self_ms") if _has(seen, place, name)]
+        assert bool(told.traces) == bool(measured)
+        # Only in the tick after the request.
+        later = observe(transition(transition(state, RequestMetrics(service)), Wait()))
+        assert later.metrics == ()
+
+
+def _has(seen: Observation, place: int, name: str) -> bool:
+    return any(one.name == name for one in seen.signals[place])

@@ -1,5 +1,7 @@
 """Log text on import: levels, secrets, length, templates."""
 
+import re
+
 import pytest
 
 from logtriage.recorded.text import MAX_MESSAGE, read_line, redact, template
@@ -90,3 +92,19 @@ def test_templates() -> None:
     assert template("ERROR", "a.B#12 one") != template("ERROR", "a.B#12 two")
     assert template("ERROR", "a.B#12 id 7") == template("ERROR", "a.B#12 id 4d2a46c7-71cb-4cf1")
     assert template("INFO", "took 12 ms") == template("INFO", "took 345 ms")
+
+
+@pytest.mark.parametrize("message", ["deadbeef-cafe 12", "a-b-c", "x7f3f-3", "--5--", "abcz12-"])
+def test_a_template_masks_whole_runs_that_hold_a_digit(message: str) -> None:
+    runs = re.sub(
+        r"[0-9A-Fa-f-]+",
+        lambda run: "#" if any(one.isdigit() for one in run[0]) else run[0],
+        message,
+    )
+    assert template("INFO", message) == f"INFO {runs}"
+
+
+def test_a_long_run_of_letters_is_read_once() -> None:
+    """From each of its places it would be 10^12 steps: hours, where once is milliseconds."""
+    for run in ("a" * 1_000_000, "-" * 1_000_000, "#" * 1_000_000, "# " * 500_000):
+        assert template("ERROR", f"{run} at 7") == f"ERROR {run} at #"

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as RichTable
 
 from logtriage.errors import LogTriageError
-from logtriage.evaluation.store import slug
+from logtriage.evaluation.cells import slug
 from training.common.files import save_json, save_text
 from training.common.options import add_options
 from training.evaluate.evaluation import Evaluation

@@ -15,12 +15,12 @@ from logtriage.generator import make_incident
 from logtriage.grading import Grade, grade_transcript
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
-from logtriage.tasks import DRAWN_TASKS, get_task, incident_ids
+from logtriage.tasks import FIRST_WORLD, get_task, incident_ids
 from logtriage.transcript import Transcript
 from training.common.files import save_text
 from training.language.episodes import Decoding, OnProgress, play_incidents
 
-#: Stands for every drawn task but the fixed incidents of the original environment.
+#: Stands for the drawn tasks of the first world.
 ALL = "all"
 
 
@@ -142,13 +142,13 @@ def scripted(
 
 
 def every_task(tasks: str | Sequence[str]) -> list[str]:
-    """Task ids; ``all`` stands for every one that is not of the original environment.
+    """Task ids; ``all`` stands for the drawn tasks of the first world.
 
     Raises:
         UnknownName: for a task that does not exist.
     """
     given = [tasks] if isinstance(tasks, str) else list(tasks)
-    names = [name for one in given for name in (DRAWN_TASKS if one == ALL else [get_task(one).id])]
+    names = [name for one in given for name in (FIRST_WORLD if one == ALL else [get_task(one).id])]
     return list(dict.fromkeys(names))
 
 

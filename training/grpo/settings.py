@@ -5,7 +5,7 @@ from typing import Any
 import attrs
 
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.tasks import DRAWN_TASKS, TASKS
+from logtriage.tasks import FIRST_WORLD, TASKS
 
 
 def _said(text: str, *choices: str) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class Settings:
     @property
     def tasks(self) -> tuple[str, ...]:
         """The tasks that are trained on."""
-        return DRAWN_TASKS if self.task == "all" else (self.task,)
+        return FIRST_WORLD if self.task == "all" else (self.task,)
 
     @property
     def incidents(self) -> int:

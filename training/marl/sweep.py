@@ -18,7 +18,7 @@ from pathlib import Path
 import attrs
 
 from logtriage.roles import ROLE_SPLITS
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.tasks import FIRST_WORLD
 from training.marl import store
 from training.marl.runs import Written
 from training.marl.writeup import write_up
@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> None:
                                      formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     parser.add_argument("out", type=Path, help="directory for the runs")
     parser.add_argument("--splits", nargs="+", choices=ROLE_SPLITS, default=list(ROLE_SPLITS))
-    parser.add_argument("--tasks", nargs="+", choices=DRAWN_TASKS, default=list(DRAWN_TASKS))
+    parser.add_argument("--tasks", nargs="+", choices=FIRST_WORLD, default=list(FIRST_WORLD))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time; default: 2")
     parser.add_argument("--to", type=Path, help="directory for the page, figure and tables")

@@ -15,14 +15,14 @@ from logtriage.parsing import action_to_wire
 from logtriage.policies import Memory, NoisyPolicy, Policy
 from logtriage.policies.expert import ExpertPolicy
 from logtriage.rng import Stream, hash_name, mix
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.tasks import FIRST_WORLD
 from training.common.settings import TRAIN_SPLIT
 
 SHY_STREAM: Final = hash_name("shy-expert")
 Conversation = list[dict[str, Any]]
 
 
-def demonstration_ids(episodes: int, tasks: Sequence[str] = DRAWN_TASKS) -> list[str]:
+def demonstration_ids(episodes: int, tasks: Sequence[str] = FIRST_WORLD) -> list[str]:
     """Ids of the split ``train``, evenly from the tasks and in turn."""
     each = -(-episodes // len(tasks))
     drawn = [lt.incident_ids(task, TRAIN_SPLIT, each) for task in tasks]

@@ -8,7 +8,7 @@ from logtriage.actions import ACTION_TYPES
 from logtriage.emission import OVERVIEW_LINES, SERVICE_LINES, WINDOW_LINES
 from logtriage.incident import ClosingRules, Incident, Truth
 from logtriage.roles import Role
-from logtriage.telemetry import Alert, Change, Effects, LogLine, Reading, Signal
+from logtriage.telemetry import Alert, Change, Effects, Gauge, LogLine, Reading, Signal, Trace
 from logtriage.topology import Topology
 
 #: What can be shown of log lines. There are no alerts, no panels and no directory.
@@ -61,6 +61,14 @@ class PastedLogs:
 
     def signals(self, tick: int, effects: Effects) -> tuple[tuple[Signal, ...], ...]:  # noqa: ARG002
         """There is no dashboard."""
+        return ()
+
+    def metrics(self, service: int, tick: int, effects: Effects) -> tuple[Gauge, ...]:  # noqa: ARG002
+        """Nothing was measured."""
+        return ()
+
+    def traces(self, service: int, tick: int, effects: Effects) -> tuple[Trace, ...]:  # noqa: ARG002
+        """Nothing was traced."""
         return ()
 
 

@@ -1,37 +1,38 @@
 """What an agent did in a conversation, as wire actions, whoever recorded it.
 
-A message counts if the agent wrote it. Calls are read from OpenAI's and TRL's
-``tool_calls``, OpenAI's ``function_call`` items, Anthropic's ``tool_use`` blocks,
-Inspect's and verifiers' ``tool_calls``. Nothing that the agent did is dropped: what
-cannot be read is a malformed action.
+A message counts if the agent wrote it; :mod:`logtriage.adapters.messages` reads those of any
+provider. Nothing that the agent did is dropped: what cannot be read is a malformed action.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
-from logtriage.adapters.tools import TOOLS, Tool, Wire, malformed, tool_name, wire_from_call
-from logtriage.codec import json_kind
-from logtriage.errors import InvalidInput
+from logtriage.adapters.messages import (
+    CALL_BLOCKS,
+    CALL_ITEMS,
+    Message,
+    is_agents,
+    messages_of,
+    text_of,
+)
+from logtriage.adapters.tools import TOOLS, Wire, malformed, tool_name, wire_from_call
+from logtriage.jsonvalues import absent
 from logtriage.parsing import action_to_wire, parse_action, parse_plan
+from logtriage.replies import spoken, without_calls
 from logtriage.topology import Topology
-
-#: Who wrote a message, where it is the agent.
-AGENT_ROLES: Final = frozenset({"assistant", "ai", "model"})
 
 #: Why a reply without a call is no action.
 NO_CALL: Final = "a reply without a tool call that can be read"
-
-Message = Mapping[str, Any]
 
 
 class Style(StrEnum):
     """How an agent says what it does.
 
-    ``TOOLS``: each tool call is an action, in order; text is talk and costs nothing.
-    ``TEXT``: each reply is one action in JSON. ``PLAN``: the last reply is a JSON array
-    of actions. ``AUTO``: tools if there is any tool call; a plan if there is one reply
-    and it holds an array of actions; else text.
+    ``TOOLS``: each tool call is an action, in order; text beside a call is talk, and a
+    reply without any is a malformed action. ``TEXT``: each reply is one action in JSON.
+    ``PLAN``: the last reply is a JSON array of actions. ``AUTO``: tools if there is any
+    tool call; a plan if there is one reply and it holds an array of actions; else text.
     """
 
     AUTO = "auto"
@@ -41,7 +42,7 @@ class Style(StrEnum):
 
 
 def actions_of_conversation(
-    messages: str | Sequence[Message],
+    messages: object,
     topology: Topology,
     *,
     style: Style | str = Style.AUTO,
@@ -49,23 +50,22 @@ def actions_of_conversation(
 ) -> list[Wire]:
     """The wire actions of an agent, in order, from its messages or its one reply.
 
-    ``topology`` is needed to read text, which may name services and teams. Calls of
-    ``other_tools``, the harness's own such as ``submit``, are no actions; calls of any
-    other unknown tool are malformed ones.
+    ``messages`` are a list of them, the text of a reply, or a provider's raw response
+    (:func:`~logtriage.adapters.messages.messages_of`). ``topology`` is needed to read
+    text, which may name services and teams. Calls of ``other_tools``, the harness's own
+    such as ``submit``, are no actions; calls of any other unknown tool are malformed ones.
 
     Raises:
         InvalidInput: naming the message and the field, if these are no messages.
     """
     style = Style(style)
-    if isinstance(messages, str):
-        messages = [{"role": "assistant", "content": messages}]
-    written = [one for one in checked_messages(messages) if is_agents(one)]
+    read = messages_of(messages)
     if style in (Style.AUTO, Style.TOOLS):
-        calls = [call for message in written for call in calls_of(message)]
-        if calls or style is Style.TOOLS:
-            others = tuple(other_tools)
-            return [wire_of(call) for call in calls if _name(call) not in others]
-    replies = [text_of(message) for message in written]
+        turns = list(_with_calls(read))
+        if style is Style.TOOLS or any(calls for _, calls in turns):
+            others = frozenset(other_tools)
+            return [wire for turn, calls in turns for wire in _wires_of_turn(turn, calls, others)]
+    replies = [text_of(message) for message in read if is_agents(message)]
     if style is Style.PLAN:
         return _wires(parse_plan(replies[-1], topology)) if replies else []
     if style is Style.AUTO and len(replies) == 1:
@@ -77,58 +77,93 @@ def _wires(actions: Iterable[Any]) -> list[Wire]:
     return [action_to_wire(action) for action in actions]
 
 
-def checked_messages(messages: object) -> Sequence[Message]:
-    """The messages of a conversation, if that is what they are.
+def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Any]]]:
+    """The agent's turns, what it wrote until somebody answered; each with the answers."""
+    turn: list[Message] = []
+    answers: list[Any] = []
+    for message in messages:
+        if not is_agents(message):
+            answers.append(message.get("content") or message.get("output"))
+            continue
+        if turn and answers:
+            yield turn, answers
+            turn = []
+        answers = []
+        turn.append(message)
+    if turn:
+        yield turn, answers
 
-    Raises:
-        InvalidInput: naming the message and the field.
+
+def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Any]]]:
+    """Each turn with its calls. One that was tried again, with its id, is there once.
+
+    That is: it stands in the turn twice, or the answers to it say the same again. Answers
+    that differ show that it was carried out twice: not every server's ids are unique.
     """
-    if not isinstance(messages, Sequence):
-        raise InvalidInput(f"expected a list of messages, got {json_kind(messages)}")
-    for number, message in enumerate(messages):
-        if not isinstance(message, Mapping):
-            raise InvalidInput(f"[{number}]: expected an object, got {json_kind(message)}")
-        for field in ("tool_calls", "content"):
-            value = message.get(field)
-            if not (value is None or isinstance(value, list | tuple)) and (
-                field == "tool_calls" or not isinstance(value, str)
-            ):
-                wanted = "a list" if field == "tool_calls" else "a string or a list"
-                raise InvalidInput(f"[{number}].{field}: expected {wanted}, got {json_kind(value)}")
-    return messages
+    known: dict[str, tuple[Any, list[Any], int]] = {}
+    for place, (turn, answers) in enumerate(_turns(messages)):
+        found = [call for message in turn for call in calls_of(message)]
+        calls: list[Any] = []
+        for call in found:
+            number, what = _id(call), (_name(call), _call_arguments(call))
+            if number is not None:
+                same, told, then = known.get(number, (None, [], -1))
+                if same == what and (then == place or (answers and told == answers)):
+                    continue
+                known[number] = what, answers, place
+            calls.append(call)
+        if calls or not found:
+            yield turn, calls
 
 
-def is_agents(message: Message) -> bool:
-    """Whether the agent wrote a message, and was not given it (Inspect notes the source)."""
-    if message.get("type") == "function_call":
-        return True
-    return message.get("role") in AGENT_ROLES and message.get("source") != "input"
+def _wires_of_turn(
+    turn: Sequence[Message], calls: Sequence[Any], others: frozenset[str]
+) -> list[Wire]:
+    if not calls:
+        return [no_call("\n".join(filter(None, map(text_of, turn))))]
+    return [wire_of(call) for call in calls if _name(call) not in others]
+
+
+def no_call(text: str) -> Wire:
+    """The malformed action that a reply without a call is."""
+    said, wrong = spoken(text)
+    return malformed(said, NO_CALL if wrong is None else wrong)
 
 
 def calls_of(message: Message) -> list[Any]:
-    """The tool calls of a message, in order, as its framework wrote them."""
-    if message.get("type") == "function_call":
+    """The tool calls of a message, in order, as its framework wrote them.
+
+    Where it has none, those that stand in its text, as ``<tool_call>``.
+    """
+    if message.get("type") in CALL_ITEMS:
         return [message]
     calls = list(message.get("tool_calls") or ())
-    if message.get("function_call") is not None:
+    if not calls and message.get("function_call") is not None:
         calls.append(message["function_call"])
+    calls += message.get("invalid_tool_calls") or ()  # LangChain's, of what is no JSON
+    numbers = {_id(call) for call in calls} - {None}
     content = message.get("content")
     if isinstance(content, list | tuple):
-        # A block with a tool_type is a tool that the model's own server ran.
+        # A block with a tool_type is a tool that the model's own server ran. LangChain says
+        # a call twice, as a block and among the tool_calls.
         calls += [
             block
             for block in content
             if isinstance(block, Mapping)
-            and block.get("type") == "tool_use"
+            and block.get("type") in CALL_BLOCKS
             and "tool_type" not in block
+            and _id(block) not in numbers
         ]
-    return calls
+    if calls:
+        return calls
+    said, wrong = spoken(text_of(message))
+    return [] if wrong is not None else without_calls(said)[1]
 
 
-def wire_of(call: object, tools: Mapping[str, Tool] = TOOLS) -> Wire:
+def wire_of(call: object, tools: Collection[str] = TOOLS) -> Wire:
     """The wire action of one tool call, in the words of any of the frameworks.
 
-    ``tools`` are those that were on offer, by name.
+    ``tools`` are the names of those that were on offer.
     """
     if not isinstance(call, Mapping):
         return malformed(repr(call), "a tool call must be an object")
@@ -136,6 +171,13 @@ def wire_of(call: object, tools: Mapping[str, Tool] = TOOLS) -> Wire:
     if isinstance(error, str):
         return malformed(f"{_name(call)}({call.get('arguments')})", error)
     return wire_from_call(_name(call), _call_arguments(call), tools)
+
+
+def _id(call: object) -> str | None:
+    if not isinstance(call, Mapping):
+        return None
+    found = call.get("call_id") if absent(call.get("id")) or "call_id" in call else call["id"]
+    return found if isinstance(found, str) and found else None
 
 
 def _name(call: object) -> Any:
@@ -148,7 +190,9 @@ def _name(call: object) -> Any:
     return tool_name(name) if isinstance(name, str) else name
 
 
-def _call_arguments(call: Mapping[str, Any]) -> Any:
+def _call_arguments(call: Any) -> Any:
+    if not isinstance(call, Mapping):
+        return None
     function = call.get("function")
     places = (function, call) if isinstance(function, Mapping) else (call,)
     for place in places:
@@ -156,12 +200,3 @@ def _call_arguments(call: Mapping[str, Any]) -> Any:
             if place.get(key) is not None:
                 return place[key]
     return None
-
-
-def text_of(message: Message) -> str:
-    """The text of a message; blocks of text are put together, others left out."""
-    content = message.get("content")
-    if isinstance(content, list | tuple):
-        texts = (block.get("text") for block in content if isinstance(block, Mapping))
-        return "\n".join(text for text in texts if isinstance(text, str))
-    return content or ""

@@ -7,13 +7,14 @@ fields; transcripts pass through unchanged.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from logtriage.adapters.conversations import Style
 from logtriage.adapters.rows import rows_of, transcript_of_row
 from logtriage.errors import LogTriageError, TranscriptError
+from logtriage.files import TOO_LONG, numbered_lines
 from logtriage.generator import make_incident
 from logtriage.grading import Resolver
 from logtriage.transcript import Transcript
@@ -81,9 +82,10 @@ _Row = tuple[str, int | None, object]
 
 
 def _lines(stream: IO[str] | IO[bytes], name: str) -> Iterator[_Row]:
-    lines: Iterable[str | bytes] = stream
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
+    for number, line in numbered_lines(stream):
+        if line is None:
+            yield name, number, TranscriptError(TOO_LONG)
+        elif line.strip():
             try:
                 rows = rows_of(_decoded(line))
             except TranscriptError as error:

@@ -4,14 +4,16 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from logtriage.adapters.conversations import Style, actions_of_conversation
+from logtriage.adapters.examples import without_examples, without_prompt
+from logtriage.adapters.messages import AGENT_ROLES, is_agents, messages_of
 from logtriage.adapters.teams import joint_wires
-from logtriage.codec import json_kind, structure_transcript
+from logtriage.codec import structure_transcript
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.generator import make_incident
 from logtriage.grading import Resolver
-from logtriage.parsing import absent
+from logtriage.jsonvalues import absent, json_kind
 from logtriage.roles import get_role_split
-from logtriage.transcript import COMPLETED, ROLES, Transcript
+from logtriage.transcript import COMPLETED, ROLES, TICKS, Transcript
 
 #: Where the id of the incident may stand, in the order in which it is looked for.
 INCIDENT_AT: Final = (
@@ -27,13 +29,21 @@ INCIDENT_AT: Final = (
 MESSAGES_AT: Final = (
     "messages",
     "conversation",
+    "contents",
     "completion",
     "filtered_resps",
     "response",
+    "choices",
+    "candidates",
     "output",
     "reply",
 )
-_OWN_KEYS: Final = frozenset({"schema", "incident", "actions", "status", "agent", "error"})
+#: Those of them that hold what a provider answered; the first ones are the row's own fields.
+_IN_ROW: Final = ("choices", "candidates")
+_RESPONSES: Final = (*_IN_ROW, "completion", "response")
+_OWN_KEYS: Final = frozenset(
+    {"schema", "incident", "actions", "status", "agent", "error", ROLES, TICKS}
+)
 
 
 def transcript_of_row(
@@ -63,14 +73,17 @@ def transcript_of_row(
     if _is_teams(row):
         return _joint_transcript(row, resolve)
     incident = resolve(_incident_id(row, incident_at))
-    place, messages = _messages(row)
+    place, given = _conversation(row)
     try:
+        messages = without_examples(without_prompt(messages_of(given), row), incident)
         wires = actions_of_conversation(
             messages, incident.topology, style=style, other_tools=other_tools
         )
     except InvalidInput as error:
-        joint = "" if str(error).startswith("[") else ": "
+        joint = "" if str(error).startswith(("[", ".")) else ": "
         raise TranscriptError(f"{place}{joint}{error}") from None
+    if not any(map(is_agents, messages)) and _status(row) == COMPLETED:
+        raise TranscriptError(f"{place}: no reply of the agent among {len(messages)} messages")
     extra = {key: value for key, value in row.items() if key != place and _is_kept(key, value)}
     return Transcript(incident.id, tuple(wires), _status(row), _agent(row), extra)
 
@@ -109,11 +122,11 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
     incident = resolve(_incident_id(row, None))
     split = get_role_split(_at(row["traces"][0], "task.data.role_split"))
     said = {name: _last_branch(trace["nodes"]) for name, trace in traces.items()}
-    wires = joint_wires(said, split, incident.topology)
+    wires, ticks = joint_wires(said, split, incident.topology)
     agents = {name: _agent(trace) for name, trace in traces.items()}
     agent = ",".join(f"{role}={agents[role]}" for role in split.names if agents.get(role))
     roles = {ROLES: list(split.names)}
-    return Transcript(incident.id, tuple(wires), _status(row), agent or None, roles)
+    return Transcript(incident.id, tuple(wires), _status(row), agent or None, roles, ticks)
 
 
 def _agent(row: Mapping[str, Any]) -> str | None:
@@ -145,20 +158,35 @@ def _incident_id(row: Mapping[str, Any], incident_at: str | None) -> str:
     )
 
 
-def _messages(row: Mapping[str, Any]) -> tuple[str, Any]:
+def _conversation(row: Mapping[str, Any]) -> tuple[str, Any]:
     """Where the conversation stands, and the conversation."""
     if isinstance(row.get("nodes"), list):
         return "nodes", _last_branch(row["nodes"])
-    for key in MESSAGES_AT:
-        found = row.get(key)
-        if key == "filtered_resps" and isinstance(found, list) and len(found) == 1:
-            found = found[0]  # a sample of lm-evaluation-harness
-        if not absent(found):
-            return key, found
-    raise TranscriptError(
-        f"no conversation at nodes, {', '.join(MESSAGES_AT)}; "
-        f"the row has: {', '.join(map(str, row)) or 'nothing'}"
-    )
+    found = [(key, row[key]) for key in MESSAGES_AT if not absent(row.get(key))]
+    if not found and row.get("role") in AGENT_ROLES and "content" in row:
+        return "the row", row  # a response of Anthropic's
+    if not found:
+        raise TranscriptError(
+            f"no conversation at nodes, {', '.join(MESSAGES_AT)}; "
+            f"the row has: {', '.join(map(str, row)) or 'nothing'}"
+        )
+    key, given = found[0]
+    if key == "filtered_resps" and isinstance(given, list) and len(given) == 1:
+        given = given[0]  # a sample of lm-evaluation-harness
+    if key in _RESPONSES:
+        return key, row if key in _IN_ROW else given
+    replies = [other for other, _ in found[1:] if other in _RESPONSES]
+    if isinstance(given, list) and replies:
+        given = _answered(given, row if replies[0] in _IN_ROW else row[replies[0]])
+    return key, given
+
+
+def _answered(messages: list[Any], reply: Any) -> list[Any]:
+    """The messages of a request with the reply to it, unless they end with a reply already."""
+    last = messages[-1] if messages else None
+    if isinstance(last, Mapping) and is_agents(last):
+        return messages
+    return [*messages, *messages_of(reply)]
 
 
 def _last_branch(nodes: Sequence[Any]) -> list[Any]:

@@ -8,15 +8,8 @@ saved of each role.
 from collections.abc import Mapping, Sequence
 
 from logtriage.actions import Action, Malformed, signed
-from logtriage.adapters.conversations import (
-    NO_CALL,
-    Message,
-    calls_of,
-    checked_messages,
-    is_agents,
-    text_of,
-    wire_of,
-)
+from logtriage.adapters.conversations import calls_of, no_call, wire_of
+from logtriage.adapters.messages import Message, is_agents, messages_of, text_of
 from logtriage.adapters.tools import TEAM_TOOLS, Wire
 from logtriage.incident import Incident
 from logtriage.observation import observe
@@ -25,7 +18,6 @@ from logtriage.rendering import render_observation, system_prompt
 from logtriage.roles import Role, RoleSplit
 from logtriage.state import State, initial_state
 from logtriage.topology import Topology
-from logtriage.transcript import TICK
 
 
 def role_opening(incident: Incident, split: RoleSplit, role: Role) -> list[dict[str, str]]:
@@ -58,7 +50,8 @@ def role_action(reply: Message, role: Role, topology: Topology) -> Action:
     wires = [wire_of(call, TEAM_TOOLS) for call in calls_of(reply)]
     actions = actions_from_wire(wires, topology, role.may)
     if not actions:
-        return Malformed(text_of(reply), NO_CALL, role.name)
+        silent = no_call(text_of(reply))
+        return Malformed(silent["value"], silent["reason"], role.name)
     if any(action != actions[0] for action in actions[1:]):
         reason = f"{len(actions)} different calls in one reply; make exactly one"
         return Malformed(", ".join(map(str, wires)), reason, role.name)
@@ -67,20 +60,21 @@ def role_action(reply: Message, role: Role, topology: Topology) -> Action:
 
 def joint_wires(
     conversations: Mapping[str, Sequence[Message]], split: RoleSplit, topology: Topology
-) -> list[Wire]:
+) -> tuple[list[Wire], tuple[int, ...]]:
     """The joint play of a team, from the messages of each role by its name.
 
-    A tick counts if every role has answered in it.
+    Returns the wire actions, and the tick of each, as a transcript keeps them. A tick
+    counts if every role has answered in it.
 
     Raises:
         InvalidInput: naming the message and the field, if these are no messages.
     """
-    ticks = list(
+    rounds = list(
         zip(
             *(
                 [
                     role_action(message, role, topology)
-                    for message in checked_messages(conversations.get(role.name, ()))
+                    for message in messages_of(conversations.get(role.name, ()))
                     if is_agents(message)
                 ]
                 for role in split.roles
@@ -88,8 +82,5 @@ def joint_wires(
             strict=False,
         )
     )
-    return [
-        {**action_to_wire(action), TICK: tick}
-        for tick, actions in enumerate(ticks)
-        for action in actions
-    ]
+    wires = [action_to_wire(action) for actions in rounds for action in actions]
+    return wires, tuple(tick for tick, actions in enumerate(rounds) for _ in actions)

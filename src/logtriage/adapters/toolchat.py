@@ -11,8 +11,9 @@ from typing import Any
 
 import attrs
 
-from logtriage.actions import Action, Malformed
-from logtriage.adapters.conversations import NO_CALL, calls_of, text_of, wire_of
+from logtriage.actions import Action
+from logtriage.adapters.conversations import calls_of, no_call, wire_of
+from logtriage.adapters.messages import text_of
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire
@@ -62,7 +63,8 @@ class ToolChatPolicy:
             messages = (*messages, said)
             waiting = tuple(calls_of(said))
             if not waiting:
-                return Malformed(text_of(said), NO_CALL), _Talk(messages)
+                silent = action_from_wire(no_call(text_of(said)), observation.topology)
+                return silent, _Talk(messages)
         call, *others = waiting
         action = action_from_wire(wire_of(call), observation.topology)
         return action, _Talk(messages, tuple(others), call)

@@ -1,12 +1,11 @@
 """The actions as tools: the one schema that every framework's tools are made from.
 
-A tool is named as the action type on the wire. :func:`wire_from_call` turns any call of
-a tool into exactly one wire action, :func:`call_from_action` goes the other way.
+A tool is named as the action type on the wire. :func:`logtriage.calls.wire_from_call` turns
+any call of a tool into exactly one wire action, :func:`call_from_action` goes the other way.
 """
 
 import json
-import re
-from collections.abc import Container, Mapping
+from collections.abc import Container
 from typing import Any, Final
 
 import attrs
@@ -23,10 +22,21 @@ from logtriage.actions import (
     action_name,
     action_value,
 )
-from logtriage.codec import json_kind
-from logtriage.parsing import MAX_TEXT, absent, action_to_wire
+from logtriage.calls import Wire, malformed, tool_name, wire_from_call
 
-Wire = dict[str, Any]
+__all__ = [
+    "TEAM_TOOLS",
+    "TOOLS",
+    "Parameter",
+    "Tool",
+    "Wire",
+    "anthropic_tools",
+    "call_from_action",
+    "malformed",
+    "openai_tools",
+    "tool_name",
+    "wire_from_call",
+]
 
 
 @attrs.frozen
@@ -109,6 +119,16 @@ _TOOLS: Final = (
         "Read a service's own recent lines.",
         (Parameter("service", f"A service, or {ALL_SERVICES}.", required=False),),
     ),
+    Tool(
+        "request_metrics",
+        "Read a service's gauges.",
+        (Parameter("service", "The service to measure."),),
+    ),
+    Tool(
+        "request_traces",
+        "See where a service's time goes and its errors start.",
+        (Parameter("service", "The service to trace."),),
+    ),
     Tool("resolve", "Close the incident as fixed."),
     Tool("ignore", "Close the incident as nothing to act on."),
 )
@@ -125,9 +145,6 @@ _TEAM_TOOLS: Final = (
 TOOLS: Final = {tool.name: tool for tool in _TOOLS}
 #: The same with those of roles in joint play.
 TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
-
-#: Servers and gateways put their own name in front: ``mcp__logtriage__escalate``.
-_PREFIX: Final = re.compile(r"^.*(?:__|[./:])(?=[a-z_]+$)", re.DOTALL)
 
 
 def openai_tools(may: Container[str] = TOOLS) -> list[dict[str, Any]]:
@@ -155,101 +172,6 @@ def anthropic_tools() -> list[dict[str, Any]]:
         {"name": tool.name, "description": tool.description, "input_schema": tool.json_schema()}
         for tool in TOOLS.values()
     ]
-
-
-def tool_name(name: str) -> str:
-    """The name of a tool without what a server puts in front, ``mcp__logtriage__``."""
-    return name if name in TEAM_TOOLS else _PREFIX.sub("", name)
-
-
-def wire_from_call(
-    name: object, arguments: object = None, tools: Mapping[str, Tool] = TOOLS
-) -> Wire:
-    """The wire action that a tool call stands for; total.
-
-    ``arguments`` are an object or its JSON text, by the names of the schema or as the
-    wire's ``value``. Null and NaN count as absent, other arguments are ignored. A call
-    of an unknown tool whose arguments have an ``action_type`` is that wire action. What
-    cannot be read is a malformed action with the text of the call and the reason;
-    whether a named service or team exists is for the parser of wire actions to say.
-    ``tools`` are those on offer, by name.
-    """
-    given = _arguments(arguments)
-    if isinstance(given, str):
-        return malformed(_shown(name, arguments), given)
-    known = tools.get(tool_name(name)) if isinstance(name, str) else None
-    if known is None:
-        if "action_type" in given:
-            return dict(given)
-        choices = ", ".join(tools)
-        shown = repr(name[:60]) if isinstance(name, str) else "without a name"
-        return malformed(_shown(name, arguments), f"unknown tool {shown}; one of: {choices}")
-    named = {
-        one.name: given[one.name] for one in known.parameters if not absent(given.get(one.name))
-    }
-    if known.name == action_name(_REMEDIATE):
-        value = _remedy_and_service(named, given)
-        if value is None:
-            reason = "remediate wants the strings remedy and service"
-            return malformed(_shown(name, arguments), reason)
-    else:
-        subject = next((one.name for one in known.parameters), "value")
-        value = named.get(subject, given.get("value"))
-    wire: Wire = {"action_type": known.name}
-    if known.parameters and not absent(value):
-        wire["value"] = value
-    if "confidence" in named:
-        wire["confidence"] = named["confidence"]
-    return wire
-
-
-_REMEDIATE: Final = Remediate(REMEDIES[0], "")
-
-
-def _remedy_and_service(named: Mapping[str, Any], given: Mapping[str, Any]) -> str | None:
-    if not named and isinstance(given.get("value"), str):
-        return str(given["value"])
-    remedy, service = named.get("remedy"), named.get("service")
-    if isinstance(remedy, str) and isinstance(service, str):
-        return f"{remedy}:{service}"
-    return None
-
-
-def _arguments(arguments: object) -> Mapping[str, Any] | str:
-    """The arguments of a call as an object, or why they are none."""
-    if isinstance(arguments, str):
-        if len(arguments) > MAX_TEXT:
-            return f"arguments of {len(arguments)} characters; at most {MAX_TEXT} are read"
-        if not arguments.strip():
-            return {}  # how some servers write a call without arguments
-        try:
-            arguments = json.loads(arguments)
-        except RecursionError:
-            return "arguments nested too deeply"
-        except ValueError as error:
-            return f"arguments are not JSON: {error}"
-    if absent(arguments):
-        return {}
-    if not isinstance(arguments, Mapping):
-        return f"arguments must be an object, got {json_kind(arguments)}"
-    return arguments
-
-
-def _shown(name: object, arguments: object) -> str:
-    """A call as text, for the record of what could not be read."""
-    if isinstance(arguments, str):
-        text = arguments
-    else:
-        try:
-            text = json.dumps(arguments, ensure_ascii=False, default=str)
-        except (ValueError, TypeError, RecursionError):
-            text = f"a {type(arguments).__name__}"
-    return f"{name if isinstance(name, str) else '?'}({text})"
-
-
-def malformed(text: str, reason: str) -> Wire:
-    """The wire form of what could not be read as an action."""
-    return action_to_wire(Malformed(text, reason))
 
 
 def call_from_action(action: Action) -> tuple[str, dict[str, Any]]:

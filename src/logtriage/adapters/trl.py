@@ -224,6 +224,12 @@ class TriageEnv:
     def request_more_logs(self, *, service: str = ALL_SERVICES) -> str: ...  # noqa: D102
 
     @_tool
+    def request_metrics(self, *, service: str) -> str: ...  # noqa: D102
+
+    @_tool
+    def request_traces(self, *, service: str) -> str: ...  # noqa: D102
+
+    @_tool
     def resolve(self) -> str: ...  # noqa: D102
 
     @_tool

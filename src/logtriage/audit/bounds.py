@@ -11,7 +11,7 @@ from logtriage.audit.exact import Searched, Situations
 from logtriage.audit.failing import score
 from logtriage.audit.limits import Sizes
 from logtriage.audit.players import SCRIPTED, played
-from logtriage.audit.scoring import Scorer
+from logtriage.audit.scoring import Scorer, kind_of
 from logtriage.audit.search import best_blind_policy
 from logtriage.audit.subject import Subject
 from logtriage.incident import Incident
@@ -68,7 +68,7 @@ class Bounds:
         kinds: dict[Hashable, Hashable] = {}
         covered = one_by_one = 0
         for incident in _varied_first(self.incidents):
-            key = (incident.truth, incident.horizon, incident.topology, incident.closing)
+            key: Hashable = kind_of(incident)
             if key not in kinds:
                 situations = Situations(incident, self.rubric, self.subject.reads)
                 one_by_one += not situations.exact

@@ -21,7 +21,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage.actions import Action
-from logtriage.audit.failing import blaming, discounts_of, rule_of, score
+from logtriage.audit.failing import blaming, rule_of, score
 from logtriage.audit.reads import KNOWN_GATES, READS, Read, itself
 from logtriage.audit.vocabulary import IDLE, asking, likeness, vocabulary
 from logtriage.grading import Rubric
@@ -69,7 +69,8 @@ class Situations:
         benign = rubric.benign and incident.truth.benign
         rows = (*(rubric.benign if benign else rubric.criteria), *rubric.penalties)
         gates = [one for one in rubric.gates if one.holds not in KNOWN_GATES]
-        scored = {row.name: rule_of(row) for row in (*rows, *discounts_of(rubric))}
+        scored = {row.name: rule_of(row) for row in rows}
+        scored |= {one.name: one.factor for one in rubric.discounts}
         ruled = {gate.name: gate.holds for gate in gates}
         self.unknown = tuple(name for name, rule in (scored | ruled).items() if rule not in known)
         self.exact = not self.unknown
@@ -122,6 +123,8 @@ class Situations:
         incident = self.incident
         return (
             incident.horizon,
+            incident.par,
+            incident.price_of_silence,
             incident.closing,
             incident.truth.severity,
             incident.truth.benign,

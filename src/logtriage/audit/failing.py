@@ -38,15 +38,10 @@ def rules_of(
         ),
         ("penalty", rubric.penalties),
         ("gate", rubric.gates),
-        ("discount", discounts_of(rubric)),
+        ("discount", rubric.discounts),
     ):
         for row in rows:
             yield kind, row.name, rule_of(row)
-
-
-def discounts_of(rubric: Rubric) -> tuple[Any, ...]:
-    """The factors on the total, of rubrics that have such."""
-    return tuple(getattr(rubric, "discounts", ()))
 
 
 def rule_of(row: Any) -> Callable[[State], Any]:

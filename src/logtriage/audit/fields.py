@@ -62,7 +62,7 @@ def _measures(subject: Subject, sizes: Sizes) -> Finding:
                 fault = _unusable(kind, answer)
                 if fault:
                     wrong.setdefault(f"{kind} {name!r}", f"{fault} on {incident.id}")
-                elif kind != "gate":
+                elif kind != "gate" and answer is not None:
                     low, high = spans.get(name, (answer[0], answer[0]))
                     spans[name] = min(low, answer[0]), max(high, answer[0])
     told = "; ".join(f"{who} {what}" for who, what in wrong.items())
@@ -93,6 +93,8 @@ def _unusable(kind: str, answer: Any) -> str | None:
     if kind == "gate":
         fits = answer is None or (isinstance(answer, str) and answer)
         return None if fits else f"returns {answer!r}, expected None or a reason in words"
+    if kind == "discount" and answer is None:
+        return None
     if not (isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], str)):
         return f"returns {answer!r}, expected a number and its reason"
     number = answer[0]

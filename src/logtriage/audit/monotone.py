@@ -5,6 +5,9 @@ remedy, closing, and how many ticks were spent on nothing. For every two choices
 fact of which one is better, all others being equal, the better one must not earn less.
 This is so whatever comes first, the page or the remedy; and of two confidences that is the
 better one which is higher in a right answer, or lower in a wrong one.
+
+One order rule is sound: recovery is no diagnosis. A fix may void a root cause that is
+declared after it, and so cost what that declaration would have earned, but no more.
 """
 
 from collections.abc import Iterator
@@ -88,7 +91,7 @@ def _compare(
                 if max(map(len, (plans[key], plans[other]))) > incident.horizon:
                     continue  # the end of one of them would never be played
                 seen.compared[fact.name] += 1
-                loss = found[key] - found[other]
+                loss = found[key] - found[other] - _voided(facts, place, key, found)
                 if loss > limits.tolerance and loss > seen.worst.get(fact.name, (0.0, ""))[0]:
                     plan = ", ".join(map(word, plans[key]))
                     seen.worst[fact.name] = (
@@ -96,6 +99,20 @@ def _compare(
                         f"{fact.name}: {worse} earns {loss:.4f} more than {better} "
                         f"({incident.id}; {plan})",
                     )
+
+
+def _voided(
+    facts: tuple[Fact, ...],
+    place: int,
+    key: tuple[str, ...],
+    found: dict[tuple[str, ...], float],
+) -> float:
+    """What a root cause earns that is declared after the remedy of which the choice differs."""
+    later = [at for at in range(place + 1, len(facts)) if facts[at].name == "root cause"]
+    if facts[place].name != "remedy" or not later:
+        return 0.0
+    silent = (*key[: later[0]], "none", *key[later[0] + 1 :])
+    return max(0.0, found[key] - found[silent])
 
 
 def _passes(incident: Incident, *, said: bool) -> Iterator[tuple[Fact, ...]]:

@@ -1,8 +1,8 @@
 """Graders that are broken on purpose, one mistake each: what laws and audit must notice.
 
-Every mutant is rubric ``logtriage/1`` with one thing wrong, and is sound as data: that
-the weights are right and the names differ says nothing of what is measured. Use them to
-see whether your own checks would find such a mistake.
+Every mutant is rubric ``logtriage/1`` or ``logtriage/2`` with one thing wrong, and is sound
+as data: that the weights are right and the names differ says nothing of what is measured.
+Use them to see whether your own checks would find such a mistake.
 """
 
 from collections.abc import Sequence
@@ -11,17 +11,19 @@ from typing import Final
 import attrs
 
 from logtriage.audit import broken_measures as broken
+from logtriage.audit import triage_mutants
 from logtriage.grading import DEFAULT, Criterion, Gate, Measure, Rubric
 from logtriage.state import Closing
 
 
 @attrs.frozen
 class Mutant:
-    """A broken rubric, and what is wrong with it."""
+    """A broken rubric, and what is wrong with it; ``of`` is the id of the sound one."""
 
     name: str
     wrong: str
     rubric: Rubric
+    of: str
 
 
 def _replaced(rows: Sequence[Criterion], new: dict[str, Measure]) -> tuple[Criterion, ...]:
@@ -157,5 +159,6 @@ _TABLE: Final = (
     ),
 )
 MUTANTS: Final = tuple(
-    Mutant(name, wrong, attrs.evolve(rubric, id=f"mutant/{name}")) for name, wrong, rubric in _TABLE
+    Mutant(name, wrong, attrs.evolve(rubric, id=f"mutant/{name}"), rubric.id)
+    for name, wrong, rubric in (*_TABLE, *triage_mutants.TABLE)
 )

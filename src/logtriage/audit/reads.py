@@ -1,8 +1,10 @@
-"""What each built-in measure reads of a history.
+"""What each measure and discount reads of a history: the facts behind the exact search.
 
-Each row is a fold over single actions (the first of a kind, any of a kind, a count up to
-where it stops to matter), so that an action's class can be read off what it does to an
-empty history. ``property_tests/test_audit_laws.py`` holds the table to the grader.
+Each is a fold over single actions (the first of a kind, any of a kind, a count up to where
+it stops to matter), so that an action's class can be read off what it does to an empty
+history. What hangs on the order of actions is a fact as well: that the root was declared too
+late, that nobody had been paged before the fix. ``property_tests/test_audit_laws.py`` holds
+the tables to the grader.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -10,18 +12,27 @@ from itertools import count
 from types import MappingProxyType
 from typing import Final
 
-from logtriage.grading import Measure, criteria, original
+from logtriage.grading import Measured, criteria, original, triage
 from logtriage.state import State
 
-#: What of a state decides a measure's score, now and later.
+#: What of a state decides what a measure or discount says, now and later.
 Read = Callable[[State], Hashable]
+#: A measure, or the factor of a discount, which is None where it does not apply.
+Rule = Callable[[State], Measured | None]
 #: From this many wrong remedies on nothing is left to lose.
 _SPENT: Final = next(number for number in count() if criteria.remedy_credit(number) == 0.0)
+_SPENT_2: Final = next(number for number in count() if triage.remedy_credit(number) == 0.0)
+_SPENT_BENIGN: Final = next(number for number in count() if triage.dismissal_credit(number) == 0.0)
 
 
-def itself(measure: Measure) -> Read:
-    """The score of a measure that is its own fact: none, then one value for good, or a count."""
-    return lambda state: measure(state)[0]
+def itself(rule: Rule) -> Read:
+    """The score of a rule that is its own fact: none, then one value for good, or a count."""
+
+    def read(state: State) -> Hashable:
+        found = rule(state)
+        return None if found is None else found[0]
+
+    return read
 
 
 def _severity(state: State) -> Hashable:
@@ -57,8 +68,30 @@ def _nothing(_: State) -> Hashable:
     return None
 
 
-#: The facts that each measure reads, beside the tick and why the incident closed.
-READS: Final[Mapping[Measure, Read]] = MappingProxyType(
+def _blamed_in_time(state: State) -> Hashable:
+    return _blamed_rightly(state), _fixed(state), triage.root_cause(state)[0]
+
+
+def _approved_remedies(state: State) -> Hashable:
+    return _fixed(state), triage.approved(state), min(_SPENT_2, state.facts.wrong_remedies)
+
+
+def _benign_remedies(state: State) -> Hashable:
+    return _blamed_any(state), min(_SPENT_BENIGN, len(state.facts.remedies))
+
+
+def _paged(state: State) -> Hashable:
+    return state.facts.paged_at is not None
+
+
+def _unapproved_remedies(state: State) -> Hashable:
+    benign = state.incident.truth.benign
+    return _paged(state), 0 if benign else state.facts.unapproved_remedies
+
+
+#: The facts that each measure and discount reads, beside the tick and why the incident closed;
+#: the discounts of ``logtriage/2`` spare benign incidents.
+READS: Final[Mapping[Rule, Read]] = MappingProxyType(
     {
         criteria.severity: _severity,
         criteria.root_cause: _blamed_rightly,
@@ -67,6 +100,13 @@ READS: Final[Mapping[Measure, Read]] = MappingProxyType(
         criteria.closure: _fixed,
         criteria.dismissal: _remedies,
         criteria.benign_closure: _blamed_any,
+        triage.root_cause: _blamed_in_time,
+        triage.remediation: _approved_remedies,
+        triage.closure: _fixed,
+        triage.dismissal: _benign_remedies,
+        triage.benign_closure: _blamed_any,
+        triage.unescalated: _paged,
+        triage.unapproved: _unapproved_remedies,
         original.crash_severity: _severity,
         original.crash_root_cause: _blamed,
         original.crash_remediation: itself(original.crash_remediation),

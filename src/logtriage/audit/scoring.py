@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import Action, Malformed, all_actions, check_action, describe
-from logtriage.audit.failing import discounts_of, rule_of, score
+from logtriage.audit.failing import score
 from logtriage.audit.vocabulary import vocabulary
 from logtriage.errors import UnknownName
 from logtriage.grading import Rubric, action_array, grade_batch, kernels, truths_of
@@ -23,18 +23,24 @@ _ROWS = 60_000
 
 def batched(rubric: Rubric) -> bool:
     """Whether ``grade_batch`` can grade by this rubric."""
+    if rubric.discounts:
+        return False
     rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
-    known_discounts = getattr(kernels, "DISCOUNTS", {})
-    return (
-        all(row.measure in kernels.MEASURES for row in rows)
-        and all(gate.holds in kernels.GATES for gate in rubric.gates)
-        and all(rule_of(row) in known_discounts for row in discounts_of(rubric))
+    return all(row.measure in kernels.MEASURES for row in rows) and all(
+        gate.holds in kernels.GATES for gate in rubric.gates
     )
 
 
 def kind_of(incident: Incident) -> object:
     """What decides the grade of a given list of actions: truth and rules, no telemetry."""
-    return (incident.truth, incident.horizon, incident.topology, incident.closing)
+    return (
+        incident.truth,
+        incident.horizon,
+        incident.topology,
+        incident.closing,
+        incident.par,
+        incident.price_of_silence,
+    )
 
 
 def alike(incidents: Iterable[Incident]) -> list[tuple[Incident, int]]:

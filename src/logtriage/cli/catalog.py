@@ -15,7 +15,8 @@ from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Bundle, Json
 from logtriage.cli.screens import facts, heading, screen, truth
 from logtriage.codec import truth_to_json
-from logtriage.errors import LogTriageError
+from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.files import TOO_LONG, numbered_lines
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.rendering import render_observation, system_prompt
@@ -110,7 +111,9 @@ def _ids(ids: Iterable[str]) -> Iterator[tuple[str | None, str]]:
         if one != "-":
             yield None, one
             continue
-        for number, line in enumerate(sys.stdin, start=1):
+        for number, line in numbered_lines(sys.stdin):
+            if line is None:
+                raise InvalidInput(f"<stdin>:{number}: {TOO_LONG}")
             if line.strip():
                 yield f"<stdin>:{number}", line.strip()
 

@@ -3,20 +3,36 @@
 import json
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any, Final
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
+
+from logtriage.printable import spelled
 
 
 class _Console(Console):
-    """A console that lets a broken pipe be handled in the one place for it."""
+    """A console that prints no control characters but its own, whoever wrote the text.
+
+    A broken pipe is left to the one place that handles it.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """What is written to the terminal: foreign escapes are spelled out."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else spelled(text, _KEPT), style, control)
 
     def on_broken_pipe(self) -> None:
         """Say so to the caller."""
         raise BrokenPipeError
 
 
+#: Controls that a text may have: those that move to a place on the screen as text does.
+_KEPT: Final = "\n\t"
 #: Where there is no terminal to say how wide it is.
 _WIDTH: Final = 120
 
@@ -56,12 +72,13 @@ def put(console: Console, shown: RenderableType) -> None:
 
 def note(text: str, style: str | None = None) -> None:
     """A message of its own line on stderr, never wrapped."""
-    messages().print(text, style=style, soft_wrap=True)
+    messages().print(spelled(text), style=style, soft_wrap=True)
 
 
 def fail(text: object) -> None:
-    """An error message on stderr."""
-    messages().print(Text.assemble(("error: ", "bold red"), str(text)), soft_wrap=True)
+    """An error message on stderr, on a line of its own whatever it quotes."""
+    shown = Text.assemble(("error: ", "bold red"), spelled(str(text)))
+    messages().print(shown, soft_wrap=True)
 
 
 def emit(data: Any) -> None:

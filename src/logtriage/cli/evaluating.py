@@ -58,6 +58,9 @@ def evaluate_(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Throw away a run that is there already.")
     ] = False,
+    retry_unscored: Annotated[
+        bool, typer.Option("--retry-unscored", help="Play episodes again that broke off.")
+    ] = False,
     split_roles: SplitRoles = None,
     bundle: Bundle = None,
     env_url: EnvUrl = None,
@@ -88,6 +91,7 @@ def evaluate_(
                 bundle=bundle,
                 jobs=jobs,
                 fresh=fresh,
+                retry_unscored=retry_unscored,
                 factories={HUMAN: _human},
                 on_progress=bar.update,
                 recorder=None if env_url is None else _recorder(env_url),
@@ -99,7 +103,10 @@ def evaluate_(
     _put_rows(rows, as_json)
     if out is not None:
         note(f"transcripts and summary: {out}", "dim")
-    if any(row.unscored for row in rows):
+    broken = sum(row.unscored for row in rows)
+    if broken:
+        if out is not None:
+            note(f"{broken} episodes broke off; --retry-unscored plays them again", "yellow")
         raise typer.Exit(SOME_BAD)
 
 

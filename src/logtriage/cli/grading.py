@@ -70,6 +70,8 @@ def _print(console: Console, graded: Grade) -> None:
         line.append(f"  unscored: {graded.cause}", "yellow")
     for one in graded.criteria:
         line.append(f"  {one.name} {number(one.score, 2)}", "dim")
+    for discount in graded.discounts:
+        line.append(f"  {discount.name} x {number(discount.factor)}", "yellow")
     if graded.gate is not None:
         line.append(f"  {graded.gate}: {graded.gate_reason}", "red")
     console.print(line, soft_wrap=True)

@@ -108,7 +108,7 @@ def _play_served(
 
     state = initial_state(incident)
     with RemoteEnv(url) as env:
-        last = opened = env.reset(incident=incident.id, view=True)
+        last = opened = env.reset(incident=incident.id, show_id=True, view=True)
         try:
             for action, observation, served in remote_steps(env, opened, _factory(policy, console)):
                 last = served

@@ -118,10 +118,12 @@ def criteria(grade: Grade) -> Table:
 
 
 def verdict(grade: Grade) -> Text:
-    """The total, and the gate that made it zero if one did."""
+    """The total, the discounts that lowered it, and the gate that made it zero if one did."""
     if grade.score is None:
         return Text(f"  not scored: {grade.cause}", style="bold yellow")
     text = Text.assemble("  ", (number(grade.score), "bold"), f"  by rubric {grade.rubric}")
+    for one in grade.discounts:
+        text.append(f"\n  {one.name} leaves {number(one.factor)} of it: {one.reason}", "yellow")
     if grade.gate is not None:
         text.append(f"\n  {grade.gate} makes it 0: {grade.gate_reason}", style="red")
     return text

@@ -36,6 +36,22 @@ def serve(
         Path | None,
         typer.Option(metavar="FILE", help="Bearer token; LOGTRIAGE_TOKEN if not given."),
     ] = None,
+    per_address: Annotated[
+        int, typer.Option(metavar="N", help="Connections that one address may have open.")
+    ] = _DEFAULT.per_address,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A proxy in front, whose X-Forwarded-For is believed; repeatable.",
+        ),
+    ] = None,
+    grader: Annotated[
+        bool, typer.Option("--grader/--no-grader", help="Grade lists of actions at /grader.")
+    ] = _DEFAULT.grader,
+    mcp: Annotated[
+        bool, typer.Option("--mcp", help="Offer the OpenEnv library's MCP sessions at /mcp.")
+    ] = False,
     web: Annotated[
         bool, typer.Option("--web", help="Mount the OpenEnv library's web interface at /web.")
     ] = False,
@@ -55,6 +71,10 @@ def serve(
         max_sessions=max_sessions,
         idle_seconds=idle_seconds,
         drain_seconds=drain_seconds,
+        per_address=per_address,
+        proxies=proxy or (),
+        grader=grader,
+        mcp=mcp,
         web=web,
     )
     if task is not None:

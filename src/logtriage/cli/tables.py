@@ -10,6 +10,7 @@ from rich.text import Text
 from logtriage.cli.console import put, say
 from logtriage.cli.screens import heading, number
 from logtriage.evaluation import Comparison, Row
+from logtriage.printable import spelled
 
 #: From this width on, figures have more digits and columns more room.
 _WIDE: Final = 100
@@ -28,12 +29,13 @@ _UNSCORED: Final = "un-\nscored"
 def print_rows(console: Console, rows: Sequence[Row]) -> None:
     """One table a task, all with the same columns."""
     wide = console.width >= _WIDE
-    longest = max((len(row.policy) for row in rows), default=0)
+    longest = max((len(spelled(row.policy)) for row in rows), default=0)
     for task in dict.fromkeys(row.task for row in rows):
         mine = [row for row in rows if row.task == task]
         played = " to ".join(map(str, sorted({row.episodes for row in mine})))
         split = mine[0].role_split
-        count = f"{played} episodes" if split is None else f"{played} episodes, roles {split}"
+        roles = "" if split is None else f", roles {spelled(split)}"
+        count = f"{played} episodes{roles}"
         say(console, _title(task, count, mine[0].rubric))
         put(console, _rows_table(mine, longest, console.width, wide=wide))
         say(console)
@@ -59,7 +61,7 @@ def _rows_table(rows: Sequence[Row], longest: int, width: int, *, wide: bool) ->
         table.add_column(title, width=size, justify="left" if "\n[" in title else "right")
     for row in rows:
         table.add_row(
-            Text(row.policy),
+            Text(spelled(row.policy)),
             _grade(row, wide=wide),
             *(share(getattr(row, name), 1 if wide else 0) for name, _ in _SHARES),
             number(row.ticks, 1),
@@ -79,7 +81,7 @@ def _located_table(rows: Sequence[Row], gap: int) -> Table:
     for row in rows:
         for one in row.located:
             table.add_row(
-                Text(row.policy if one.kind is None else ""),
+                Text(spelled(row.policy) if one.kind is None else ""),
                 Text(one.kind or "all", style="" if one.kind else "bold"),
                 str(one.incidents),
                 *(number(value) for value in (one.ac1, one.ac3, one.ac5, one.avg5)),
@@ -140,8 +142,8 @@ def _comparisons_table(comparisons: Sequence[Comparison], gap: int) -> Table:
         table.add_column(title, justify="right", no_wrap=True)
     for one in comparisons:
         table.add_row(
-            Text(one.policy_a),
-            Text(one.policy_b),
+            Text(spelled(one.policy_a)),
+            Text(spelled(one.policy_b)),
             number(one.mean_a),
             number(one.mean_b),
             _difference(one),

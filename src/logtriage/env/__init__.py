@@ -21,7 +21,7 @@ except ModuleNotFoundError as error:
 
 from logtriage.env.batched import TriageVectorEnv
 from logtriage.env.scalar import TriageEnv
-from logtriage.tasks import TASKS
+from logtriage.tasks import FIRST_WORLD, get_task
 
 __all__ = ["ENV_IDS", "TriageEnv", "TriageVectorEnv"]
 
@@ -32,7 +32,7 @@ _NAMES = {
 }
 #: What is registered with Gymnasium: the id, and the task that it stands for.
 ENV_IDS: dict[str, str] = {
-    f"logtriage/{_NAMES[task.name]}-v{task.version}": task.id for task in TASKS if not task.original
+    f"logtriage/{_NAMES[task.name]}-v{task.version}": task.id for task in map(get_task, FIRST_WORLD)
 }
 
 for _id, _task in ENV_IDS.items():

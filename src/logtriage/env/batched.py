@@ -45,8 +45,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
 
     Raises:
         UnknownName: for a task, split or backend that does not exist.
-        InvalidInput: for a ``*-v0`` task, no environments, or split ``ood`` without a
-            topology.
+        InvalidInput: for a ``*-v0`` task, one of the second world, no environments, or
+            split ``ood`` without a topology.
         MissingExtra: for backend ``numba`` where it is not installed.
     """
 

@@ -10,7 +10,7 @@ from logtriage.grading.grade import score
 from logtriage.incident import Incident
 from logtriage.state import State
 from logtriage.tasks import IncidentId, get_task
-from logtriage.topology import SEVEN_SERVICES, Topology
+from logtriage.topology import Topology
 
 
 class Incidents:
@@ -18,13 +18,15 @@ class Incidents:
 
     Raises:
         UnknownName: for a task or split that does not exist.
-        InvalidInput: for split ``ood`` without a topology.
+        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology.
     """
 
     def __init__(self, task: str, split: str, topology: Topology | None) -> None:
         self.task = get_task(task)
-        self.topology = topology or SEVEN_SERVICES
         self.playlist = Playlist(self.task, split, topology is not None)
+        own = topology or self.task.topology
+        assert own is not None  # or the playlist would have refused it
+        self.topology = own
         self._split, self._own = split, topology
 
     def draw(self, asked: Any = None) -> tuple[int, Incident]:

@@ -20,7 +20,7 @@ class Playlist:
 
     Raises:
         UnknownName: for an unknown split.
-        InvalidInput: for split ``ood`` without a topology of one's own.
+        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology of one's own.
     """
 
     def __init__(self, task: TaskSpec, split: str, own_topology: bool) -> None:
@@ -31,6 +31,11 @@ class Playlist:
                 "half of split 'ood' lies on random topologies, whose observations have other "
                 "shapes; give a topology, or choose a split from: "
                 + ", ".join(one for one in SPLITS if one != "ood")
+            )
+        if task.topology is None and not own_topology:
+            raise InvalidInput(
+                f"every incident of task {task.id!r} has a topology of its own; give one "
+                "topology for all of them, or choose another task"
             )
         self._task, self._split = task, split
         self._next: int | None = None

@@ -19,6 +19,7 @@ from logtriage.state import Closing, State, initial_state
 from logtriage.topology import Topology
 from logtriage.transition import transition
 from logtriage.vector import Evidence, action_mask, encode, gather
+from logtriage.vector.checks import check_first_world
 from logtriage.vector.layout import Floats
 
 
@@ -39,7 +40,8 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
 
     Raises:
         UnknownName: for a task, split or render mode that does not exist.
-        InvalidInput: for split ``ood`` without a topology.
+        InvalidInput: for split ``ood`` without a topology, and for a task of the second
+            world, of which there is no numeric observation.
     """
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012, as Gymnasium declares it
@@ -57,6 +59,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             raise UnknownName("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._incidents = Incidents(task, split, topology)
+        check_first_world(self._incidents.task)
         self._rubric = rubric
         self._topology = self._incidents.topology
         self.observation_space = observation_space(self._topology)

@@ -25,7 +25,8 @@ from logtriage.evaluation.incidents import Incidents, is_recorded
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.manifest import Manifest
-from logtriage.evaluation.runner import Recorder, evaluate
+from logtriage.evaluation.recorders import Recorder
+from logtriage.evaluation.runner import evaluate
 from logtriage.evaluation.spec import RECORDED_TASK, Cell, RunSpec, plan
 from logtriage.evaluation.statistics import (
     Interval,

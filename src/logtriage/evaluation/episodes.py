@@ -21,6 +21,7 @@ from logtriage.policies import (
     TeamPolicy,
     as_taken,
 )
+from logtriage.printable import spelled
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
 from logtriage.transcript import ROLES, Transcript, transcript_of
@@ -144,13 +145,14 @@ def _ranking(policy: Policy, state: State, memory: Memory) -> Mapping[str, objec
 def record_joint_episode(
     incident: Incident, factory: TeamFactory, agent: str, split: RoleSplit
 ) -> Transcript:
-    """:func:`record_episode` of a team; the transcript names the roles."""
+    """:func:`record_episode` of a team; the transcript names the roles, and has ticks."""
 
     def play() -> tuple[State, Mapping[str, object]]:
         return play_joint_episode(incident, factory(incident), split), {}
 
     one = _record(incident, play, agent)
-    recorded: Transcript = attrs.evolve(one, extra={ROLES: list(split.names)})
+    ticks = tuple(range(len(one.actions))) if one.ticks is None else one.ticks
+    recorded: Transcript = attrs.evolve(one, extra={ROLES: list(split.names)}, ticks=ticks)
     return recorded
 
 
@@ -180,7 +182,8 @@ def failure_of(state: State, error: Exception) -> PolicyFailure:
 
 
 def _failure(state: State, cause: str) -> PolicyFailure:
-    return PolicyFailure(f"policy failed in tick {state.tick + 1}: {cause}"[:_CAUSE], state)
+    cause = spelled(f"policy failed in tick {state.tick + 1}: {cause}")
+    return PolicyFailure(cause[:_CAUSE], state)
 
 
 def _say(error: Exception) -> str:

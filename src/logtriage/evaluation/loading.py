@@ -9,10 +9,11 @@ import attrs
 
 from logtriage import __version__
 from logtriage.errors import InvalidInput, RubricError
+from logtriage.evaluation.cells import read_cell
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell, plan
-from logtriage.evaluation.store import BUNDLES, read_cell
+from logtriage.evaluation.store import BUNDLES, copies_of
 from logtriage.grading import Grade, Rubric, get_rubric, grade_transcript
 from logtriage.transcript import Transcript
 
@@ -92,12 +93,11 @@ def _rubric(rubric: tuple[str, str] | None) -> str:
 def _incidents_of(directory: Path, manifest: Manifest) -> Incidents:
     if manifest.bundle is None:
         return Incidents()
-    copies = [directory / name for name in BUNDLES if (directory / name).exists()]
-    if not copies:
+    copy = next(copies_of(directory, manifest.bundle), None)
+    if copy is not None:
+        return Incidents(copy, manifest.bundle)
+    others = [directory / name for name in BUNDLES if (directory / name).exists()]
+    if not others:
         raise InvalidInput(f"{directory}: the recorded incidents ({BUNDLES[0]}) are missing")
-    incidents = Incidents.of(copies[0])
-    if incidents.digest != manifest.bundle:
-        raise InvalidInput(
-            f"{copies[0]}: digest is {incidents.digest}, {RUN_FILE} says {manifest.bundle}"
-        )
-    return incidents
+    digest = Incidents.of(others[0]).digest
+    raise InvalidInput(f"{others[0]}: digest is {digest}, {RUN_FILE} says {manifest.bundle}")

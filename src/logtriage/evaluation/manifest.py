@@ -23,20 +23,30 @@ RUN_FILE: Final = "run.json"
 class Manifest:
     """What ``run.json`` says. ``rubrics`` maps each task to the id and digest of its rubric.
 
-    ``bundle`` is the digest of the recorded incidents that were given, if any.
+    ``bundle`` is the digest of the recorded incidents that were given, if any; ``players``
+    the fingerprints of the policies and teams that were given; ``environment`` where the
+    episodes are played, if not here.
     """
 
     spec: RunSpec
     version: str
     rubrics: Mapping[str, tuple[str, str]]
     bundle: str | None = None
+    players: Mapping[str, str] = attrs.field(factory=dict)
+    environment: str | None = None
 
     @classmethod
-    def of(cls, spec: RunSpec, incidents: Incidents) -> "Manifest":
+    def of(
+        cls,
+        spec: RunSpec,
+        incidents: Incidents,
+        players: Mapping[str, str] | None = None,
+        environment: str | None = None,
+    ) -> "Manifest":
         """The manifest of a run that is about to be played by this version."""
         cells = plan(spec, incidents)
         rubrics = {one.task: (one.rubric, get_rubric(one.rubric).digest) for one in cells}
-        return cls(spec, __version__, rubrics, incidents.digest)
+        return cls(spec, __version__, rubrics, incidents.digest, players or {}, environment)
 
     def to_json(self) -> dict[str, Any]:
         """The manifest as JSON data."""
@@ -45,6 +55,8 @@ class Manifest:
             "schema": SCHEMA,
             "logtriage": self.version,
             "policies": list(self.spec.policies),
+            "players": dict(self.players),
+            "environment": self.environment,
             "tasks": list(self.spec.tasks),
             "split": self.spec.split,
             "episodes": self.spec.episodes,
@@ -87,7 +99,10 @@ def _manifest(raw: Mapping[str, Any]) -> Manifest:
         if not isinstance(one, dict):
             raise InvalidInput(f"rubrics[{task!r}]: expected an object, got {type(one).__name__}")
         rubrics[task] = _field(one, "id", str), _field(one, "digest", str)
-    bundle, split = raw.get("bundle"), raw.get("role_split")
+    players = _field(raw, "players", dict) if "players" in raw else {}
+    for policy in players:
+        _field(players, policy, str)
+    bundle, split, place = (raw.get(name) for name in ("bundle", "role_split", "environment"))
     return Manifest(
         RunSpec(
             _names(raw, "policies"),
@@ -100,6 +115,8 @@ def _manifest(raw: Mapping[str, Any]) -> Manifest:
         _field(raw, "logtriage", str),
         rubrics,
         None if bundle is None else _field(raw, "bundle", str),
+        players,
+        None if place is None else _field(raw, "environment", str),
     )
 
 

@@ -7,7 +7,7 @@ are written in the order of the plan, never in that of their arrival.
 import json
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
@@ -21,15 +21,17 @@ import attrs
 from logtriage.codec import encode_transcript, unstructure_transcript
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation import store
-from logtriage.evaluation.episodes import record_episode, record_joint_episode
+from logtriage.evaluation.cells import append, mend, replace
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.loading import load_run
+from logtriage.evaluation.lock import holding
+from logtriage.evaluation.manifest import Manifest
+from logtriage.evaluation.recorders import Record, Recorder, place_of, records_of
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
+from logtriage.fingerprint import fingerprint_of
 from logtriage.policies import PolicyFactory, TeamFactory
-from logtriage.registry import make_policy, make_team
-from logtriage.roles import RoleSplit
-from logtriage.transcript import Transcript
+from logtriage.transcript import COMPLETED, Transcript
 
 #: At most this many episodes travel to a process at a time ...
 _CHUNK: Final = 16
@@ -38,71 +40,9 @@ _AHEAD: Final = 4
 
 #: Called with the episodes that are done and those there are in all.
 OnProgress = Callable[[int, int], None]
-_Lines = Generator[tuple[Cell, bytes], None, None]
-
-
-#: Plays an incident of that id with a policy, for an agent of that name, and records it.
-Recorder = Callable[[str, PolicyFactory, str], Transcript]
-
-
-@attrs.frozen
-class _Alone:
-    """Records what a policy does on an incident."""
-
-    incidents: Incidents
-    factory: PolicyFactory
-
-    def __call__(self, incident_id: str, agent: str) -> Transcript:
-        return record_episode(self.incidents(incident_id), self.factory, agent)
-
-
-@attrs.frozen
-class _Jointly:
-    """Records what a team does."""
-
-    incidents: Incidents
-    factory: TeamFactory
-    split: RoleSplit
-
-    def __call__(self, incident_id: str, agent: str) -> Transcript:
-        incident = self.incidents(incident_id)
-        return record_joint_episode(incident, self.factory, agent, self.split)
-
-
-@attrs.frozen
-class _Elsewhere:
-    """Records what a policy does where another recorder lets it play."""
-
-    recorder: Recorder
-    factory: PolicyFactory
-
-    def __call__(self, incident_id: str, agent: str) -> Transcript:
-        return self.recorder(incident_id, self.factory, agent)
-
-
-_Record = _Alone | _Jointly | _Elsewhere
-
-
-def _records(
-    spec: RunSpec,
-    incidents: Incidents,
-    factories: Mapping[str, PolicyFactory],
-    teams: Mapping[str, TeamFactory],
-    recorder: Recorder | None,
-) -> dict[str, _Record]:
-    split, records = spec.role_split, dict[str, _Record]()
-    if split is not None and recorder is not None:
-        raise InvalidInput("a recorder plays single agents; this run has a role split")
-    for name in spec.policies:
-        if split is not None:
-            team = teams[name] if name in teams else make_team(name, split)
-            records[name] = _Jointly(incidents, team, split)
-            continue
-        factory = factories[name] if name in factories else make_policy(name)
-        records[name] = (
-            _Alone(incidents, factory) if recorder is None else _Elsewhere(recorder, factory)
-        )
-    return records
+#: Episodes of a cell that are to be played, and how what comes of them is kept.
+_Work = tuple[Cell, Callable[[Path, Cell, bytes], None]]
+_Lines = Generator[tuple[_Work, bytes], None, None]
 
 
 def evaluate(
@@ -112,6 +52,7 @@ def evaluate(
     bundle: str | PathLike[str] | None = None,
     jobs: int = 1,
     fresh: bool = False,
+    retry_unscored: bool = False,
     factories: Mapping[str, PolicyFactory] | None = None,
     teams: Mapping[str, TeamFactory] | None = None,
     on_progress: OnProgress | None = None,
@@ -129,6 +70,8 @@ def evaluate(
         jobs: processes. They are spawned, so a script that asks for several must be
             guarded by ``if __name__ == "__main__"``, and its factories be picklable.
         fresh: throw away a run that is in the directory already.
+        retry_unscored: play those episodes again that broke off, and put the new transcript
+            in the place of the old one.
         factories: policies that the registry does not know, by their names in ``spec``.
         teams: the same for a run with a role split, where teams play
             (:func:`logtriage.registry.make_team` makes one of policies for each role).
@@ -138,71 +81,93 @@ def evaluate(
 
     Raises:
         UnknownName: for a policy or team that is neither registered nor given.
-        InvalidInput: if the directory holds another run, or a recorder is to play a team.
+        InvalidInput: if the directory holds another run (of another version, with another
+            policy of the same name, in another environment) or another evaluation works in
+            it, or if a recorder is to play a team.
+        TranscriptError: naming file and line, if the directory has what this run did not
+            write.
         LogTriageError: if a process died.
     """
     if jobs < 1:
         raise InvalidInput(f"jobs must be at least 1, got {jobs}")
     directory = Path(directory)
     incidents = Incidents.of(bundle)
-    made = _records(spec, incidents, factories or {}, teams or {}, recorder)
-    store.open_run(directory, spec, incidents, fresh=fresh)
-    cells = plan(spec, incidents)
-    total = sum(len(cell.ids) for cell in cells)
-    left = [attrs.evolve(cell, ids=cell.ids[store.finished(directory, cell) :]) for cell in cells]
-    done = total - sum(len(cell.ids) for cell in left)
-    if on_progress is not None:
-        on_progress(done, total)
-    if done < total:
-        (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
-    with closing(_played(left, made, jobs)) as played:
-        for cell, lines in played:
-            with store.transcripts_path(directory, cell).open("ab") as file:
-                file.write(lines)
-            done += lines.count(b"\n")
-            if on_progress is not None:
-                on_progress(done, total)
-    rows = summarise(load_run(directory))
-    store.write_json(directory / store.SUMMARY_FILE, rows_to_json(rows))
+    made = records_of(spec, incidents, factories or {}, teams or {}, recorder)
+    given = {**(factories or {}), **(teams or {})}
+    manifest = Manifest.of(
+        spec,
+        incidents,
+        {name: fingerprint_of(given[name]) for name in spec.policies if name in given},
+        None if recorder is None else place_of(recorder),
+    )
+    with holding(directory):
+        store.open_run(directory, manifest, incidents, fresh=fresh)
+        left = _left(directory, plan(spec, incidents), retry_unscored)
+        total = sum(len(cell.ids) for cell in plan(spec, incidents))
+        done = total - sum(len(cell.ids) for cell, _ in left)
+        if on_progress is not None:
+            on_progress(done, total)
+        if done < total:
+            (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
+        with closing(_played(left, made, jobs)) as played:
+            for (cell, keep), lines in played:
+                keep(directory, cell, lines)
+                done += lines.count(b"\n")
+                if on_progress is not None:
+                    on_progress(done, total)
+        rows = summarise(load_run(directory))
+        store.write_json(directory / store.SUMMARY_FILE, rows_to_json(rows))
     return rows
+
+
+def _left(directory: Path, cells: Iterable[Cell], retry_unscored: bool) -> list[_Work]:
+    """What is still to be played of each cell, those first that broke off."""
+    left: list[_Work] = []
+    for cell in cells:
+        found = mend(directory, cell)
+        if retry_unscored:
+            broken = tuple(one.incident for one in found if one.status != COMPLETED)
+            left.append((attrs.evolve(cell, ids=broken), replace))
+        left.append((attrs.evolve(cell, ids=cell.ids[len(found) :]), append))
+    return left
 
 
 @attrs.frozen
 class _Chunk:
     """Some episodes of a cell: what one process is asked to play at a time."""
 
-    cell: Cell
-    record: _Record
+    work: _Work
+    record: Record
 
 
-def _played(cells: list[Cell], made: Mapping[str, _Record], jobs: int) -> _Lines:
+def _played(left: list[_Work], made: Mapping[str, Record], jobs: int) -> _Lines:
     """The transcripts of all cells as lines, in order."""
-    episodes = sum(len(cell.ids) for cell in cells)
+    episodes = sum(len(cell.ids) for cell, _ in left)
     # Alone, each episode is written when it is over; others share the work in small shares.
     size = 1 if jobs == 1 else max(1, min(_CHUNK, episodes // (jobs * _AHEAD)))
     chunks = [
-        _Chunk(attrs.evolve(cell, ids=cell.ids[at : at + size]), made[cell.policy])
-        for cell in cells
+        _Chunk((attrs.evolve(cell, ids=cell.ids[at : at + size]), keep), made[cell.policy])
+        for cell, keep in left
         for at in range(0, len(cell.ids), size)
     ]
     jobs = min(jobs, len(chunks))
     if jobs <= 1:
-        return ((chunk.cell, _play(chunk)) for chunk in chunks)
+        return ((chunk.work, _play(chunk)) for chunk in chunks)
     return _spread(chunks, jobs)
 
 
 def _spread(chunks: list[_Chunk], jobs: int) -> _Lines:
     pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_be_quiet)
-    waiting: deque[tuple[Cell, Future[bytes]]] = deque()
+    waiting: deque[tuple[_Work, Future[bytes]]] = deque()
     try:
         for chunk in chunks:
-            waiting.append((chunk.cell, pool.submit(_play, chunk)))
+            waiting.append((chunk.work, pool.submit(_play, chunk)))
             if len(waiting) >= jobs * _AHEAD:
-                cell, future = waiting.popleft()
-                yield cell, future.result()
+                work, future = waiting.popleft()
+                yield work, future.result()
         while waiting:
-            cell, future = waiting.popleft()
-            yield cell, future.result()
+            work, future = waiting.popleft()
+            yield work, future.result()
     except BrokenProcessPool as error:
         raise LogTriageError(
             "a process that played episodes died; what was finished is kept"
@@ -217,7 +182,7 @@ def _be_quiet() -> None:
 
 
 def _play(chunk: _Chunk) -> bytes:
-    cell = chunk.cell
+    cell, _ = chunk.work
     return b"".join(_line(chunk.record(incident, cell.policy)) for incident in cell.ids)
 
 

@@ -9,77 +9,59 @@
 
 JSON files appear whole or not at all. Transcripts are appended one by one, so what
 was finished before an interrupt is there after it; a last line without its line break
-was torn and is played again. :mod:`logtriage.evaluation.loading` reads a run back.
+was torn and is played again. Nothing is written through a link.
+:mod:`logtriage.evaluation.loading` reads a run back.
 """
 
 import json
-import os
-import re
 from collections.abc import Iterator
-from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from logtriage.codec import decode_transcript
-from logtriage.errors import InvalidInput, TranscriptError
-from logtriage.evaluation.incidents import Incidents
+from logtriage.errors import InvalidInput
+from logtriage.evaluation.cells import TRANSCRIPTS, refuse_link, transcripts_path
+from logtriage.evaluation.incidents import Incidents, digest_of
 from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
-from logtriage.evaluation.spec import Cell, RunSpec
+from logtriage.evaluation.spec import Cell
 from logtriage.files import replacing
-from logtriage.transcript import Transcript
+from logtriage.printable import spelled
 
 SUMMARY_FILE: Final = "summary.json"
-TRANSCRIPTS: Final = "transcripts"
 #: Names that the copy of recorded incidents may have.
 BUNDLES: Final = ("bundle.jsonl", "bundle.jsonl.gz")
-_SLUG: Final = 40
-
-
-def slug(name: str) -> str:
-    """A file name for a policy or task; other names never share it."""
-    short = re.sub(r"[^A-Za-z0-9._]+", "-", name)[:_SLUG].strip("-.")
-    if short == name:
-        return name
-    return f"{short}-{blake2b(name.encode(), digest_size=4).hexdigest()}"
-
-
-def transcripts_path(directory: Path, cell: Cell) -> Path:
-    """Where the transcripts of a cell are kept."""
-    return directory / TRANSCRIPTS / f"{slug(cell.policy)}--{slug(cell.task)}.jsonl"
 
 
 def open_run(
-    directory: Path, spec: RunSpec, incidents: Incidents, *, fresh: bool = False
-) -> Manifest:
+    directory: Path, manifest: Manifest, incidents: Incidents, *, fresh: bool = False
+) -> None:
     """Begin a run in a directory, or check that the one in it is the same run.
 
     With ``fresh`` a run that is there already is thrown away first; files that are not
-    of a run are never touched.
+    of that run are never touched.
 
     Raises:
         InvalidInput: if the directory holds another run (the message names what
             differs), or something that is no run at all.
         OSError: if it cannot be written.
     """
-    manifest = Manifest.of(spec, incidents)
+    refuse_link(directory / TRANSCRIPTS)
     if not (directory / RUN_FILE).exists():
-        _check_empty(directory)
+        _check_empty(directory, incidents)
         _begin(directory, manifest, incidents)
     elif fresh:
-        _discard(directory)
-        _begin(directory, manifest, incidents)
+        _begin(directory, manifest, incidents, instead_of=read_manifest(directory))
     else:
         _check_same(directory, manifest)
     (directory / TRANSCRIPTS).mkdir(exist_ok=True)
-    return manifest
 
 
-def _check_empty(directory: Path) -> None:
+def _check_empty(directory: Path, incidents: Incidents) -> None:
     """Refuse a directory with anything but what an interrupted beginning leaves."""
+    left = {path.name for path in copies_of(directory, incidents.digest)}
     strange = sorted(
         one.name
-        for one in (directory.iterdir() if directory.exists() else ())
-        if one.name not in BUNDLES and not one.name.startswith(".")
+        for one in directory.iterdir()
+        if one.name not in left and not one.name.startswith(".")
     )
     if strange:
         raise InvalidInput(
@@ -87,21 +69,38 @@ def _check_empty(directory: Path) -> None:
         )
 
 
-def _begin(directory: Path, manifest: Manifest, incidents: Incidents) -> None:
-    directory.mkdir(parents=True, exist_ok=True)
-    if incidents.bundle is not None:
-        _copy_bundle(incidents.bundle, directory)
+def copies_of(directory: Path, digest: str | None) -> Iterator[Path]:
+    """The copies in a run's directory of the recorded incidents with that digest."""
+    for path in (directory / name for name in BUNDLES):
+        if digest is not None and path.is_file() and digest_of(path.read_bytes()) == digest:
+            yield path
+
+
+def _begin(
+    directory: Path, manifest: Manifest, incidents: Incidents, instead_of: Manifest | None = None
+) -> None:
+    # Read first: it may be the copy in the very run that is thrown away.
+    bundle = None if incidents.bundle is None else incidents.bundle.read_bytes()
+    if instead_of is not None:
+        _discard(directory, instead_of)
+    if bundle is not None:
+        copy = directory / BUNDLES[1 if bundle.startswith(b"\x1f\x8b") else 0]
+        if copy.exists() and copy not in copies_of(directory, manifest.bundle):
+            raise InvalidInput(f"{copy}: not of a run, and it would be overwritten")
+        with replacing(copy) as file:
+            file.write(bundle)
     # Last, so that a directory with a definition has all that it needs.
     write_json(directory / RUN_FILE, manifest.to_json())
 
 
-def _discard(directory: Path) -> None:
+def _discard(directory: Path, manifest: Manifest) -> None:
     """Throw away what a run left, but for the definition, which is about to be replaced."""
-    read_manifest(directory)
-    for name in (SUMMARY_FILE, *BUNDLES):
-        (directory / name).unlink(missing_ok=True)
-    for path in (directory / TRANSCRIPTS).glob("*.jsonl"):
+    (directory / SUMMARY_FILE).unlink(missing_ok=True)
+    for path in copies_of(directory, manifest.bundle):
         path.unlink()
+    for policy in manifest.spec.policies:
+        for task, (rubric, _) in manifest.rubrics.items():
+            transcripts_path(directory, Cell(policy, task, rubric, ())).unlink(missing_ok=True)
 
 
 def _check_same(directory: Path, manifest: Manifest) -> None:
@@ -110,10 +109,12 @@ def _check_same(directory: Path, manifest: Manifest) -> None:
     if None in splits or splits[0]["name"] != splits[1]["name"]:
         for one in (there, wanted):  # then the names tell them apart
             one["role_split"] = one["role_split"] and one["role_split"]["name"]
+    for one in (there, wanted):
+        one |= {f"policy {name!r}": mark for name, mark in one.pop("players").items()}
     differences = [
-        f"{key} is {_show(there[key])}, asked for {_show(wanted[key])}"
-        for key in wanted
-        if there[key] != wanted[key]
+        f"{key} is {_show(there.get(key))}, asked for {_show(wanted.get(key))}"
+        for key in {**wanted, **there}
+        if there.get(key) != wanted.get(key)
     ]
     if differences:
         raise InvalidInput(
@@ -123,13 +124,7 @@ def _check_same(directory: Path, manifest: Manifest) -> None:
 
 
 def _show(value: object) -> str:
-    return ", ".join(value) if isinstance(value, list) else json.dumps(value)
-
-
-def _copy_bundle(bundle: Path, directory: Path) -> None:
-    content = bundle.read_bytes()
-    with replacing(directory / BUNDLES[1 if content.startswith(b"\x1f\x8b") else 0]) as file:
-        file.write(content)
+    return spelled(", ".join(value)) if isinstance(value, list) else json.dumps(value)
 
 
 def write_json(path: Path, data: object) -> None:
@@ -137,52 +132,3 @@ def write_json(path: Path, data: object) -> None:
     text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     with replacing(path) as file:
         file.write(f"{text}\n".encode("utf-8", "backslashreplace"))
-
-
-def finished(directory: Path, cell: Cell) -> int:
-    """How many episodes of a cell are there already; a torn last line is cut off.
-
-    Raises:
-        TranscriptError: naming file and line, if a line is not what this run wrote.
-    """
-    path = transcripts_path(directory, cell)
-    if not path.exists():
-        return 0
-    whole = sum(len(line) for line in _whole_lines(path))
-    if whole < path.stat().st_size:
-        os.truncate(path, whole)
-    return len(read_cell(directory, cell))
-
-
-def _whole_lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        for line in file:
-            if line.endswith(b"\n"):
-                yield line
-
-
-def read_cell(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
-    """The transcripts of a cell, as far as they go; checked against what was planned.
-
-    Raises:
-        TranscriptError: naming file and line, if a line is not what this run wrote.
-    """
-    path = transcripts_path(directory, cell)
-    if not path.exists():
-        return ()
-    found: list[Transcript] = []
-    for number, line in enumerate(_whole_lines(path), start=1):
-        try:
-            transcript = decode_transcript(line)
-            if number > len(cell.ids):
-                raise TranscriptError(f"one more than the {len(cell.ids)} episodes of this run")
-            for field, got, expected in (
-                ("incident", transcript.incident, cell.ids[number - 1]),
-                ("agent", transcript.agent, cell.policy),
-            ):
-                if got != expected:
-                    raise TranscriptError(f"{field}: expected {expected!r}, got {got!r}")
-        except TranscriptError as error:
-            raise TranscriptError(error.reason, source=str(path), line=number) from None
-        found.append(transcript)
-    return tuple(found)

@@ -14,6 +14,7 @@ from logtriage.grading.criteria import Measure, Measured
 from logtriage.grading.encoding import grade_to_json
 from logtriage.grading.grade import (
     RUBRICS,
+    AppliedDiscount,
     CriterionScore,
     Grade,
     GradeStatus,
@@ -24,7 +25,7 @@ from logtriage.grading.grade import (
     score,
     unscored,
 )
-from logtriage.grading.rubric import DEFAULT, RECORDED, Criterion, Gate, Rubric
+from logtriage.grading.rubric import DEFAULT, RECORDED, TRIAGE_2, Criterion, Discount, Gate, Rubric
 from logtriage.grading.transcripts import (
     Resolver,
     grade_actions,
@@ -45,9 +46,12 @@ __all__ = [
     "DEFAULT",
     "RECORDED",
     "RUBRICS",
+    "TRIAGE_2",
+    "AppliedDiscount",
     "BatchGrades",
     "Criterion",
     "CriterionScore",
+    "Discount",
     "Gate",
     "Grade",
     "GradeStatus",

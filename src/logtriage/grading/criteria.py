@@ -4,7 +4,7 @@ A measure reads a state and returns a score with its reason in words. Open state
 are measured on what has been earned so far.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from logtriage.actions import SEVERITIES
@@ -63,7 +63,7 @@ def root_cause(state: State) -> Measured:
         return (0.0, "no root cause identified")
     if declared in accepted:
         return (1.0, f"{declared} is the root cause")
-    return (0.0, f"{declared} is not the root cause; it was {_list(accepted)}")
+    return (0.0, f"{declared} is not the root cause; it was {listed(accepted)}")
 
 
 def escalation(state: State) -> Measured:
@@ -72,7 +72,7 @@ def escalation(state: State) -> Measured:
     for _, team in state.facts.pages:
         if team in accepted:
             return (1.0, f"{team} was the team to page")
-    return (0.0, f"{_list(accepted)} never paged")
+    return (0.0, f"{listed(accepted)} never paged")
 
 
 def remediation(state: State) -> Measured:
@@ -80,7 +80,7 @@ def remediation(state: State) -> Measured:
     facts = state.facts
     if facts.fixed_at is None:
         wanted = (f"{remedy}:{service}" for remedy, service in state.incident.truth.remedies)
-        return (0.0, f"no accepted remedy applied ({_list(wanted)})")
+        return (0.0, f"no accepted remedy applied ({listed(wanted)})")
     wrong = facts.wrong_remedies
     score = remedy_credit(wrong)
     if not wrong:
@@ -91,7 +91,7 @@ def remediation(state: State) -> Measured:
 def closure(state: State) -> Measured:
     """If resolved after the fix: 1 - (ticks used - 5) / (horizon - 5), clipped to [0, 1]."""
     if state.closing is not Closing.RESOLVED:
-        return (0.0, _not_closed(state, "resolved"))
+        return (0.0, not_closed(state, "resolved"))
     if state.facts.fixed_at is None:
         return (0.0, "resolved while the fault was still there")
     return _promptness(state, FREE_TICKS, "resolved")
@@ -100,7 +100,7 @@ def closure(state: State) -> Measured:
 def dismissal(state: State) -> Measured:
     """Benign only: 1 if closed by ``Ignore`` with no service blamed; x max(0, 1 - 0.2/remedy)."""
     if state.closing is not Closing.IGNORED:
-        return (0.0, _not_closed(state, "dismissed"))
+        return (0.0, not_closed(state, "dismissed"))
     facts = state.facts
     if facts.root_cause is not None:
         return (0.0, f"dismissed, but {facts.root_cause} was blamed")
@@ -125,7 +125,7 @@ def wrong_escalation(state: State) -> str | None:
     accepted = state.incident.truth.teams
     wrong = next(team for _, team in state.facts.pages if team not in accepted)
     return f"{wrong} was paged; " + (
-        f"{_list(accepted)} was right" if accepted else "nobody needed"
+        f"{listed(accepted)} was right" if accepted else "nobody needed"
     )
 
 
@@ -142,7 +142,8 @@ def _promptness(state: State, free: int, done: str) -> Measured:
     return (score, f"{done} in {used} ticks ({free} are free, the horizon is {horizon})")
 
 
-def _not_closed(state: State, wanted: str) -> str:
+def not_closed(state: State, wanted: str) -> str:
+    """Why closing earned nothing, in words."""
     return f"not {wanted}" if state.closing is None else f"closed as {state.closing}, not {wanted}"
 
 
@@ -150,5 +151,6 @@ def _wrong_remedies(count: int) -> str:
     return f"{count} wrong remed{'y' if count == 1 else 'ies'} applied"
 
 
-def _list(names: object) -> str:
-    return " or ".join(sorted(names)) or "nobody"  # type: ignore[call-overload]
+def listed(names: Iterable[str]) -> str:
+    """Accepted names in words, any of which will do."""
+    return " or ".join(sorted(names)) or "nobody"

@@ -13,5 +13,6 @@ def grade_to_json(grade: Grade) -> dict[str, Any]:
     del data["actions"], data["schedule"]
     data["status"] = str(grade.status)
     data["closing"] = None if grade.closing is None else str(grade.closing)
-    data["criteria"] = [attrs.asdict(one) for one in grade.criteria]
+    for name in ("criteria", "discounts"):
+        data[name] = [attrs.asdict(one) for one in getattr(grade, name)]
     return {**data, "digest": grade.digest}

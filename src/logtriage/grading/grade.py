@@ -1,6 +1,6 @@
 """``grade`` and ``reward``: the one scorer of the project."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from functools import cached_property
 from hashlib import blake2b
@@ -12,7 +12,7 @@ import attrs
 from logtriage.actions import Action, Malformed, action_name, action_value
 from logtriage.errors import RubricError, UnknownName
 from logtriage.grading.original import ORIGINAL
-from logtriage.grading.rubric import DEFAULT, RECORDED, Rubric
+from logtriage.grading.rubric import DEFAULT, RECORDED, TRIAGE_2, Rubric
 from logtriage.incident import Incident
 from logtriage.state import Closing, State
 
@@ -20,7 +20,7 @@ from logtriage.state import Closing, State
 #: episode, as differences of scores, add up to its grade without any rounding.
 GRID: Final = 2.0**50
 
-RUBRICS: Final = {rubric.id: rubric for rubric in (DEFAULT, RECORDED, *ORIGINAL)}
+RUBRICS: Final = {rubric.id: rubric for rubric in (DEFAULT, TRIAGE_2, RECORDED, *ORIGINAL)}
 
 
 class GradeStatus(StrEnum):
@@ -45,11 +45,21 @@ class CriterionScore:
 
 
 @attrs.frozen
+class AppliedDiscount:
+    """One discount that applied: the total was multiplied by ``factor``, in [0, 1]."""
+
+    name: str
+    factor: float
+    reason: str
+
+
+@attrs.frozen
 class Grade:
     """A score with its reasons.
 
     ``score`` is None if ``status`` is unscored, with the ``cause`` in words. If a
-    ``gate`` holds, the score is 0 and ``criteria`` still say what was earned.
+    ``gate`` holds, the score is 0 and ``criteria`` still say what was earned. ``discounts``
+    are those that applied, each to all that the criteria add up to.
     ``actions`` are those graded; ``unplayed`` counts the ones after the closing one,
     which were not. ``ticks`` are those used; ``schedule`` is the tick of each action in
     joint play, where several may share one. ``fault_kind`` is what was injected: a fact
@@ -73,6 +83,7 @@ class Grade:
     agent: str | None = None
     schedule: tuple[int, ...] | None = None
     fault_kind: str | None = None
+    discounts: tuple[AppliedDiscount, ...] = ()
 
     @cached_property
     def digest(self) -> str:
@@ -131,13 +142,14 @@ def grade(
     ``*-v1`` tasks. ``unplayed`` and ``agent`` are taken over into the grade.
 
     Raises:
-        RubricError: if a measure of a user's rubric returns no finite number; a
-            broken grader is never counted as 0.
+        RubricError: if a measure of a user's rubric returns no finite number, or a
+            discount a factor outside [0, 1]; a broken grader is never counted as 0.
+            Under ``logtriage/2`` also for a real fault without a price of silence.
     """
     incident = state.incident
     rubric = rubric_of(incident) if rubric is None else rubric
     gate, gate_reason = _first_gate(state, rubric)
-    criteria, total = _evaluate(state, rubric)
+    criteria, discounts, total = _evaluate(state, rubric)
     return Grade(
         incident.id,
         incident.task,
@@ -156,6 +168,7 @@ def grade(
         agent,
         state.schedule,
         _fault_kind(incident),
+        discounts,
     )
 
 
@@ -163,15 +176,15 @@ def score(state: State, rubric: Rubric | None = None) -> float:
     """The score of :func:`grade` alone."""
     rubric = rubric_of(state.incident) if rubric is None else rubric
     gate, _ = _first_gate(state, rubric)
-    return 0.0 if gate is not None else _evaluate(state, rubric)[1]
+    return 0.0 if gate is not None else _evaluate(state, rubric)[2]
 
 
 def reward(before: State, after: State, rubric: Rubric | None = None) -> float:
     """What a step earned: the difference of the two grades.
 
-    From an initial state on, the rewards of an episode under ``logtriage/1`` sum to
-    exactly its final score (see :data:`GRID`). Negative where something earned was
-    lost, above all by a wrong escalation.
+    From an initial state on, the rewards of an episode under ``logtriage/1`` and
+    ``logtriage/2`` sum to exactly its final score (see :data:`GRID`). Negative where
+    something earned was lost, above all by a wrong escalation.
     """
     return score(after, rubric) - score(before, rubric)
 
@@ -184,8 +197,10 @@ def _first_gate(state: State, rubric: Rubric) -> tuple[str | None, str | None]:
     return None, None
 
 
-def _evaluate(state: State, rubric: Rubric) -> tuple[tuple[CriterionScore, ...], float]:
-    """Every criterion and penalty with its score, and the ungated total."""
+def _evaluate(
+    state: State, rubric: Rubric
+) -> tuple[tuple[CriterionScore, ...], tuple[AppliedDiscount, ...], float]:
+    """Every criterion and penalty, the discounts that apply, and the ungated total."""
     rows = rubric.benign if rubric.benign and state.incident.truth.benign else rubric.criteria
     criteria, total = [], 0.0
     for row in rows:
@@ -199,7 +214,24 @@ def _evaluate(state: State, rubric: Rubric) -> tuple[tuple[CriterionScore, ...],
     if not isfinite(total):
         scores = ", ".join(f"{one.name} {one.score!r}" for one in criteria)
         raise RubricError(f"rubric {rubric.id!r}: the total is {total!r}; scores: {scores}")
-    return tuple(criteria), finish(rubric, total)
+    discounts = tuple(_discounts(state, rubric))
+    for one in discounts:
+        total *= one.factor
+    return tuple(criteria), discounts, finish(rubric, total)
+
+
+def _discounts(state: State, rubric: Rubric) -> Iterator[AppliedDiscount]:
+    for row in rubric.discounts:
+        found = row.factor(state)
+        if found is None:
+            continue
+        factor, reason = found
+        if not 0.0 <= factor <= 1.0:
+            raise RubricError(
+                f"rubric {rubric.id!r}: the factor of {row.name!r} must lie in [0, 1], "
+                f"got {factor!r}"
+            )
+        yield AppliedDiscount(row.name, factor, reason)
 
 
 def finish(rubric: Rubric, total: float) -> float:

@@ -108,8 +108,14 @@ def plan_of(rubric: Rubric, span: Span) -> Plan:
     """The rubric compiled for a span.
 
     Raises:
-        RubricError: if a measure or gate has no kernel.
+        RubricError: if a measure or gate has no kernel, or the rubric has discounts.
     """
+    if rubric.discounts:
+        names = ", ".join(repr(one.name) for one in rubric.discounts)
+        raise RubricError(
+            f"rubric {rubric.id!r}: discounts ({names}) cannot grade a batch; "
+            "grade its episodes one by one, with grade or grade_actions"
+        )
     for row in (*rubric.criteria, *rubric.benign, *rubric.penalties):
         _check_kernel(rubric, "measure", row.name, row.measure, tuple(MEASURES))
     for gate in rubric.gates:

@@ -1,4 +1,4 @@
-"""Rubrics as data: weighted criteria, gates, penalties; checked when they are made."""
+"""Rubrics as data: weighted criteria, gates, discounts, penalties; checked when made."""
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -8,9 +8,11 @@ from typing import Final
 
 import attrs
 
-from logtriage.errors import RubricError
+from logtriage.errors import InvalidInput, RubricError
+from logtriage.fingerprint import description_of
 from logtriage.grading import criteria as measures
-from logtriage.grading.criteria import Measure
+from logtriage.grading import triage
+from logtriage.grading.criteria import Measure, Measured
 from logtriage.state import State
 
 
@@ -31,6 +33,18 @@ class Gate:
     holds: Callable[[State], str | None]
 
 
+@attrs.frozen
+class Discount:
+    """A rule that leaves a share of the total: what was earned counts only in part.
+
+    ``factor`` returns that share, in [0, 1], with its reason; or None where the rule does
+    not apply.
+    """
+
+    name: str
+    factor: Callable[[State], Measured | None]
+
+
 def _criteria(rows: Iterable[Criterion]) -> tuple[Criterion, ...]:
     return tuple(rows)
 
@@ -39,20 +53,25 @@ def _gates(rows: Iterable[Gate]) -> tuple[Gate, ...]:
     return tuple(rows)
 
 
+def _discounts(rows: Iterable[Discount]) -> tuple[Discount, ...]:
+    return tuple(rows)
+
+
 @attrs.frozen(cache_hash=True)
 class Rubric:
     """How an episode is scored.
 
     The total is the weighted sum of ``criteria`` (of ``benign`` where the incident
-    is benign), less the weighted ``penalties``, kept within ``bounds`` and, if
-    ``digits`` is given, rounded; or 0 if a gate holds. Change one with
-    :func:`attrs.evolve`; the new rubric is checked again and should get an id of
-    its own, since grades of different rubrics refuse to be compared.
+    is benign), less the weighted ``penalties``, times the factors of all ``discounts``
+    that apply, kept within ``bounds`` and, if ``digits`` is given, rounded; or 0 if a
+    gate holds. Change one with :func:`attrs.evolve`; the new rubric is checked again and
+    should get an id of its own, since grades of different rubrics refuse to be compared.
 
     Raises:
         RubricError: on an empty id, no criteria, a duplicate or empty name, a
-            weight that is negative or not finite, weights that do not sum to 1, or
-            bounds that are not 0 <= low < high <= 1.
+            weight that is negative or not finite, weights that do not sum to 1,
+            bounds that are not 0 <= low < high <= 1, or a measure or gate that cannot be
+            told from another of its kind, since it holds what may change.
     """
 
     id: str
@@ -62,6 +81,7 @@ class Rubric:
     penalties: tuple[Criterion, ...] = attrs.field(default=(), converter=_criteria)
     bounds: tuple[float, float] = (0.0, 1.0)
     digits: int | None = None
+    discounts: tuple[Discount, ...] = attrs.field(default=(), converter=_discounts)
 
     def __attrs_post_init__(self) -> None:
         if not self.id:
@@ -70,18 +90,19 @@ class Rubric:
         if self.benign:
             self._check_weights("benign", self.benign)
         for rows in (self.criteria, self.benign):
-            self._check_names((*rows, *self.penalties, *self.gates))
+            self._check_names((*rows, *self.penalties, *self.gates, *self.discounts))
         for row in self.penalties:
             self._check_weight(row)
         low, high = self.bounds
         if not 0.0 <= low < high <= 1.0:
             raise RubricError(f"rubric {self.id!r}: bounds must be 0 <= low < high <= 1")
+        _ = self.digest  # what cannot be described is refused here, not when it grades
 
-    def _check_names(self, rows: tuple[Criterion | Gate, ...]) -> None:
+    def _check_names(self, rows: tuple[Criterion | Gate | Discount, ...]) -> None:
         seen: set[str] = set()
         for row in rows:
             if not row.name:
-                raise RubricError(f"rubric {self.id!r}: a criterion or gate has no name")
+                raise RubricError(f"rubric {self.id!r}: a criterion, gate or discount has no name")
             if row.name in seen:
                 raise RubricError(f"rubric {self.id!r}: the name {row.name!r} appears twice")
             seen.add(row.name)
@@ -104,18 +125,31 @@ class Rubric:
 
     @cached_property
     def digest(self) -> str:
-        """A short hash of everything that decides a score, measures by qualified name."""
+        """A short hash of everything that decides a score.
+
+        A measure that its module has under its name counts by that name; of any other the
+        code and what it closes over count (:func:`logtriage.fingerprint.description_of`).
+        """
         parts = [self.id, repr(self.bounds), repr(self.digits)]
         for field in ("criteria", "benign", "penalties"):
             for row in getattr(self, field):
-                parts.append(f"{field} {row.name} {row.weight!r} {_qualified(row.measure)}")
-        parts.extend(f"gate {gate.name} {_qualified(gate.holds)}" for gate in self.gates)
+                parts.append(f"{field} {row.name} {row.weight!r} {self._described(row)}")
+        parts.extend(f"gate {gate.name} {self._described(gate)}" for gate in self.gates)
+        parts.extend(f"discount {one.name} {self._described(one)}" for one in self.discounts)
         return blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
 
-
-def _qualified(function: Callable[..., object]) -> str:
-    named = function if hasattr(function, "__qualname__") else type(function)
-    return f"{named.__module__}.{named.__qualname__}"
+    def _described(self, row: Criterion | Gate | Discount) -> str:
+        match row:
+            case Criterion():
+                function: Callable[..., object] = row.measure
+            case Gate():
+                function = row.holds
+            case _:
+                function = row.factor
+        try:
+            return description_of(function)
+        except InvalidInput as error:
+            raise RubricError(f"rubric {self.id!r}: {row.name!r}: {error}") from None
 
 
 #: Rubric ``logtriage/1``: a wrong escalation zeroes the reward.
@@ -136,6 +170,31 @@ DEFAULT: Final = Rubric(
     gates=(
         Gate("wrong_escalation", measures.wrong_escalation),
         Gate("ignored_incident", measures.ignored_incident),
+    ),
+)
+
+#: Rubric ``logtriage/2``: silence has a price, and production is changed with its owners.
+TRIAGE_2: Final = Rubric(
+    id="logtriage/2",
+    criteria=tuple(
+        Criterion(name, triage.WEIGHTS[name], measure)
+        for name, measure in (
+            ("severity", measures.severity),
+            ("root_cause", triage.root_cause),
+            ("escalation", measures.escalation),
+            ("remediation", triage.remediation),
+            ("closure", triage.closure),
+        )
+    ),
+    benign=(
+        Criterion("severity", 0.20, measures.severity),
+        Criterion("dismissal", 0.70, triage.dismissal),
+        Criterion("closure", 0.10, triage.benign_closure),
+    ),
+    gates=DEFAULT.gates,
+    discounts=(
+        Discount("unescalated", triage.unescalated),
+        Discount("unapproved", triage.unapproved),
     ),
 )
 

@@ -7,12 +7,13 @@ from typing import IO, Any
 from logtriage.actions import Action
 from logtriage.codec import Record, decode_record
 from logtriage.errors import InvalidInput, LogTriageError, RubricError, TranscriptError
+from logtriage.files import TOO_LONG, numbered_lines
 from logtriage.generator import make_incident
 from logtriage.grading.grade import Grade, grade, unscored
 from logtriage.grading.rubric import Rubric
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, actions_from_wire
-from logtriage.transcript import COMPLETED, Transcript, is_joint, plays_from_wire
+from logtriage.transcript import COMPLETED, Transcript, plays_of
 from logtriage.transition import play, play_jointly, play_parsed
 
 #: Finds an incident by its id; :func:`make_incident` unless recorded ones are at hand.
@@ -60,16 +61,15 @@ def grade_transcript(
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.
-        InvalidInput: for joint play with a wrong tick.
     """
     incident = resolve(transcript.incident)
-    if is_joint(transcript.actions):
-        plays = plays_from_wire(transcript.actions, incident.topology)
-        actions = [action for _, action in plays]
-        state, left = play_jointly(incident, plays)
-    else:
+    if transcript.ticks is None:
         actions = actions_from_wire(transcript.actions, incident.topology)
         state, left = play_parsed(incident, actions)
+    else:
+        plays = plays_of(transcript.actions, transcript.ticks, incident.topology)
+        actions = [action for _, action in plays]
+        state, left = play_jointly(incident, plays)
     if transcript.status != COMPLETED:
         return unscored(incident, transcript.status, rubric, actions, agent=transcript.agent)
     return grade(state, rubric, unplayed=left, agent=transcript.agent)
@@ -97,11 +97,12 @@ def grade_jsonl(
             yield from grade_jsonl(stream, rubric, resolve=resolve, on_error=on_error)
         return
     name = str(getattr(source, "name", "<stream>"))
-    lines: Iterable[str | bytes] = source
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
+    for number, line in numbered_lines(source):
+        if line is not None and not line.strip():
             continue
         try:
+            if line is None:
+                raise TranscriptError(TOO_LONG)
             graded = grade_transcript(decode_record(line), rubric, resolve=resolve)
         except RubricError:
             raise  # the grader is broken, not the line

@@ -25,6 +25,7 @@ from logtriage.state import Closing, State, initial_state
 from logtriage.topology import Topology
 from logtriage.transition import transition_jointly
 from logtriage.vector import CREDITS, Evidence, encode_team, gather, team_layout_of
+from logtriage.vector.checks import check_first_world
 from logtriage.vector.layout import Floats
 
 Infos = dict[str, dict[str, Any]]
@@ -53,14 +54,17 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             ``counterfactual`` its difference to the grade had this agent waited.
         observations: ``dict`` (``observation`` float32 and ``action_mask`` int8), ``flat``
             (the array alone; the mask is in the info) or ``text`` (the role's screen;
-            actions are texts with one JSON action).
+            actions are texts with one JSON action). A task of the second world is played
+            by ``text``, and has neither :meth:`state` nor ``state_space``.
         render_mode: None, ``ansi`` (:meth:`render` returns the whole screen), or ``human``
             (each screen is printed).
 
     Raises:
         UnknownName: for a task, split, role split, credit, kind of observations or render
             mode that does not exist.
-        InvalidInput: for split ``ood`` without a topology, or a role split that is none.
+        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology, for a task of
+            the second world with other observations than ``text``, or a role split that
+            is none.
     """
 
     metadata = {  # noqa: RUF012, as PettingZoo declares it
@@ -89,6 +93,9 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         self.render_mode = render_mode
         self.role_split = _role_split(role_split)
         self._incidents = Incidents(task, split, topology)
+        self._numeric = self._incidents.task.setting is None
+        if observations != "text":
+            check_first_world(self._incidents.task)
         self._rubric, self._credit = rubric, credit
         self.topology = self._incidents.topology
         self._seats = {
@@ -101,7 +108,8 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             agent: seat.observation_space for agent, seat in self._seats.items()
         }
         self.action_spaces = {agent: seat.action_space for agent, seat in self._seats.items()}
-        self.state_space: spaces.Space[Floats] = box_of(team_layout_of(self.topology))
+        if self._numeric:
+            self.state_space: spaces.Space[Floats] = box_of(team_layout_of(self.topology))
         self._index = -1
         self._now: State | None = None
         self._evidence = Evidence()
@@ -212,7 +220,9 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 
         Raises:
             ResetNeeded: before the first reset.
+            InvalidInput: for a task of the second world.
         """
+        check_first_world(self._incidents.task)
         return encode_team(observe(self._state), self._evidence)
 
     def render(self) -> str | None:
@@ -253,7 +263,8 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 
     def _look(self) -> tuple[dict[str, Any], Infos]:
         whole = observe(self._state)
-        self._evidence = gather(whole, self._evidence)
+        if self._numeric:
+            self._evidence = gather(whole, self._evidence)
         known = standing(self._state, self._index, self._rubric)
         observations, infos = {}, {}
         for agent, seat in self._seats.items():

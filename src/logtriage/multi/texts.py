@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from gymnasium import spaces
 
-from logtriage.parsing import MAX_TEXT, render_action
+from logtriage.parsing import render_action
+from logtriage.replies import MAX_TEXT
 from logtriage.roles import Role, role_actions
 from logtriage.topology import Topology
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from logtriage.errors import BundleError
-from logtriage.files import replacing
+from logtriage.files import TOO_LONG, numbered_lines, replacing
 from logtriage.incident import ClosingRules, Fault, Incident, Truth
 from logtriage.recorded.jsonrecord import decode_line, encode_record, structure_record
 from logtriage.recorded.records import TEAMS, RecordedIncident
@@ -156,7 +156,9 @@ def _numbered(lines: Iterable[bytes], name: str) -> Iterator[tuple[int, bytes]]:
     """Lines with their numbers from 1, empty ones left out."""
     number = 0
     try:
-        for number, line in enumerate(lines, 1):
+        for number, line in numbered_lines(lines):
+            if line is None:
+                raise BundleError(f"{name}:{number}: {TOO_LONG}")
             if line.strip():
                 yield number, line
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -17,6 +17,7 @@ from typing import Final
 import attrs
 
 from logtriage.errors import BundleError
+from logtriage.printable import spelled
 from logtriage.recorded.figures import (
     NO_MEASURE,
     NO_SERIES,
@@ -44,13 +45,14 @@ class RecordedLine:
     """Log lines of one service that say the same thing in one window.
 
     ``second`` and ``message`` are those of the last one, ``count`` how many there
-    were, ``new`` whether the baseline has none of the kind.
+    were, ``new`` whether the baseline has none of the kind. The message stands on one line
+    of the agent's screen: line breaks and other controls in it are spelled out.
     """
 
     second: int
     service: str
     level: str
-    message: str
+    message: str = attrs.field(converter=spelled)
     count: int = 1
     new: bool = False
 
@@ -109,6 +111,7 @@ class RecordedAlert:
 
     def __attrs_post_init__(self) -> None:
         require(bool(self.name), "name is empty")
+        require(self.name.isprintable(), f"name must be one printable line, got {self.name!r}")
         require(
             self.until is None or self.until >= self.since,
             f"until {self.until} lies before since {self.since}",
@@ -178,6 +181,7 @@ class RecordedTruth:
     def __attrs_post_init__(self) -> None:
         require(bool(self.root_causes), "root_causes is empty")
         require(bool(self.kind), "kind is empty")
+        require(self.kind.isprintable(), f"kind must be one printable line, got {self.kind!r}")
 
 
 @attrs.frozen(cache_hash=True)

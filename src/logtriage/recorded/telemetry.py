@@ -12,15 +12,18 @@ import attrs
 from logtriage.recorded.figures import FIGURES, FIRST_TICK, Measure, Series, cell
 from logtriage.recorded.lines import lines_by_service, overview_of, sample
 from logtriage.recorded.records import LogWindow, RecordedService, Recording
+from logtriage.recorded.telling import gauge, tell, time_spent
 from logtriage.telemetry import (
     TICK_SECONDS,
     TREND_TICKS,
     Alert,
     Change,
     Effects,
+    Gauge,
     LogLine,
     Reading,
     Signal,
+    Trace,
 )
 
 
@@ -84,7 +87,7 @@ class RecordedTelemetry:
         recorded = self.recording.services[service]
         lines = self._service_lines[min(max(tick, 0), self._recorded_ticks[-1])]
         shown = lines.get(recorded.name, ())
-        told = _tell(recorded.series.at(tick), recorded.baseline)
+        told = tell(recorded.series.at(tick), recorded.baseline)
         if told:
             shown += (LogLine(TICK_SECONDS * tick, recorded.name, "INFO", told),)
         return shown
@@ -101,6 +104,21 @@ class RecordedTelemetry:
     def signals(self, tick: int, effects: Effects) -> tuple[tuple[Signal, ...], ...]:
         """What was measured of each service over the last minute, beside what is usual."""
         return self._signals[min(max(tick, 0), len(self._signals) - 1)]
+
+    def metrics(self, service: int, tick: int, effects: Effects) -> tuple[Gauge, ...]:
+        """The signals of one service as gauges, each one reading of the last minute."""
+        name = self.recording.services[service].name
+        return tuple(gauge(name, tick, signal) for signal in self.signals(tick, effects)[service])
+
+    def traces(self, service: int, tick: int, effects: Effects) -> tuple[Trace, ...]:
+        """Where one service's time goes by its spans, and how long those that it calls take.
+
+        Empty where no spans were recorded of it.
+        """
+        services = self.recording.services
+        asked, places = services[service], {one.name: one for one in services}
+        told = time_spent(asked, [places[name] for name in asked.calls], tick)
+        return (Trace(asked.name, "time", (tick,), (), told),) if told else ()
 
     @cached_property
     def _signals(self) -> tuple[tuple[tuple[Signal, ...], ...], ...]:
@@ -172,29 +190,3 @@ def _reading(series: Series, tick: int, usual: Measure) -> Reading | None:
         # The recording does not reach back that far: what is usual stands in.
         earlier = now if usual.p99_ms is None else usual.p99_ms
     return Reading(series.figure("error_bp", tick) or 0, now, earlier)
-
-
-def _tell(now: Measure, usual: Measure) -> str:
-    """The figures in words, each with its usual value; empty where nothing was measured."""
-    told = []
-    for name, label, unit in (
-        ("cpu_bp", "cpu", "%"),
-        ("self_ms", "self", "ms"),
-        ("p50_ms", "p50", "ms"),
-        ("p99_ms", "p99", "ms"),
-        ("network_ms", "network", "ms"),
-        ("error_bp", "errors", "%"),
-        ("calls", "calls", ""),
-    ):
-        value, normal = getattr(now, name), getattr(usual, name)
-        if value is not None:
-            was = "" if normal is None else f" ({_figure(normal, unit)})"
-            told.append(f"{label} {_figure(value, unit)}{was}")
-    return f"last minute (usually): {', '.join(told)}" if told else ""
-
-
-def _figure(value: int, unit: str) -> str:
-    """A figure with its unit; basis points as a percentage, rounded down, in integers."""
-    if unit == "%":
-        return f"{value // 100}.{value % 100 // 10}%"
-    return f"{value}{unit}"

@@ -10,6 +10,8 @@ from typing import Final
 
 import attrs
 
+from logtriage.printable import spelled
+
 #: Longest message kept, in characters, with room for the " (x123)" of repeated lines.
 MAX_MESSAGE: Final = 152
 _HEAD_KEPT: Final = 92
@@ -51,7 +53,9 @@ _SECRETS: Final = (
 )
 
 #: A run of hexadecimal digits and dashes with a digit in it: numbers, ids, halves of ids.
-_VARIABLE: Final = re.compile(r"[A-Fa-f-]*\d[0-9A-Fa-f-]*")
+#: It is looked for where a run begins alone: from each of its places the time would be
+#: quadratic in its length.
+_VARIABLE: Final = re.compile(r"(?<![A-Fa-f-])[A-Fa-f-]*\d[0-9A-Fa-f-]*")
 _EVENT: Final = re.compile(r"\S+#\d+(?=\s|$)")
 
 
@@ -90,7 +94,7 @@ def read_message(level: str, text: str) -> Line:
         text = _TRACE_NOISE.sub("", text)
     text = redact(text)
     if "  " in text or not text.isprintable():
-        text = _SPACE.sub(" ", text)
+        text = spelled(_SPACE.sub(" ", text))
     text = text.strip()
     return Line(level, _cut(text), template(level, text))
 

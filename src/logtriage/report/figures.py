@@ -2,13 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from math import fsum
+from math import fsum, prod
 from typing import Final
 
 import attrs
 
 from logtriage.evaluation import played_state
-from logtriage.grading import CriterionScore, GradeStatus
+from logtriage.grading import CriterionScore, Grade, GradeStatus
 from logtriage.report.confusion import PLACES, place_of
 from logtriage.report.run import Episode, Run
 
@@ -22,8 +22,8 @@ class Cell:
 
     ``shares`` of the episodes by score, ``gated`` their part that a gate set to zero
     (all in the first bin); ``points`` by criterion as they count, ``lost`` the points
-    that gates took; ``places`` the share of each place of the declared root cause among
-    ``faults`` incidents, those that have a root.
+    that gates and discounts took; ``places`` the share of each place of the declared root
+    cause among ``faults`` incidents, those that have a root.
     """
 
     task: str
@@ -65,6 +65,11 @@ def points_of(criterion: CriterionScore) -> float:
     return criterion.score * criterion.weight
 
 
+def kept_of(grade: Grade) -> float:
+    """The share of its points that gates and discounts left."""
+    return 0.0 if grade.gate is not None else prod(one.factor for one in grade.discounts)
+
+
 def _cell(task: str, policy: str, episodes: list[Episode]) -> Cell:
     scored = [one for one in episodes if one.grade.status is GradeStatus.SCORED]
     count = max(1, len(scored))
@@ -77,9 +82,10 @@ def _cell(task: str, policy: str, episodes: list[Episode]) -> Cell:
         graded = episode.grade
         scores.append(graded.score or 0.0)
         bins[min(BINS - 1, int(scores[-1] * BINS))] += 1
+        kept = kept_of(graded)
         for one in graded.criteria:
-            points.setdefault(one.name, [])
-            (points[one.name] if graded.gate is None else lost).append(points_of(one))
+            points.setdefault(one.name, []).append(kept * points_of(one))
+            lost.append((1.0 - kept) * points_of(one))
         place = place_of(episode.incident, declared_by(episode))
         if place is not None:
             places[place] += 1

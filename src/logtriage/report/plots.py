@@ -80,7 +80,7 @@ def distributions(cells: Sequence[Cell], labels: Mapping[str, str], key: str) ->
 
 
 def points(cells: Sequence[Cell], labels: Mapping[str, str], names: Sequence[str], key: str) -> str:
-    """One stacked bar for each policy: mean points by criterion, and what gates took."""
+    """One stacked bar for each policy: mean points by criterion, and what was taken from them."""
 
     def draw(axes: Axes, rows: Sequence[Cell]) -> None:
         _draw_points(axes, rows, names)

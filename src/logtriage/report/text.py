@@ -3,27 +3,17 @@
 from collections.abc import Iterable
 from typing import Final
 
+from logtriage.printable import spelled
+
 #: How much of a model's own text is shown.
 SHOWN_TEXT: Final = 600
 _LABEL: Final = 20
-_ALLOWED_CONTROLS: Final = "\n\t"
+_KEPT: Final = "\n\t"
 
 
 def clean(text: str) -> str:
-    """Text with control characters and lone surrogates spelled out as escapes."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        one if one.isprintable() or one == " " or one in _ALLOWED_CONTROLS else _spelled(one)
-        for one in text
-    )
-
-
-def _spelled(character: str) -> str:
-    code = ord(character)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    """Text with control characters and lone surrogates spelled out; lines stay lines."""
+    return spelled(text, _KEPT)
 
 
 def clip(text: str, limit: int = SHOWN_TEXT) -> str:
@@ -37,7 +27,7 @@ def labels(names: Iterable[str]) -> dict[str, str]:
     """A short label for each name; names that begin alike are numbered."""
     found: dict[str, str] = {}
     for name in names:
-        text = clean(name).replace("\n", " ").replace("\t", " ")
+        text = spelled(name)
         label = text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}…"
         number = 2
         while label in found.values():

@@ -15,7 +15,7 @@ from logtriage.report.run import Episode
 from logtriage.report.text import clip
 from logtriage.roles import RoleSplit
 from logtriage.state import State
-from logtriage.transcript import TICK, WireAction
+from logtriage.transcript import WireAction
 
 
 @attrs.frozen
@@ -100,11 +100,9 @@ def actions_of(episode: Episode) -> tuple[str, ...]:
     """The played actions alone, a short line for each tick."""
     played = len(episode.grade.actions) - episode.grade.unplayed
     told: dict[int, list[str]] = {}
-    for number, (action, wire) in enumerate(
-        zip(episode.grade.actions[:played], episode.transcript.actions, strict=False)
-    ):
-        when = wire.get(TICK)  # None in a transcript of a single agent
-        told.setdefault(number if when is None else when, []).append(clip(describe(action), 120))
+    ticks = range(played) if episode.transcript.ticks is None else episode.transcript.ticks
+    for when, action in zip(ticks, episode.grade.actions[:played], strict=False):
+        told.setdefault(when, []).append(clip(describe(action), 120))
     return tuple(_line(_roles(episode)[: len(acts)], acts) for acts in told.values())
 
 
@@ -130,4 +128,9 @@ def truth_of(episode: Episode) -> dict[str, str]:
     ):
         if truth[key]:
             told[name] = " or ".join(truth[key])
+    if "price_of_silence" in truth:
+        told |= {
+            "par": f"{truth['par']} ticks",
+            "price of silence": f"{truth['price_of_silence']:g}",
+        }
     return told

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from openenv.core.env_server import ConcurrencyConfig, create_app
 from pydantic import ValidationError
@@ -12,8 +13,8 @@ from pydantic import ValidationError
 from logtriage.errors import LogTriageError
 from logtriage.server.catalogue import Catalogue
 from logtriage.server.environment import DESCRIPTION, ENV_NAME, TriageEnvironment
-from logtriage.server.episode import Gate, ShuttingDown
-from logtriage.server.guard import Guard
+from logtriage.server.episode import Gate, ShuttingDown, StillPlayed
+from logtriage.server.guard import MCP_OFF, Guard
 from logtriage.server.messages import TooLarge
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
 from logtriage.server.rest import rest_routes
@@ -23,6 +24,7 @@ from logtriage.server.settings import Settings
 #: What the library serves without a session, each request on an environment of its own;
 #: ours know sessions.
 _REPLACED: Final = ("/reset", "/step", "/state")
+_MCP: Final = "/mcp"
 _WEB_VARIABLE: Final = "ENABLE_WEB_INTERFACE"
 
 
@@ -40,12 +42,16 @@ def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
         ),
     )
     app.title, app.description = ENV_NAME, DESCRIPTION
+    replaced = _REPLACED if settings.mcp else (*_REPLACED, _MCP)
     app.router.routes[:] = [
-        one for one in app.router.routes if getattr(one, "path", None) not in _REPLACED
+        one for one in app.router.routes if getattr(one, "path", None) not in replaced
     ]
+    if not settings.mcp:
+        app.add_api_route(_MCP, _no_mcp, methods=["POST"], tags=["MCP"])
     app.include_router(rest_routes(settings, catalogue, gate))
     app.add_exception_handler(LogTriageError, _bad_request)
     app.add_exception_handler(ValidationError, _bad_fields)
+    app.add_exception_handler(RequestValidationError, _bad_fields)
     app.add_middleware(Guard, settings=settings, gate=gate)
     return app
 
@@ -70,7 +76,17 @@ def _library_app(web: bool, factory: Any, concurrency: ConcurrencyConfig) -> Fas
             os.environ[_WEB_VARIABLE] = before
 
 
-_STATUS: Final[dict[type[Exception], int]] = {ShuttingDown: 503, NoCapacity: 503, TooLarge: 413}
+async def _no_mcp() -> dict[str, Any]:
+    """JSON-RPC's answer where nothing is on offer."""
+    return {"jsonrpc": "2.0", "id": None, "error": {"code": -32601, "message": MCP_OFF}}
+
+
+_STATUS: Final[dict[type[Exception], int]] = {
+    ShuttingDown: 503,
+    NoCapacity: 503,
+    StillPlayed: 409,
+    TooLarge: 413,
+}
 
 
 async def _bad_request(_: Request, error: Exception) -> JSONResponse:
@@ -78,7 +94,8 @@ async def _bad_request(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _bad_fields(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, ValidationError)
-    rows = error.errors(include_url=False, include_input=False, include_context=False)
+    # What was sent is not sent back: it may be what no JSON can hold.
+    assert isinstance(error, ValidationError | RequestValidationError)
+    rows = error.errors()
     text = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'action'}: {one['msg']}" for one in rows)
     return JSONResponse({"error": text}, 422)

@@ -47,6 +47,17 @@ def text_field(name: str, value: Any, longest: int = 200) -> str:
     return value
 
 
+def flag(name: str, value: Any) -> bool:
+    """``value`` as true or false.
+
+    Raises:
+        InvalidInput: naming the field.
+    """
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{name}: expected true or false, got {type(value).__name__}")
+    return value
+
+
 @attrs.frozen
 class Catalogue:
     """The tasks that are drawn from where a client names none."""

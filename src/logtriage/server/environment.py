@@ -10,12 +10,12 @@ import logtriage
 from logtriage.errors import InvalidInput
 from logtriage.grading import RUBRICS
 from logtriage.parsing import action_to_wire
-from logtriage.server.catalogue import EPISODE_FIELDS, Catalogue, text_field
+from logtriage.server.catalogue import EPISODE_FIELDS, Catalogue, flag, text_field
 from logtriage.server.episode import Episode, Gate
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
 
 ENV_NAME: Final = "logtriage"
-RESET_FIELDS: Final = (*EPISODE_FIELDS, "episode_id", "view")
+RESET_FIELDS: Final = (*EPISODE_FIELDS, "episode_id", "show_id", "view")
 DESCRIPTION: Final = (
     "Incident triage from telemetry: find the root cause, page the right team, apply the "
     "remedy. Every episode is graded between 0 and 1 with a reason for each criterion; the "
@@ -80,7 +80,8 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
     ) -> TriageObservation:
         """Begin an episode: ``incident``, or ``task``, ``split`` and ``index`` (or ``seed``).
 
-        With ``view`` true, every observation carries its structured form, too.
+        With ``view`` true, every observation carries its structured form, too; with
+        ``show_id`` true, the incident's id.
 
         Raises:
             UnknownName, InvalidInput: naming the field and what was expected.
@@ -89,13 +90,12 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
         for name in kwargs:
             if name not in RESET_FIELDS:
                 raise InvalidInput(f"{name}: unknown field; known: {', '.join(RESET_FIELDS)}")
-        with_view = kwargs.pop("view", False)
-        if not isinstance(with_view, bool):
-            raise InvalidInput(f"view: expected true or false, got {type(with_view).__name__}")
+        with_view = flag("view", kwargs.pop("view", False))
+        show_id = flag("show_id", kwargs.pop("show_id", False))
         if episode_id is not None:
             text_field("episode_id", episode_id)
         incident_id = self._catalogue.incident_id({**kwargs, "seed": seed})
-        episode = Episode(incident_id, self._gate, episode_id)
+        episode = Episode(incident_id, self._gate, episode_id, show_id=show_id)
         self.close()
         self._episode, self._with_view = episode, with_view
         self._reset_rubric()
@@ -157,7 +157,7 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
         return TriageState(
             episode_id=self._episode.id,
             step_count=len(state.history),
-            incident=state.incident.id,
+            incident=self._episode.name,
             horizon=state.incident.horizon,
             closing=None if state.closing is None else str(state.closing),
             actions=[action_to_wire(one) for one in state.actions],

@@ -1,29 +1,36 @@
 """One episode on a server, whichever protocol asks for its steps."""
 
-from typing import Any
+from secrets import token_hex
+from typing import Any, Final
 from uuid import uuid4
 from weakref import WeakSet
-
-import attrs
 
 from logtriage.actions import Action, Malformed
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.generator import make_incident
-from logtriage.grading import Grade, grade, grade_to_json, score
+from logtriage.grading import score
 from logtriage.observation import observe
 from logtriage.parsing import actions_from_wire
 from logtriage.rendering import render_observation, system_prompt
+from logtriage.server.public import public_grade
 from logtriage.server.wire import view_of
 from logtriage.state import State, initial_state
 from logtriage.transition import play_parsed, transition
+
+#: How names of incidents begin that say nothing.
+HIDDEN: Final = "hidden-"
 
 
 class ShuttingDown(LogTriageError):
     """A new episode was asked of a server that only lets the running ones finish."""
 
 
+class StillPlayed(LogTriageError):
+    """The grade of an incident was asked for while a session plays it."""
+
+
 class Gate:
-    """Counts the episodes that run, and lets no new one begin while the server drains."""
+    """Knows the episodes that run, and lets no new one begin while the server drains."""
 
     def __init__(self) -> None:
         self.draining = False
@@ -43,6 +50,18 @@ class Gate:
         if self.draining:
             raise ShuttingDown("the server is shutting down and begins no new episode; try again")
 
+    def see_unplayed(self, incident_id: str) -> None:
+        """Refuse what is told of an incident while a session plays it.
+
+        Raises:
+            StillPlayed: if one does.
+        """
+        if any(one.state.incident.id == incident_id for one in self._running):
+            raise StillPlayed(
+                f"{incident_id}: a session plays this incident; lists of actions are graded "
+                "once its episode is closed"
+            )
+
     def begin(self, episode: "Episode") -> None:
         """An episode is open."""
         self._running.add(episode)
@@ -55,14 +74,27 @@ class Gate:
 class Episode:
     """The state of one episode, with what its last step earned.
 
+    Attributes:
+        name: what the incident is called in all that is told of the episode. An id says
+            which incident it is, and so its truth to whoever has this package: unless
+            ``show_id`` is set, it is a name made for this episode.
+
     Raises:
         ShuttingDown: if the server begins no new episode.
     """
 
-    def __init__(self, incident_id: str, gate: Gate, episode_id: str | None = None) -> None:
+    def __init__(
+        self,
+        incident_id: str,
+        gate: Gate,
+        episode_id: str | None = None,
+        *,
+        show_id: bool = False,
+    ) -> None:
         gate.admit()
         self._gate = gate
         self.id = uuid4().hex if episode_id is None else episode_id
+        self.name = incident_id if show_id else f"{HIDDEN}{token_hex(8)}"
         self.state: State = initial_state(make_incident(incident_id))
         self.score: float = score(self.state)
         self.reward: float | None = None
@@ -84,6 +116,10 @@ class Episode:
         """Nobody plays on."""
         self._gate.end(self)
 
+    def grade(self) -> dict[str, Any]:
+        """The grade as far as it may be told now, as JSON data."""
+        return public_grade(self.state, name=self.name)
+
     def seen(self, *, with_view: bool = False) -> dict[str, Any]:
         """What a client may see now, as the fields of :class:`~logtriage.server.wire.Served`.
 
@@ -93,7 +129,7 @@ class Episode:
         observation = observe(state)
         last = state.history[-1][1] if state.history else None
         return {
-            "incident": incident.id,
+            "incident": self.name,
             "tick": state.tick,
             "horizon": incident.horizon,
             "screen": render_observation(observation),
@@ -102,31 +138,24 @@ class Episode:
             if last is None
             else None,
             "error": last.reason if isinstance(last, Malformed) else None,
-            "grade": grade_to_json(public_grade(state)) if state.is_closed else None,
+            "grade": self.grade() if state.is_closed else None,
             "view": view_of(observation, first=last is None) if with_view else None,
         }
 
 
-def public_grade(state: State, *, unplayed: int = 0) -> Grade:
-    """The grade of a state; while it is open, the score alone, which its rewards add up to.
-
-    Criteria and reasons tell the truth of the incident, so they stay here until then.
-    """
-    full = grade(state, unplayed=unplayed)
-    return full if state.is_closed else attrs.evolve(full, criteria=(), gate_reason=None)
-
-
-def grade_listed(incident_id: str, actions: Any) -> dict[str, Any]:
+def grade_listed(incident_id: str, actions: Any, gate: Gate) -> dict[str, Any]:
     """The public grade of a list of wire actions, as JSON data.
 
     Raises:
         UnknownName, InvalidInput: naming the field and what was expected.
+        StillPlayed: while a session plays the incident.
     """
     incident = make_incident(incident_id)
+    gate.see_unplayed(incident.id)
     if not isinstance(actions, list):
         raise InvalidInput(f"actions: expected a list of actions, got {type(actions).__name__}")
     for number, one in enumerate(actions):
         if not isinstance(one, dict):
             raise InvalidInput(f"actions[{number}]: expected an object, got {type(one).__name__}")
     state, left = play_parsed(incident, actions_from_wire(actions, incident.topology))
-    return grade_to_json(public_grade(state, unplayed=left))
+    return public_grade(state, unplayed=left)

@@ -9,12 +9,15 @@ import hmac
 import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from time import monotonic
 from typing import Any, Final
 
 from logtriage.errors import InvalidInput
 from logtriage.server.episode import Gate
 from logtriage.server.messages import TooLarge, read_object
+from logtriage.server.origins import refusal_of
+from logtriage.server.pace import Bucket, Lane
 from logtriage.server.settings import Settings
 
 Message = MutableMapping[str, Any]
@@ -24,31 +27,20 @@ Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
 
 #: Reachable without a token, for health checks.
 OPEN_PATHS: Final = ("/health",)
+#: Under this name the state of a request holds the JSON object of its body.
+BODY: Final = "body"
+#: A WebSocket message of more characters waits in a lane, as does any reset.
+SHORT: Final = 1_024
+#: What belongs to the library's web interface is not ours to read.
+_WEB: Final = "/web"
+_MCP: Final = "/mcp"
+MCP_OFF: Final = "MCP is off on this server; whoever runs it may turn it on with --mcp"
 #: Addresses whose rate of HTTP requests is remembered.
 _ADDRESSES: Final = 4_096
 #: A request's body must be there after so long.
 _BODY_SECONDS: Final = 30
 _POLICY_VIOLATION: Final = 1008
 _GOING_AWAY: Final = 1001
-
-
-class Bucket:
-    """A token bucket: ``rate`` a second, one second's worth saved up."""
-
-    def __init__(self, rate: float) -> None:
-        self._rate = rate
-        self._size = max(1.0, rate)
-        self._left = self._size
-        self._at = monotonic()
-
-    def take(self, now: float) -> float:
-        """Take one; the seconds to wait until there is one, 0 if it was taken."""
-        self._left = min(self._size, self._left + (now - self._at) * self._rate)
-        self._at = now
-        if self._left < 1.0:
-            return (1.0 - self._left) / self._rate
-        self._left -= 1.0
-        return 0.0
 
 
 class Guard:
@@ -59,6 +51,9 @@ class Guard:
         token = settings.token
         self._credentials = None if token is None else f"Bearer {token}".encode()
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+        # What is costly goes one at a time: sessions that begin, requests, long messages.
+        self._door, self._resets = Lane(), Lane()
+        self._requests, self._long = Lane(fair=True), Lane(fair=True)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """One connection or request."""
@@ -75,12 +70,24 @@ class Guard:
         given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
         return hmac.compare_digest(given, self._credentials)
 
+    def _turned_away(self, scope: Message) -> tuple[int, str] | None:
+        """Status and reason if a request or a connection may not enter."""
+        if not self._may_enter(scope):
+            return 401, "this server needs a bearer token"
+        if self._credentials is None and scope["path"] not in OPEN_PATHS:
+            refusal = refusal_of(scope["headers"])
+            if refusal is not None:
+                return 403, refusal
+        return None
+
     # -- HTTP --------------------------------------------------------------------
 
     async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
-        if not self._may_enter(scope):
-            headers = [(b"www-authenticate", b"Bearer")]
-            await _answer(send, 401, "this server needs a bearer token", headers)
+        turned_away = self._turned_away(scope)
+        if turned_away is not None:
+            status, text = turned_away
+            headers = [(b"www-authenticate", b"Bearer")] if status == 401 else []
+            await _answer(send, status, text, headers)
             return
         wait = self._bucket(scope).take(monotonic())
         if wait:
@@ -88,23 +95,21 @@ class Guard:
             text = f"more than {self._settings.rate:g} requests a second from one address"
             await _answer(send, 429, text, headers)
             return
-        limit, body, more = self._settings.max_message, bytearray(), True
-        deadline = monotonic() + _BODY_SECONDS
-        while more:
+        body = await self._body(receive, send)
+        if body is None:
+            return
+        web = self._settings.web and scope["path"].startswith(_WEB)
+        if body and not web:
             try:
-                async with asyncio.timeout(deadline - monotonic()):
-                    message = await receive()
-            except TimeoutError:
-                await _answer(send, 408, f"no whole body within {_BODY_SECONDS} s")
+                value = read_object(body, self._settings.max_message)
+            except InvalidInput as error:
+                await _answer(send, 400, str(error))
                 return
-            if message["type"] == "http.disconnect":
+            if scope["path"] == _MCP and not _is_plain(value):
+                await _answer(send, 400, "params.session_id: expected a string")
                 return
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > limit:
-                await _answer(send, 413, f"body of more than {limit} bytes")
-                return
-        whole: Message | None = {"type": "http.request", "body": bytes(body), "more_body": False}
+            scope.setdefault("state", {})[BODY] = value
+        whole: Message | None = {"type": "http.request", "body": body, "more_body": False}
 
         async def once() -> Message:
             nonlocal whole
@@ -113,7 +118,39 @@ class Guard:
             message, whole = whole, None
             return message
 
-        await self._app(scope, once, send)
+        if web or scope["path"] in OPEN_PATHS:
+            await self._app(scope, once, send)
+            return
+        leave = await self._requests.enter()
+
+        async def answer(message: Message) -> None:
+            leave()  # not to wait for a client that takes no answer
+            await send(message)
+
+        try:
+            await self._app(scope, once, answer)
+        finally:
+            leave()
+
+    async def _body(self, receive: Receive, send: Send) -> bytes | None:
+        """A request's body; None if it was refused, or if the client has gone."""
+        limit, body, more = self._settings.max_message, bytearray(), True
+        deadline = monotonic() + _BODY_SECONDS
+        while more:
+            try:
+                async with asyncio.timeout(deadline - monotonic()):
+                    message = await receive()
+            except TimeoutError:
+                await _answer(send, 408, f"no whole body within {_BODY_SECONDS} s")
+                return None
+            if message["type"] == "http.disconnect":
+                return None
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(body) > limit:
+                await _answer(send, 413, f"body of more than {limit} bytes")
+                return None
+        return bytes(body)
 
     def _bucket(self, scope: Message) -> Bucket:
         address = (scope.get("client") or ("",))[0]
@@ -126,17 +163,26 @@ class Guard:
     # -- WebSockets --------------------------------------------------------------
 
     async def _websocket(self, scope: Message, receive: Receive, send: Send) -> None:
-        if not self._may_enter(scope):
-            await _refuse(scope, send, 401, "this server needs a bearer token")
-            return
-        if self._gate.draining:
-            await _refuse(scope, send, 503, "the server is shutting down")
+        turned_away = self._turned_away(scope)
+        if turned_away is None and self._gate.draining:
+            turned_away = 503, "the server is shutting down"
+        if turned_away is None and scope["path"] == _MCP and not self._settings.mcp:
+            turned_away = 403, MCP_OFF
+        if turned_away is None and self._bucket(scope).take(monotonic()):
+            turned_away = 429, "too many requests from one address"
+        if turned_away is not None:
+            await _refuse(scope, send, *turned_away)
             return
         bucket = Bucket(self._settings.rate)
         heard = monotonic()
+        leave = await self._door.enter()
+        received = 0
 
         async def guarded() -> Message:
-            nonlocal heard
+            nonlocal heard, leave, received
+            received += 1
+            if received > 1:  # the first is that of the connection itself
+                leave()
             while True:
                 message = await receive()
                 heard = monotonic()
@@ -145,39 +191,65 @@ class Guard:
                 while wait := bucket.take(heard):
                     await asyncio.sleep(wait)
                     heard = monotonic()
-                refusal = self._refusal(message)
+                refusal, lane = self._judged(message)
+                if lane is not None:
+                    leave = await lane.enter()
                 if refusal is None:
                     return message
+                leave()
                 await send(refusal)
+
+        async def guarded_send(message: Message) -> None:
+            if received > 1:
+                leave()  # not to wait for a client that takes no answer
+            await send(message)
 
         async def watch() -> None:
             # One sleeper a connection: a timer for each message would cost more than the rest.
             idle = self._settings.idle_seconds
             while (left := heard + idle - monotonic()) > 0:
                 await asyncio.sleep(left)
-            await send(_error_frame(f"no message for {idle:g} s; session closed", "IDLE_TIMEOUT"))
-            await send({"type": "websocket.close", "code": _GOING_AWAY, "reason": "idle"})
+            # Whoever went away meanwhile is not told.
+            with suppress(OSError):
+                text = f"no message for {idle:g} s; session closed"
+                await send(_error_frame(text, "IDLE_TIMEOUT"))
+                await send({"type": "websocket.close", "code": _GOING_AWAY, "reason": "idle"})
 
         watcher = asyncio.create_task(watch())
         try:
-            await self._app(scope, guarded, send)
+            await self._app(scope, guarded, guarded_send)
         finally:
+            leave()
             watcher.cancel()
 
-    def _refusal(self, message: Message) -> Message | None:
-        """The answer to a message that must not reach the application, or None."""
+    def _judged(self, message: Message) -> tuple[Message | None, Lane | None]:
+        """The answer to a message that must not reach the application, and its lane if any."""
         text = message.get("text")
         if text is None:
-            return _error_frame("binary message; expected JSON text", "INVALID_JSON")
+            return _error_frame("binary message; expected JSON text", "INVALID_JSON"), None
+        long = self._long if len(text) > SHORT else None
+        if long is None:
+            self._requests.passed()
+            self._long.passed()
         try:
             value = read_object(text, self._settings.max_message)
         except TooLarge as error:
-            return _error_frame(str(error), "MESSAGE_TOO_LARGE")
+            return _error_frame(str(error), "MESSAGE_TOO_LARGE"), long
         except InvalidInput as error:
-            return _error_frame(str(error), "INVALID_JSON")
-        if not isinstance(value.get("type", ""), str):
-            return _error_frame("type: expected a string, such as reset or step", "UNKNOWN_TYPE")
-        return None
+            return _error_frame(str(error), "INVALID_JSON"), long
+        kind = value.get("type", "")
+        if not isinstance(kind, str):
+            text = "type: expected a string, such as reset or step"
+            return _error_frame(text, "UNKNOWN_TYPE"), long
+        if kind == "mcp" and not self._settings.mcp:
+            return _error_frame(MCP_OFF, "UNKNOWN_TYPE"), long
+        return None, self._resets if long is None and kind == "reset" else long
+
+
+def _is_plain(request: dict[str, Any]) -> bool:
+    """Whether the library can look up the session that an MCP request names."""
+    params = request.get("params")
+    return not isinstance(params, dict) or isinstance(params.get("session_id", ""), str)
 
 
 def _error_frame(text: str, code: str) -> Message:

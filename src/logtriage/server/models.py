@@ -60,7 +60,9 @@ class TriageAction(Action):
 class TriageObservation(Observation):
     """What the agent sees, what its last action earned and, at the end, its grade."""
 
-    incident: str = Field(description="The incident's id")
+    incident: str = Field(
+        description="The incident's id if the reset asked for it, else a name for this episode"
+    )
     tick: int = Field(description="Ticks that have passed")
     horizon: int = Field(description="The step budget")
     screen: str = Field(description="What the agent sees, as text")
@@ -78,7 +80,7 @@ class TriageObservation(Observation):
 class TriageState(State):
     """Where an episode stands. Nothing of the truth."""
 
-    incident: str | None = Field(default=None, description="The incident's id")
+    incident: str | None = Field(default=None, description="As in the observations")
     horizon: int | None = Field(default=None, description="The step budget")
     closing: str | None = Field(default=None, description="Why the episode is closed")
     actions: list[dict[str, Any]] = Field(

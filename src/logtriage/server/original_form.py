@@ -23,8 +23,11 @@ def _time(second: int) -> str:
     return (_EPOCH + timedelta(seconds=second)).isoformat()
 
 
-def original_observation(state: State) -> dict[str, Any]:
-    """What the original told of a state, from what may be seen of ours."""
+def original_observation(state: State, name: str) -> dict[str, Any]:
+    """What the original told of a state, from what may be seen of ours.
+
+    ``name`` is what the incident is called there.
+    """
     observation, now = observe(state), state.tick * TICK_SECONDS
     last = state.history[-1][1] if state.history else None
     return {
@@ -50,7 +53,7 @@ def original_observation(state: State) -> dict[str, Any]:
             for name, reading in zip(observation.topology.names, observation.health, strict=True)
             if reading is not None
         },
-        "incident_id": state.incident.id,
+        "incident_id": name,
         "task_id": state.incident.task,
         "step_count": len(state.history),
         "time_elapsed_seconds": now,

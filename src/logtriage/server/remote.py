@@ -25,6 +25,7 @@ from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.parsing import action_to_wire
 from logtriage.policies import PolicyFactory
+from logtriage.server.episode import HIDDEN
 from logtriage.server.settings import TOKEN_VARIABLE
 from logtriage.server.wire import Served, action_payload, observation_of, served_of
 from logtriage.tasks import parse_incident_id
@@ -113,7 +114,7 @@ class RemoteEnv:
 
         Args:
             **named: ``incident``, or ``task``, ``split`` and ``index``; ``view=True`` for
-                structured observations, too.
+                structured observations, ``show_id=True`` for the incident's id in them.
 
         Raises:
             ServerError: naming what cannot be used.
@@ -182,6 +183,8 @@ class _Withheld:
 
 def _outside(served: Served, observation: Observation) -> Incident:
     """The incident as far as a client may know it, for factories of policies."""
+    if served.incident.startswith(HIDDEN):
+        raise InvalidInput("show_id: a reset without it does not say which incident is played")
     task = parse_incident_id(served.incident).task
     withheld: Any = _Withheld()
     return Incident(
@@ -207,6 +210,12 @@ class RemoteRecorder:
     url: str
     token: str | None = attrs.field(default=None, repr=False)
 
+    @property
+    def environment(self) -> str:
+        """The server's address, without what might name a user."""
+        parts = urlsplit(websocket_url(self.url))
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
     def __call__(self, incident_id: str, factory: PolicyFactory, agent: str) -> Transcript:
         """The transcript of an episode; unscored with its cause if it broke off.
 
@@ -216,7 +225,7 @@ class RemoteRecorder:
         """
         actions: list[Action] = []
         with RemoteEnv(self.url, token=self.token) as env:
-            last = opened = env.reset(incident=incident_id, view=True)
+            last = opened = env.reset(incident=incident_id, show_id=True, view=True)
             try:
                 for action, _, served in remote_steps(env, opened, factory):
                     last = served
@@ -237,7 +246,9 @@ def _transcript(incident_id: str, actions: Iterable[Action], status: str, agent:
 def remote_steps(
     env: RemoteEnv, served: Served, factory: PolicyFactory
 ) -> Iterator[tuple[Action | None, Observation, Served]]:
-    """An episode on a server, step by step, from what its reset with ``view`` gave.
+    """An episode on a server, step by step, from what its reset gave.
+
+    That is one with ``view`` and ``show_id``.
 
     Each step is the action that led there (none to the first), what the policy sees, and
     what the server sent. Exceptions of the policy and of the connection pass through.

@@ -11,12 +11,11 @@ from fastapi import APIRouter, Request, Response
 
 from logtriage.actions import ACTION_TYPES, action_name
 from logtriage.errors import InvalidInput
-from logtriage.grading import grade_to_json
 from logtriage.originals import ORIGINALS
 from logtriage.parsing import action_from_wire
-from logtriage.server.catalogue import Catalogue, text_field
-from logtriage.server.episode import Episode, Gate, grade_listed, public_grade
-from logtriage.server.messages import read_object
+from logtriage.server.catalogue import Catalogue, flag, text_field
+from logtriage.server.episode import Episode, Gate, grade_listed
+from logtriage.server.guard import BODY
 from logtriage.server.models import TriageAction
 from logtriage.server.original_form import original_observation
 from logtriage.server.sessions import Sessions
@@ -61,19 +60,20 @@ def _named(request: Request, body: dict[str, Any]) -> dict[str, Any]:
     return named
 
 
+def body_of(request: Request) -> dict[str, Any]:
+    """The JSON object that the guard read, for one request to take apart."""
+    return dict(getattr(request.state, BODY, {}))
+
+
 def rest_routes(settings: Settings, catalogue: Catalogue, gate: Gate) -> APIRouter:
     """The routes, with sessions of their own."""
     router = APIRouter(tags=["Environment Control"])
     sessions = Sessions(settings.max_sessions, settings.idle_seconds)
 
-    async def body_of(request: Request) -> dict[str, Any]:
-        data = await request.body()
-        return read_object(data, settings.max_message) if data else {}
-
     @router.post("/reset")
     async def reset(request: Request, response: Response) -> Any:
         """Begin an episode; the answer holds its session id."""
-        body = await body_of(request)
+        body = body_of(request)
         # A cookie or header of an earlier session goes on with that one; a stale one does not.
         session_id = _session_id(request, body)
         if session_id is not None and session_id not in sessions:
@@ -81,8 +81,11 @@ def rest_routes(settings: Settings, catalogue: Catalogue, gate: Gate) -> APIRout
         episode_id = body.pop("episode_id", None)
         if episode_id is not None:
             text_field("episode_id", episode_id)
+        show_id = flag("show_id", body.pop("show_id", False))
         incident_id = catalogue.incident_id(_named(request, body))
-        session_id = sessions.begin(lambda: Episode(incident_id, gate, episode_id), session_id)
+        session_id = sessions.begin(
+            lambda: Episode(incident_id, gate, episode_id, show_id=show_id), session_id
+        )
         response.headers[HEADER] = session_id
         response.set_cookie(COOKIE, session_id, httponly=True, samesite="strict")
         return _answer(sessions.episode(session_id), session_id)
@@ -90,7 +93,7 @@ def rest_routes(settings: Settings, catalogue: Catalogue, gate: Gate) -> APIRout
     @router.post("/step")
     async def step(request: Request) -> Any:
         """Play an action: the original's form, or OpenEnv's ``{"action": {…}}``."""
-        body = await body_of(request)
+        body = body_of(request)
         session_id = _session_id(request, body)
         episode = sessions.episode(session_id)
         topology = episode.state.incident.topology
@@ -109,7 +112,7 @@ def rest_routes(settings: Settings, catalogue: Catalogue, gate: Gate) -> APIRout
         now = episode.state
         return {
             "episode_id": episode.id,
-            "incident": now.incident.id,
+            "incident": episode.name,
             "task_id": now.incident.task,
             "step_count": len(now.history),
             "max_steps": now.incident.horizon,
@@ -131,20 +134,20 @@ def rest_routes(settings: Settings, catalogue: Catalogue, gate: Gate) -> APIRout
         """The tasks: the original's three by their ids, then the others."""
         return {"tasks": [_task_entry(name) for name in (*ORIGINALS, *catalogue.tasks)]}
 
-    @router.post("/grader")
     async def grader(request: Request) -> Any:
         """The grade of the session's episode, or of a list of actions of any incident."""
-        body = await body_of(request)
+        body = body_of(request)
         if "actions" in body:
             actions = body.pop("actions")
-            grade = grade_listed(catalogue.incident_id(_named(request, body)), actions)
+            grade = grade_listed(catalogue.incident_id(_named(request, body)), actions, gate)
         else:
-            grade = grade_to_json(public_grade(sessions.episode(_session_id(request, body)).state))
+            grade = sessions.episode(_session_id(request, body)).grade()
         return {
             "task_id": grade["task"],
             "score": grade["score"],
             "breakdown": {
-                row["name"]: round(row["score"] * row["weight"], 4) for row in grade["criteria"]
+                row["name"]: round(row["score"] * row["weight"], 4)
+                for row in grade.get("criteria", ())
             },
             "steps_taken": grade["ticks"],
             "max_steps": get_task(grade["task"]).horizon,
@@ -152,13 +155,15 @@ def rest_routes(settings: Settings, catalogue: Catalogue, gate: Gate) -> APIRout
             "grade": grade,
         }
 
+    if settings.grader:
+        router.add_api_route("/grader", grader, methods=["POST"])
     return router
 
 
 def _answer(episode: Episode, session_id: str | None) -> dict[str, Any]:
     reward = episode.reward or 0.0
     return {
-        **original_observation(episode.state),
+        **original_observation(episode.state, episode.name),
         "cumulative_score": episode.score,
         "session_id": session_id,
         "observation": episode.seen(),

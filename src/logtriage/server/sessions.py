@@ -4,11 +4,15 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable
 from time import monotonic
+from typing import Final
 
 import attrs
 
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.server.episode import Episode
+
+#: A session that nobody came back to for so long makes room for another.
+UNTOUCHED_SECONDS: Final = 60.0
 
 
 class NoCapacity(LogTriageError):
@@ -19,10 +23,17 @@ class NoCapacity(LogTriageError):
 class _Session:
     episode: Episode
     used_at: float
+    #: Whether a request came after the reset.
+    touched: bool = False
 
 
 class Sessions:
-    """At most ``limit`` sessions; those idle for ``idle_seconds`` make room."""
+    """At most ``limit`` sessions; those idle for ``idle_seconds`` end.
+
+    A client that keeps no cookie begins a new one with each reset. So where there is no
+    place left, the session that was idle for longest makes room among those whose episode
+    is closed, and then among those that nobody came back to for a minute.
+    """
 
     def __init__(
         self, limit: int, idle_seconds: float, clock: Callable[[], float] = monotonic
@@ -51,12 +62,18 @@ class Sessions:
             before = self._get(session_id)
             episode = make()
             before.episode.leave()
-            before.episode, before.used_at = episode, now
+            before.episode, before.used_at, before.touched = episode, now, False
             return session_id
+        spare = None
         if len(self._sessions) >= self._limit:
-            raise NoCapacity(f"all {self._limit} sessions are in use; try again later")
+            spare = self._spare(now)
+            if spare is None:
+                raise NoCapacity(f"all {self._limit} sessions are in use; try again later")
+        episode = make()
+        if spare is not None:
+            self.end(spare)
         session_id = secrets.token_urlsafe(24)
-        self._sessions[session_id] = _Session(make(), now)
+        self._sessions[session_id] = _Session(episode, now)
         return session_id
 
     def episode(self, session_id: str | None) -> Episode:
@@ -71,13 +88,23 @@ class Sessions:
                 "session_id: missing; a reset answers with one, to be sent back as the header "
                 "X-Session-Id, a query parameter or a cookie"
             )
-        return self._get(session_id).episode
+        session = self._get(session_id)
+        session.touched = True
+        return session.episode
 
     def end(self, session_id: str) -> None:
         """End a session; of one that is not there, nothing is left to end."""
         session = self._sessions.pop(session_id, None)
         if session is not None:
             session.episode.leave()
+
+    def _spare(self, now: float) -> str | None:
+        rows = self._sessions.items()
+        closed = (name for name, one in rows if one.episode.state.is_closed)
+        left = (
+            name for name, one in rows if not one.touched and now - one.used_at >= UNTOUCHED_SECONDS
+        )
+        return next(closed, None) or next(left, None)
 
     def _get(self, session_id: str) -> _Session:
         session = self._sessions.get(session_id)

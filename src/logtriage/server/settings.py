@@ -29,6 +29,15 @@ def _task_ids(names: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(get_task(name).id for name in names))
 
 
+def _addresses(names: object) -> tuple[str, ...]:
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        raise InvalidInput(f"proxies: expected a list of IP addresses, got {names!r}")
+    try:
+        return tuple(str(ipaddress.ip_address(name)) for name in names)
+    except ValueError as error:
+        raise InvalidInput(f"proxies: expected IP addresses: {error}") from None
+
+
 @attrs.frozen
 class Settings:
     """How to serve.
@@ -44,7 +53,14 @@ class Settings:
             requests a second from one address (further ones are refused).
         idle_seconds: a session without a message for so long is closed.
         drain_seconds: how long running episodes may go on after SIGTERM.
-        ping_seconds: a client that answers no WebSocket ping for so long is gone.
+        ping_seconds: a client that answers no WebSocket ping, or takes nothing of what it
+            is sent, for so long is gone.
+        head_seconds: how long a connection may be open without a whole request.
+        per_address: connections that one address may have open.
+        proxies: addresses of proxies in front: of their requests, the header
+            ``X-Forwarded-For`` says whose they are. Nobody else's is believed.
+        grader: whether ``POST /grader`` grades lists of actions.
+        mcp: whether the library's ``/mcp`` is there. Its sessions need no connection.
         web: whether to mount the library's web interface at ``/web``.
 
     Raises:
@@ -62,6 +78,11 @@ class Settings:
     idle_seconds: float = 900.0
     drain_seconds: float = 120.0
     ping_seconds: float = 20.0
+    head_seconds: float = 10.0
+    per_address: int = 512
+    proxies: tuple[str, ...] = attrs.field(default=(), converter=_addresses)
+    grader: bool = True
+    mcp: bool = False
     web: bool = False
 
     def __attrs_post_init__(self) -> None:
@@ -69,10 +90,10 @@ class Settings:
             raise InvalidInput("tasks: a server needs at least one task")
         if not 0 <= self.port < 65536:
             raise InvalidInput(f"port: expected a number from 0 to 65535, got {self.port}")
-        for name in ("max_sessions", "max_message"):
+        for name in ("max_sessions", "max_message", "per_address"):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"{name}: expected at least 1, got {getattr(self, name)}")
-        for name in ("rate", "idle_seconds", "ping_seconds"):
+        for name in ("rate", "idle_seconds", "ping_seconds", "head_seconds"):
             if not getattr(self, name) > 0:
                 raise InvalidInput(f"{name}: expected more than 0, got {getattr(self, name)}")
         if not self.drain_seconds >= 0:

@@ -14,18 +14,32 @@ from logtriage.codec import topology_from_json, topology_to_json
 from logtriage.errors import InvalidInput
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire, action_to_wire
+from logtriage.printable import spelled_data
 from logtriage.state import Closing
-from logtriage.telemetry import Alert, Change, LogLine, Reading
+from logtriage.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace
 
 T = TypeVar("T")
 
 #: The fields of a view that only the first one of an episode holds.
-STATIC: Final = ("topology", "horizon", "open_loop", "changes", "directory")
+STATIC: Final = (
+    "topology",
+    "horizon",
+    "open_loop",
+    "changes",
+    "directory",
+    "price_of_silence",
+)
 
 
-_COLUMNS: Final = {
-    kind: tuple(field.name for field in attrs.fields(kind))
-    for kind in (Alert, Change, LogLine, Reading)
+#: What leaves the server of each, by name: a field that is added to one stays.
+_COLUMNS: Final[dict[type, tuple[str, ...]]] = {
+    Alert: ("service", "name", "since"),
+    Change: ("service", "kind", "minutes_ago", "detail", "token"),
+    EdgePanel: ("error_bp", "p99_ms", "usual_error_bp", "usual_p99_ms", "token"),
+    Gauge: ("service", "name", "starts", "tokens", "text"),
+    LogLine: ("second", "service", "level", "message", "token"),
+    Reading: ("error_bp", "p99_ms", "earlier_p99_ms"),
+    Trace: ("service", "name", "starts", "tokens", "text"),
 }
 
 
@@ -41,9 +55,14 @@ def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
         "closing": None if observation.closing is None else str(observation.closing),
         "alerts": [_row(one) for one in observation.alerts],
         "slo": _row(observation.slo),
+        "edge": _row(observation.edge),
         "window": [_row(one) for one in observation.window],
         "inspection": [_row(one) for one in observation.inspection],
         "health": [_row(one) for one in observation.health],
+        "metrics": [_row(one) for one in observation.metrics],
+        "traces": [_row(one) for one in observation.traces],
+        "notes": list(observation.notes),
+        "effects": [list(one) for one in observation.effects],
         "severity": None if observation.severity is None else str(observation.severity),
         "root_cause": observation.root_cause,
         "pages": list(observation.pages),
@@ -57,6 +76,7 @@ def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
             "open_loop": observation.open_loop,
             "changes": [_row(one) for one in observation.changes],
             "directory": list(observation.directory),
+            "price_of_silence": observation.price_of_silence,
         }
     return view
 
@@ -64,9 +84,13 @@ def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
 def observation_of(view: Mapping[str, Any], before: Observation | None = None) -> Observation:
     """Read a view back; ``before`` is an earlier observation of the same episode.
 
+    Texts in it are made printable: the server may be anybody's, and they stand on screens.
+
     Raises:
         InvalidInput: if the view is damaged, or a later one comes without ``before``.
     """
+    # Actions are our own, and make themselves printable.
+    view = {**spelled_data(view), "last_actions": view.get("last_actions")}
     if before is None and any(name not in view for name in STATIC):
         raise InvalidInput("view: the first one of an episode must hold what never changes")
     try:
@@ -75,9 +99,11 @@ def observation_of(view: Mapping[str, Any], before: Observation | None = None) -
             horizon, open_loop = int(view["horizon"]), bool(view["open_loop"])
             changes = _many(Change, view["changes"])
             directory = tuple(view["directory"])
+            price = view["price_of_silence"]
         else:
             topology, horizon, open_loop = before.topology, before.horizon, before.open_loop
             changes, directory = before.changes, before.directory
+            price = before.price_of_silence
         return Observation(
             topology,
             int(view["tick"]),
@@ -96,6 +122,14 @@ def observation_of(view: Mapping[str, Any], before: Observation | None = None) -
             tuple(view["pages"]),
             tuple((remedy, service) for remedy, service in view["remedies"]),
             tuple(action_from_wire(one, topology) for one in view["last_actions"]),
+            edge=_one(EdgePanel, view["edge"]),
+            metrics=_series(Gauge, view["metrics"]),
+            traces=_series(Trace, view["traces"]),
+            notes=tuple(view["notes"]),
+            effects=tuple(
+                (remedy, service, bool(eased)) for remedy, service, eased in view["effects"]
+            ),
+            price_of_silence=price,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"view: cannot be read: {type(error).__name__}: {error}") from None
@@ -103,6 +137,14 @@ def observation_of(view: Mapping[str, Any], before: Observation | None = None) -
 
 def _one(kind: Callable[..., T], row: Mapping[str, Any] | None) -> T | None:
     return None if row is None else kind(**row)
+
+
+def _series(kind: Callable[..., T], rows: Iterable[Mapping[str, Any]]) -> tuple[T, ...]:
+    """Rows of which some fields are tuples, which JSON has as lists."""
+    return tuple(
+        kind(**{name: tuple(one) if isinstance(one, list) else one for name, one in row.items()})
+        for row in rows
+    )
 
 
 def _many(kind: Callable[..., T], rows: Iterable[Mapping[str, Any]]) -> tuple[T, ...]:
@@ -114,7 +156,8 @@ class Served:
     """One step as a client receives it.
 
     Attributes:
-        incident: the incident's id.
+        incident: the incident's id if the reset asked for it with ``show_id``, else a name
+            made for this episode.
         tick: ticks that have passed.
         horizon: the step budget.
         screen: what the agent sees, as text.

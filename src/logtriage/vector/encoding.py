@@ -14,6 +14,7 @@ from logtriage.actions import (
     RequestMoreLogs,
     all_actions,
 )
+from logtriage.errors import InvalidInput
 from logtriage.evidence import complaint, named_cause
 from logtriage.faults import FAULT_KINDS
 from logtriage.observation import Observation
@@ -21,6 +22,7 @@ from logtriage.phrases import FAULT_ALERTS
 from logtriage.policies import masked_actions
 from logtriage.runbook import severity_of
 from logtriage.scenario_ranges import CHANGE_KINDS
+from logtriage.tasks import FIRST_WORLD
 from logtriage.vector.layout import Floats, layout_of, scale_error, scale_p99, scale_trend
 
 _KINDS = {kind.name: number for number, kind in enumerate(FAULT_KINDS)}
@@ -71,7 +73,15 @@ def encode(observation: Observation, evidence: Evidence) -> Floats:
     """The numeric observation, shape (D,) of :func:`layout_of`.
 
     ``evidence`` must include that of this observation.
+
+    Raises:
+        InvalidInput: for an observation of the second world, whose channels have no columns.
     """
+    if observation.price_of_silence is not None:
+        raise InvalidInput(
+            "this observation is of a task of version 2; numeric observations are of the "
+            f"first world's tasks: {', '.join(FIRST_WORLD)}"
+        )
     topology = observation.topology
     layout, index = layout_of(topology), topology.index
     row = np.zeros(layout.size, np.float32)

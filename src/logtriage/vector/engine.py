@@ -69,7 +69,8 @@ class BatchedTriage:
 
     Raises:
         UnknownName: for a task or backend that does not exist.
-        InvalidInput: for a ``*-v0`` task, or a topology with no place for its faults.
+        InvalidInput: for a ``*-v0`` task, one of the second world, or a topology with no
+            place for its faults.
         MissingExtra: for backend ``numba`` where it is not installed.
     """
 

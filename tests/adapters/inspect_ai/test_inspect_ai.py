@@ -19,9 +19,11 @@ from inspect_ai.model import (
     ModelUsage,
     get_model,
 )
+from inspect_ai.solver import generate, user_message
 from inspect_ai.tool import ToolCall
 
 import logtriage as lt
+from logtriage.adapters.conversations import NO_CALL
 from logtriage.adapters.convert import transcript_of_row
 from logtriage.adapters.inspect_ai import (
     cascading_failure,
@@ -205,19 +207,26 @@ def test_what_cannot_be_read_is_malformed_costs_its_tick_and_is_graded_so(
     assert value(sample)["severity"] == 0.0
 
 
-def test_a_second_reply_without_a_call_in_a_row_ends_the_episode(
-    run: Callable[..., EvalLog],
+@pytest.mark.parametrize("with_react", [False, True])
+def test_a_reply_without_a_call_costs_its_tick(
+    run: Callable[..., EvalLog], with_react: bool
 ) -> None:
-    look = said(("request_more_logs", {}))
-    answers = [said(text="Hm."), look, said(text="Hm."), said(text="I am done."), look]
-    sample = only(run(one_incident(), answers))
-    reminders = [one for one in sample.messages if "second reply" in one.text]
-    assert len(reminders) == 2
-    assert len(screens(sample)) == 1
+    in_text = said(text='<tool_call>{"name": "request_more_logs", "arguments": {}}</tool_call>')
+    answers = [said(text="Hm."), said(("request_more_logs", {})), in_text, *[said(text="Hm.")] * 9]
+    solver = react(tools=triage_tools(), submit=False, prompt=None, on_continue=until_closed())
+    task = one_incident(solver=solver) if with_react else one_incident()
+    sample = only(run(task, answers))
+    words = [one.text for one in sample.messages if one.role == "user"]
+    ticks = [*(f"TICK {n}/8" for n in (0, 1, 3, 4, 5, 6, 7)), "The incident is closed"]
+    assert [text.split("\n")[0].split(" (")[0] for text in words] == ticks
+    assert f"LAST: not understood: {NO_CALL}" in words[1]
+    assert "REQUESTED LOGS" in words[2]
     assert sample.scores is not None
     metadata = sample.scores["triage_scorer"].metadata
     assert metadata is not None
-    assert (metadata["ticks"], metadata["closing"]) == (1, None)
+    assert (metadata["ticks"], metadata["closing"]) == (8, "out_of_time")
+    graded = grade_transcript(transcript_of_row(json.loads(sample.model_dump_json())))
+    assert (graded.digest, graded.score) == (metadata["digest"], value(sample)["grade"])
 
 
 def test_out_of_time_ends_the_episode(run: Callable[..., EvalLog]) -> None:
@@ -282,10 +291,13 @@ def test_text_replies_are_scored_too(run: Callable[..., EvalLog]) -> None:
         {"action_type": "resolve"},
     ]
     answers = [said(text=f"So: {json.dumps(wires)}"), said(text="That is all.")]
-    sample = only(run(one_incident(scorer=triage_scorer(style="text")), answers))
+    twice = [generate(), user_message("And?"), generate()]
+    task = one_incident(solver=twice, scorer=triage_scorer(style="text"))
+    sample = only(run(task, answers))
     assert value(sample)["grade"] == 0.0
     plan = [said(text="Hm."), *answers[:1]]
-    sample = only(run(one_incident(scorer=triage_scorer(style="plan")), plan))
+    task = one_incident(solver=twice, scorer=triage_scorer(style="plan"))
+    sample = only(run(task, plan))
     assert value(sample)["grade"] == grade_actions(INCIDENT, wires).score
 
 

@@ -62,7 +62,7 @@ def test_without_the_token_there_is_nothing_but_health(monkeypatch: pytest.Monke
 
 
 def test_too_many_requests_are_told_when_to_come_again() -> None:
-    with running(rate=5) as own:
+    with running(rate=0.1) as own:
         answers = [httpx.get(f"{own.http}/tasks") for _ in range(12)]
         late = [one for one in answers if one.status_code == 429]
         assert late

@@ -8,6 +8,8 @@ import pytest
 
 from logtriage.grading import grade_actions
 from logtriage.originals import ORIGINALS
+from logtriage.server import RemoteEnv
+from logtriage.server.public import OPEN_GRADE
 from tests.adapters.openenv.serving import Running, running
 
 #: What the original's own script sends for a perfect episode.
@@ -95,8 +97,7 @@ def test_the_grade_of_an_open_episode_tells_nothing_but_the_score(client: httpx.
     client.post("/step", json={"action_type": "classify_severity", "value": "P1"})
     told = client.post("/grader").json()
     assert told["breakdown"] == {}
-    assert told["grade"]["criteria"] == []
-    assert told["grade"]["gate_reason"] is None
+    assert told["grade"].keys() == set(OPEN_GRADE)
     assert told["score"] == client.get("/state").json()["cumulative_score"]
 
 
@@ -108,11 +109,39 @@ def test_a_list_of_actions_is_graded(server: Running) -> None:
     assert told["grade"]["digest"] == grade_actions(incident, actions).digest
     assert all(row["reason"] for row in told["grade"]["criteria"])
     still_open = httpx.post(url, json={"incident": incident, "actions": actions[:1]}).json()
-    assert still_open["grade"]["criteria"] == []
+    assert still_open["grade"].keys() == set(OPEN_GRADE)
     for bad, told_of in (({"actions": 3}, "actions: expected"), ({"actions": [3]}, "actions[0]")):
         answer = httpx.post(url, json={"incident": incident, **bad})
         assert answer.status_code == 400
         assert answer.json()["error"].startswith(told_of)
+
+
+def test_an_incident_that_a_session_plays_is_not_graded_for_others(server: Running) -> None:
+    incident = "cascading_failure-v1/test/43"
+    asked = {"incident": incident, "actions": [{"action_type": "resolve"}]}
+    url = f"{server.http}/grader"
+    named = {"task": "cascading_failure-v1", "split": "test", "index": 43}
+    with httpx.Client(base_url=server.http) as one, RemoteEnv(server.http) as other:
+        one.post("/reset", json={"incident": incident})
+        other.reset(incident=incident)
+        for _ in range(2):
+            for body in (asked, {**asked, "actions": []}, {"actions": [], **named}):
+                answer = httpx.post(url, json=body)
+                assert answer.status_code == 409
+                assert answer.json().keys() == {"error"}
+                assert "a session plays this incident" in answer.json()["error"]
+            one.post("/step", json={"action_type": "resolve"})
+        other.step({"action_type": "resolve"})
+        assert httpx.post(url, json=asked).status_code == 200
+
+
+def test_without_a_grader_there_is_none() -> None:
+    with running(grader=False) as own, httpx.Client(base_url=own.http) as one:
+        one.post("/reset")
+        one.post("/step", json={"action_type": "resolve"})
+        assert one.post("/grader").status_code == 404
+        asked = {"incident": "cascading_failure-v1/test/42", "actions": []}
+        assert one.post("/grader", json=asked).status_code == 404
 
 
 def test_tasks_are_listed_with_the_original_ones_first(client: httpx.Client) -> None:
@@ -125,7 +154,7 @@ def test_tasks_are_listed_with_the_original_ones_first(client: httpx.Client) -> 
 def test_openenv_bodies_are_understood(client: httpx.Client) -> None:
     body = {"task": "cascading_failure-v1", "split": "test", "index": 42, "episode_id": "mine"}
     seen = client.post("/reset", json=body).json()
-    assert seen["observation"]["incident"] == "cascading_failure-v1/test/42"
+    assert "TICK 0/12" in seen["observation"]["screen"]
     assert client.get("/state").json()["episode_id"] == "mine"
     seen = client.post("/step", json={"action": {"text": '{"action_type": "resolve"}'}}).json()
     assert seen["done"]

@@ -12,6 +12,7 @@ from logtriage.parsing import action_to_wire
 from logtriage.registry import make_policy
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.server import RemoteEnv, Served
+from logtriage.server.public import listed_grade
 from logtriage.server.remote import ServerError
 from logtriage.server.wire import observation_of
 from tests.adapters.openenv.serving import Running, running, wait_for
@@ -39,7 +40,7 @@ def test_rewards_sum_to_the_grade_and_the_grade_is_that_of_the_actions(
 ) -> None:
     actions = actions_of(incident, spec)
     with RemoteEnv(server.http) as env:
-        served = env.reset(incident=incident)
+        served = env.reset(incident=incident, show_id=True)
         assert served.reward is None
         total = 0.0
         for action in actions:
@@ -51,7 +52,8 @@ def test_rewards_sum_to_the_grade_and_the_grade_is_that_of_the_actions(
     assert served.done
     assert served.grade is not None
     assert total == served.grade["score"]
-    assert served.grade == grade_to_json(grade_actions(incident, actions))
+    here = grade_to_json(grade_actions(incident, actions))
+    assert served.grade == listed_grade(here, is_closed=True)
     assert all(row["reason"] for row in served.grade["criteria"])
 
 
@@ -74,7 +76,7 @@ def test_what_is_served_is_what_the_core_shows(server: Running) -> None:
 
 def test_sessions_do_not_see_each_other(server: Running) -> None:
     with RemoteEnv(server.http) as one, RemoteEnv(server.http) as other:
-        one.reset(incident=INCIDENT)
+        one.reset(incident=INCIDENT, show_id=True)
         other.reset(incident="single_crash-v1/test/0")
         one.step({"action_type": "escalate", "value": "dba-team"})
         assert other.state()["step_count"] == 0
@@ -122,12 +124,12 @@ def test_an_episode_is_named_by_id_or_by_task_split_and_index(
     server: Running, named: dict[str, Any], incident: str
 ) -> None:
     with RemoteEnv(server.http) as env:
-        assert env.reset(**named).incident == incident
+        assert env.reset(**named, show_id=True).incident == incident
 
 
 def test_a_reset_without_a_name_draws_from_train(server: Running) -> None:
     with RemoteEnv(server.http) as env:
-        drawn = {env.reset().incident for _ in range(5)}
+        drawn = {env.reset(show_id=True).incident for _ in range(5)}
     assert len(drawn) == 5
     assert all("/train/" in one for one in drawn)
 
@@ -145,6 +147,7 @@ def test_a_reset_without_a_name_draws_from_train(server: Running) -> None:
         ({"index": True}, "index: expected a whole number"),
         ({"tsk": "x"}, "tsk: unknown field; known: incident, task"),
         ({"view": 1}, "view: expected true or false"),
+        ({"show_id": "yes"}, "show_id: expected true or false"),
         ({"episode_id": "x" * 300}, "episode_id: 300 characters"),
     ],
 )

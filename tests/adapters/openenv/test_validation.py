@@ -127,5 +127,5 @@ def test_steps_run_on_the_servers_loop() -> None:
     """The library looks for overridden coroutines; else each step would go to a thread."""
     assert TriageEnvironment.step_async is not Environment.step_async
     env = TriageEnvironment(Catalogue(V1), Gate())
-    seen = asyncio.run(env.reset_async(incident="single_crash-v1/test/0"))
+    seen = asyncio.run(env.reset_async(incident="single_crash-v1/test/0", show_id=True))
     assert json.loads(seen.model_dump_json())["incident"] == "single_crash-v1/test/0"

@@ -110,8 +110,9 @@ def test_a_role_that_makes_no_one_call_of_its_own_loses_its_turn(tmp_path: Path)
 
     traces = evaluate(tmp_path, model, **ONE)
     assert {trace["metrics"]["ticks"] for trace in traces} == {3.0}
-    kinds = [(one["action_type"], one["tick"]) for one in converted(tmp_path)[INCIDENT].actions]
-    assert kinds == [
+    played = converted(tmp_path)[INCIDENT]
+    kinds = [one["action_type"] for one in played.actions]
+    assert list(zip(kinds, played.ticks or (), strict=True)) == [
         ("malformed", 0),
         ("malformed", 0),
         ("wait", 0),

@@ -11,6 +11,7 @@ from verifiers.v1.cli.eval.runner import run_eval
 from verifiers.v1.configs.cli.eval import EvalConfig
 
 import logtriage as lt
+from logtriage.adapters.conversations import NO_CALL
 from logtriage.adapters.convert import convert_file
 from logtriage.adapters.episode import opening
 from logtriage.adapters.tools import call_from_action, openai_tools
@@ -79,6 +80,16 @@ def playing(policy: str, incident_ids: list[str]) -> Model:
     )
 
 
+def test_the_package_for_the_hub_is_found_by_its_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "deploy" / "prime"))
+    resolve = said(("resolve", {}))
+    (trace,) = evaluate(tmp_path, scripted(resolve), id="logtriage-triage")
+    assert trace["task"]["key"] == INCIDENT
+    assert trace["rewards"]["grade"]["score"] == grade_actions(INCIDENT, [lt.Resolve()]).score
+
+
 def test_rows_name_incidents_and_hold_no_truth() -> None:
     config = TriageConfig(id="logtriage-verifiers", tasks=["single_crash-v1"], episodes=2, start=3)
     first, second = TriageTaskset(config)
@@ -136,15 +147,20 @@ def test_what_cannot_be_read_is_malformed_and_costs_its_tick(tmp_path: Path) -> 
     assert trace["rewards"]["grade"]["score"] == graded.score
 
 
-def test_a_second_reply_without_a_call_in_a_row_ends_the_episode(tmp_path: Path) -> None:
-    look = said(("request_more_logs", {}))
-    silent = said(text="Hm.")
-    (trace,) = evaluate(tmp_path, scripted(silent, look, silent, silent, look))
-    assert trace["metrics"]["ticks"] == 1.0
+def test_a_reply_without_a_call_costs_its_tick(tmp_path: Path) -> None:
+    in_text = said(text='<tool_call>{"name": "request_more_logs", "arguments": {}}</tool_call>')
+    look, silent = said(("request_more_logs", {})), said(text="Hm.")
+    (trace,) = evaluate(tmp_path, scripted(silent, look, in_text, *[silent] * 9))
     words = [
         one["message"]["content"] for one in trace["nodes"] if one["message"]["role"] == "user"
     ]
-    assert sum("second reply" in one for one in words) == 2
+    assert [one.split("\n")[0] for one in words] == [f"TICK {n}/8" for n in (0, 1, 3, 4, 5, 6, 7)]
+    assert f"LAST: not understood: {NO_CALL}" in words[1]
+    assert "REQUESTED LOGS" in words[2]
+    assert trace["metrics"]["ticks"] == 8.0
+    graded = grade_transcript(converted(tmp_path)[INCIDENT])
+    assert (graded.ticks, str(graded.closing)) == (8, "out_of_time")
+    assert graded.score == trace["rewards"]["grade"]["score"]
 
 
 def test_an_episode_ends_at_the_horizon(tmp_path: Path) -> None:

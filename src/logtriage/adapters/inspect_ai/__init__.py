@@ -24,6 +24,7 @@ from logtriage.adapters.inspect_ai.models import ScriptedModel
 from logtriage.adapters.inspect_ai.scoring import by_task, triage_scorer
 from logtriage.adapters.inspect_ai.tasks import (
     cascading_failure,
+    fleet_outage,
     replay,
     silent_degradation,
     single_crash,
@@ -36,6 +37,7 @@ __all__ = [
     "TriageStore",
     "by_task",
     "cascading_failure",
+    "fleet_outage",
     "replay",
     "silent_degradation",
     "single_crash",

@@ -5,14 +5,20 @@ from dataclasses import replace
 from typing import Any
 
 from inspect_ai.agent import Agent, AgentState, agent
-from inspect_ai.model import ChatMessageTool, ChatMessageUser, execute_tools, get_model
+from inspect_ai.model import (
+    ChatMessageAssistant,
+    ChatMessageTool,
+    ChatMessageUser,
+    execute_tools,
+    get_model,
+)
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolCall, ToolDef, ToolParam, ToolParams
 from inspect_ai.util import StoreModel, store_as
 from pydantic import Field
 
 from logtriage.actions import Malformed
-from logtriage.adapters.conversations import wire_of
+from logtriage.adapters.conversations import calls_of, no_call, wire_of
 from logtriage.adapters.episode import answer, state_after
 from logtriage.adapters.tools import TOOLS, Tool, Wire, call_from_action, wire_from_call
 from logtriage.errors import InvalidInput
@@ -22,7 +28,6 @@ from logtriage.parsing import action_from_wire
 
 #: Finds incidents by id: drawn ones, and the recorded ones that ship with the package.
 INCIDENTS = Incidents()
-REMINDER = "Call one of the tools. A second reply without a tool call ends the episode."
 
 
 class TriageStore(StoreModel):
@@ -106,26 +111,31 @@ def _tool(tool: Tool) -> ToolDef:
 def triage_agent() -> Agent:
     """Offer the tools and play each call as one action, until the incident is closed.
 
-    A call that cannot be read is a malformed action and costs its tick. A reply without
-    a call costs nothing and is answered with one reminder; a second one in a row ends
-    the episode as it stands.
+    A call that cannot be read, or a reply without one, is a malformed action and costs
+    its tick.
     """
     tools = triage_tools()
 
     async def execute(state: AgentState) -> AgentState:
-        store, silent = store_as(TriageStore), 0
-        while not store.is_closed() and silent < 2:
+        store = store_as(TriageStore)
+        while not store.is_closed():
             state.output = await get_model().generate(state.messages, tools)
             message = state.output.message
             state.messages.append(message)
-            silent = 0 if message.tool_calls else silent + 1
-            if silent == 1:
-                state.messages.append(ChatMessageUser(content=REMINDER))
             for call in message.tool_calls or ():
                 state.messages += await _played(message, call, tools, store)
+            if not message.tool_calls:
+                state.messages.append(_spoken_to(message, store))
         return state
 
     return execute
+
+
+def _spoken_to(message: ChatMessageAssistant, store: TriageStore) -> ChatMessageUser:
+    """The answer to a reply in words alone: to the calls in its text, or to there being none."""
+    calls = calls_of(message.model_dump(include={"role", "content"}))
+    wires = [wire_of(call) for call in calls] or [no_call(message.text)]
+    return ChatMessageUser(content="\n\n".join([store.play(wire) for wire in wires]))
 
 
 async def _played(message: Any, call: ToolCall, tools: list[ToolDef], store: TriageStore) -> Any:
@@ -141,10 +151,17 @@ async def _played(message: Any, call: ToolCall, tools: list[ToolDef], store: Tri
     return done.messages
 
 
-def until_closed() -> Callable[[AgentState], Awaitable[bool]]:
-    """For ``react(on_continue=until_closed(), submit=False)``: go on while calls come."""
+def until_closed() -> Callable[[AgentState], Awaitable[bool | AgentState]]:
+    """For ``react(on_continue=until_closed(), submit=False)``: go on until it is closed.
 
-    async def go_on(state: AgentState) -> bool:
-        return bool(state.output.message.tool_calls) and not store_as(TriageStore).is_closed()
+    A reply without a call costs its tick, as with :func:`triage_agent`.
+    """
+
+    async def go_on(state: AgentState) -> bool | AgentState:
+        store = store_as(TriageStore)
+        if state.output.message.tool_calls:
+            return not store.is_closed()
+        state.messages.append(_spoken_to(state.output.message, store))
+        return False if store.is_closed() else state
 
     return go_on

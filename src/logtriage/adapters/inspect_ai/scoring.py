@@ -82,7 +82,6 @@ def _graded(
     messages = [
         message.model_dump(include={"role", "content", "tool_calls", "source"})
         for message in state.messages
-        if message.role == "assistant"
     ]
     wires = actions_of_conversation(
         messages, incident.topology, style=style, other_tools=other_tools
@@ -107,6 +106,7 @@ def _score_of(grade: Grade, rubric: Rubric | None) -> Score:
     names = [row.name for row in (*rows.criteria, *rows.benign, *rows.penalties)]
     earned = {row.name: row.score for row in grade.criteria}
     reasons = [f"{row.name} {row.score:g}: {row.reason}" for row in grade.criteria]
+    reasons += [f"{one.name} x {one.factor:g}: {one.reason}" for one in grade.discounts]
     if grade.gate is not None:
         reasons.insert(0, f"gate {grade.gate}: {grade.gate_reason}")
     return Score(

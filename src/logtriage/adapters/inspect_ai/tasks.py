@@ -77,20 +77,26 @@ def triage(
 
 @task
 def single_crash(split: str = "test", episodes: int = 100, start: int = 0) -> Task:
-    """Triage incidents of ``single_crash-v1``."""
-    return _triage("single_crash-v1", split, episodes, start)
+    """Triage incidents of ``single_crash-v2``."""
+    return _triage("single_crash-v2", split, episodes, start)
 
 
 @task
 def cascading_failure(split: str = "test", episodes: int = 100, start: int = 0) -> Task:
-    """Triage incidents of ``cascading_failure-v1``."""
-    return _triage("cascading_failure-v1", split, episodes, start)
+    """Triage incidents of ``cascading_failure-v2``."""
+    return _triage("cascading_failure-v2", split, episodes, start)
 
 
 @task
 def silent_degradation(split: str = "test", episodes: int = 100, start: int = 0) -> Task:
-    """Triage incidents of ``silent_degradation-v1``."""
-    return _triage("silent_degradation-v1", split, episodes, start)
+    """Triage incidents of ``silent_degradation-v2``."""
+    return _triage("silent_degradation-v2", split, episodes, start)
+
+
+@task
+def fleet_outage(split: str = "test", episodes: int = 100, start: int = 0) -> Task:
+    """Triage incidents of ``fleet_outage-v2``."""
+    return _triage("fleet_outage-v2", split, episodes, start)
 
 
 @task

@@ -30,9 +30,14 @@ class RoleData(vf.TaskData):
 
 
 def grade_of(incident_id: str, trace: vf.Trace) -> Grade:
-    """The grade of what the model called, as it stands on a trace."""
+    """The grade of what the model did, as it stands on a trace."""
     incident = INCIDENTS(incident_id)
-    messages = [message.model_dump() for message in trace.assistant_messages]
+    # What stands there in the agent's name but was not sampled was given to it.
+    messages = [
+        node.message.model_dump()
+        for node in trace.nodes
+        if node.sampled or not isinstance(node.message, vf.AssistantMessage)
+    ]
     return grade_actions(incident, actions_of_conversation(messages, incident.topology))
 
 

@@ -41,7 +41,8 @@ def team_grade(traces: Iterable[vf.Trace]) -> Grade:
         name: [message.model_dump() for message in trace.assistant_messages]
         for name, trace in by_role.items()
     }
-    played = Transcript(incident.id, tuple(joint_wires(said, split, incident.topology)))
+    wires, ticks = joint_wires(said, split, incident.topology)
+    played = Transcript(incident.id, tuple(wires), ticks=ticks)
     return grade_transcript(played, resolve=INCIDENTS)
 
 

@@ -1,0 +1,203 @@
+"""``belief``: what an ideal observer believes, given everything that a state has shown."""
+
+from functools import cached_property
+from math import log2 as real_log2
+from typing import TYPE_CHECKING
+
+import attrs
+
+from logtriage.actions import SEVERITIES
+from logtriage.belief.model import Model, model_of
+from logtriage.belief.posterior import Posterior, posterior
+from logtriage.belief.stakes import Stakes, stakes_of
+from logtriage.errors import InvalidInput
+from logtriage.incident import Incident
+from logtriage.observation import evidence
+from logtriage.roles import Role
+from logtriage.state import Closing, Facts, State
+from logtriage.topology import Topology
+from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
+from logtriage.world.setting import Setting
+
+if TYPE_CHECKING:
+    from logtriage.belief.decisions import Plan
+
+
+@attrs.frozen(eq=False)
+class Standing:
+    """Where an episode stands, as far as everybody knows: what plans depend on.
+
+    ``effects`` says of each remedy, in order, whether the symptoms eased; empty if that
+    was not seen.
+    """
+
+    tick: int
+    stakes: Stakes
+    facts: Facts
+    closing: Closing | None
+
+
+@attrs.frozen(eq=False)
+class Belief:
+    """The exact posterior over what may be the matter.
+
+    ``hypotheses`` and ``weights`` (whole numbers, the largest about 2**30) are in one
+    order. Probabilities are floats made of them, for reading; decisions are made of the
+    whole numbers.
+    """
+
+    model: Model
+    directory: tuple[str, ...]
+    posterior: Posterior
+    standing: Standing
+    role: Role | None = None
+
+    @property
+    def topology(self) -> Topology:
+        """The services and teams that the belief is about."""
+        return self.model.topology
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What may be the matter."""
+        return self.model.hypotheses
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """The weight of each hypothesis."""
+        return self.posterior.weights
+
+    def teams_of(self, place: int) -> tuple[str, ...]:
+        """The teams that it is right to page under the hypothesis at a place."""
+        return teams_of(self.topology, self.directory, self.hypotheses[place])
+
+    @cached_property
+    def total(self) -> int:
+        """The sum of the weights."""
+        return sum(self.weights)
+
+    @cached_property
+    def probabilities(self) -> tuple[float, ...]:
+        """The probability of each hypothesis."""
+        return tuple(weight / self.total for weight in self.weights)
+
+    def _sums(self, keys: "list[tuple[object, int]]") -> dict[object, float]:
+        sums: dict[object, int] = {}
+        for key, weight in keys:
+            sums[key] = sums.get(key, 0) + weight
+        ranked = sorted(sums.items(), key=lambda row: -row[1])
+        return {key: weight / self.total for key, weight in ranked if weight}
+
+    @cached_property
+    def root_causes(self) -> dict[str, float]:
+        """How likely each service is a root cause, likeliest first; benign has none."""
+        names = self.topology.names
+        return self._sums(  # type: ignore[return-value]
+            [
+                (names[service], weight)
+                for one, weight in zip(self.hypotheses, self.weights, strict=True)
+                for service in {service for _, service in one.faults}
+            ]
+        )
+
+    @cached_property
+    def teams(self) -> dict[str, float]:
+        """How likely each team is right to page, likeliest first."""
+        return self._sums(  # type: ignore[return-value]
+            [
+                (team, weight)
+                for one, weight in zip(self.hypotheses, self.weights, strict=True)
+                for team in set(teams_of(self.topology, self.directory, one))
+            ]
+        )
+
+    @cached_property
+    def remedies(self) -> dict[tuple[str, str], float]:
+        """How likely each (remedy, service) is accepted, likeliest first."""
+        return self._sums(  # type: ignore[return-value]
+            [
+                (remedy, weight)
+                for one, weight in zip(self.hypotheses, self.weights, strict=True)
+                for remedy in accepted_remedies(self.topology, one)
+            ]
+        )
+
+    @cached_property
+    def faults(self) -> dict[tuple[str, str], float]:
+        """How likely each (kind, service) is the fault, likeliest first."""
+        names = self.topology.names
+        return self._sums(  # type: ignore[return-value]
+            [
+                ((kind, names[service]), weight)
+                for one, weight in zip(self.hypotheses, self.weights, strict=True)
+                for kind, service in one.faults
+            ]
+        )
+
+    @cached_property
+    def benign(self) -> float:
+        """How likely there is nothing to act on."""
+        calm = sum(
+            weight
+            for one, weight in zip(self.hypotheses, self.weights, strict=True)
+            if not one.faults
+        )
+        return calm / self.total
+
+    @cached_property
+    def severities(self) -> dict[str, float]:
+        """How likely P1, P2 and P3 are."""
+        shares = [0.0, 0.0, 0.0]
+        for weight, rows in zip(self.weights, self.posterior.severities, strict=True):
+            whole = sum(rows)
+            for place, share in enumerate(rows):
+                shares[place] += weight * share / whole
+        whole_weight = sum(shares)
+        return {
+            str(name): share / whole_weight for name, share in zip(SEVERITIES, shares, strict=True)
+        }
+
+    @cached_property
+    def entropy(self) -> float:
+        """Doubt over the hypotheses, in bits."""
+        return -sum(p * real_log2(p) for p in self.probabilities if p > 0)
+
+    def best(self) -> "Plan":
+        """The plan of the highest expected grade if nothing more is asked."""
+        from logtriage.belief.decisions import best_plan
+
+        return best_plan(self)
+
+
+def belief(state: State, role: Role | None = None) -> Belief:
+    """The exact posterior given all evidence that a state has shown, to a role if given.
+
+    What actions revealed counts as evidence, too: a page that did not close the
+    incident, what became of a remedy, a note. To a role that is what its views show; that
+    others acted, and when, it knows.
+
+    Raises:
+        InvalidInput: for an incident of the original tasks or a recording, of whose
+            telemetry no probabilities are known.
+    """
+    shown = evidence(state, role)
+    incident, facts = state.incident, state.facts
+    setting = incident.setting
+    if setting is None:
+        raise InvalidInput(f"{incident.id}: a belief needs an incident of the second world")
+    model = model_of(setting, incident.topology, incident.held)
+    misrouted = state.closing is Closing.MISROUTED
+    found = posterior(model, incident.directory, shown, facts.doings, misrouted=misrouted)
+    standing = Standing(state.tick, _stakes(incident, setting), facts, state.closing)
+    return Belief(model, incident.directory, found, standing, role)
+
+
+def _stakes(incident: Incident, setting: Setting) -> Stakes:
+    return stakes_of(
+        incident.horizon, setting.par, setting.par_benign, incident.price_of_silence or 0.0
+    )
+
+
+def information_gain(before: Belief, after: Belief) -> float:
+    """How much doubt went, in bits; negative where there is more doubt than before."""
+    return before.entropy - after.entropy

@@ -1,0 +1,84 @@
+"""Logarithms and exponentials in whole numbers: the same on every machine.
+
+Base 2, in units of 2**-20. ``log2`` squares a mantissa bit by bit (the digit-by-digit
+method of Knuth, TAOCP volume 1, section 1.2.2, exercise 25); ``exp2`` multiplies two
+table entries that are made of integer square roots.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from math import isqrt
+from typing import Final
+
+#: Fraction bits of a logarithm, and of an exponential.
+BITS: Final = 20
+ONE: Final = 1 << BITS
+EXP_BITS: Final = 30
+#: The logarithm of nothing: far below any sum of logarithms of weights.
+NEVER: Final = -(1 << 44)
+#: What lies further below the largest term is nothing in a sum.
+_LOST: Final = EXP_BITS * ONE
+_MANTISSA: Final = 48
+
+
+@lru_cache(maxsize=1 << 17)
+def log2(value: int) -> int:
+    """The base-2 logarithm of a whole number, rounded down; :data:`NEVER` for 0."""
+    if value <= 0:
+        return NEVER
+    whole = value.bit_length() - 1
+    mantissa = value << _MANTISSA >> whole
+    fraction = 0
+    for _ in range(BITS):
+        mantissa = mantissa * mantissa >> _MANTISSA
+        bit = mantissa >> (_MANTISSA + 1)
+        mantissa >>= bit
+        fraction = fraction << 1 | bit
+    return whole * ONE + fraction
+
+
+def _roots() -> tuple[int, ...]:
+    """2**(-1/2), 2**(-1/4), … with 60 fraction bits."""
+    found, value = [], 1 << 59
+    for _ in range(BITS):
+        value = isqrt(value << 60)
+        found.append(value)
+    return tuple(found)
+
+
+def _powers(roots: tuple[int, ...]) -> tuple[int, ...]:
+    """2**-x for every x that the bits of an index make, the first root its highest bit."""
+    rows = []
+    for index in range(1 << len(roots)):
+        value = 1 << 60
+        for place, root in enumerate(roots):
+            if index >> (len(roots) - 1 - place) & 1:
+                value = value * root >> 60
+        rows.append(value >> (60 - EXP_BITS))
+    return tuple(rows)
+
+
+_ROOTS: Final = _roots()
+_COARSE: Final = _powers(_ROOTS[: BITS // 2])
+_FINE: Final = _powers(_ROOTS[BITS // 2 :])
+_LOW: Final = (1 << BITS // 2) - 1
+
+
+def exp2(value: int) -> int:
+    """2 to a power that is at most 0 (in units of 2**-20), in units of 2**-30."""
+    down = -value
+    if down >= _LOST:
+        return 0
+    fraction = down & (ONE - 1)
+    product = _COARSE[fraction >> BITS // 2] * _FINE[fraction & _LOW] >> EXP_BITS
+    return product >> (down >> BITS)
+
+
+def log_sum(values: Iterable[int]) -> int:
+    """The logarithm of a sum of powers of 2."""
+    rows = list(values)
+    highest = max(rows)
+    if highest <= NEVER:
+        return NEVER
+    total = sum([exp2(row - highest) for row in rows if highest - row < _LOST])
+    return highest + log2(total) - EXP_BITS * ONE

@@ -1,0 +1,113 @@
+"""Draws incidents of the second world: topology, owners, truth, severity, price of silence."""
+
+from enum import IntEnum
+from typing import Final
+
+from logtriage.actions import SEVERITIES, Remedy, Severity
+from logtriage.incident import Fault, Incident, Truth
+from logtriage.rng import Draws, hash_name
+from logtriage.tasks import IncidentId, TaskSpec
+from logtriage.topologies import random_topology
+from logtriage.topology import FIVE_TEAMS, Topology
+from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
+from logtriage.world.prior import prior
+from logtriage.world.setting import Setting
+from logtriage.world.simulation import World, draw_truth
+
+TRUTH_STREAM: Final = hash_name("truth of the second world")
+DIRECTORY_STREAM: Final = hash_name("directory of the second world")
+
+
+class Slot(IntEnum):
+    """The draws of a truth."""
+
+    RANDOM_TOPOLOGY = 0
+    TOPOLOGY_SIZE = 1
+    TRUTH = 2
+    SEVERITY = 3
+    PRICE = 4
+
+
+#: What a perfect response without the right page may be worth.
+PRICES_OF_SILENCE: Final = (0.2, 0.4, 0.6)
+#: Share of ``ood`` incidents on a random topology, per mille, and its size.
+_RANDOM_SHARE: Final = 500
+_RANDOM_SIZES: Final = (5, 30)
+#: Sizes of the topologies of ``fleet_outage``.
+_FLEET_SIZES: Final = (20, 60)
+#: Phrasing groups: train and val share one.
+_PHRASING: Final = {"train": 0, "val": 0, "test": 1, "ood": 2}
+
+
+def draw_second(
+    task: TaskSpec, setting: Setting, incident_id: IncidentId, own: Topology | None = None
+) -> Incident:
+    """An incident of a task of the second world; on a topology of one's own, if given.
+
+    Raises:
+        InvalidInput: if the topology has no place for the task's faults.
+    """
+    seed = incident_id.seed
+    draws = Draws(seed, TRUTH_STREAM)
+    topology, held = _topology(task, incident_id, draws, own)
+    directory = _directory(seed, topology)
+    truth = draw_truth(prior(setting, topology, held), draws.bits(Slot.TRUTH))
+    severity = Severity.P3
+    if truth.faults:
+        severity = SEVERITIES[draws.weighted(setting.severities, Slot.SEVERITY)]
+    world = World(
+        setting, topology, directory, seed, truth, severity, held, _PHRASING[incident_id.split]
+    )
+    name = str(incident_id) if own is None else f"{incident_id}@{own.name}"
+    return Incident(
+        id=name,
+        task=task.id,
+        horizon=task.horizon,
+        topology=topology,
+        directory=directory,
+        truth=_answer(topology, directory, truth, severity),
+        telemetry=world,
+        rubric=task.rubric,
+        par=setting.par if truth.faults else setting.par_benign,
+        price_of_silence=PRICES_OF_SILENCE[draws.below(len(PRICES_OF_SILENCE), Slot.PRICE)],
+    )
+
+
+def _topology(
+    task: TaskSpec, incident_id: IncidentId, draws: Draws, own: Topology | None
+) -> tuple[Topology, bool | None]:
+    """The topology, and which (service, fault) pairs its prior holds back."""
+    if own is not None:
+        return own, None
+    ood, seed = incident_id.split == "ood", incident_id.seed
+    if task.topology is None:
+        sizes = _FLEET_SIZES
+    elif ood and draws.chance(_RANDOM_SHARE, Slot.RANDOM_TOPOLOGY):
+        sizes = _RANDOM_SIZES
+    else:
+        return task.topology, ood
+    size = draws.between(*sizes, Slot.TOPOLOGY_SIZE)
+    return random_topology(seed, size, FIVE_TEAMS.teams), None
+
+
+def _directory(seed: int, topology: Topology) -> tuple[str, ...]:
+    """An owner for each service, evenly among the teams that are not paged for a class."""
+    special = (topology.capacity_team, topology.security_team)
+    owners = tuple(team for team in topology.teams if team not in special) or topology.teams
+    draws = Draws(seed, DIRECTORY_STREAM)
+    return tuple(owners[draws.below(len(owners), 0, service)] for service in range(len(topology)))
+
+
+def _answer(
+    topology: Topology, directory: tuple[str, ...], truth: Hypothesis, severity: Severity
+) -> Truth:
+    names = topology.names
+    return Truth(
+        fault=Fault(truth.faults[0][0], names[truth.faults[0][1]]) if truth.faults else None,
+        severity=severity,
+        root_causes=frozenset(names[service] for _, service in truth.faults),
+        teams=frozenset(teams_of(topology, directory, truth)),
+        remedies=frozenset(
+            (Remedy(remedy), service) for remedy, service in accepted_remedies(topology, truth)
+        ),
+    )

@@ -1,0 +1,144 @@
+"""The transcripts of a cell in its file: read, mended, added to, replaced.
+
+Every line ends with its line break and stands where the plan has its incident.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from logtriage.codec import decode_transcript
+from logtriage.errors import InvalidInput, TranscriptError
+from logtriage.evaluation.spec import Cell
+from logtriage.files import MAX_LINE, TOO_LONG, numbered_lines, open_here, replacing
+from logtriage.printable import spelled
+from logtriage.transcript import Transcript
+
+TRANSCRIPTS: Final = "transcripts"
+_SLUG: Final = 40
+#: What the line of every transcript begins with.
+_BEGINNING: Final = b'{"'
+
+
+def slug(name: str) -> str:
+    """A file name for a policy or task; other names never share it."""
+    short = re.sub(r"[^A-Za-z0-9._]+", "-", name)[:_SLUG].strip("-.")
+    if short == name:
+        return name
+    return f"{short}-{blake2b(name.encode(), digest_size=4).hexdigest()}"
+
+
+def transcripts_path(directory: Path, cell: Cell) -> Path:
+    """Where the transcripts of a cell are kept."""
+    return directory / TRANSCRIPTS / f"{slug(cell.policy)}--{slug(cell.task)}.jsonl"
+
+
+def refuse_link(path: Path) -> None:
+    """Refuse to go where a link leads.
+
+    Raises:
+        InvalidInput: if the path is one.
+    """
+    if path.is_symlink():
+        raise InvalidInput(f"{path}: a link; what a run writes stands in its own directory")
+
+
+def mend(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
+    """The transcripts of a cell that are there already; a torn last line is cut off.
+
+    Nothing is cut off unless every line before it is one that this run wrote, and it is the
+    beginning of one.
+
+    Raises:
+        TranscriptError: naming file and line, if a line is not what this run wrote.
+        InvalidInput: if the file is a link.
+        OSError: if it cannot be read or written.
+    """
+    path = transcripts_path(directory, cell)
+    refuse_link(path)
+    found = read_cell(directory, cell)
+    if not path.exists():
+        return found
+    with os.fdopen(open_here(path, os.O_RDWR), "r+b") as file:
+        whole = sum(len(line) for line in _whole_lines(file))
+        file.seek(whole)
+        torn = file.read(MAX_LINE + 1)
+        if not torn:
+            return found
+        if len(torn) > MAX_LINE or not _BEGINNING.startswith(torn[: len(_BEGINNING)]):
+            raise TranscriptError(
+                "not the torn line of a transcript: remove it, and what it replaced is played "
+                "again",
+                source=str(path),
+                line=len(found) + 1,
+            )
+        file.truncate(whole)
+    return found
+
+
+def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
+    for number, line in numbered_lines(file):
+        if line is None:
+            raise TranscriptError(TOO_LONG, source=str(file.name), line=number)
+        if line.endswith(b"\n"):
+            yield line
+
+
+def append(directory: Path, cell: Cell, lines: bytes) -> None:
+    """Add transcripts, each a line with its line break, to those of a cell.
+
+    Raises:
+        OSError: if they cannot be written, or the file is a link.
+    """
+    path = transcripts_path(directory, cell)
+    descriptor = open_here(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    with os.fdopen(descriptor, "ab") as file:
+        file.write(lines)
+
+
+def replace(directory: Path, cell: Cell, lines: bytes) -> None:
+    """Put transcripts in the place of those of the same incidents, all at once.
+
+    Raises:
+        OSError: if they cannot be written.
+    """
+    new = {decode_transcript(line).incident: line for line in lines.splitlines(keepends=True)}
+    path = transcripts_path(directory, cell)
+    with path.open("rb") as old, replacing(path) as file:
+        for line in _whole_lines(old):
+            file.write(new.get(decode_transcript(line).incident, line))
+
+
+def read_cell(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
+    """The transcripts of a cell, as far as they go; checked against what was planned.
+
+    Raises:
+        TranscriptError: naming file and line, if a line is not what this run wrote.
+    """
+    path = transcripts_path(directory, cell)
+    if not path.exists():
+        return ()
+    with path.open("rb") as file:
+        return tuple(
+            _read_line(line, number, cell, path)
+            for number, line in enumerate(_whole_lines(file), start=1)
+        )
+
+
+def _read_line(line: bytes, number: int, cell: Cell, path: Path) -> Transcript:
+    try:
+        transcript = decode_transcript(line)
+        if number > len(cell.ids):
+            raise TranscriptError(f"one more than the {len(cell.ids)} episodes of this run")
+        for field, got, expected in (
+            ("incident", transcript.incident, cell.ids[number - 1]),
+            ("agent", transcript.agent, spelled(cell.policy)),
+        ):
+            if got != expected:
+                raise TranscriptError(f"{field}: expected {expected!r}, got {got!r}")
+    except TranscriptError as error:
+        raise TranscriptError(error.reason, source=str(path), line=number) from None
+    return transcript

@@ -1,0 +1,85 @@
+"""One evaluation at a time in the directory of a run, and who it is.
+
+The lock is the system's, on an open file: it goes with the process that holds it, however
+that ends, so a file left by a dead one is no obstacle.
+"""
+
+import json
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from logtriage.errors import InvalidInput
+from logtriage.files import open_here
+from logtriage.printable import spelled
+
+LOCK_FILE: Final = ".lock"
+_HOLDER: Final = 1000
+
+if sys.platform == "win32":  # pragma: no cover
+    import msvcrt
+
+    def _try_lock(descriptor: int) -> None:
+        os.lseek(descriptor, _HOLDER, os.SEEK_SET)  # beyond what others read
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@contextmanager
+def holding(directory: Path) -> Iterator[None]:
+    """Hold the directory, which is made if it is not there.
+
+    Raises:
+        InvalidInput: if another evaluation holds it; the message names its process.
+        OSError: if the directory cannot be written, or its file system has no locks.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / LOCK_FILE
+    descriptor = _locked(path)
+    try:
+        os.ftruncate(descriptor, 0)
+        holder = {"pid": os.getpid(), "host": socket.gethostname()}
+        os.write(descriptor, json.dumps(holder).encode())
+        yield
+    finally:
+        with suppress(PermissionError):  # Windows keeps what is open; the next one takes it over
+            path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _locked(path: Path) -> int:
+    while True:
+        descriptor = open_here(path, os.O_RDWR | os.O_CREAT)
+        try:
+            _try_lock(descriptor)
+            # The one that held it removes the file: then this lock is on nothing.
+            if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        except (BlockingIOError, PermissionError):
+            holder = _holder(os.read(descriptor, _HOLDER))
+            os.close(descriptor)
+            raise InvalidInput(
+                f"{path.parent}: {holder} evaluates here; wait for it, or choose another directory"
+            ) from None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _holder(said: bytes) -> str:
+    try:
+        one = json.loads(said)
+        return spelled(f"process {one['pid']} on {one['host']}")
+    except (ValueError, TypeError, KeyError):  # it has the lock, and did not say so yet
+        return "another process"

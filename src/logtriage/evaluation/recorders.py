@@ -1,0 +1,91 @@
+"""Who records an episode: here, as a team, or where another recorder plays."""
+
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from logtriage.errors import InvalidInput
+from logtriage.evaluation.episodes import record_episode, record_joint_episode
+from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.spec import RunSpec
+from logtriage.policies import PolicyFactory, TeamFactory
+from logtriage.registry import make_policy, make_team
+from logtriage.roles import RoleSplit
+from logtriage.transcript import Transcript
+
+#: Plays an incident of that id with a policy, for an agent of that name, and records it. One
+#: that plays elsewhere has ``environment``, which says where.
+Recorder = Callable[[str, PolicyFactory, str], Transcript]
+
+
+@attrs.frozen
+class _Alone:
+    """Records what a policy does on an incident."""
+
+    incidents: Incidents
+    factory: PolicyFactory
+
+    def __call__(self, incident_id: str, agent: str) -> Transcript:
+        return record_episode(self.incidents(incident_id), self.factory, agent)
+
+
+@attrs.frozen
+class _Jointly:
+    """Records what a team does."""
+
+    incidents: Incidents
+    factory: TeamFactory
+    split: RoleSplit
+
+    def __call__(self, incident_id: str, agent: str) -> Transcript:
+        incident = self.incidents(incident_id)
+        return record_joint_episode(incident, self.factory, agent, self.split)
+
+
+@attrs.frozen
+class _Elsewhere:
+    """Records what a policy does where another recorder lets it play."""
+
+    recorder: Recorder
+    factory: PolicyFactory
+
+    def __call__(self, incident_id: str, agent: str) -> Transcript:
+        return self.recorder(incident_id, self.factory, agent)
+
+
+#: What records the episodes of a policy or team.
+Record = _Alone | _Jointly | _Elsewhere
+
+
+def records_of(
+    spec: RunSpec,
+    incidents: Incidents,
+    factories: Mapping[str, PolicyFactory],
+    teams: Mapping[str, TeamFactory],
+    recorder: Recorder | None,
+) -> dict[str, Record]:
+    """What records the episodes of each policy of a run, by its name.
+
+    Raises:
+        UnknownName: for a policy or team that is neither registered nor given.
+        InvalidInput: if a recorder is to play a team.
+    """
+    split, records = spec.role_split, dict[str, Record]()
+    if split is not None and recorder is not None:
+        raise InvalidInput("a recorder plays single agents; this run has a role split")
+    for name in spec.policies:
+        if split is not None:
+            team = teams[name] if name in teams else make_team(name, split)
+            records[name] = _Jointly(incidents, team, split)
+            continue
+        factory = factories[name] if name in factories else make_policy(name)
+        records[name] = (
+            _Alone(incidents, factory) if recorder is None else _Elsewhere(recorder, factory)
+        )
+    return records
+
+
+def place_of(recorder: Recorder) -> str:
+    """Where a recorder plays."""
+    kind = type(recorder)
+    return str(getattr(recorder, "environment", f"{kind.__module__}.{kind.__qualname__}"))

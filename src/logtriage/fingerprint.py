@@ -1,0 +1,185 @@
+"""What tells two functions apart: their names where these find them, else code and values.
+
+Measures of a rubric and policies given by a caller are functions or callable objects. Two
+closures of one factory, or two partials, share a name and do different things; so what
+decides is described in full, down to the cells of a closure.
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import fields as dataclass_fields
+from dataclasses import is_dataclass
+from enum import Enum
+from functools import partial
+from hashlib import blake2b
+from pathlib import PurePath
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, Final
+
+import attrs
+
+from logtriage.errors import InvalidInput
+
+_PLAIN: Final = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), PurePath)
+
+
+def description_of(function: object) -> str:
+    """All that decides what a pure function or callable object does, as text.
+
+    A function or class that its module has under its name is described by that name: who
+    changes its code gives it another. Any other function is described by its code, its
+    defaults and the values that it closes over, and an object by its class and its fields.
+    Code differs between minor versions of Python.
+
+    Raises:
+        InvalidInput: if a part may change, or cannot be described: a list, or a class that is
+            neither frozen by attrs or dataclasses nor without fields.
+    """
+    return _Describer(_refused).of(function)
+
+
+def fingerprint_of(maker: object) -> str:
+    """A short hash of what makes a player, to notice that another one bears its name.
+
+    The code counts here, also where a name finds it. What may change while it plays, such as
+    a list of what it saw or a connection, counts by its type alone, and so do private fields.
+    """
+    return blake2b(_Describer(_by_type, code=True).of(maker).encode(), digest_size=8).hexdigest()
+
+
+def _name(thing: Any) -> str:
+    return f"{thing.__module__}.{thing.__qualname__}"
+
+
+def _is_found(thing: Any) -> bool:
+    """Whether the module of a function or class has it under its name."""
+    found: object = sys.modules.get(getattr(thing, "__module__", None) or "")
+    for part in getattr(thing, "__qualname__", "<>").split("."):
+        found = getattr(found, part, None)
+    return found is thing
+
+
+def _refused(value: object) -> str:
+    raise InvalidInput(
+        f"{value!r:.80} cannot be told from another {type(value).__name__}; use a function of a "
+        "module, plain values, tuples, or a frozen attrs class"
+    )
+
+
+def _by_type(value: object) -> str:
+    """A thing by its type and its plain public fields."""
+    found = getattr(value, "__dict__", {})
+    fields = {name: one for name, one in found.items() if name[0] != "_" and _is_plain(one)}
+    return f"{_name(type(value))} {sorted(fields.items(), key=lambda row: row[0])!r}"
+
+
+class _Describer:
+    """Describes values; ``other`` those of which nothing is known but their type."""
+
+    def __init__(self, other: Callable[[object], str], *, code: bool = False) -> None:
+        self._other = other
+        self._code = code
+        self._open: list[object] = []
+
+    def of(self, value: Any) -> str:
+        """The description of a value; of one within itself, how far out it stands."""
+        for depth, one in enumerate(reversed(self._open)):
+            if one is value:
+                return f"<{depth} out>"
+        self._open.append(value)
+        try:
+            return self._described(value)
+        finally:
+            self._open.pop()
+
+    def _described(self, value: Any) -> str:
+        match value:
+            case Enum():
+                return f"{_name(type(value))}.{value.name}"
+            case tuple():
+                return f"({', '.join(map(self.of, value))})"
+            case frozenset():
+                return f"{{{', '.join(sorted(map(self.of, value)))}}}"
+            case FunctionType():
+                return self._function(value)
+            case CodeType():
+                return self._code_of(value)
+            case MethodType():
+                return f"{self.of(value.__func__)} of {self.of(value.__self__)}"
+            case partial():
+                given = self._named(value.keywords)
+                return f"partial {self.of(value.func)} {self.of(value.args)} {given}"
+            case type():
+                return self._class(value)
+            case ModuleType():
+                return f"module {value.__name__}"
+        if isinstance(value, _PLAIN):
+            return repr(value)
+        return self._object(value)
+
+    def _function(self, function: FunctionType) -> str:
+        if _is_found(function) and not self._code:
+            return _name(function)
+        cells = [self._cell(cell) for cell in function.__closure__ or ()]
+        defaults = self.of(function.__defaults__), self._named(function.__kwdefaults__ or {})
+        return f"{_name(function)} {self.of(function.__code__)} {cells} {defaults}"
+
+    def _cell(self, cell: Any) -> str:
+        try:
+            held = cell.cell_contents
+        except ValueError:  # of a name that is not bound yet
+            return "<empty>"
+        return self.of(held)
+
+    def _code_of(self, code: CodeType) -> str:
+        return (
+            f"{code.co_code.hex()} {self.of(code.co_consts)} {code.co_names} {code.co_varnames} "
+            f"{code.co_freevars} {code.co_argcount} {code.co_kwonlyargcount} {code.co_flags}"
+        )
+
+    def _class(self, given: type) -> str:
+        if given.__module__ == "builtins" or (_is_found(given) and not self._code):
+            return _name(given)
+        parts: dict[str, object] = {}
+        for kind in reversed(given.__mro__[:-1]):
+            for name, one in vars(kind).items():
+                held = one.fget if isinstance(one, property) else getattr(one, "__func__", one)
+                if isinstance(held, FunctionType) or (name[:2] != "__" and _is_plain(held)):
+                    parts[name] = held
+        return f"{_name(given)} {self._named(parts)}"
+
+    def _object(self, value: Any) -> str:
+        if hasattr(value, "__qualname__") and _is_found(value) and not self._code:
+            return _name(value)  # compiled, or wrapped as by lru_cache
+        if hasattr(value, "__wrapped__"):
+            return f"{_name(type(value))} of {self.of(value.__wrapped__)}"
+        fields = _fields(value)
+        if fields is None:
+            return f"{self.of(type(value)) if self._code else ''} {self._other(value)}"
+        # Of an object without fields the class says all, as the name of a function does.
+        return f"{self.of(type(value))} {self._named(fields)}" if fields else self.of(type(value))
+
+    def _named(self, values: Mapping[str, object]) -> str:
+        return f"{[(name, self.of(values[name])) for name in sorted(values)]}"
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, tuple | frozenset):
+        return all(map(_is_plain, value))
+    return isinstance(value, _PLAIN)
+
+
+def _fields(value: Any) -> dict[str, object] | None:
+    """What an immutable object holds: the fields by which it equals another. None for others."""
+    kind: Any = type(value)
+    if not getattr(value, "__dict__", True):
+        return {}
+    if kind.__hash__ is None or kind.__eq__ is object.__eq__:
+        return None
+    if attrs.has(kind):
+        names = [one.name for one in attrs.fields(kind) if one.eq]
+    elif is_dataclass(kind):
+        names = [one.name for one in dataclass_fields(kind) if one.compare]
+    else:
+        return None
+    return {name: getattr(value, name) for name in names}

@@ -1,0 +1,14 @@
+"""What decoded JSON is, in words, and whether it holds anything."""
+
+
+def absent(value: object) -> bool:
+    """Whether a field holds nothing: None, or the NaN that tabular loaders pad with."""
+    return value is None or (isinstance(value, float) and value != value)
+
+
+def json_kind(value: object) -> str:
+    """What a JSON value is, in words: ``an object``."""
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
+    if value is None:
+        return "nothing"
+    return names.get(type(value), "a number" if isinstance(value, int | float) else "something")

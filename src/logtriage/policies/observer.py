@@ -1,0 +1,91 @@
+"""The observer: asks what is worth most, and decides by the exact belief.
+
+Greedy in what it asks, so a reference and not a bound.
+"""
+
+from typing import Final
+
+import attrs
+
+from logtriage.actions import (
+    Action,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+)
+from logtriage.belief import Belief, belief
+from logtriage.incident import Incident
+from logtriage.observation import Observation
+from logtriage.policies.base import Memory
+from logtriage.state import State, initial_state
+from logtriage.transition import transition
+
+#: A question that promises less than this many bits, and no grade, is not asked.
+LEAST_BITS: Final = 0.004
+#: Of more services than this, only those are asked of which most is in doubt.
+MOST_SERVICES: Final = 10
+
+
+@attrs.frozen
+class ObserverPolicy:
+    """Plays one incident by the belief. Memory is the state before its last action.
+
+    It is given the incident, as an environment is, to know the evidence; the truth it
+    never reads. ``questions`` limits how often it asks (None: as long as it pays).
+    """
+
+    incident: Incident
+    questions: int | None = None
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        """Ask the question that is worth most; if none is worth its tick, carry on."""
+        if memory is None:
+            state = initial_state(self.incident)
+        else:
+            (last,) = observation.last_actions
+            state = transition(memory, last)
+        return self._decide(state), state
+
+    def _decide(self, state: State) -> Action:
+        held = belief(state)
+        asked = state.facts.doings
+        count = len(asked.logs) + len(asked.metrics) + len(asked.traces)
+        if self.questions is None or count < self.questions:
+            question = best_question(held)
+            if question is not None:
+                return question
+        return held.best().actions[0]
+
+
+def best_question(held: Belief) -> Action | None:
+    """The request that is worth most, by grade and then by bits; None if none is worth it."""
+    from logtriage.belief.decisions import worths
+
+    if held.standing.facts.fixed_at is not None and held.standing.facts.pages:
+        return None
+    rows = worths(held, requests_in_doubt(held))
+    if not rows:
+        return None
+    best = max(rows, key=lambda one: (one.grade, one.bits))
+    worth_it = best.grade > 0 or (best.grade == 0 and best.bits >= LEAST_BITS)
+    return best.request if worth_it else None
+
+
+def requests_in_doubt(
+    held: Belief,
+) -> tuple[RequestMoreLogs | RequestMetrics | RequestTraces, ...]:
+    """The requests that are weighed: those at the services of which most is in doubt."""
+    topology = held.topology
+    doubt = [0.0] * len(topology)
+    for row, share in zip(held.model.reach, held.probabilities, strict=True):
+        if share > 0:
+            for service, _ in row:
+                doubt[service] += share
+    for hypothesis, share in zip(held.hypotheses, held.probabilities, strict=True):
+        for _, service in hypothesis.faults:
+            doubt[service] += share
+    ranked = sorted(range(len(topology)), key=lambda one: -min(doubt[one], 2.0 - doubt[one]))
+    names = [topology.names[one] for one in sorted(ranked[:MOST_SERVICES])]
+    return tuple(
+        kind(name) for kind in (RequestMoreLogs, RequestMetrics, RequestTraces) for name in names
+    )

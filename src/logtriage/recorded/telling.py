@@ -1,0 +1,69 @@
+"""What was measured of a recorded service, in words: each figure beside its usual value."""
+
+from collections.abc import Iterable, Iterator
+
+from logtriage.recorded.figures import Measure
+from logtriage.recorded.records import RecordedService
+from logtriage.telemetry import Gauge, Signal
+
+
+def tell(now: Measure, usual: Measure) -> str:
+    """The figures in one line, each with its usual value; empty where nothing was measured."""
+    told = []
+    for name, label, unit in (
+        ("cpu_bp", "cpu", "%"),
+        ("self_ms", "self", "ms"),
+        ("p50_ms", "p50", "ms"),
+        ("p99_ms", "p99", "ms"),
+        ("network_ms", "network", "ms"),
+        ("error_bp", "errors", "%"),
+        ("calls", "calls", ""),
+    ):
+        value, normal = getattr(now, name), getattr(usual, name)
+        if value is not None:
+            was = "" if normal is None else f" ({_figure(normal, unit)})"
+            told.append(f"{label} {_figure(value, unit)}{was}")
+    return f"last minute (usually): {', '.join(told)}" if told else ""
+
+
+def gauge(service: str, tick: int, signal: Signal) -> Gauge:
+    """A signal as the gauge that it is read from."""
+    words, _, unit = signal.name.rpartition("_")
+    if unit not in ("bp", "ms"):
+        words, unit = signal.name, ""
+    unit = "%" if unit == "bp" else unit
+    text = f"{words.replace('_', ' ')} {_figure(signal.value, unit)}"
+    if signal.usual is not None:
+        text += f" (usual {_figure(signal.usual, unit)})"
+    return Gauge(service, signal.name, (tick,), (), text)
+
+
+def time_spent(service: RecordedService, called: Iterable[RecordedService], tick: int) -> str:
+    """Where the time of a service goes over the last minute; empty where there are no spans.
+
+    How long its requests take, how much of the median is spent in the service and on the
+    way to it, and how long those that it calls take, all as their callers saw it.
+    """
+    own = [
+        *_beside(service, "p99_ms", "", tick),
+        *_beside(service, "p50_ms", "median ", tick),
+        *_beside(service, "self_ms", "in itself ", tick),
+        *_beside(service, "network_ms", "on the way ", tick),
+    ]
+    calls = [told for one in called for told in _beside(one, "p99_ms", f"{one.name} takes ", tick)]
+    return ", ".join((*own, *calls)) if own else ""
+
+
+def _beside(service: RecordedService, name: str, label: str, tick: int) -> Iterator[str]:
+    """One figure beside its usual value, if it was measured."""
+    value, usual = service.series.figure(name, tick), getattr(service.baseline, name)
+    if value is not None:
+        was = "" if usual is None else f" (usual {_figure(usual, 'ms')})"
+        yield f"{label}{_figure(value, 'ms')}{was}"
+
+
+def _figure(value: int, unit: str) -> str:
+    """A figure with its unit; basis points as a percentage, rounded down, in integers."""
+    if unit == "%":
+        return f"{value // 100}.{value % 100 // 10}%"
+    return f"{value}{unit}"

@@ -1,0 +1,54 @@
+"""What leaves the server, by name: a field that is not listed here stays.
+
+While an episode is open, its grade is the score alone, which the rewards add up to: the
+criteria and their reasons, the gate, the fault kind and the digest all tell the truth of
+the incident, or let it be looked up.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from logtriage.grading import grade, grade_to_json
+from logtriage.state import State
+
+#: The fields of a grade that leave while its episode is open.
+OPEN_GRADE: Final = ("task", "status", "score", "closing", "ticks", "unplayed")
+#: Those that leave once it is closed.
+CLOSED_GRADE: Final = (
+    "incident",
+    *OPEN_GRADE,
+    "rubric",
+    "rubric_digest",
+    "criteria",
+    "discounts",
+    "gate",
+    "gate_reason",
+    "cause",
+    "agent",
+    "fault_kind",
+    "digest",
+)
+#: The fields of each criterion in a closed grade.
+CRITERION: Final = ("name", "score", "weight", "reason")
+#: The fields of each discount in a closed grade.
+DISCOUNT: Final = ("name", "factor", "reason")
+
+
+def public_grade(state: State, *, unplayed: int = 0, name: str | None = None) -> dict[str, Any]:
+    """The grade of a state as JSON data, as far as it may be told now.
+
+    ``name`` stands for the incident's id where that is not to be told.
+    """
+    told = listed_grade(grade_to_json(grade(state, unplayed=unplayed)), is_closed=state.is_closed)
+    if name is not None and "incident" in told:
+        told["incident"] = name
+    return told
+
+
+def listed_grade(data: Mapping[str, Any], *, is_closed: bool) -> dict[str, Any]:
+    """The listed fields of a grade's JSON data."""
+    told = {name: data[name] for name in (CLOSED_GRADE if is_closed else OPEN_GRADE)}
+    if is_closed:
+        told["criteria"] = [{name: row[name] for name in CRITERION} for row in data["criteria"]]
+        told["discounts"] = [{name: row[name] for name in DISCOUNT} for row in data["discounts"]]
+    return told

@@ -1,0 +1,1 @@
+"""The simulated system of the second world: truth, condition, token, text."""

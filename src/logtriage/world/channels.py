@@ -1,0 +1,168 @@
+"""Where evidence comes from, and what it can be: channels, sorts of cells, tokens.
+
+A *cell* is one place that evidence is read from: a channel, a service, a slot and the
+tick from which it holds. It holds one *token*: a categorical piece of evidence. What a
+token is about decides its *sort*: an alert, a log line, a gauge. Tokens are strings;
+those that name a dependency end in ``:`` and the index of the service.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+
+class Channel(StrEnum):
+    """Where a piece of evidence comes from."""
+
+    ALERT = "alert"
+    EDGE = "edge"
+    WINDOW = "window"
+    CHANGE = "change"
+    LOGS = "logs"
+    OVERVIEW = "overview"
+    METRICS = "metrics"
+    TRACES = "traces"
+    NOTE = "note"
+    EFFECT = "effect"
+
+
+@attrs.frozen
+class Evidence:
+    """One cell that was shown, and the token in it.
+
+    ``service`` is an index, -1 for what belongs to no service (edge panel, notes,
+    effects of remedies). ``slot`` numbers cells of one service within a channel: lines,
+    gauges. ``start`` is the tick from which the cell holds.
+    """
+
+    channel: Channel
+    service: int
+    slot: int
+    start: int
+    token: str
+
+    @property
+    def cell(self) -> tuple[Channel, int, int, int]:
+        """What identifies the cell: shown twice, it is the same evidence."""
+        return self.channel, self.service, self.slot, self.start
+
+
+#: Ticks for which a reading of a gauge, of the edge panel or of a trace holds.
+EPOCH: Final = 3
+#: Readings of a gauge that one request shows at most, the newest last.
+SERIES: Final = 3
+#: Log lines that a request for one service shows, and lines of the window in a tick.
+LINES: Final = 3
+WINDOW_LINES: Final = 6
+#: Ticks between a right page and the note of the responders.
+NOTE_DELAY: Final = 2
+
+_ALL: Final = ("edge", "service", "datastore", "queue")
+_STATELESS: Final = ("edge", "service", "queue")
+
+#: What an unremarkable log line is about.
+EVERYDAY: Final = "everyday"
+#: What log lines are about, with the tiers in which they make sense.
+LOG_TOKENS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        EVERYDAY: _ALL,
+        "queueing": _ALL,
+        "no_connection": ("edge", "service", "datastore"),
+        "slow_reads": ("datastore",),
+        "lock_wait": ("datastore",),
+        "unknown_client": _ALL,
+        "exceptions": _ALL,
+        "restarted": _ALL,
+        "long_pause": _STATELESS,
+        "misses": ("edge", "service", "datastore"),
+        "mismatch": _ALL,
+        "lag": ("datastore",),
+        "redelivery": ("queue",),
+        "new_version": _ALL,
+        "odd_login": ("edge", "service", "datastore"),
+        "cpu_starved": _ALL,
+        "busy_job": _ALL,
+        "old_cause": _ALL,
+    }
+)
+#: ``timeout:3``: a call to the service of index 3 failed or took too long.
+TIMEOUT: Final = "timeout"
+#: ``names:slow_query``: the line names its cause.
+NAMES: Final = "names"
+
+NONE: Final = "none"
+ALERT_TOKENS: Final = (NONE, "errors", "latency")
+CHANGE_TOKENS: Final = (
+    NONE,
+    "release_before",
+    "config_before",
+    "traffic_before",
+    "release_after",
+    "config_after",
+    "traffic_after",
+)
+
+USUAL: Final = "usual"
+#: The gauges of every service in the order of their slots; ``tier`` is the tier's own.
+GAUGES: Final = ("cpu", "memory", "workers", "traffic", "tier")
+GAUGE_TOKENS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "cpu": (USUAL, "low", "high"),
+        "memory": (USUAL, "high", "climbing"),
+        "workers": (USUAL, "busy", "full"),
+        "traffic": (USUAL, "more", "new_clients"),
+    }
+)
+#: What the tier's own gauge can say.
+TIER_TOKENS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "edge": (USUAL, "cold_cache"),
+        "service": (USUAL, "cold_cache"),
+        "datastore": (USUAL, "lock_waits", "disk_reads", "replica_lag", "cold_cache"),
+        "queue": (USUAL, "backlog", "redeliveries"),
+    }
+)
+
+#: What a trace says: where the time goes (slot 0), where errors start (slot 1).
+SPANS: Final = ("time", "errors")
+NOWHERE: Final = "nowhere"
+ITSELF: Final = "itself"
+#: ``calls:3``: in the calls to the service of index 3.
+CALLS: Final = "calls"
+
+#: The edge panel: errors and p99, each in a band.
+BANDS: Final = ("usual", "slight", "P2", "P1")
+
+#: What a note says that tells nothing, and what became of a remedy.
+NO_NEWS: Final = "nothing"
+EASES: Final = "eases"
+NO_CHANGE: Final = "no_change"
+
+
+def about(token: str, service: int) -> str:
+    """The token that names a dependency, such as ``timeout:3``."""
+    return f"{token}:{service}"
+
+
+def named_service(token: str) -> int | None:
+    """The index of the dependency that a token names; None if it names none."""
+    name, _, index = token.partition(":")
+    return int(index) if name in (TIMEOUT, CALLS) else None
+
+
+_PLAIN_SORTS: Final = {
+    Channel.ALERT: "alert",
+    Channel.WINDOW: "window",
+    Channel.CHANGE: "change",
+    Channel.LOGS: "log",
+    Channel.OVERVIEW: "log",
+}
+_SLOTS: Final = {Channel.METRICS: GAUGES, Channel.TRACES: SPANS}
+
+
+def sort_of(channel: Channel, slot: int) -> str:
+    """The sort of a service's cell: what its token is about."""
+    return _SLOTS[channel][slot] if channel in _SLOTS else _PLAIN_SORTS[channel]

@@ -1,0 +1,141 @@
+"""What every service is under a hypothesis: root, waiting, loaded, or none of it."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+import attrs
+
+from logtriage.faults import FAULT_KINDS, FaultClass, fault_kind
+from logtriage.topology import Topology
+from logtriage.world.signatures import (
+    BENIGN,
+    DISTRACTED,
+    DISTRACTIONS,
+    HEALTHY,
+    LOADED,
+    MINOR_FAULT,
+    POURS_LOAD,
+    WAITING,
+)
+
+
+@attrs.frozen(cache_hash=True)
+class Condition:
+    """What a service is: the name of its signature, and whom it waits for.
+
+    ``name`` is a fault kind (root or minor fault), a benign kind, a distraction,
+    ``waiting``, ``loaded`` or ``healthy``. ``sick`` are the indices of the sick services
+    that a waiting one calls, in order.
+    """
+
+    name: str
+    sick: tuple[int, ...] = ()
+
+
+@attrs.frozen(cache_hash=True)
+class Hypothesis:
+    """What may be the matter: faults at services, or a benign kind at a service.
+
+    ``faults`` lists (kind, service index), one in most tasks; it is empty where
+    ``benign`` gives (kind, service index) instead.
+    """
+
+    faults: tuple[tuple[str, int], ...] = ()
+    benign: tuple[str, int] | None = None
+
+    @property
+    def errors_first(self) -> bool | None:
+        """Whether users see errors before latency; None for a benign incident."""
+        return fault_kind(self.faults[0][0]).errors if self.faults else None
+
+
+WELL: Final = Condition(HEALTHY)
+_LOADED: Final = Condition(LOADED)
+
+
+@lru_cache(maxsize=4096)
+def affected(topology: Topology, hypothesis: Hypothesis) -> dict[int, Condition]:
+    """The condition of every service that the hypothesis reaches, by index.
+
+    Precedence where faults overlap: root, then loaded, then waiting.
+    """
+    if hypothesis.benign is not None:
+        kind, service = hypothesis.benign
+        return {service: Condition(kind)}
+    found = {service: Condition(kind) for kind, service in hypothesis.faults}
+    for kind, service in hypothesis.faults:
+        if kind in POURS_LOAD:
+            for below in _reachable(topology.calls, (service,)):
+                found.setdefault(below, _LOADED)
+    roots = tuple(service for _, service in hypothesis.faults)
+    waiting = [one for one in _reachable(topology.callers, roots) if one not in found]
+    sick = {*roots, *waiting}
+    for one in waiting:
+        found[one] = Condition(WAITING, tuple(c for c in topology.calls[one] if c in sick))
+    return found
+
+
+def _reachable(
+    neighbours: tuple[tuple[int, ...], ...], sources: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Everything reached from the sources, without them, in index order."""
+    seen = set(sources)
+    frontier = list(sources)
+    for node in frontier:
+        for one in neighbours[node]:
+            if one not in seen:
+                seen.add(one)
+                frontier.append(one)
+    return tuple(sorted(seen.difference(sources)))
+
+
+@lru_cache(maxsize=64)
+def unaffected(tier: str) -> tuple[tuple[Condition, int], ...]:
+    """What an unaffected service of a tier may be, with weights that sum to 65,536."""
+    shares = [(Condition(name), DISTRACTED[name] * 65_536 // 1000) for name in DISTRACTIONS]
+    if tier != "edge":
+        kinds = [kind.name for kind in FAULT_KINDS if tier in kind.tiers]
+        each = MINOR_FAULT * 65_536 // 1000 // len(kinds)
+        shares.extend((Condition(name), each) for name in kinds)
+    rest = 65_536 - sum(weight for _, weight in shares)
+    return ((WELL, rest), *shares)
+
+
+def benign_kinds(tier: str) -> tuple[str, ...]:
+    """The benign kinds that can look ill at a tier."""
+    kinds = tuple(BENIGN)
+    return kinds if tier != "queue" else tuple(kind for kind in kinds if kind != "cache_warmup")
+
+
+def owner_is_paged(kind: str) -> bool:
+    """Whether a fault of this kind is the owner's: code and data faults are."""
+    return fault_kind(kind).fault_class in (FaultClass.CODE, FaultClass.DATA)
+
+
+@lru_cache(maxsize=65_536)
+def accepted_remedies(topology: Topology, hypothesis: Hypothesis) -> frozenset[tuple[str, str]]:
+    """The remedies that fix a hypothesis: (remedy, service name)."""
+    return frozenset(
+        (str(remedy), topology.names[service])
+        for kind, service in hypothesis.faults
+        for remedy in fault_kind(kind).remedies
+    )
+
+
+def team_of(topology: Topology, directory: Sequence[str], kind: str, service: int) -> str:
+    """Who must be paged for a fault: its owner, or the capacity or the security team."""
+    match fault_kind(kind).fault_class:
+        case FaultClass.CAPACITY:
+            return topology.capacity_team
+        case FaultClass.SECURITY:
+            return topology.security_team
+        case _:
+            return directory[service]
+
+
+def teams_of(
+    topology: Topology, directory: Sequence[str], hypothesis: Hypothesis
+) -> tuple[str, ...]:
+    """The teams that it is right to page under a hypothesis; none if it is benign."""
+    return tuple(team_of(topology, directory, *fault) for fault in hypothesis.faults)

@@ -1,0 +1,86 @@
+"""The public constants of a task's world: what everybody knows before the first screen."""
+
+from typing import Final
+
+import attrs
+
+#: Of 65,536: how far signatures are mixed with what everyone says, by fog level.
+FOG: Final = (3277, 9830, 18350, 26214)
+#: Of 65,536: how often the root's own lines name their cause, by fog level.
+NAMED: Final = (16384, 3932, 0, 0)
+FULL: Final = 65_536
+
+
+@attrs.frozen(cache_hash=True)
+class Setting:
+    """How the world of one task behaves; none of it depends on the truth.
+
+    ``noise`` is the share of window lines without signal, per mille. From tick
+    ``severity_from`` on the edge panel shows the severity without fog. Alerts are
+    judged anew at ``alert_ticks``. Before tick ``root_silent`` a fault neither alerts
+    nor speaks in the window at the service where it sits; asked, that service answers.
+    ``grows_for`` is the number of ticks in which signatures grow from half to full
+    strength (0: they are full from the start). ``onset`` is the number of minutes
+    before tick 0 at which the trouble began. ``benign`` is the share of incidents with
+    no fault, ``severities`` the weights of P1, P2, P3 among the others.
+    ``par`` and ``par_benign`` are the ticks of a perfect response.
+    ``called_only`` keeps roots to services that another one calls, ``creeping`` faults
+    to kinds that can creep in.
+    """
+
+    fog: int
+    noise: int
+    severity_from: int
+    alert_ticks: tuple[int, ...]
+    onset: int
+    par: int
+    par_benign: int
+    root_silent: int = 0
+    grows_for: int = 0
+    benign: int = 150
+    severities: tuple[int, int, int] = (36, 32, 32)
+    called_only: bool = False
+    creeping: bool = False
+
+    @property
+    def fog_weight(self) -> int:
+        """The share of what everyone says, of 65,536."""
+        return FOG[self.fog]
+
+    def strength(self, tick: int) -> int:
+        """How strong signatures are at a tick, of 65,536."""
+        if tick >= self.grows_for:
+            return FULL
+        return FULL // 2 + FULL // 2 * tick // self.grows_for
+
+
+def single_crash(fog: int) -> Setting:
+    """One service fails, loudly."""
+    return Setting(fog, 200, 0, (0,), onset=10, par=9, par_benign=6)
+
+
+def cascading_failure(fog: int) -> Setting:
+    """The callers scream, the root is silent at first."""
+    return Setting(
+        fog, 300, 3, (0, 4), onset=12, par=11, par_benign=8, root_silent=4, called_only=True
+    )
+
+
+def silent_degradation(fog: int) -> Setting:
+    """A slow drift under a lot of noise."""
+    return Setting(
+        fog, 600, 6, (0, 5, 10), onset=45, par=12, par_benign=9, grows_for=10, creeping=True
+    )
+
+
+def fleet_outage(fog: int) -> Setting:
+    """Many services, few questions."""
+    return Setting(fog, 300, 3, (0, 4), onset=12, par=12, par_benign=9)
+
+
+SETTINGS: Final = {
+    "single_crash": single_crash,
+    "cascading_failure": cascading_failure,
+    "silent_degradation": silent_degradation,
+    "fleet_outage": fleet_outage,
+}

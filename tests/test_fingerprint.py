@@ -1,0 +1,190 @@
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial, wraps
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage.actions import Severity
+from logtriage.errors import InvalidInput
+from logtriage.fingerprint import description_of, fingerprint_of
+
+
+def named(value: int = 0, *, scale: float = 1.0) -> float:
+    return value * scale
+
+
+@lru_cache
+def cached(value: int) -> int:
+    return value
+
+
+def times(factor: Any) -> Callable[[int], Any]:
+    def closure(value: int) -> Any:
+        return factor * value
+
+    return closure
+
+
+def renamed(offset: int) -> Callable[..., float]:
+    @wraps(named)
+    def wrapper(*given: int) -> float:
+        return named(*given) + offset
+
+    return wrapper
+
+
+@attrs.frozen
+class Frozen:
+    factor: object
+    label: str = attrs.field(default="", eq=False)
+
+    def __call__(self, value: int) -> Any:
+        return value, self.factor
+
+    def method(self, value: int) -> Any:
+        return value, self.factor
+
+
+@dataclass(frozen=True)
+class Data:
+    factor: int
+
+    def __call__(self, value: int) -> int:
+        return value * self.factor
+
+
+class Stateless:
+    def __call__(self, value: int) -> int:
+        return value
+
+
+class Counting:
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self.seen: list[int] = []
+        self._calls = 0
+
+    def __call__(self, value: int) -> int:
+        self._calls += 1
+        self.seen.append(value)
+        return value
+
+
+def local_class(factor: int) -> type:
+    class Local:
+        scale = factor
+
+        def __call__(self, value: int) -> int:
+            return value * self.scale
+
+    return Local
+
+
+def recursive(step: int) -> Callable[[int], int]:
+    def down(value: int) -> int:
+        return value if value <= 0 else down(value - step)
+
+    return down
+
+
+#: Each pair does different things under one name.
+DIFFERENT: list[tuple[Any, Any]] = [
+    (times(2), times(3)),
+    (times((1, frozenset({"a"}))), times((1, frozenset({"b"})))),
+    (times(Severity.P1), times(Severity.P2)),
+    (times(1), times(True)),
+    (times(named), times(cached)),
+    (times(times(2)), times(times(3))),
+    (times(None), times("None")),
+    (lambda value: value + 1, lambda value: value + 2),
+    (lambda value: value.real, lambda value: value.imag),
+    (lambda value=1: value, lambda value=2: value),
+    (lambda value, *, by=1: value * by, lambda value, *, by=2: value * by),
+    (partial(named, 1), partial(named, 2)),
+    (partial(named, scale=2.0), partial(named, scale=3.0)),
+    (partial(named, 1), partial(cached, 1)),
+    (Frozen(1), Frozen(2)),
+    (Frozen(times(1)), Frozen(times(2))),
+    (Frozen(1).method, Frozen(2).method),
+    (Data(1), Data(2)),
+    (renamed(1), renamed(2)),
+    (renamed(1), named),
+    (local_class(1)(), local_class(2)()),
+    (recursive(1), recursive(2)),
+    (times(Path("a")), times(Path("b"))),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_what_does_something_else_is_told_apart(one: Any, other: Any) -> None:
+    assert description_of(one) != description_of(other)
+    assert fingerprint_of(one) != fingerprint_of(other)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: times(2),
+        lambda: times((1, "a", frozenset({"b", "c", "d"}))),
+        lambda: lambda value: value in {"x", "y", "z"},
+        lambda: partial(named, 1, scale=2.0),
+        lambda: Frozen((1, 2)),
+        lambda: Frozen(1).method,
+        lambda: Data(1),
+        lambda: Stateless(),
+        lambda: renamed(1),
+        lambda: local_class(1)(),
+        lambda: recursive(1),
+    ],
+)
+def test_what_is_made_alike_is_alike(make: Callable[[], Any]) -> None:
+    assert description_of(make()) == description_of(make())
+    assert fingerprint_of(make()) == fingerprint_of(make())
+
+
+def test_what_its_module_has_is_described_by_its_name() -> None:
+    here = __name__
+    assert description_of(named) == f"{here}.named"
+    assert description_of(cached) == f"{here}.cached"
+    assert description_of(Stateless()) == f"{here}.Stateless"
+    assert description_of(Frozen(1)) == f"{here}.Frozen [('factor', '1')]"
+    assert description_of(len) == "builtins.len"
+
+
+def test_a_field_that_does_not_count_for_equality_does_not_count_here() -> None:
+    assert description_of(Frozen(1, "a")) == description_of(Frozen(1, "b"))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [times([1]), times({"a": 1}), partial(times, [1]), Counting("a"), times(object()), Frozen([1])],
+)
+def test_what_may_change_is_refused_where_it_decides_grades(given: Any) -> None:
+    with pytest.raises(InvalidInput, match="cannot be told from another"):
+        description_of(given)
+
+
+def test_what_changes_while_it_plays_does_not_make_another_player() -> None:
+    player = Counting("a")
+    before = fingerprint_of(player)
+    player(1)
+    assert fingerprint_of(player) == before
+    assert fingerprint_of(Counting("b")) != before
+    seen: list[int] = []
+    factory = times(seen)
+    before = fingerprint_of(factory)
+    seen.append(1)
+    assert fingerprint_of(factory) == before
+
+
+def test_a_player_is_another_one_if_its_code_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, by_name = fingerprint_of(named), description_of(named)
+    in_class = fingerprint_of(Frozen(1))
+    monkeypatch.setattr(named, "__code__", (lambda value=0, *, scale=1.0: value - scale).__code__)
+    monkeypatch.setattr(Frozen, "__call__", lambda _, value: value)
+    assert fingerprint_of(named) != before
+    assert description_of(named) == by_name
+    assert fingerprint_of(Frozen(1)) != in_class

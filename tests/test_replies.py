@@ -1,0 +1,166 @@
+"""What of a reply is said and not only thought, and the calls in its text."""
+
+import json
+from typing import Any
+
+import pytest
+
+from logtriage import (
+    SEVEN_SERVICES,
+    Action,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    InvalidInput,
+    Malformed,
+    Remediate,
+    Remedy,
+    Report,
+    Resolve,
+    parse_action,
+    render_action,
+)
+from logtriage.parsing import TEAM_KINDS, parse_plan
+from logtriage.replies import ENDED_THINKING, MAX_CALLS, MAX_TEXT, MAX_THOUGHTS
+
+IGNORE = '{"action_type": "ignore"}'
+RESOLVE = '{"action_type": "resolve"}'
+CALL = '<tool_call>{"name": "escalate", "arguments": {"team": "dba-team"}}</tool_call>'
+
+
+def parsed(text: str) -> Action:
+    return parse_action(text, SEVEN_SERVICES)
+
+
+def reason(text: str) -> str:
+    action = parsed(text)
+    assert isinstance(action, Malformed), action
+    return action.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>Maybe {IGNORE}? No.</think>{RESOLVE}",
+        f"<think>\nMaybe {IGNORE}?\n</think>\n\nSo: {RESOLVE}",
+        f"Maybe {IGNORE}? No.</think>{RESOLVE}",  # the prompt opened the thought
+        f"<think>{IGNORE}</think><think>{IGNORE} again?</think>{RESOLVE}",
+        f"<think>I write <think> and {IGNORE}</think>{RESOLVE}",
+        f"<think>to end with </think> is {IGNORE}</think>{RESOLVE}",
+        f"{RESOLVE}<think>or {IGNORE}?</think>",
+        f"<thinking>{IGNORE} </think> </thinking>{RESOLVE}",
+        f"[THINK]{IGNORE}[/THINK]{RESOLVE}",
+        f"<think></think>{RESOLVE}",
+        f"<think>{'{' * 2_000}</think>{RESOLVE}",
+        f"<think>{'x' * 2 * MAX_TEXT}</think>{RESOLVE}",
+        f"<think>{CALL}</think>{RESOLVE}",
+    ],
+)
+def test_what_is_only_thought_is_no_action(text: str) -> None:
+    assert parsed(text) == Resolve()
+    assert parse_plan(text, SEVEN_SERVICES) == [Resolve()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>Maybe {IGNORE}? No",
+        f"{RESOLVE}<think>or {IGNORE}",
+        f"<think>{IGNORE}</thinking>",
+        "<think>",
+        f"<think>a</think>{RESOLVE}[THINK]",
+    ],
+)
+def test_a_reply_that_ends_within_a_thought_is_malformed(text: str) -> None:
+    assert parsed(text) == Malformed(text, ENDED_THINKING)
+    assert parse_plan(text, SEVEN_SERVICES) == [Malformed(text, ENDED_THINKING)]
+
+
+def test_a_thought_without_an_action_behind_it_is_malformed_by_what_was_said() -> None:
+    action = parsed(f"<think>{IGNORE}</think>I am not sure.")
+    assert isinstance(action, Malformed)
+    assert action.text == "I am not sure."
+    assert action.reason.startswith("no JSON object")
+
+
+def test_thoughts_do_not_glue_what_stands_around_them() -> None:
+    assert isinstance(parsed('{"action_type": "reso<think>?</think>lve"}'), Malformed)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CALL,
+        f"I page.\n<think>{IGNORE}</think>\n{CALL}\n",
+        CALL.removesuffix("</tool_call>"),
+        f"{CALL}\n{CALL}",
+        '<tool_call>\n{"name": "escalate", "parameters": {"value": "dba-team"}}\n</tool_call>',
+        '<tool_call>{"name": "x.escalate", "arguments": "{\\"team\\": \\"dba-team\\"}"}',
+        '<tool_call>{"action_type": "escalate", "value": "dba-team"}</tool_call>',
+        "<tool_call>\n<function=escalate>\n<parameter=team>\ndba-team\n</parameter>\n"
+        "</function>\n</tool_call>",
+        f'{CALL} {{"action_type": "escalate", "value": "dba-team"}}',
+    ],
+)
+def test_a_call_in_the_text_is_read(text: str) -> None:
+    assert parsed(text) == Escalate("dba-team")
+
+
+def test_arguments_in_the_form_of_qwens_coders_are_read_by_type() -> None:
+    text = (
+        "<tool_call><function=identify_root_cause><parameter=service>user-db</parameter>"
+        "<parameter=confidence>\n0.5\n</parameter></function></tool_call>"
+    )
+    assert parsed(text) == IdentifyRootCause("user-db", 0.5)
+    assert "confidence must be a number" in reason(text.replace("0.5", "high"))
+    text = "<tool_call><function=remediate><parameter=remedy>restart</parameter>\n"
+    text += "<parameter=service>user-db</parameter></function></tool_call>"
+    assert parsed(text) == Remediate(Remedy.RESTART, "user-db")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<tool_call>escalate(dba-team)</tool_call>", "the text of a tool_call cannot be read: "),
+        ("<tool_call>[]</tool_call>", "the text of a tool_call cannot be read: an object with "),
+        ("<tool_call>" + "[" * 100_000, "the text of a tool_call cannot be read: nested too "),
+        ("<tool_call>" + "x" * (MAX_TEXT + 1), f"a call of {MAX_TEXT + 1} characters; at most"),
+        ('<tool_call>{"name": "submit"}</tool_call>', "unknown tool 'submit'; one of: classify_"),
+        ('<tool_call>{"name": "wait"}</tool_call>', "unknown tool 'wait'; one of: classify_sever"),
+        (f"{CALL} {RESOLVE}", "2 different actions in one reply; send exactly one"),
+        ("<think></think>" * (MAX_THOUGHTS + 1), "more than 1000 thoughts in the reply"),
+        ("</think>" * (MAX_THOUGHTS + 1), "more than 1000 thoughts in the reply"),
+        ("<tool_call></tool_call>" * (MAX_CALLS + 9), "the text of a tool_call cannot be read"),
+    ],
+)
+def test_a_call_in_the_text_that_cannot_be_read_is_malformed(text: str, expected: str) -> None:
+    assert reason(text).startswith(expected)
+
+
+def test_calls_in_the_text_are_a_plan() -> None:
+    calls = f'{CALL}<tool_call>{{"name": "resolve"}}</tool_call>'
+    assert parse_plan(calls, SEVEN_SERVICES) == [Escalate("dba-team"), Resolve()]
+    (mixed,) = parse_plan(f"{CALL} [{RESOLVE}]", SEVEN_SERVICES)
+    assert isinstance(mixed, Malformed)
+    assert mixed.reason == "a plan and calls in one reply; send exactly one of them"
+    (hidden,) = parse_plan(f"<think>[{IGNORE}, {IGNORE}]</think>[{RESOLVE}]", SEVEN_SERVICES)
+    assert hidden == Resolve()
+
+
+@pytest.mark.parametrize(
+    "message", ["<think>", "a </think> b", "[THINK]", "<tool_call>{}</tool_call>", '"[<\\']
+)
+def test_what_we_render_is_never_taken_for_a_thought_or_a_call(message: str) -> None:
+    text = render_action(Report(message))
+    assert json.loads(text)["value"] == message
+    assert parse_action(text, SEVEN_SERVICES, TEAM_KINDS) == Report(message)
+    assert parse_action(f"<think>{IGNORE}</think>{text}", SEVEN_SERVICES, TEAM_KINDS) == Report(
+        message
+    )
+
+
+@pytest.mark.parametrize("junk", [None, 7, b"{}", {"action_type": "resolve"}, Ignore()])
+def test_what_is_no_text_is_refused_with_what_to_pass(junk: Any) -> None:
+    for parse in (parse_action, parse_plan):
+        with pytest.raises(InvalidInput, match="expected the text of a reply, got "):
+            parse(junk, SEVEN_SERVICES)
