@@ -8,14 +8,14 @@ from typing import Final
 
 from logtriage.actions import Severity
 from logtriage.faults import FaultClass, FaultKind
-from logtriage.telemetry import Reading
+from logtriage.telemetry import EdgePanel, Reading
 from logtriage.topology import Topology
 
 #: (severity, error rate in basis points, p99 in ms): the first row that either reaches.
 SEVERITY_RULE: Final = ((Severity.P1, 500, 2000), (Severity.P2, 100, 800))
 
 
-def severity_of(reading: Reading) -> Severity:
+def severity_of(reading: Reading | EdgePanel) -> Severity:
     """The severity of an impact measured at the edge.
 
     P1 from 5 % errors or 2,000 ms p99, P2 from 1 % errors or 800 ms p99, else P3.

@@ -16,6 +16,7 @@ from logtriage.audit import planted_measures as planted
 from logtriage.audit.findings import Finding
 from logtriage.audit.limits import QUICK, Sizes
 from logtriage.audit.mutants import MUTANTS
+from logtriage.audit.planted_worlds import WORLD_TASK, root_first, unnoticed
 from logtriage.audit.reads import Read
 from logtriage.audit.run import audit
 from logtriage.audit.subject import Draw, Oracle
@@ -29,7 +30,20 @@ TASK: Final = "single_crash-v1"
 OTHER_TASK: Final = "silent_degradation-v1"
 #: Enough to find every hole of this library: a second each.
 FEW: Final[Sizes] = attrs.evolve(
-    QUICK, search=16, panel=24, oracle=24, kinds=2, beam=20, laws=1, same=2, groups=3, slow=2
+    QUICK,
+    search=16,
+    panel=24,
+    oracle=24,
+    kinds=2,
+    beam=20,
+    laws=1,
+    same=2,
+    groups=3,
+    slow=2,
+    models=1,
+    prices=16,
+    beliefs=2,
+    twins=2,
 )
 
 
@@ -38,7 +52,7 @@ class Hole:
     """What is wrong, and the check of a family that must find it.
 
     ``task``, ``rubric``, ``oracle`` and ``reads`` are what :func:`logtriage.audit.audit` is
-    given.
+    given; ``sound`` is the task with nothing planted where ``task`` draws on its own.
     """
 
     name: str
@@ -49,6 +63,7 @@ class Hole:
     rubric: Rubric | None = None
     oracle: Oracle | None = None
     reads: Mapping[Any, Read] = attrs.field(factory=dict)
+    sound: str = TASK
 
     def audited(self, sizes: Sizes = FEW) -> Finding:
         """What the check finds."""
@@ -65,7 +80,7 @@ class Hole:
 
     def mended(self) -> "Hole":
         """The same check on the same task, with nothing planted."""
-        task = self.task if isinstance(self.task, str) else TASK
+        task = self.task if isinstance(self.task, str) else self.sound
         return attrs.evolve(self, task=task, rubric=None, oracle=None, reads={})
 
 
@@ -267,5 +282,15 @@ _STABILITY: Final = (
     _planted("all-or-nothing", "only the perfect list earns: groups differ in nothing",
              "signal", "signal", only("all_or_nothing", planted.all_or_nothing)),
 )  # fmt: skip
+_WORLD: Final = (
+    _mutant("silence-one-price", "risk", "risk", WORLD_TASK),
+    _mutant("silence-free", "risk", "risk", WORLD_TASK),
+    _mutant("probing-free", "probing", "probing", WORLD_TASK),
+    _mutant("fix-cheap", "probing", "probing", WORLD_TASK),
+    Hole("root-first", "what the root says is listed first", "fairness", "fairness", root_first,
+         sound=WORLD_TASK),
+    Hole("unnoticed", "every fault is a P3, and nothing ever alerts", "symptom", "symptom",
+         unnoticed, sound=WORLD_TASK),
+)  # fmt: skip
 #: Every hole, by the family of the check that finds it.
-HOLES: Final = (*_FIELDS, *_CEILING, *_FLOOR, *_FARMING, *_LEAKS, *_STABILITY)
+HOLES: Final = (*_FIELDS, *_CEILING, *_FLOOR, *_FARMING, *_LEAKS, *_STABILITY, *_WORLD)

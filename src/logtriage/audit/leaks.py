@@ -134,6 +134,7 @@ _NUISANCES: Final[dict[str, Callable[[Shown], Hashable]]] = {
     "blanks at the ends of lines": lambda one: sum(
         line != line.strip() for line in one[3].splitlines()
     ),
+    "price of silence": lambda one: one[2].price_of_silence,
     "owners overridden": lambda one: sum(
         owner != usual
         for owner, usual in zip(one[1].directory, one[1].topology.owners, strict=True)

@@ -1,7 +1,9 @@
 """Every threshold and every sample size of an audit, in one place.
 
-The thresholds are those that the built-in ``*-v1`` tasks are held to. A task that is
-meant to be easier or harder has others: hand them to :func:`logtriage.audit.audit`.
+The thresholds are those that the built-in tasks are held to: :data:`STANDARD` in the first
+world, where one line gives the answer away and the expert reads it; :data:`SECOND` in the
+second, where evidence is in doubt and the expert goes by rules of thumb. A task that is meant
+to be easier or harder has others: hand them to :func:`logtriage.audit.audit`.
 """
 
 from typing import Final
@@ -25,6 +27,13 @@ class Thresholds:
         gap: the least by which the expert must beat the best of the null panel.
         leak: family-wise error rate of the test for leaks.
         no_signal: the largest share of groups without any variance, for the noisy expert.
+        unseen: the most often that a fault may show neither at the edge nor in an alert.
+        bar: the most by which the confidence from which a page pays may stray from the
+            price of silence.
+        probing: the most that plans which mix pages and remedies may gain, on average, over
+            plans that page first or not at all.
+        probed_paged, probed_unpaged: the least that trying three or more remedies at the right
+            service loses, after the right page and without it.
         tolerance: scores closer than this count as equal (tests of "never more").
     """
 
@@ -37,6 +46,11 @@ class Thresholds:
     gap: float = 0.35
     leak: float = 0.01
     no_signal: float = 0.50
+    unseen: float = 1e-4
+    bar: float = 0.05
+    probing: float = 0.02
+    probed_paged: float = 0.10
+    probed_unpaged: float = 0.20
     tolerance: float = 1e-9
 
 
@@ -58,6 +72,10 @@ class Sizes:
         permutations: of the truth, for its baseline.
         same: incidents for determinism, replay, renaming and canaries.
         groups: incidents for groups of rollouts, :data:`GROUP` each.
+        models: topologies for which the chance of an unseen fault is computed.
+        prices: incidents of which the observer decides at each price of silence.
+        beliefs: incidents at whose point of decision all plans are searched.
+        twins: incidents that are shown with other truths and the same tokens.
     """
 
     search: int = 2_000
@@ -71,15 +89,20 @@ class Sizes:
     permutations: int = 400
     same: int = 20
     groups: int = 100
+    models: int = 20
+    prices: int = 200
+    beliefs: int = 60
+    twins: int = 60
 
 
 STANDARD: Final = Thresholds()
+SECOND: Final = Thresholds(shallow=0.45, unread=0.35, expert=0.50, gap=0.25)
 FULL: Final = Sizes()
 #: For a first look, and for tests: seconds instead of a minute.
 QUICK: Final = Sizes(
     search=200,
     slow=3,
-    panel=40,
+    panel=80,
     oracle=100,
     kinds=3,
     beam=30,
@@ -88,6 +111,10 @@ QUICK: Final = Sizes(
     permutations=100,
     same=4,
     groups=8,
+    models=2,
+    prices=30,
+    beliefs=5,
+    twins=5,
 )
 #: Rollouts of one incident that are compared with each other, as in GRPO.
 GROUP: Final = 8

@@ -1,4 +1,4 @@
-"""The measures, gates and oracles behind :mod:`logtriage.audit.holes`: one hole each."""
+"""The measures, gates, oracles and worlds behind :mod:`logtriage.audit.holes`: one hole each."""
 # ruff: noqa: D103 - what is wrong with each stands once, in the library of holes
 
 from collections.abc import Hashable

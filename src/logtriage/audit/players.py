@@ -29,7 +29,7 @@ from logtriage.registry import make_policy
 from logtriage.rng import hash_name
 from logtriage.runbook import severity_of
 from logtriage.state import State
-from logtriage.telemetry import Reading
+from logtriage.telemetry import EdgePanel, Reading
 
 #: What someone who has never seen the system would look for in a log, and would then do.
 KEYWORDS: Final = (
@@ -47,11 +47,17 @@ KEYWORDS: Final = (
 )
 
 
+def _panel(screen: Observation) -> Reading | EdgePanel | None:
+    """What users see, where the source shows it."""
+    return screen.slo if screen.edge is None else screen.edge
+
+
 def _reflex(screen: Observation, service: str, remedy: Remedy, page: bool) -> tuple[Action, ...]:
     """Everything at once: panel, this service, its owner, this remedy, done."""
     plan: list[Action] = []
-    if screen.slo is not None:
-        plan.append(ClassifySeverity(severity_of(screen.slo)))
+    panel = _panel(screen)
+    if panel is not None:
+        plan.append(ClassifySeverity(severity_of(panel)))
     plan.append(IdentifyRootCause(service))
     if page and screen.directory:
         plan.append(Escalate(screen.directory[screen.topology.index(service)]))
@@ -109,7 +115,7 @@ _BETTER_ERRORS: Final = 0.5
 class _Treatment:
     """What a :class:`PanelWatcher` remembers."""
 
-    shown: Reading
+    shown: Reading | EdgePanel
     untried: tuple[tuple[Remedy, str], ...]
     tried: tuple[Remedy, str] | None = None
     cured: str | None = None
@@ -130,7 +136,7 @@ class PanelWatcher:
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Classify by the panel, then treat and watch, then say what was cured."""
-        panel = observation.slo
+        panel = _panel(observation)
         if panel is None:  # there is nothing to watch
             return Resolve(), memory
         if memory is None:
@@ -138,7 +144,11 @@ class PanelWatcher:
             return ClassifySeverity(severity_of(panel)), memory
         if self.dismiss and memory.tried is None and severity_of(memory.shown) is Severity.P3:
             return Ignore(), memory
-        if memory.cured is None and memory.tried is not None and _is_better(panel, memory.shown):
+        if (
+            memory.cured is None
+            and memory.tried is not None
+            and _has_helped(observation, panel, memory.shown)
+        ):
             memory = attrs.evolve(memory, cured=memory.tried[1])
         if memory.cured is not None:
             return self._said(observation, memory.cured), memory
@@ -177,7 +187,10 @@ def _likely_remedies(tier: str) -> tuple[Remedy, ...]:
     return tuple(remedy for remedy, _ in mended.most_common())
 
 
-def _is_better(now: Reading, before: Reading) -> bool:
+def _has_helped(screen: Observation, now: Reading | EdgePanel, before: Reading | EdgePanel) -> bool:
+    """Whether the last remedy worked: as the screen says it, or else by the panel."""
+    if screen.edge is not None:
+        return any(eased for _, _, eased in screen.effects)
     return (
         now.p99_ms < _BETTER_P99 * before.p99_ms or now.error_bp < _BETTER_ERRORS * before.error_bp
     )

@@ -5,17 +5,22 @@ from typing import Any, Final
 
 from logtriage.audit.ceiling import ceiling
 from logtriage.audit.failing import AuditedCodeFailed
+from logtriage.audit.fairness import fairness
 from logtriage.audit.farming import farming
 from logtriage.audit.fields import fields
 from logtriage.audit.findings import Check, Finding, Report
 from logtriage.audit.floor import floor
 from logtriage.audit.leaks import leaks
-from logtriage.audit.limits import FULL, STANDARD, Sizes, Thresholds
+from logtriage.audit.limits import FULL, SECOND, STANDARD, Sizes, Thresholds
 from logtriage.audit.monotone import monotone
+from logtriage.audit.probing import probing
 from logtriage.audit.reads import Read
+from logtriage.audit.risk import risk
 from logtriage.audit.signal import signal
 from logtriage.audit.stability import stability
 from logtriage.audit.subject import Draw, Oracle, Subject, subject_of
+from logtriage.audit.symptoms import symptoms
+from logtriage.audit.worlds import world_of
 from logtriage.errors import UnknownName
 from logtriage.grading import Rubric
 from logtriage.tasks import TaskSpec
@@ -31,6 +36,10 @@ FAMILIES: Final[dict[str, Family]] = {
     "leaks": leaks,
     "stability": stability,
     "signal": signal,
+    "risk": risk,
+    "probing": probing,
+    "fairness": fairness,
+    "symptom": symptoms,
 }
 
 
@@ -43,7 +52,7 @@ def audit(
     families: Collection[str] = tuple(FAMILIES),
     checks: Collection[str] = (),
     sizes: Sizes = FULL,
-    limits: Thresholds = STANDARD,
+    limits: Thresholds | None = None,
     on_finding: Callable[[Finding], None] | None = None,
 ) -> Report:
     """Check a task with its rubric, and say with what evidence it passed or failed.
@@ -61,7 +70,8 @@ def audit(
         families: the families of checks to make, by name.
         checks: only these checks of those families, by name; all if empty.
         sizes: how much is drawn and played; :data:`logtriage.audit.QUICK` for a look.
-        limits: the thresholds.
+        limits: the thresholds; by default those of the world that the incidents are of
+            (:func:`limits_for`).
         on_finding: called with each finding as it is made.
 
     Raises:
@@ -72,10 +82,11 @@ def audit(
         if name not in FAMILIES:
             raise UnknownName("family of checks", name, FAMILIES)
     subject = subject_of(task, rubric, oracle=oracle, reads=reads)
+    held_to = limits_for(subject) if limits is None else limits
     findings: list[Finding] = []
     known: list[str] = []
     for name, family in FAMILIES.items():
-        for check in family(subject, sizes, limits) if name in families else ():
+        for check in family(subject, sizes, held_to) if name in families else ():
             known.append(check.name)
             if checks and check.name not in checks:
                 continue
@@ -87,6 +98,11 @@ def audit(
         if name not in known:
             raise UnknownName("check", name, known)
     return Report(subject.name, subject.rubric.id, subject.rubric.digest, tuple(findings))
+
+
+def limits_for(subject: Subject) -> Thresholds:
+    """The thresholds of the built-in tasks that a subject is most like."""
+    return STANDARD if world_of(subject.incident("test", 0)) is None else SECOND
 
 
 def _made(check: Check) -> Finding:
