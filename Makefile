@@ -34,17 +34,17 @@ FUZZ_VENV ?= .venv-fuzz
 FUZZ ?= --inputs 10000000
 
 DEMO_OUT ?= build/demo
-DEMO_INCIDENT := cascading_failure-v1/test/42
+DEMO_INCIDENT := cascading_failure-v2/test/27
 DEMO_RECORDED ?= nezha/2023-01-30T115921
 # make demo BUNDLE=nezha.jsonl.gz: recorded incidents from there, not those that are shipped.
 BUNDLE ?=
 DEMO_BUNDLE := $(if $(BUNDLE),--bundle $(BUNDLE))
-DEMO_EVAL := eval oracle expert first_error random --task all --split test --episodes 30
+DEMO_EVAL := eval oracle observer expert first_error random --task all --split test --episodes 10
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo install test lint format types layers unit properties bench-smoke bench bench-adapters \
+.PHONY: help demo install test lint format types layers kernels unit properties bench-smoke bench bench-adapters \
 	test-versions test-wheel test-adapters test-multi-frameworks \
 	mutants fuzz check-python clean
 
@@ -82,7 +82,12 @@ types: $(STAMP) ## mypy, strict
 layers: $(STAMP) ## import-linter: who may import whom
 	$(BIN)/lint-imports
 
-unit: $(STAMP) ## tests/
+# Compiled once, so that workers find them, and not by each worker for itself.
+kernels: $(STAMP)
+	@$(BIN)/python -c 'from logtriage.vector import BatchedTriage as B; \
+		b = B("cascading_failure-v1", backend="numba"); b.reset("test", [0]); b.step([0])'
+
+unit: $(STAMP) kernels ## tests/
 	$(PYTEST) -n $(WORKERS) tests $(PYTEST_ARGS)
 
 properties: $(STAMP) ## the laws in property_tests/, the same examples every time

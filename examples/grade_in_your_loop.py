@@ -38,7 +38,7 @@ def triage(incident_id: str, model: Callable[[list[Message]], str]) -> lt.Transc
     """One episode. A model that cannot be reached leaves an unscored transcript, not a 0."""
     incident = lt.make_incident(incident_id)
     state = lt.initial_state(incident)
-    rules = lt.system_prompt(incident.topology, incident.horizon, incident.rubric)
+    rules = lt.system_prompt(incident)
     messages = [{"role": "system", "content": rules}]
     while not state.is_closed:
         screen = lt.render_observation(lt.observe(state))

@@ -19,7 +19,9 @@ from logtriage import (
     Incident,
     Malformed,
     Remediate,
+    RequestMetrics,
     RequestMoreLogs,
+    RequestTraces,
     Resolve,
     State,
     grade,
@@ -70,6 +72,7 @@ def test_the_grade_is_the_one_of_the_table(data: st.DataObject, incident: Incide
     plan = data.draw(plans(incident))
     graded, (total, gate, criteria) = grade_actions(incident, plan), expected(incident, plan)
     assert graded.gate == gate
+    assert bool(graded.gate_reason) == (gate is not None)
     assert graded.score is not None
     assert isclose(graded.score, total, abs_tol=1e-12)
     assert {one.name for one in graded.criteria} == set(criteria)
@@ -315,6 +318,10 @@ def test_renaming_services_and_teams_changes_no_score(
                 return Remediate(remedy, rename[service])
             case RequestMoreLogs(str() as service):
                 return RequestMoreLogs(rename[service])
+            case RequestMetrics(service):
+                return RequestMetrics(rename[service])
+            case RequestTraces(service):
+                return RequestTraces(rename[service])
             case _:
                 return action
 

@@ -187,9 +187,7 @@ def test_every_role_of_every_split_has_a_prompt_that_names_its_actions(
     split: RoleSplit, incident: Incident
 ) -> None:
     for role in split.roles:
-        prompt = system_prompt(
-            incident.topology, incident.horizon, incident.rubric, split=split, role=role.name
-        )
+        prompt = system_prompt(incident, split=split, role=role.name)
         actions = prompt.rpartition("ACTIONS: ")[2]
         assert {row.split()[0] for row in actions.split("; ")} == set(role.may)
         assert incident.id not in prompt

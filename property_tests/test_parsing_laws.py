@@ -126,7 +126,7 @@ def test_canonical_integers_are_a_bijection(topology: Topology) -> None:
     listed = all_actions(topology)
     assert [action_id(action, topology) for action in listed] == list(range(len(listed)))
     n, teams = len(topology), len(topology.teams)
-    assert len(listed) == 3 + n + teams + 5 * n + 1 + n + 2
+    assert len(listed) == 3 + n + teams + 5 * n + (1 + 3 * n) + 2
 
 
 @given(episodes(), st.dictionaries(st.text(min_size=1, max_size=10), json_values(), max_size=3))

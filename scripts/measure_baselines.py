@@ -17,10 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from hashlib import blake2b
-from math import sqrt
 from pathlib import Path
-
-import attrs
 
 import logtriage as lt
 from logtriage.actions import (
@@ -28,9 +25,6 @@ from logtriage.actions import (
     SEVERITIES,
     TEAM_ACTION_TYPES,
     Action,
-    Ignore,
-    RequestMoreLogs,
-    Resolve,
     action_name,
     action_value,
     all_actions,
@@ -40,13 +34,14 @@ from logtriage.audit.holes import HOLES
 from logtriage.codec import truth_to_json
 from logtriage.evaluation import play_joint_episode
 from logtriage.faults import FAULT_KINDS
-from logtriage.generator import _CLASS_WEIGHTS, _CLASSES, OVERRIDE_SHARE, held_out
+from logtriage.generator import _CLASS_WEIGHTS, _CLASSES, OVERRIDE_SHARE
 from logtriage.grading import DEFAULT, TRIAGE_2, Criterion, Rubric, get_rubric, score
 from logtriage.incident import Incident
 from logtriage.originals import ORIGINALS
 from logtriage.phrases import BENIGN, DISTRACTORS
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy, make_team
+from logtriage.rendering.signature_table import GROUPS, shares_of, told_shares
 from logtriage.roles import ROLE_SPLITS, role_actions
 from logtriage.runbook import SEVERITY_RULE
 from logtriage.scenario_ranges import (
@@ -56,18 +51,31 @@ from logtriage.scenario_ranges import (
     EDGE_P99,
     EDGE_P99_ASIDE,
 )
-from logtriage.tasks import TASKS, TaskSpec
+from logtriage.tasks import BENCHMARK_FOG, FIRST_WORLD, TASKS
+from logtriage.topology import FIVE_TEAMS, TIERS
 from logtriage.vector.layout import SERVICE_BLOCKS, layout_of
 from logtriage.vector.team_layout import role_layout_of, team_layout_of
+from logtriage.world import prior
+from logtriage.world.channels import (
+    ALERT_TOKENS,
+    BANDS,
+    CHANGE_TOKENS,
+    GAUGE_TOKENS,
+    LOG_TOKENS,
+    TIER_TOKENS,
+)
+from logtriage.world.setting import FOG, FULL, NAMED, Setting
+from logtriage.world.signatures import DISTRACTED, MINOR_FAULT, ORDINARY, Signature
 
 ROOT = Path(__file__).resolve().parent.parent
 POLICIES = ("oracle", "expert", "first_error", "random")
-DRAWN = tuple(task for task in TASKS if not task.original)
+BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)
+#: Tasks of the first world, of which the figures measured here are.
+DRAWN = tuple(task for task in TASKS if task.id in FIRST_WORLD)
 FIXED = tuple(task for task in TASKS if task.original)
 EPISODES = 1_000
 BALANCE = 10_000
-SEARCHED = 2_000
-EXAMPLE = "cascading_failure-v1/test/42"
+EXAMPLE = "cascading_failure-v2/test/27"
 COMMAND = "`python scripts/measure_baselines.py`"
 TEAMS = ("oracle", "expert", "central:expert", "random")
 PINNED_TEAMS = 5  #: incidents per task, split and team behind the fingerprint of teams
@@ -162,18 +170,130 @@ def task_sheet() -> str:
         [
             f"`{task.id}`",
             task.horizon,
+            f"{task.setting.par} / {task.setting.par_benign}",
+            f"{task.noise // 10} %",
+            f"{task.benign / 10:g} %",
+            task.hard,
+        ]
+        for task in BENCHMARK
+        if task.setting is not None
+    ]
+    return table(("task", "horizon", "par / benign", "noise", "benign", "what makes it hard"), rows)
+
+
+def first_tasks() -> str:
+    """The sheets of the first world and of the original."""
+    rows = [
+        [
+            f"`{task.id}`",
+            task.horizon,
             f"{task.noise // 10} %",
             "–" if task.original else f"{task.benign / 10:g} %",
             f"`{task.rubric}`",
             task.hard,
         ]
         for task in TASKS
+        if task.setting is None
     ]
     return table(("task", "horizon", "noise", "benign", "rubric", "what makes it hard"), rows)
 
 
+def settings() -> str:
+    """The public constants of each task's world."""
+
+    def row(name: str, tell: Callable[[Setting], object]) -> list[object]:
+        return [name, *(tell(task.setting) for task in BENCHMARK if task.setting is not None)]
+
+    rows = [
+        row("trouble began (minutes before tick 0)", lambda one: one.onset),
+        row("the edge shows the severity from tick", lambda one: one.severity_from),
+        row("alerts are judged at tick", lambda one: ", ".join(map(str, one.alert_ticks))),
+        row("root silent in alerts and window before tick", lambda one: one.root_silent or "–"),
+        row("signs grow from half to full until tick", lambda one: one.grows_for or "–"),
+        row("root is a service that others call", lambda one: _yes(one.called_only)),
+        row("root has a kind that can creep in", lambda one: _yes(one.creeping)),
+        row("weights of P1, P2, P3", lambda one: ", ".join(map(str, one.severities))),
+    ]
+    return table(("", *(f"`{task.id}`" for task in BENCHMARK)), rows)
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "–"
+
+
+def fog() -> str:
+    rows = [
+        [
+            level,
+            "the benchmark: `…-v2`" if level == BENCHMARK_FOG else f"`…-v2-fog{level}`",
+            percent(FOG[level] / FULL),
+            percent(NAMED[level] / FULL),
+        ]
+        for level in range(len(FOG))
+    ]
+    head = ("fog", "tasks", "readings that say what anyone might", "root's own lines that name it")
+    return table(head, rows)
+
+
+def signatures() -> str:
+    """Every signature; of each sort of cell the shares of all tokens but the ordinary one."""
+
+    def cell(signature: Signature, sorts: Iterable[str]) -> str:
+        told = {sort: dict(shares) for sort, shares in shares_of(signature) if sort in sorts}
+        for sort, shares in told.items():
+            del shares[ORDINARY[sort]]
+        parts = [
+            (f"{sort}: " if len(list(sorts)) > 1 else "") + told_shares(shares)
+            for sort, shares in told.items()
+        ]
+        return "; ".join(parts) or "–"
+
+    columns = {
+        "alert": ("alert",),
+        "log line": ("log",),
+        "gauges": ("cpu", "memory", "workers", "traffic", "tier"),
+        "traces": ("time", "errors"),
+        "change": ("change",),
+    }
+    parts = []
+    for title, group in GROUPS.items():
+        rows = [
+            [f"`{name}`", *(cell(signature, sorts) for sorts in columns.values())]
+            for name, signature in group.items()
+        ]
+        parts.append(table((title, *columns), rows))
+    return "\n\n".join(parts)
+
+
+def tokens() -> str:
+    """What can be read where."""
+    rows = [
+        ["alert", "every service", code(*ALERT_TOKENS)],
+        ["edge panel", "errors and p99, each", code(*BANDS)],
+        ["change", "every service", code(*CHANGE_TOKENS)],
+        *(
+            ["log line", ", ".join(tiers) if len(tiers) < len(TIERS) else "every tier", code(one)]
+            for one, tiers in LOG_TOKENS.items()
+        ),
+        ["log line", "of a caller", "`timeout:` and the dependency"],
+        ["log line", "fog 0 and 1", "`names:` and the fault"],
+        *(["gauge: " + one, "every service", code(*kinds)] for one, kinds in GAUGE_TOKENS.items()),
+        *(["gauge: tier", tier, code(*kinds)] for tier, kinds in TIER_TOKENS.items()),
+        ["trace: time", "every service", "`nowhere`, `itself`, `calls:` and the dependency"],
+        ["trace: errors", "every service", "`nowhere`, `itself`, `calls:` and the dependency"],
+    ]
+    return table(("read", "where", "tokens"), rows)
+
+
+def unaffected_shares() -> str:
+    rows = [[f"`{name}`", f"{share / 10:g} %"] for name, share in DISTRACTED.items()]
+    rows.append(["a minor fault (never at the edge)", f"{MINOR_FAULT / 10:g} %"])
+    return table(("an unaffected service is", "share"), rows)
+
+
 def history() -> str:
-    return "\n".join(f"- `{task.id}`: {entry}" for task in TASKS for entry in task.history)
+    shown = (task for task in TASKS if task.fog in (None, BENCHMARK_FOG))
+    return "\n".join(f"- `{task.id}`: {entry}" for task in shown for entry in task.history)
 
 
 def faults() -> str:
@@ -189,13 +309,21 @@ def faults() -> str:
         ]
         for kind in FAULT_KINDS
     ]
-    head = ("fault", "class", "tiers", "remedies", "shows in", "drifts", "sign")
-    weights = ", ".join(f"{one} {n}" for one, n in zip(_CLASSES, _CLASS_WEIGHTS, strict=True))
+    head = ("fault", "class", "tiers", "remedies", "shows in", "creeps in", "what it is")
+    weights = ", ".join(f"{one} {n}" for one, n in prior._CLASS_WEIGHTS.items())
     note = (
+        "Every service that can be the root is as likely as another; of a service, the classes "
+        f"of fault by weight ({weights}, among those possible there), the kinds of a class evenly."
+    )
+    return f"{table(head, rows)}\n\n{note}"
+
+
+def first_classes() -> str:
+    weights = ", ".join(f"{one} {n}" for one, n in zip(_CLASSES, _CLASS_WEIGHTS, strict=True))
+    return (
         "A root is drawn uniformly from the services that can be one, then a class by weight "
         f"({weights}, among the classes possible there), then a kind of that class."
     )
-    return f"{table(head, rows)}\n\n{note}"
 
 
 def severity_rule() -> str:
@@ -244,10 +372,10 @@ def benign_kinds() -> str:
 
 
 def held_out_pairs() -> str:
-    topology, rows = lt.SEVEN_SERVICES, []
+    topology, rows = FIVE_TEAMS, []
     for index, service in enumerate(topology.services):
         fitting = [kind for kind in FAULT_KINDS if service.tier in kind.tiers]
-        kept = [kind for kind in fitting if held_out(topology, index, kind)]
+        kept = [kind for kind in fitting if prior.held_out(topology, index, kind)]
         rows.append([f"`{service.name}`", len(fitting), code(*(k.name for k in kept)) or "none"])
     return table(("service", "fault kinds that fit", "held out"), rows)
 
@@ -267,15 +395,17 @@ def originals() -> str:
 
 
 def default_topology() -> str:
-    rows = [
-        [f"`{one.name}`", one.tier, code(*one.calls) or "–", f"`{one.owner}`"]
-        for one in lt.SEVEN_SERVICES.services
-    ]
+    rows = [[f"`{one.name}`", one.tier, code(*one.calls) or "–"] for one in FIVE_TEAMS.services]
+    return table(("service", "tier", "calls"), rows)
+
+
+def first_topology() -> str:
+    rows = [[f"`{one.name}`", f"`{one.owner}`"] for one in lt.SEVEN_SERVICES.services]
     note = (
         "Every incident has a directory of its own: each service belongs, with a chance of "
         f"{OVERRIDE_SHARE / 10:g} %, to another team than by default."
     )
-    return f"{table(('service', 'tier', 'calls', 'default owner'), rows)}\n\n{note}"
+    return f"{table(('service', 'default owner'), rows)}\n\n{note}"
 
 
 def action_integers() -> str:
@@ -376,175 +506,8 @@ def team_fingerprint() -> str:
     return digest.hexdigest()
 
 
-@attrs.frozen
-class Measured:
-    """How one policy did on one task."""
-
-    n: int
-    mean: float
-    margin: float
-    solved: float
-    root_cause: float
-    severity: float
-    mispaged: float
-    ignored: float
-    ticks: float
-
-
-def measure(task: TaskSpec, split: str, spec: str, episodes: int) -> Measured:
-    factory = make_policy(spec)
-    ids = lt.incident_ids(task.id, split, episodes)
-    grades = [lt.grade(play(lt.make_incident(one), factory)) for one in ids]
-    scores = [grade.score or 0.0 for grade in grades]
-    mean = sum(scores) / episodes
-    spread = sqrt(sum((one - mean) ** 2 for one in scores) / max(1, episodes - 1))
-    named = [
-        row for grade in grades for row in grade.criteria if row.name in ("root_cause", "dismissal")
-    ]
-
-    def share(hits: Iterable[bool]) -> float:
-        return sum(hits) / episodes
-
-    return Measured(
-        episodes,
-        mean,
-        1.96 * spread / sqrt(episodes),
-        share(one >= 0.9 for one in scores),
-        share(row.score > 0 for row in named),
-        share(grade.criterion("severity").score == 1.0 for grade in grades),
-        share(grade.gate == "wrong_escalation" for grade in grades),
-        share(grade.gate == "ignored_incident" for grade in grades),
-        sum(grade.ticks for grade in grades) / episodes,
-    )
-
-
-def _spell(actions: tuple[Action, ...]) -> str:
-    """A list of actions as the argument of ``constant:``."""
-    return ",".join(
-        action_name(one) if action_value(one) is None else f"{action_name(one)}={action_value(one)}"
-        for one in actions
-    )
-
-
-@lru_cache(maxsize=8)
-def best_constant(task: TaskSpec) -> str:
-    """Greedy search over train incidents; what they show is never looked at.
-
-    Incidents with the same answer grade the same, so that each answer is graded once
-    and counted. A list grows at its front, since order matters only before a closing
-    action; it starts from nothing and from ``ignore``.
-    """
-    counted: Counter[object] = Counter()
-    example: dict[object, Incident] = {}
-    for incident_id in lt.incident_ids(task.id, "train", SEARCHED):
-        incident = lt.make_incident(incident_id)
-        truth = incident.truth
-        key = (truth.severity, truth.root_causes, truth.teams, truth.remedies)
-        counted[key] += 1
-        example.setdefault(key, incident)
-
-    def worth(actions: tuple[Action, ...]) -> float:
-        whole = (*actions, Resolve())
-        return sum(n * score(lt.play(example[key], whole)[0]) for key, n in counted.items())
-
-    choices = [
-        action
-        for action in all_actions(lt.SEVEN_SERVICES)
-        if not isinstance(action, RequestMoreLogs | Resolve | Ignore)
-    ]
-    found: list[tuple[float, tuple[Action, ...]]] = []
-    for start in ((), (Ignore(),)):
-        best, actions = worth(start), tuple[Action, ...](start)
-        while True:
-            longer = [(one, *actions) for one in choices]
-            values = [worth(one) for one in longer]
-            if max(values) <= best + 1e-9:
-                break
-            best = max(values)
-            actions = longer[values.index(best)]
-        found.append((best, actions))
-    return _spell(max(found, key=lambda one: one[0])[1])
-
-
-def _labelled(task: TaskSpec) -> dict[str, str]:
-    specs = {spec: spec for spec in POLICIES}
-    specs["best constant list"] = f"constant:{best_constant(task)}"
-    return specs
-
-
-@lru_cache(maxsize=64)
-def _measured(task: TaskSpec, split: str, spec: str, episodes: int) -> Measured:
-    return measure(task, split, spec, episodes)
-
-
 def _stamp(block: str = "") -> str:
     return f"<!-- measured: {FINGERPRINTS.get(block, fingerprint)()} -->\n"
-
-
-def baselines() -> str:
-    rows = []
-    for label in (*POLICIES, "best constant list"):
-        cells = [_measured(task, "test", _labelled(task)[label], EPISODES) for task in DRAWN]
-        name = f"`{label}`" if label in POLICIES else label
-        rows.append([name, *(f"{one.mean:.3f}" for one in cells)])
-    head = ("policy", *(f"`{task.id}`" for task in DRAWN))
-    note = (
-        f"Mean grade over the first {EPISODES:,} incidents of split `test`, rubric "
-        f"`{DEFAULT.id}`. Regenerate with {COMMAND}."
-    )
-    return f"{_stamp()}{table(head, rows)}\n\n{note}"
-
-
-def _detail(split: str, labels: Iterable[str], episodes: int) -> str:
-    rows = []
-    for task in DRAWN:
-        for label in labels:
-            one = _measured(task, split, _labelled(task)[label], episodes)
-            rows.append(
-                [
-                    f"`{task.id}`",
-                    f"`{label}`" if label in POLICIES else label,
-                    f"{one.mean:.3f} ± {one.margin:.3f}",
-                    percent(one.solved),
-                    percent(one.root_cause),
-                    percent(one.severity),
-                    percent(one.mispaged),
-                    percent(one.ignored),
-                    f"{one.ticks:.1f}",
-                ]
-            )
-    head = (
-        "task",
-        "policy",
-        "mean grade",
-        "solved",
-        "root cause",
-        "severity",
-        "mis-paged",
-        "ignored",
-        "ticks",
-    )
-    return table(head, rows)
-
-
-def baselines_detail() -> str:
-    note = (
-        f"The first {EPISODES:,} incidents of split `test`; ± is 1.96 standard errors. Solved: "
-        "grade of at least 0.9. Root cause: named, or for a benign incident rightly dismissed."
-    )
-    return f"{_stamp()}{_detail('test', (*POLICIES, 'best constant list'), EPISODES)}\n\n{note}"
-
-
-def baselines_ood() -> str:
-    labels = ("oracle", "expert", "first_error")
-    note = f"The first {EPISODES:,} incidents of split `ood`."
-    return f"{_stamp()}{_detail('ood', labels, EPISODES)}\n\n{note}"
-
-
-def constant_lists() -> str:
-    rows = [[f"`{task.id}`", f"`constant:{best_constant(task)}`"] for task in DRAWN]
-    note = f"Found on the first {SEARCHED:,} incidents of split `train`."
-    return f"{_stamp()}{table(('task', 'best constant list'), rows)}\n\n{note}"
 
 
 def balance() -> str:
@@ -596,13 +559,13 @@ def debrief() -> str:
     ]
     head = f"`first_error` on `{EXAMPLE}`: score {graded.score:g}"
     gate = f", gate `{graded.gate}` ({graded.gate_reason})" if graded.gate else ""
-    return f"{_stamp()}{head}{gate}.\n\n{table(('criterion', 'score', 'weight', 'reason'), rows)}"
+    return f"{head}{gate}.\n\n{table(('criterion', 'score', 'weight', 'reason'), rows)}"
 
 
 def screen() -> str:
     """The first screen of an incident."""
     text = lt.render_observation(lt.observe(lt.initial_state(lt.make_incident(EXAMPLE))))
-    return f"{_stamp()}```text\n{text}\n```"
+    return f"```text\n{text}\n```"
 
 
 def teams() -> str:
@@ -641,6 +604,16 @@ FACTS: dict[str, Callable[[], str]] = {
     "gates": gates,
     "original-rubrics": original_rubrics,
     "tasks": task_sheet,
+    "first-tasks": first_tasks,
+    "first-classes": first_classes,
+    "first-topology": first_topology,
+    "settings": settings,
+    "fog": fog,
+    "signatures": signatures,
+    "tokens": tokens,
+    "unaffected": unaffected_shares,
+    "debrief": debrief,
+    "screen": screen,
     "history": history,
     "faults": faults,
     "severity-rule": severity_rule,
@@ -657,13 +630,7 @@ FACTS: dict[str, Callable[[], str]] = {
     "holes": holes,
 }
 MEASURED: dict[str, Callable[[], str]] = {
-    "baselines": baselines,
-    "baselines-detail": baselines_detail,
-    "baselines-ood": baselines_ood,
-    "constant-lists": constant_lists,
     "balance": balance,
-    "debrief": debrief,
-    "screen": screen,
     "teams": teams,
 }
 #: What says whether the figures of a block still hold, where it is not :func:`fingerprint`.

@@ -26,7 +26,7 @@ cd "$work/elsewhere"
 bin=$work/venv/bin
 
 echo "core only: import and grade"
-"$bin/python" -m pip install -q -c "$root/constraints.txt" "$wheel"
+"$bin/python" -m pip install -q --no-compile -c "$root/constraints.txt" "$wheel"
 "$bin/python" "$root/scripts/wheel_core.py" "$incident"
 
 echo "core only: the command names the extra that it needs"
@@ -40,7 +40,7 @@ if ! grep -qF 'logtriage[cli]' "$work/hint" || grep -q Traceback "$work/hint"; t
 fi
 
 echo "with the cli extra: the demo"
-"$bin/python" -m pip install -q -c "$root/constraints.txt" "$wheel[cli]"
+"$bin/python" -m pip install -q --no-compile -c "$root/constraints.txt" "$wheel[cli]"
 # shellcheck disable=SC2086 # the arguments are meant to be split
 "$bin/logtriage" $eval_arguments --out demo
 "$bin/logtriage" show "$incident"
@@ -50,7 +50,7 @@ echo "with the cli extra: the demo"
 }
 
 echo "with the env extra: Gymnasium finds the environments by name"
-"$bin/python" -m pip install -q -c "$root/constraints.txt" "$wheel[env]"
+"$bin/python" -m pip install -q --no-compile -c "$root/constraints.txt" "$wheel[env]"
 "$bin/python" -W error -c '
 import gymnasium
 envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v1", num_envs=4)
@@ -58,7 +58,7 @@ envs.reset(seed=0)
 assert envs.step(envs.action_space.sample())[0] in envs.observation_space
 '
 echo "with the fast extra: kernels are compiled, and play as NumPy does"
-"$bin/python" -m pip install -q -c "$root/constraints.txt" "$wheel[fast]"
+"$bin/python" -m pip install -q --no-compile -c "$root/constraints.txt" "$wheel[fast]"
 "$bin/python" -W error -c '
 from logtriage.vector import BatchedTriage
 batches = [BatchedTriage("cascading_failure-v1", backend=one) for one in ("numpy", "numba")]
@@ -68,7 +68,7 @@ first, second = (batch.step([50] * 64) for batch in batches)
 assert (first.observation == second.observation).all()
 '
 echo "with the multi extra: PettingZoo makes the environments of teams"
-"$bin/python" -m pip install -q -c "$root/constraints.txt" "$wheel[multi]"
+"$bin/python" -m pip install -q --no-compile -c "$root/constraints.txt" "$wheel[multi]"
 "$bin/python" -W error -c '
 import pettingzoo
 from logtriage.multi import triage_team_v1

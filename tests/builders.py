@@ -28,6 +28,7 @@ from logtriage import (
     random_topology,
     transition,
 )
+from logtriage.emission import SimulatedTelemetry
 from logtriage.grading import Discount
 from logtriage.incident import STRICT, ClosingRules, Fault
 from logtriage.policies import PolicyFactory
@@ -153,13 +154,19 @@ def benign_incident(horizon: int = 15) -> Incident:
 
 
 def with_actions(number: int) -> Topology:
-    """Sixteen services have 122 actions with four teams, and one more with each other team."""
-    base = random_topology(1, 16)
+    """Thirteen services have 127 actions with four teams, and one more with each other team."""
+    base = random_topology(1, 13)
     topology = attrs.evolve(
-        base, teams=(*base.teams, *(f"team-{one}" for one in range(number - 122)))
+        base, teams=(*base.teams, *(f"team-{one}" for one in range(number - 127)))
     )
     assert len(all_actions(topology)) == number
     return topology
+
+
+def telemetry_of(incident: Incident) -> SimulatedTelemetry:
+    """The telemetry of an incident of the first world."""
+    assert isinstance(incident.telemetry, SimulatedTelemetry)
+    return incident.telemetry
 
 
 def played(incident: Incident, *actions: Action) -> State:

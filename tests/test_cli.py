@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -18,6 +19,8 @@ from logtriage.recorded import shipped_incidents
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
 from logtriage.tasks import TASKS, incident_ids
+from logtriage.world.setting import FULL
+from logtriage.world.signatures import KINDS
 
 INCIDENT = "cascading_failure-v1/test/42"
 
@@ -29,7 +32,7 @@ def logtriage(*arguments: object, stdin: str | bytes = "", width: int = 100) -> 
     )
 
 
-def lines(result: Result) -> list[dict[str, object]]:
+def lines(result: Result) -> list[dict[str, Any]]:
     """The JSON objects on stdout, which has nothing else."""
     return [json.loads(line) for line in result.stdout.splitlines()]
 
@@ -106,7 +109,7 @@ def test_what_cannot_be_used_exits_2_without_a_traceback(arguments: list[str]) -
 
 def test_errors_say_what_was_given_and_what_there_is() -> None:
     result = logtriage("eval", "expert", "--task", "cascade", width=300)
-    assert result.stderr.startswith("error: unknown task 'cascade'; known: single_crash-v1, ")
+    assert result.stderr.startswith("error: unknown task 'cascade'; known: single_crash-v2, ")
 
 
 def test_without_its_extra_the_command_names_it() -> None:
@@ -165,6 +168,50 @@ def test_tasks_as_json() -> None:
     assert [one["id"] for one in lines(logtriage("tasks", "--json"))] == [t.id for t in TASKS]
     (one,) = lines(logtriage("tasks", "cascading_failure-v1", "--json"))
     assert (one["horizon"], one["rubric"]) == (12, "logtriage/1")
+    (one,) = lines(logtriage("tasks", "cascading_failure-v2-fog1", "--json"))
+    assert (one["setting"]["fog"], one["setting"]["par"]) == (1, 11)
+
+
+def test_a_spec_sheet_holds_the_constants_of_its_world() -> None:
+    for task in TASKS:
+        if task.setting is None:
+            continue
+        told = " ".join(logtriage("tasks", task.id).stdout.split())
+        one = task.setting
+        assert f"par {one.par} ticks, {one.par_benign} for a benign incident" in told
+        assert f"fog level {one.fog}: {100 * one.fog_weight / FULL:.0f} % of the readings" in told
+        assert f"onset {one.onset} minutes before tick 0" in told
+        assert f"without fog from tick {one.severity_from} on" in told
+        assert f"judged at tick {', '.join(map(str, one.alert_ticks))} and after" in told
+        assert ("silent in alerts and window before" in told) is bool(one.root_silent)
+        assert ("grow from half strength" in told) is bool(one.grows_for)
+        assert ("name their cause" in told) is (one.fog <= 1)
+
+
+def test_the_signature_table_holds_every_share() -> None:
+    told = logtriage("tasks", "--signatures", width=160).stdout
+    (data,) = lines(logtriage("tasks", "--signatures", "--json"))
+    for kind, signature in KINDS.items():
+        row = told.split(f"\n{kind}\n")[1].split("\n\n")[0]
+        for sort, shares in signature.items():
+            for token, share in shares.items():
+                assert f"{token.replace('_', ' ')} {share}" in row
+                assert data["roots and minor faults"][kind][sort][token] == share
+    for group in data.values():
+        for signature in group.values():
+            assert all(sum(shares.values()) == 100 for shares in signature.values())
+    refused = logtriage("tasks", "single_crash-v2", "--signatures")
+    assert refused.exit_code == 2
+    assert "one signature table holds for all tasks" in refused.stderr
+
+
+def test_the_truth_for_people_holds_par_and_price() -> None:
+    incident = make_incident("cascading_failure-v2/test/42")
+    told = logtriage("show", incident.id, "--truth").stdout
+    assert f"{incident.par} ticks" in told
+    assert f"worth {incident.price_of_silence:g}" in told
+    (truth,) = lines(logtriage("show", incident.id, "--truth", "--json"))
+    assert (truth["par"], truth["price_of_silence"]) == (incident.par, incident.price_of_silence)
 
 
 # -- show ------------------------------------------------------------------------------
@@ -175,12 +222,12 @@ def test_show_is_the_first_screen() -> None:
     result = logtriage("show", INCIDENT)
     assert result.exit_code == 0
     assert render_observation(observe(initial_state(incident))) in result.stdout
-    assert system_prompt(incident.topology, incident.horizon) not in result.stdout
+    assert system_prompt(incident) not in result.stdout
 
 
 def test_show_with_the_prompt() -> None:
     incident = make_incident(INCIDENT)
-    prompt = system_prompt(incident.topology, incident.horizon)
+    prompt = system_prompt(incident)
     assert prompt in logtriage("show", INCIDENT, "--prompt").stdout
     (one,) = lines(logtriage("show", INCIDENT, "--prompt", "--json"))
     assert one["prompt"] == prompt

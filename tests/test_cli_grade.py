@@ -41,7 +41,7 @@ def test_grade_on_the_wire_has_everything_that_it_is_made_of(tmp_path: Path) -> 
     assert list(graded) == [
         "incident", "task", "rubric", "rubric_digest", "status", "score", "criteria", "gate",
         "gate_reason", "closing", "ticks", "unplayed", "cause", "agent", "fault_kind",
-        "discounts", "digest",
+        "discounts", "malformed", "digest",
     ]  # fmt: skip
     assert graded["status"] == "scored"
     assert (graded["gate"], graded["score"], graded["closing"]) == (

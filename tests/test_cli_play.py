@@ -13,7 +13,9 @@ from logtriage.actions import (
     Malformed,
     Remediate,
     Remedy,
+    RequestMetrics,
     RequestMoreLogs,
+    RequestTraces,
     Resolve,
     Severity,
     action_name,
@@ -47,6 +49,9 @@ def typed(action: Action) -> str:
         ("cause user-db", IdentifyRootCause("user-db")),
         ("cause user-db 0.7", IdentifyRootCause("user-db", 0.7)),
         ("page dba-team", Escalate("dba-team")),
+        ("metrics user-db", RequestMetrics("user-db")),
+        ("traces user-db", RequestTraces("user-db")),
+        ("request_traces user-db", RequestTraces("user-db")),
         ("remedy restart user-db", Remediate(Remedy.RESTART, "user-db")),
         ("remedy restart:user-db", Remediate(Remedy.RESTART, "user-db")),
         ("restart user-db", Remediate(Remedy.RESTART, "user-db")),
@@ -129,7 +134,7 @@ def test_mistyping_costs_no_tick() -> None:
 def test_help_and_rules() -> None:
     result = logtriage("play", INCIDENT, stdin="help\nrules\nquit\n")
     incident = make_incident(INCIDENT)
-    assert system_prompt(incident.topology, incident.horizon) in result.stdout
+    assert system_prompt(incident) in result.stdout
     for word in WORDS:
         if word != "remedy":
             assert f"\n  {word} " in result.stdout

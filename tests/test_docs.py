@@ -14,6 +14,7 @@ import pytest
 
 import logtriage as lt
 from logtriage import (
+    drawing,
     emission,
     generator,
     parsing,
@@ -25,12 +26,15 @@ from logtriage import (
 )
 from logtriage.actions import KEPT_TEXT, MAX_REPORT, TEAM_ACTION_TYPES
 from logtriage.codec import role_split_from_json
-from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json
+from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json, triage
 from logtriage.phrases import FAULT_ALERTS
 from logtriage.propagation import Mode
-from logtriage.tasks import SPLITS, TASKS
+from logtriage.rendering.compact import LONG_LIST
+from logtriage.rendering.signs import WORDS
+from logtriage.tasks import FIRST_WORLD, SPLITS, TASKS
 from logtriage.telemetry import TICK_SECONDS, TREND_TICKS
 from logtriage.topologies import MAX_SERVICES, MIN_SERVICES
+from logtriage.world import channels
 
 ROOT = Path(__file__).resolve().parent.parent
 if not (ROOT / "docs").is_dir():
@@ -191,38 +195,71 @@ def percent(permille: float) -> str:
     return f"{permille / 10:g} %"
 
 
+#: Small numbers as the pages write them.
+NUMBERS = {2: "two", 3: "three", 6: "six"}
 EDGE = propagation.BLIP_EDGE_ERROR
 WINDOW = emission.WINDOW_LINES
 #: Sentences that hold a constant of the code: page, and what it must say.
 SENTENCES = (
-    ("README.md", f"A wrong remedy costs {criteria.WRONG_REMEDY_COST * 0.25:.2f} points"),
-    ("README.md", f"split `ood` ({generator._RANDOM_SIZES[0]} to {generator._RANDOM_SIZES[1]} "),
-    ("docs/concepts.md", f"one step of {TICK_SECONDS} simulated seconds"),
-    ("docs/concepts.md", f"at most {'twelve' if emission.OVERVIEW_LINES == 12 else '?'})"),
-    ("docs/concepts.md", f"{'six' if WINDOW == 6 else '?'} log lines"),
-    ("docs/concepts.md", f"the impact falls to {percent(propagation.RECOVERING)} in the next tick"),
-    ("docs/tasks.md", f"wobble by at most {percent(propagation.READING_NOISE)}"),
-    ("docs/tasks.md", f"too, each with a chance of {percent(scenario_ranges.CALLER_ALERTS)}"),
-    ("docs/tasks.md", f"on average at most {scenario_ranges.MEAN_CALLER_ALERTS} of them"),
-    ("docs/tasks.md", f"climbs for {propagation.BENIGN_RISE} ticks before that"),
-    ("docs/tasks.md", f"is gone {propagation.BENIGN_FALL} ticks after"),
-    ("docs/tasks.md", f"The window has {WINDOW} lines a tick."),
-    ("docs/tasks.md", f"with {emission.DISTRACTOR_SHARE / 1024:.0%} a".replace("%", " %")),
-    ("docs/tasks.md", f"returns up to {emission.SERVICE_LINES} lines of its own"),
-    ("docs/tasks.md", f"one line a service, at most {emission.OVERVIEW_LINES}, affected ones"),
+    (
+        "README.md",
+        "A wrong remedy costs "
+        f"{triage.WRONG_REMEDY_COST * triage.WEIGHTS['remediation']:.2f} points",
+    ),
+    ("README.md", f"and {percent(1000 * (1 - triage.UNAPPROVED_REMEDY))} of the rest before"),
+    ("README.md", f"{triage.MOST_UNPAGED:g} is the most that can be earned without a page"),
+    ("README.md", "This *price of silence* is {}, {} or {},".format(*drawing.PRICES_OF_SILENCE)),
+    ("README.md", "split `ood` ({} to {} services".format(*drawing._RANDOM_SIZES)),
+    ("README.md", "`fleet_outage-v2` ({} to {} services)".format(*drawing._FLEET_SIZES)),
+    ("docs/tasks.md", "Random topologies of {} to {} services".format(*drawing._RANDOM_SIZES)),
+    ("docs/tasks.md", "a topology of {} to {} services".format(*drawing._FLEET_SIZES)),
+    ("docs/tasks.md", "{}, {} or {}, drawn evenly".format(*drawing.PRICES_OF_SILENCE)),
     (
         "docs/tasks.md",
+        "*usually* from {} %, *often* from {} %, *sometimes* from {} %".format(
+            *(least for _, least in WORDS)
+        ),
+    ),
+    ("docs/tasks.md", f"read anew every {NUMBERS[channels.EPOCH]} ticks"),
+    ("docs/tasks.md", f"{NUMBERS[channels.WINDOW_LINES]} lines a tick"),
+    ("docs/tasks.md", f"{NUMBERS[channels.LINES]} lines of that service, new ones each time"),
+    ("docs/tasks.md", f"the last {NUMBERS[channels.SERIES]} readings"),
+    ("docs/tasks.md", f"{NUMBERS[channels.NOTE_DELAY]} ticks after the first right page"),
+    ("docs/concepts.md", f"A reading holds for {NUMBERS[channels.EPOCH]} ticks"),
+    ("docs/concepts.md", f"On more than {LONG_LIST} services lists are compact"),
+    ("docs/concepts.md", f"one step of {TICK_SECONDS} simulated seconds"),
+    ("docs/concepts.md", f"{NUMBERS[channels.WINDOW_LINES]} log lines"),
+    ("docs/first-world.md", f"wobble by at most {percent(propagation.READING_NOISE)}"),
+    ("docs/first-world.md", f"too, each with a chance of {percent(scenario_ranges.CALLER_ALERTS)}"),
+    ("docs/first-world.md", f"on average at most {scenario_ranges.MEAN_CALLER_ALERTS} of them"),
+    ("docs/first-world.md", f"climbs for {propagation.BENIGN_RISE} ticks before that"),
+    ("docs/first-world.md", f"is gone {propagation.BENIGN_FALL} ticks after"),
+    ("docs/first-world.md", f"The window has {WINDOW} lines a tick."),
+    ("docs/first-world.md", f"with {emission.DISTRACTOR_SHARE / 1024:.0%} a".replace("%", " %")),
+    ("docs/first-world.md", f"returns up to {emission.SERVICE_LINES} lines of its own"),
+    (
+        "docs/first-world.md",
+        f"one line a service, at most {emission.OVERVIEW_LINES}, affected ones",
+    ),
+    (
+        "docs/first-world.md",
         f"p99 now and {'four' if TREND_TICKS == 4 else '?'} ticks (two minutes) before",
     ),
-    ("docs/tasks.md", f"in {percent(scenario_ranges.RELATED_SHOWN)} of the incidents whose fault"),
-    ("docs/tasks.md", f"{percent(propagation.RECOVERING)} of the impact is left in the next tick"),
     (
-        "docs/tasks.md",
+        "docs/first-world.md",
+        f"in {percent(scenario_ranges.RELATED_SHOWN)} of the incidents whose fault",
+    ),
+    (
+        "docs/first-world.md",
+        f"{percent(propagation.RECOVERING)} of the impact is left in the next tick",
+    ),
+    (
+        "docs/first-world.md",
         f"shows {propagation.BLIP_ERROR / 100:g} % more errors and {propagation.BLIP_P99} ms more",
     ),
-    ("docs/tasks.md", f"the edge shows {EDGE / 100:.2f} % more errors"),
-    ("docs/tasks.md", "has at least half of its peak impact"),
-    ("docs/tasks.md", "of {} to {} services: half of the".format(*generator._RANDOM_SIZES)),
+    ("docs/first-world.md", f"the edge shows {EDGE / 100:.2f} % more errors"),
+    ("docs/first-world.md", "has at least half of its peak impact"),
+    ("docs/first-world.md", "of {} to {} services: half of the".format(*generator._RANDOM_SIZES)),
     ("docs/grading.md", f"{criteria.ADJACENT_SEVERITY} if one class off"),
     ("docs/grading.md", f"1 − {criteria.WRONG_REMEDY_COST} × wrong remedies"),
     (
@@ -250,7 +287,6 @@ def test_prose_states_the_constants_of_the_code(page: str, sentence: str) -> Non
 
 def test_constants_behind_words() -> None:
     """Figures that the pages give in words."""
-    assert f"a greedy search over {tables().SEARCHED:,} train incidents" in flat("README.md")
     assert 2 * propagation.ALERT_LEVEL == propagation.FULL
     assert generator._RANDOM_TOPOLOGY_SHARE == 500
     assert lt.get_task("silent_degradation-v1").benign == 200
@@ -258,20 +294,21 @@ def test_constants_behind_words() -> None:
 
 
 def test_severity_weights_of_the_tasks() -> None:
-    text = flat("docs/tasks.md")
+    text = flat("docs/first-world.md")
     for task in TASKS:
-        if not task.original:
+        if task.id in FIRST_WORLD:
             weights = ", ".join(str(weight) for weight in task.severity_weights)
             assert f"| `{task.id}` | {weights} |" in text
 
 
 def test_alerts_of_the_pages_are_those_of_the_code() -> None:
-    text = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "first-world.md").read_text(encoding="utf-8")
     for alert in FAULT_ALERTS:
         assert f"| `{alert}` |" in text
     seen = {
         alert.name
         for task in TASKS
+        if task.setting is None
         for one in lt.incident_ids(task.id, "test", 40)
         for alert in lt.observe(lt.initial_state(lt.make_incident(one))).alerts
     }

@@ -12,12 +12,11 @@ from logtriage.emission import (
     OVERVIEW_LINES,
     SERVICE_LINES,
     WINDOW_LINES,
-    SimulatedTelemetry,
 )
 from logtriage.phrases import BENIGN, CUES, DISTRACTORS, HEALTHY, NOISE, RESTARTED
 from logtriage.propagation import Scenario
 from logtriage.telemetry import LEVELS, NO_EFFECTS, Effects, LogLine
-from tests.builders import V1_TASKS
+from tests.builders import V1_TASKS, telemetry_of
 
 every_v1_task = pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
 CASCADING = V1_TASKS[1]
@@ -30,11 +29,6 @@ def incidents(task: TaskSpec, count: int = 60) -> tuple[Incident, ...]:
         for split in ("test", "ood")
         for one in incident_ids(task.id, split, count)
     )
-
-
-def telemetry_of(incident: Incident) -> SimulatedTelemetry:
-    assert isinstance(incident.telemetry, SimulatedTelemetry)
-    return incident.telemetry
 
 
 def scenario_of(incident: Incident) -> Scenario:
@@ -76,7 +70,7 @@ def blamed(line: LogLine, graph: Topology) -> set[str]:
 
 
 def everything_said(incident: Incident, effects: Effects = NO_EFFECTS) -> Iterator[LogLine]:
-    telemetry = incident.telemetry
+    telemetry = telemetry_of(incident)
     for tick in range(incident.horizon + 1):
         yield from telemetry.window(tick, effects)
         yield from telemetry.overview(tick, effects)
@@ -108,7 +102,7 @@ def test_the_root_names_its_cause_at_every_tick_when_asked(task: TaskSpec) -> No
             continue
         root = incident.topology.index(incident.truth.fault.service)
         for tick in range(incident.horizon + 1):
-            lines = incident.telemetry.service_logs(root, tick, NO_EFFECTS)
+            lines = telemetry_of(incident).service_logs(root, tick, NO_EFFECTS)
             assert any(kinds_named_by(line) for line in lines), (incident.id, tick)
 
 
@@ -116,7 +110,7 @@ def test_the_root_names_its_cause_at_every_tick_when_asked(task: TaskSpec) -> No
 def test_a_broad_look_never_names_a_cause(task: TaskSpec) -> None:
     for incident in incidents(task):
         for tick in range(incident.horizon + 1):
-            lines = incident.telemetry.overview(tick, NO_EFFECTS)
+            lines = telemetry_of(incident).overview(tick, NO_EFFECTS)
             assert not any(kinds_named_by(line) or says(line, SETTLING) for line in lines)
             speakers = [line.service for line in lines]
             assert (
@@ -129,7 +123,7 @@ def test_the_root_of_a_cascade_is_silent_in_the_window_before_its_voice() -> Non
     for incident in incidents(CASCADING):
         root, voice_at = root_of(incident), scenario_of(incident).voice_at
         for tick in range(incident.horizon + 1):
-            for line in incident.telemetry.window(tick, NO_EFFECTS):
+            for line in telemetry_of(incident).window(tick, NO_EFFECTS):
                 if line.service != root:
                     continue
                 if tick < voice_at:
@@ -142,7 +136,7 @@ def test_the_root_of_a_cascade_is_silent_in_the_window_before_its_voice() -> Non
 def test_the_callers_of_a_cascade_complain_from_the_first_tick() -> None:
     complaining = 0
     for incident in incidents(CASCADING):
-        lines = incident.telemetry.window(0, NO_EFFECTS)
+        lines = telemetry_of(incident).window(0, NO_EFFECTS)
         complaining += any(blamed(line, incident.topology) for line in lines)
     assert complaining / len(incidents(CASCADING)) >= 0.95
 
@@ -156,7 +150,7 @@ def test_complaints_lead_from_any_affected_service_to_the_root(task: TaskSpec) -
         for affected in scenario_of(incident).affected:
             here, hops = graph.names[affected.service], 0
             while here != root:
-                lines = incident.telemetry.service_logs(graph.index(here), 5, NO_EFFECTS)
+                lines = telemetry_of(incident).service_logs(graph.index(here), 5, NO_EFFECTS)
                 named = set().union(*(blamed(one, graph) for one in lines))
                 assert len(named) == 1, (incident.id, here, lines)
                 (here,) = named
@@ -173,7 +167,7 @@ def test_services_out_of_reach_say_that_all_is_well(task: TaskSpec) -> None:
             if service in reached:
                 continue
             for tick in (0, 3, incident.horizon):
-                for line in incident.telemetry.service_logs(service, tick, NO_EFFECTS):
+                for line in telemetry_of(incident).service_logs(service, tick, NO_EFFECTS):
                     assert (
                         says(line, CALM)
                         or says(line, EVERYDAY)
@@ -187,7 +181,7 @@ def test_a_benign_incident_explains_itself_when_asked_and_blames_nobody() -> Non
     assert benign
     for incident in benign:
         (affected,) = scenario_of(incident).affected
-        lines = incident.telemetry.service_logs(affected.service, 1, NO_EFFECTS)
+        lines = telemetry_of(incident).service_logs(affected.service, 1, NO_EFFECTS)
         assert any(says(line, SETTLING) for line in lines)
         assert not any(blamed(line, incident.topology) for line in everything_said(incident))
 
@@ -209,7 +203,7 @@ def test_lines_are_well_formed(task: TaskSpec) -> None:
 def test_a_window_has_its_lines_in_the_order_of_their_time(task: TaskSpec) -> None:
     for incident in incidents(task):
         for tick in range(incident.horizon + 1):
-            lines = incident.telemetry.window(tick, NO_EFFECTS)
+            lines = telemetry_of(incident).window(tick, NO_EFFECTS)
             seconds = [line.second for line in lines]
             assert len(lines) == WINDOW_LINES
             assert seconds == sorted(seconds)
@@ -221,7 +215,7 @@ def test_asked_lines_are_few_and_recent(task: TaskSpec) -> None:
     for incident in incidents(task)[::2]:
         for service in range(len(incident.topology)):
             for tick in (0, 4, incident.horizon):
-                lines = incident.telemetry.service_logs(service, tick, NO_EFFECTS)
+                lines = telemetry_of(incident).service_logs(service, tick, NO_EFFECTS)
                 assert 2 <= len(lines) <= SERVICE_LINES
                 assert {line.service for line in lines} == {incident.topology.names[service]}
                 assert all(30 * tick - 150 <= line.second <= 30 * tick for line in lines)
@@ -235,7 +229,7 @@ def test_the_noise_of_a_window_is_the_tasks(task: TaskSpec) -> None:
         if incident.truth.benign:
             continue
         for tick in range(scenario_of(incident).voice_at, incident.horizon):
-            for line in incident.telemetry.window(tick, NO_EFFECTS):
+            for line in telemetry_of(incident).window(tick, NO_EFFECTS):
                 noisy += says(line, EVERYDAY) or says(line, UNRELATED)
                 total += 1
     assert noisy / total == pytest.approx(task.noise / 1000, abs=0.02)
@@ -246,11 +240,11 @@ def test_the_trend_line_shows_the_panels_own_figures() -> None:
         for service in range(len(incident.topology)):
             (line,) = (
                 one
-                for one in incident.telemetry.service_logs(service, 7, NO_EFFECTS)
+                for one in telemetry_of(incident).service_logs(service, 7, NO_EFFECTS)
                 if TREND.fullmatch(one.message)
             )
             readings = [
-                incident.telemetry.health(service, tick, NO_EFFECTS) for tick in (1, 3, 5, 7)
+                telemetry_of(incident).health(service, tick, NO_EFFECTS) for tick in (1, 3, 5, 7)
             ]
             figures = " ".join(str(one.p99_ms) for one in readings if one is not None)
             assert line.message == f"p99 over the last 3 min: {figures} ms"
@@ -260,8 +254,8 @@ def test_telemetry_is_the_same_in_any_order_of_asking() -> None:
     for one in incident_ids("cascading_failure-v1", "test", 10):
         first, second = make_incident.__wrapped__(one), make_incident.__wrapped__(one)
         ticks = range(first.horizon)
-        forth = [first.telemetry.window(tick, NO_EFFECTS) for tick in ticks]
-        back = [second.telemetry.window(tick, NO_EFFECTS) for tick in reversed(ticks)]
+        forth = [telemetry_of(first).window(tick, NO_EFFECTS) for tick in ticks]
+        back = [telemetry_of(second).window(tick, NO_EFFECTS) for tick in reversed(ticks)]
         assert forth == back[::-1]
 
 
@@ -298,7 +292,7 @@ def test_impact_is_gone_two_ticks_after_an_accepted_remedy(task: TaskSpec, fixed
 @every_v1_task
 def test_a_needless_restart_is_a_blip_of_that_service_and_nothing_else(task: TaskSpec) -> None:
     for incident in incidents(task):
-        telemetry, names = incident.telemetry, incident.topology.names
+        telemetry, names = telemetry_of(incident), incident.topology.names
         restarted = len(names) // 2
         effects = Effects(None, ((restarted, 2),))
         for tick in range(incident.horizon + 1):
@@ -336,7 +330,7 @@ def test_a_needless_restart_is_said_by_the_service_when_asked() -> None:
         said = [
             any(
                 one.message == RESTARTED
-                for one in incident.telemetry.service_logs(1, tick, effects)
+                for one in telemetry_of(incident).service_logs(1, tick, effects)
             )
             for tick in range(2, 7)
         ]

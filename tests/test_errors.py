@@ -56,9 +56,30 @@ def test_a_missing_extra_is_an_import_error_that_names_the_command() -> None:
 
 
 def test_an_unknown_name_shows_the_value_and_the_choices() -> None:
-    error = UnknownName("team", "x-team", (name for name in ("a-team", "b-team")))
-    assert str(error) == "unknown team 'x-team'; known: a-team, b-team"
+    error = UnknownName("team", "nobody", (name for name in ("a-team", "b-team")))
+    assert str(error) == "unknown team 'nobody'; known: a-team, b-team"
     assert error.known == ("a-team", "b-team")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("payments-db", "payment-db"),
+        ("pay-db", None),
+        ("payment-sevrice", "payment-service"),
+        ("User-DB", "user-db"),
+        ("x", None),
+        ("", None),
+        (7, None),
+        (None, None),
+        ("payment-db" * 20, None),
+    ],
+)
+def test_an_unknown_name_suggests_the_closest(given: object, meant: str | None) -> None:
+    names = ("payment-service", "payment-db", "user-db")
+    hint = "" if meant is None else f"; did you mean {meant!r}?"
+    told = str(UnknownName("service", given, names))
+    assert told.endswith(f"known: payment-service, payment-db, user-db{hint}")
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,13 @@ def is_ours_to_answer_for(name: str) -> bool:
 
 @pytest.mark.parametrize(
     "module",
-    ["logtriage", "logtriage.grading", "logtriage.adapters.convert", "logtriage.adapters.trl"],
+    [
+        "logtriage",
+        "logtriage.belief",
+        "logtriage.grading",
+        "logtriage.adapters.convert",
+        "logtriage.adapters.trl",
+    ],
 )
 def test_import_loads_only_the_core_dependencies(module: str) -> None:
     third_party = {name for name in packages_loaded_by(module) if is_ours_to_answer_for(name)}
@@ -79,6 +85,12 @@ def test_import_loads_only_the_core_dependencies(module: str) -> None:
 @pytest.mark.parametrize("heavy", HEAVY)
 def test_import_loads_nothing_heavy(heavy: str) -> None:
     assert heavy not in packages_loaded_by("logtriage")
+
+
+@pytest.mark.parametrize("module", ["logtriage", "logtriage.belief"])
+def test_neither_an_incident_nor_a_belief_needs_numpy(module: str) -> None:
+    """Decisions load it when they are first asked for."""
+    assert "numpy" not in packages_loaded_by(module)
 
 
 def test_the_probe_sees_what_an_import_loads() -> None:

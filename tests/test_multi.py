@@ -38,12 +38,12 @@ from logtriage import (
     random_topology,
     render_action,
     render_observation,
-    system_prompt,
     transition_jointly,
 )
 from logtriage.actions import ACTION_TYPES, ClassifySeverity, Escalate, Severity
 from logtriage.grading.batch import CLOSINGS
 from logtriage.observation import slice_for
+from logtriage.rendering import public_rules
 from logtriage.roles import ROLE_SPLITS, TRIO, VIEWS, role_actions
 from logtriage.tasks import MAX_INDEX
 from logtriage.vector import BatchedTeam, role_layout_of, team_layout_of
@@ -507,7 +507,10 @@ def test_a_task_of_the_second_world_is_played_by_text() -> None:
     assert env.topology is FIVE_TEAMS
     screens, infos = env.reset(options={"id": 0})
     assert all(screens[agent] in env.observation_space(agent) for agent in AGENTS)
-    asks = {"triage_0": RequestTraces("user-db"), "remediation_0": RequestMetrics("user-db")}
+    asks: dict[str, Action] = {
+        "triage_0": RequestTraces("user-db"),
+        "remediation_0": RequestMetrics("user-db"),
+    }
     acts = {agent: render_action(asks.get(agent, Wait())) for agent in AGENTS}
     told, rewards, *_, infos = env.step(acts)
     assert infos["triage_0"]["tick"] == 1
@@ -668,8 +671,8 @@ def test_prompts_are_those_of_the_roles() -> None:
     for make in MAKERS:
         env = make(TASK)
         prompt = env.system_prompt("escalation_0")
-        wanted = system_prompt(
-            SEVEN_SERVICES, task.horizon, task.rubric, split=TRIO, role="escalation"
+        wanted = public_rules(
+            SEVEN_SERVICES, task.horizon, task.rubric, None, split=TRIO, role="escalation"
         )
         assert prompt == wanted
         with pytest.raises(UnknownName, match="agent 'sre_0'; known: triage_0, escalation_0"):

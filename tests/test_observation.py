@@ -34,7 +34,17 @@ from logtriage.incident import Fault
 from logtriage.roles import ESCALATION, REMEDIATION, TRIAGE, TRIO_WITHOUT_BOARD, VIEWS, Role
 from logtriage.telemetry import NO_EFFECTS
 from logtriage.transition import transition_jointly
-from tests.builders import FIX, P1, RIGHT_PAGE, V1_TASKS, WAIT, played, real_incident, waits
+from tests.builders import (
+    FIX,
+    P1,
+    RIGHT_PAGE,
+    V1_TASKS,
+    WAIT,
+    played,
+    real_incident,
+    telemetry_of,
+    waits,
+)
 
 every_v1_task = pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
 
@@ -77,9 +87,9 @@ def test_asked_lines_show_once_right_after(task: TaskSpec) -> None:
         state = initial_state(incident)
         assert observe(state).inspection == ()
         state = transition(state, RequestMoreLogs(service))
-        assert observe(state).inspection == incident.telemetry.service_logs(0, 1, NO_EFFECTS)
+        assert observe(state).inspection == telemetry_of(incident).service_logs(0, 1, NO_EFFECTS)
         state = transition(state, WAIT)
-        assert observe(state).inspection == incident.telemetry.overview(2, NO_EFFECTS)
+        assert observe(state).inspection == telemetry_of(incident).overview(2, NO_EFFECTS)
         state = transition(state, ClassifySeverity(P1))
         assert observe(state).inspection == ()
 
@@ -88,8 +98,8 @@ def test_requests_of_one_tick_show_together() -> None:
     incident = make_incident("cascading_failure-v1/test/0")
     state = tick(apply(apply(initial_state(incident), RequestMoreLogs("user-db")), WAIT))
     assert observe(state).inspection == (
-        *incident.telemetry.service_logs(2, 1, NO_EFFECTS),
-        *incident.telemetry.overview(1, NO_EFFECTS),
+        *telemetry_of(incident).service_logs(2, 1, NO_EFFECTS),
+        *telemetry_of(incident).overview(1, NO_EFFECTS),
     )
 
 

@@ -93,7 +93,7 @@ def test_policies_of_ones_own_play_one_role_or_all() -> None:
         ("quartet", "unknown team 'quartet'; known: oracle, expert, random, central:POLICY, ROLE="),
         ("first_error", "unknown team 'first_error'; known: oracle, expert, random, central:P"),
         ("", "unknown team ''; known: oracle"),
-        ("central:nobody", "unknown policy 'nobody'; known: oracle, expert, first_error"),
+        ("central:nobody", "unknown policy 'nobody'; known: oracle, observer, random_questions"),
         ("central:", "unknown policy ''; known: oracle"),
         ("medic=expert", "unknown role 'medic'; known: triage, escalation, remediation"),
         ("triage=expert,medic=oracle", "unknown role 'medic'; known: triage, escalation, rem"),

@@ -1,6 +1,7 @@
 """Text for models and people: complete, compact, and silent about the truth."""
 
 import re
+from typing import get_args
 
 import attrs
 import pytest
@@ -37,7 +38,7 @@ from logtriage.generator import draw_incident
 from logtriage.grading import DEFAULT
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
-from logtriage.rendering import status_of
+from logtriage.rendering import Reply, public_rules, status_of
 from logtriage.roles import ESCALATION, REMEDIATION, TRIAGE, TRIO
 from logtriage.tasks import IncidentId
 from logtriage.telemetry import Alert, Change, LogLine, Reading, Signal
@@ -57,12 +58,19 @@ from tests.builders import (
 
 OBSERVATION_LIMIT = 1_700
 PROMPT_LIMIT = 3_600
+
+
+def first_rules(topology: Topology, horizon: int, reply: Reply = "json") -> str:
+    """The rules of an incident of the first world."""
+    return public_rules(topology, horizon, DEFAULT.id, None, reply)
+
+
 every_v1_task = pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
 
 
 def test_how_to_answer_is_all_that_differs_between_ways_to_answer() -> None:
-    prompts = [system_prompt(SEVEN_SERVICES, 8, reply=one) for one in ("json", "tools", "plan")]
-    assert system_prompt(SEVEN_SERVICES, 8) == prompts[0]
+    prompts = [first_rules(SEVEN_SERVICES, 8, one) for one in get_args(Reply)]
+    assert first_rules(SEVEN_SERVICES, 8) == prompts[0]
     rules = {one.split("ANSWER")[0].split("You see one screen")[0] for one in prompts}
     assert len(rules) == 1
     assert "ANSWER with one tool call a turn" in prompts[1]
@@ -85,13 +93,13 @@ def test_one_observation_of_the_default_topology_is_short(task: TaskSpec) -> Non
 
 @pytest.mark.parametrize("horizon", [8, 12, 15])
 def test_the_prompt_of_the_default_topology_is_short(horizon: int) -> None:
-    assert len(system_prompt(SEVEN_SERVICES, horizon)) <= PROMPT_LIMIT
+    assert len(first_rules(SEVEN_SERVICES, horizon)) <= PROMPT_LIMIT
 
 
 def test_large_topologies_stay_readable() -> None:
     graph = random_topology(4, 200)
     # All names have to be said; the graph and the unknown services need not be.
-    assert len(system_prompt(graph, 12)) <= PROMPT_LIMIT + 200 * 30
+    assert len(first_rules(graph, 12)) <= PROMPT_LIMIT + 200 * 30
     incident = draw_incident(V1_TASKS[1], IncidentId(V1_TASKS[1], "test", 0), graph)
     text = render_observation(observe(initial_state(incident)))
     assert "services" in text.split("unknown: ")[1].splitlines()[0]
@@ -102,7 +110,7 @@ def test_large_topologies_stay_readable() -> None:
 
 @pytest.mark.parametrize("graph", [SEVEN_SERVICES, random_topology(3, 12), random_topology(3, 90)])
 def test_the_prompt_names_everything_that_an_answer_may_name(graph: Topology) -> None:
-    words = set(re.findall(r"[\w-]+", system_prompt(graph, 12)))
+    words = set(re.findall(r"[\w-]+", first_rules(graph, 12)))
     assert set(graph.names) <= words
     assert set(graph.teams) <= words
     assert set(Severity) <= words
@@ -112,7 +120,7 @@ def test_the_prompt_names_everything_that_an_answer_may_name(graph: Topology) ->
 
 def test_the_prompt_holds_the_severity_rule() -> None:
     (line,) = (
-        one for one in system_prompt(SEVEN_SERVICES, 8).splitlines() if one.startswith("SEVERITY")
+        one for one in first_rules(SEVEN_SERVICES, 8).splitlines() if one.startswith("SEVERITY")
     )
     for fact in ("P1 from 5% errors or 2000 ms", "P2 from 1% errors or 800 ms", "else P3"):
         assert fact in line
@@ -120,7 +128,7 @@ def test_the_prompt_holds_the_severity_rule() -> None:
 
 @pytest.mark.parametrize("row", FAULT_KINDS, ids=lambda row: row.name)
 def test_the_prompt_holds_the_runbook(row: FaultKind) -> None:
-    rows = [one for one in system_prompt(SEVEN_SERVICES, 8).splitlines() if one.startswith("- ")]
+    rows = [one for one in first_rules(SEVEN_SERVICES, 8).splitlines() if one.startswith("- ")]
     (line,) = (one for one in rows if re.search(rf"\b{row.name}\b", one))
     assert row.fault_class in line
     assert row.signature in line
@@ -128,7 +136,7 @@ def test_the_prompt_holds_the_runbook(row: FaultKind) -> None:
 
 
 def test_the_prompt_holds_graph_page_rule_grade_and_clock() -> None:
-    prompt = system_prompt(SEVEN_SERVICES, 15)
+    prompt = first_rules(SEVEN_SERVICES, 15)
     assert "15 ticks of 30 s" in prompt
     assert "api-gateway -> auth-service, payment-service, notification-service" in prompt
     assert "payment-service -> payment-db" in prompt
@@ -142,7 +150,7 @@ def test_the_prompt_holds_graph_page_rule_grade_and_clock() -> None:
 
 def test_the_prompts_own_example_is_an_action() -> None:
     for graph in (SEVEN_SERVICES, random_topology(3, 12)):
-        (line,) = (one for one in system_prompt(graph, 8).splitlines() if one.startswith("ANSWER"))
+        (line,) = (one for one in first_rules(graph, 8).splitlines() if one.startswith("ANSWER"))
         assert not isinstance(parse_action(line, graph), Malformed)
 
 
@@ -159,7 +167,7 @@ def test_nothing_rendered_holds_id_seed_or_task(task: TaskSpec) -> None:
     for split in ("train", "test", "ood"):
         for one in incident_ids(task.id, split, 40, start=1_234_567):
             incident = make_incident(one)
-            texts = [system_prompt(incident.topology, incident.horizon)]
+            texts = [system_prompt(incident)]
             texts.extend(
                 render_observation(observe(state))
                 for state in episode(incident, make_policy("expert"))

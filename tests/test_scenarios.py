@@ -5,13 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from logtriage import Incident, Severity, TaskSpec, incident_ids, make_incident, random_topology
-from logtriage.emission import SimulatedTelemetry
 from logtriage.generator import draw_incident
 from logtriage.propagation import Mode, Scenario
 from logtriage.runbook import SEVERITY_RULE, severity_of
 from logtriage.tasks import IncidentId
 from logtriage.telemetry import NO_EFFECTS, Effects
-from tests.builders import V0_TASKS, V1_TASKS
+from tests.builders import V0_TASKS, V1_TASKS, telemetry_of
 
 every_task = pytest.mark.parametrize("task", [*V1_TASKS, *V0_TASKS], ids=lambda task: task.id)
 every_v1_task = pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
@@ -32,8 +31,7 @@ def incidents(task: TaskSpec, count: int = 200) -> Iterator[Incident]:
 
 
 def scenario_of(incident: Incident) -> Scenario:
-    assert isinstance(incident.telemetry, SimulatedTelemetry)
-    return incident.telemetry.scenario
+    return telemetry_of(incident).scenario
 
 
 @every_task
@@ -42,7 +40,7 @@ def test_severity_is_readable_with_a_margin_at_every_tick_before_a_fix(task: Tas
         truth = incident.truth.severity
         assert truth is not None
         for tick in range(task.horizon + 1):
-            reading = incident.telemetry.slo(tick, NO_EFFECTS)
+            reading = telemetry_of(incident).slo(tick, NO_EFFECTS)
             assert severity_of(reading) is truth, (incident.id, tick, reading)
             for severity, error_bp, p99_ms in SEVERITY_RULE:
                 reached = max(reading.error_bp / error_bp, reading.p99_ms / p99_ms)
@@ -59,7 +57,7 @@ def test_restarting_everything_does_not_change_the_severity_that_is_read(task: T
     for incident in incidents(task, 60):
         restarts = tuple((service, 2) for service in range(len(incident.topology)))
         for tick in (3, 4):
-            reading = incident.telemetry.slo(tick, Effects(None, restarts))
+            reading = telemetry_of(incident).slo(tick, Effects(None, restarts))
             assert severity_of(reading) is incident.truth.severity
 
 
@@ -67,7 +65,7 @@ def test_restarting_everything_does_not_change_the_severity_that_is_read(task: T
 def test_an_alert_about_the_fault_fires_from_the_start(task: TaskSpec) -> None:
     for incident in incidents(task):
         affected = {incident.topology.names[one.service] for one in scenario_of(incident).affected}
-        alerts = incident.telemetry.alerts(0, NO_EFFECTS)
+        alerts = telemetry_of(incident).alerts(0, NO_EFFECTS)
         assert any(alert.service in affected for alert in alerts), incident.id
         # At most the root and three callers: alerts are a hint, not a map.
         assert sum(alert.service in affected for alert in alerts) <= 4
@@ -80,7 +78,7 @@ def test_the_alert_of_a_cascades_root_waits_for_its_voice() -> None:
         assert 3 <= scenario.voice_at <= 6
         (root,) = incident.truth.root_causes
         for tick in range(incident.horizon):
-            alerting = {alert.service for alert in incident.telemetry.alerts(tick, NO_EFFECTS)}
+            alerting = {alert.service for alert in telemetry_of(incident).alerts(tick, NO_EFFECTS)}
             assert (root in alerting) == (tick >= scenario.voice_at)
 
 
@@ -96,7 +94,7 @@ def test_the_root_cannot_be_told_from_the_alerts_of_drifts_and_cascades(task: Ta
             ]
         ):
             continue
-        alerts = incident.telemetry.alerts(0, NO_EFFECTS)
+        alerts = telemetry_of(incident).alerts(0, NO_EFFECTS)
         total += 1
         hits += alerts[0].service in incident.truth.root_causes
     assert hits / total <= 0.45
@@ -138,7 +136,7 @@ def test_the_affected_are_exactly_the_callers_of_the_root(task: TaskSpec) -> Non
 @every_v1_task
 def test_changes_are_newest_first_and_innocent_ones_are_always_among_them(task: TaskSpec) -> None:
     for incident in incidents(task, 100):
-        changes = incident.telemetry.changes
+        changes = telemetry_of(incident).changes
         ages = [one.minutes_ago for one in changes]
         assert ages == sorted(ages)
         assert 2 <= len(changes) <= 3
@@ -157,7 +155,7 @@ def test_the_change_behind_a_fault_mostly_shows() -> None:
             shown += any(
                 (change.service, change.kind, change.detail)
                 == (fault.service, "deploy", f"release {version}")
-                for change in incident.telemetry.changes
+                for change in telemetry_of(incident).changes
             )
     assert 0.78 <= shown / total <= 0.92  # 85 %
 
@@ -170,15 +168,15 @@ def test_a_benign_load_rises_and_is_gone_within_the_horizon() -> None:
         (affected,) = scenario_of(incident).affected
         quiet = affected.impact.base_p99
         health = [
-            incident.telemetry.health(affected.service, tick, NO_EFFECTS)
+            telemetry_of(incident).health(affected.service, tick, NO_EFFECTS)
             for tick in range(incident.horizon + 1)
         ]
         p99 = [reading.p99_ms for reading in health if reading is not None]
         assert max(p99[:4]) > quiet + 600
         assert all(value <= quiet * 1.04 for value in p99[8:])
-        assert not incident.telemetry.alerts(8, NO_EFFECTS) or all(
+        assert not telemetry_of(incident).alerts(8, NO_EFFECTS) or all(
             alert.service != incident.topology.names[affected.service]
-            for alert in incident.telemetry.alerts(8, NO_EFFECTS)
+            for alert in telemetry_of(incident).alerts(8, NO_EFFECTS)
         )
 
 
@@ -187,7 +185,7 @@ def test_all_severities_are_drawn_through_both_figures() -> None:
     seen = set()
     for one in incident_ids("single_crash-v1", "test", 300):
         incident = make_incident(one)
-        reading = incident.telemetry.slo(1, NO_EFFECTS)
+        reading = telemetry_of(incident).slo(1, NO_EFFECTS)
         for severity, error_bp, p99_ms in SEVERITY_RULE:
             if incident.truth.severity is severity:
                 seen.add((severity, reading.error_bp >= error_bp, reading.p99_ms >= p99_ms))

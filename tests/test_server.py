@@ -562,6 +562,18 @@ def test_the_log_has_a_few_lines_whatever_happens(monkeypatch: pytest.MonkeyPatc
     assert len(written(10_000)) == logs.BURST
 
 
+def test_a_record_of_the_log_is_short() -> None:
+    try:
+        raise ValueError("the end of it")
+    except ValueError as error:
+        info = (type(error), error, error.__traceback__)
+    record = logging.LogRecord("x", 40, "x", 1, "begins " + "x" * 50_000, (), info)
+    text = logs.Short("%(levelname)s: %(message)s").format(record)
+    assert len(text) < logs.LONGEST + 10
+    assert text.startswith("ERROR: begins x")
+    assert text.endswith("the end of it")
+
+
 # -- settings ------------------------------------------------------------------------
 
 

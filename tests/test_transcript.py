@@ -97,7 +97,7 @@ def test_ticks_are_whole_numbers_one_an_action_and_never_fall() -> None:
     assert pickle.loads(pickle.dumps(joint)) == joint
     for ticks, message in (
         ([0, 1], "ticks: expected 3, one an action, got 2"),
-        (3, "ticks: expected a list, one whole number an action, got a int"),
+        (3, "ticks: expected a list, one whole number an action, got an int"),
         ([0, 1, 0], "ticks[2]: expected a whole number from 1 on, got 0"),
         ([-1, 0, 0], "ticks[0]: expected a whole number from 0 on, got -1"),
         ([True, 1, 1], "ticks[0]: expected a whole number from 0 on, got True"),

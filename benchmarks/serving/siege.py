@@ -1,6 +1,7 @@
 """Honest sessions beside each attack: how much of their rate is left."""
 
 import asyncio
+import os
 import subprocess
 import sys
 import time
@@ -91,7 +92,8 @@ def siege_table(rows: dict[str, dict[str, Any]]) -> str:
         f"{HONEST} honest sessions, first alone and then beside {CLIENTS} clients of the attack, "
         "which are a\nprocess of their own on the same cores. All grades of the honest ones were "
         "right. The share is that of the server's CPU time which goes to them: with cores of "
-        "its own for\neach process, it is what is left of their rate.\n",
+        "its own for\neach process, it is what is left of their rate. The load average was "
+        f"{os.getloadavg()[0]:.1f} at the end, on {os.cpu_count()} cores.\n",
         "| attack | its clients' tries/s | honest messages/s, alone | attacked | ratio | share "
         "| slowest `/health` | log |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",

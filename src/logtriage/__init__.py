@@ -129,3 +129,8 @@ __all__ = [
     "transition",
     "transition_jointly",
 ]
+
+
+def __dir__() -> list[str]:
+    """What is public, for tab completion and help; the packages beside it are in the docs."""
+    return sorted((*__all__, "__version__"))

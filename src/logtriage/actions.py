@@ -4,13 +4,14 @@ What an agent *writes* (JSON, prose) becomes one of these in
 :mod:`logtriage.parsing`, and nowhere else.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
 import attrs
 
-from logtriage.errors import InvalidInput, UnknownName
+from logtriage.errors import InvalidInput, UnknownName, kind_of
 from logtriage.printable import masked
 from logtriage.topology import Topology
 
@@ -40,17 +41,34 @@ REMEDIES: Final = tuple(Remedy)
 def _as_confidence(value: float | None) -> float | None:
     if value is None:
         return None
-    value = float(value)
-    if not 0.0 <= value <= 1.0:
+    try:
+        confidence = float(value)
+    except (TypeError, ValueError):
+        confidence = -1.0
+    if not 0.0 <= confidence <= 1.0:
         raise InvalidInput(f"confidence must lie in [0, 1], got {value!r}")
-    return value
+    return confidence
+
+
+def _as_severity(value: str) -> Severity:
+    try:
+        return Severity(value)
+    except ValueError:
+        raise UnknownName("severity", value, SEVERITIES) from None
+
+
+def _as_remedy(value: str) -> Remedy:
+    try:
+        return Remedy(value)
+    except ValueError:
+        raise UnknownName("remedy", value, REMEDIES) from None
 
 
 @attrs.frozen
 class ClassifySeverity:
     """Declare how bad it is. The first declaration stands."""
 
-    severity: Severity = attrs.field(converter=Severity)
+    severity: Severity = attrs.field(converter=_as_severity)
 
 
 @attrs.frozen
@@ -75,7 +93,7 @@ class Escalate:
 class Remediate:
     """Apply a remedy to a service."""
 
-    remedy: Remedy = attrs.field(converter=Remedy)
+    remedy: Remedy = attrs.field(converter=_as_remedy)
     service: str
 
 
@@ -285,22 +303,23 @@ def action_id(action: Action, topology: Topology) -> int:
     Raises:
         UnknownName: if the action names a service or team that the topology lacks.
         InvalidInput: for :class:`Malformed`, :class:`Report` and :class:`Wait`, which
-            have no integer.
+            have no integer, and for what is no action.
     """
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         action = IdentifyRootCause(action.service)
     try:
         return _action_ids(topology)[action]
-    except KeyError:
+    except (KeyError, TypeError):  # what cannot be hashed is no action either
         check_action(action, topology)
         raise InvalidInput(f"{action_name(action)} has no canonical integer") from None
 
 
 def check_action(action: Action, topology: Topology) -> None:
-    """Refuse an action that names what the topology does not have.
+    """Refuse what is no action, or names what the topology does not have.
 
     Raises:
         UnknownName: with the given name and the known ones.
+        InvalidInput: for what is no action, saying what to pass.
     """
     match action:
         case (
@@ -316,4 +335,22 @@ def check_action(action: Action, topology: Topology) -> None:
             if team not in topology.teams:
                 raise UnknownName("team", team, topology.teams)
         case _:
-            pass
+            if not isinstance(action, Action):
+                raise InvalidInput(no_action(action))
+
+
+def no_action(given: object) -> str:
+    """Why something is no action, and what to pass in its place."""
+    if isinstance(given, str):
+        how = "parse_action(text, topology) reads what a model wrote"
+    elif isinstance(given, Mapping):
+        how = "logtriage.parsing.action_from_wire(wire, topology) reads a wire action"
+    elif isinstance(given, int):
+        how = f"the action of this canonical integer is all_actions(topology)[{given}]"
+    elif isinstance(given, type) and issubclass(given, Action):
+        return f"expected an action, got the type {given.__name__}; pass {given.__name__}(…)"
+    else:
+        how = "pass one such as Resolve() or Escalate('sre-team')"
+    shown = repr(given)
+    shown = shown if len(shown) <= 80 else kind_of(given)
+    return f"expected an action, got {shown}; {how}"

@@ -20,6 +20,8 @@ ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "escalate": ("team",),
         "remediate": ("remedy", "service"),
         "request_more_logs": ("service",),
+        "request_metrics": ("service",),
+        "request_traces": ("service",),
         "resolve": (),
         "ignore": (),
         "report": ("text",),

@@ -6,6 +6,7 @@ callers who know nothing of logtriage still catch it sensibly.
 """
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class LogTriageError(Exception):
@@ -20,17 +21,42 @@ class InvalidInput(LogTriageError, ValueError):
     """Input that cannot be used; the message names the place and what was expected."""
 
 
+#: Longer names, and more of them, are not searched for the one that was meant.
+_LONGEST, _MOST = 100, 1_000
+#: How alike two names must be, from 0 to 1; at 0.75 pay-team is taken for dba-team.
+_ALIKE = 0.8
+
+
 class UnknownName(InvalidInput):
-    """A name that does not exist, with the names that do."""
+    """A name that does not exist, with the names that do and the one that may be meant."""
 
     def __init__(self, what: str, given: object, known: Iterable[str]) -> None:
         self.what = what
         self.given = given
         self.known = tuple(known)
-        super().__init__(f"unknown {what} {given!r}; known: {', '.join(self.known)}")
+        meant = closest(given, self.known)
+        hint = "" if meant is None else f"; did you mean {meant!r}?"
+        super().__init__(f"unknown {what} {given!r}; known: {', '.join(self.known)}{hint}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.what, self.given, self.known)
+
+
+def closest(given: object, known: Iterable[str]) -> str | None:
+    """The known name that is most like the given one; None if none is, or it is no text."""
+    if not isinstance(given, str) or not 0 < len(given) <= _LONGEST:
+        return None
+    names = {name.lower(): str(name) for name in list(known)[:_MOST]}
+    found = get_close_matches(given.lower(), names, n=1, cutoff=_ALIKE)
+    return names[found[0]] if found else None
+
+
+def kind_of(value: object) -> str:
+    """What a value is, for a message: short text as it is, all else by its type."""
+    if isinstance(value, str):
+        return f"{value!r:.80}"
+    name = type(value).__name__
+    return "nothing" if value is None else f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
 class TopologyError(InvalidInput):

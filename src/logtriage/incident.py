@@ -8,7 +8,7 @@ from logtriage.actions import Remedy, Severity
 from logtriage.telemetry import Telemetry
 from logtriage.topology import Topology
 from logtriage.world.setting import Setting
-from logtriage.world.simulation import World
+from logtriage.world.simulation import World, speakers
 
 
 @attrs.frozen
@@ -83,6 +83,14 @@ class Incident:
     def setting(self) -> Setting | None:
         """The public constants of the second world; None outside it."""
         return self.telemetry.setting if isinstance(self.telemetry, World) else None
+
+    def speakers(self, now: int) -> tuple[int, ...]:
+        """The services of the window's lines at a tick of the second world.
+
+        Whatever is the matter: who speaks is public and says nothing. Empty outside it.
+        """
+        world = self.telemetry
+        return speakers(world.seed, len(self.topology), now) if isinstance(world, World) else ()
 
     @property
     def held(self) -> bool | None:

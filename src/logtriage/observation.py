@@ -7,8 +7,9 @@ import attrs
 
 from logtriage.actions import Action, Malformed, Report, Severity, action_name
 from logtriage.errors import InvalidInput
+from logtriage.incident import Incident
 from logtriage.roles import Role
-from logtriage.state import Closing, State
+from logtriage.state import Closing, State, check_state
 from logtriage.telemetry import (
     Alert,
     Change,
@@ -23,6 +24,7 @@ from logtriage.telemetry import (
 )
 from logtriage.topology import Topology
 from logtriage.world.channels import EASES, Channel, Evidence
+from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.simulation import World
 from logtriage.world.voice import Voice
 
@@ -82,7 +84,11 @@ def observe(state: State, role: Role | None = None) -> Observation:
     """The observation of a single agent, or the slice that one role may see.
 
     Depends on the state alone; works on closed states too (the last screen).
+
+    Raises:
+        InvalidInput: for what is no state, saying what to pass.
     """
+    check_state(state)
     incident, facts, now = state.incident, state.facts, state.tick
     if isinstance(incident.telemetry, World):
         seen = _observe_world(state, incident.telemetry)
@@ -162,6 +168,18 @@ def evidence(state: State, role: Role | None = None) -> tuple[Evidence, ...]:
     if role is None:
         return tuple(found.values())
     return tuple(one for one in found.values() if VIEW_OF[one.channel] in role.views)
+
+
+def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:
+    """The cells that stand on the screen of a tick, whatever is in them.
+
+    Raises:
+        InvalidInput: as :func:`evidence`.
+    """
+    world = incident.telemetry
+    if not isinstance(world, World):
+        raise InvalidInput(f"{incident.id}: no probabilities are known of its telemetry")
+    return tuple(cells(world.setting, world.topology, incident.speakers(now), now, doings))
 
 
 #: The view in which the evidence of a channel stands.

@@ -23,6 +23,7 @@ from logtriage.actions import (
     RequestTraces,
     Severity,
 )
+from logtriage.errors import InvalidInput, kind_of
 from logtriage.incident import Incident
 from logtriage.telemetry import NO_EFFECTS, Effects
 from logtriage.world.schedule import Doings
@@ -192,5 +193,37 @@ class State:
 
 
 def initial_state(incident: Incident) -> State:
-    """The moment at which the incident lands on the agent's screen."""
+    """The moment at which the incident lands on the agent's screen.
+
+    Raises:
+        InvalidInput: for what is no incident, saying what to pass.
+    """
+    check_incident(incident)
     return State(incident)
+
+
+def check_incident(given: object) -> None:
+    """Refuse what is no incident.
+
+    Raises:
+        InvalidInput: saying what to pass.
+    """
+    if not isinstance(given, Incident):
+        how = f"; make_incident({given!r:.80}) draws it" if isinstance(given, str) else ""
+        raise InvalidInput(f"expected an incident, got {kind_of(given)}{how}")
+
+
+def check_state(given: object) -> None:
+    """Refuse what is no state.
+
+    Raises:
+        InvalidInput: saying what to pass.
+    """
+    if isinstance(given, State):
+        return
+    how = ""
+    if isinstance(given, Incident):
+        how = "; its first state is initial_state(incident)"
+    elif isinstance(given, str):
+        how = f"; its first state is initial_state(make_incident({given!r:.80}))"
+    raise InvalidInput(f"expected a state, got {kind_of(given)}{how}")

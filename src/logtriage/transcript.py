@@ -7,10 +7,10 @@ from typing import Any, Final
 import attrs
 
 from logtriage.actions import Report, Wait
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, kind_of
 from logtriage.parsing import SOLO_KINDS, TEAM_KINDS, action_to_wire, actions_from_wire
 from logtriage.printable import spelled
-from logtriage.state import Play, State
+from logtriage.state import Play, State, check_state
 from logtriage.topology import Topology
 
 SCHEMA: Final = "logtriage.transcript/1"
@@ -37,7 +37,7 @@ def checked_ticks(ticks: object, count: int) -> tuple[int, ...]:
     """
     if not isinstance(ticks, list | tuple):
         raise InvalidInput(
-            f"{TICKS}: expected a list, one whole number an action, got a {type(ticks).__name__}"
+            f"{TICKS}: expected a list, one whole number an action, got {kind_of(ticks)}"
         )
     if len(ticks) != count:
         raise InvalidInput(f"{TICKS}: expected {count}, one an action, got {len(ticks)}")
@@ -109,8 +109,10 @@ def transcript_of(
 
     Raises:
         InvalidInput: if time passed after the last action, since those ticks would be
-            lost: a role that does nothing must :class:`~logtriage.actions.Wait`.
+            lost: a role that does nothing must :class:`~logtriage.actions.Wait`; for
+            what is no state, saying what to pass.
     """
+    check_state(state)
     ticks = tuple(when for when, _ in state.history)
     last = ticks[-1] if ticks else -1
     if state.tick > last + 1:

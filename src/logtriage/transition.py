@@ -1,11 +1,11 @@
 """How actions and time change a state. Pure, total on open states, no randomness."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from logtriage.actions import Action, Escalate, Ignore, Resolve, Severity, check_action
-from logtriage.errors import EpisodeOver, InvalidInput
+from logtriage.errors import EpisodeOver, InvalidInput, kind_of
 from logtriage.incident import Incident
-from logtriage.state import Closing, Play, State
+from logtriage.state import Closing, Play, State, check_incident, check_state
 
 _MAY_CLOSE = frozenset({Resolve, Ignore, Escalate})
 
@@ -32,7 +32,9 @@ def apply(state: State, action: Action) -> State:
         EpisodeOver: if the incident is closed.
         UnknownName: if the action names a service or team that the topology lacks.
             (Text from a model never does: parsing makes it :class:`Malformed`.)
+        InvalidInput: for what is no state or no action, saying what to pass.
     """
+    check_state(state)
     if state.closing is not None:
         raise EpisodeOver(f"{state.incident.id} is closed ({state.closing}); start a new episode")
     incident = state.incident
@@ -50,7 +52,9 @@ def tick(state: State) -> State:
 
     Raises:
         EpisodeOver: if the tick in which the incident closed has already passed.
+        InvalidInput: for what is no state, saying what to pass.
     """
+    check_state(state)
     closed_at = state.closed_at
     if closed_at is not None and state.tick >= closed_at:
         raise EpisodeOver(f"{state.incident.id} is closed ({state.closing}); start a new episode")
@@ -68,7 +72,7 @@ def transition(state: State, action: Action) -> State:
 
     Raises:
         EpisodeOver: if the incident is closed.
-        UnknownName: as :func:`apply`.
+        UnknownName, InvalidInput: as :func:`apply`.
     """
     return tick(apply(state, action))
 
@@ -80,7 +84,7 @@ def transition_jointly(state: State, actions: Iterable[Action]) -> State:
 
     Raises:
         EpisodeOver: if the incident is closed.
-        UnknownName: as :func:`apply`.
+        UnknownName, InvalidInput: as :func:`apply`.
     """
     acting = state
     for number, action in enumerate(actions):
@@ -98,11 +102,28 @@ def play(incident: Incident, actions: Iterable[Action]) -> tuple[State, int]:
 
     Raises:
         UnknownName: as :func:`apply`.
+        InvalidInput: for what is no incident or no list of actions, saying what to pass.
     """
+    check_incident(incident)
+    if isinstance(actions, str | Mapping) or not isinstance(actions, Iterable):
+        raise InvalidInput(_no_list(actions))
     listed = tuple(actions)
     for action in listed:
         check_action(action, incident.topology)
     return play_parsed(incident, listed)
+
+
+def _no_list(given: object) -> str:
+    """Why something is no list of actions, and what to pass in its place."""
+    if isinstance(given, str):
+        return (
+            f"expected a list of actions, got {given!r:.80}; to let a policy play: "
+            f"logtriage.evaluation.play_episode(incident, "
+            f"logtriage.registry.make_policy({given!r:.80})(incident))"
+        )
+    if isinstance(given, Action):
+        return f"expected a list of actions, got one; pass [{given!r:.80}]"
+    return f"expected a list of actions, got {kind_of(given)}"
 
 
 def play_parsed(incident: Incident, actions: Sequence[Action]) -> tuple[State, int]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from logtriage import InvalidInput, grade, make_incident
-from logtriage.actions import Malformed, Resolve
+from logtriage.actions import Malformed, RequestMoreLogs, Resolve
 from logtriage.adapters.conversations import NO_CALL
 from logtriage.adapters.endpoint import ChatEndpoint, EndpointError, Usage
 from logtriage.adapters.toolchat import ToolChatPolicies
@@ -14,6 +14,7 @@ from logtriage.adapters.tools import call_from_action, openai_tools
 from logtriage.evaluation import play_episode
 from logtriage.evaluation.episodes import record_episode
 from logtriage.registry import make_policy
+from logtriage.replies import ENDED_THINKING
 from tests.adapters.test_endpoint import completion, server
 
 INCIDENT = make_incident("single_crash-v1/test/0")
@@ -82,6 +83,20 @@ def test_what_is_no_call_costs_its_tick() -> None:
     assert "not JSON" in broken.reason
     assert last == Resolve()
     assert NO_CALL in model.asked[1][-1]["content"]
+
+
+def test_a_call_in_the_text_is_played_and_answered_by_a_message() -> None:
+    text = '<tool_call>{"name": "request_more_logs", "arguments": {}}</tool_call>'
+    model = Model(
+        {"content": f"<think>hm</think>{text}"},
+        {"content": "<think>resolve"},
+        {"content": "", "tool_calls": [call(1, "resolve", {})]},
+    )
+    state = play_episode(INCIDENT, ToolChatPolicies(model)(INCIDENT))
+    assert state.actions[0] == RequestMoreLogs(None)
+    assert state.actions[1] == Malformed("<think>resolve", ENDED_THINKING)
+    assert [one["role"] for one in model.asked[2]] == ["system", *["user", "assistant"] * 2, "user"]
+    assert "REQUESTED LOGS" in model.asked[1][-1]["content"]
 
 
 def test_a_model_behind_an_endpoint_plays_by_tool_calls() -> None:

@@ -31,7 +31,7 @@ from tests.builders import with_actions
 
 def test_action_lists_become_integers() -> None:
     array = action_array(SEVEN_SERVICES, [[ClassifySeverity("P2"), Malformed("", "")], [Ignore()]])
-    assert array.tolist() == [[1, MALFORMED], [58, PADDING]]
+    assert array.tolist() == [[1, MALFORMED], [72, PADDING]]
     assert array.dtype == np.int8
     assert action_array(random_topology(1, 60), [[Resolve()]]).dtype == np.int16
     with pytest.raises(UnknownName, match="unknown team 'pay-team'"):

@@ -66,6 +66,7 @@ def test_the_keys_are_these_and_an_open_episode_has_no_closing() -> None:
         "unplayed",
         "cause",
         "agent",
+        "malformed",
         "digest",
     }
     assert (open_one["status"], open_one["closing"]) == ("scored", None)

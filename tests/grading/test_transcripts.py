@@ -423,7 +423,7 @@ def test_a_tick_inside_an_action_is_an_unknown_key(tick: Any) -> None:
     ("joint", "message"),
     [
         ({"ticks": [0]}, "ticks: expected 2, one an action, got 1"),
-        ({"ticks": "0,0"}, "ticks: expected a list, one whole number an action, got a str"),
+        ({"ticks": "0,0"}, "ticks: expected a list, one whole number an action, got '0,0'"),
         ({"ticks": [1, 0]}, "ticks[1]: expected a whole number from 1 on, got 0"),
         ({"roles": ["a", "b"]}, "ticks: a transcript with roles needs the tick of each action"),
     ],

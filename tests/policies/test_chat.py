@@ -26,6 +26,7 @@ from logtriage.roles import TRIO
 
 INCIDENT = make_incident("cascading_failure-v1/test/42")
 STATE = initial_state(INCIDENT)
+RULES = system_prompt(INCIDENT)
 CLASSIFY = '{"action_type": "classify_severity", "value": "P1"}'
 
 
@@ -47,7 +48,7 @@ def test_a_model_is_shown_the_rules_the_screens_and_its_own_replies() -> None:
     )
     state = play_episode(INCIDENT, ChatPolicies(script)(INCIDENT))
     assert state.actions == (ClassifySeverity("P1"), Resolve())
-    rules = system_prompt(INCIDENT.topology, INCIDENT.horizon, INCIDENT.rubric)
+    rules = system_prompt(INCIDENT)
     first = {"role": "user", "content": render_observation(observe(STATE))}
     after = observe(transition(STATE, ClassifySeverity("P1")))
     assert script.shown[0] == [{"role": "system", "content": rules}, first]
@@ -68,7 +69,7 @@ def test_an_expert_that_speaks_through_text_plays_as_the_expert() -> None:
         action, memory = expert.act(observe(state), memory)
         return f"I think so. {render_action(action)}"
 
-    policy, conversation = ChatPolicy(speak, INCIDENT.rubric), None
+    policy, conversation = ChatPolicy(speak, RULES), None
     while not state.is_closed:
         action, conversation = policy.act(observe(state), conversation)
         state = transition(state, action)
@@ -86,7 +87,7 @@ def test_only_the_latest_turns_are_shown_if_so_asked(turns: int) -> None:
 
 
 def test_what_cannot_be_read_is_the_model_s_own_action_and_failures_are_not() -> None:
-    action, _ = ChatPolicy(Script("Let me think."), INCIDENT.rubric).act(observe(STATE), None)
+    action, _ = ChatPolicy(Script("Let me think."), RULES).act(observe(STATE), None)
     assert action == Malformed(
         "Let me think.", 'no JSON object with a key "action_type" in the reply'
     )
@@ -114,8 +115,8 @@ def test_in_a_role_it_sees_its_slice_and_may_do_what_the_role_may() -> None:
 
 def test_wrong_settings_are_named() -> None:
     with pytest.raises(UnknownName, match="unknown role 'sre'; known: triage"):
-        ChatPolicy(Script(), INCIDENT.rubric, TRIO, "sre")
+        ChatPolicy(Script(), RULES, TRIO, "sre")
     with pytest.raises(InvalidInput, match="give both the split and the role"):
-        ChatPolicy(Script(), INCIDENT.rubric, TRIO)
+        ChatPolicy(Script(), RULES, TRIO)
     with pytest.raises(InvalidInput, match="turns must be at least 1, got 0"):
-        ChatPolicy(Script(), INCIDENT.rubric, turns=0)
+        ChatPolicy(Script(), RULES, turns=0)

@@ -46,7 +46,8 @@ from logtriage.policies import (
     joint_schedule,
     merge_slices,
 )
-from logtriage.policies.reading import Notes, heard, said
+from logtriage.policies.board import heard, said
+from logtriage.policies.first_reading import Notes
 from logtriage.registry import make_team
 from logtriage.roles import (
     DUO,
@@ -138,13 +139,13 @@ def test_what_a_role_may_not_do_says_what_it_may() -> None:
         Malformed(
             "resolve",
             "triage may not resolve; it may: classify_severity, identify_root_cause, "
-            "report, request_more_logs, wait",
+            "report, request_more_logs, request_traces, wait",
             "triage",
         ),
         Escalate("sre-team"),
         Malformed(
             "report all is well",
-            "remediation may not report; it may: ignore, remediate, resolve, wait",
+            "remediation may not report; it may: ignore, remediate, request_metrics, resolve, wait",
             "remediation",
         ),
     )

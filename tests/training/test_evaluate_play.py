@@ -162,6 +162,16 @@ def test_what_is_no_call_costs_a_tick_and_the_screen_says_so() -> None:
     assert grade_transcript(transcript).ticks == 4
 
 
+def test_a_call_that_the_template_does_not_read_is_read_from_the_text() -> None:
+    tokenizer = tiny_tokenizer()
+    replies: list[Reply] = ["So: <tool_call>shrug", ("resolve", {})]
+    model = Scripted(tokenizer, {IDS[0]: replies})
+    (transcript,) = play_incidents(model, tokenizer, [(IDS[0], 0)])
+    assert [one["action_type"] for one in transcript.actions] == ["malformed", "resolve"]
+    assert transcript.actions[0]["reason"].startswith("the text of a tool_call cannot be read")
+    assert answer_to(model.shown[1]) == ("user", answer_after(transcript.actions[:1]))
+
+
 def answer_after(wires: object) -> str:
     from logtriage.generator import make_incident
 

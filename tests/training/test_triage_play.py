@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from logtriage.rendering import system_prompt
 from logtriage.topology import SEVEN_SERVICES
 from tests.adapters.trl.tiny import tiny_tokenizer
 from tests.training.scripted import Scripted
@@ -33,7 +34,8 @@ def test_the_screen_holds_the_lines_and_nothing_that_is_not_known() -> None:
         ("resolve", {}),
     ]
     model.scripts = {"-1s ERROR user-db: deadlock": replies}
-    policy = ModelPolicy(model, Chat(tokenizer), Decoding(), incident.rubric, incident.id)
+    rules = system_prompt(incident, "tools")
+    policy = ModelPolicy(model, Chat(tokenizer), Decoding(), rules, incident.id)
     steps = list(program.played(incident, policy))
     assert len(steps) == len(replies)
     assert steps[-1][1].closing == "resolved"

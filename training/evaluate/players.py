@@ -14,6 +14,7 @@ from logtriage.incident import Incident
 from logtriage.policies import ChatPolicies, ChatPolicy, Policy
 from logtriage.policies.chat import Complete
 from logtriage.registry import make_policy, make_team
+from logtriage.rendering import system_prompt
 from logtriage.roles import Role, RoleSplit, get_role_split
 from logtriage.transcript import Transcript
 from training.evaluate.evaluation import Evaluation, held_out, planned
@@ -133,7 +134,8 @@ def _team(complete: Complete, incident: Incident, split: RoleSplit, agent: str) 
     """An episode in which one model plays every role, each with its own conversation."""
 
     def player(of: Incident, roles: RoleSplit, role: Role) -> Policy:
-        return ChatPolicy(complete, of.rubric, roles, role.name)
+        rules = system_prompt(of, split=roles, role=role.name)
+        return ChatPolicy(complete, rules, roles, role.name)
 
     team = make_team("model", split, roles={"model": player})
     return record_joint_episode(incident, team, agent, split)

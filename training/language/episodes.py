@@ -12,9 +12,9 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from logtriage.adapters.conversations import NO_CALL, calls_of, wire_of
+from logtriage.adapters.conversations import calls_of, is_in_text, no_call, wire_of
 from logtriage.adapters.episode import answer, opening, state_after
-from logtriage.adapters.tools import Wire, malformed
+from logtriage.adapters.tools import Wire
 from logtriage.errors import InvalidInput
 from logtriage.generator import make_incident
 from logtriage.grading import Resolver
@@ -81,7 +81,7 @@ class _Episode:
         """Play what a reply asks for; the messages that answer it."""
         calls = calls_of(message)
         if not calls:
-            self.wires.append(malformed(self.replies[-1], NO_CALL))
+            self.wires.append(no_call(self.replies[-1]))
             answers: list[Message] = [
                 {"role": "user", "content": answer(self.incident, self.wires)}
             ]
@@ -98,6 +98,8 @@ class _Episode:
     def _call(self, call: Any) -> Message:
         self.wires.append(wire_of(call))
         content = answer(self.incident, self.wires)
+        if is_in_text(call):
+            return {"role": "user", "content": content}
         return {"role": "tool", "name": call["function"]["name"], "content": content}
 
     def transcript(self, agent: str, status: str = COMPLETED) -> Transcript:

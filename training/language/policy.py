@@ -5,13 +5,13 @@ from typing import Any
 
 import attrs
 
-from logtriage.actions import Action, Malformed
-from logtriage.adapters.conversations import NO_CALL, calls_of, wire_of
+from logtriage.actions import Action
+from logtriage.adapters.conversations import calls_of, is_in_text, no_call, wire_of
 from logtriage.errors import LogTriageError
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire
 from logtriage.policies import Memory
-from logtriage.rendering import render_observation, system_prompt
+from logtriage.rendering import render_observation
 from training.language.chat import Chat
 from training.language.episodes import Decoding, context_of, stops_of
 from training.language.generation import Batch
@@ -59,7 +59,7 @@ class ModelPolicy:
     model: Any
     chat: Chat
     decoding: Decoding
-    rubric: str
+    rules: str
     name: str
     sample: int = 0
 
@@ -67,11 +67,8 @@ class ModelPolicy:
         """Answer the last call with the screen, and play the next one."""
         screen = render_observation(observation)
         if memory is None:
-            rules = system_prompt(
-                observation.topology, observation.horizon, self.rubric, reply="tools"
-            )
             before = self.chat.opening(
-                [{"role": "system", "content": rules}, {"role": "user", "content": screen}]
+                [{"role": "system", "content": self.rules}, {"role": "user", "content": screen}]
             )
             return self._ask(_Talk(tuple(before)), before, observation)
         talk: _Talk = memory
@@ -95,14 +92,15 @@ class ModelPolicy:
         end = () if ended else (self.chat.tokenizer.eos_token_id,)
         talk = _Talk((*talk.ids, *reply, *end), calls, turn=talk.turn + 1)
         if not calls:
-            return Malformed(self.chat.text(reply), NO_CALL), talk
+            silent = no_call(self.chat.text(reply))
+            return action_from_wire(silent, observation.topology), talk
         return _play(talk, observation)
 
 
 def _play(talk: _Talk, observation: Observation) -> tuple[Action, _Talk]:
     call, *others = talk.waiting
     action = action_from_wire(wire_of(call), observation.topology)
-    name = call["function"]["name"]
+    name = None if is_in_text(call) else call["function"]["name"]
     return action, attrs.evolve(talk, waiting=tuple(others), played=name)
 
 

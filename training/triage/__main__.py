@@ -17,6 +17,7 @@ from logtriage.incident import Incident
 from logtriage.observation import observe, slice_for
 from logtriage.policies import Policy
 from logtriage.registry import make_policy
+from logtriage.rendering import system_prompt
 from logtriage.state import State, initial_state
 from logtriage.topology import SEVEN_SERVICES
 from logtriage.transition import transition
@@ -69,12 +70,13 @@ def make_player(policy: str, incident: Incident, base_url: str | None = None) ->
     if policy.startswith(LOCAL):
         path = policy.removeprefix(LOCAL)
         chat = Chat(load_tokenizer(path))
-        return ModelPolicy(load_model(path), chat, Decoding(), incident.rubric, incident.id)
+        rules = system_prompt(incident, "tools")
+        return ModelPolicy(load_model(path), chat, Decoding(), rules, incident.id)
     if policy.startswith(ENDPOINT):
         from logtriage.adapters.endpoint import ChatEndpoint  # needs the extra openai
 
         ask = ChatEndpoint(policy.removeprefix(ENDPOINT), base_url=base_url, temperature=0.0)
-        return ToolChatPolicy(ask.with_tools, incident.rubric)
+        return ToolChatPolicy(ask.with_tools, system_prompt(incident, "tools"))
     if policy == "oracle":
         raise InvalidInput("the oracle needs a truth; nobody knows that of these lines")
     return make_policy(policy)(incident)

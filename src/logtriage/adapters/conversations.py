@@ -160,6 +160,11 @@ def calls_of(message: Message) -> list[Any]:
     return [] if wrong is not None else without_calls(said)[1]
 
 
+def is_in_text(call: object) -> bool:
+    """Whether a call of :func:`calls_of` stands in a text: no tool's message can answer it."""
+    return isinstance(call, Mapping) and "function" not in call and _id(call) is None
+
+
 def wire_of(call: object, tools: Collection[str] = TOOLS) -> Wire:
     """The wire action of one tool call, in the words of any of the frameworks.
 

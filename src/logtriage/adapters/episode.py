@@ -19,7 +19,7 @@ WireActions = Sequence[Mapping[str, Any]]
 
 def rules_of(incident: Incident, reply: Reply) -> str:
     """The system prompt of an incident, for an agent that answers in this way."""
-    return system_prompt(incident.topology, incident.horizon, incident.rubric, reply)
+    return system_prompt(incident, reply)
 
 
 def opening(incident: Incident, reply: Reply) -> list[dict[str, str]]:

@@ -22,14 +22,7 @@ from logtriage.topology import Topology
 
 def role_opening(incident: Incident, split: RoleSplit, role: Role) -> list[dict[str, str]]:
     """The messages that open a role's conversation: its rules, and its first screen."""
-    rules = system_prompt(
-        incident.topology,
-        incident.horizon,
-        incident.rubric,
-        "tools",
-        split=split,
-        role=role.name,
-    )
+    rules = system_prompt(incident, "tools", split=split, role=role.name)
     return [
         {"role": "system", "content": rules},
         {"role": "user", "content": role_screen(initial_state(incident), role)},

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from logtriage.actions import Action
-from logtriage.adapters.conversations import calls_of, no_call, wire_of
+from logtriage.adapters.conversations import calls_of, is_in_text, no_call, wire_of
 from logtriage.adapters.messages import text_of
 from logtriage.incident import Incident
 from logtriage.observation import Observation
@@ -44,11 +44,11 @@ class ToolChatPolicy:
 
     Args:
         ask: asks the model.
-        rubric: the id of the incident's rubric, for the prompt.
+        rules: the system prompt (:func:`logtriage.rendering.system_prompt`).
     """
 
     ask: AskWithTools
-    rubric: str
+    rules: str
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Show the screen as the answer to the last call, and play the next one."""
@@ -56,10 +56,7 @@ class ToolChatPolicy:
         messages = (*talk.messages, _answer(talk.played, render_observation(observation)))
         waiting = talk.waiting
         if not waiting:
-            rules = system_prompt(
-                observation.topology, observation.horizon, self.rubric, reply="tools"
-            )
-            said = self.ask([{"role": "system", "content": rules}, *messages])
+            said = self.ask([{"role": "system", "content": self.rules}, *messages])
             messages = (*messages, said)
             waiting = tuple(calls_of(said))
             if not waiting:
@@ -72,7 +69,7 @@ class ToolChatPolicy:
 
 def _answer(call: Any, screen: str) -> Message:
     """The message that shows a screen: of the tool that was called, if one was."""
-    if call is None:
+    if call is None or is_in_text(call):
         return {"role": "user", "content": screen}
     answer = {"role": "tool", "content": screen}
     number = call.get("id") if isinstance(call, Mapping) else None
@@ -87,4 +84,4 @@ class ToolChatPolicies:
 
     def __call__(self, incident: Incident) -> ToolChatPolicy:
         """The policy that plays one incident."""
-        return ToolChatPolicy(self.ask, incident.rubric)
+        return ToolChatPolicy(self.ask, system_prompt(incident, "tools"))

@@ -91,7 +91,7 @@ _TOOLS: Final = (
     Tool(
         "classify_severity",
         "Declare the severity. The first declaration stands.",
-        (Parameter("severity", "By the SLO panel.", choices=tuple(map(str, SEVERITIES))),),
+        (Parameter("severity", "By the panel of the edge.", choices=tuple(map(str, SEVERITIES))),),
     ),
     Tool(
         "identify_root_cause",

@@ -1,5 +1,6 @@
 """From a belief to a plan, and to what a question is worth."""
 
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import Final
 
@@ -105,8 +106,8 @@ def _case(belief: Belief, places: list[int]) -> Case:
     column = {one: number for number, one in enumerate(names)}
     hits = np.zeros((len(places), len(names)))
     for row, wanted in enumerate(accepted):
-        for one in wanted:
-            hits[row, column[one]] = 1.0
+        for remedy in wanted:
+            hits[row, column[remedy]] = 1.0
     severities = np.array(
         [
             [share * UNIT // sum(belief.posterior.severities[place]) for share in row]
@@ -241,7 +242,8 @@ def worths(belief: Belief, requests: "tuple[Request, ...]") -> tuple[Worth, ...]
     tables = [None if late else _outcomes(planner, request) for request in requests]
     idle = planner.later() - now
     told = [table for table in tables if table is not None]
-    rises, bits = iter(()), iter(())
+    rises: Iterator[float] = iter(())
+    bits: Iterator[float] = iter(())
     if told:
         joint = np.floor(np.concatenate(told) * planner.weights / 65_536)
         first = np.cumsum([0, *(len(table) for table in told[:-1])])

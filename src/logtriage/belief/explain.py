@@ -37,12 +37,11 @@ from logtriage.belief.posterior import posterior
 from logtriage.belief.stakes import UNIT
 from logtriage.errors import InvalidInput
 from logtriage.grading import score
-from logtriage.observation import evidence
+from logtriage.observation import cells_on, evidence
 from logtriage.state import Closing, State, facts_of, initial_state
 from logtriage.transition import transition
 from logtriage.world.channels import GAUGES, LINES, SERIES, SPANS, Channel
-from logtriage.world.schedule import Cell, Doings, alert_starts, cells, epoch_starts
-from logtriage.world.simulation import World, speakers
+from logtriage.world.schedule import Cell, Doings, alert_starts, epoch_starts
 
 #: Imagined continuations behind every expectation.
 SAMPLES: Final = 12
@@ -225,16 +224,11 @@ def _closed(held: Belief, now: State, after: State, closing: Closing) -> float:
 
 def _imagined(held: Belief, now: State, after: State, samples: int) -> float:
     """The mean of W over imagined screens after the step."""
-    world = now.incident.telemetry
-    assert isinstance(world, World)
     model, row = held.model, _restricted(held, after)
     standing = _standing(held, now, after)
     doings, tick = standing.facts.doings, now.tick + 1
-    voices = speakers(world.seed, len(model.topology), tick)
     fresh = [
-        cell
-        for cell in cells(model.setting, model.topology, voices, tick, doings)
-        if cell not in held.posterior.seen
+        cell for cell in cells_on(now.incident, tick, doings) if cell not in held.posterior.seen
     ]
     shown = evidence(now)
     total = 0.0

@@ -74,17 +74,20 @@ class Case:
     @cached_property
     def severity_votes(self) -> Floats:
         """The same in units of 2**-10, by which a severity is chosen (3, H)."""
-        return np.floor(self._expected / 1024)
+        votes: Floats = np.floor(self._expected / 1024)
+        return votes
 
     @cached_property
     def severity_credit(self) -> Floats:
         """What each severity that may be said earns (3, H), in units of 2**-20."""
-        return np.floor(self._expected * (self.stakes.severity / UNIT))
+        earned: Floats = np.floor(self._expected * (self.stakes.severity / UNIT))
+        return earned
 
     @cached_property
     def root_onehot(self) -> Floats:
         """1 where a hypothesis has its root at a service (H, n)."""
-        return (self.root[:, np.newaxis] == np.arange(self.services)).astype(np.float64)
+        places: Floats = (self.root[:, np.newaxis] == np.arange(self.services)).astype(np.float64)
+        return places
 
     def remedy_credit(self, tried: int, *, approved: bool) -> Floats:
         """What a fix earns after that many more wrong remedies (H,), in units of 2**-20."""

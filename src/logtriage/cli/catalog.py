@@ -9,11 +9,11 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from logtriage.actions import SEVERITIES
 from logtriage.cli.console import emit, fail, put, results, say
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Bundle, Json
 from logtriage.cli.screens import facts, heading, screen, truth
+from logtriage.cli.sheets import sheet, signatures, signatures_json
 from logtriage.codec import truth_to_json
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.files import TOO_LONG, numbered_lines
@@ -21,15 +21,33 @@ from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
-from logtriage.tasks import SPLITS, TASKS, TaskSpec, get_task
+from logtriage.tasks import BENCHMARK_FOG, SPLITS, TASKS, get_task
 
 
 def tasks(
     names: Annotated[list[str] | None, typer.Argument(metavar="TASK", help="These only.")] = None,
+    with_signatures: Annotated[
+        bool,
+        typer.Option("--signatures", help="How often what is seen under which condition, instead."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """List the tasks with their spec sheets, and the recorded incidents that are shipped."""
+    """List the tasks with their spec sheets, and the recorded incidents that are shipped.
+
+    Of the second world's tasks the benchmark's are listed, each with its other levels of
+    fog; --json lists all.
+    """
+    if with_signatures:
+        if names:
+            raise InvalidInput("one signature table holds for all tasks: name none")
+        if as_json:
+            emit(signatures_json())
+        else:
+            put(results(), signatures())
+        return
     chosen = [get_task(name) for name in names] if names else list(TASKS)
+    if not names and not as_json:
+        chosen = [task for task in chosen if task.fog in (None, BENCHMARK_FOG)]
     if as_json:
         for task in chosen:
             emit({"id": task.id, **attrs.asdict(task)})
@@ -37,27 +55,13 @@ def tasks(
     console = results()
     for task in chosen:
         console.print(Text.assemble((task.id, "bold cyan"), f"  {task.title}"))
-        put(console, _sheet(task))
+        put(console, sheet(task))
         say(console)
     if not names:
         console.print(Text.assemble(("recorded", "bold cyan"), "  Incidents of a real system"))
         put(console, _recorded())
         say(console)
         say(console, f"Splits of the drawn tasks: {', '.join(SPLITS)}.", "dim")
-
-
-def _sheet(task: TaskSpec) -> RenderableType:
-    weights = zip(SEVERITIES, task.severity_weights, strict=True)
-    rows = [("hard", task.hard), ("horizon", f"{task.horizon} ticks")]
-    if not task.original:
-        rows += [
-            ("noise", f"{task.noise / 10:g} % of the log lines"),
-            ("benign", f"{task.benign / 10:g} % of the incidents"),
-            ("severities", ", ".join(f"{name} {weight}" for name, weight in weights)),
-        ]
-    rows.append(("rubric", task.rubric))
-    rows.extend(("history", entry) for entry in task.history)
-    return facts(rows)
 
 
 def _recorded() -> RenderableType:
@@ -82,7 +86,7 @@ def show(
 ) -> None:
     """Show incidents as an agent first sees them, or what the matter really is.
 
-    An incident's id is TASK/SPLIT/NUMBER, such as cascading_failure-v1/test/42.
+    An incident's id is TASK/SPLIT/NUMBER, such as cascading_failure-v2/test/42.
     """
     from logtriage.evaluation import Incidents
 
@@ -126,7 +130,7 @@ def _screen_json(incident: Incident, prompt: bool) -> dict[str, Any]:
         "screen": render_observation(observe(initial_state(incident))),
     }
     if prompt:
-        shown["prompt"] = system_prompt(incident.topology, incident.horizon, incident.rubric)
+        shown["prompt"] = system_prompt(incident)
     return shown
 
 
@@ -134,7 +138,7 @@ def _print(incident: Incident, *, with_truth: bool, prompt: bool) -> None:
     console = results()
     console.print(heading(incident.id))
     if prompt:
-        say(console, system_prompt(incident.topology, incident.horizon, incident.rubric))
+        say(console, system_prompt(incident))
         say(console)
     if with_truth:
         put(console, truth(incident))

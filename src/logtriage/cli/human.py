@@ -23,12 +23,16 @@ WORDS: Final = {
     "page": "escalate",
     "remedy": "remediate",
     "logs": "request_more_logs",
+    "metrics": "request_metrics",
+    "traces": "request_traces",
 }
 #: The ones that take no value.
 _ALONE: Final = ("resolve", "ignore")
 
 HELP: Final = [
     ("logs [SERVICE]", "ask for a service's lines; without a service, a shallow look at all"),
+    ("metrics SERVICE", "its gauges: CPU, memory, workers, requests, and those of its tier"),
+    ("traces SERVICE", "where its time goes and its errors start"),
     ("severity P1|P2|P3", "classify; the first declaration counts"),
     ("cause SERVICE [CONFIDENCE]", "name the root cause, perhaps with a confidence from 0 to 1"),
     ("page TEAM", "a wrong team ends the incident with 0"),
@@ -70,8 +74,7 @@ class HumanPolicy:
                 case "help" | "h" | "?":
                     put(self._console, facts(HELP))
                 case "rules":
-                    one = self._incident
-                    say(self._console, system_prompt(one.topology, one.horizon, one.rubric))
+                    say(self._console, system_prompt(self._incident))
                 case "screen":
                     self._show(observation)
                 case _:

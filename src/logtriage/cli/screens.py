@@ -1,8 +1,6 @@
 """How incidents, truths and grades look in a terminal."""
 
 import re
-from collections.abc import Iterator
-from itertools import groupby
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -10,13 +8,16 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from logtriage.actions import describe
 from logtriage.grading import Grade
+from logtriage.grading.debrief import COLUMNS, debrief_of
 from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
 from logtriage.state import State
 
-_HEADING: Final = re.compile(r"^(?:TICK \S+|HEALTH|[A-Z][A-Za-z ]*:)", re.MULTILINE)
+_HEADING: Final = re.compile(
+    r"^(?:TICK [^;\s]+|(?:METRICS|TRACES) [^:]+:|CHANGES[^:]*:|HEALTH|[A-Z][A-Za-z ]*:)",
+    re.MULTILINE,
+)
 _BAD: Final = re.compile(r"\b(?:FATAL|ERROR|failing)\b")
 _POOR: Final = re.compile(r"\b(?:WARN|degraded)\b")
 _DIM: Final = re.compile(r"^[+-]\d+s ", re.MULTILINE)
@@ -61,6 +62,11 @@ def truth(incident: Incident) -> RenderableType:
             ("page", " or ".join(sorted(answer.teams)) or "not known"),
             ("remedy", " or ".join(remedies) or "not known"),
         ]
+    if incident.price_of_silence is not None:
+        rows += [
+            ("par", f"{incident.par} ticks"),
+            ("silence", f"worth {incident.price_of_silence:g}"),
+        ]
     return facts(rows)
 
 
@@ -71,26 +77,16 @@ def _fault(incident: Incident) -> str:
 
 def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> RenderableType:
     """What was done, what it was worth and why, and what would have been right."""
-    done = [(f"tick {tick + 1}", text) for tick, text in _told(state, roles)]
+    told = debrief_of(grade, None if roles is None else roles.names)
     return Group(
         heading("ACTIONS"),
-        facts(done or [("none", "")]),
+        facts(list(told.actions) or [("none", "")]),
         heading("GRADE"),
         Padding(criteria(grade), (0, 0, 0, 2)),
         verdict(grade),
         heading("TRUTH"),
         truth(state.incident),
     )
-
-
-def _told(state: State, roles: RoleSplit | None) -> Iterator[tuple[int, str]]:
-    """Each action with its tick, and in joint play with the role that took it."""
-    if roles is None:
-        yield from ((tick, describe(action)) for tick, action in state.history)
-        return
-    for tick, plays in groupby(state.history, key=lambda one: one[0]):
-        for role, (_, action) in zip(roles.names, plays, strict=False):
-            yield tick, f"{role}: {describe(action)}"
 
 
 def heading(text: str) -> Text:
@@ -101,29 +97,21 @@ def heading(text: str) -> Text:
 def criteria(grade: Grade) -> Table:
     """Every criterion with its score, weight, points and reason."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("criterion", no_wrap=True)
-    for name in ("score", "weight", "points"):
-        table.add_column(name, justify="right")
-    table.add_column("why", ratio=1)
-    for one in grade.criteria:
+    name, *figures, why = COLUMNS
+    table.add_column(name, no_wrap=True)
+    for column in figures:
+        table.add_column(column, justify="right")
+    table.add_column(why, ratio=1)
+    for one, (row, score, *rest) in zip(grade.criteria, debrief_of(grade).criteria, strict=True):
         style = "green" if one.score >= 1 else "red" if one.score <= 0 else "yellow"
-        table.add_row(
-            one.name,
-            Text(number(one.score, 2), style=style),
-            number(one.weight, 2),
-            number(one.score * one.weight),
-            one.reason,
-        )
+        table.add_row(row, Text(score, style=style), *rest)
     return table
 
 
 def verdict(grade: Grade) -> Text:
-    """The total, the discounts that lowered it, and the gate that made it zero if one did."""
-    if grade.score is None:
-        return Text(f"  not scored: {grade.cause}", style="bold yellow")
-    text = Text.assemble("  ", (number(grade.score), "bold"), f"  by rubric {grade.rubric}")
-    for one in grade.discounts:
-        text.append(f"\n  {one.name} leaves {number(one.factor)} of it: {one.reason}", "yellow")
-    if grade.gate is not None:
-        text.append(f"\n  {grade.gate} makes it 0: {grade.gate_reason}", style="red")
+    """The total, and what it is due to."""
+    total, *others = debrief_of(grade).verdict
+    text = Text(f"  {total}", style="bold yellow" if grade.score is None else "bold")
+    for line in others:
+        text.append(f"\n  {line}", style="red")
     return text

@@ -78,6 +78,11 @@ __all__ = [
 _BATCH = ("BatchGrades", "Truths", "action_array", "grade_batch", "truths_of")
 
 
+def __dir__() -> list[str]:
+    """What is public, those that load NumPy among it."""
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     if name in _BATCH:
         return getattr(import_module("logtriage.grading.batch"), name)

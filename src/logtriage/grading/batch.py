@@ -18,7 +18,7 @@ from logtriage.grading.criteria import Measure
 from logtriage.grading.kernels import MEASURES, Span
 from logtriage.grading.plan import Floats, Plan, plan_of, signed, total_of
 from logtriage.grading.played import CLOSINGS, Block, Played
-from logtriage.grading.rubric import DEFAULT, Criterion, Rubric
+from logtriage.grading.rubric import DEFAULT, Criterion, Rubric, check_rubric
 from logtriage.grading.truths import Truths, truths_of
 
 __all__ = [
@@ -135,9 +135,11 @@ def grade_batch(
     Raises:
         RubricError: if a measure or gate of the rubric has no kernel.
         InvalidInput: if ``actions`` has another shape or type, an integer that is no
-            action, or an action after padding; for ``per_tick`` below 1.
+            action, or an action after padding; for ``per_tick`` below 1; for what is no
+            rubric, saying what to pass.
         UnknownName: for an unknown layout.
     """
+    check_rubric(rubric)
     if per_tick < 1:
         raise InvalidInput(f"per_tick must be at least 1, got {per_tick}")
     by_time = _by_time(truths, actions, layout)

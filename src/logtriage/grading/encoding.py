@@ -8,11 +8,11 @@ from logtriage.grading.grade import Grade
 
 
 def grade_to_json(grade: Grade) -> dict[str, Any]:
-    """A grade as JSON data: its fields and its digest; the actions are the transcript's."""
+    """A grade as JSON data: its fields, digest and count; the actions are the transcript's."""
     data = {field.name: getattr(grade, field.name) for field in attrs.fields(Grade)}
     del data["actions"], data["schedule"]
     data["status"] = str(grade.status)
     data["closing"] = None if grade.closing is None else str(grade.closing)
     for name in ("criteria", "discounts"):
         data[name] = [attrs.asdict(one) for one in getattr(grade, name)]
-    return {**data, "digest": grade.digest}
+    return {**data, "malformed": grade.malformed, "digest": grade.digest}

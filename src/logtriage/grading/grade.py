@@ -11,10 +11,11 @@ import attrs
 
 from logtriage.actions import Action, Malformed, action_name, action_value
 from logtriage.errors import RubricError, UnknownName
+from logtriage.grading.debrief import plain
 from logtriage.grading.original import ORIGINAL
-from logtriage.grading.rubric import DEFAULT, RECORDED, TRIAGE_2, Rubric
+from logtriage.grading.rubric import DEFAULT, RECORDED, TRIAGE_2, Rubric, check_rubric
 from logtriage.incident import Incident
-from logtriage.state import Closing, State
+from logtriage.state import Closing, State, check_state
 
 #: Scores lie on this grid (multiples of 2**-50, about 1e-15), so that the rewards of an
 #: episode, as differences of scores, add up to its grade without any rounding.
@@ -61,9 +62,10 @@ class Grade:
     ``gate`` holds, the score is 0 and ``criteria`` still say what was earned. ``discounts``
     are those that applied, each to all that the criteria add up to.
     ``actions`` are those graded; ``unplayed`` counts the ones after the closing one,
-    which were not. ``ticks`` are those used; ``schedule`` is the tick of each action in
-    joint play, where several may share one. ``fault_kind`` is what was injected: a fact
-    beside the grade, which no rubric weighs.
+    which were not. ``malformed`` counts those that could not be read. ``ticks`` are those
+    used; ``schedule`` is the tick of each action in joint play, where several may share
+    one. ``fault_kind`` is what was injected: a fact beside the grade, which no rubric
+    weighs. ``print(grade)`` shows what was done, what it earned and why.
     """
 
     incident: str
@@ -100,6 +102,15 @@ class Grade:
         text = "\n".join(parts).encode("utf-8", "surrogatepass")
         return blake2b(text, digest_size=8).hexdigest()
 
+    @property
+    def malformed(self) -> int:
+        """How many of the actions could not be read."""
+        return sum(isinstance(action, Malformed) for action in self.actions)
+
+    def __str__(self) -> str:
+        """The debrief: what was done, what it earned and why."""
+        return plain(self)
+
     def criterion(self, name: str) -> CriterionScore:
         """The criterion of that name.
 
@@ -129,6 +140,13 @@ def rubric_of(incident: Incident) -> Rubric:
     return get_rubric(incident.rubric)
 
 
+def _chosen(incident: Incident, rubric: Rubric | None) -> Rubric:
+    if rubric is None:
+        return rubric_of(incident)
+    check_rubric(rubric)
+    return rubric
+
+
 def grade(
     state: State,
     rubric: Rubric | None = None,
@@ -145,9 +163,11 @@ def grade(
         RubricError: if a measure of a user's rubric returns no finite number, or a
             discount a factor outside [0, 1]; a broken grader is never counted as 0.
             Under ``logtriage/2`` also for a real fault without a price of silence.
+        InvalidInput: for what is no state or no rubric, saying what to pass.
     """
+    check_state(state)
     incident = state.incident
-    rubric = rubric_of(incident) if rubric is None else rubric
+    rubric = _chosen(incident, rubric)
     gate, gate_reason = _first_gate(state, rubric)
     criteria, discounts, total = _evaluate(state, rubric)
     return Grade(
@@ -174,7 +194,8 @@ def grade(
 
 def score(state: State, rubric: Rubric | None = None) -> float:
     """The score of :func:`grade` alone."""
-    rubric = rubric_of(state.incident) if rubric is None else rubric
+    check_state(state)
+    rubric = _chosen(state.incident, rubric)
     gate, _ = _first_gate(state, rubric)
     return 0.0 if gate is not None else _evaluate(state, rubric)[2]
 
@@ -252,7 +273,7 @@ def unscored(
     agent: str | None = None,
 ) -> Grade:
     """The grade of an episode that must not be scored, with its cause in words."""
-    rubric = rubric_of(incident) if rubric is None else rubric
+    rubric = _chosen(incident, rubric)
     return Grade(
         incident.id,
         incident.task,

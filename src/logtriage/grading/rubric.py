@@ -8,7 +8,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.errors import InvalidInput, RubricError
+from logtriage.errors import InvalidInput, RubricError, kind_of
 from logtriage.fingerprint import description_of
 from logtriage.grading import criteria as measures
 from logtriage.grading import triage
@@ -152,7 +152,21 @@ class Rubric:
             raise RubricError(f"rubric {self.id!r}: {row.name!r}: {error}") from None
 
 
-#: Rubric ``logtriage/1``: a wrong escalation zeroes the reward.
+def check_rubric(given: object) -> None:
+    """Refuse what is no rubric.
+
+    Raises:
+        InvalidInput: saying what to pass.
+    """
+    if not isinstance(given, Rubric):
+        how = ""
+        if isinstance(given, str):
+            how = f"; the built-in one of an id is logtriage.grading.get_rubric({given!r:.80})"
+        raise InvalidInput(f"expected a rubric, got {kind_of(given)}{how}")
+
+
+#: The rubric of drawn incidents: what ``*-v1`` tasks are graded by where no other is given.
+#: Its id is ``logtriage/1``; a wrong escalation zeroes the reward.
 DEFAULT: Final = Rubric(
     id="logtriage/1",
     criteria=(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from logtriage.actions import Action
+from logtriage.actions import Action, Malformed
 from logtriage.codec import Record, decode_record
 from logtriage.errors import InvalidInput, LogTriageError, RubricError, TranscriptError
 from logtriage.files import TOO_LONG, numbered_lines
@@ -13,6 +13,7 @@ from logtriage.grading.grade import Grade, grade, unscored
 from logtriage.grading.rubric import Rubric
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, actions_from_wire
+from logtriage.state import check_incident
 from logtriage.transcript import COMPLETED, Transcript, plays_of
 from logtriage.transition import play, play_jointly, play_parsed
 
@@ -26,18 +27,22 @@ def grade_actions(
     rubric: Rubric | None = None,
     *,
     resolve: Resolver = make_incident,
+    strict: bool = False,
 ) -> Grade:
     """Play a list of actions, typed or on the wire, and grade what was played.
 
-    Wire actions that cannot be read count as malformed: they cost their tick. Each
+    Wire actions that cannot be read count as malformed: they cost their tick. With
+    ``strict`` they are refused: for actions of your own, where they are a mistake. Each
     action takes one tick; joint play is graded by :func:`grade_transcript`.
 
     Raises:
         UnknownName, InvalidInput: for an unknown incident id, a typed action that
             names what the topology lacks, or an entry that is no action at all.
+        InvalidInput: with ``strict``, for the first malformed action and its place.
     """
     if isinstance(incident, str):
         incident = resolve(incident)
+    check_incident(incident)
     topology = incident.topology
     typed = [
         one if not isinstance(one, Mapping) else action_from_wire(one, topology) for one in actions
@@ -47,6 +52,8 @@ def grade_actions(
             raise InvalidInput(
                 f"actions[{number}]: expected an action or a wire mapping, got {type(one).__name__}"
             )
+        if strict and isinstance(one, Malformed):
+            raise InvalidInput(f"actions[{number}]: {one.reason}")
     state, left = play(incident, typed)
     return grade(state, rubric, unplayed=left)
 

@@ -19,7 +19,7 @@ from logtriage.grading import Rubric, reward
 from logtriage.grading.grade import score
 from logtriage.multi.seats import OBSERVATIONS, agent_name, seat_for
 from logtriage.observation import observe
-from logtriage.rendering import render_observation, system_prompt
+from logtriage.rendering import public_rules, render_observation
 from logtriage.roles import RoleSplit, get_role_split
 from logtriage.state import Closing, State, initial_state
 from logtriage.topology import Topology
@@ -142,7 +142,9 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         task = self._incidents.task
         rubric = task.rubric if self._rubric is None else self._rubric.id
         role = self._seats[agent].role.name
-        return system_prompt(self.topology, task.horizon, rubric, split=self.role_split, role=role)
+        return public_rules(
+            self.topology, task.horizon, rubric, task.setting, split=self.role_split, role=role
+        )
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None

@@ -2,14 +2,18 @@
 
 from logtriage.policies.base import Memory, Policy, PolicyFactory, Ranking, Ranks
 from logtriage.policies.central import CentralControl, TeamAsPolicy, merge_slices
+from logtriage.policies.chain import ChainPolicy
 from logtriage.policies.chat import ChatPolicies, ChatPolicy
 from logtriage.policies.constant import ConstantPolicy
 from logtriage.policies.expert import ExpertPolicy
 from logtriage.policies.first_error import FirstErrorPolicy
+from logtriage.policies.first_expert import FirstExpertPolicy
 from logtriage.policies.noisy import NoisyPolicy
+from logtriage.policies.observer import ObserverPolicy
 from logtriage.policies.oracle import OraclePolicy, perfect_actions
 from logtriage.policies.oracle_team import OracleRole, OracleTeam, joint_schedule
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
+from logtriage.policies.random_questions import RandomQuestionsPolicy
 from logtriage.policies.ranking import SCORES, RankingPolicy
 from logtriage.policies.team import (
     RoleFactory,
@@ -24,19 +28,23 @@ from logtriage.policies.team import (
 __all__ = [
     "SCORES",
     "CentralControl",
+    "ChainPolicy",
     "ChatPolicies",
     "ChatPolicy",
     "ConstantPolicy",
     "ExpertPolicy",
     "FirstErrorPolicy",
+    "FirstExpertPolicy",
     "Memory",
     "NoisyPolicy",
+    "ObserverPolicy",
     "OraclePolicy",
     "OracleRole",
     "OracleTeam",
     "Policy",
     "PolicyFactory",
     "RandomPolicy",
+    "RandomQuestionsPolicy",
     "Ranking",
     "RankingPolicy",
     "Ranks",

@@ -34,7 +34,7 @@ class ChatPolicy:
 
     Args:
         complete: asks the model.
-        rubric: the id of the incident's rubric, for the prompt.
+        rules: the system prompt (:func:`logtriage.rendering.system_prompt`).
         split: the role split, where the model plays one role of a team ...
         role: ... and which one.
         turns: how many of the latest screens the model is shown, with its replies between
@@ -46,7 +46,7 @@ class ChatPolicy:
     """
 
     complete: Complete
-    rubric: str
+    rules: str
     split: RoleSplit | None = None
     role: str | None = None
     turns: int | None = attrs.field(default=None, validator=_positive)
@@ -59,13 +59,10 @@ class ChatPolicy:
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Show the screen, and read the reply."""
-        rules = system_prompt(
-            observation.topology, observation.horizon, self.rubric, split=self.split, role=self.role
-        )
         screen = {"role": "user", "content": render_observation(observation)}
         said: tuple[Message, ...] = (*(memory or ()), screen)
         shown = said if self.turns is None else said[1 - 2 * self.turns :]
-        reply = self.complete([{"role": "system", "content": rules}, *shown])
+        reply = self.complete([{"role": "system", "content": self.rules}, *shown])
         return self._read(reply, observation), (*said, {"role": "assistant", "content": reply})
 
     def _read(self, reply: str, observation: Observation) -> Action:
@@ -86,4 +83,5 @@ class ChatPolicies:
 
     def __call__(self, incident: Incident) -> ChatPolicy:
         """The policy that plays one incident."""
-        return ChatPolicy(self.complete, incident.rubric, self.split, self.role, self.turns)
+        rules = system_prompt(incident, split=self.split, role=self.role)
+        return ChatPolicy(self.complete, rules, self.split, self.role, self.turns)

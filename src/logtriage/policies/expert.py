@@ -1,13 +1,15 @@
-"""The expert: scripted, honest, and good. It sees only observations.
+"""The expert: scripted, honest, and by rules of thumb. It sees only observations.
 
-It classifies by the panel, follows complaints from caller to dependency until a
-service names its own cause, looks up remedy and class in the runbook and the owner
-in the directory, pages, fixes and resolves. Where an alert leads to no complaint
-and no cause, it watches the trend and dismisses what settles by itself. That it
-succeeds proves that incidents can be solved from what they show.
+It starts at the edge and follows complaints down to the service whose failure explains
+most of them, looks at that service's traces and metrics, counts what fits each row of
+the runbook (:mod:`logtriage.policies.suspicion`), and asks for the channel that tells
+the first row from the next one with another page or another remedy. When the time for
+questions is over it pages, if its lead is worth the price of silence, declares, fixes
+and resolves; or it dismisses what troubles nobody. It knows no probabilities.
 
 In a role it does of this what the role may do, with what the role sees, and reports
-what it finds; where it does not know enough, it waits.
+what it finds. A role that cannot diagnose goes by the board; where it was told nothing,
+it waits. Incidents of the first world are left to its own expert.
 """
 
 from collections.abc import Iterator
@@ -16,148 +18,256 @@ from typing import Final
 import attrs
 
 from logtriage.actions import (
-    ACTION_TYPES,
     Action,
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
     Ignore,
     Remediate,
+    Remedy,
     Report,
+    RequestMetrics,
     RequestMoreLogs,
+    RequestTraces,
     Resolve,
+    Severity,
     action_name,
 )
-from logtriage.faults import FaultClass, FaultKind, fault_kind
+from logtriage.faults import FaultClass, fault_kind
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
-from logtriage.policies.reading import (
-    Notes,
-    heard,
-    likeliest,
-    looks_benign,
-    next_suspect,
-    read,
-    rising,
-)
+from logtriage.policies.board import heard
+from logtriage.policies.first_expert import FirstExpertPolicy
+from logtriage.policies.notebook import Notebook, write_down
+from logtriage.policies.suspicion import HARDLY_NOTICED, Suspect, differences, structures, suspects
 from logtriage.policies.team import idle
 from logtriage.roles import NO_FAULT, SOLO, Role
-from logtriage.runbook import responsible_team
+from logtriage.world.channels import GAUGES, SPANS
 
-#: Said of a cause that the service itself named, and of a guess.
-SURE: Final = 0.97
-GUESS: Final = 0.3
-#: Ticks kept in hand for a last guess.
-RESERVE: Final = 2
-#: Who may do all this and sees everything closes on a guess: nobody else knows better.
-_ALONE: Final = frozenset(ACTION_TYPES)
+#: Ticks for what comes after the questions: page, severity, root cause, remedy, resolve.
+STEPS: Final = 5
+#: One tick in so many of the horizon is kept in hand: who needs it answers late.
+SPARE: Final = 7
+#: Points of lead over the next team from which the expert pages, by the price of silence.
+LEADS: Final = {0.2: 0, 0.4: 2, 0.6: 4}
+#: Points of lead from which it asks no more.
+SURE: Final = 12
+#: Points of what the board says, for a role that cannot diagnose.
+TOLD: Final = 4
+#: Remedies that are tried at most after a page. Without one, a single one is tried.
+TRIES: Final = 3
+#: With so few ticks left, nobody is waited for any more.
+LATE: Final = 3
+#: Views without which nobody can tell where the fault is.
+_DIAGNOSIS: Final = frozenset({"window", "inspection", "traces"})
 #: Pages for these go to a team of the topology, whoever owns the service.
 _NO_OWNER_NEEDED: Final = (FaultClass.CAPACITY, FaultClass.SECURITY)
+_LOOK: Final = (RequestTraces, RequestMetrics, RequestMoreLogs)
+_SORTS: Final = {RequestTraces: SPANS, RequestMetrics: GAUGES, RequestMoreLogs: ("log",)}
+
+Question = RequestTraces | RequestMetrics | RequestMoreLogs
 
 
 @attrs.frozen
 class ExpertPolicy:
-    """Plays by the public rules, alone or in a role; memory is :class:`Notes`."""
+    """Plays by the public rules, alone or in a role; memory is its :class:`Notebook`."""
 
     role: Role | None = None
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Read the screen, then take the most useful step left."""
+        if observation.price_of_silence is None:
+            return FirstExpertPolicy(self.role).act(observation, memory)
         (alone,) = SOLO.roles
         role = alone if self.role is None else self.role
-        notes = read(observation, Notes() if memory is None else memory)
-        for action in _steps(observation, notes, role):
+        book = write_down(observation, Notebook() if memory is None else memory)
+        for action in _steps(observation, book, role):
             if action_name(action) in role.may:
-                return action, notes
-        return idle(role), notes
+                return action, book
+        return idle(role), book
 
 
-def _steps(observation: Observation, notes: Notes, role: Role) -> Iterator[Action]:
+def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Action]:
     """What is to be done, the most useful first; some of it may be for others to do."""
-    if observation.severity is None and notes.worst is not None:
-        yield ClassifySeverity(notes.worst)
-    found = _finding(observation, notes)
-    alone = role.may >= _ALONE and not observation.hidden
-    if found is not None:
-        yield from _respond(observation, *found, notes, role)
+    told = observation.hidden >= _DIAGNOSIS
+    if told and heard(observation) is None and observation.root_cause is None:
         return
-    if _dismissed(observation) and not rising(observation):
-        yield Ignore()
-    if observation.ticks_left <= RESERVE:
-        yield from _last_words(observation, notes, alone=alone)
+    ranked = _open_suspects(observation, book)
+    if not ranked:
+        yield from _close(observation, book, role)
         return
-    suspect = next_suspect(observation, notes)
-    if suspect is not None:
-        yield RequestMoreLogs(suspect)
+    acted = observation.pages or observation.remedies
+    time = observation.ticks_left > STEPS + observation.horizon // SPARE
+    lead = _lead(observation, ranked)
+    if not told and not acted and time and lead < SURE:
+        yield from _questions(observation, book, ranked, role)
         return
-    if looks_benign(observation, notes):
-        # Nobody complains, nobody names a cause, no user is hurt: wait out the trend.
-        if not rising(observation):
-            yield Ignore()
-            yield from _report(NO_FAULT, observation, role)
-    elif alone:
-        yield from _last_words(observation, notes, alone=alone)
-    yield RequestMoreLogs(None)
+    top = ranked[0]
+    if top.benign:
+        yield from _dismiss(observation, role)
+        return
+    if told and _to_be_checked(observation, book, top):
+        yield RequestMetrics(top.service)
+    if told and heard(observation) is None and observation.ticks_left > LATE:
+        return
+    yield from _respond(observation, book, role, top, lead)
 
 
-def _finding(observation: Observation, notes: Notes) -> tuple[str, FaultKind] | None:
-    """The root cause and its fault kind: as read in the logs, else as the board has them."""
-    if notes.cause is not None:
-        service, kind = notes.cause
-        return service, fault_kind(kind)
-    report = heard(observation)
-    if report is None or report[0] == NO_FAULT:
-        return None
-    told = report[1] or observation.root_cause
-    return None if told is None else (told, fault_kind(report[0]))
+def _open_suspects(observation: Observation, book: Notebook) -> list[Suspect]:
+    """The suspects that what was done, and what others told, leave open."""
+    ranked = suspects(observation, book)
+    if observation.hidden >= _DIAGNOSIS:
+        ranked = _as_told(observation, ranked)
+    return [one for one in ranked if _is_open(one, observation, book)]
 
 
-def _dismissed(observation: Observation) -> bool:
-    report = heard(observation)
-    return report is not None and report[0] == NO_FAULT
+def _as_told(observation: Observation, ranked: tuple[Suspect, ...]) -> tuple[Suspect, ...]:
+    """For a role that cannot diagnose: rows of the service that it was told, and no others."""
+    word, named = heard(observation) or (None, None)
+    service = named or observation.root_cause
+    if word == NO_FAULT:
+        return tuple(one for one in ranked if one.benign)
+    found = [
+        attrs.evolve(one, points=one.points + TOLD * (one.kind == word))
+        for one in ranked
+        if one.service == service and not one.benign
+    ]
+    return tuple(sorted(found, key=lambda one: -one.points))
+
+
+def _is_open(one: Suspect, observation: Observation, book: Notebook) -> bool:
+    blamed = observation.root_cause
+    if one.benign:
+        noticed = book.worst is not None and book.worst > HARDLY_NOTICED
+        return not (noticed or blamed or observation.pages or book.eased)
+    if blamed is not None and blamed != one.service and not book.failed:
+        return False
+    # A page that left the incident open was right.
+    right = observation.pages if observation.directory else ()
+    if right and one.team(observation) not in right:
+        return False
+    if book.noted is not None and one.service != book.noted:
+        return False
+    return one.remedy not in book.failed
+
+
+def _lead(observation: Observation, ranked: list[Suspect]) -> int:
+    """Points between the first suspect and the next one with another page."""
+    team = ranked[0].team(observation)
+    rival = next((one for one in ranked if one.team(observation) != team), None)
+    return SURE if rival is None else ranked[0].points - rival.points
+
+
+# --- what to ask ---------------------------------------------------------------------
+
+
+def _questions(
+    observation: Observation, book: Notebook, ranked: list[Suspect], role: Role
+) -> Iterator[Action]:
+    """The most telling question, of those that the role may ask."""
+    looks = [look for look in _LOOK if _named(look) in role.may]
+    topology, top = observation.topology, ranked[0]
+    if structures(topology, book)[top.service] <= 0:
+        # Nobody is known to wait: start at the edge.
+        for edge in topology.edges:
+            start = RequestTraces(topology.names[edge])
+            if start not in book.asked:
+                yield start
+    for look in looks[:2]:
+        if look(top.service) not in book.asked:
+            yield look(top.service)
+    rival = next((one for one in ranked if _differs(one, top, observation)), top)
+    if rival.service == top.service:
+        yield from sorted(
+            (look(top.service) for look in looks),
+            key=lambda one: (
+                -differences(top.kind, rival.kind, _SORTS[type(one)]) / (1 + book.asked.count(one))
+            ),
+        )
+    else:
+        both = [look(one.service) for look in looks for one in (top, rival)]
+        yield from sorted(both, key=book.asked.count)
+
+
+def _named(look: type[Question]) -> str:
+    return action_name(look("any"))
+
+
+def _differs(one: Suspect, other: Suspect, observation: Observation) -> bool:
+    """Whether two suspects ask for another page or another remedy."""
+    return one.remedy != other.remedy or one.team(observation) != other.team(observation)
+
+
+def _to_be_checked(observation: Observation, book: Notebook, top: Suspect) -> bool:
+    """Whether a told service's metrics were not looked at yet."""
+    return RequestMetrics(top.service) not in book.asked and observation.ticks_left > LATE
+
+
+# --- what to do ----------------------------------------------------------------------
+
+
+def _dismiss(observation: Observation, role: Role) -> Iterator[Action]:
+    if observation.severity is None:
+        yield ClassifySeverity(Severity.P3)
+    yield from _report(NO_FAULT, observation, role)
+    yield Ignore()
 
 
 def _respond(
-    observation: Observation, service: str, kind: FaultKind, notes: Notes, role: Role
+    observation: Observation, book: Notebook, role: Role, top: Suspect, lead: int
 ) -> Iterator[Action]:
-    """Declare, tell, page, fix, close: by the runbook and this incident's directory."""
+    """Page, declare, tell, fix, close: by the runbook and this incident's directory."""
+    kind = fault_kind(top.kind)
+    owner_known = observation.directory or kind.fault_class in _NO_OWNER_NEEDED
+    assert observation.price_of_silence is not None
+    worth_it = lead >= LEADS[observation.price_of_silence]
+    if not observation.pages and owner_known and worth_it:
+        team = top.team(observation)
+        assert team is not None
+        yield Escalate(team)
+    # Others wait for the root cause; who is alone may still learn from the responders' note.
+    if "report" not in role.may:
+        yield from _classify(observation, book)
     if observation.root_cause is None:
-        yield IdentifyRootCause(service, SURE)
-    if notes.cause is not None:
-        declared = observation.root_cause == service
-        yield from _report(kind.name if declared else f"{kind.name} {service}", observation, role)
-    if not observation.pages and (observation.directory or kind.fault_class in _NO_OWNER_NEEDED):
-        topology = observation.topology
-        index = topology.index(service)
-        yield Escalate(responsible_team(kind, index, topology, observation.directory))
-    remedy = kind.remedies[0]
-    fixed = (str(remedy), service) in observation.remedies
-    if not fixed:
-        yield Remediate(remedy, service)
-    late = observation.ticks_left <= RESERVE
-    sees_fixes = "effects" not in observation.hidden or "remediate" in role.may
-    if (fixed if sees_fixes else late) and (late or _handed_over(observation, role)):
+        yield IdentifyRootCause(top.service)
+    if not observation.hidden >= _DIAGNOSIS:
+        declared = observation.root_cause is not None
+        yield from _report(top.kind if declared else f"{top.kind} {top.service}", observation, role)
+    yield from _classify(observation, book)
+    tries = TRIES if observation.pages else 1
+    if not book.eased and len(observation.remedies) < tries and observation.ticks_left > 1:
+        if _all_in(observation, role):
+            remedy, service = top.remedy or ("", "")
+            yield Remediate(Remedy(remedy), service)
+        return
+    yield from _close(observation, book, role)
+
+
+def _classify(observation: Observation, book: Notebook) -> Iterator[Action]:
+    if observation.severity is None and book.severity is not None:
+        yield ClassifySeverity(book.severity)
+
+
+def _close(observation: Observation, book: Notebook, role: Role) -> Iterator[Action]:
+    yield from _classify(observation, book)
+    if _all_in(observation, role):
         yield Resolve()
 
 
-def _handed_over(observation: Observation, role: Role) -> bool:
-    """Whether root cause and page are in, as far as the role can see."""
-    if "declarations" in observation.hidden:
-        return bool(observation.pages) or "escalate" not in role.may
-    return observation.root_cause is not None and bool(observation.pages)
+def _all_in(observation: Observation, role: Role) -> bool:
+    """Whether root cause and page are in, as far as the role can see; nobody waits for long.
+
+    Who may do all of it waits for nobody.
+    """
+    if observation.ticks_left <= LATE:
+        return True
+    others_declare = not role.may >= {"identify_root_cause", "escalate"}
+    if others_declare and "declarations" not in observation.hidden:
+        return observation.root_cause is not None and bool(observation.pages)
+    return not others_declare or bool(observation.pages) or "escalate" not in role.may
 
 
 def _report(message: str, observation: Observation, role: Role) -> Iterator[Action]:
-    """Tell the others, once."""
-    mine = Report(message, role.name)
-    if all(one != mine for _, one in observation.reports):
-        yield mine
-
-
-def _last_words(observation: Observation, notes: Notes, *, alone: bool) -> Iterator[Action]:
-    """Out of time or ideas: name the likeliest service, page nobody, close."""
-    guess = likeliest(observation, notes)
-    if observation.root_cause is None and guess is not None:
-        yield IdentifyRootCause(guess, GUESS)
-    if alone:
-        yield Resolve()
+    """Tell the others, once: who changes its mind confuses them."""
+    if all(one.by != role.name for _, one in observation.reports):
+        yield Report(message, role.name)

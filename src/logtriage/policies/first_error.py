@@ -32,7 +32,8 @@ class FirstErrorPolicy:
         topology = observation.topology
         match step:
             case 0:
-                severity = None if observation.slo is None else severity_of(observation.slo)
+                panel = observation.slo or observation.edge
+                severity = None if panel is None else severity_of(panel)
                 action: Action = ClassifySeverity(severity or "P1")
             case 1:
                 action = IdentifyRootCause(suspect, 0.9)

@@ -39,11 +39,7 @@ class ObserverPolicy:
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Ask the question that is worth most; if none is worth its tick, carry on."""
-        if memory is None:
-            state = initial_state(self.incident)
-        else:
-            (last,) = observation.last_actions
-            state = transition(memory, last)
+        state = followed(self.incident, observation, memory)
         return self._decide(state), state
 
     def _decide(self, state: State) -> Action:
@@ -55,6 +51,15 @@ class ObserverPolicy:
             if question is not None:
                 return question
         return held.best().actions[0]
+
+
+def followed(incident: Incident, observation: Observation, memory: Memory) -> State:
+    """The state behind a screen: the one before it (the memory) and the last action."""
+    if memory is None:
+        return initial_state(incident)
+    (last,) = observation.last_actions
+    state: State = transition(memory, last)
+    return state
 
 
 def best_question(held: Belief) -> Action | None:

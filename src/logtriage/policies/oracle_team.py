@@ -1,6 +1,6 @@
 """Oracles that play together: the ceiling of every role split."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import attrs
 
@@ -25,14 +25,18 @@ def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, 
     """A shortest joint schedule of the perfect actions: for each tick, one action a role.
 
     Each action goes to the first role that may take it, as early as that role is free;
-    the closing action comes after all others, within the same tick if its role acts
-    last.
+    the remedy waits for what must come before it (:func:`_fix_tick`); the closing action
+    comes after all others, within the same tick if its role acts last.
     """
     *plan, close = perfect_actions(incident)
     by_role: list[list[Action]] = [[] for _ in split.roles]
     last = (-1, -1)
     for action in plan:
         place = _first_able(action, split)
+        if isinstance(action, Remediate):
+            free = len(by_role[place])
+            held = _fix_tick(incident, by_role) - free
+            by_role[place].extend([idle(split.roles[place])] * held)
         last = max(last, (len(by_role[place]), place))
         by_role[place].append(action)
     place = _first_able(close, split)
@@ -47,6 +51,25 @@ def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, 
             for number, (role, mine) in enumerate(zip(split.roles, by_role, strict=True))
         )
         for tick in range(ticks + 1)
+    )
+
+
+def _fix_tick(incident: Incident, by_role: Sequence[Sequence[Action]]) -> int:
+    """The first tick in which a remedy costs nothing.
+
+    In the second world the page comes in an earlier tick, the root cause in no later one.
+    """
+    if incident.price_of_silence is None:
+        return 0
+    after = {Escalate: 1, IdentifyRootCause: 0}
+    return max(
+        (
+            tick + after[type(action)]
+            for mine in by_role
+            for tick, action in enumerate(mine)
+            if type(action) in after
+        ),
+        default=0,
     )
 
 
@@ -113,11 +136,16 @@ class OracleRole:
         """Whether something that must come first is missing, and there is time to wait."""
         plan = perfect_actions(self.incident)
         if isinstance(action, Remediate):
-            first = [one for one in plan if isinstance(one, IdentifyRootCause)]
+            first = [one for one in plan if isinstance(one, self._before_the_fix())]
             return observation.ticks_left > 2 and self._missing(first, observation)
         if action != plan[-1] or observation.ticks_left <= 1:
             return False
         return observation.tick < self._closing_tick() or self._missing(plan[:-1], observation)
+
+    def _before_the_fix(self) -> tuple[type[Action], ...]:
+        if self.incident.price_of_silence is None:
+            return (IdentifyRootCause,)
+        return (IdentifyRootCause, Escalate)
 
     def _closing_tick(self) -> int:
         """When oracles in all roles are done, the fix held back included."""

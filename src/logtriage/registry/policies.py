@@ -1,5 +1,6 @@
 """Policies by specification, such as ``expert`` or ``random:7``."""
 
+from collections.abc import Callable
 from typing import Final
 
 from logtriage.actions import REMEDIES, Action, Malformed
@@ -8,13 +9,16 @@ from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire
 from logtriage.policies import (
     SCORES,
+    ChainPolicy,
     ConstantPolicy,
     ExpertPolicy,
     FirstErrorPolicy,
+    ObserverPolicy,
     OraclePolicy,
     Policy,
     PolicyFactory,
     RandomPolicy,
+    RandomQuestionsPolicy,
     RankingPolicy,
 )
 from logtriage.rng import hash_name
@@ -24,7 +28,12 @@ CONSTANT: Final = "constant"
 #: Built-in policies, each with a line of help.
 POLICY_HELP: Final = {
     "oracle": "sees the truth; the ceiling",
+    "observer": "asks what is worth most and decides by the exact belief; observer:3 asks "
+    "at most three times",
+    "random_questions": "asks at random, as often as par leaves time, then decides by the "
+    "belief; random_questions:3 asks three times",
     "expert": "scripted, sees only observations",
+    "chain": "follows complaints in the logs and believes the telling line",
     "first_error": "believes the loudest ERROR, pages its default owner, restarts it",
     "random": "uniform over actions that could have an effect; random:SEED for another draw",
     "error_count": "ranks services by new kinds of ERROR; for recorded incidents",
@@ -47,6 +56,30 @@ def _expert(_: Incident) -> Policy:
 
 def _first_error(_: Incident) -> Policy:
     return FirstErrorPolicy()
+
+
+def _chain(_: Incident) -> Policy:
+    return ChainPolicy()
+
+
+class _Observer:
+    """A picklable factory by the number of questions."""
+
+    def __init__(self, questions: int | None) -> None:
+        self.questions = questions
+
+    def __call__(self, incident: Incident) -> Policy:
+        return ObserverPolicy(incident, self.questions)
+
+
+class _RandomQuestions:
+    """A picklable factory by the number of questions; the draw hangs on the incident's id."""
+
+    def __init__(self, questions: int | None) -> None:
+        self.questions = questions
+
+    def __call__(self, incident: Incident) -> Policy:
+        return RandomQuestionsPolicy(incident, hash_name(incident.id), self.questions)
 
 
 class _Ranking:
@@ -81,8 +114,15 @@ class _Constant:
 _PLAIN: Final[dict[str, PolicyFactory]] = {
     "oracle": _oracle,
     "expert": _expert,
+    "chain": _chain,
     "first_error": _first_error,
     **{name: _Ranking(name) for name in SCORES},
+}
+
+
+_BY_BELIEF: Final[dict[str, Callable[[int | None], PolicyFactory]]] = {
+    "observer": _Observer,
+    "random_questions": _RandomQuestions,
 }
 
 
@@ -93,16 +133,29 @@ def make_policy(spec: str) -> PolicyFactory:
 
     Raises:
         UnknownName: for a policy that does not exist.
-        InvalidInput: for a seed or a constant list that cannot be read.
+        InvalidInput: for a seed, a number of questions or a constant list that cannot
+            be read.
     """
     name, _, argument = spec.partition(":")
     if spec in _PLAIN:
         return _PLAIN[spec]
     if name == "random":
         return _Random(seed_of(spec))
+    if name in _BY_BELIEF:
+        return _BY_BELIEF[name](_questions_of(spec))
     if name == CONSTANT:
         return _Constant(argument)
     raise UnknownName("policy", spec, POLICY_HELP)
+
+
+def _questions_of(spec: str) -> int | None:
+    """The number in ``observer:3``; None where none is given."""
+    _, colon, argument = spec.partition(":")
+    if not colon:
+        return None
+    if not (argument.isascii() and argument.isdigit()):
+        raise InvalidInput(f"policy {spec!r}: the number of questions must be a whole number")
+    return int(argument)
 
 
 def seed_of(spec: str) -> int:

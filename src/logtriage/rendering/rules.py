@@ -16,18 +16,24 @@ from logtriage.errors import InvalidInput
 from logtriage.faults import FAULT_KINDS
 from logtriage.grading import DEFAULT, RECORDED
 from logtriage.grading.original import ORIGINAL
-from logtriage.rendering.screens import LONG_LIST
+from logtriage.incident import Incident
+from logtriage.rendering.briefing import briefing
+from logtriage.rendering.compact import LONG_LIST
 from logtriage.roles import NO_FAULT, VIEWS, Role, RoleSplit
 from logtriage.runbook import SEVERITY_RULE
 from logtriage.telemetry import TICK_SECONDS
 from logtriage.topology import Topology
+from logtriage.world.setting import Setting
 
 _VIEW_NAMES = {
     "alerts": "alerts",
-    "slo": "the SLO panel",
+    "slo": "the panel of the edge",
     "window": "the log window",
     "inspection": "requested logs",
     "health": "the health panel",
+    "metrics": "requested metrics",
+    "traces": "requested traces",
+    "notes": "notes of responders",
     "changes": "recent changes",
     "directory": "the directory",
     "declarations": "what was declared",
@@ -52,28 +58,59 @@ _GRADING = {
 }
 
 
+#: The views that a world does not have, by whether it is the second one.
+_NOT_SHOWN = {True: frozenset({"health"}), False: frozenset({"metrics", "traces", "notes"})}
+
 #: How an agent answers: one JSON object a turn, one tool call a turn, or all its
 #: actions at once as a JSON array.
 Reply = Literal["json", "tools", "plan"]
 
 
-@lru_cache(maxsize=64)
 def system_prompt(
-    topology: Topology,
-    horizon: int,
-    rubric: str = DEFAULT.id,
+    incident: Incident,
     reply: Reply = "json",
     *,
     split: RoleSplit | None = None,
     role: str | None = None,
 ) -> str:
-    """All public rules of an incident: topology, severity, runbook, paging, grading, actions.
+    """All public rules of an incident, and nothing that is its own.
 
-    ``rubric`` is the id of the one that grades it (``incident.rubric``); of a rubric
-    that is not built in, nothing is said. ``reply`` is how the agent is told to answer;
-    with ``tools`` the actions are left to the schemas of
-    :mod:`logtriage.adapters.tools`. With a ``split`` it is the prompt of its ``role``,
-    who plays together with the others.
+    Services, how its world behaves, severity, runbook, paging, grading, actions.
+    ``reply`` is how the agent is told to answer; with ``tools`` the actions are left to
+    the schemas of :mod:`logtriage.adapters.tools`. With a ``split`` it is the prompt of
+    its ``role``, who plays together with the others.
+
+    Raises:
+        UnknownName: for a role that the split does not have.
+        InvalidInput: for a split without a role, or a role without a split.
+    """
+    return public_rules(
+        incident.topology,
+        incident.horizon,
+        incident.rubric,
+        incident.setting,
+        reply,
+        split=split,
+        role=role,
+    )
+
+
+@lru_cache(maxsize=64)
+def public_rules(
+    topology: Topology,
+    horizon: int,
+    rubric: str,
+    setting: Setting | None,
+    reply: Reply = "json",
+    *,
+    split: RoleSplit | None = None,
+    role: str | None = None,
+) -> str:
+    """:func:`system_prompt` of the parts that it is made of, where there is no incident yet.
+
+    ``rubric`` is the id of the one that grades; of a rubric that is not built in, nothing
+    is said. ``setting`` is the task's (:attr:`logtriage.tasks.TaskSpec.setting`), None
+    outside the second world.
 
     Raises:
         UnknownName: for a role that the split does not have.
@@ -82,24 +119,37 @@ def system_prompt(
     if (split is None) != (role is None):
         raise InvalidInput("a role's prompt needs both the split and the role")
     seat = None if split is None or role is None else split.role(role)
-    team = split if split is not None and len(split) > 1 else None
-    rules = [
-        _opening(horizon) if team is None or seat is None else _team_opening(horizon, team, seat),
-        _graph(topology),
-        _severity_rules(),
-        "RUNBOOK (fault class: fault, remedies, sign)",
-        *_runbook_rows(),
+    hidden = _NOT_SHOWN[setting is not None]
+    if split is None or seat is None or len(split) == 1:
+        opening = _opening(horizon)
+    else:
+        opening = _team_opening(horizon, split, seat, hidden)
+    if setting is None:
+        body = _first_rules(topology, rubric)
+    else:
+        body = briefing(topology, horizon, setting, rubric)
+    return "\n".join((opening, *body, *_action_rules(topology, horizon, reply, seat)))
+
+
+def _first_rules(topology: Topology, rubric: str) -> Iterable[str]:
+    """What there is to know of an incident outside the second world."""
+    yield _graph(topology)
+    yield _severity_rules()
+    yield "RUNBOOK (fault class: fault, remedies, sign)"
+    yield from _runbook_rows()
+    yield (
         "WHOM TO PAGE: code and data faults: the owner of the root-cause service in the "
         f"incident's directory, which may differ from habit; capacity: {topology.capacity_team}; "
-        f"security: {topology.security_team}. Teams: {', '.join(topology.teams)}.",
+        f"security: {topology.security_team}. Teams: {', '.join(topology.teams)}."
+    )
+    yield (
         "HINTS: callers complain of the dependency they wait for; only the root names its own "
         "cause. Health is unknown until a service is inspected or alerts. The right remedy "
         "shows within two ticks. A load that settles by itself is benign: classify it P3, "
-        "blame and page nobody, and ignore it.",
-        *((_GRADING[rubric],) if rubric in _GRADING else ()),
-        *_action_rules(topology, horizon, reply, seat),
-    ]
-    return "\n".join(rules)
+        "blame and page nobody, and ignore it."
+    )
+    if rubric in _GRADING:
+        yield _GRADING[rubric]
 
 
 def _opening(horizon: int) -> str:
@@ -110,9 +160,9 @@ def _opening(horizon: int) -> str:
     )
 
 
-def _team_opening(horizon: int, split: RoleSplit, seat: Role) -> str:
+def _team_opening(horizon: int, split: RoleSplit, seat: Role, hidden: frozenset[str]) -> str:
     others = "; ".join(
-        f"{one.name} sees {_views(one)} and may {_kinds(one)}"
+        f"{one.name} sees {_views(one, hidden)} and may {_kinds(one)}"
         for one in split.roles
         if one is not seat
     )
@@ -121,12 +171,13 @@ def _team_opening(horizon: int, split: RoleSplit, seat: Role) -> str:
         f"Find the root cause, not the loudest symptom. You have {horizon} ticks of "
         f"{TICK_SECONDS} s; in each tick everyone acts once, in the order "
         f"{', '.join(split.names)}; an unreadable action does nothing. All share one grade.\n"
-        f"YOU see {_views(seat)}. OTHERS: {others}."
+        f"YOU see {_views(seat, hidden)}. OTHERS: {others}."
     )
 
 
-def _views(role: Role) -> str:
-    return ", ".join(_VIEW_NAMES[view] for view in VIEWS if view in role.views) or "nothing"
+def _views(role: Role, hidden: frozenset[str]) -> str:
+    seen = [_VIEW_NAMES[view] for view in VIEWS if view in role.views and view not in hidden]
+    return ", ".join(seen) or "nothing"
 
 
 def _kinds(role: Role) -> str:
@@ -178,6 +229,8 @@ def _action_rules(
         "escalate": "<team>",
         "remediate": f"<{'|'.join(REMEDIES)}>:<service>",
         "request_more_logs": "<service>|all",
+        "request_metrics": "<service>",
+        "request_traces": "<service>",
         "report": f"<a fault of the runbook, {NO_FAULT}, or up to {MAX_REPORT} characters>",
     }
     rows = "; ".join(f"{name} {values[name]}" if name in values else name for name in may)

@@ -1,6 +1,6 @@
 """One screenful each tick: an observation as compact text."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -12,11 +12,14 @@ from logtriage.actions import (
     Malformed,
     Remediate,
     Report,
+    RequestMoreLogs,
     Severity,
     Wait,
     describe,
 )
 from logtriage.observation import Observation
+from logtriage.rendering import compact, panels
+from logtriage.rendering.compact import LONG_LIST
 from logtriage.runbook import severity_of
 from logtriage.telemetry import TICK_SECONDS, TREND_TICKS, LogLine, Reading, Signal
 from logtriage.topology import Topology
@@ -24,8 +27,6 @@ from logtriage.topology import Topology
 #: The dashboard tells of what strays by at least so many spreads, and of so many at most.
 STRAY: Final = 3
 _SIGNALS: Final = 24
-#: Beyond this many services a list of them says less than it costs.
-LONG_LIST: Final = 20
 #: The latest of them stand on a screen.
 _REPORTS_SHOWN: Final = 6
 _STATUS: Final = {Severity.P1: "failing", Severity.P2: "degraded", Severity.P3: "ok"}
@@ -46,24 +47,26 @@ def render_observation(observation: Observation) -> str:
         parts.append(f"LAST: {'; '.join(effect_of(observation, one) for one in last)}")
     if observation.closing is not None:
         parts.append(f"CLOSED: {observation.closing}")
+    parts.extend(f"NOTE: {one}" for one in observation.notes)
     if observation.slo is not None:
         parts.append(f"SLO edge: {_reading(observation.slo)}")
+    if observation.edge is not None:
+        parts.append(panels.edge(observation.edge))
     if "alerts" not in hidden:
-        firing = [f"{one.name} {one.service} (tick {one.since})" for one in observation.alerts]
-        parts.append(f"ALERTS: {', '.join(firing) or 'none'}")
+        parts.append(f"ALERTS: {_alerts(observation)}")
     if observation.inspection:
-        parts.append(_logs("REQUESTED LOGS", observation.inspection))
+        parts.append(_requested(observation))
+    parts.extend(panels.metrics(observation.metrics))
+    parts.extend(panels.traces(observation.traces))
     if "window" not in hidden:
         parts.append(_logs("LOGS", observation.window))
-    if "health" not in hidden:
+    if observation.health:
         parts.append(_health(observation))
         if observation.signals:
             parts.append(_signals(observation))
-    if observation.changes:
-        rows = (f"{c.minutes_ago} min ago {c.service} {c.detail}" for c in observation.changes)
-        parts.append(f"CHANGES: {'; '.join(rows)}")
+    parts.extend(_changes(observation))
     if observation.directory:
-        parts.append(_directory(observation.topology, observation.directory))
+        parts.append(_owners(observation))
     declared = _declared(observation)
     if declared:
         parts.append(f"DECLARED: {declared}")
@@ -74,6 +77,8 @@ def render_observation(observation: Observation) -> str:
 
 def _header(observation: Observation) -> str:
     text = f"TICK {observation.tick}/{observation.horizon}"
+    if observation.price_of_silence is not None:
+        text += f"; silence is worth {observation.price_of_silence:g}"
     return f"{text} (recording: remedies change nothing)" if observation.open_loop else text
 
 
@@ -82,6 +87,57 @@ def _reading(reading: Reading) -> str:
         f"errors {reading.error_bp / 100:.2f}%, p99 {reading.p99_ms} ms "
         f"(was {reading.earlier_p99_ms})"
     )
+
+
+def _alerts(observation: Observation) -> str:
+    if len(observation.topology) > LONG_LIST:
+        return compact.alerts(observation.alerts)
+    firing = (f"{one.name} {one.service} (tick {one.since})" for one in observation.alerts)
+    return ", ".join(firing) or "none"
+
+
+def _changes(observation: Observation) -> Iterator[str]:
+    """The feed; of simulated incidents apart what came before the trouble and what since."""
+    feed = observation.changes
+    before = [one for one in feed if one.token is not None and one.token.endswith("_before")]
+    since = [one for one in feed if one.token is not None and one not in before]
+    other = [one for one in feed if one.token is None]
+    if other:
+        told = (f"{one.minutes_ago} min ago {one.service} {one.detail}" for one in other)
+        yield f"CHANGES: {'; '.join(told)}"
+    for when, rows in (("since the trouble began", since), ("before the trouble", before)):
+        if len(observation.topology) > LONG_LIST:
+            text = compact.changes(rows)
+        else:
+            text = "; ".join(f"{one.minutes_ago} {one.service} {one.detail}" for one in rows)
+        if text:
+            yield f"CHANGES {when} (minutes before tick 0): {text}"
+
+
+def _requested(observation: Observation) -> str:
+    """The lines asked for; of a look at all services, everyday lines are only counted off."""
+    lines = observation.inspection
+    if RequestMoreLogs(None) not in observation.last_actions:
+        return _logs("REQUESTED LOGS", lines)
+    telling, calm = compact.overview(lines)
+    text = _logs("REQUESTED LOGS", telling)
+    return f"{text}\neveryday lines: {', '.join(calm)}" if calm else text
+
+
+def _owners(observation: Observation) -> str:
+    """The directory; of many services those on the screen, for one who can ask for others."""
+    topology, directory = observation.topology, observation.directory
+    can_ask = not observation.hidden & {"inspection", "declarations"}
+    if len(topology) <= LONG_LIST or not can_ask:
+        return _directory(topology, directory)
+    shown = compact.owners(observation)
+    rows = []
+    for team in topology.teams:
+        owned = [name for name, owner in shown.items() if owner == team]
+        if owned:
+            rows.append(f"{team}: {', '.join(owned)}")
+    rows.append(f"{len(topology) - len(shown)} more: ask for a service or declare it")
+    return f"DIRECTORY: {'; '.join(rows)}"
 
 
 def _logs(title: str, lines: Iterable[LogLine]) -> str:
@@ -164,6 +220,9 @@ def _declared(observation: Observation) -> str:
         parts.append(f"root cause {observation.root_cause or '-'}")
     if observation.pages:
         parts.append(f"paged {', '.join(observation.pages)}")
+    if observation.remedies and observation.price_of_silence is not None:
+        applied = (f"{remedy}:{service}" for remedy, service in observation.remedies)
+        parts.append(f"applied {', '.join(applied)}")
     return ", ".join(parts)
 
 
@@ -187,7 +246,15 @@ def effect_of(observation: Observation, action: Action) -> str:
         case Escalate(_):
             handed_over = observation.closing == "misrouted"
             return f"{text}: {'the wrong people took it' if handed_over else 'acknowledged'}"
-        case Remediate(_, _):
-            return f"{text}: done, watch the panels"
+        case Remediate(remedy, service):
+            return f"{text}: {_came_of(observation, remedy, service)}"
         case _:
             return text
+
+
+def _came_of(observation: Observation, remedy: str, service: str) -> str:
+    """What became of a remedy of the last tick."""
+    for applied, where, eases in observation.effects:
+        if (applied, where) == (remedy, service):
+            return "the symptoms ease" if eases else "no change"
+    return "done" if observation.price_of_silence is not None else "done, watch the panels"

@@ -4,6 +4,7 @@ An application sees requests and messages. Half a request, a ping, an empty frag
 answer that nobody takes never reach it, and each of them costs the server something.
 """
 
+import asyncio
 from asyncio import BaseTransport, Transport
 from functools import partial
 from time import monotonic
@@ -99,6 +100,10 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
 
     async def receive(self) -> Any:
         """The next message; what is unread after it is read now."""
+        if not self.queue.empty():
+            # Neither to get what is there nor to answer it gives way to others. A client that
+            # sends without waiting for answers would have the loop for itself.
+            await asyncio.sleep(0)
         message = await super().receive()
         if self._unread:
             self._read_on()

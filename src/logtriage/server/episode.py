@@ -134,9 +134,7 @@ class Episode:
             "horizon": incident.horizon,
             "screen": render_observation(observation),
             "closing": None if state.closing is None else str(state.closing),
-            "prompt": system_prompt(incident.topology, incident.horizon, incident.rubric)
-            if last is None
-            else None,
+            "prompt": system_prompt(incident) if last is None else None,
             "error": last.reason if isinstance(last, Malformed) else None,
             "grade": self.grade() if state.is_closed else None,
             "view": view_of(observation, first=last is None) if with_view else None,

@@ -6,9 +6,8 @@ the protocol, and the session goes on.
 
 import asyncio
 import hmac
-import json
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Any, Final
@@ -18,11 +17,10 @@ from logtriage.server.episode import Gate
 from logtriage.server.messages import TooLarge, read_object
 from logtriage.server.origins import refusal_of
 from logtriage.server.pace import Bucket, Lane
+from logtriage.server.refusals import Message, Send, answer_error, error_frame, refuse
 from logtriage.server.settings import Settings
 
-Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
 
 #: Reachable without a token, for health checks.
@@ -39,7 +37,6 @@ MCP_OFF: Final = "MCP is off on this server; whoever runs it may turn it on with
 _ADDRESSES: Final = 4_096
 #: A request's body must be there after so long.
 _BODY_SECONDS: Final = 30
-_POLICY_VIOLATION: Final = 1008
 _GOING_AWAY: Final = 1001
 
 
@@ -87,13 +84,13 @@ class Guard:
         if turned_away is not None:
             status, text = turned_away
             headers = [(b"www-authenticate", b"Bearer")] if status == 401 else []
-            await _answer(send, status, text, headers)
+            await answer_error(send, status, text, headers)
             return
         wait = self._bucket(scope).take(monotonic())
         if wait:
             headers = [(b"retry-after", b"%d" % (int(wait) + 1))]
             text = f"more than {self._settings.rate:g} requests a second from one address"
-            await _answer(send, 429, text, headers)
+            await answer_error(send, 429, text, headers)
             return
         body = await self._body(receive, send)
         if body is None:
@@ -103,10 +100,10 @@ class Guard:
             try:
                 value = read_object(body, self._settings.max_message)
             except InvalidInput as error:
-                await _answer(send, 400, str(error))
+                await answer_error(send, 400, str(error))
                 return
             if scope["path"] == _MCP and not _is_plain(value):
-                await _answer(send, 400, "params.session_id: expected a string")
+                await answer_error(send, 400, "params.session_id: expected a string")
                 return
             scope.setdefault("state", {})[BODY] = value
         whole: Message | None = {"type": "http.request", "body": body, "more_body": False}
@@ -141,14 +138,14 @@ class Guard:
                 async with asyncio.timeout(deadline - monotonic()):
                     message = await receive()
             except TimeoutError:
-                await _answer(send, 408, f"no whole body within {_BODY_SECONDS} s")
+                await answer_error(send, 408, f"no whole body within {_BODY_SECONDS} s")
                 return None
             if message["type"] == "http.disconnect":
                 return None
             body += message.get("body", b"")
             more = message.get("more_body", False)
             if len(body) > limit:
-                await _answer(send, 413, f"body of more than {limit} bytes")
+                await answer_error(send, 413, f"body of more than {limit} bytes")
                 return None
         return bytes(body)
 
@@ -171,7 +168,7 @@ class Guard:
         if turned_away is None and self._bucket(scope).take(monotonic()):
             turned_away = 429, "too many requests from one address"
         if turned_away is not None:
-            await _refuse(scope, send, *turned_away)
+            await refuse(scope, send, *turned_away)
             return
         bucket = Bucket(self._settings.rate)
         heard = monotonic()
@@ -212,7 +209,7 @@ class Guard:
             # Whoever went away meanwhile is not told.
             with suppress(OSError):
                 text = f"no message for {idle:g} s; session closed"
-                await send(_error_frame(text, "IDLE_TIMEOUT"))
+                await send(error_frame(text, "IDLE_TIMEOUT"))
                 await send({"type": "websocket.close", "code": _GOING_AWAY, "reason": "idle"})
 
         watcher = asyncio.create_task(watch())
@@ -226,7 +223,7 @@ class Guard:
         """The answer to a message that must not reach the application, and its lane if any."""
         text = message.get("text")
         if text is None:
-            return _error_frame("binary message; expected JSON text", "INVALID_JSON"), None
+            return error_frame("binary message; expected JSON text", "INVALID_JSON"), None
         long = self._long if len(text) > SHORT else None
         if long is None:
             self._requests.passed()
@@ -234,15 +231,15 @@ class Guard:
         try:
             value = read_object(text, self._settings.max_message)
         except TooLarge as error:
-            return _error_frame(str(error), "MESSAGE_TOO_LARGE"), long
+            return error_frame(str(error), "MESSAGE_TOO_LARGE"), long
         except InvalidInput as error:
-            return _error_frame(str(error), "INVALID_JSON"), long
+            return error_frame(str(error), "INVALID_JSON"), long
         kind = value.get("type", "")
         if not isinstance(kind, str):
             text = "type: expected a string, such as reset or step"
-            return _error_frame(text, "UNKNOWN_TYPE"), long
+            return error_frame(text, "UNKNOWN_TYPE"), long
         if kind == "mcp" and not self._settings.mcp:
-            return _error_frame(MCP_OFF, "UNKNOWN_TYPE"), long
+            return error_frame(MCP_OFF, "UNKNOWN_TYPE"), long
         return None, self._resets if long is None and kind == "reset" else long
 
 
@@ -250,37 +247,3 @@ def _is_plain(request: dict[str, Any]) -> bool:
     """Whether the library can look up the session that an MCP request names."""
     params = request.get("params")
     return not isinstance(params, dict) or isinstance(params.get("session_id", ""), str)
-
-
-def _error_frame(text: str, code: str) -> Message:
-    data = {"type": "error", "data": {"message": text, "code": code}}
-    return {"type": "websocket.send", "text": json.dumps(data)}
-
-
-async def _answer(
-    send: Send, status: int, text: str, headers: list[tuple[bytes, bytes]] | None = None
-) -> None:
-    body = json.dumps({"error": text}).encode()
-    await send(
-        {
-            "type": "http.response.start",
-            "status": status,
-            "headers": [
-                (b"content-type", b"application/json"),
-                (b"content-length", b"%d" % len(body)),
-                *(headers or []),
-            ],
-        }
-    )
-    await send({"type": "http.response.body", "body": body})
-
-
-async def _refuse(scope: Message, send: Send, status: int, text: str) -> None:
-    """Refuse a WebSocket before it is one, by an HTTP answer where the server can."""
-    if "websocket.http.response" not in scope.get("extensions", {}):
-        await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": text})
-        return
-    body = json.dumps({"error": text}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "websocket.http.response.start", "status": status, "headers": headers})
-    await send({"type": "websocket.http.response.body", "body": body})

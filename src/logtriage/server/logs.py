@@ -10,6 +10,8 @@ from logtriage.server.pace import Bucket
 #: So many records are written at once; then one in so many seconds.
 BURST: Final = 20
 SECONDS: Final = 5.0
+#: Characters of a record that are written.
+LONGEST: Final = 1_000
 
 
 class Sparing(logging.Filter):
@@ -34,6 +36,16 @@ class Sparing(logging.Filter):
             return True
 
 
+class Short(logging.Formatter):
+    """Writes the beginning of a record and its end: a traceback may be as long as a page."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """At most about :data:`LONGEST` characters."""
+        text = super().format(record)
+        half = LONGEST // 2
+        return text if len(text) <= LONGEST else f"{text[:half]}\n  …\n{text[-half:]}"
+
+
 def log_config() -> dict[str, Any]:
     """The configuration of the server's loggers, and of its event loop's."""
     quiet = {"handlers": ["stderr"], "level": "WARNING", "propagate": False}
@@ -41,7 +53,7 @@ def log_config() -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "filters": {"sparing": {"()": Sparing}},
-        "formatters": {"plain": {"format": "%(levelname)s: %(message)s"}},
+        "formatters": {"plain": {"()": Short, "fmt": "%(levelname)s: %(message)s"}},
         "handlers": {
             "stderr": {
                 "class": "logging.StreamHandler",

@@ -25,6 +25,7 @@ CLOSED_GRADE: Final = (
     "gate_reason",
     "cause",
     "agent",
+    "malformed",
     "fault_kind",
     "digest",
 )

@@ -26,7 +26,7 @@ from logtriage.vector import arrays as vec
 from logtriage.vector.arrays import Bits, Bools, Ints
 from logtriage.vector.scenarios import draw_scenarios
 from logtriage.vector.seeds import seeds_of, strata_of
-from logtriage.vector.tables import KIND_CLASS, KIND_REMEDIES, Choices, Graph
+from logtriage.vector.tables import KIND_CLASS, KIND_REMEDIES, Choices, Graph, mode_of
 
 Shorts = NDArray[np.int16]
 P3 = SEVERITIES.index(Severity.P3)
@@ -148,7 +148,7 @@ def draw_incidents(
         owners=owners,
         window_key=vec.subkey(seeds, WINDOW_STREAM),
         reading_key=vec.subkey(seeds, READING_STREAM),
-        **draw_scenarios(seeds, task.mode, graph, benign, root, kind, severity),
+        **draw_scenarios(seeds, mode_of(task), graph, benign, root, kind, severity),
     )
 
 

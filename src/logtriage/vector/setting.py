@@ -6,7 +6,7 @@ from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.episodes import ActionTable, Episodes
 from logtriage.vector.layout import Layout, layout_of
-from logtriage.vector.tables import Choices, Graph, choices_of, graph_of
+from logtriage.vector.tables import Choices, Graph, choices_of, graph_of, mode_of
 
 
 @attrs.frozen(eq=False)
@@ -50,4 +50,4 @@ class Setting:
             InvalidInput: if the topology has no place for the task's faults.
         """
         ood = None if self.own_topology else split == "ood"
-        return choices_of(self.task.mode, self.topology, ood)
+        return choices_of(mode_of(self.task), self.topology, ood)

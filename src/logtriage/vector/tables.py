@@ -26,6 +26,7 @@ from logtriage.scenario_ranges import (
     RELATED_CHANGE,
 )
 from logtriage.scenarios import toward
+from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 
 Table = NDArray[Any]
@@ -73,6 +74,12 @@ def graph_of(topology: Topology) -> Graph:
         _table([one.tier == "edge" for one in topology.services], bool),
         _table([topology.teams.index(owner) for owner in topology.owners]),
     )
+
+
+def mode_of(task: TaskSpec) -> Mode:
+    """How incidents of a task of the first world unfold: the engine takes no others."""
+    assert task.mode is not None
+    return task.mode
 
 
 @attrs.frozen(eq=False)

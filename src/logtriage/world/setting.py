@@ -62,7 +62,7 @@ def single_crash(fog: int) -> Setting:
 def cascading_failure(fog: int) -> Setting:
     """The callers scream, the root is silent at first."""
     return Setting(
-        fog, 300, 3, (0, 4), onset=12, par=11, par_benign=8, root_silent=4, called_only=True
+        fog, 300, 3, (0, 4), onset=12, par=10, par_benign=7, root_silent=4, called_only=True
     )
 
 

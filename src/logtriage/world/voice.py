@@ -41,6 +41,8 @@ FIGURE_STREAM: Final = hash_name("figure")
 ALERTS: Final = {"errors": "HighErrorRate", "latency": "HighLatency"}
 #: Milliseconds that each call below a service adds to its latency; jitter is smaller.
 STEP: Final = 24
+#: What a figure is of, if its gauge does not say so, and its value.
+Figure = tuple[str, str]
 #: p99 (ms) where the band begins: of the slowest requests of one service, and of the edge.
 _BASE: Final = {NOWHERE: 30, "slow": 900}
 #: Least and most error rate (basis points) and p99 (ms) of the edge by band.
@@ -205,27 +207,26 @@ class Voice:
         self, row: Sequence[Evidence], gauge: str
     ) -> tuple[tuple[int, ...], tuple[str, ...], str]:
         tokens = tuple(one.token for one in row)
-        texts = [self._reading(one.service, gauge, one.token) for one in row]
-        usual = self._reading(row[0].service, gauge, USUAL)
-        shown = " > ".join(texts) if len(set(tokens)) > 1 else texts[-1]
-        if set(tokens) != {USUAL}:
-            shown += f" (usual {usual})"
-        return tuple(one.start for one in row), tokens, shown
+        readings = [self._reading(row[0].service, gauge, one) for one in (USUAL, *tokens)]
+        figures = (_figure(column) for column in zip(*readings, strict=True))
+        return tuple(one.start for one in row), tokens, ", ".join(figures)
 
-    def _reading(self, service: int, gauge: str, token: str) -> str:
+    def _reading(self, service: int, gauge: str, token: str) -> tuple[Figure, ...]:
+        """The figures of a gauge: one, but of datastores and queues several."""
         match gauge:
             case "cpu":
                 ranges = {USUAL: (22, 48), "low": (2, 9), "high": (88, 99)}
-                return f"{self.figure(service, f'cpu {token}', *ranges[token])}%"
+                return (("", f"{self.figure(service, f'cpu {token}', *ranges[token])}%"),)
             case "memory":
                 ranges = {USUAL: (42, 62), "high": (84, 95), "climbing": (70, 88)}
                 text = f"{self.figure(service, f'memory {token}', *ranges[token])}%"
-                return f"{text} and climbing" if token == "climbing" else text
+                return (("", f"{text} and climbing" if token == "climbing" else text),)
             case "workers":
                 ranges = {USUAL: (4, 11), "busy": (19, 27), "full": (32, 32)}
-                return f"{self.figure(service, f'workers {token}', *ranges[token])} of 32"
+                busy = self.figure(service, f"workers {token}", *ranges[token])
+                return (("", f"{busy} of 32"),)
             case "traffic":
-                return self._traffic(service, token)
+                return (("", self._traffic(service, token)),)
             case _:
                 return self._tier_gauge(service, token)
 
@@ -241,7 +242,7 @@ class Voice:
         new = self.figure(service, "new clients", 20, 90)
         return f"{rate}/s from {clients + new} clients, {new} of them new"
 
-    def _tier_gauge(self, service: int, token: str) -> str:
+    def _tier_gauge(self, service: int, token: str) -> tuple[Figure, ...]:
         def either(name: str, calm: tuple[int, int], odd: tuple[int, int]) -> int:
             return self.figure(
                 service, f"{name} {token == name}", *(odd if token == name else calm)
@@ -251,18 +252,18 @@ class Voice:
         match self.topology.services[service].tier:
             case "datastore":
                 return (
-                    f"lock waits {either('lock_waits', (0, 2), (24, 90))}/s, "
-                    f"disk reads {either('disk_reads', (4, 16), (140, 480))} MB/s, "
-                    f"replica lag {either('replica_lag', (0, 2), (60, 900))} s, "
-                    f"buffer hits {hits}%"
+                    ("lock waits ", f"{either('lock_waits', (0, 2), (24, 90))}/s"),
+                    ("disk reads ", f"{either('disk_reads', (4, 16), (140, 480))} MB/s"),
+                    ("replica lag ", f"{either('replica_lag', (0, 2), (60, 900))} s"),
+                    ("buffer hits ", f"{hits}%"),
                 )
             case "queue":
                 return (
-                    f"backlog {either('backlog', (4, 30), (900, 8000))}, "
-                    f"redeliveries {either('redeliveries', (0, 2), (30, 140))}/min"
+                    ("backlog ", f"{either('backlog', (4, 30), (900, 8000))}"),
+                    ("redeliveries ", f"{either('redeliveries', (0, 2), (30, 140))}/min"),
                 )
             case _:
-                return f"cache hits {hits}%"
+                return (("cache hits ", f"{hits}%"),)
 
     def traces(self, cells: Sequence[Evidence]) -> tuple[Trace, ...]:
         """Where the services asked for spend their time, and where their errors start."""
@@ -328,3 +329,16 @@ def _by_slot(cells: Sequence[Evidence]) -> dict[tuple[int, int], list[Evidence]]
         if one not in row:
             row.append(one)
     return {key: rows[key] for key in sorted(rows)}
+
+
+def _figure(column: Sequence[Figure]) -> str:
+    """A figure over its readings beside what is usual, which comes first in its column.
+
+    Of readings that agree one is shown.
+    """
+    (label, usual), *rest = column
+    values = [value for _, value in rest]
+    if set(values) == {usual}:
+        return f"{label}{usual} (as usual)"
+    shown = values[:1] if len(set(values)) == 1 else values
+    return f"{label}{' > '.join(shown)} (usual {usual})"

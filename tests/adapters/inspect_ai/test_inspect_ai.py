@@ -27,6 +27,7 @@ from logtriage.adapters.conversations import NO_CALL
 from logtriage.adapters.convert import transcript_of_row
 from logtriage.adapters.inspect_ai import (
     cascading_failure,
+    fleet_outage,
     replay,
     silent_degradation,
     single_crash,
@@ -42,7 +43,7 @@ from logtriage.evaluation import Incidents, play_episode
 from logtriage.grading import grade_actions, grade_transcript
 from logtriage.registry import make_policy
 
-INCIDENT = "single_crash-v1/test/0"
+INCIDENT = "single_crash-v2/test/0"
 Call = tuple[str, dict[str, Any]]
 
 
@@ -114,7 +115,7 @@ def test_a_policy_as_a_model_gets_the_grades_of_the_core(
 ) -> None:
     log = run(triage(episodes=4), f"logtriage/{policy}")
     assert log.samples is not None
-    assert len(log.samples) == 12
+    assert len(log.samples) == 16
     for sample in log.samples:
         graded = lt.grade(played(str(sample.id), policy))
         assert value(sample)["grade"] == graded.score
@@ -126,9 +127,10 @@ def test_a_policy_as_a_model_gets_the_grades_of_the_core(
 
 def test_the_task_variants_play_their_task() -> None:
     for make, name in (
-        (single_crash, "single_crash-v1"),
-        (cascading_failure, "cascading_failure-v1"),
-        (silent_degradation, "silent_degradation-v1"),
+        (single_crash, "single_crash-v2"),
+        (cascading_failure, "cascading_failure-v2"),
+        (silent_degradation, "silent_degradation-v2"),
+        (fleet_outage, "fleet_outage-v2"),
     ):
         dataset = make(split="val", episodes=3, start=5).dataset
         assert [one.id for one in dataset] == list(lt.incident_ids(name, "val", 3, 5))
@@ -193,7 +195,7 @@ def test_what_cannot_be_read_is_malformed_costs_its_tick_and_is_graded_so(
     ]
     sample = only(run(one_incident(), answers))
     told = screens(sample)
-    assert [text.split("\n")[0] for text in told[:5]] == [f"TICK {n}/8" for n in range(1, 6)]
+    assert [text.split(";")[0] for text in told[:5]] == [f"TICK {n}/10" for n in range(1, 6)]
     assert "LAST: not understood: unknown severity 'P9'" in told[0]
     assert "LAST: not understood: unknown tool 'shrug'" in told[1]
     assert "LAST: not understood: no JSON" in told[2]
@@ -217,21 +219,21 @@ def test_a_reply_without_a_call_costs_its_tick(
     task = one_incident(solver=solver) if with_react else one_incident()
     sample = only(run(task, answers))
     words = [one.text for one in sample.messages if one.role == "user"]
-    ticks = [*(f"TICK {n}/8" for n in (0, 1, 3, 4, 5, 6, 7)), "The incident is closed"]
-    assert [text.split("\n")[0].split(" (")[0] for text in words] == ticks
+    ticks = [*(f"TICK {n}/10" for n in (0, 1, *range(3, 10))), "The incident is closed"]
+    assert [text.split(";")[0].split(" (")[0] for text in words] == ticks
     assert f"LAST: not understood: {NO_CALL}" in words[1]
     assert "REQUESTED LOGS" in words[2]
     assert sample.scores is not None
     metadata = sample.scores["triage_scorer"].metadata
     assert metadata is not None
-    assert (metadata["ticks"], metadata["closing"]) == (8, "out_of_time")
+    assert (metadata["ticks"], metadata["closing"]) == (10, "out_of_time")
     graded = grade_transcript(transcript_of_row(json.loads(sample.model_dump_json())))
     assert (graded.digest, graded.score) == (metadata["digest"], value(sample)["grade"])
 
 
 def test_out_of_time_ends_the_episode(run: Callable[..., EvalLog]) -> None:
-    answers = [said(("request_more_logs", {}))] * 9
-    assert len(screens(only(run(one_incident(), answers)))) == 8
+    answers = [said(("request_more_logs", {}))] * 11
+    assert len(screens(only(run(one_incident(), answers)))) == 10
 
 
 def test_react_with_the_tools_is_graded_alike(run: Callable[..., EvalLog]) -> None:

@@ -50,7 +50,8 @@ def test_the_typed_client_plays_asynchronously(server: Running) -> None:
 
 def test_the_typed_client_plays_synchronously(server: Running) -> None:
     with LogTriageClient(server.http).sync() as env:
-        assert env.reset(split="test", index=127).observation.incident == INCIDENT
+        shown = env.reset(split="test", index=127, show_id=True)
+        assert shown.observation.incident == INCIDENT
         assert env.step({"action_type": "ignore"}).observation.closing == "ignored"
 
 

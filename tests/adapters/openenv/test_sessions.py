@@ -61,7 +61,7 @@ def test_what_is_served_is_what_the_core_shows(server: Running) -> None:
     state = lt.initial_state(lt.make_incident(INCIDENT))
     with RemoteEnv(server.http) as env:
         served = env.reset(incident=INCIDENT, view=True)
-        assert served.prompt == system_prompt(state.incident.topology, state.incident.horizon)
+        assert served.prompt == system_prompt(state.incident)
         seen = None
         for action in actions_of(INCIDENT, "expert"):
             seen = observation_of(served.view or {}, seen)

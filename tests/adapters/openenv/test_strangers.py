@@ -1,5 +1,6 @@
 """What strangers send that no client of the library would, on sockets of their own."""
 
+import asyncio
 import json
 import socket
 import time
@@ -14,7 +15,7 @@ from websockets.sync.client import connect
 
 from benchmarks.serving.attacks import _frame, broken
 from logtriage.server import RemoteEnv
-from logtriage.server.connections import SMALL_FRAMES_AT_ONCE
+from logtriage.server.connections import SMALL_FRAMES_AT_ONCE, WebSocketConnection
 from logtriage.server.remote import ServerError
 from tests.adapters.openenv.serving import Running, running, wait_for
 
@@ -178,6 +179,31 @@ def test_many_messages_at_once_are_all_answered(server: Running) -> None:
             assert more
             said += more
     assert said.count(b'"step_count"') == count
+
+
+def test_whoever_sends_without_waiting_gives_way_after_each_message() -> None:
+    said: list[str] = []
+
+    async def main() -> None:
+        connection = object.__new__(WebSocketConnection)
+        connection.queue = asyncio.Queue()
+        connection.read_paused, connection._unread = False, bytearray()
+        for number in range(3):
+            connection.queue.put_nowait({"type": "websocket.receive", "text": f"message {number}"})
+
+        async def hasty() -> None:
+            for _ in range(3):
+                said.append((await connection.receive())["text"])
+
+        async def other() -> None:
+            for number in range(3):
+                said.append(f"other {number}")
+                await asyncio.sleep(0)
+
+        await asyncio.gather(hasty(), other())
+
+    asyncio.run(main())
+    assert said == [f"{who} {number}" for number in range(3) for who in ("other", "message")]
 
 
 # -- what is asked -------------------------------------------------------------------

@@ -23,7 +23,7 @@ from tests.adapters.pages import ROOT, python_blocks, run
 from tests.adapters.verifiers.server import Model, said, serving
 from tests.adapters.verifiers.versions import command_of_page, settings_of_run
 
-INCIDENT = "single_crash-v1/train/0"
+INCIDENT = "single_crash-v2/train/0"
 Messages = list[dict[str, Any]]
 
 
@@ -91,9 +91,9 @@ def test_the_package_for_the_hub_is_found_by_its_id(
 
 
 def test_rows_name_incidents_and_hold_no_truth() -> None:
-    config = TriageConfig(id="logtriage-verifiers", tasks=["single_crash-v1"], episodes=2, start=3)
+    config = TriageConfig(id="logtriage-verifiers", tasks=["single_crash-v2"], episodes=2, start=3)
     first, second = TriageTaskset(config)
-    assert (first.data.incident, first.key) == ("single_crash-v1/train/3",) * 2
+    assert (first.data.incident, first.key) == ("single_crash-v2/train/3",) * 2
     assert first.data.system_prompt == second.data.system_prompt
     incident = lt.make_incident(first.data.incident)
     assert first.data.prompt == lt.render_observation(lt.observe(lt.initial_state(incident)))

@@ -14,7 +14,7 @@ from logtriage.vector.episodes import ActionTable, Episodes
 from logtriage.vector.incidents import IncidentArrays
 from logtriage.vector.layout import Layout
 from logtriage.vector.setting import Setting
-from logtriage.vector.tables import Choices, Graph
+from logtriage.vector.tables import Choices, Graph, mode_of
 
 Arrays = TypeVar("Arrays", IncidentArrays, Episodes, Graph, Choices, ActionTable)
 
@@ -73,15 +73,16 @@ class TaskFields(NamedTuple):
     def of(cls, setting: Setting) -> "TaskFields":
         """Of the task on its topology."""
         task, topology = setting.task, setting.topology
+        mode = mode_of(task)
         return cls(
-            mode=MODES.index(task.mode),
+            mode=MODES.index(mode),
             horizon=task.horizon,
             noisy=task.noise * 1024 // FULL,
-            loud_voice=LOUD_VOICE if task.mode is Mode.LOUD else 1,
-            ramp=RAMP[task.mode],
-            voice=VOICE[task.mode],
-            shown=SHOWN.get(task.mode, 0),
-            distractors=DISTRACTOR_COUNT[task.mode],
+            loud_voice=LOUD_VOICE if mode is Mode.LOUD else 1,
+            ramp=RAMP[mode],
+            voice=VOICE[mode],
+            shown=SHOWN.get(mode, 0),
+            distractors=DISTRACTOR_COUNT[mode],
             benign_distractors=DISTRACTOR_COUNT[Mode.BENIGN],
             capacity_team=topology.teams.index(topology.capacity_team),
             security_team=topology.teams.index(topology.security_team),

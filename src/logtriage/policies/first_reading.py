@@ -1,15 +1,14 @@
-"""How the scripted experts read a screen: what they note, and what follows from it."""
+"""How the experts of the first world read a screen: what they note, and what follows from it."""
 
 from collections.abc import Iterator
 from typing import Final
 
 import attrs
 
-from logtriage.actions import SEVERITIES, Report, RequestMoreLogs, Severity
+from logtriage.actions import SEVERITIES, RequestMoreLogs, Severity
 from logtriage.evidence import complaint, named_cause
 from logtriage.observation import Observation
 from logtriage.phrases import FAULT_ALERTS
-from logtriage.roles import REPORT_WORDS
 from logtriage.runbook import severity_of
 from logtriage.telemetry import Reading
 
@@ -54,25 +53,6 @@ def read(observation: Observation, notes: Notes) -> Notes:
         if isinstance(one, RequestMoreLogs) and one.service is not None
     }
     return Notes(tuple(blame), notes.inspected | asked, cause, worst)
-
-
-def said(report: Report) -> tuple[str, str | None] | None:
-    """The word of :data:`REPORT_WORDS` in a report, and the service if it names one.
-
-    The scripted experts say ``slow_query``, or ``slow_query user-db`` where they could not
-    declare that root cause themselves. What says more is not guessed at: None.
-    """
-    word, _, service = report.message.partition(" ")
-    return (word, service or None) if word in REPORT_WORDS else None
-
-
-def heard(observation: Observation) -> tuple[str, str | None] | None:
-    """The latest report on the board that can be understood."""
-    for _, report in reversed(observation.reports):
-        found = said(report)
-        if found is not None and (found[1] is None or found[1] in observation.topology):
-            return found
-    return None
 
 
 def next_suspect(observation: Observation, notes: Notes) -> str | None:

@@ -1,0 +1,167 @@
+"""Laws of the second world's screens: what is rendered is a function of what everybody may know.
+
+Two worlds with different truths, whose cells hold the same tokens, give the same bytes.
+"""
+
+import re
+from collections.abc import Iterator
+
+import attrs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logtriage import (
+    ClassifySeverity,
+    IdentifyRootCause,
+    Incident,
+    Observation,
+    Remediate,
+    RequestMoreLogs,
+    Topology,
+    initial_state,
+    make_incident,
+    observe,
+    render_observation,
+    system_prompt,
+    transition,
+)
+from logtriage.actions import REMEDIES, SEVERITIES, Action, RequestMetrics, RequestTraces
+from logtriage.faults import FAULT_KINDS
+from logtriage.incident import Truth
+from logtriage.rng import hash_name, mix
+from logtriage.tasks import SPLITS, TASKS
+from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, Evidence, sort_of
+from logtriage.world.schedule import Cell, Doings, cells
+from logtriage.world.signatures import BENIGN, DISTRACTIONS
+from logtriage.world.simulation import World, speakers
+from logtriage.world.tables import EDGE_TOKENS, alphabet, places
+
+SECOND = tuple(task for task in TASKS if task.setting is not None)
+NOTHING = Truth(None, SEVERITIES[2], frozenset(), frozenset(), frozenset())
+#: What a text must not say: the name of a fault, a benign kind, a distraction.
+SECRETS = tuple(
+    re.compile(rf"\b{name.replace('_', '[ _-]')}\b")
+    for name in (*(kind.name for kind in FAULT_KINDS), *BENIGN, *DISTRACTIONS)
+    if "_" in name
+)
+
+
+@attrs.frozen(cache_hash=True)
+class Forced(World):
+    """A world in which every cell holds a token that public facts alone decide."""
+
+    def shown(
+        self,
+        now: int,
+        doings: Doings,
+        fixed_at: int | None,  # noqa: ARG002
+    ) -> Iterator[Evidence]:
+        """Every cell of the screen, with any token that it can hold."""
+        speaking = speakers(self.seed, len(self.topology), now)
+        for cell in cells(self.setting, self.topology, speaking, now, doings):
+            yield Evidence(*cell, self._any(cell))
+
+    def _any(self, cell: Cell) -> str:
+        channel, service, slot, start = cell
+        if service >= 0:
+            sort = sort_of(channel, slot)
+            tokens = alphabet(sort, places(self.topology)[service], self.setting.fog)
+        elif channel is Channel.NOTE:
+            tokens = (NO_NEWS, "0:queueing")
+        else:
+            tokens = EDGE_TOKENS if channel is Channel.EDGE else (EASES, NO_CHANGE)
+        return tokens[mix(hash_name(f"{channel}{service}.{slot}.{start}")) % len(tokens)]
+
+
+@st.composite
+def second_incidents(draw: st.DrawFn) -> Incident:
+    """An incident of the second world: any task, fog and split."""
+    task = draw(st.sampled_from(SECOND))
+    split = draw(st.sampled_from(SPLITS))
+    return make_incident(f"{task.id}/{split}/{draw(st.integers(0, 10**6))}")
+
+
+def acts(topology: Topology) -> st.SearchStrategy[Action]:
+    """What closes no incident."""
+    services = st.sampled_from(topology.names)
+    return st.one_of(
+        st.builds(RequestMetrics, services),
+        st.builds(RequestTraces, services),
+        st.builds(RequestMoreLogs, st.none() | services),
+        st.builds(ClassifySeverity, st.sampled_from(SEVERITIES)),
+        st.builds(IdentifyRootCause, services),
+        st.builds(Remediate, st.sampled_from(REMEDIES), services),
+    )
+
+
+def seen(incident: Incident, actions: list[Action]) -> list[Observation]:
+    """What is shown at the start and after each of the actions."""
+    state = initial_state(incident)
+    shown = [observe(state)]
+    for action in actions:
+        state = transition(state, action)
+        shown.append(observe(state))
+    return shown
+
+
+@given(second_incidents(), st.data())
+def test_equal_tokens_give_equal_bytes_whatever_the_truth(
+    incident: Incident, data: st.DataObject
+) -> None:
+    world = incident.telemetry
+    assert isinstance(world, World)
+    others = st.sampled_from([one.id for one in SECOND if one.name == "single_crash"])
+    other = make_incident(f"{data.draw(others)}/train/{data.draw(st.integers(0, 10**6))}").telemetry
+    assert isinstance(other, World)
+    forced = {field.name: getattr(world, field.name) for field in attrs.fields(World)}
+    one = attrs.evolve(incident, telemetry=Forced(**forced))
+    two = attrs.evolve(
+        incident,
+        telemetry=Forced(**{**forced, "truth": other.truth, "severity": other.severity}),
+        truth=NOTHING,
+    )
+    actions = data.draw(st.lists(acts(incident.topology), max_size=incident.horizon - 1))
+    first, second = seen(one, actions), seen(two, actions)
+    assert [render_observation(screen) for screen in first] == [
+        render_observation(screen) for screen in second
+    ]
+    assert first == second
+    assert system_prompt(one) == system_prompt(two)
+
+
+@given(second_incidents(), st.data())
+def test_no_text_names_a_cause_but_lines_that_are_about_one(
+    incident: Incident, data: st.DataObject
+) -> None:
+    actions = data.draw(st.lists(acts(incident.topology), max_size=6))
+    for screen in seen(incident, actions):
+        naming = [
+            line.message
+            for line in (*screen.window, *screen.inspection)
+            if (line.token or "").startswith(("names:", "old_cause"))
+        ]
+        text = render_observation(screen)
+        for message in naming:
+            text = text.replace(message, "")
+        for secret in (*SECRETS, re.compile(re.escape(incident.id)), re.compile("benign")):
+            assert not secret.search(text), text
+
+
+@given(second_incidents(), st.data())
+def test_everything_observed_stands_in_the_text(incident: Incident, data: st.DataObject) -> None:
+    """A reader of the text misses nothing that a reader of the observation has."""
+    actions = data.draw(st.lists(acts(incident.topology), max_size=6))
+    for screen in seen(incident, actions):
+        text = render_observation(screen)
+        for line in screen.window:
+            assert f"{line.level} {line.service}: {line.message}" in text
+        for line in screen.inspection:
+            assert line.message in text or line.token == "everyday"
+        assert all(one.text in text for one in screen.metrics)
+        assert all(one.text in text for one in screen.traces)
+        for alert in screen.alerts:
+            assert alert.name in text
+            assert alert.service in text
+        for change in screen.changes:
+            assert change.service in text
+            assert str(change.minutes_ago) in text

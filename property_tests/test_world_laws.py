@@ -1,0 +1,251 @@
+"""Laws of the second world: its tables, its draws, and figures that hold together."""
+
+from collections import Counter
+from fractions import Fraction
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from logtriage import (
+    Escalate,
+    Incident,
+    Remediate,
+    Severity,
+    State,
+    initial_state,
+    make_incident,
+    observe,
+    transition,
+)
+from logtriage.faults import FAULT_KINDS, FaultClass, fault_kind
+from logtriage.observation import evidence
+from logtriage.policies import perfect_actions
+from logtriage.runbook import SEVERITY_RULE
+from logtriage.telemetry import Gauge, Trace
+from logtriage.topology import FIVE_TEAMS
+from logtriage.world.channels import LOG_TOKENS, TIER_TOKENS, Channel, Evidence
+from logtriage.world.conditions import Condition, affected, unaffected
+from logtriage.world.prior import prior
+from logtriage.world.setting import SETTINGS, Setting
+from logtriage.world.signatures import AFFECTED, BENIGN, DISTRACTIONS, KINDS
+from logtriage.world.simulation import World
+from logtriage.world.tables import EDGE_TOKENS, Place, alphabet, edge_weights, places, weights
+from logtriage.world.voice import Voice
+from property_tests.strategies import V2_TASKS, episodes, incidents
+
+SORTS = ("alert", "change", "log", "window", "cpu", "memory", "workers", "traffic", "tier",
+         "time", "errors")  # fmt: skip
+NAMES = (*KINDS, *AFFECTED, *BENIGN, *DISTRACTIONS, "healthy")
+
+
+@st.composite
+def setting_of_any_task(draw: st.DrawFn) -> Setting:
+    """The public constants of a task, at any fog."""
+    return SETTINGS[draw(st.sampled_from(sorted(SETTINGS)))](draw(st.integers(0, 3)))
+
+
+def world_of(incident: Incident) -> World:
+    """The simulated system behind an incident."""
+    assert isinstance(incident.telemetry, World)
+    return incident.telemetry
+
+
+@given(
+    setting_of_any_task(),
+    st.sampled_from(SORTS),
+    st.sampled_from(places(FIVE_TEAMS)),
+    st.sampled_from(NAMES),
+    st.integers(0, 16),
+)
+def test_every_signature_is_whole_numbers_that_sum_to_65536(
+    setting: Setting, sort: str, place: Place, name: str, start: int
+) -> None:
+    sick = place.calls[:1] if name == "waiting" else ()
+    row = weights(setting, sort, place, Condition(name, sick), start)
+    assert sum(row) == 65_536
+    assert min(row) >= 0
+    assert len(row) == len(alphabet(sort, place, setting.fog))
+
+
+@given(setting_of_any_task(), st.sampled_from([*range(5)]), st.booleans(), st.integers(0, 16))
+def test_every_row_of_the_edge_panel_sums_to_65536(
+    setting: Setting, shown: int, errors_first: bool, start: int
+) -> None:
+    row = edge_weights(setting, shown, errors_first, start)
+    assert sum(row) == 65_536
+    assert min(row) >= 0
+
+
+@given(incidents(V2_TASKS), st.integers(0, 1))
+def test_no_token_stands_where_it_makes_no_sense(incident: Incident, asked: int) -> None:
+    state = initial_state(incident)
+    for action in perfect_actions(incident)[: 1 + asked]:
+        state = transition(state, action)
+    for one in evidence(state):
+        if one.service < 0:
+            continue
+        tier = incident.topology.services[one.service].tier
+        if one.token in LOG_TOKENS:
+            assert tier in LOG_TOKENS[one.token]
+        if one.channel is Channel.METRICS and one.slot == 4:
+            assert one.token in TIER_TOKENS[tier]
+        name, _, number = one.token.partition(":")
+        if name in ("timeout", "calls"):
+            assert int(number) in incident.topology.calls[one.service]
+        if name == "names":
+            assert tier in fault_kind(number).tiers
+
+
+@given(incidents(V2_TASKS))
+def test_the_edge_shows_the_severity_from_the_announced_tick_on(incident: Incident) -> None:
+    world = world_of(incident)
+    bands = {"usual": 2, "slight": 2, "P2": 1, "P1": 0}
+    for start in range(world.setting.severity_from, incident.horizon):
+        shown = 3 if incident.truth.benign else list(Severity).index(world.severity)
+        row = edge_weights(world.setting, shown, world.truth.errors_first, start)
+        for token, weight in zip(EDGE_TOKENS, row, strict=True):
+            if weight:
+                worst = min(bands[part] for part in token.split("/"))
+                assert list(Severity)[worst] == (incident.truth.severity or "P3")
+    panel = observe(initial_state(incident)).edge
+    assert panel is not None
+    for severity, error_bp, p99_ms in SEVERITY_RULE:
+        worse = panel.error_bp >= error_bp or panel.p99_ms >= p99_ms
+        worst = min(bands[part] for part in panel.token.split("/"))
+        assert worse == (worst <= list(Severity).index(severity))
+
+
+@given(incidents(V2_TASKS))
+def test_within_a_band_no_caller_is_faster_than_what_it_waits_for(incident: Incident) -> None:
+    world = world_of(incident)
+    voice = Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
+    for caller, callees in enumerate(world.topology.calls):
+        for callee in callees:
+            if voice.heights[caller] > voice.heights[callee]:
+                assert voice.latency(caller, "nowhere") >= voice.latency(callee, "nowhere")
+                slow = voice.latency(caller, f"calls:{callee}")
+                assert slow >= voice.latency(callee, "itself")
+
+
+@given(incidents(V2_TASKS))
+def test_a_guilty_change_precedes_the_onset(incident: Incident) -> None:
+    onset = world_of(incident).setting.onset
+    for change in observe(initial_state(incident)).changes:
+        assert change.token is not None
+        assert (change.minutes_ago > onset) == change.token.endswith("_before")
+    for kind, row in KINDS.items():
+        likely = [token for token, share in row["change"].items() if share > 20]
+        assert all(token.endswith("_before") for token in likely), kind
+
+
+@given(episodes(V2_TASKS))
+def test_what_is_said_twice_is_said_the_same(states: tuple[State, ...]) -> None:
+    said: dict[object, str] = {}
+    for state in states:
+        screen = observe(state)
+        shown: list[Gauge | Trace] = [*screen.metrics, *screen.traces]
+        for one in shown:
+            key = (one.service, one.name, one.tokens)
+            assert said.setdefault(key, one.text) == one.text
+
+
+@given(incidents(V2_TASKS))
+def test_a_minor_fault_never_sits_at_the_edge_and_makes_nobody_wait(incident: Incident) -> None:
+    world = world_of(incident)
+    reached = affected(world.topology, world.truth)
+    for service, condition in enumerate(world.conditions):
+        if service not in reached and condition.name in KINDS:
+            assert world.topology.services[service].tier != "edge"
+        if condition.name == "waiting":
+            assert service in reached
+
+
+@given(incidents(V2_TASKS), st.integers(0, 1 << 30))
+def test_the_right_remedy_is_seen_at_once(incident: Incident, bits: int) -> None:
+    if incident.truth.benign:
+        return
+    wanted = min(incident.truth.remedies)
+    other = next(
+        Remediate(kind.remedies[0], service)
+        for kind in FAULT_KINDS
+        for service in incident.topology.names
+        if (kind.remedies[0], service) not in incident.truth.remedies
+    )
+    del bits
+    wrong = transition(initial_state(incident), other)
+    assert [eased for *_, eased in observe(wrong).effects] == [False]
+    fixed = transition(wrong, Remediate(*wanted))
+    assert [eased for *_, eased in observe(fixed).effects] == [True]
+    panel = observe(fixed).edge
+    assert panel is not None
+    assert panel.token in ("usual/usual", "usual/slight")
+
+
+@settings(max_examples=20)
+@given(incidents(V2_TASKS))
+def test_a_note_comes_two_ticks_after_the_right_page(incident: Incident) -> None:
+    if incident.truth.benign:
+        return
+    (team,) = incident.truth.teams
+    state = transition(initial_state(incident), Escalate(team))
+    assert not observe(state).notes
+    state = transition(state, perfect_actions(incident)[0])
+    (note,) = observe(state).notes
+    assert note.startswith(team)
+
+
+@given(incidents(V2_TASKS))
+def test_the_directory_says_nothing_of_the_truth(incident: Incident) -> None:
+    graph = incident.topology
+    special = {graph.capacity_team, graph.security_team}
+    assert special.isdisjoint(incident.directory)
+    # The same seed with another truth has the same owners.
+    assert set(incident.directory) <= set(graph.teams)
+
+
+def test_no_team_is_right_in_more_than_35_per_cent_of_the_faults() -> None:
+    for name in SETTINGS:
+        table = prior(SETTINGS[name](2), FIVE_TEAMS, held=False)
+        shares: Counter[str] = Counter()
+        for hypothesis, weight in zip(table.hypotheses, table.weights, strict=True):
+            if hypothesis.faults:
+                fault_class = fault_kind(hypothesis.faults[0][0]).fault_class
+                owner = fault_class in (FaultClass.CODE, FaultClass.DATA)
+                shares["owner" if owner else str(fault_class)] += weight
+        whole = sum(shares.values())
+        # Owners are drawn evenly among three teams.
+        assert Fraction(shares["owner"], 3 * whole) <= Fraction(35, 100)
+        assert Fraction(shares["capacity"], whole) <= Fraction(35, 100)
+        assert Fraction(shares["security"], whole) <= Fraction(35, 100)
+
+
+def test_what_an_unaffected_service_is_sums_to_65536() -> None:
+    for tier in ("edge", "service", "datastore", "queue"):
+        rows = unaffected(tier)
+        assert sum(weight for _, weight in rows) == 65_536
+        well = sum(weight for condition, weight in rows if condition.name == "healthy")
+        assert 0.4 < well / 65_536 < 0.75
+
+
+def test_draws_have_the_shares_of_the_table() -> None:
+    """Over many incidents, tokens of healthy services come as often as the table says."""
+    counts: Counter[str] = Counter()
+    expected: Counter[str] = Counter()
+    for number in range(400):
+        world = world_of(make_incident(f"single_crash-v2/train/{number}"))
+        for one in evidence(initial_state(make_incident(f"single_crash-v2/train/{number}"))):
+            if one.channel is not Channel.ALERT:
+                continue
+            place = places(world.topology)[one.service]
+            row = weights(world.setting, "alert", place, world.conditions[one.service], 0)
+            counts[one.token] += 1
+            for token, weight in zip(alphabet("alert", place, world.setting.fog), row, strict=True):
+                expected[token] += weight
+    for token, total in expected.items():
+        mean = total / 65_536
+        assert abs(counts[token] - mean) < 5 * mean**0.5, token
+
+
+def test_evidence_is_named_by_its_cell() -> None:
+    one = Evidence(Channel.LOGS, 3, 1, 4, "everyday")
+    assert one.cell == (Channel.LOGS, 3, 1, 4)

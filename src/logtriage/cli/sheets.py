@@ -1,0 +1,81 @@
+"""Spec sheets of tasks, and the signature table, for people."""
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from logtriage.actions import SEVERITIES
+from logtriage.cli.screens import facts, heading
+from logtriage.rendering.signature_table import GROUPS, shares_of, told_shares
+from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
+from logtriage.world.setting import FULL, NAMED, Setting
+
+
+def sheet(task: TaskSpec) -> RenderableType:
+    """The spec sheet of a task."""
+    weights = zip(SEVERITIES, task.severity_weights, strict=True)
+    rows = [("hard", task.hard), ("horizon", f"{task.horizon} ticks")]
+    if task.setting is not None:
+        rows.extend(_setting(task.setting))
+    if not task.original:
+        rows += [
+            ("noise", f"{task.noise / 10:g} % of the log lines"),
+            ("benign", f"{task.benign / 10:g} % of the incidents"),
+            ("severities", ", ".join(f"{name} {weight}" for name, weight in weights)),
+        ]
+    rows.append(("rubric", task.rubric))
+    if task.fog == BENCHMARK_FOG:
+        rows.append(("other fog", ", ".join(one.id for one in TASKS if _is_sibling(one, task))))
+    rows.extend(("history", entry) for entry in task.history)
+    return facts(rows)
+
+
+def _is_sibling(one: TaskSpec, task: TaskSpec) -> bool:
+    """Whether a task differs from another in its fog alone."""
+    return (one.name, one.version) == (task.name, task.version) and one.fog != task.fog
+
+
+def _setting(setting: Setting) -> Iterator[tuple[str, str]]:
+    """The public constants of a world."""
+    named = f", {100 * NAMED[setting.fog] / FULL:.0f} % of the root's own lines name their cause"
+    yield (
+        "fog",
+        f"level {setting.fog}: {100 * setting.fog_weight / FULL:.0f} % of the readings say what "
+        f"any service might say{named if NAMED[setting.fog] else ''}",
+    )
+    yield "par", f"{setting.par} ticks, {setting.par_benign} for a benign incident"
+    yield "onset", f"{setting.onset} minutes before tick 0"
+    yield "severity", f"the edge panel shows it without fog from tick {setting.severity_from} on"
+    ticks = ", ".join(map(str, setting.alert_ticks))
+    yield "alerts", f"judged at tick {ticks} and after each remedy"
+    if setting.root_silent:
+        silent = f"silent in alerts and window before tick {setting.root_silent}; asked, it answers"
+        yield "root", silent
+    if setting.called_only:
+        yield "roots", "services that another one calls"
+    if setting.creeping:
+        yield "faults", "kinds that can creep in"
+    if setting.grows_for:
+        yield "signs", f"grow from half strength at tick 0 to full at tick {setting.grows_for}"
+
+
+def signatures() -> RenderableType:
+    """The signature table: by condition and sort of cell, the share of every token."""
+    parts: list[RenderableType] = [
+        Text("Per cent, before fog; a token that makes no sense at a tier is the ordinary one.")
+    ]
+    for title, group in GROUPS.items():
+        parts += [Text(), heading(title.upper())]
+        for name, signature in group.items():
+            rows = [(sort, told_shares(shares)) for sort, shares in shares_of(signature)]
+            parts += [Text(name, "bold"), facts(rows)]
+    return Group(*parts)
+
+
+def signatures_json() -> dict[str, dict[str, dict[str, dict[str, int]]]]:
+    """The same as JSON data: group, condition, sort, token, per cent."""
+    return {
+        title: {name: dict(shares_of(signature)) for name, signature in group.items()}
+        for title, group in GROUPS.items()
+    }

@@ -1,0 +1,117 @@
+"""The chain follower: what won the first world, and falls for the second one's decoys.
+
+It classifies by the first screen, follows complaints in the logs down to a service
+that complains of nobody, asks that one, and believes the first line there that tells of
+trouble.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from logtriage.actions import (
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    Remediate,
+    RequestMoreLogs,
+    Resolve,
+    Severity,
+)
+from logtriage.faults import FAULT_KINDS, FaultKind, fault_kind
+from logtriage.observation import Observation
+from logtriage.policies.base import Memory
+from logtriage.policies.notebook import Notebook, blamed, write_down
+from logtriage.runbook import responsible_team
+from logtriage.world.channels import EVERYDAY
+from logtriage.world.signatures import KINDS
+
+#: Ticks for what comes after the questions.
+_STEPS: Final = 6
+#: Times that the end of the chain is asked before it is believed to have nothing to say.
+_ASKED: Final = 2
+
+
+@attrs.frozen
+class ChainPolicy:
+    """Follows complaints and believes the telling line; memory is its :class:`Notebook`.
+
+    It reads logs alone: no metrics, no traces, no changes. It always pages, whatever
+    silence is worth.
+    """
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        """Ask the end of the chain, or act on what it said."""
+        book = write_down(observation, Notebook() if memory is None else memory)
+        return next(_steps(observation, book)), book
+
+
+def _steps(observation: Observation, book: Notebook) -> Iterator[Action]:
+    if observation.severity is None:
+        yield ClassifySeverity(book.severity or Severity.P1)
+    end = _end(observation, book)
+    told = _told(end, book, observation)
+    asked = book.asked.count(RequestMoreLogs(end))
+    if observation.ticks_left > _STEPS and (not asked or (told is None and asked < _ASKED)):
+        yield RequestMoreLogs(end)
+    if told is None:
+        yield Ignore() if book.severity is Severity.P3 else Resolve()
+        return
+    if observation.root_cause is None:
+        yield IdentifyRootCause(end)
+    topology = observation.topology
+    if not observation.pages:
+        yield Escalate(responsible_team(told, topology.index(end), topology, observation.directory))
+    if not observation.remedies:
+        yield Remediate(told.remedies[0], end)
+    yield Resolve()
+
+
+def _end(observation: Observation, book: Notebook) -> str:
+    """The declared service, else where the first complaints of all services lead."""
+    topology = observation.topology
+    if observation.root_cause is not None:
+        return observation.root_cause
+    heard: dict[str, str] = {}
+    for line in book.lines:
+        dependency = blamed(line, topology)
+        if dependency is not None:
+            heard.setdefault(line.service, dependency)
+    # Who complains and is blamed by nobody stands at the top of a chain.
+    tops = [name for name in heard if name not in heard.values()] or list(heard)
+    here = tops[0] if tops else _loudest(observation, book)
+    passed = {here}
+    while here in heard and heard[here] not in passed:
+        here = heard[here]
+        passed.add(here)
+    return here
+
+
+def _loudest(observation: Observation, book: Notebook) -> str:
+    """Where nobody complains: who alerts, else the edge."""
+    if book.alerts:
+        return book.alerts[0].service
+    topology = observation.topology
+    return topology.names[topology.edges[0]]
+
+
+def _told(service: str, book: Notebook, observation: Observation) -> FaultKind | None:
+    """The fault that the service's telling line stands for; one that names it comes first."""
+    for kind, where in book.named:
+        if where == service:
+            return fault_kind(kind)
+    tier = observation.topology.services[observation.topology.index(service)].tier
+    for line in book.lines:
+        if line.service != service or line.token == EVERYDAY:
+            continue
+        fitting = [
+            kind
+            for kind in FAULT_KINDS
+            if tier in kind.tiers and KINDS[kind.name]["log"].get(line.token)
+        ]
+        if fitting:
+            return max(fitting, key=lambda kind: KINDS[kind.name]["log"][line.token])
+    return None

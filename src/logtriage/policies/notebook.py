@@ -1,0 +1,145 @@
+"""What a scripted policy writes down of the second world's screens: signs, in order."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+from logtriage.actions import (
+    Action,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+    Severity,
+)
+from logtriage.observation import Observation
+from logtriage.telemetry import Gauge, Trace
+from logtriage.topology import Topology
+from logtriage.world.channels import BANDS, NAMES, SPANS, named_service
+from logtriage.world.voice import ALERTS
+
+#: The token of an alert by its name.
+_ALERT_TOKENS: Final = {name: token for token, name in ALERTS.items()}
+#: What may be the name of a service.
+_WORDS: Final = re.compile(r"[\w.-]+")
+_QUESTIONS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
+
+
+@attrs.frozen
+class Sign:
+    """One thing that was seen at a service: its sort (``log``, ``cpu``, ``time``) and token.
+
+    ``start`` is the tick from which it holds, for what is read from a gauge or a trace.
+    """
+
+    service: str
+    sort: str
+    token: str
+    start: int = 0
+
+
+@attrs.frozen
+class Notebook:
+    """What was seen and asked so far.
+
+    ``lines`` lists every log line, ``readings`` every gauge and span once, ``alerts``
+    what fires by the last screen and ``changes`` its feed. ``worst`` is the worst band
+    of the edge panel, as an index of :data:`logtriage.world.channels.BANDS`; None where
+    it is not shown. ``noted`` is the service that the responders wrote of. ``failed``
+    lists the remedies that changed nothing, ``eased`` says that one helped.
+    """
+
+    lines: tuple[Sign, ...] = ()
+    readings: tuple[Sign, ...] = ()
+    alerts: tuple[Sign, ...] = ()
+    changes: tuple[Sign, ...] = ()
+    worst: int | None = None
+    asked: tuple[Action, ...] = ()
+    noted: str | None = None
+    failed: tuple[tuple[str, str], ...] = ()
+    eased: bool = False
+
+    @property
+    def severity(self) -> Severity | None:
+        """The severity that the worst panel so far stands for."""
+        if self.worst is None:
+            return None
+        band = BANDS[self.worst]
+        return Severity(band) if band in tuple(Severity) else Severity.P3
+
+    @property
+    def told(self) -> tuple[Sign, ...]:
+        """Everything in which a service may complain of another one."""
+        return (*self.lines, *(one for one in self.readings if one.sort in SPANS))
+
+    @property
+    def signs(self) -> tuple[Sign, ...]:
+        """Everything that was seen at a service."""
+        return (*self.lines, *self.readings, *self.alerts, *self.changes)
+
+    @property
+    def named(self) -> tuple[tuple[str, str], ...]:
+        """The (kind, service) pairs that a line named as the cause, in order."""
+        found = (one for one in self.lines if one.token.startswith(f"{NAMES}:"))
+        return tuple((one.token.partition(":")[2], one.service) for one in found)
+
+
+def write_down(observation: Observation, book: Notebook) -> Notebook:
+    """The notebook after one more screen."""
+    lines = [
+        Sign(one.service, "log", one.token, one.second)
+        for one in (*observation.inspection, *observation.window)
+        if one.token is not None
+    ]
+    readings = dict.fromkeys((*book.readings, *_readings(observation)))
+    bands = [] if observation.edge is None else observation.edge.token.split("/")
+    worst = max((BANDS.index(band) for band in bands), default=None)
+    noted = next(
+        (name for note in observation.notes for name in _names_in(note, observation)), book.noted
+    )
+    return Notebook(
+        lines=(*book.lines, *lines),
+        readings=tuple(readings),
+        alerts=tuple(
+            Sign(one.service, "alert", _ALERT_TOKENS[one.name]) for one in observation.alerts
+        ),
+        changes=tuple(
+            Sign(one.service, "change", one.token)
+            for one in observation.changes
+            if one.token is not None
+        ),
+        worst=max((one for one in (book.worst, worst) if one is not None), default=None),
+        asked=(
+            *book.asked,
+            *(one for one in observation.last_actions if isinstance(one, _QUESTIONS)),
+        ),
+        noted=noted,
+        failed=(
+            *book.failed,
+            *((remedy, service) for remedy, service, helped in observation.effects if not helped),
+        ),
+        eased=book.eased or any(helped for _, _, helped in observation.effects),
+    )
+
+
+def _readings(observation: Observation) -> Iterable[Sign]:
+    shown: tuple[Gauge | Trace, ...] = (*observation.metrics, *observation.traces)
+    for one in shown:
+        for start, token in zip(one.starts, one.tokens, strict=True):
+            yield Sign(one.service, one.name, token, start)
+
+
+def _names_in(note: str, observation: Observation) -> Iterable[str]:
+    """The services of which responders write, after the name of their team."""
+    _, _, told = note.partition(":")
+    words = (word.strip(".") for word in _WORDS.findall(told))
+    return (word for word in words if word in observation.topology)
+
+
+def blamed(sign: Sign, topology: Topology) -> str | None:
+    """The dependency that a sign complains of: a timeout in a line, calls in a trace."""
+    if sign.sort != "log" and sign.sort not in SPANS:
+        return None
+    service = named_service(sign.token)
+    return None if service is None else topology.names[service]

@@ -1,0 +1,165 @@
+"""How the expert weighs what it saw: by counting signs, with no probabilities.
+
+Two counts add up. *Structure*: how many complaints the failure of one service explains,
+and how many it leaves unexplained. *Signs*: how well what the service shows fits the
+runbook's row of a fault, or of a load that settles by itself.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+from logtriage.faults import FAULT_KINDS, fault_kind
+from logtriage.observation import Observation
+from logtriage.policies.notebook import Notebook, Sign, blamed
+from logtriage.runbook import responsible_team
+from logtriage.topology import Topology
+from logtriage.world.channels import NAMES, SPANS
+from logtriage.world.conditions import benign_kinds
+from logtriage.world.signatures import BENIGN, KINDS, ORDINARY
+
+#: The runbook's words for how often a sign is seen: *usually*, *often*, *sometimes*. Per
+#: cent from which a word is used, and the points of such a sign where it is seen.
+WORDS: Final = ((60, 3), (30, 2), (10, 1))
+_USUALLY: Final = WORDS[0][1]
+#: Points of a sign that the row does not list, and of a reading that lacks a usual sign.
+UNLISTED: Final = -1
+LACKING: Final = -2
+#: Points of a line that names the kind as the cause.
+NAMED: Final = 8
+#: Points of a complaint that a failure explains, of one that it does not, and of a trace
+#: of a caller that waits for nobody.
+EXPLAINED: Final = 3
+UNEXPLAINED: Final = -2
+NOT_WAITING: Final = -1
+#: Points of all that settles by itself as long as users hardly notice.
+CALM: Final = 2
+#: The worst band of the edge panel for that: the second one, ``slight``.
+HARDLY_NOTICED: Final = 1
+
+
+@attrs.frozen
+class Suspect:
+    """What may be the matter: a fault or a benign kind at a service, with its points."""
+
+    points: int
+    kind: str
+    service: str
+    benign: bool = False
+
+    @property
+    def remedy(self) -> tuple[str, str] | None:
+        """The first remedy of its row; None for what is benign."""
+        return None if self.benign else (str(fault_kind(self.kind).remedies[0]), self.service)
+
+    def team(self, observation: Observation) -> str | None:
+        """Whom to page for it, by runbook and directory; None for what is benign."""
+        if self.benign:
+            return None
+        topology = observation.topology
+        return responsible_team(
+            fault_kind(self.kind),
+            topology.index(self.service),
+            topology,
+            observation.directory or topology.owners,
+        )
+
+
+def suspects(observation: Observation, book: Notebook) -> tuple[Suspect, ...]:
+    """Everything that may be the matter, the most suspect first; ties in runbook order."""
+    topology = observation.topology
+    structure = structures(topology, book)
+    calm = UNEXPLAINED * sum(blamed(sign, topology) is not None for sign in book.told)
+    if book.worst is not None and book.worst <= HARDLY_NOTICED:
+        calm += CALM
+    seen: dict[str, list[Sign]] = {name: [] for name in topology.names}
+    for sign in book.signs:
+        seen[sign.service].append(sign)
+    found = []
+    for row in topology.services:
+        signs = seen[row.name]
+        changed = "changes" in observation.hidden or any(one.sort == "change" for one in signs)
+        for kind in FAULT_KINDS:
+            if row.tier in kind.tiers:
+                points = structure[row.name] + fit(kind.name, signs)
+                if not changed and _follows_a_change(kind.name):
+                    points += LACKING
+                found.append(Suspect(points, kind.name, row.name))
+        for name in benign_kinds(row.tier):
+            found.append(Suspect(calm + fit(name, signs), name, row.name, benign=True))
+    return tuple(sorted(found, key=lambda one: -one.points))
+
+
+def structures(topology: Topology, book: Notebook) -> dict[str, int]:
+    """How well the failure of each service explains who waits for whom."""
+    told = [(one.service, blamed(one, topology), one.sort in SPANS) for one in book.told]
+    points = {}
+    for service in topology.names:
+        waiting = callers_of(topology, service)
+        total = 0
+        for speaker, dependency, traced in told:
+            if dependency is not None:
+                on_path = dependency == service or dependency in waiting
+                total += EXPLAINED if speaker in waiting and on_path else UNEXPLAINED
+            elif traced and speaker in waiting:
+                total += NOT_WAITING
+        points[service] = total
+    return points
+
+
+@lru_cache(maxsize=65_536)
+def callers_of(topology: Topology, service: str) -> frozenset[str]:
+    """Everybody who calls a service, directly or not."""
+    hops = topology.hops_from(topology.index(service))
+    return frozenset(name for name, hop in zip(topology.names, hops, strict=True) if hop > 0)
+
+
+def fit(kind: str, signs: Iterable[Sign]) -> int:
+    """The points of what one service shows for one row of the runbook."""
+    return sum(_points(kind, one.sort, one.token) for one in signs)
+
+
+def differences(one: str, other: str, sorts: Sequence[str]) -> int:
+    """By how many points two rows of the runbook differ in what these sorts show."""
+    first, second = _row(one), _row(other)
+    return sum(
+        abs(first.get(sort, {}).get(token, 0) - second.get(sort, {}).get(token, 0))
+        for sort in sorts
+        for token in {**first.get(sort, {}), **second.get(sort, {})}
+    )
+
+
+@lru_cache(maxsize=65_536)
+def _points(kind: str, sort: str, token: str) -> int:
+    if token.startswith(f"{NAMES}:"):
+        return NAMED * (token == f"{NAMES}:{kind}")
+    row = _row(kind).get(sort, {})
+    if token in row:
+        return row[token]
+    if sort != "log" and _USUALLY in row.values():
+        return LACKING
+    return 0 if token == ORDINARY[sort] else UNLISTED
+
+
+@lru_cache(maxsize=256)
+def _row(kind: str) -> Mapping[str, Mapping[str, int]]:
+    """The runbook's row: the points of each sign that it lists, by sort."""
+    signature = KINDS[kind] if kind in KINDS else BENIGN[kind]
+    return MappingProxyType(
+        {
+            sort: {
+                token: next(points for least, points in WORDS if share >= least)
+                for token, share in shares.items()
+                if share >= WORDS[-1][0]
+            }
+            for sort, shares in signature.items()
+        }
+    )
+
+
+def _follows_a_change(kind: str) -> bool:
+    """Whether a change usually comes before such a fault."""
+    return _USUALLY in _row(kind).get("change", {}).values()

@@ -1,0 +1,83 @@
+"""Long lists made short, for topologies of many services; nothing that is news is left out."""
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Final
+
+from logtriage.actions import (
+    Action,
+    IdentifyRootCause,
+    Remediate,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+)
+from logtriage.observation import Observation
+from logtriage.telemetry import Alert, Change, LogLine
+from logtriage.world.channels import EVERYDAY
+
+#: Beyond this many services a list of them says less than it costs.
+LONG_LIST: Final = 20
+
+
+def alerts(firing: Iterable[Alert]) -> str:
+    """Alerts by the tick since which they fire, and by name."""
+    parts = []
+    for since, rows in groupby(firing, key=lambda one: one.since):
+        names: dict[str, list[str]] = {}
+        for one in rows:
+            names.setdefault(one.name, []).append(one.service)
+        told = "; ".join(f"{name} {', '.join(services)}" for name, services in names.items())
+        parts.append(f"since tick {since}: {told}")
+    return " | ".join(parts) or "none"
+
+
+def changes(feed: Iterable[Change]) -> str:
+    """Changes by kind, each with how many minutes ago it was."""
+    kinds: dict[str, list[str]] = {}
+    for one in feed:
+        kinds.setdefault(one.kind, []).append(f"{one.service} {one.minutes_ago}")
+    return "; ".join(f"{kind}: {', '.join(rows)}" for kind, rows in sorted(kinds.items()))
+
+
+def overview(lines: Iterable[LogLine]) -> tuple[list[LogLine], list[str]]:
+    """The lines that say something, and the services whose line is an everyday one."""
+    telling, calm = [], []
+    for one in lines:
+        if one.token == EVERYDAY:
+            calm.append(one.service)
+        else:
+            telling.append(one)
+    return telling, calm
+
+
+def owners(observation: Observation) -> dict[str, str]:
+    """The owners of the services that stand on this screen or were just asked for.
+
+    Of which service a player wants to know the owner, for that one it asks or declares it.
+    """
+    wanted = {one.service for one in observation.alerts}
+    wanted.update(one.service for one in observation.window)
+    wanted.update(filter(None, map(_named, observation.last_actions)))
+    if observation.root_cause is not None:
+        wanted.add(observation.root_cause)
+    names = observation.topology.names
+    return {
+        name: owner
+        for name, owner in zip(names, observation.directory, strict=True)
+        if name in wanted
+    }
+
+
+def _named(action: Action) -> str | None:
+    match action:
+        case (
+            IdentifyRootCause(service, _)
+            | Remediate(_, service)
+            | RequestMoreLogs(service)
+            | RequestMetrics(service)
+            | RequestTraces(service)
+        ):
+            return service
+        case _:
+            return None

@@ -1,0 +1,43 @@
+"""What only the second world shows: the edge panel, gauges, traces."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Final
+
+from logtriage.telemetry import EdgePanel, Gauge, Trace
+
+#: Gauges whose figures do not say what they are of.
+_TITLES: Final = {"cpu": "CPU ", "memory": "memory ", "workers": "workers ", "traffic": "requests "}
+
+
+def edge(panel: EdgePanel) -> str:
+    """What users see, beside what they usually see."""
+    return (
+        f"EDGE: errors {panel.error_bp / 100:.2f}% (usual {panel.usual_error_bp / 100:.2f}%), "
+        f"p99 {panel.p99_ms} ms (usual {panel.usual_p99_ms} ms)"
+    )
+
+
+def metrics(gauges: Iterable[Gauge]) -> Iterator[str]:
+    """The gauges of each service that was asked for."""
+    for service, rows in groupby(gauges, key=lambda one: one.service):
+        gauge, *others = rows
+        yield f"METRICS {service} ({_readings(gauge.starts)}):"
+        yield from (f"{_TITLES.get(one.name, '')}{one.text}" for one in (gauge, *others))
+
+
+def traces(spans: Iterable[Trace]) -> Iterator[str]:
+    """Where each service that was asked for spends its time, and where its errors start."""
+    for service, rows in groupby(spans, key=lambda one: one.service):
+        span, *others = rows
+        yield f"TRACES {service} ({_readings(span.starts)}):"
+        yield from (
+            f"{'slowest requests' if one.name == 'time' else 'errors'}: {one.text}"
+            for one in (span, *others)
+        )
+
+
+def _readings(starts: tuple[int, ...]) -> str:
+    """Of which ticks the readings are; where all agree, one of them is shown."""
+    ticks = " > ".join(map(str, starts))
+    return f"read at tick {ticks}" if len(starts) == 1 else f"read at ticks {ticks}"
