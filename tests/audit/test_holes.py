@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import attrs
 import pytest
 
 from logtriage.audit import FAMILIES, STANDARD, Verdict, audit, subject_of
@@ -56,7 +57,7 @@ def test_a_sound_rubric_that_pays_for_looking_passes_with_an_oracle_that_looks(t
         LOOKING,
         oracle=looking_oracle,
         families=["fields", "ceiling", "farming", "monotone"],
-        sizes=FEW,
+        sizes=attrs.evolve(FEW, panel=6),
     )
     assert report.failed == ()
     assert report.unsettled == ("exact-maximum", "wrong-page", "cycles")
@@ -72,7 +73,7 @@ def test_the_search_is_exact_once_it_is_said_what_a_measure_reads() -> None:
         oracle=looking_oracle,
         reads={looked_first: looked_first_reads},
         families=["fields", "ceiling"],
-        sizes=FEW,
+        sizes=attrs.evolve(FEW, oracle=2),
     )
     assert (report.failed, report.unsettled) == ((), ())
     assert report.finding("reads").verdict is Verdict.PASSED
@@ -90,7 +91,13 @@ def test_scripts_are_lower_bounds_of_the_best() -> None:
 
 def test_a_failing_measure_is_a_finding_and_the_rest_goes_on() -> None:
     hole = next(one for one in HOLES if one.name == "names-a-service")
-    report = audit(TASK, hole.rubric, families=["fields", "stability"], sizes=FEW)
+    report = audit(
+        TASK,
+        hole.rubric,
+        families=["fields", "stability"],
+        checks=["measures", "renaming", "canaries"],
+        sizes=FEW,
+    )
     assert report.failed == ("renaming",)
     assert report.finding("renaming").evidence["failing"] == "criterion 'root_cause'"
     assert "UnknownName" in report.finding("renaming").summary
