@@ -25,12 +25,20 @@ from logtriage.actions import (
     SEVERITIES,
     TEAM_ACTION_TYPES,
     Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Remediate,
+    RequestMetrics,
+    RequestMoreLogs,
+    Resolve,
     action_name,
     action_value,
     all_actions,
 )
 from logtriage.adapters.tools import TOOLS
 from logtriage.audit.holes import HOLES
+from logtriage.belief.explain import explain
 from logtriage.codec import truth_to_json
 from logtriage.evaluation import play_joint_episode
 from logtriage.faults import FAULT_KINDS
@@ -76,6 +84,8 @@ FIXED = tuple(task for task in TASKS if task.original)
 EPISODES = 1_000
 BALANCE = 10_000
 EXAMPLE = "cascading_failure-v2/test/27"
+#: The incident of the explained episode.
+EXPLAINED = "cascading_failure-v2/test/12"
 COMMAND = "`python scripts/measure_baselines.py`"
 TEAMS = ("oracle", "expert", "central:expert", "random")
 PINNED_TEAMS = 5  #: incidents per task, split and team behind the fingerprint of teams
@@ -562,6 +572,49 @@ def debrief() -> str:
     return f"{head}{gate}.\n\n{table(('criterion', 'score', 'weight', 'reason'), rows)}"
 
 
+def explained() -> str:
+    """A perfect response with its explanation."""
+    incident = lt.make_incident(EXPLAINED)
+    truth = incident.truth
+    assert truth.severity is not None
+    (root,) = truth.root_causes
+    actions = (
+        RequestMoreLogs(root),
+        RequestMetrics(root),
+        ClassifySeverity(truth.severity),
+        IdentifyRootCause(root),
+        Escalate(min(truth.teams)),
+        Remediate(*min(truth.remedies)),
+        Resolve(),
+    )
+    found = explain(lt.play(incident, actions)[0])
+    rows = [
+        [
+            f"`{action_name(step.action)}` {action_value(step.action) or ''}".strip(),
+            ", ".join(
+                f"{name} {share:.0%}".replace("%", " %")
+                for name, share in filter(None, (step.leading.root_cause, step.leading.team))
+            ),
+            *(f"{value:.3f}" for value in (step.before, step.expected, step.after)),
+            "" if step.justified is None else "justified" if step.justified else "not justified",
+        ]
+        for step in found.steps
+    ]
+    parts = [
+        ("hardness", found.hardness),
+        ("search regret", found.search_regret),
+        ("decision regret", found.decision_regret),
+        ("luck", found.luck),
+        ("1 − grade", 1 - found.grade),
+    ]
+    head = f"A perfect response to `{EXPLAINED}` (c = {incident.price_of_silence:g}):"
+    steps = table(("action", "likeliest before it", "before", "expected", "after", ""), rows)
+    figures = table(
+        (name for name, _ in parts), [[f"{value:+.3f}".replace("-", "−") for _, value in parts]]
+    )
+    return f"{head}\n\n{steps}\n\n{figures}"
+
+
 def screen() -> str:
     """The first screen of an incident."""
     text = lt.render_observation(lt.observe(lt.initial_state(lt.make_incident(EXAMPLE))))
@@ -613,6 +666,7 @@ FACTS: dict[str, Callable[[], str]] = {
     "tokens": tokens,
     "unaffected": unaffected_shares,
     "debrief": debrief,
+    "explained": explained,
     "screen": screen,
     "history": history,
     "faults": faults,

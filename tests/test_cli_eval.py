@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from logtriage.actions import Resolve
-from logtriage.cli.tables import share
+from logtriage.cli.figures import share
 from logtriage.policies import ConstantPolicy
 from logtriage.recorded import dump_bundle, load_records, shipped_incidents
 from logtriage.tasks import TASKS

@@ -77,6 +77,7 @@ def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
         ticks=5.0,
         brier=0.125,
         confidences=2,
+        augrc=0.125,
     )
 
 

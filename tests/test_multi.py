@@ -530,13 +530,22 @@ def test_a_task_of_the_second_world_is_played_by_text() -> None:
         env.state()
 
 
-def test_a_task_of_the_second_world_is_played_in_turns_by_text() -> None:
+@pytest.mark.usefixtures("quiet")
+def test_a_task_of_the_second_world_is_played_in_turns_by_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     turns = triage_team_v1.env("single_crash-v2", observations="text")
     turns.reset(seed=3)
     for agent in turns.agent_iter():
         *_, terminated, truncated, _ = turns.last()
         turns.step(None if terminated or truncated else turns.action_space(agent).sample())
     assert turns.agents == []
+    # It asks an observation for its dtype, which no string has.
+    monkeypatch.setattr(
+        sys.modules[api_test.__module__],
+        "_test_observation_space_compatibility",
+        lambda expected, seen, recursed_keys: None,  # noqa: ARG005
+    )
     api_test(triage_team_v1.env("single_crash-v2", observations="text"), num_cycles=20)
 
 
@@ -707,7 +716,7 @@ def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("make", MAKERS)
 def test_unknown_names_come_with_the_choices(make: Any) -> None:
     wrong = (
-        ({"task": "crash"}, r"task 'crash'; known: single_crash-v1, "),
+        ({"task": "crash"}, r"task 'crash'; known: single_crash-v2, "),
         ({"split": "dev"}, r"split 'dev'; known: train, val, test, ood"),
         ({"role_split": "quartet"}, r"role split 'quartet'; known: solo, duo, trio"),
         ({"credit": "own"}, r"credit 'own'; known: team, counterfactual"),
@@ -745,11 +754,11 @@ def test_wrong_ids_are_refused_and_other_options_warned_of(make: Any) -> None:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("action", [37, -1, 1.0, "wait", None, np.array([1])], ids=repr)
+@pytest.mark.parametrize("action", [44, -1, 1.0, "wait", None, np.array([1])], ids=repr)
 def test_actions_out_of_range_are_refused_in_the_agent_s_own_turn(make: Any, action: Any) -> None:
     env = make()
     env.reset(seed=0)
-    with pytest.raises(InvalidInput, match=r"of triage_0: expected an integer in \[0, 37\)"):
+    with pytest.raises(InvalidInput, match=r"of triage_0: expected an integer in \[0, 44\)"):
         act(env, action)
     act(env, np.int32(1))  # nothing was lost
     if hasattr(env, "agent_selection"):

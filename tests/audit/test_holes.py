@@ -5,7 +5,7 @@ from collections import Counter
 import attrs
 import pytest
 
-from logtriage.audit import FAMILIES, STANDARD, Verdict, audit, subject_of
+from logtriage.audit import FAMILIES, STANDARD, Draw, Verdict, audit, subject_of
 from logtriage.audit.findings import Check
 from logtriage.audit.holes import FEW, HOLES, LOOKING, OTHER_TASK, TASK, Hole
 from logtriage.audit.planted_measures import looked_first, looked_first_reads, looking_oracle
@@ -15,6 +15,10 @@ from logtriage.errors import UnknownName
 MENDED = {(one.check, one.mended().task): one.mended() for one in HOLES if one.check != "reads"}
 #: Reported only, or never a fault of its own.
 NEEDS_NO_HOLE = {"evidence"}
+
+
+def named(task: str | Draw) -> str:
+    return task if isinstance(task, str) else task.__name__  # type: ignore[attr-defined]
 
 
 def checks_of(family: str) -> list[Check]:
@@ -40,7 +44,7 @@ def test_the_hole_is_found(hole: Hole) -> None:
     assert found.verdict is Verdict.FAILED, found.summary
 
 
-@pytest.mark.parametrize("hole", MENDED.values(), ids=lambda one: f"{one.check}-{one.task}")
+@pytest.mark.parametrize("hole", MENDED.values(), ids=lambda one: f"{one.check}-{named(one.task)}")
 def test_nothing_is_found_where_nothing_is_planted(hole: Hole) -> None:
     found = hole.audited()
     assert found.verdict is Verdict.PASSED, found.summary

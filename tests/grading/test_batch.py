@@ -363,7 +363,7 @@ def test_a_rubric_with_discounts_is_refused_by_name() -> None:
 
 
 OUT_OF_RANGE = (
-    "topology 'seven-services' has actions 0 to 58, -1 is padding and -2 a malformed action"
+    "topology 'seven-services' has actions 0 to 72, -1 is padding and -2 a malformed action"
 )
 
 
@@ -381,10 +381,10 @@ OUT_OF_RANGE = (
             "actions: shape (3, 1), expected (2, T) for 2 incidents in layout 'batch_major'; "
             "layouts: batch_major, time_major",
         ),
-        ([[0, 1], [2, 59]], f"actions: tick 1 of incident 1 is 59; {OUT_OF_RANGE}"),
-        ([[59, 1], [2, 59]], f"actions: tick 0 of incident 0 is 59; {OUT_OF_RANGE}"),
-        ([[58, -2], [2, 59]], f"actions: tick 1 of incident 1 is 59; {OUT_OF_RANGE}"),
-        ([[58, -2], [-3, 1]], f"actions: tick 0 of incident 1 is -3; {OUT_OF_RANGE}"),
+        ([[0, 1], [2, 73]], f"actions: tick 1 of incident 1 is 73; {OUT_OF_RANGE}"),
+        ([[73, 1], [2, 73]], f"actions: tick 0 of incident 0 is 73; {OUT_OF_RANGE}"),
+        ([[72, -2], [2, 73]], f"actions: tick 1 of incident 1 is 73; {OUT_OF_RANGE}"),
+        ([[72, -2], [-3, 1]], f"actions: tick 0 of incident 1 is -3; {OUT_OF_RANGE}"),
         ([[0, -3], [2, 1]], f"actions: tick 1 of incident 0 is -3; {OUT_OF_RANGE}"),
         (
             [[0, 1, 1], [2, -1, 4]],

@@ -9,7 +9,7 @@ import pytest
 import logtriage as lt
 from logtriage.adapters.episode import rules_of
 from logtriage.rendering import render_observation
-from logtriage.tasks import DRAWN_TASKS, parse_incident_id
+from logtriage.tasks import FIRST_WORLD, parse_incident_id
 from training.common.settings import EVAL_SPLIT, TRAIN_SPLIT
 from training.grpo.environment import Stopwatch, TrainingEnv
 from training.grpo.rows import training_ids, training_rows
@@ -25,7 +25,7 @@ def ids(settings: Settings) -> list[str]:
 def test_training_never_meets_a_held_out_incident() -> None:
     for settings in (ONE, attrs.evolve(ONE, episodes=7), attrs.evolve(ONE, seed=3)):
         assert {parse_incident_id(one).split for one in ids(settings)} == {TRAIN_SPLIT}
-    held_out = {one for task in DRAWN_TASKS for one in lt.incident_ids(task, EVAL_SPLIT, 500)}
+    held_out = {one for task in FIRST_WORLD for one in lt.incident_ids(task, EVAL_SPLIT, 500)}
     assert not held_out & set(ids(ONE))
     # Not only the names differ, but what they stand for.
     seeds = [parse_incident_id(one).seed for one in [*ids(ONE), *sorted(held_out)]]
@@ -47,7 +47,7 @@ def test_a_longer_run_begins_like_a_shorter_one() -> None:
 def test_a_limited_set_is_gone_through_in_passes() -> None:
     settings = attrs.evolve(ONE, episodes=5)
     passes = [list(islice(training_ids(settings), 30))[start : start + 15] for start in (0, 15)]
-    expected = {one for task in DRAWN_TASKS for one in lt.incident_ids(task, TRAIN_SPLIT, 5)}
+    expected = {one for task in FIRST_WORLD for one in lt.incident_ids(task, TRAIN_SPLIT, 5)}
     assert [set(one) for one in passes] == [expected, expected]
     assert passes[0] != passes[1]
 

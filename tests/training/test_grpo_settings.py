@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.tasks import FIRST_WORLD
 from training.grpo.__main__ import main
 from training.grpo.presets import DEFAULT, load_preset, preset_names, resolve
 from training.grpo.settings import Settings
@@ -22,7 +22,7 @@ def test_the_default_preset_is_the_originals() -> None:
 def test_every_preset_can_be_used_and_the_command_line_comes_first(name: str) -> None:
     settings = resolve(name, {"model": "mine", "lr": 0.5})
     assert (settings.model, settings.lr) == ("mine", 0.5)
-    assert settings.tasks == DRAWN_TASKS
+    assert settings.tasks == FIRST_WORLD
     rest = {**load_preset(name), "model": "mine", "lr": 0.5}
     assert settings == Settings(**rest)
 

@@ -15,7 +15,7 @@ from logtriage.adapters.trl import TriageEnv
 from logtriage.evaluation import play_episode
 from logtriage.parsing import action_to_wire
 from logtriage.registry import make_policy
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.tasks import FIRST_WORLD
 from training.evaluate import held_out
 from training.language.loading import load_model, load_tokenizer
 from training.tiny import build as building
@@ -90,7 +90,7 @@ def test_rules_and_tools_cost_nothing(tokenizer: Any, said: list[list[dict[str, 
 def test_demonstrations_are_of_train_and_of_every_task() -> None:
     ids = demonstration_ids(10)
     assert len(set(ids)) == 10
-    assert {one.split("/")[0] for one in ids} == set(DRAWN_TASKS)
+    assert {one.split("/")[0] for one in ids} == set(FIRST_WORLD)
     assert {one.split("/")[1] for one in ids} == {"train"}
 
 
@@ -109,7 +109,8 @@ def test_a_demonstration_is_what_the_environment_of_training_says() -> None:
 def test_without_slips_the_expert_is_heard_and_slips_are_the_seeds() -> None:
     incident = lt.make_incident(ID)
     expert = play_episode(incident, make_policy("expert")(incident)).actions
-    wires = actions_of_conversation(demonstration(ID, 0, 0, 0), incident.topology)
+    *wires, done = actions_of_conversation(demonstration(ID, 0, 0, 0), incident.topology)
+    assert done["action_type"] == "malformed"  # the empty reply after the closing action
     kept = [{k: v for k, v in action_to_wire(one).items() if k != "confidence"} for one in expert]
     assert wires == kept
     assert demonstration(ID, 500, 0, 1) == demonstration(ID, 500, 0, 1)

@@ -58,14 +58,18 @@ RESPONSE_TEMPLATE: Final[dict[str, Any]] = {
 }
 
 
+#: The first world, of which demonstrations are, answers no request for these.
+NEVER_CALLED: Final = frozenset({"request_metrics", "request_traces"})
+
+
 def answer_words() -> list[str]:
-    """Every name that an answer can consist of."""
+    """Every name that an answer can consist of, in the first world."""
     return [
         *SEVEN_SERVICES.names,
         *SEVEN_SERVICES.teams,
         *map(str, REMEDIES),
         *map(str, SEVERITIES),
-        *TOOLS,
+        *(tool for tool in TOOLS if tool not in NEVER_CALLED),
         ALL_SERVICES,
     ]
 

@@ -126,7 +126,7 @@ _TOOLS: Final = (
     ),
     Tool(
         "request_traces",
-        "See where a service's time goes and its errors start.",
+        "See where a service's time goes and errors start.",
         (Parameter("service", "The service to trace."),),
     ),
     Tool("resolve", "Close the incident as fixed."),

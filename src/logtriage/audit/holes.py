@@ -11,29 +11,40 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.actions import SEVERITIES, Severity
 from logtriage.audit import planted_measures as planted
 from logtriage.audit.findings import Finding
 from logtriage.audit.limits import QUICK, Sizes
 from logtriage.audit.mutants import MUTANTS
-from logtriage.audit.planted_worlds import WORLD_TASK, root_first, unnoticed
+from logtriage.audit.planted_rubrics import (
+    LOOKING,
+    only,
+    with_measures,
+    with_page_gate,
+    with_row,
+)
+from logtriage.audit.planted_tasks import (
+    OTHER_TASK,
+    TASK,
+    WORLD_TASK,
+    benign,
+    even_is_p1,
+    one_incident,
+    root_first,
+    told_by_the_directory,
+    told_by_the_id,
+    unnoticed,
+)
 from logtriage.audit.reads import Read
 from logtriage.audit.run import audit
 from logtriage.audit.subject import Draw, Oracle
-from logtriage.generator import make_incident
-from logtriage.grading import DEFAULT, Criterion, Gate, Measure, Rubric
-from logtriage.incident import Incident
+from logtriage.grading import Rubric
 
-#: The task that the holes are planted in.
-TASK: Final = "single_crash-v1"
-#: One with incidents that are dismissed, and a longer horizon.
-OTHER_TASK: Final = "silent_degradation-v1"
-#: Enough to find every hole of this library: a second each.
+#: Enough to find every hole of this library: most within half a second.
 FEW: Final[Sizes] = attrs.evolve(
     QUICK,
-    search=16,
+    search=6,
     panel=24,
-    oracle=6,
+    oracle=3,
     kinds=1,
     beam=20,
     laws=1,
@@ -63,7 +74,7 @@ class Hole:
     rubric: Rubric | None = None
     oracle: Oracle | None = None
     reads: Mapping[Any, Read] = attrs.field(factory=dict)
-    sound: str = TASK
+    sound: str | Draw = TASK
 
     def audited(self, sizes: Sizes = FEW) -> Finding:
         """What the check finds."""
@@ -84,81 +95,7 @@ class Hole:
         return attrs.evolve(self, task=task, rubric=None, oracle=None, reads={})
 
 
-# -- rubrics -------------------------------------------------------------------------------
-
-
-def with_measures(**measures: Measure) -> Rubric:
-    """The default rubric with other measures for some of its criteria on real faults."""
-    rows = tuple(
-        attrs.evolve(row, measure=measures.get(row.name, row.measure)) for row in DEFAULT.criteria
-    )
-    return attrs.evolve(DEFAULT, criteria=rows)
-
-
-def with_row(name: str, measure: Measure, weight: float = 0.10) -> Rubric:
-    """The default rubric with one more criterion; the others share the rest in proportion."""
-
-    def scaled(rows: tuple[Criterion, ...]) -> tuple[Criterion, ...]:
-        return tuple(attrs.evolve(row, weight=row.weight * (1.0 - weight)) for row in rows)
-
-    row = Criterion(name, weight, measure)
-    return attrs.evolve(DEFAULT, criteria=(*scaled(DEFAULT.criteria), row))
-
-
-def only(name: str, measure: Measure) -> Rubric:
-    """A rubric of one criterion."""
-    return Rubric(id=name, criteria=(Criterion(name, 1.0, measure),))
-
-
-def with_page_gate(holds: Any) -> Rubric:
-    """The default rubric with another gate for pages."""
-    return attrs.evolve(DEFAULT, gates=(Gate("wrong_escalation", holds), *DEFAULT.gates[1:]))
-
-
 _MUTANTS: Final = {one.name: one for one in MUTANTS}
-#: Pays for looking, and is sound: ``looking_oracle`` earns the most that can be had.
-LOOKING: Final = attrs.evolve(
-    with_row("looked_first", planted.looked_first, 0.05), id="sound/looking"
-)
-
-
-# -- tasks ----------------------------------------------------------------------------------
-
-
-def one_incident(split: str, number: int) -> Incident:  # noqa: ARG001
-    """The same incident, whatever is asked for."""
-    return make_incident(f"{TASK}/test/1")
-
-
-def _of_severity(split: str, number: int, wanted: Severity) -> Incident:
-    """The first incident from that number's own block that is as bad as that."""
-    block = (make_incident(f"{TASK}/{split}/{40 * number + place}") for place in range(40))
-    return next(one for one in block if one.truth.severity is wanted)
-
-
-def even_is_p1(split: str, number: int) -> Incident:
-    """Even numbers are P1, odd ones P2."""
-    return _of_severity(split, number, SEVERITIES[number % 2])
-
-
-def told_by_the_id(split: str, number: int) -> Incident:
-    """The id has one letter more for each step of severity."""
-    incident = make_incident(f"{TASK}/{split}/{number}")
-    severity = incident.truth.severity
-    rank = 0 if severity is None else SEVERITIES.index(severity)
-    return attrs.evolve(incident, id=f"{split}/{number:06}{'x' * rank}")
-
-
-def told_by_the_directory(split: str, number: int) -> Incident:
-    """Owners are overridden where users are badly hurt, and nowhere else."""
-    incident = make_incident(f"{TASK}/{split}/{number}")
-    usual = incident.topology.owners
-    others = (*usual[1:], usual[0])
-    hurt = incident.truth.severity is Severity.P1
-    return attrs.evolve(incident, directory=others if hurt else usual)
-
-
-# -- the library -----------------------------------------------------------------------------
 
 
 def _planted(
@@ -208,7 +145,8 @@ _CEILING: Final = (
              "ceiling", LOOKING, oracle=planted.failing_oracle),
     _planted("hindsight", "naming the cause after the fix is worth more", "exact-maximum",
              "ceiling", with_measures(root_cause=planted.hindsight)),
-    _mutant("ignore-gate-on-benign", "exact-maximum", "ceiling", OTHER_TASK),
+    attrs.evolve(_mutant("ignore-gate-on-benign", "exact-maximum", "ceiling"), task=benign,
+                 sound=benign),
     _mutant("page-gate-dropped", "wrong-page", "ceiling"),
     _mutant("page-gate-first-only", "wrong-page", "ceiling"),
     _planted("page-gate-until-fixed", "a wrong page after the fix is free", "wrong-page",
@@ -284,7 +222,6 @@ _STABILITY: Final = (
 )  # fmt: skip
 _WORLD: Final = (
     _mutant("silence-one-price", "risk", "risk", WORLD_TASK),
-    _mutant("silence-free", "risk", "risk", WORLD_TASK),
     _mutant("probing-free", "probing", "probing", WORLD_TASK),
     _mutant("fix-cheap", "probing", "probing", WORLD_TASK),
     Hole("root-first", "what the root says is listed first", "fairness", "fairness", root_first,

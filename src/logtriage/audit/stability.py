@@ -73,6 +73,8 @@ def _determinism(subject: Subject, count: int) -> Finding:
         job = b""
     found = {"this process": here, "this process, drawn anew": again}
     for seed in _HASH_SEEDS if job else ():
+        if len(set(found.values())) > 1:
+            break
         told = _in_child(job, subject.name, count, seed)
         if told is None:
             return Finding.untested(

@@ -1,6 +1,6 @@
 """From a belief to a plan, and to what a question is worth."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Final
 
@@ -188,6 +188,35 @@ def _plan(planner: Planner, choice: Choice) -> Plan:
     )
 
 
+@attrs.frozen
+class PageValues:
+    """Expected grades of the best plans: without a page, and by the team paged first.
+
+    A plan without a page may dismiss the incident. ``paging`` is empty once the right
+    team is known to be paged, since nothing is left to decide.
+    """
+
+    silent: float
+    paging: Mapping[str, float]
+
+
+def page_values(belief: Belief) -> PageValues:
+    """What the best plans are worth now, with and without a page."""
+    return _page_values(Planner(belief))
+
+
+def _page_values(planner: Planner) -> PageValues:
+    silent, paging = 0, dict[str, float]()
+    teams, whole = planner.belief.topology.teams, UNIT * planner.total
+    for one in choices(planner.case, planner.weights[np.newaxis], planner.tick):
+        if one.page is None:
+            silent = max(silent, one.value)
+        else:
+            team = teams[one.page]
+            paging[team] = max(paging.get(team, 0.0), one.value / whole)
+    return PageValues(silent / whole, paging)
+
+
 def bar(belief: Belief, team: str) -> float:
     """The probability from which it pays to page a team, by this belief.
 
@@ -196,16 +225,12 @@ def bar(belief: Belief, team: str) -> float:
     """
     planner = Planner(belief)
     wanted = belief.topology.teams.index(team)
-    silent, paging = 0.0, 0.0
-    for one in choices(planner.case, planner.weights[np.newaxis], planner.tick):
-        if one.page is None:
-            silent = max(silent, float(one.value))
-        elif one.page == wanted:
-            paging = max(paging, float(one.value))
-    right = float(planner.weights[planner.case.team == wanted].sum())
+    found = _page_values(planner)
+    paging = found.paging.get(team, 0.0)
+    right = float(planner.weights[planner.case.team == wanted].sum()) / planner.total
     if not paging or not right:
         return 1.0
-    return min(1.0, silent / planner.total / (paging / right))
+    return min(1.0, found.silent / (paging / right))
 
 
 # --- what a question is worth --------------------------------------------------------

@@ -54,19 +54,47 @@ _REQUESTS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 
 
 @attrs.frozen
+class Leading:
+    """What a belief holds likeliest, with probabilities.
+
+    ``root_cause`` and ``team`` are None where nothing but a benign incident is possible.
+    """
+
+    root_cause: tuple[str, float] | None
+    team: tuple[str, float] | None
+    benign: float
+
+    @classmethod
+    def of(cls, held: Belief) -> "Leading":
+        """The heads of a belief's marginals."""
+        return cls(
+            next(iter(held.root_causes.items()), None),
+            next(iter(held.teams.items()), None),
+            held.benign,
+        )
+
+
+@attrs.frozen
 class Step:
     """One action: W before it, its Q, and W after it. All are expected grades.
 
-    ``justified`` is None where it does not apply: for all but a page and the first
-    declared root cause. ``right`` says whether these were right.
+    ``leading`` is what was likeliest before it. ``justified`` is None where it does not
+    apply: for all but a page and the first declared root cause. ``right`` says whether
+    these were right.
     """
 
     action: Action
     before: float
     expected: float
     after: float
+    leading: Leading
     justified: bool | None = None
     right: bool | None = None
+
+    @property
+    def worth(self) -> float:
+        """What the action was expected to add to the grade when it was taken: Q - W."""
+        return self.expected - self.before
 
     @property
     def asks(self) -> bool:
@@ -95,13 +123,12 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
     """Split what a closed episode of a single agent lost into its four parts.
 
     Raises:
-        InvalidInput: for an open incident, joint play, or an incident of which no
-            probabilities are known.
+        InvalidInput: for an open incident, joint play, an incident of which no
+            probabilities are known, or less than one sample.
     """
-    if not state.is_closed:
-        raise InvalidInput(f"{state.incident.id} is still open: there is nothing to explain yet")
-    if state.schedule is not None:
-        raise InvalidInput("joint play is not explained: a tick has several actions")
+    check_closed(state)
+    if samples < 1:
+        raise InvalidInput(f"samples must be at least 1, got {samples}")
     incident = state.incident
     now = initial_state(incident)
     held = belief(now)
@@ -112,14 +139,15 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
         after = transition(now, action)
         expected = _expected(held, now, after, samples)
         justified, right = _judged(held, now, action)
+        leading = Leading.of(held)
         if after.is_closed:
             gained = score(after)
         else:
             held = belief(after)
             gained = _value(held)
-        steps.append(Step(action, value, expected, gained, justified, right))
+        steps.append(Step(action, value, expected, gained, leading, justified, right))
         now, value = after, gained
-    asked = sum(one.expected - one.before for one in steps if one.asks)
+    asked = sum(one.worth for one in steps if one.asks)
     return Explanation(
         grade=value,
         hardness=1.0 - full,
@@ -128,6 +156,18 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
         luck=sum(one.expected - one.after for one in steps),
         steps=tuple(steps),
     )
+
+
+def check_closed(state: State) -> None:
+    """Refuse what cannot be looked back on.
+
+    Raises:
+        InvalidInput: for an open incident or joint play.
+    """
+    if not state.is_closed:
+        raise InvalidInput(f"{state.incident.id} is still open: there is nothing to explain yet")
+    if state.schedule is not None:
+        raise InvalidInput("joint play is not explained: a tick has several actions")
 
 
 def value_of(state: State) -> float:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import attrs
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from logtriage.cli.bar import Bar, interrupted
 from logtriage.cli.console import emit, messages, note, results
 from logtriage.cli.group import INTERRUPTED, SOME_BAD
 from logtriage.cli.human import HumanPolicy
@@ -61,6 +61,15 @@ def evaluate_(
     retry_unscored: Annotated[
         bool, typer.Option("--retry-unscored", help="Play episodes again that broke off.")
     ] = False,
+    explain: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Say why the first N episodes of each policy and task lost what they lost; "
+            "takes about a second each.",
+        ),
+    ] = 0,
     split_roles: SplitRoles = None,
     bundle: Bundle = None,
     env_url: EnvUrl = None,
@@ -71,7 +80,8 @@ def evaluate_(
     The same incidents for every policy, the same figures for any number of processes.
     A run that was interrupted goes on where it stopped. With --split-roles, teams play.
     """
-    from logtriage.evaluation import RECORDED_TASK, RunSpec, evaluate
+    from logtriage.evaluation import RECORDED_TASK, Incidents, RunSpec, evaluate, explain_run
+    from logtriage.evaluation.explaining import check_explainable
 
     roles = role_split(split_roles)
     spec = RunSpec(policies, _tasks(task, bundle), split, episodes, start, roles)
@@ -80,10 +90,14 @@ def evaluate_(
         raise InvalidInput("a human plays one incident at a time: --jobs 1")
     if env_url is not None:
         check_served(roles, recorded=bundle is not None or RECORDED_TASK in spec.tasks)
+    if explain:
+        left_out = check_explainable(spec, Incidents.of(bundle))
+        if left_out:
+            note(f"not explained, since no probabilities are known: {', '.join(left_out)}", "dim")
     place: AbstractContextManager[str | Path] = (
         TemporaryDirectory(prefix="logtriage-") if out is None else nullcontext(out)
     )
-    with place as directory, _Bar(quiet=HUMAN in spec.policies) as bar:
+    with place as directory, Bar(quiet=HUMAN in spec.policies) as bar:
         try:
             rows = evaluate(
                 spec,
@@ -96,9 +110,12 @@ def evaluate_(
                 on_progress=bar.update,
                 recorder=None if env_url is None else _recorder(env_url),
             )
+            if explain:
+                bar.begin("explaining")
+                rows = explain_run(directory, explain, jobs=jobs, on_progress=bar.update)
         except KeyboardInterrupt:
             bar.stop()
-            note(_interrupted(bar, out), "yellow")
+            note(interrupted(bar, out), "yellow")
             raise typer.Exit(INTERRUPTED) from None
     _put_rows(rows, as_json)
     if out is not None:
@@ -128,54 +145,6 @@ def _recorder(env_url: str) -> "Recorder":
 
 def _human(incident: Incident) -> Policy:
     return HumanPolicy(messages(), incident)
-
-
-class _Bar:
-    """A progress bar on a terminal; silent elsewhere, and while a person plays."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        console = messages()
-        self._progress = Progress(
-            TextColumn("playing"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=quiet or not console.is_terminal,
-        )
-        self._task = self._progress.add_task("playing", total=None)
-        self.done: int | None = None
-        self.total = 0
-
-    def __enter__(self) -> "_Bar":
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Take the bar away."""
-        self._progress.stop()
-
-    def update(self, done: int, total: int) -> None:
-        """Show that so many episodes are done."""
-        if self.done is None and done:
-            note(f"resuming: {done} of {total} episodes are there already", "dim")
-        self.done, self.total = done, total
-        self._progress.update(self._task, completed=done, total=total)
-
-
-def _interrupted(bar: _Bar, out: Path | None) -> str:
-    if bar.done is None:
-        return "interrupted"
-    if out is None:
-        return f"interrupted after {bar.done} of {bar.total} episodes; --out DIR would keep them"
-    return (
-        f"interrupted: {bar.done} of {bar.total} episodes are kept in {out}; "
-        "the same command resumes"
-    )
 
 
 def compare(

@@ -42,6 +42,13 @@ def play(
         bool, typer.Option("--brief", help="Of a watched policy: no screens, the debrief alone.")
     ] = False,
     split_roles: SplitRoles = None,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain/--no-explain",
+            help="Show the belief beside each action, where probabilities are known.",
+        ),
+    ] = True,
     bundle: Bundle = None,
     env_url: EnvUrl = None,
     as_json: Json = False,
@@ -73,6 +80,10 @@ def play(
     graded = unscored(incident, cause, actions=state.actions) if cause else grade(state)
     say(console, f"{policy} on {incident.id}" if brief else "", "bold")
     put(console, debrief(state, graded, roles))
+    if explain and roles is None and state.is_closed and incident.setting is not None:
+        from logtriage.cli.hindsight import hindsight
+
+        put(console, hindsight(state))
     if as_json:
         emit(grade_to_json(graded))
     if cause is not None:

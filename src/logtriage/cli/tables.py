@@ -8,12 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from logtriage.cli.console import put, say
+from logtriage.cli.figures import WIDE, share, table_of
+from logtriage.cli.losses import print_loss_differences, print_losses
 from logtriage.cli.screens import heading, number
 from logtriage.evaluation import Comparison, Row
 from logtriage.printable import spelled
 
-#: From this width on, figures have more digits and columns more room.
-_WIDE: Final = 100
 _SHARES: Final = (
     ("solved", "solved"),
     ("root_cause", "root\ncause"),
@@ -28,7 +28,7 @@ _UNSCORED: Final = "un-\nscored"
 
 def print_rows(console: Console, rows: Sequence[Row]) -> None:
     """One table a task, all with the same columns."""
-    wide = console.width >= _WIDE
+    wide = console.width >= WIDE
     longest = max((len(spelled(row.policy)) for row in rows), default=0)
     for task in dict.fromkeys(row.task for row in rows):
         mine = [row for row in rows if row.task == task]
@@ -42,6 +42,7 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
         if any(row.located for row in mine):
             put(console, _located_table(mine, gap=2 if wide else 1))
             say(console)
+        print_losses(console, mine)
 
 
 def _title(task: str, count: str, rubric: str) -> Text:
@@ -54,7 +55,7 @@ def _rows_table(rows: Sequence[Row], longest: int, width: int, *, wide: bool) ->
     columns += [(title, max(6 if wide else 0, _widest(title))) for _, title in _SHARES]
     columns += [(title, _widest(title)) for title in (_TICKS, _BRIER, _UNSCORED)]
     room = width - sum(size + gap for _, size in columns)
-    table = _table(gap)
+    table = table_of(gap)
     table.add_column("policy", width=max(8, min(longest, room)), overflow="fold")
     for title, size in columns:
         # The interval stands beside its mean; the other figures stand under each other.
@@ -73,7 +74,7 @@ def _rows_table(rows: Sequence[Row], longest: int, width: int, *, wide: bool) ->
 
 def _located_table(rows: Sequence[Row], gap: int) -> Table:
     """How root causes were ranked, over all incidents and by fault kind."""
-    table = _table(gap)
+    table = table_of(gap)
     table.add_column("policy", overflow="fold")
     table.add_column("fault", overflow="fold")
     for title in ("incidents", "AC@1", "AC@3", "AC@5", "Avg@5"):
@@ -87,10 +88,6 @@ def _located_table(rows: Sequence[Row], gap: int) -> Table:
                 *(number(value) for value in (one.ac1, one.ac3, one.ac5, one.avg5)),
             )
     return table
-
-
-def _table(gap: int) -> Table:
-    return Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
 
 
 def _widest(title: str) -> int:
@@ -111,28 +108,19 @@ def _short(value: float) -> str:
     return text[1:] if text.startswith("0") else text[:-1]
 
 
-def share(value: float | None, decimals: int) -> str:
-    """A share in per cent; nothing is rounded to all or none unless it is."""
-    if value is None:
-        return "–"
-    if value in (0.0, 1.0):
-        return f"{value:.0%}"
-    least = 10.0 ** -(decimals + 2)
-    return f"{min(1 - least, max(least, value)):.{decimals}%}"
-
-
 def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
     """One table a task, with a line for each pair of policies."""
     for task in dict.fromkeys(one.task for one in comparisons):
         mine = [one for one in comparisons if one.task == task]
         shared = " to ".join(map(str, sorted({one.shared for one in mine})))
         say(console, _title(task, f"{shared} shared incidents", mine[0].rubric))
-        put(console, _comparisons_table(mine, gap=2 if console.width >= _WIDE else 1))
+        put(console, _comparisons_table(mine, gap=2 if console.width >= WIDE else 1))
         say(console)
+        print_loss_differences(console, mine)
 
 
 def _comparisons_table(comparisons: Sequence[Comparison], gap: int) -> Table:
-    table = _table(gap)
+    table = table_of(gap)
     table.add_column("policy A", overflow="fold")
     table.add_column("policy B", overflow="fold")
     table.add_column("mean A", justify="right", no_wrap=True)

@@ -21,12 +21,17 @@ from logtriage.evaluation.episodes import (
     record_joint_episode,
     steps,
 )
+from logtriage.evaluation.explaining import explain_run
+from logtriage.evaluation.explanations import Explained
 from logtriage.evaluation.incidents import Incidents, is_recorded
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.localisation import Located, hit_at, locate
+from logtriage.evaluation.losses import PARTS, Calls, LossDifference, Losses
 from logtriage.evaluation.manifest import Manifest
+from logtriage.evaluation.paging import Paging, paging_by_price
 from logtriage.evaluation.recorders import Recorder
 from logtriage.evaluation.runner import evaluate
+from logtriage.evaluation.selective import CoveragePoint, augrc, risk_coverage
 from logtriage.evaluation.spec import RECORDED_TASK, Cell, RunSpec, plan
 from logtriage.evaluation.statistics import (
     Interval,
@@ -37,24 +42,34 @@ from logtriage.evaluation.statistics import (
     pass_hat_k,
 )
 from logtriage.evaluation.summary import SOLVED, Row, summarise
+from logtriage.evaluation.threshold import page_regret, threshold_regret
 
 __all__ = [
+    "PARTS",
     "RECORDED_TASK",
     "SOLVED",
+    "Calls",
     "Cell",
     "Comparison",
+    "CoveragePoint",
+    "Explained",
     "Incidents",
     "Interval",
     "LoadedRun",
     "Located",
+    "LossDifference",
+    "Losses",
     "Manifest",
+    "Paging",
     "PolicyFailure",
     "Recorder",
     "Row",
     "RunSpec",
+    "augrc",
     "brier",
     "compare_runs",
     "evaluate",
+    "explain_run",
     "failure_of",
     "hit_at",
     "is_recorded",
@@ -62,6 +77,8 @@ __all__ = [
     "load_run",
     "locate",
     "mean_interval",
+    "page_regret",
+    "paging_by_price",
     "paired_difference",
     "pass_at_k",
     "pass_hat_k",
@@ -71,6 +88,8 @@ __all__ = [
     "played_state",
     "record_episode",
     "record_joint_episode",
+    "risk_coverage",
     "steps",
     "summarise",
+    "threshold_regret",
 ]

@@ -63,7 +63,7 @@ def mend(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
     if not path.exists():
         return found
     with os.fdopen(open_here(path, os.O_RDWR), "r+b") as file:
-        whole = sum(len(line) for line in _whole_lines(file))
+        whole = sum(len(line) for line in whole_lines(file))
         file.seek(whole)
         torn = file.read(MAX_LINE + 1)
         if not torn:
@@ -79,7 +79,12 @@ def mend(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
     return found
 
 
-def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
+def whole_lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file that have their line break; a torn last one is left out.
+
+    Raises:
+        TranscriptError: naming file and line, for one that is too long.
+    """
     for number, line in numbered_lines(file):
         if line is None:
             raise TranscriptError(TOO_LONG, source=str(file.name), line=number)
@@ -108,7 +113,7 @@ def replace(directory: Path, cell: Cell, lines: bytes) -> None:
     new = {decode_transcript(line).incident: line for line in lines.splitlines(keepends=True)}
     path = transcripts_path(directory, cell)
     with path.open("rb") as old, replacing(path) as file:
-        for line in _whole_lines(old):
+        for line in whole_lines(old):
             file.write(new.get(decode_transcript(line).incident, line))
 
 
@@ -124,7 +129,7 @@ def read_cell(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
     with path.open("rb") as file:
         return tuple(
             _read_line(line, number, cell, path)
-            for number, line in enumerate(_whole_lines(file), start=1)
+            for number, line in enumerate(whole_lines(file), start=1)
         )
 
 

@@ -7,6 +7,7 @@ import attrs
 
 from logtriage.errors import InvalidInput, RubricError, UnknownName
 from logtriage.evaluation.loading import LoadedRun
+from logtriage.evaluation.losses import LossDifference, loss_difference
 from logtriage.evaluation.statistics import Interval, paired_difference
 
 
@@ -17,7 +18,8 @@ class Comparison:
     ``shared`` incidents have a score in both runs, and everything else is about these:
     the two means, their ``difference`` B - A with its paired bootstrap interval, and in
     how many of them B did better, worse or the same. ``only_a`` and ``only_b`` count the
-    scored incidents of one run that lack a score in the other.
+    scored incidents of one run that lack a score in the other. ``losses`` are the
+    differences of the four parts over the incidents that both runs explained, if any.
     """
 
     task: str
@@ -33,6 +35,7 @@ class Comparison:
     better: int
     worse: int
     same: int
+    losses: LossDifference | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as JSON data."""
@@ -116,7 +119,16 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
         sum(new > old for old, new in pairs),
         sum(new < old for old, new in pairs),
         sum(new == old for old, new in pairs),
+        _losses(a, b, task, name_a, name_b),
     )
+
+
+def _losses(
+    a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str
+) -> LossDifference | None:
+    before, after = a.explained[name_a, task], b.explained[name_b, task]
+    shared = [incident for incident in before if incident in after]
+    return loss_difference([before[one] for one in shared], [after[one] for one in shared])
 
 
 def _scores(run: LoadedRun, policy: str, task: str) -> dict[str, float]:

@@ -10,6 +10,7 @@ import attrs
 from logtriage import __version__
 from logtriage.errors import InvalidInput, RubricError
 from logtriage.evaluation.cells import read_cell
+from logtriage.evaluation.explanations import Explained, read_explanations
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell, plan
@@ -25,6 +26,7 @@ class LoadedRun:
     Grades are computed anew on loading; nothing in a run's files says them. ``planned``
     are the cells of the definition, with the ids of all their incidents. ``rubrics``
     maps each task to the id and digest of the rubric that the grades are by.
+    ``explained`` holds what was explained of each cell, by incident.
     """
 
     directory: Path
@@ -34,6 +36,7 @@ class LoadedRun:
     rubrics: Mapping[str, tuple[str, str]]
     transcripts: Mapping[tuple[str, str], tuple[Transcript, ...]]
     grades: Mapping[tuple[str, str], tuple[Grade, ...]]
+    explained: Mapping[tuple[str, str], Mapping[str, Explained]]
 
     @property
     def policies(self) -> tuple[str, ...]:
@@ -56,7 +59,8 @@ class LoadedRun:
 def load_run(directory: str | os.PathLike[str], rubric: Rubric | None = None) -> LoadedRun:
     """Read a run, finished or not, and grade its transcripts.
 
-    ``rubric`` grades everything by another rubric than that of each task.
+    ``rubric`` grades everything by another rubric than that of each task; explanations
+    are of the task's own, and then left out.
 
     Raises:
         InvalidInput: if the directory holds no run, or a damaged one; the message
@@ -83,7 +87,17 @@ def load_run(directory: str | os.PathLike[str], rubric: Rubric | None = None) ->
         key: tuple(grade_transcript(one, rubric, resolve=incidents) for one in found)
         for key, found in transcripts.items()
     }
-    return LoadedRun(directory, manifest, planned, incidents, rubrics, transcripts, grades)
+    found = {
+        (cell.policy, cell.task): (
+            read_explanations(
+                directory, cell, {one.incident: one for one in grades[cell.policy, cell.task]}
+            )
+            if rubric is None
+            else {}
+        )
+        for cell in planned
+    }
+    return LoadedRun(directory, manifest, planned, incidents, rubrics, transcripts, grades, found)
 
 
 def _rubric(rubric: tuple[str, str] | None) -> str:

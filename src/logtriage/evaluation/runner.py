@@ -5,27 +5,22 @@ are written in the order of the plan, never in that of their arrival.
 """
 
 import json
-import signal
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
-from multiprocessing import get_context
 from os import PathLike
 from pathlib import Path
-from typing import Final
 
 import attrs
 
 from logtriage.codec import encode_transcript, unstructure_transcript
-from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.errors import InvalidInput
 from logtriage.evaluation import store
 from logtriage.evaluation.cells import append, mend, replace
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.loading import load_run
 from logtriage.evaluation.lock import holding
 from logtriage.evaluation.manifest import Manifest
+from logtriage.evaluation.processes import chunk_size, in_order
 from logtriage.evaluation.recorders import Record, Recorder, place_of, records_of
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
@@ -33,16 +28,10 @@ from logtriage.fingerprint import fingerprint_of
 from logtriage.policies import PolicyFactory, TeamFactory
 from logtriage.transcript import COMPLETED, Transcript
 
-#: At most this many episodes travel to a process at a time ...
-_CHUNK: Final = 16
-#: ... and this many chunks for each process are on their way.
-_AHEAD: Final = 4
-
 #: Called with the episodes that are done and those there are in all.
 OnProgress = Callable[[int, int], None]
 #: Episodes of a cell that are to be played, and how what comes of them is kept.
 _Work = tuple[Cell, Callable[[Path, Cell, bytes], None]]
-_Lines = Generator[tuple[_Work, bytes], None, None]
 
 
 def evaluate(
@@ -110,7 +99,8 @@ def evaluate(
         if done < total:
             (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
         with closing(_played(left, made, jobs)) as played:
-            for (cell, keep), lines in played:
+            for chunk, lines in played:
+                cell, keep = chunk.work
                 keep(directory, cell, lines)
                 done += lines.count(b"\n")
                 if on_progress is not None:
@@ -140,45 +130,18 @@ class _Chunk:
     record: Record
 
 
-def _played(left: list[_Work], made: Mapping[str, Record], jobs: int) -> _Lines:
+def _played(
+    left: list[_Work], made: Mapping[str, Record], jobs: int
+) -> Generator[tuple[_Chunk, bytes], None, None]:
     """The transcripts of all cells as lines, in order."""
     episodes = sum(len(cell.ids) for cell, _ in left)
-    # Alone, each episode is written when it is over; others share the work in small shares.
-    size = 1 if jobs == 1 else max(1, min(_CHUNK, episodes // (jobs * _AHEAD)))
+    size = chunk_size(episodes, jobs)
     chunks = [
         _Chunk((attrs.evolve(cell, ids=cell.ids[at : at + size]), keep), made[cell.policy])
         for cell, keep in left
         for at in range(0, len(cell.ids), size)
     ]
-    jobs = min(jobs, len(chunks))
-    if jobs <= 1:
-        return ((chunk.work, _play(chunk)) for chunk in chunks)
-    return _spread(chunks, jobs)
-
-
-def _spread(chunks: list[_Chunk], jobs: int) -> _Lines:
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_be_quiet)
-    waiting: deque[tuple[_Work, Future[bytes]]] = deque()
-    try:
-        for chunk in chunks:
-            waiting.append((chunk.work, pool.submit(_play, chunk)))
-            if len(waiting) >= jobs * _AHEAD:
-                work, future = waiting.popleft()
-                yield work, future.result()
-        while waiting:
-            work, future = waiting.popleft()
-            yield work, future.result()
-    except BrokenProcessPool as error:
-        raise LogTriageError(
-            "a process that played episodes died; what was finished is kept"
-        ) from error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _be_quiet() -> None:
-    """Leave an interrupt to the process that gave the work."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return in_order(_play, chunks, jobs)
 
 
 def _play(chunk: _Chunk) -> bytes:

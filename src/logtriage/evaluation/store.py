@@ -4,6 +4,7 @@
 
     run.json                             what is played, by which version and rubrics
     transcripts/<policy>--<task>.jsonl   one transcript a line, in the order of the ids
+    explanations/<policy>--<task>.jsonl  why they lost what they lost, of those explained
     bundle.jsonl[.gz]                    a copy of the recorded incidents, if they were given
     summary.json                         the figures; there once the run is finished
 
@@ -20,6 +21,7 @@ from typing import Final
 
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.cells import TRANSCRIPTS, refuse_link, transcripts_path
+from logtriage.evaluation.explanations import EXPLANATIONS, explanations_path
 from logtriage.evaluation.incidents import Incidents, digest_of
 from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell
@@ -45,6 +47,7 @@ def open_run(
         OSError: if it cannot be written.
     """
     refuse_link(directory / TRANSCRIPTS)
+    refuse_link(directory / EXPLANATIONS)
     if not (directory / RUN_FILE).exists():
         _check_empty(directory, incidents)
         _begin(directory, manifest, incidents)
@@ -100,7 +103,9 @@ def _discard(directory: Path, manifest: Manifest) -> None:
         path.unlink()
     for policy in manifest.spec.policies:
         for task, (rubric, _) in manifest.rubrics.items():
-            transcripts_path(directory, Cell(policy, task, rubric, ())).unlink(missing_ok=True)
+            cell = Cell(policy, task, rubric, ())
+            transcripts_path(directory, cell).unlink(missing_ok=True)
+            explanations_path(directory, cell).unlink(missing_ok=True)
 
 
 def _check_same(directory: Path, manifest: Manifest) -> None:

@@ -15,6 +15,9 @@ from logtriage.errors import InvalidInput
 from logtriage.evaluation.episodes import played_state
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
+from logtriage.evaluation.losses import Losses, losses_of
+from logtriage.evaluation.paging import Paging, paging_by_price
+from logtriage.evaluation.selective import augrc
 from logtriage.evaluation.statistics import Interval, brier, mean_interval
 from logtriage.policies import Ranking
 from logtriage.state import Closing, State
@@ -25,6 +28,10 @@ SOLVED: Final = 0.9
 
 
 def _located(rows: Iterable[Located]) -> tuple[Located, ...]:
+    return tuple(rows)
+
+
+def _paging(rows: Iterable[Paging]) -> tuple[Paging, ...]:
     return tuple(rows)
 
 
@@ -50,6 +57,10 @@ class Row:
         role_split: the name of the role split that was played; None for single agents.
         located: how well root causes were ranked, over all incidents and by fault kind; of
             recorded incidents, and wherever a policy gave rankings.
+        augrc: area under the generalised risk over coverage of the root causes that were
+            given with a confidence.
+        paging: pages and mis-pages by price of silence, where incidents have one.
+        losses: why grades were lost, over the episodes that were explained.
     """
 
     policy: str
@@ -68,6 +79,9 @@ class Row:
     confidences: int
     role_split: str | None = None
     located: tuple[Located, ...] = attrs.field(default=(), converter=_located)
+    augrc: float | None = None
+    paging: tuple[Paging, ...] = attrs.field(default=(), converter=_paging)
+    losses: Losses | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -91,6 +105,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
         for state in states
         if state.facts.confidence is not None
     ]
+    confidences, right = [one for one, _ in said], [found for _, found in said]
     faults = [state for state in states if not state.incident.truth.benign]
     return Row(
         policy,
@@ -113,10 +128,13 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
             for state in faults
             if state.closing is Closing.RESOLVED and state.facts.fixed_at is not None
         ),
-        brier([confidence for confidence, _ in said], [right for _, right in said]),
+        brier(confidences, right),
         len(said),
         None if split is None else split.name,
         locate(_ranked(run, policy, task)),
+        augrc(confidences, right),
+        paging_by_price(states),
+        losses_of(tuple(run.explained[policy, task].values())),
     )
 
 

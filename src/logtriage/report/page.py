@@ -14,6 +14,7 @@ from logtriage.grading import Grade
 from logtriage.report import plots
 from logtriage.report.confusion import MEANING, PLACES
 from logtriage.report.figures import Cell, cells_of, criterion_names, points_of
+from logtriage.report.hindsight import FIGURES, beliefs_of, parts_of
 from logtriage.report.run import Episode, Run
 from logtriage.report.selection import MAX_SCREENS, in_full, listed
 from logtriage.report.text import clean, labels, number, percent, signed
@@ -42,6 +43,9 @@ def render_page(run: Run) -> str:
         plots=_plots(run, cells, short),
         legend=_legend(cells),
         solved=SOLVED,
+        figures=FIGURES,
+        prices=sorted({one.price for row in run.rows for one in row.paging}),
+        explained=any(row.losses is not None for row in run.rows),
         places=PLACES,
         meaning=MEANING,
         **_episodes(run, short),
@@ -152,6 +156,8 @@ def _entry(episode: Episode, short: dict[str, str]) -> dict[str, Any]:
         "criteria": [(one, points_of(one)) for one in graded.criteria],
         "truth": truth_of(episode),
         "steps": steps,
+        "parts": parts_of(episode.explained),
+        "beliefs": beliefs_of(episode.explained, len(steps)),
     }
 
 

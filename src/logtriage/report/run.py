@@ -5,7 +5,7 @@ from pathlib import Path
 
 import attrs
 
-from logtriage.evaluation import LoadedRun, Row, load_run, summarise
+from logtriage.evaluation import Explained, LoadedRun, Row, load_run, summarise
 from logtriage.grading import Grade
 from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
@@ -17,6 +17,7 @@ class Episode:
     """One transcript of the run, with its incident and its grade.
 
     ``roles`` is the role split that it was played with; None for a single agent.
+    ``explained`` says why it lost what it lost, if that was asked for.
     """
 
     policy: str
@@ -24,6 +25,7 @@ class Episode:
     transcript: Transcript
     grade: Grade
     roles: RoleSplit | None = None
+    explained: Explained | None = None
 
 
 @attrs.frozen
@@ -78,4 +80,11 @@ def _episodes(loaded: LoadedRun) -> Iterator[Episode]:
             key = policy, task
             for transcript, graded in zip(loaded.transcripts[key], loaded.grades[key], strict=True):
                 incident = loaded.incidents(transcript.incident)
-                yield Episode(policy, incident, transcript, graded, loaded.manifest.spec.role_split)
+                yield Episode(
+                    policy,
+                    incident,
+                    transcript,
+                    graded,
+                    loaded.manifest.spec.role_split,
+                    loaded.explained[key].get(incident.id),
+                )

@@ -150,4 +150,4 @@ def test_the_command_of_the_page_runs(tmp_path: Path) -> None:
         run(words, tmp_path)
     (path,) = (tmp_path / "outputs").glob("*/traces.jsonl")
     episodes = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert [len(one["traces"]) for one in episodes] == [3, 3, 3]
+    assert [len(one["traces"]) for one in episodes] == [3, 3, 3, 3]

@@ -19,6 +19,7 @@ from logtriage.adapters.verifiers import TriageConfig, TriageTaskset
 from logtriage.evaluation import play_episode
 from logtriage.grading import grade_actions, grade_transcript
 from logtriage.registry import make_policy
+from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.pages import ROOT, python_blocks, run
 from tests.adapters.verifiers.server import Model, said, serving
 from tests.adapters.verifiers.versions import command_of_page, settings_of_run
@@ -138,7 +139,7 @@ def test_what_cannot_be_read_is_malformed_and_costs_its_tick(tmp_path: Path) -> 
     assert len(requests) == 3
     assert all(tools == openai_tools() for _, tools in requests)
     told = [one["content"] for one in requests[-1][0] if one["role"] == "tool"]
-    assert [text.split("\n")[0] for text in told] == ["TICK 1/8", "TICK 2/8", "TICK 3/8"]
+    assert [text.split(";")[0] for text in told] == ["TICK 1/10", "TICK 2/10", "TICK 3/10"]
     assert "LAST: not understood: unknown tool 'shrug'" in told[0]
     assert "LAST: not understood: arguments are not JSON" in told[1]
     assert trace["metrics"]["ticks"] == 4.0
@@ -154,18 +155,19 @@ def test_a_reply_without_a_call_costs_its_tick(tmp_path: Path) -> None:
     words = [
         one["message"]["content"] for one in trace["nodes"] if one["message"]["role"] == "user"
     ]
-    assert [one.split("\n")[0] for one in words] == [f"TICK {n}/8" for n in (0, 1, 3, 4, 5, 6, 7)]
+    ticks = (0, 1, *range(3, 10))
+    assert [one.split(";")[0] for one in words] == [f"TICK {n}/10" for n in ticks]
     assert f"LAST: not understood: {NO_CALL}" in words[1]
     assert "REQUESTED LOGS" in words[2]
-    assert trace["metrics"]["ticks"] == 8.0
+    assert trace["metrics"]["ticks"] == 10.0
     graded = grade_transcript(converted(tmp_path)[INCIDENT])
-    assert (graded.ticks, str(graded.closing)) == (8, "out_of_time")
+    assert (graded.ticks, str(graded.closing)) == (10, "out_of_time")
     assert graded.score == trace["rewards"]["grade"]["score"]
 
 
 def test_an_episode_ends_at_the_horizon(tmp_path: Path) -> None:
     (trace,) = evaluate(tmp_path, scripted(*[said(("request_more_logs", {}))] * 20))
-    assert trace["metrics"]["ticks"] == lt.make_incident(INCIDENT).horizon == 8
+    assert trace["metrics"]["ticks"] == lt.make_incident(INCIDENT).horizon == 10
 
 
 def test_a_model_that_is_down_is_an_error_and_no_reward(tmp_path: Path) -> None:
@@ -182,15 +184,11 @@ def test_a_model_that_is_down_is_an_error_and_no_reward(tmp_path: Path) -> None:
 
 
 def test_the_command_of_the_page_runs(tmp_path: Path) -> None:
-    ids = [
-        f"{task}/test/{n}"
-        for task in ("single_crash-v1", "cascading_failure-v1", "silent_degradation-v1")
-        for n in range(10)
-    ]
+    ids = [f"{task}/test/{n}" for task in DRAWN_TASKS for n in range(10)]
     with serving(playing("first_error", ids)) as url:
         run(command_of_page("logtriage-verifiers", url), tmp_path)
     (path,) = (tmp_path / "outputs").glob("*/traces.jsonl")
-    assert len(path.read_text(encoding="utf-8").splitlines()) == 30
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 40
 
 
 def test_python_blocks_run(tmp_path: Path) -> None:

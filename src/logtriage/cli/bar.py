@@ -1,0 +1,65 @@
+"""Progress of an evaluation on the terminal."""
+
+from pathlib import Path
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from logtriage.cli.console import messages, note
+
+
+class Bar:
+    """A progress bar on a terminal; silent elsewhere, and while a person plays."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        console = messages()
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=quiet or not console.is_terminal,
+        )
+        self._task = self._progress.add_task("playing", total=None)
+        self.doing = "playing"
+        self.done: int | None = None
+        self.total = 0
+
+    @property
+    def what(self) -> str:
+        """What is counted."""
+        return "episodes" if self.doing == "playing" else "explanations"
+
+    def __enter__(self) -> "Bar":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        self._progress.stop()
+
+    def begin(self, doing: str) -> None:
+        """Show another kind of work from its start."""
+        self.doing, self.done, self.total = doing, None, 0
+        self._progress.reset(self._task, description=doing, total=None)
+
+    def update(self, done: int, total: int) -> None:
+        """Show that so many episodes are done."""
+        if self.done is None and done:
+            note(f"resuming: {done} of {total} episodes are there already", "dim")
+        self.done, self.total = done, total
+        self._progress.update(self._task, completed=done, total=total)
+
+
+def interrupted(bar: Bar, out: Path | None) -> str:
+    """What is said when somebody interrupts: how far it got, and whether that is kept."""
+    if bar.done is None:
+        return "interrupted"
+    done = f"{bar.done} of {bar.total} {bar.what}"
+    if out is None:
+        return f"interrupted after {done}; --out DIR would keep them"
+    return f"interrupted: {done} are kept in {out}; the same command resumes"

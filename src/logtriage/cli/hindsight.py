@@ -1,0 +1,72 @@
+"""The belief beside what was done: what a debrief adds where probabilities are known."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from logtriage.actions import Escalate, describe
+from logtriage.belief.explain import Explanation, Leading, Step, explain
+from logtriage.cli.figures import table_of
+from logtriage.cli.screens import facts, heading
+from logtriage.state import State
+
+#: Few, since a person waits; the parts add up whatever their number.
+SAMPLES: Final = 4
+_PARTS: Final = (
+    ("hardness", "hardness", "what all the evidence there is would have left in doubt"),
+    ("search regret", "search_regret", "what better questions would have told"),
+    ("decision regret", "decision_regret", "what the evidence at hand spoke against"),
+    ("luck", "luck", "outcomes worse than was to be expected; below 0 they were better"),
+)
+
+
+def hindsight(state: State) -> RenderableType:
+    """What was likeliest before each action, what it was worth, and the four parts."""
+    return look_back(explain(state, samples=SAMPLES))
+
+
+def look_back(found: Explanation) -> RenderableType:
+    """An explanation as tables."""
+    table = table_of(2)
+    table.add_column("  tick", justify="right", no_wrap=True)
+    for title in ("action", "likeliest before it"):
+        table.add_column(title, overflow="fold")
+    for title in ("before", "worth", "after"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for number, step in enumerate(found.steps, start=1):
+        action = Text(describe(step.action))
+        if step.justified is not None:
+            action.append(f"\n{_call(step)}", "dim" if step.justified else "yellow")
+        table.add_row(
+            str(number),
+            action,
+            "\n".join(_likeliest(step.leading)),
+            f"{step.before:.3f}",
+            Text(f"{step.worth:+.3f}", style="red" if step.worth < 0 else "green"),
+            f"{step.after:.3f}",
+        )
+    rows = [
+        (f"{getattr(found, field):+.3f}", f"{name}: {meaning}") for name, field, meaning in _PARTS
+    ]
+    rows.append((f"{1.0 - found.grade:+.3f}", "lost in all: 1 - grade"))
+    return Group(heading("BELIEF"), table, heading("WHY"), facts(rows))
+
+
+def _likeliest(held: Leading) -> Iterator[str]:
+    """The likeliest root cause, unless it is likelier that there is none, and the team."""
+    named = [pair for pair in (held.root_cause, held.team) if pair is not None]
+    if held.root_cause is None or held.root_cause[1] < held.benign:
+        named = [("benign", held.benign), *named[1:]]
+    yield from (f"{name} {probability:.0%}" for name, probability in named)
+
+
+def _call(step: Step) -> str:
+    """What is to be said of a page or a root cause."""
+    what = "page" if isinstance(step.action, Escalate) else "root cause"
+    if step.lucky:
+        return f"{what} right by luck"
+    if step.justified and not step.right:
+        return f"{what} justified, yet wrong"
+    return f"{what} justified" if step.justified else f"{what} not justified"

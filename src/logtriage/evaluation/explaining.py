@@ -1,0 +1,128 @@
+"""Explaining the episodes of a run that is there, over several processes."""
+
+from contextlib import closing
+from os import PathLike
+from pathlib import Path
+
+import attrs
+
+from logtriage.belief.explain import SAMPLES, explain
+from logtriage.errors import InvalidInput
+from logtriage.evaluation import store
+from logtriage.evaluation.episodes import played_state
+from logtriage.evaluation.explanations import (
+    Explained,
+    append_explained,
+    encode_explained,
+    mend_explanations,
+    put_in_order,
+)
+from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.loading import LoadedRun, load_run
+from logtriage.evaluation.lock import holding
+from logtriage.evaluation.manifest import read_manifest
+from logtriage.evaluation.processes import in_order
+from logtriage.evaluation.runner import OnProgress
+from logtriage.evaluation.spec import Cell, RunSpec, plan
+from logtriage.evaluation.summary import Row, rows_to_json, summarise
+from logtriage.evaluation.threshold import threshold_regret
+from logtriage.grading import Grade
+
+
+def explain_run(
+    directory: str | PathLike[str],
+    episodes: int,
+    *,
+    jobs: int = 1,
+    on_progress: OnProgress | None = None,
+) -> tuple[Row, ...]:
+    """Explain the first episodes of each policy and task of a run, and sum it up again.
+
+    What is explained already stays; interrupted, the same call goes on where it stopped,
+    and ends with the same files. An episode takes half a second to a second, on a fleet
+    two to four. Unscored episodes are left out, and so are tasks of whose telemetry no
+    probabilities are known.
+
+    Args:
+        directory: where the run is kept.
+        episodes: how many of each policy and task.
+        jobs: processes, spawned as by :func:`logtriage.evaluation.evaluate`.
+        on_progress: called at the start and after each episode.
+
+    Raises:
+        InvalidInput: if there is nothing to explain, the directory holds no run or a
+            damaged one, or another evaluation works in it.
+        LogTriageError: if a process died.
+    """
+    for name, value in (("episodes", episodes), ("jobs", jobs)):
+        if value < 1:
+            raise InvalidInput(f"{name} must be at least 1, got {value}")
+    directory = Path(directory)
+    read_manifest(directory)  # before anything is made there
+    with holding(directory):
+        run = load_run(directory)
+        check_explainable(run.manifest.spec, run.incidents)
+        for cell in run.planned:
+            mend_explanations(directory, cell)
+        tasks = [task for cell in run.planned for task in _left(run, cell, episodes)]
+        done, total = 0, len(tasks)
+        if on_progress is not None:
+            on_progress(done, total)
+        if tasks:
+            (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
+        with closing(in_order(_explain, tasks, jobs)) as explained:
+            for task, line in explained:
+                append_explained(directory, task.cell, line)
+                done += 1
+                if on_progress is not None:
+                    on_progress(done, total)
+        for cell in run.planned:
+            put_in_order(directory, cell)
+        run = load_run(directory)
+        rows = summarise(run)
+        if run.complete:
+            store.write_json(directory / store.SUMMARY_FILE, rows_to_json(rows))
+    return rows
+
+
+def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
+    """The tasks of a run that cannot be explained, if others can.
+
+    Raises:
+        InvalidInput: if none can, or teams play.
+    """
+    if spec.role_split is not None:
+        raise InvalidInput("joint play is not explained: a tick has several actions")
+    tasks = {cell.task: incidents(cell.ids[0]).setting for cell in plan(spec, incidents)}
+    without = tuple(task for task, setting in tasks.items() if setting is None)
+    if len(without) == len(tasks):
+        raise InvalidInput(
+            f"nothing to explain: no probabilities are known of {', '.join(without)}"
+        )
+    return without
+
+
+@attrs.frozen
+class _Task:
+    cell: Cell
+    incidents: Incidents
+    graded: Grade
+
+
+def _left(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
+    """What of a cell is to be explained and is not yet."""
+    key = cell.policy, cell.task
+    if run.incidents(cell.ids[0]).setting is None:
+        return []
+    there, small = run.explained[key], attrs.evolve(cell, ids=())
+    return [
+        _Task(small, run.incidents, graded)
+        for graded in run.grades[key][:episodes]
+        if graded.score is not None and graded.incident not in there
+    ]
+
+
+def _explain(task: _Task) -> bytes:
+    state = played_state(task.incidents(task.graded.incident), task.graded)
+    found = Explained(explain(state, samples=SAMPLES), threshold_regret(state), SAMPLES)
+    return encode_explained(task.graded, found)
