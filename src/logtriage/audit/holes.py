@@ -52,7 +52,7 @@ FEW: Final[Sizes] = attrs.evolve(
     groups=3,
     slow=2,
     models=1,
-    prices=16,
+    prices=20,
     beliefs=2,
     twins=2,
 )

@@ -90,7 +90,7 @@ class Sizes:
     same: int = 20
     groups: int = 100
     models: int = 20
-    prices: int = 200
+    prices: int = 300
     beliefs: int = 60
     twins: int = 60
 
@@ -112,7 +112,7 @@ QUICK: Final = Sizes(
     same=4,
     groups=8,
     models=2,
-    prices=30,
+    prices=60,
     beliefs=5,
     twins=5,
 )

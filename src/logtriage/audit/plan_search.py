@@ -49,7 +49,7 @@ class Searched:
 
 
 @attrs.frozen(eq=False)
-class _Node:
+class Node:
     """Nothing is fixed so far: what is left of each hypothesis (H,), and what was done.
 
     ``early`` counts the remedies of ``tried`` that nobody had been paged for.
@@ -84,7 +84,7 @@ class PlanSearch:
         _, places, group = np.unique(told, axis=0, return_index=True, return_inverse=True)
         self.shares: Floats = np.bincount(group.ravel(), planner.weights) / planner.total
         self.team, self.root, self.hits = case.team[places], case.root[places], case.hits[places]
-        self.fault = self.root >= 0
+        self.fault, self.remedies = self.root >= 0, case.remedies
         calm = np.array([stakes.benign_severity * one for one in stakes.severity_credits[::-1]])
         #: What each severity that may be said is worth (3, H).
         self.severity: Floats = (
@@ -92,13 +92,18 @@ class PlanSearch:
         )
         self.most_severity: Floats = self.severity.max(axis=0)
 
-    def search(self) -> Searched:
-        """Look at every plan that might be better than the best found so far."""
-        found = self._value(_Node(self.tick, self.shares), self.page_first)
-        exact = self.nodes < MOST_NODES
-        return Searched(max(found, self.page_first), self.page_first, self.nodes, exact)
+    def search(self, *, unaided: bool = False) -> Searched:
+        """Look at every plan that might be better than the best found so far.
 
-    def _value(self, node: _Node, floor: float) -> float:
+        That is the planner's at first; ``unaided`` it is none, which must come to the same.
+        """
+        start = Node(self.tick, self.shares)
+        found = self._value(start, 0.0 if unaided else self.page_first)
+        exact = self.nodes < MOST_NODES
+        best = found if unaided else max(found, self.page_first)
+        return Searched(best, self.page_first, self.nodes, exact)
+
+    def _value(self, node: Node, floor: float) -> float:
         """The best from a node on; exact if it is more than ``floor``."""
         self.nodes += 1
         best = self._closed(node)
@@ -111,7 +116,7 @@ class PlanSearch:
             best = max(best, self._treated(named, max(best, floor)))
         return best
 
-    def _pages(self, node: _Node) -> Iterator[_Node]:
+    def _pages(self, node: Node) -> Iterator[Node]:
         """Each team that might be right, paged: wrong ones end it with nothing."""
         masses = [float(node.shares[self.team == team].sum()) for team in range(self.teams)]
         for team in sorted(range(self.teams), key=lambda one: -masses[one]):
@@ -119,7 +124,7 @@ class PlanSearch:
                 shares = node.shares * (self.team == team)
                 yield attrs.evolve(node, tick=node.tick + 1, shares=shares, paged=True)
 
-    def _named(self, node: _Node) -> Iterator[_Node]:
+    def _named(self, node: Node) -> Iterator[Node]:
         """With a root cause named, the likeliest first; and with none."""
         if node.root is None and node.tick + 1 < self.stakes.horizon:
             masses = np.bincount(self.root[self.fault], node.shares[self.fault])
@@ -128,7 +133,7 @@ class PlanSearch:
                     yield attrs.evolve(node, tick=node.tick + 1, root=root)
         yield node
 
-    def _treated(self, node: _Node, floor: float) -> float:
+    def _treated(self, node: Node, floor: float) -> float:
         """The best with a remedy next; exact if it is more than ``floor``."""
         best = 0.0
         if len(node.tried) >= REMEDIES_TRIED or self._most(node) <= floor:
@@ -138,7 +143,7 @@ class PlanSearch:
             if remedy in node.tried or not masses[remedy]:
                 continue
             struck = node.shares * self.hits[:, remedy]
-            earned = self._fixed(node, struck)
+            earned = self.fixed(node, struck)
             child = attrs.evolve(
                 node,
                 tick=node.tick + 1,
@@ -152,10 +157,10 @@ class PlanSearch:
 
     # -- what is earned --------------------------------------------------------------------
 
-    def _factor(self, node: _Node, *, paged: bool) -> float:
+    def _factor(self, node: Node, *, paged: bool) -> float:
         return _LEFT[node.early] * (1.0 if paged else self.stakes.silence / UNIT)
 
-    def _most(self, node: _Node) -> float:
+    def _most(self, node: Node) -> float:
         """No plan from here on earns more: each hypothesis gets the best for itself."""
         stakes, wrong = self.stakes, len(node.tried)
         named = self.fault if node.root is None else self.root == node.root
@@ -171,7 +176,7 @@ class PlanSearch:
         weighed = shares * np.where(self.fault, factor, 1.0)
         return float((self.severity @ weighed).max())
 
-    def _closed(self, node: _Node) -> float:
+    def _closed(self, node: Node) -> float:
         """Nothing more is tried: resolved unfixed, or dismissed."""
         stakes, left = self.stakes, self.stakes.horizon - node.tick
         factor = self._factor(node, paged=node.paged)
@@ -196,7 +201,7 @@ class PlanSearch:
             dismissed = max(dismissed, calm * credit / UNIT)
         return max(resolved, dismissed)
 
-    def _fixed(self, node: _Node, struck: Floats) -> float:
+    def fixed(self, node: Node, struck: Floats) -> float:
         """The remedy works: page then or never, say the severity, resolve."""
         stakes, used = self.stakes, node.tick + 1
         fix = stakes.remedy(len(node.tried), approved=node.paged)

@@ -24,12 +24,9 @@ from logtriage.drawing import PRICES_OF_SILENCE
 from logtriage.grading import Rubric
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
-from logtriage.policies.observer import best_question
 from logtriage.state import initial_state
-from logtriage.transition import play, transition
+from logtriage.transition import play
 
-#: What the observer may ask before it decides: so little that it stays in doubt.
-QUESTIONS = 1
 NO_PRICE = "no incident of the sample is a real fault with a price of silence"
 
 
@@ -72,8 +69,8 @@ def _risk(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     if paged:
         heeded = paged[low] > paged[high]
         told += (
-            f"; after {QUESTIONS} question the observer decides to page in {paged[low]:.0%} of the "
-            f"incidents at c = {low:g} and in {paged[high]:.0%} at c = {high:g}"
+            f"; on the first screen the observer would page in {paged[low]:.0%} of the incidents "
+            f"at c = {low:g} and in {paged[high]:.0%} at c = {high:g}"
         )
     return Finding.judged(
         "risk",
@@ -127,26 +124,16 @@ def _not_worth_it(incident: Incident, rubric: Rubric, limits: Thresholds) -> Ite
 
 
 def _paging(subject: Subject, sizes: Sizes) -> dict[float, float]:
-    """The share of incidents in which the observer decides to page, by price.
+    """The share of incidents in which the observer would page on the first screen, by price.
 
-    It decides on the same evidence at every price: what it asked at the first one.
+    That is where most is in doubt: after some questions it is sure, whatever the price.
     """
     incidents = [one for one in subject.incidents("test", sizes.prices) if world_of(one)]
+    if not incidents:
+        return {}
     pages = dict.fromkeys(PRICES_OF_SILENCE, 0)
     for one in incidents:
-        asked = _asked(one)
         for price in pages:
-            incident = attrs.evolve(one, price_of_silence=price)
-            pages[price] += belief(play(incident, asked)[0]).best().page is not None
-    return {price: count / len(incidents) for price, count in pages.items()} if incidents else {}
-
-
-def _asked(incident: Incident) -> tuple[Action, ...]:
-    """The first questions of the observer."""
-    state = initial_state(incident)
-    for _ in range(QUESTIONS):
-        question = best_question(belief(state))
-        if question is None:
-            break
-        state = transition(state, question)
-    return state.actions
+            start = initial_state(attrs.evolve(one, price_of_silence=price))
+            pages[price] += belief(start).best().page is not None
+    return {price: count / len(incidents) for price, count in pages.items()}

@@ -63,7 +63,7 @@ def _symptom(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     faults = [one for one in incidents if not one.truth.benign]
     if not faults:
         return Finding.untested("symptom", "no incident of the sample is a real fault")
-    unseen = [one.id for one in faults if not _is_seen(one)]
+    unseen = [one.id for one in faults if not is_seen(one)]
     models: dict[_Model, Incident] = {}
     for one in faults:
         world = _world(one)
@@ -104,7 +104,7 @@ def _world(incident: Incident) -> World:
     return world
 
 
-def _is_seen(incident: Incident) -> bool:
+def is_seen(incident: Incident) -> bool:
     """Whether a screen before the horizon shows the fault, if nothing is done."""
     world = _world(incident)
     return any(

@@ -36,7 +36,7 @@ def audit_(
         list[str] | None,
         typer.Option(
             metavar="TASK",
-            help="May be repeated: a task, all (the default; every v1 task), or module:name, "
+            help="May be repeated: a task, all (the default; every v2 task), or module:name, "
             "which imports (and so runs) a module of yours.",
         ),
     ] = None,
