@@ -37,6 +37,7 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.adapters.tools import TOOLS
+from logtriage.audit.holes import HOLES
 from logtriage.belief.explain import explain
 from logtriage.codec import truth_to_json
 from logtriage.evaluation import play_joint_episode
@@ -642,6 +643,11 @@ def teams() -> str:
     return f"{_stamp('teams')}{table(head, rows)}\n\n{note}"
 
 
+def holes() -> str:
+    rows = [[f"`{one.name}`", one.wrong, f"`{one.check}`"] for one in HOLES]
+    return table(("hole", "what is wrong", "found by"), rows)
+
+
 FACTS: dict[str, Callable[[], str]] = {
     "criteria": criteria,
     "benign-criteria": benign_criteria,
@@ -675,6 +681,7 @@ FACTS: dict[str, Callable[[], str]] = {
     "tools": tools,
     "numeric-observation": numeric_observation,
     "team-spaces": team_spaces,
+    "holes": holes,
 }
 MEASURED: dict[str, Callable[[], str]] = {
     "balance": balance,

@@ -11,6 +11,7 @@ pytest.importorskip("typer")
 from typer.testing import CliRunner, Result
 
 from logtriage.cli.app import app
+from logtriage.tasks import DRAWN_TASKS
 
 MINE = """
 import attrs
@@ -21,7 +22,20 @@ from logtriage.tasks import IncidentId
 
 TASK = get_task("single_crash-v1")
 SHEET = attrs.evolve(TASK, horizon=9)
+def shrug(incident):
+    return ()
+
+
 NO_GATE = attrs.evolve(DEFAULT, id="acme/no-gate-1", gates=())
+
+
+def fixed(state):
+    return float(state.facts.fixed_at is not None), "fixed, however late"
+
+
+ROWS = tuple(attrs.evolve(row, measure=fixed) if row.name == "closure" else row
+             for row in DEFAULT.criteria)
+HASTY = attrs.evolve(DEFAULT, id="acme/hasty-1", criteria=ROWS)
 
 
 def draw(split, number):
@@ -48,7 +62,7 @@ def test_a_task_that_passes() -> None:
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[0].startswith("single_crash-v1")
-    assert lines[1].startswith("passed   monotonicity  a better fact never")
+    assert lines[1].startswith("passed    monotonicity  a better fact never")
     assert "1 checks, 0 failed" in result.stderr
 
 
@@ -63,11 +77,11 @@ def test_a_task_that_fails_has_exit_code_1_and_one_json_object_a_line() -> None:
     assert found["oracle"]["rubric"] == "logtriage-env/0/cascading_failure"
 
 
-def test_all_are_the_v1_tasks() -> None:
-    result = audit("--family", "monotone", "--json")
+def test_all_are_the_v2_tasks() -> None:
+    result = audit("--family", "fairness", "--quick", "--json")
     assert result.exit_code == 0
     subjects = [json.loads(line)["subject"] for line in result.stdout.splitlines()]
-    assert subjects == ["single_crash-v1", "cascading_failure-v1", "silent_degradation-v1"]
+    assert subjects == list(DRAWN_TASKS)
 
 
 def test_what_is_the_users_own_is_imported(mine: str) -> None:
@@ -77,7 +91,23 @@ def test_what_is_the_users_own_is_imported(mine: str) -> None:
     result = audit("--task", f"{mine}:draw", "--rubric", f"{mine}:NO_GATE", "--family", "ceiling")
     assert result.exit_code == 1
     assert "acme/no-gate-1" in result.stdout
-    assert "failed   wrong-page" in result.stdout
+    assert "failed    wrong-page" in result.stdout
+
+
+def test_an_oracle_of_the_users_own_is_asked(mine: str) -> None:
+    asked = ("--family", "ceiling", "--check", "oracle", "--oracle", f"{mine}:shrug")
+    result = audit("--task", f"{mine}:draw", *asked)
+    assert result.exit_code == 1
+    assert "failed    oracle" in result.stdout
+    assert "1 checks, 1 failed" in result.stderr
+
+
+def test_what_was_not_settled_is_counted(mine: str) -> None:
+    asked = ("--family", "ceiling", "--check", "wrong-page", "--rubric", f"{mine}:HASTY")
+    result = audit("--task", f"{mine}:SHEET", *asked)
+    assert result.exit_code == 0
+    assert "not exact wrong-page" in result.stdout
+    assert "1 checks, 0 failed, 1 not exact or untested" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -91,6 +121,8 @@ def test_what_is_the_users_own_is_imported(mine: str) -> None:
         (("--rubric", "json:loads"), "expected a Rubric, found function"),
         (("--rubric", "x"), "unknown rubric 'x'"),
         (("--family", "x"), "unknown family of checks 'x'"),
+        (("--family", "fields", "--check", "x"), "unknown check 'x'; known: measures, fields"),
+        (("--oracle", "sys:maxsize"), "sys:maxsize: expected a function, found int"),
     ],
 )
 def test_what_cannot_be_audited_has_exit_code_2(arguments: tuple[str, ...], message: str) -> None:

@@ -16,14 +16,18 @@ from logtriage import (
     make_incident,
     random_topology,
 )
+from logtriage.actions import RequestMoreLogs, all_actions
 from logtriage.audit import QUICK, STANDARD, Finding, Verdict, audit
 from logtriage.audit.leaks import mutual_information
 from logtriage.audit.mutants import MUTANTS
+from logtriage.audit.players import WATCHERS, played
 from logtriage.audit.renaming import renamed
 from logtriage.audit.scoring import Scorer, fitted
+from logtriage.audit.subject import subject_of
 from logtriage.emission import SimulatedTelemetry
 from logtriage.generator import draw_incident
 from logtriage.grading import Criterion, Measured, grade, score
+from logtriage.observation import observe
 from logtriage.policies import perfect_actions
 from logtriage.state import State
 from logtriage.tasks import IncidentId
@@ -81,7 +85,7 @@ def test_a_check_finds_the_mistake_that_it_is_there_for(
 
 def test_a_grader_that_pays_for_everything_has_no_floor() -> None:
     report = audit("single_crash-v1", single("always", always), families=["floor"], sizes=QUICK)
-    assert set(report.failed) == {"idle", "blind", "shallow", "chance", "gap"}
+    assert set(report.failed) == {"idle", "blind", "shallow", "unread", "chance", "gap"}
     assert report.finding("blind").evidence["panel"]["best blind policy"][0] == 1.0
 
 
@@ -126,7 +130,7 @@ def test_an_unknown_measure_makes_the_search_a_lower_bound() -> None:
 
 def test_what_a_new_process_cannot_import_is_said() -> None:
     found = finding("determinism", "stability", single("local", lambda _: (0.5, "half")))
-    assert found.verdict is Verdict.SKIPPED
+    assert found.verdict is Verdict.UNTESTED
     assert "other processes not tried" in found.summary
 
 
@@ -225,3 +229,27 @@ def test_a_renamed_incident_is_the_same_one() -> None:
     played, _ = play(there, [translate(one) for one in plan])
     assert grade(played).score == 1.0
     assert perfect_actions(there) != plan
+    old = {*incident.topology.names, *incident.topology.teams}
+    for action in all_actions(incident.topology):
+        named = translate(action)
+        assert type(named) is type(action)
+        assert not old & {getattr(named, one.name) for one in attrs.fields(type(named))}
+    assert translate(RequestMoreLogs(None)) == RequestMoreLogs(None)
+
+
+@pytest.mark.parametrize("name", WATCHERS)
+@pytest.mark.parametrize("task", ["single_crash-v1", "silent_degradation-v1"])
+def test_who_watches_the_panel_reads_no_line(name: str, task: str) -> None:
+    """The same actions with every line blanked; and it does look at what a remedy did."""
+    subject, cured = subject_of(task), 0
+    for incident in subject.incidents("test", 12):
+        end = played(subject, name, incident)
+        assert not end.facts.requests
+        policy, memory = WATCHERS[name](incident), None
+        for before in range(len(end.actions)):
+            screen = observe(play(incident, end.actions[:before])[0])
+            action, memory = policy.act(attrs.evolve(screen, window=(), inspection=()), memory)
+            assert action == end.actions[before]
+        right = end.facts.root_cause in incident.truth.root_causes
+        cured += right and end.facts.fixed_at is not None
+    assert cured > 2

@@ -9,8 +9,9 @@ Any task and any rubric can be audited, one's own included: see ``docs/audit.md`
 
 from logtriage.audit.findings import Finding, Report, Verdict
 from logtriage.audit.limits import FULL, QUICK, STANDARD, Sizes, Thresholds
+from logtriage.audit.reads import Read
 from logtriage.audit.run import FAMILIES, audit
-from logtriage.audit.subject import Draw, Subject, subject_of
+from logtriage.audit.subject import Draw, Oracle, Subject, subject_of
 
 __all__ = [
     "FAMILIES",
@@ -19,6 +20,8 @@ __all__ = [
     "STANDARD",
     "Draw",
     "Finding",
+    "Oracle",
+    "Read",
     "Report",
     "Sizes",
     "Subject",

@@ -5,30 +5,33 @@ facts (a *situation*) at the same tick have the same score now and after any com
 continuation, so it is enough to keep one of them. Actions fall into classes as well:
 whatever service a wrong remedy struck, it was a wrong remedy.
 
-For every built-in measure the tables of :mod:`logtriage.audit.reads` name its facts. With
-these measures the search is exact. With a measure of one's own, a situation is what the
-tables give plus what that measure says now: the search is then a lower bound, and says so.
+For every built-in measure :data:`logtriage.audit.reads.READS` names its facts, and a
+subject may name those of its own measures; then the search is exact. With a measure of
+which nobody says what it reads, a situation is what the table gives, what that measure
+says now, and what was done in the light of the truth; of each tick only some situations
+are followed. The search is then a lower bound, and says so.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Mapping
-from typing import Final
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final
 
 import attrs
 
-from logtriage.actions import Action, Malformed, all_actions
-from logtriage.audit.reads import DISCOUNT_READS, READS, factor_itself, itself
-from logtriage.grading import Rubric, criteria, score
+from logtriage.actions import Action
+from logtriage.audit.failing import blaming, rule_of, score
+from logtriage.audit.reads import KNOWN_GATES, READS, Read, itself
+from logtriage.audit.vocabulary import IDLE, asking, likeness, vocabulary
+from logtriage.grading import Rubric
 from logtriage.incident import Incident
 from logtriage.state import State, initial_state
 from logtriage.transition import apply, transition
 
-#: The most situations of one tick that are kept where measures are unknown.
-_WIDEST: Final = 800
-_IDLE: Final = Malformed("", "stands for every action that does nothing")
-
-
-#: Gates whose facts are always part of a situation: wrong pages, and the closing.
-_KNOWN_GATES: Final = (criteria.wrong_escalation, criteria.ignored_incident)
+#: Situations of one tick that are followed where the search is not exact.
+BEAM: Final = 800
+_NO_READS: Final[Mapping[Any, Read]] = MappingProxyType({})
 
 
 @attrs.frozen
@@ -53,53 +56,64 @@ class Searched:
 class Situations:
     """The situations of one incident under one rubric.
 
-    ``exact`` says whether all measures, gates and discounts are known; ``unknown`` names
-    those that are not.
+    ``exact`` says whether of all measures, gates and discounts it is known what they
+    read, from the table or from ``reads``; ``unknown`` names the others.
     """
 
-    def __init__(self, incident: Incident, rubric: Rubric) -> None:
+    def __init__(
+        self, incident: Incident, rubric: Rubric, reads: Mapping[Any, Read] = _NO_READS
+    ) -> None:
         self.incident = incident
         self.rubric = rubric
+        known = {**READS, **reads}
         benign = rubric.benign and incident.truth.benign
         rows = (*(rubric.benign if benign else rubric.criteria), *rubric.penalties)
-        measures = tuple(dict.fromkeys(row.measure for row in rows))
-        discounts = tuple(
-            DISCOUNT_READS.get(one.factor, factor_itself(one)) for one in rubric.discounts
-        )
-        self._reads = tuple(
+        gates = [one for one in rubric.gates if one.holds not in KNOWN_GATES]
+        scored = {row.name: rule_of(row) for row in rows}
+        scored |= {one.name: one.factor for one in rubric.discounts}
+        ruled = {gate.name: gate.holds for gate in gates}
+        self.unknown = tuple(name for name, rule in (scored | ruled).items() if rule not in known)
+        self.exact = not self.unknown
+        self._reads: tuple[Read, ...] = tuple(
             dict.fromkeys(
-                (*(READS.get(measure, itself(measure)) for measure in measures), *discounts)
+                [
+                    *(known.get(rule) or itself(rule) for rule in dict.fromkeys(scored.values())),
+                    *(known.get(rule) or _whether(rule) for rule in ruled.values()),
+                ]
             )
         )
-        self.unknown = (
-            *(row.name for row in rows if row.measure not in READS),
-            *(gate.name for gate in rubric.gates if gate.holds not in _KNOWN_GATES),
-            *(one.name for one in rubric.discounts if one.factor not in DISCOUNT_READS),
-        )
-        self._gates = tuple(gate.holds for gate in rubric.gates if gate.holds not in _KNOWN_GATES)
-        self.exact = not self.unknown
-        self.classes = self._classes()
+        self._likeness: dict[Action, Hashable] = {}
+        self._asking = frozenset(asking(incident.topology))
 
     def of(self, state: State) -> Hashable:
         """What the rubric can tell of a state, but the tick."""
-        return (
-            state.closing,
-            state.facts.wrong_pages > 0,
-            *(read(state) for read in self._reads),
-            *(holds(state) is not None for holds in self._gates),
-        )
+        with blaming(self.rubric, state):
+            told = (
+                state.closing,
+                state.facts.wrong_pages > 0,
+                *(read(state) for read in self._reads),
+            )
+        return told if self.exact else (told, self._deeds(state))
+
+    def _deeds(self, state: State) -> Hashable:
+        """What was done, in the light of the truth; twice and more often are the same."""
+        done = Counter(map(self._alike, state.actions))
+        return frozenset((one, min(2, number)) for one, number in done.items())
+
+    def _alike(self, action: Action) -> Hashable:
+        if action not in self._likeness:
+            self._likeness[action] = likeness(action, self.incident)
+        return self._likeness[action]
 
     def class_of(self, action: Action) -> Hashable:
-        """What the rubric can tell of one action, by what it does to an empty history.
+        """What the rubric can tell of one action, by what it does to an empty history."""
+        return self.of(apply(initial_state(self.incident), action))
 
-        Where a measure is unknown, actions of two types are never the same.
-        """
-        told = self.of(apply(initial_state(self.incident), action))
-        return told if self.exact else (type(action), told)
-
-    def _classes(self) -> Mapping[Hashable, Action]:
+    @cached_property
+    def classes(self) -> Mapping[Hashable, Action]:
+        """One action for each class; what does nothing first."""
         found: dict[Hashable, Action] = {}
-        for action in (_IDLE, *all_actions(self.incident.topology)):
+        for action in (IDLE, *vocabulary(self.incident.topology)):
             found.setdefault(self.class_of(action), action)
         return found
 
@@ -118,22 +132,24 @@ class Situations:
         )
 
     def facts(self, state: State) -> Hashable:
-        """What was declared and done, whether or not it matters to the rubric."""
+        """What was declared, done and looked at, whether or not it matters to the rubric."""
         if self.exact:
             return self.of(state)
         facts = state.facts
-        pages = sorted(team for _, team in facts.pages)
-        remedies = sorted((str(remedy), service) for _, remedy, service in facts.remedies)
         return (
             state.closing,
             facts.severity,
             facts.root_cause,
-            tuple(pages),
-            tuple(remedies),
+            frozenset(team for _, team in facts.pages),
+            frozenset((remedy, service) for _, remedy, service in facts.remedies),
+            self._asking.intersection(state.actions),
         )
 
-    def search(self) -> Searched:
-        """Follow every class of action from every situation, tick by tick."""
+    def search(self, beam: int = BEAM) -> Searched:
+        """Follow every class of action from every situation, tick by tick.
+
+        Where it is not exact, from ``beam`` situations of each tick.
+        """
         start = initial_state(self.incident)
         layer = [(start, score(start, self.rubric))]
         best = layer[0]
@@ -160,7 +176,7 @@ class Situations:
                     misrouted = state, value
             layer = [one for one in following.values() if not one[0].is_closed]
             if not self.exact:
-                layer = layer[:_WIDEST]
+                layer = _narrowed(layer, beam)
         return Searched(
             best[1],
             best[0].actions,
@@ -169,3 +185,17 @@ class Situations:
             risen,
             nodes,
         )
+
+
+def _whether(gate: Any) -> Read:
+    return lambda state: gate(state) is not None
+
+
+def _narrowed(layer: list[tuple[State, float]], beam: int) -> list[tuple[State, float]]:
+    """So many situations: half of them the best, half spread evenly over the rest."""
+    if len(layer) <= beam:
+        return layer
+    ordered = sorted(layer, key=lambda one: -one[1])
+    head, rest = ordered[: beam // 2], ordered[beam // 2 :]
+    wanted = beam - len(head)
+    return [*head, *(rest[place * len(rest) // wanted] for place in range(wanted))]

@@ -18,22 +18,23 @@ from typing import Final
 
 from logtriage.actions import (
     REMEDIES,
-    SEVERITIES,
     Action,
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
     Remediate,
-    describe,
 )
-from logtriage.audit.findings import Finding
+from logtriage.audit.failing import blaming, score
+from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
+from logtriage.audit.sampling import sample_of_kinds
 from logtriage.audit.scoring import Scorer
 from logtriage.audit.subject import Subject
+from logtriage.audit.vocabulary import word
 from logtriage.evaluation import steps
-from logtriage.grading import reward, score
+from logtriage.grading import reward
 from logtriage.incident import Incident
-from logtriage.policies import RandomPolicy
+from logtriage.policies import ConstantPolicy, RandomPolicy
 from logtriage.rng import hash_name
 from logtriage.state import initial_state
 
@@ -42,48 +43,39 @@ _Plan = tuple[Action, ...]
 _DECLARED: Final = (ClassifySeverity, IdentifyRootCause, Escalate)
 
 
-def farming(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Finding]:
+def farming(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
     """The checks ``telescoping`` and ``enumeration``."""
-    yield _telescoping(subject, sizes, limits)
-    yield _enumeration(subject, sample_of_kinds(subject, sizes), limits)
-
-
-def sample_of_kinds(subject: Subject, sizes: Sizes) -> list[Incident]:
-    """Incidents of every severity and number of remedies, benign ones too, then any others."""
-    drawn = Scorer(subject.incidents("train", sizes.search), subject.rubric).kinds
-    first: dict[object, Incident] = {}
-    for one in drawn:
-        first.setdefault((one.truth.severity, one.truth.benign, len(one.truth.remedies)), one)
-    chosen = list(first.values())
-    return [*chosen, *(one for one in drawn if one not in chosen)][: max(sizes.laws, len(chosen))]
+    yield Check("telescoping", lambda: _telescoping(subject, sizes, limits))
+    yield Check(
+        "enumeration", lambda: _enumeration(subject, sample_of_kinds(subject, sizes), limits)
+    )
 
 
 def _telescoping(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     """There is one scorer: what is paid on the way is what the grade rose by."""
-    worst, rubric = 0.0, subject.rubric
-    incidents = subject.incidents("test", sizes.same)
-    for incident in incidents:
-        states = list(steps(incident, RandomPolicy(hash_name(incident.id))))
-        paid = sum(reward(a, b, rubric) for a, b in pairwise(states))
-        risen = score(states[-1], rubric) - score(initial_state(incident), rubric)
-        worst = max(worst, abs(paid - risen))
+    worst, rubric, played = 0.0, subject.rubric, 0
+    for incident in subject.incidents("test", sizes.same):
+        perfect = ConstantPolicy(subject.perfect(incident))
+        for policy in (RandomPolicy(hash_name(incident.id)), perfect):
+            played += 1
+            states = list(steps(incident, policy))
+            with blaming(rubric, doing=f"rewards of an episode of {incident.id}"):
+                paid = sum(reward(a, b, rubric) for a, b in pairwise(states))
+            risen = score(states[-1], rubric) - score(initial_state(incident), rubric)
+            worst = max(worst, abs(paid - risen))
     return Finding.judged(
         "telescoping",
         worst <= limits.tolerance,
-        f"the rewards of {len(incidents)} random episodes add up to what the grade rose by, "
+        f"the rewards of {played} episodes, random and perfect, add up to what the grade rose by, "
         f"to within {worst:.1g}",
         worst=worst,
     )
 
 
-def _choices(incident: Incident, slot: type[Action]) -> list[Action]:
-    topology = incident.topology
-    if slot is ClassifySeverity:
-        return [ClassifySeverity(one) for one in SEVERITIES]
-    if slot is IdentifyRootCause:
-        return [IdentifyRootCause(name) for name in topology.names]
-    if slot is Escalate:
-        return [Escalate(team) for team in topology.teams]
+def _choices(incident: Incident, slot: type[Action], words: Sequence[Action]) -> list[Action]:
+    """The answers of a type, with all that can be said besides where that may be graded."""
+    if slot is not Remediate:
+        return [one for one in words if isinstance(one, slot)]
     services = {service for _, service in incident.truth.remedies}
     return [Remediate(remedy, name) for name in sorted(services) for remedy in REMEDIES]
 
@@ -100,10 +92,10 @@ def _enumeration(subject: Subject, kinds: list[Incident], limits: Thresholds) ->
     compared, tries = 0, []
     for incident in kinds:
         scorer = Scorer([incident], subject.rubric)
-        right = subject.oracle(incident)
+        right = subject.perfect(incident)
         full = scorer.mean(right)
         for slot in (*_DECLARED, Remediate):
-            choices = _choices(incident, slot)
+            choices = _choices(incident, slot, scorer.actions)
             if not choices:
                 continue
             lists: list[tuple[Action, ...]] = [(one,) for one in choices]
@@ -117,6 +109,8 @@ def _enumeration(subject: Subject, kinds: list[Incident], limits: Thresholds) ->
                 worst = max(worst, (got - limit, f"{incident.id}: {_told(answers)}"))
                 if slot is Remediate and len(answers) == len(choices):
                     tries.append(got)
+    if not compared:
+        return Finding.untested("enumeration", "no answer of these incidents has an alternative")
     pays = worst[0] > limits.tolerance
     lead = (
         f"{worst[1]} earns {worst[0]:.4f} more than its first answer alone"
@@ -138,4 +132,4 @@ def _enumeration(subject: Subject, kinds: list[Incident], limits: Thresholds) ->
 
 
 def _told(answers: Sequence[Action]) -> str:
-    return ", ".join(map(describe, answers))
+    return ", ".join(map(word, answers))

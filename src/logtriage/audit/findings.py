@@ -1,5 +1,6 @@
 """What an audit says: one finding a check, with the evidence for its verdict."""
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
@@ -7,10 +8,16 @@ import attrs
 
 
 class Verdict(StrEnum):
-    """How a check came out. Only ``FAILED`` counts against the subject."""
+    """How a check came out. Only ``FAILED`` counts against the subject.
+
+    Only ``PASSED`` speaks for it: ``NOT_EXACT`` found nothing and could not look everywhere,
+    ``UNTESTED`` could not look, ``SKIPPED`` does not apply, ``REPORTED`` has no threshold.
+    """
 
     PASSED = "passed"
     FAILED = "failed"
+    NOT_EXACT = "not exact"
+    UNTESTED = "untested"
     REPORTED = "reported"
     SKIPPED = "skipped"
 
@@ -20,7 +27,7 @@ class Finding:
     """One check: its name, its verdict, a sentence of evidence, and the figures behind it.
 
     ``summary`` says what was found, also where the check passed. ``evidence`` is JSON
-    data. A skipped check says why it does not apply; a reported one has no threshold.
+    data.
     """
 
     check: str
@@ -34,9 +41,30 @@ class Finding:
         return cls(check, Verdict.PASSED if passed else Verdict.FAILED, summary, evidence)
 
     @classmethod
+    def searched(
+        cls, check: str, *, found: bool, settled: bool, summary: str, **evidence: Any
+    ) -> "Finding":
+        """A finding of a search: what was found fails; only one that settles it can pass."""
+        nothing = Verdict.PASSED if settled else Verdict.NOT_EXACT
+        return cls(check, Verdict.FAILED if found else nothing, summary, evidence)
+
+    @classmethod
+    def untested(cls, check: str, why: str, **evidence: Any) -> "Finding":
+        """A check that could not be made, with the reason."""
+        return cls(check, Verdict.UNTESTED, why, evidence)
+
+    @classmethod
     def skipped(cls, check: str, why: str) -> "Finding":
         """A check that does not apply, with the reason."""
         return cls(check, Verdict.SKIPPED, why)
+
+
+@attrs.frozen
+class Check:
+    """A check that is still to be made, and the name that its finding will have."""
+
+    name: str
+    make: Callable[[], Finding]
 
 
 @attrs.frozen
@@ -50,8 +78,14 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether no check failed."""
+        """Whether no check failed; what was not settled stands in :attr:`unsettled`."""
         return not self.failed
+
+    @property
+    def unsettled(self) -> tuple[str, ...]:
+        """The names of the checks that could not be made, or not exactly."""
+        open_ones = (Verdict.NOT_EXACT, Verdict.UNTESTED)
+        return tuple(one.check for one in self.findings if one.verdict in open_ones)
 
     @property
     def failed(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The floor: what can be had by not looking, by reflex and by chance; and the gap above it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 from logtriage.actions import (
@@ -14,36 +14,34 @@ from logtriage.actions import (
     Remediate,
     RequestMoreLogs,
     Resolve,
-    all_actions,
     describe,
 )
-from logtriage.audit.findings import Finding
+from logtriage.audit.failing import score
+from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
-from logtriage.audit.players import FirstAlerter, Keyword
+from logtriage.audit.players import REFLEXES, SCRIPTED, WATCHERS, played
 from logtriage.audit.scoring import Plan, Scorer
 from logtriage.audit.search import best_blind_policy, best_constant_list
 from logtriage.audit.subject import Subject
-from logtriage.evaluation import Interval, mean_interval, play_episode
-from logtriage.grading import score
+from logtriage.audit.vocabulary import IDLE, asking, vocabulary
+from logtriage.evaluation import Interval, mean_interval
 from logtriage.incident import Incident
-from logtriage.policies import ExpertPolicy, Policy, RandomPolicy
-from logtriage.registry import make_policy
-from logtriage.rng import hash_name
 from logtriage.topology import Topology
 
 
-def floor(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Finding]:
-    """The checks ``idle``, ``blind``, ``shallow``, ``chance``, ``expert`` and ``gap``."""
+def floor(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
+    """The checks ``idle``, ``blind``, ``shallow``, ``unread``, ``chance``, ``expert``, ``gap``."""
     train = Scorer(subject.incidents("train", sizes.search), subject.rubric)
     test = subject.incidents("test", sizes.panel)
-    held = Scorer(test, subject.rubric)
-    first = train.kinds[0]
-    panel = _Panel(held, test, subject)
-    yield _idle(panel, first, subject)
-    yield _blind(panel, train if train.fast else train.largest(sizes.slow), limits)
-    yield _shallow(panel, limits)
-    yield _chance(panel, limits)
-    yield from _gap(panel, limits)
+    panel = _Panel(Scorer(test, subject.rubric), test, subject)
+    small = train if train.fast else train.largest(sizes.slow)
+    yield Check("idle", lambda: _idle(panel, train.kinds[0]))
+    yield Check("blind", lambda: _blind(panel, small, limits))
+    yield Check("shallow", lambda: _shallow(panel, limits))
+    yield Check("unread", lambda: _unread(panel, limits))
+    yield Check("chance", lambda: _chance(panel, limits))
+    yield Check("expert", lambda: _expert(panel, limits))
+    yield Check("gap", lambda: _gap(panel, limits))
 
 
 class _Panel:
@@ -61,11 +59,14 @@ class _Panel:
         self.lists[name] = ", ".join(map(describe, plan)) or "nothing"
         return self._keep(name, self.scorer.scores(plan))
 
-    def policy(self, name: str, factory: Callable[[Incident], Policy]) -> float:
-        """A policy joins the panel."""
-        rubric = self.subject.rubric
-        played = (play_episode(one, factory(one)) for one in self.incidents)
-        return self._keep(name, [score(state, rubric) for state in played])
+    def script(self, name: str) -> float:
+        """A script of :data:`logtriage.audit.players.SCRIPTED` joins the panel."""
+        states = (played(self.subject, name, one) for one in self.incidents)
+        return self._keep(name, [score(state, self.subject.rubric) for state in states])
+
+    def best(self, names: Iterable[str]) -> str:
+        """The member of these that earns most."""
+        return max(names, key=lambda name: self.intervals[name].mean)
 
     def _keep(self, name: str, scores: list[float]) -> float:
         interval = mean_interval(scores)
@@ -87,27 +88,31 @@ class _Panel:
         return f"{name} {one.mean:.4f} [{one.low:.4f}, {one.high:.4f}]"
 
 
-def _idle(panel: _Panel, first: Incident, subject: Subject) -> Finding:
+def _idle(panel: _Panel, first: Incident) -> Finding:
     """What was never worked for is worth the least that the rubric gives."""
-    wait = RequestMoreLogs(None)
+    looks = asking(first.topology)
     lists: dict[str, Plan] = {
         "nothing": (),
-        "do nothing": (wait,) * first.horizon,
+        "do nothing": (RequestMoreLogs(None),) * first.horizon,
+        "say nothing that can be read": (IDLE,) * first.horizon,
+        "look at everything": looks,
+        "look once around, then resolve": (*looks[: first.horizon - 1], Resolve()),
         "resolve at once": (Resolve(),),
+        **{f"{describe(look)}, then resolve": (look, Resolve()) for look in looks},
     }
-    least = subject.rubric.bounds[0]
+    least = panel.subject.rubric.bounds[0]
     paid = {}
     for name, plan in lists.items():
-        panel.plan(name, plan)
         most = max(panel.scorer.scores(plan))
         if most > least:
             paid[name] = most
-    panel.plan("ignore at once", (Ignore(),))
-    lead = ", ".join(f"{name!r} earns up to {most:.4f}" for name, most in paid.items())
+    for name in ("nothing", "do nothing", "look at everything", "resolve at once"):
+        panel.plan(name, lists[name])
+    lead = ", ".join(f"{name!r} earns up to {most:.4f}" for name, most in list(paid.items())[:4])
     return Finding.judged(
         "idle",
         not paid,
-        lead or "doing nothing and resolving at once earn nothing on any incident",
+        lead or "doing nothing, looking and resolving at once earn nothing on any incident",
         paid=paid,
         panel=panel.figures(),
     )
@@ -115,6 +120,7 @@ def _idle(panel: _Panel, first: Incident, subject: Subject) -> Finding:
 
 def _blind(panel: _Panel, train: Scorer, limits: Thresholds) -> Finding:
     first = train.kinds[0]
+    panel.plan("ignore at once", (Ignore(),))
     names = ["ignore at once"]
     for name, plan in _blind_lists(first.topology).items():
         panel.plan(name, plan)
@@ -125,16 +131,16 @@ def _blind(panel: _Panel, train: Scorer, limits: Thresholds) -> Finding:
     panel.plan("best constant answer", best)
     greedy = best_constant_list(train)
     panel.plan("best constant list", greedy.actions)
-    common = panel.subject.oracle(max(zip(train.weights, train.kinds, strict=True), key=_first)[1])
+    common = panel.subject.perfect(max(zip(train.weights, train.kinds, strict=True), key=_first)[1])
     found = best_blind_policy(train, [greedy.actions, best, common, (Ignore(),)])
     panel.plan("best blind policy", found.actions)
     names += ["best constant answer", "best constant list", "best blind policy"]
-    top = max(names, key=lambda name: panel.intervals[name].mean)
+    top = panel.best(names)
     return Finding.judged(
         "blind",
         panel.intervals[top].mean <= limits.blind,
-        f"without looking at anything: {panel.told(top)}, at most {limits.blind:g} wanted: "
-        f"{panel.lists[top]}",
+        f"the best found without looking at anything: {panel.told(top)}, at most "
+        f"{limits.blind:g} wanted: {panel.lists[top]}",
         threshold=limits.blind,
         best=top,
         panel=panel.figures(*names),
@@ -163,7 +169,7 @@ def _blind_lists(topology: Topology) -> dict[str, Plan]:
 def constant_answers(topology: Topology) -> list[Plan]:
     """Every full answer that can be given by heart, and every single action, then closed."""
     single: list[Plan] = [
-        (one, closer) for one in all_actions(topology) for closer in (Resolve(), Ignore())
+        (one, closer) for one in vocabulary(topology) for closer in (Resolve(), Ignore())
     ]
     pages: list[tuple[Action, ...]] = [(), *((Escalate(team),) for team in topology.teams)]
     full: list[Plan] = [
@@ -177,42 +183,37 @@ def constant_answers(topology: Topology) -> list[Plan]:
 
 
 def _shallow(panel: _Panel, limits: Thresholds) -> Finding:
-    members: dict[str, Callable[[Incident], Policy]] = {
-        "first alerter": lambda _: FirstAlerter(),
-        "first alerter, no page": lambda _: FirstAlerter(page=False),
-        "keyword": lambda _: Keyword(),
-        "keyword, no page": lambda _: Keyword(page=False),
-        "first error": make_policy("first_error"),
-    }
-    for name, factory in members.items():
-        panel.policy(name, factory)
-    top = max(members, key=lambda name: panel.intervals[name].mean)
-    return Finding.judged(
-        "shallow",
-        panel.intervals[top].mean <= limits.shallow,
-        f"by reflex to the first screen: {panel.told(top)}, at most {limits.shallow:g} wanted",
-        threshold=limits.shallow,
-        best=top,
-        panel=panel.figures(*members),
-    )
+    return _held(panel, "shallow", REFLEXES, "by reflex to the first screen", limits.shallow)
+
+
+def _unread(panel: _Panel, limits: Thresholds) -> Finding:
+    lead = "with no log line read, by treating and watching the panel"
+    return _held(panel, "unread", WATCHERS, lead, limits.unread)
 
 
 def _chance(panel: _Panel, limits: Thresholds) -> Finding:
-    mean = panel.policy("random", lambda one: RandomPolicy(hash_name(f"audit {one.id}")))
+    return _held(panel, "chance", ("random",), "by chance", limits.chance)
+
+
+def _held(panel: _Panel, check: str, members: Iterable[str], how: str, threshold: float) -> Finding:
+    """The best of some scripts must not earn more than that."""
+    names = tuple(members)
+    for name in names:
+        panel.script(name)
+    top = panel.best(names)
     return Finding.judged(
-        "chance",
-        mean <= limits.chance,
-        f"by chance: {panel.told('random')}, at most {limits.chance:g} wanted",
-        threshold=limits.chance,
-        panel=panel.figures("random"),
+        check,
+        panel.intervals[top].mean <= threshold,
+        f"{how}: {panel.told(top)}, at most {threshold:g} wanted",
+        threshold=threshold,
+        best=top,
+        panel=panel.figures(*names),
     )
 
 
-def _gap(panel: _Panel, limits: Thresholds) -> Iterator[Finding]:
-    null = max(panel.intervals, key=lambda name: panel.intervals[name].mean)
-    ceiling = panel.intervals[null].mean
-    mean = panel.policy("expert", lambda _: ExpertPolicy())
-    yield Finding.judged(
+def _expert(panel: _Panel, limits: Thresholds) -> Finding:
+    mean = panel.script("expert")
+    return Finding.judged(
         "expert",
         mean >= limits.expert,
         f"an honest script that sees only observations: {panel.told('expert')}, "
@@ -220,13 +221,21 @@ def _gap(panel: _Panel, limits: Thresholds) -> Iterator[Finding]:
         threshold=limits.expert,
         panel=panel.figures("expert"),
     )
-    yield Finding.judged(
+
+
+def _gap(panel: _Panel, limits: Thresholds) -> Finding:
+    for name in SCRIPTED:
+        panel.script(name)
+    mean = panel.intervals["expert"].mean
+    null = panel.best(name for name in panel.intervals if name != "expert")
+    gap = mean - panel.intervals[null].mean
+    return Finding.judged(
         "gap",
-        mean - ceiling >= limits.gap,
-        f"the expert is {mean - ceiling:.3f} above the best of the null panel "
-        f"({panel.told(null)}), at least {limits.gap:g} wanted",
+        gap >= limits.gap,
+        f"the expert is {gap:.3f} above the best of the null panel ({panel.told(null)}), "
+        f"at least {limits.gap:g} wanted",
         threshold=limits.gap,
-        gap=mean - ceiling,
+        gap=gap,
         best=null,
         panel=panel.figures(),
     )

@@ -23,7 +23,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.audit.findings import Finding, Verdict
+from logtriage.audit.findings import Check, Finding, Verdict
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.errors import LogTriageError
@@ -42,7 +42,7 @@ _OF_DIRECTORY: Final = ("owners overridden", "characters in the directory")
 Shown = tuple[int, Incident, Observation, str]
 
 
-def leaks(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Finding]:
+def leaks(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
     """The checks ``variety``, ``leaks`` and ``evidence``."""
     shown = []
     for number, incident in enumerate(subject.incidents("train", sizes.leaks)):
@@ -50,9 +50,20 @@ def leaks(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Findin
         shown.append((number, incident, screen, render_observation(screen)))
     answers = {name: _codes(map(read, shown)) for name, read in _ANSWERS.items()}
     varied = {name: codes for name, codes in answers.items() if len(np.unique(codes)) > 1}
+    why = "the truth never varies: it is known before anything is shown"
+    yield Check("variety", lambda: _variety(shown, limits))
+    if not varied:
+        yield Check("leaks", lambda: Finding.judged("leaks", False, why))
+        yield Check("evidence", lambda: Finding.skipped("evidence", why))
+        return
+    yield Check("leaks", lambda: _nuisances(shown, varied, sizes, limits))
+    yield Check("evidence", lambda: _evidence(shown, varied))
+
+
+def _variety(shown: list[Shown], limits: Thresholds) -> Finding:
     whole = Counter(_whole_answer(one) for one in shown)
     share = whole.most_common(1)[0][1] / len(shown)
-    yield Finding.judged(
+    return Finding.judged(
         "variety",
         share <= limits.blind,
         f"the commonest of {len(whole):,} different truths is that of {share:.1%} of "
@@ -61,13 +72,6 @@ def leaks(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Findin
         commonest=share,
         threshold=limits.blind,
     )
-    if not varied:
-        why = "the truth never varies: it is known before anything is shown"
-        yield Finding.judged("leaks", False, why)
-        yield Finding.skipped("evidence", why)
-        return
-    yield _nuisances(shown, varied, sizes, limits)
-    yield _evidence(shown, varied)
 
 
 # -- the truth, in parts --------------------------------------------------------------
@@ -130,6 +134,7 @@ _NUISANCES: Final[dict[str, Callable[[Shown], Hashable]]] = {
     "blanks at the ends of lines": lambda one: sum(
         line != line.strip() for line in one[3].splitlines()
     ),
+    "price of silence": lambda one: one[2].price_of_silence,
     "owners overridden": lambda one: sum(
         owner != usual
         for owner, usual in zip(one[1].directory, one[1].topology.owners, strict=True)
@@ -147,6 +152,7 @@ def _nuisances(
     shown: list[Shown], answers: dict[str, Codes], sizes: Sizes, limits: Thresholds
 ) -> Finding:
     pairs: list[tuple[str, str, Codes, Codes]] = []
+    constant: list[str] = []
     for name, read in _NUISANCES.items():
         values = [read(one) for one in shown]
         defined = np.array([value is not _UNDEFINED for value in values])
@@ -155,6 +161,10 @@ def _nuisances(
             for answer in answers:
                 if answer != "team" or name not in _OF_DIRECTORY:
                     pairs.append((name, answer, codes, np.flatnonzero(defined)))
+        else:
+            constant.append(name)
+    if not pairs:
+        return Finding.untested("leaks", f"nothing varies: {', '.join(constant)}")
     seen = np.array([mutual_information(f, answers[a][at]) for _, a, f, at in pairs])
     draws = np.random.default_rng(hash_name("audit of leaks"))
     shuffled = np.empty((sizes.permutations, len(pairs)))
@@ -184,12 +194,14 @@ def _nuisances(
         lead
         or f"{len(pairs)} pairs of feature and answer on {len(shown):,} incidents: nothing beyond "
         f"chance; nearest {pairs[worst][0]} and {pairs[worst][1]}, {seen[worst]:.4f} bits where "
-        f"shuffling gives {centre[worst]:.4f} (family-wise p {chance[worst]:.2g})",
+        f"shuffling gives {centre[worst]:.4f} (family-wise p {chance[worst]:.2g})"
+        + (f"; the same everywhere, and so untested: {', '.join(constant)}" if constant else ""),
         pairs=len(pairs),
         incidents=len(shown),
         permutations=sizes.permutations,
         leaking=leaking,
         least_p=float(chance.min()),
+        untested=constant,
     )
 
 

@@ -1,7 +1,9 @@
 """Every threshold and every sample size of an audit, in one place.
 
-The thresholds are those that the built-in ``*-v1`` tasks are held to. A task that is
-meant to be easier or harder has others: hand them to :func:`logtriage.audit.audit`.
+The thresholds are those that the built-in tasks are held to: :data:`STANDARD` in the first
+world, where one line gives the answer away and the expert reads it; :data:`SECOND` in the
+second, where evidence is in doubt and the expert goes by rules of thumb. A task that is meant
+to be easier or harder has others: hand them to :func:`logtriage.audit.audit`.
 """
 
 from typing import Final
@@ -16,21 +18,39 @@ class Thresholds:
     Attributes:
         blind: the most that a policy which looks at nothing may earn, on average.
         shallow: the most that a reflex to the first screen may earn.
+        unread: the most that a policy may earn which reads no log line, but treats
+            services and watches the panel.
         chance: the most that random actions may earn.
         expert: the least that the scripted expert must earn.
+        oracle: the least that an oracle of your own must earn on every incident; the
+            built-in one must reach the rubric's upper bound.
         gap: the least by which the expert must beat the best of the null panel.
         leak: family-wise error rate of the test for leaks.
         no_signal: the largest share of groups without any variance, for the noisy expert.
+        unseen: the most often that a fault may show neither at the edge nor in an alert.
+        bar: the most by which the confidence from which a page pays may stray from the
+            price of silence.
+        probing: the most that plans which mix pages and remedies may gain, on average, over
+            plans that page first or not at all.
+        probed_paged, probed_unpaged: the least that trying three or more remedies at the right
+            service loses, after the right page and without it.
         tolerance: scores closer than this count as equal (tests of "never more").
     """
 
     blind: float = 0.25
     shallow: float = 0.60
+    unread: float = 0.65
     chance: float = 0.10
     expert: float = 0.90
+    oracle: float = 0.90
     gap: float = 0.35
     leak: float = 0.01
     no_signal: float = 0.50
+    unseen: float = 1e-4
+    bar: float = 0.05
+    probing: float = 0.02
+    probed_paged: float = 0.10
+    probed_unpaged: float = 0.20
     tolerance: float = 1e-9
 
 
@@ -46,11 +66,16 @@ class Sizes:
         oracle: test incidents for the oracle and the exact search.
         kinds: the most kinds of incident that are searched one by one, where the rubric
             has measures that the search does not know.
+        beam: situations of each tick that are then followed.
         laws: kinds of incident for enumeration and monotonicity.
         leaks: train incidents for the test for leaks.
         permutations: of the truth, for its baseline.
         same: incidents for determinism, replay, renaming and canaries.
         groups: incidents for groups of rollouts, :data:`GROUP` each.
+        models: topologies for which the chance of an unseen fault is computed.
+        prices: incidents of which the observer decides at each price of silence.
+        beliefs: incidents at whose point of decision all plans are searched.
+        twins: incidents that are shown with other truths and the same tokens.
     """
 
     search: int = 2_000
@@ -58,27 +83,38 @@ class Sizes:
     panel: int = 1_000
     oracle: int = 2_000
     kinds: int = 8
+    beam: int = 400
     laws: int = 12
     leaks: int = 5_000
     permutations: int = 400
     same: int = 20
     groups: int = 100
+    models: int = 20
+    prices: int = 300
+    beliefs: int = 60
+    twins: int = 60
 
 
 STANDARD: Final = Thresholds()
+SECOND: Final = Thresholds(shallow=0.45, unread=0.35, expert=0.50, gap=0.25)
 FULL: Final = Sizes()
 #: For a first look, and for tests: seconds instead of a minute.
 QUICK: Final = Sizes(
     search=200,
     slow=3,
-    panel=40,
+    panel=80,
     oracle=100,
     kinds=3,
+    beam=30,
     laws=3,
     leaks=400,
     permutations=100,
     same=4,
     groups=8,
+    models=2,
+    prices=60,
+    beliefs=5,
+    twins=5,
 )
 #: Rollouts of one incident that are compared with each other, as in GRPO.
 GROUP: Final = 8

@@ -3,6 +3,11 @@
 A plan is put together from one choice for each fact: severity, root cause, page,
 remedy, closing, and how many ticks were spent on nothing. For every two choices of one
 fact of which one is better, all others being equal, the better one must not earn less.
+This is so whatever comes first, the page or the remedy; and of two confidences that is the
+better one which is higher in a right answer, or lower in a wrong one.
+
+One order rule is sound: recovery is no diagnosis. A fix may void a root cause that is
+declared after it, and so cost what that declaration would have earned, but no more.
 """
 
 from collections.abc import Iterator
@@ -11,178 +16,132 @@ from typing import Final
 
 import attrs
 
-from logtriage.actions import (
-    REMEDIES,
-    SEVERITIES,
-    Action,
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Ignore,
-    Malformed,
-    Remediate,
-    Resolve,
-    describe,
-)
-from logtriage.audit.farming import sample_of_kinds
-from logtriage.audit.findings import Finding
+from logtriage.actions import IdentifyRootCause
+from logtriage.audit.facts import Fact, facts_of, plan_of
+from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
-from logtriage.audit.scoring import Scorer
+from logtriage.audit.sampling import sample_of_kinds
+from logtriage.audit.scoring import Scorer, batched
 from logtriage.audit.subject import Subject
+from logtriage.audit.vocabulary import word
 from logtriage.incident import Incident
 
-_WAIT: Final = Malformed("", "does nothing")
+#: Other orders in which the facts come about; the last two always end a plan.
+_ORDERS: Final = (
+    ("page", "root cause", "remedy", "severity"),
+    ("page", "remedy", "root cause", "severity"),
+)
+_CONFIDENCES: Final = (0.0, 0.5, 1.0)
 
 
-@attrs.frozen
-class Fact:
-    """One fact: its choices, each some actions, and the pairs (worse, better) among them."""
+@attrs.define
+class _Seen:
+    """How many pairs of plans were compared for each fact, and the worst of them."""
 
-    name: str
-    choices: dict[str, tuple[Action, ...]]
-    better: tuple[tuple[str, str], ...]
+    compared: dict[str, int] = attrs.field(factory=dict)
+    worst: dict[str, tuple[float, str]] = attrs.field(factory=dict)
 
 
-def monotone(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Finding]:
+def monotone(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
     """The check ``monotonicity``."""
-    worst: dict[str, tuple[float, str]] = {}
-    compared = 0
+    yield Check("monotonicity", lambda: _monotonicity(subject, sizes, limits))
+
+
+def _monotonicity(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
+    seen = _Seen()
     for incident in sample_of_kinds(subject, sizes):
-        facts = facts_of(incident)
-        keys = list(product(*(fact.choices for fact in facts)))
-        plans = {key: plan_of(facts, key) for key in keys}
-        scores = Scorer([incident], subject.rubric).means(list(plans.values()))
-        found = dict(zip(keys, scores.tolist(), strict=True))
-        for place, fact in enumerate(facts):
-            for key in keys:
-                for worse, better in fact.better:
-                    if key[place] != worse:
-                        continue
-                    other = (*key[:place], better, *key[place + 1 :])
-                    if max(map(len, (plans[key], plans[other]))) > incident.horizon:
-                        continue  # the end of one of them would never be played
-                    compared += 1
-                    loss = found[key] - found[other]
-                    if loss > limits.tolerance and loss > worst.get(fact.name, (0.0, ""))[0]:
-                        plan = ", ".join(describe(one) for one in plans[key])
-                        worst[fact.name] = (
-                            loss,
-                            f"{fact.name}: {worse} earns {loss:.4f} more than {better} "
-                            f"({incident.id}; {plan})",
-                        )
-    told = "; ".join(text for _, text in worst.values())
-    yield Finding.judged(
+        for facts in _passes(incident, said=not batched(subject.rubric)):
+            _compare(subject, incident, facts, seen, limits)
+    untested = [name for name, count in seen.compared.items() if not count]
+    compared, told = sum(seen.compared.values()), "; ".join(one for _, one in seen.worst.values())
+    if not compared:
+        return Finding.untested("monotonicity", "of no fact is it known what would be better")
+    return Finding.judged(
         "monotonicity",
-        not worst,
-        told or f"a better fact never lowers the score ({compared:,} comparisons)",
+        not seen.worst,
+        (told or f"a better fact never lowers the score ({compared:,} comparisons)")
+        + (
+            f"; untested, since nothing is known to be better: {', '.join(untested)}"
+            * bool(untested)
+        ),
         compared=compared,
-        violations={name: loss for name, (loss, _) in worst.items()},
+        untested=untested,
+        violations={name: loss for name, (loss, _) in seen.worst.items()},
     )
 
 
-def plan_of(facts: tuple[Fact, ...], key: tuple[str, ...]) -> tuple[Action, ...]:
-    """The actions of one choice for each fact, in order."""
-    return tuple(
-        action for fact, choice in zip(facts, key, strict=True) for action in fact.choices[choice]
-    )
+def _compare(
+    subject: Subject,
+    incident: Incident,
+    facts: tuple[Fact, ...],
+    seen: _Seen,
+    limits: Thresholds,
+) -> None:
+    keys = list(product(*(fact.choices for fact in facts)))
+    plans = {key: plan_of(facts, key) for key in keys}
+    scores = Scorer([incident], subject.rubric).means(list(plans.values()))
+    found = dict(zip(keys, scores.tolist(), strict=True))
+    for place, fact in enumerate(facts):
+        seen.compared.setdefault(fact.name, 0)
+        for key in keys:
+            for worse, better in fact.better:
+                if key[place] != worse:
+                    continue
+                other = (*key[:place], better, *key[place + 1 :])
+                if max(map(len, (plans[key], plans[other]))) > incident.horizon:
+                    continue  # the end of one of them would never be played
+                seen.compared[fact.name] += 1
+                loss = found[key] - found[other] - _voided(facts, place, key, found)
+                if loss > limits.tolerance and loss > seen.worst.get(fact.name, (0.0, ""))[0]:
+                    plan = ", ".join(map(word, plans[key]))
+                    seen.worst[fact.name] = (
+                        loss,
+                        f"{fact.name}: {worse} earns {loss:.4f} more than {better} "
+                        f"({incident.id}; {plan})",
+                    )
 
 
-def facts_of(incident: Incident) -> tuple[Fact, ...]:
-    """The facts of an incident; the right page comes late, since a wrong one may close."""
-    truth = incident.truth
-    closing = (
-        Fact(
-            "closing",
-            {"open": (), "ignored": (Ignore(),)},
-            (("open", "ignored"),),
-        )
-        if truth.benign
-        else Fact(
-            "closing",
-            {"open": (), "resolved": (Resolve(),), "ignored": (Ignore(),)},
-            (("ignored", "open"), ("ignored", "resolved"), ("open", "resolved")),
-        )
-    )
-    waits = {f"{count} ticks wasted": (_WAIT,) * count for count in (0, 1, 2)}
-    names = list(waits)
-    time = Fact("time", dict(waits), ((names[1], names[0]), (names[2], names[1])))
-    return (_severity(incident), _root(incident), _remedy(incident), _page(incident), time, closing)
+def _voided(
+    facts: tuple[Fact, ...],
+    place: int,
+    key: tuple[str, ...],
+    found: dict[tuple[str, ...], float],
+) -> float:
+    """What a root cause earns that is declared after the remedy of which the choice differs."""
+    later = [at for at in range(place + 1, len(facts)) if facts[at].name == "root cause"]
+    if facts[place].name != "remedy" or not later:
+        return 0.0
+    silent = (*key[: later[0]], "none", *key[later[0] + 1 :])
+    return max(0.0, found[key] - found[silent])
 
 
-def _severity(incident: Incident) -> Fact:
-    truth, ranks = incident.truth.severity, list(SEVERITIES)
-    choices: dict[str, tuple[Action, ...]] = {"none": (_WAIT,)}
-    if truth is None:
-        return Fact("severity", choices, ())
-    by_distance: dict[int, str] = {}
-    for one in ranks:
-        off = abs(ranks.index(one) - ranks.index(truth))
-        name = "right" if not off else f"{off} off"
-        choices[name] = (ClassifySeverity(one),)
-        by_distance[off] = name
-    order = [by_distance[off] for off in sorted(by_distance, reverse=True)]
-    pairs = tuple(pairwise(order))
-    return Fact("severity", choices, (*pairs, ("none", "right")))
+def _passes(incident: Incident, *, said: bool) -> Iterator[tuple[Fact, ...]]:
+    """The facts once in full, then in other orders, and with confidences if ``said``."""
+    facts = facts_of(incident)
+    yield facts
+    *answers, time, closing = facts
+    brief = attrs.evolve(time, choices=dict([next(iter(time.choices.items()))]), better=())
+    by_name = {fact.name: fact for fact in answers}
+    for order in _ORDERS:
+        yield (*(by_name[name] for name in order), brief, closing)
+    if said:
+        by_name["root cause"] = _with_confidences(by_name["root cause"])
+        yield (*by_name.values(), brief, closing)
 
 
-def _chain(name: str, right: Action | None, wrongs: dict[str, Action]) -> Fact:
-    """Right is no worse than nothing, and nothing no worse than wrong."""
-    choices: dict[str, tuple[Action, ...]] = {"none": (_WAIT,)}
-    choices |= {wrong: (action,) for wrong, action in wrongs.items()}
-    better = [(wrong, "none") for wrong in wrongs]
-    if right is not None:
-        choices["right"] = (right,)
-        better += [("none", "right"), *((wrong, "right") for wrong in wrongs)]
-    return Fact(name, choices, tuple(better))
-
-
-def _root(incident: Incident) -> Fact:
-    """Wrong in several ways: a caller (a symptom), a service of the same tier, any other."""
-    topology, accepted = incident.topology, incident.truth.root_causes
-    roots = [topology.index(root) for root in sorted(accepted)]
-    symptoms = {topology.names[caller] for root in roots for caller in topology.callers[root]}
-    tiers = {topology.services[root].tier for root in roots}
-    wrongs: dict[str, Action] = {}
-    for service in topology.services:
-        if service.name not in accepted:
-            kind = (
-                "a symptom"
-                if service.name in symptoms
-                else "one of its tier"
-                if service.tier in tiers
-                else "another service"
+def _with_confidences(fact: Fact) -> Fact:
+    """Each answer also with a confidence: no wrong one is then worth more than none."""
+    choices, better = dict(fact.choices), list(fact.better)
+    for name, actions in fact.choices.items():
+        if name == "none":
+            continue
+        sure = [f"{name}, confidence {one:g}" for one in _CONFIDENCES]
+        for label, one in zip(sure, _CONFIDENCES, strict=True):
+            choices[label] = tuple(
+                IdentifyRootCause(action.service, one)
+                for action in actions
+                if isinstance(action, IdentifyRootCause)
             )
-            wrongs.setdefault(kind, IdentifyRootCause(service.name))
-    return _chain("root cause", IdentifyRootCause(min(accepted)) if accepted else None, wrongs)
-
-
-def _page(incident: Incident) -> Fact:
-    accepted = incident.truth.teams
-    wrong = next((team for team in incident.topology.teams if team not in accepted), None)
-    if not accepted and not incident.truth.benign:
-        wrong = None  # a recorded incident: nobody knows whom to page
-    return _chain(
-        "page",
-        Escalate(min(accepted)) if accepted else None,
-        {} if wrong is None else {"wrong": Escalate(wrong)},
-    )
-
-
-def _remedy(incident: Incident) -> Fact:
-    """The wrong one is another remedy on the right service, if there is a right one."""
-    accepted = incident.truth.remedies
-    services = [service for _, service in sorted(accepted)] or list(incident.topology.names)
-    wrong = next(
-        Remediate(remedy, service)
-        for service in (*services, *incident.topology.names)
-        for remedy in REMEDIES
-        if (remedy, service) not in accepted
-    )
-    fact = _chain("remedy", Remediate(*min(accepted)) if accepted else None, {"wrong": wrong})
-    # As many ticks for every choice as for a right remedy and a wrong one.
-    choices = {name: (_WAIT, *actions) for name, actions in fact.choices.items()}
-    if not accepted:
-        return attrs.evolve(fact, choices=choices)
-    right = Remediate(*min(accepted))
-    both = {"right after wrong": (wrong, right), "right, then wrong": (right, wrong)}
-    return Fact("remedy", choices | both, (*fact.better, *((name, "right") for name in both)))
+            better.append(("none", label) if name == "right" else (label, "none"))
+        better += pairwise(sure if name == "right" else reversed(sure))
+    return Fact(fact.name, choices, tuple(better))

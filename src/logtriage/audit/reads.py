@@ -12,26 +12,24 @@ from itertools import count
 from types import MappingProxyType
 from typing import Final
 
-from logtriage.grading import Discount, Measure, Measured, criteria, original, triage
+from logtriage.grading import Measured, criteria, original, triage
 from logtriage.state import State
 
+#: What of a state decides what a measure or discount says, now and later.
 Read = Callable[[State], Hashable]
+#: A measure, or the factor of a discount, which is None where it does not apply.
+Rule = Callable[[State], Measured | None]
 #: From this many wrong remedies on nothing is left to lose.
 _SPENT: Final = next(number for number in count() if criteria.remedy_credit(number) == 0.0)
 _SPENT_2: Final = next(number for number in count() if triage.remedy_credit(number) == 0.0)
 _SPENT_BENIGN: Final = next(number for number in count() if triage.dismissal_credit(number) == 0.0)
 
 
-def itself(measure: Measure) -> Read:
-    """The score of a measure that is its own fact: none, then one value for good, or a count."""
-    return lambda state: measure(state)[0]
-
-
-def factor_itself(discount: Discount) -> Read:
-    """The factor of a discount that is its own fact."""
+def itself(rule: Rule) -> Read:
+    """The score of a rule that is its own fact: none, then one value for good, or a count."""
 
     def read(state: State) -> Hashable:
-        found = discount.factor(state)
+        found = rule(state)
         return None if found is None else found[0]
 
     return read
@@ -91,8 +89,9 @@ def _unapproved_remedies(state: State) -> Hashable:
     return _paged(state), 0 if benign else state.facts.unapproved_remedies
 
 
-#: The facts that each measure reads, beside the tick and why the incident closed.
-READS: Final[Mapping[Measure, Read]] = MappingProxyType(
+#: The facts that each measure and discount reads, beside the tick and why the incident closed;
+#: the discounts of ``logtriage/2`` spare benign incidents.
+READS: Final[Mapping[Rule, Read]] = MappingProxyType(
     {
         criteria.severity: _severity,
         criteria.root_cause: _blamed_rightly,
@@ -106,6 +105,8 @@ READS: Final[Mapping[Measure, Read]] = MappingProxyType(
         triage.closure: _fixed,
         triage.dismissal: _benign_remedies,
         triage.benign_closure: _blamed_any,
+        triage.unescalated: _paged,
+        triage.unapproved: _unapproved_remedies,
         original.crash_severity: _severity,
         original.crash_root_cause: _blamed,
         original.crash_remediation: itself(original.crash_remediation),
@@ -123,7 +124,5 @@ READS: Final[Mapping[Measure, Read]] = MappingProxyType(
         original.silent_speed: itself(original.silent_remediation),
     }
 )
-#: The facts that each discount reads; those of ``logtriage/2`` spare benign incidents.
-DISCOUNT_READS: Final[Mapping[Callable[[State], Measured | None], Read]] = MappingProxyType(
-    {triage.unescalated: _paged, triage.unapproved: _unapproved_remedies}
-)
+#: Gates whose facts are always part of a situation: wrong pages, and the closing.
+KNOWN_GATES: Final = (criteria.wrong_escalation, criteria.ignored_incident)

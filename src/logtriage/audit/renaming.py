@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import attrs
 
-from logtriage.actions import Action, Escalate, IdentifyRootCause, Remediate, RequestMoreLogs
+from logtriage.actions import Action
+from logtriage.audit.vocabulary import SAID
 from logtriage.incident import Fault, Incident
 
 
@@ -43,16 +44,12 @@ def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
     there = attrs.evolve(incident, topology=changed, directory=directory, truth=answer)
 
     def translate(action: Action) -> Action:
-        match action:
-            case IdentifyRootCause(service, confidence):
-                return IdentifyRootCause(new[service], confidence)
-            case Escalate(team):
-                return Escalate(new[team])
-            case Remediate(remedy, service):
-                return Remediate(remedy, new[service])
-            case RequestMoreLogs(str() as service):
-                return RequestMoreLogs(new[service])
-            case _:
-                return action
+        named = {one.name: getattr(action, one.name) for one in attrs.fields(type(action))}
+        changes = {
+            field: new[value]
+            for field, value in named.items()
+            if field not in SAID and value in new
+        }
+        return attrs.evolve(action, **changes)  # type: ignore[arg-type]
 
     return there, translate

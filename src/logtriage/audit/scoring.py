@@ -6,10 +6,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import Action, Malformed, check_action, describe
+from logtriage.actions import Action, Malformed, all_actions, check_action, describe
+from logtriage.audit.failing import score
+from logtriage.audit.vocabulary import vocabulary
 from logtriage.errors import UnknownName
-from logtriage.grading import Rubric, action_array, grade_batch, score, truths_of
-from logtriage.grading.kernels import GATES, MEASURES
+from logtriage.grading import Rubric, action_array, grade_batch, kernels, truths_of
 from logtriage.incident import Incident
 from logtriage.topology import Topology
 from logtriage.transition import play
@@ -25,8 +26,8 @@ def batched(rubric: Rubric) -> bool:
     if rubric.discounts:
         return False
     rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
-    return all(row.measure in MEASURES for row in rows) and all(
-        gate.holds in GATES for gate in rubric.gates
+    return all(row.measure in kernels.MEASURES for row in rows) and all(
+        gate.holds in kernels.GATES for gate in rubric.gates
     )
 
 
@@ -89,6 +90,11 @@ class Scorer:
         self.weights = np.array([count for _, count in groups], np.float64)
         #: Whether ``grade_batch`` does the work.
         self.fast = batched(rubric)
+        #: The actions that lists are made of. What is said beside them is no part of a
+        #: batch: measures that have a kernel do not read it, any other may.
+        self.actions: tuple[Action, ...] = (all_actions if self.fast else vocabulary)(
+            self.kinds[0].topology
+        )
         by_topology: dict[Topology, list[int]] = {}
         for column, one in enumerate(self.kinds):
             by_topology.setdefault(one.topology, []).append(column)

@@ -10,8 +10,14 @@ from typing import Final
 
 import attrs
 
-from logtriage.actions import Action, Ignore, Resolve, all_actions
+from logtriage.actions import Action, Ignore, Resolve
+from logtriage.audit.failing import score
 from logtriage.audit.scoring import Plan, Scorer
+from logtriage.audit.vocabulary import vocabulary
+from logtriage.grading import Rubric
+from logtriage.incident import Incident
+from logtriage.state import initial_state
+from logtriage.transition import transition
 
 #: What ends a list.
 CLOSERS: Final[tuple[Action, ...]] = (Resolve(), Ignore())
@@ -35,7 +41,7 @@ def best_constant_list(scorer: Scorer) -> Found:
     positions at which no action helps, and returns the best list that it came by.
     """
     first = scorer.kinds[0]
-    openers = [one for one in all_actions(first.topology) if one not in CLOSERS]
+    openers = [one for one in scorer.actions if one not in CLOSERS]
     best = _best(scorer, [(one,) for one in CLOSERS])
     prefix: tuple[Action, ...] = ()
     while len(prefix) < first.horizon - 1:
@@ -53,7 +59,7 @@ def best_blind_policy(scorer: Scorer, starts: Sequence[Plan]) -> Found:
     such change is tried, and the best of them is taken.
     """
     horizon = scorer.kinds[0].horizon
-    choices = all_actions(scorer.kinds[0].topology)
+    choices = scorer.actions
     best: Found | None = None
     for start in starts:
         here = _best(scorer, [tuple(start)[:horizon]])
@@ -88,3 +94,27 @@ def _changes(
                 yield (*plan[:place], one, *plan[place:])
     for place in range(len(plan) - 1):
         yield (*plan[:place], plan[place + 1], plan[place], *plan[place + 2 :])
+
+
+def repeated(incident: Incident, rubric: Rubric, plan: Plan) -> tuple[float, tuple[Action, ...]]:
+    """The most that an action earns by being taken once more, and the list that ends in it.
+
+    Tried after every beginning of a list, for every action with every field varied.
+    """
+    found: tuple[float, tuple[Action, ...]] = (0.0, ())
+    state = initial_state(incident)
+    for following in (*plan, None):
+        for action in vocabulary(incident.topology):
+            once = transition(state, action)
+            if once.is_closed:
+                continue
+            twice = transition(once, action)
+            gain = score(twice, rubric) - score(once, rubric)
+            if gain > found[0]:
+                found = gain, twice.actions
+        if following is None or state.is_closed:
+            break
+        state = transition(state, following)
+        if state.is_closed:
+            break
+    return found

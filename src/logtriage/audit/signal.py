@@ -10,18 +10,22 @@ all earn the same teaches nothing [1]_.
 from collections.abc import Callable, Iterator
 from statistics import fmean, pstdev
 
-from logtriage.audit.findings import Finding
+from logtriage.audit.failing import score
+from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import GROUP, NOISE, Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.evaluation import play_episode
-from logtriage.grading import score
 from logtriage.incident import Incident
 from logtriage.policies import ExpertPolicy, NoisyPolicy, Policy, RandomPolicy
 from logtriage.rng import hash_name
 
 
-def signal(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Finding]:
+def signal(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
     """The check ``signal``."""
+    yield Check("signal", lambda: _signal(subject, sizes, limits))
+
+
+def _signal(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     members: dict[str, Callable[[Incident, int], Policy]] = {
         "random": lambda one, n: RandomPolicy(hash_name(f"{one.id} {n}")),
         "noisy expert": lambda one, n: NoisyPolicy(
@@ -42,7 +46,7 @@ def signal(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Findi
         f"{row['within']:.3f}"
         for name, row in table.items()
     )
-    yield Finding.judged(
+    return Finding.judged(
         "signal",
         flat <= limits.no_signal,
         f"{len(incidents)} groups of {GROUP}: {told}",

@@ -4,27 +4,24 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any, Final
 
 import attrs
 
-from logtriage.actions import Action, Escalate
-from logtriage.audit.findings import Finding
+from logtriage.audit.failing import blaming, grade, score
+from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.renaming import renamed
+from logtriage.audit.sampling import episodes
 from logtriage.audit.subject import Subject
 from logtriage.codec import decode_record, encode_transcript
-from logtriage.evaluation import play_episode
-from logtriage.grading import grade, grade_transcript, score
+from logtriage.grading import grade_transcript
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.parsing import parse_action
-from logtriage.policies import ExpertPolicy, RandomPolicy
 from logtriage.rendering import render_observation
-from logtriage.rng import hash_name
-from logtriage.state import State
 from logtriage.transcript import Transcript, transcript_of
 from logtriage.transition import play
 
@@ -33,27 +30,14 @@ _HASH_SEEDS: Final = ("0", "1", "4242")
 _CHILD_TIMEOUT: Final = 300.0
 
 
-def stability(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Finding]:
+def stability(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
     """The checks ``determinism``, ``replay``, ``blindness``, ``renaming`` and ``canaries``."""
     incidents = subject.incidents("test", sizes.same)
-    yield _determinism(subject, sizes.same)
-    yield _replay(subject, incidents)
-    yield _blindness(subject, incidents)
-    yield _renaming(subject, incidents, limits)
-    yield _canaries(subject, incidents)
-
-
-def _episodes(subject: Subject, incident: Incident) -> list[State]:
-    """Some very different episodes of one incident."""
-    perfect = tuple(subject.oracle(incident))
-    teams = incident.topology.teams
-    wrong = [Escalate(team) for team in teams if team not in incident.truth.teams]
-    lists: list[Sequence[Action]] = [(), perfect, perfect[:-1], perfect[1:], (*wrong[:1], *perfect)]
-    policies = (RandomPolicy(hash_name(incident.id)), RandomPolicy(1), ExpertPolicy())
-    return [
-        *(play(incident, actions)[0] for actions in lists),
-        *(play_episode(incident, policy) for policy in policies),
-    ]
+    yield Check("determinism", lambda: _determinism(subject, sizes.same))
+    yield Check("replay", lambda: _replay(subject, incidents))
+    yield Check("blindness", lambda: _blindness(subject, incidents))
+    yield Check("renaming", lambda: _renaming(subject, incidents, limits))
+    yield Check("canaries", lambda: _canaries(subject, incidents))
 
 
 # -- other processes ------------------------------------------------------------------
@@ -68,7 +52,7 @@ def fingerprint(subject: Subject, count: int) -> str:
             f"{incident.id} {truth.severity} {sorted(truth.root_causes)} {sorted(truth.teams)} "
             f"{sorted(map(str, truth.remedies))} {incident.directory}".encode()
         )
-        for state in _episodes(subject, incident):
+        for state in episodes(subject, incident):
             graded = grade(state, subject.rubric)
             told = f"{graded.score!r} {graded.gate} {graded.criteria} {graded.digest}"
             digest.update(f"{told} {render_observation(observe(state))}".encode())
@@ -82,16 +66,18 @@ def _determinism(subject: Subject, count: int) -> Finding:
         job = pickle.dumps((subject.draw, subject.rubric, subject.oracle))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         if here == again:
-            return Finding.skipped(
+            return Finding.untested(
                 "determinism",
                 f"the same twice in this process; other processes not tried: {error}",
             )
         job = b""
     found = {"this process": here, "this process, drawn anew": again}
     for seed in _HASH_SEEDS if job else ():
+        if len(set(found.values())) > 1:
+            break
         told = _in_child(job, subject.name, count, seed)
         if told is None:
-            return Finding.skipped(
+            return Finding.untested(
                 "determinism",
                 "the same twice in this process; a new process cannot import what is audited",
             )
@@ -141,12 +127,13 @@ def _replay(subject: Subject, incidents: list[Incident]) -> Finding:
     known = {one.id: one for one in incidents}
     differing, tried = [], 0
     for incident in incidents:
-        for state in _episodes(subject, incident):
+        for state in episodes(subject, incident):
             tried += 1
             line = encode_transcript(transcript_of(state))
-            again = grade_transcript(
-                decode_record(line.encode()), subject.rubric, resolve=known.__getitem__
-            )
+            with blaming(subject.rubric, doing=f"a transcript of {incident.id}"):
+                again = grade_transcript(
+                    decode_record(line.encode()), subject.rubric, resolve=known.__getitem__
+                )
             if again != grade(state, subject.rubric):
                 differing.append(incident.id)
     return Finding.judged(
@@ -169,7 +156,7 @@ def _blindness(subject: Subject, incidents: list[Incident]) -> Finding:
             telemetry=other.telemetry,
             directory=tuple(reversed(incident.directory)),
         )
-        for state in _episodes(subject, incident):
+        for state in episodes(subject, incident):
             tried += 1
             elsewhere, _ = play(swapped, state.actions)
             if score(elsewhere, subject.rubric) != score(state, subject.rubric):
@@ -188,7 +175,7 @@ def _renaming(subject: Subject, incidents: list[Incident], limits: Thresholds) -
     worst, where, tried = 0.0, "", 0
     for incident in incidents:
         there, translate = renamed(incident)
-        for state in _episodes(subject, incident):
+        for state in episodes(subject, incident):
             tried += 1
             played, _ = play(there, [translate(action) for action in state.actions])
             off = abs(score(played, subject.rubric) - score(state, subject.rubric))
@@ -237,7 +224,10 @@ def _canaries(subject: Subject, incidents: list[Incident]) -> Finding:
             if got > least:
                 paid[repr(texts[0] if len(texts) == 1 else "all in a row")] = got
         for record in _records(incident):
-            graded = grade_transcript(record, rubric, resolve={incident.id: incident}.__getitem__)
+            with blaming(rubric, doing=f"record {record.agent!r} of {incident.id}"):
+                graded = grade_transcript(
+                    record, rubric, resolve={incident.id: incident}.__getitem__
+                )
             if graded.score is None or graded.score > least:
                 paid[f"record {record.agent!r}"] = -1.0 if graded.score is None else graded.score
     told = "; ".join(f"{name} earns {got:.4f}" for name, got in list(paid.items())[:3])

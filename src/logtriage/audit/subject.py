@@ -1,20 +1,26 @@
 """What is audited: a source of incidents, and the rubric that grades them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import attrs
 
-from logtriage.actions import Action
+from logtriage.actions import Action, check_action
+from logtriage.audit.failing import AuditedCodeFailed, told
+from logtriage.audit.reads import Read
 from logtriage.errors import InvalidInput
 from logtriage.generator import draw_incident, make_incident
 from logtriage.grading import Rubric, rubric_of
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
+from logtriage.state import State
 from logtriage.tasks import TASKS, IncidentId, TaskSpec, get_task
 
 #: The incident of a split and a number: always the same one for the same two.
 Draw = Callable[[str, int], Incident]
+#: From an incident to the list of actions that is meant to earn the most.
+Oracle = Callable[[Incident], Sequence[Action]]
 
 
 @attrs.frozen
@@ -39,17 +45,26 @@ class OwnTask:
         return draw_incident(self.spec, IncidentId(self.spec, split, number))
 
 
+def _read_only(reads: Mapping[Any, Read]) -> Mapping[Any, Read]:
+    return MappingProxyType(dict(reads))
+
+
 @attrs.frozen(eq=False)
 class Subject:
     """A source of incidents with its rubric, under a name for the report.
 
-    ``oracle`` gives the list of actions that is meant to earn full marks.
+    ``oracle`` gives the list of actions that is meant to earn the most. ``reads`` says of
+    measures, gates and discounts of one's own what of a state they read: a function from a
+    state to something hashable. From equal values, equal actions must lead to equal values
+    and scores; the check ``reads`` tries to find two histories of which that is not so.
     """
 
     name: str
     draw: Draw
     rubric: Rubric
-    oracle: Callable[[Incident], tuple[Action, ...]] = perfect_actions
+    oracle: Oracle = perfect_actions
+    reads: Mapping[Any, Read] = attrs.field(factory=dict, converter=_read_only)
+    played: dict[tuple[str, Incident], State] = attrs.field(factory=dict, init=False, repr=False)
     _drawn: dict[tuple[str, int], Incident] = attrs.field(factory=dict, init=False, repr=False)
 
     def incident(self, split: str, number: int) -> Incident:
@@ -65,25 +80,58 @@ class Subject:
             self._drawn[key] = drawn
         return self._drawn[key]
 
+    @property
+    def has_own_oracle(self) -> bool:
+        """Whether the oracle is not the built-in one."""
+        return self.oracle is not perfect_actions
+
+    def perfect(self, incident: Incident) -> tuple[Action, ...]:
+        """The oracle's list of actions.
+
+        Raises:
+            AuditedCodeFailed: if the oracle raises, or gives what is no list of actions here.
+        """
+        if not self.has_own_oracle:
+            return perfect_actions(incident)
+        try:
+            plan = tuple(self.oracle(incident))
+            for action in plan:
+                if not isinstance(action, Action):
+                    raise TypeError(f"expected actions, got {type(action).__name__}")
+                check_action(action, incident.topology)
+        except Exception as error:
+            raise AuditedCodeFailed("the oracle", f"{told(error)} (on {incident.id})") from error
+        return plan
+
     def incidents(self, split: str, count: int) -> list[Incident]:
         """The first ``count`` incidents of a split."""
         return [self.incident(split, number) for number in range(count)]
 
 
-def subject_of(task: "str | TaskSpec | Draw | Subject", rubric: Rubric | None = None) -> Subject:
+def subject_of(
+    task: "str | TaskSpec | Draw | Subject",
+    rubric: Rubric | None = None,
+    *,
+    oracle: Oracle | None = None,
+    reads: Mapping[Any, Read] | None = None,
+) -> Subject:
     """The subject that a task stands for.
 
     Args:
         task: the id of a registered task; a task sheet, registered or not; a function
             from split and number to an incident; or a subject.
         rubric: in place of the one that the incidents name.
+        oracle: from an incident to the list of actions that is meant to earn the most,
+            in place of the one that plays the truth and never looks.
+        reads: what measures of your own read (:class:`Subject`).
 
     Raises:
         UnknownName: for the id of a task that does not exist.
         InvalidInput: for anything else that is none of these, or draws no incident.
     """
     if isinstance(task, Subject):
-        return task if rubric is None else attrs.evolve(task, rubric=rubric)
+        given: dict[str, Any] = {"rubric": rubric, "oracle": oracle, "reads": reads}
+        return attrs.evolve(task, **{name: one for name, one in given.items() if one is not None})
     draw: Any
     if isinstance(task, str):
         name, draw = task, RegisteredTask(get_task(task).id)
@@ -101,4 +149,4 @@ def subject_of(task: "str | TaskSpec | Draw | Subject", rubric: Rubric | None = 
         if not isinstance(first, Incident):
             raise InvalidInput(f"{name}: drew {type(first).__name__}, expected an Incident")
         rubric = rubric_of(first)
-    return Subject(name, draw, rubric)
+    return Subject(name, draw, rubric, oracle or perfect_actions, reads or {})

@@ -21,7 +21,14 @@ from logtriage.tasks import DRAWN_TASKS
 if TYPE_CHECKING:
     from logtriage.audit import Finding
 
-_STYLES = {"passed": "green", "failed": "bold red", "reported": "cyan", "skipped": "dim"}
+_STYLES = {
+    "passed": "green",
+    "failed": "bold red",
+    "not exact": "yellow",
+    "untested": "yellow",
+    "reported": "cyan",
+    "skipped": "dim",
+}
 
 
 def audit_(
@@ -29,7 +36,7 @@ def audit_(
         list[str] | None,
         typer.Option(
             metavar="TASK",
-            help="May be repeated: a task, all (the default; every v1 task), or module:name, "
+            help="May be repeated: a task, all (the default; every v2 task), or module:name, "
             "which imports (and so runs) a module of yours.",
         ),
     ] = None,
@@ -39,9 +46,21 @@ def audit_(
             metavar="ID", help="Another rubric than the task's: an id, or module:name of yours."
         ),
     ] = None,
+    oracle: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:NAME",
+            help="A function of yours from an incident to the best list of actions, for rubrics "
+            "that pay for looking.",
+        ),
+    ] = None,
     family: Annotated[
         list[str] | None,
-        typer.Option(metavar="FAMILY", help="May be repeated: only these checks."),
+        typer.Option(metavar="FAMILY", help="May be repeated: only these families of checks."),
+    ] = None,
+    check: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CHECK", help="May be repeated: only these checks."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small samples: a first look, no proof.")
@@ -51,15 +70,22 @@ def audit_(
     """Check a task and its rubric for holes; the exit code is 1 if a check failed.
 
     Floor and gap, exact search for the best grade, farming, leaks, determinism, a signal
-    to learn from: every check says with what evidence it passed or failed.
+    to learn from: every check says with what evidence it passed or failed, and where it could
+    not look, or not everywhere.
     """
     from logtriage.audit import FAMILIES, FULL, QUICK, audit, subject_of
     from logtriage.audit.findings import finding_to_json
 
     chosen = None if rubric is None else _rubric(rubric)
-    console, failed, checks = results(), [], 0
+    best = None if oracle is None else _imported(oracle)
+    if best is not None and not callable(best):
+        raise InvalidInput(f"{oracle}: expected a function, found {type(best).__name__}")
+    console, unsettled, made = results(), 0, 0
+    failed: list[str] = []
     names = [name for one in (task or [ALL]) for name in (DRAWN_TASKS if one == ALL else [one])]
-    subjects = [subject_of(_imported(one) if ":" in one else one, chosen) for one in names]
+    subjects = [
+        subject_of(_imported(one) if ":" in one else one, chosen, oracle=best) for one in names
+    ]
     for subject in subjects:
         grader = subject.rubric
         if not as_json:
@@ -74,14 +100,19 @@ def audit_(
         report = audit(
             subject,
             families=family or tuple(FAMILIES),
+            checks=check or (),
             sizes=QUICK if quick else FULL,
             on_finding=show,
         )
-        checks += len(report.findings)
-        failed += [f"{subject.name}: {check}" for check in report.failed]
+        made += len(report.findings)
+        failed += report.failed
+        unsettled += len(report.unsettled)
         if not as_json:
             say(console)
-    note(f"{checks} checks, {len(failed)} failed", "red" if failed else "dim")
+    told = f"{made} checks, {len(failed)} failed"
+    if unsettled:
+        told += f", {unsettled} not exact or untested"
+    note(told, "red" if failed else "dim")
     if failed:
         raise typer.Exit(SOME_BAD)
 
@@ -89,7 +120,7 @@ def audit_(
 def _print(console: Console, finding: "Finding") -> None:
     verdict = str(finding.verdict)
     line = Text.assemble(
-        (verdict.ljust(9), _STYLES[verdict]), (finding.check.ljust(14), "bold"), finding.summary
+        (verdict.ljust(10), _STYLES[verdict]), (finding.check.ljust(14), "bold"), finding.summary
     )
     say(console, line)
 

@@ -1,0 +1,104 @@
+"""What the audited code raises becomes a finding: who failed, where, and with what.
+
+A measure of one's own may fail on histories that its author never thought of: an open
+state, another name for a service. That is a fault of the rubric, and no reason to end the
+audit. So everything in an audit that asks a measure goes through this module.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+
+from logtriage import grading
+from logtriage.actions import describe
+from logtriage.errors import LogTriageError
+from logtriage.grading import Grade, Rubric
+from logtriage.incident import Incident
+from logtriage.state import State
+
+
+class AuditedCodeFailed(LogTriageError):
+    """A measure, a gate or an oracle of the audited subject raised; ``who`` names it."""
+
+    def __init__(self, who: str, what: str) -> None:
+        self.who = who
+        super().__init__(f"{who} {what}")
+
+
+def rules_of(
+    rubric: Rubric, incident: Incident
+) -> Iterator[tuple[str, str, Callable[[State], Any]]]:
+    """Kind, name and function of everything that a rubric asks of a state of the incident."""
+    for kind, rows in (
+        (
+            "criterion",
+            rubric.benign if rubric.benign and incident.truth.benign else rubric.criteria,
+        ),
+        ("penalty", rubric.penalties),
+        ("gate", rubric.gates),
+        ("discount", rubric.discounts),
+    ):
+        for row in rows:
+            yield kind, row.name, rule_of(row)
+
+
+def rule_of(row: Any) -> Callable[[State], Any]:
+    """The function of a criterion, gate or discount."""
+    rule: Callable[[State], Any] = next(filter(callable, attrs.astuple(row, recurse=False)))
+    return rule
+
+
+def told(error: Exception) -> str:
+    """An exception in one line."""
+    return f"raised {type(error).__name__}: {str(error)[:200]}".rstrip(": ")
+
+
+@contextmanager
+def blaming(rubric: Rubric, state: State | None = None, doing: str = "") -> Iterator[None]:
+    """Turn what a measure raises into :class:`AuditedCodeFailed`.
+
+    Of several measures the one that raises on this state is named; ``doing`` says what
+    was done where no one state is at hand.
+    """
+    try:
+        yield
+    except AuditedCodeFailed:
+        raise
+    except Exception as error:
+        where = doing
+        if state is not None:
+            played = ", ".join(map(describe, state.actions)) or "nothing"
+            where = f"on {state.incident.id} after {played[:300]}"
+        who = f"rubric {rubric.id!r}" if state is None else _culprit(rubric, state)
+        raise AuditedCodeFailed(who, f"{told(error)} ({where})") from error
+
+
+def _culprit(rubric: Rubric, state: State) -> str:
+    for kind, name, rule in rules_of(rubric, state.incident):
+        try:
+            rule(state)
+        except Exception:  # who raises is what is asked; the error itself goes on
+            return f"{kind} {name!r}"
+    return f"rubric {rubric.id!r}"
+
+
+def score(state: State, rubric: Rubric) -> float:
+    """:func:`logtriage.grading.score`.
+
+    Raises:
+        AuditedCodeFailed: if a measure raises, or the total is no finite number.
+    """
+    with blaming(rubric, state):
+        return grading.score(state, rubric)
+
+
+def grade(state: State, rubric: Rubric) -> Grade:
+    """:func:`logtriage.grading.grade`.
+
+    Raises:
+        AuditedCodeFailed: as :func:`score`.
+    """
+    with blaming(rubric, state):
+        return grading.grade(state, rubric)

@@ -1,0 +1,207 @@
+"""Equal tokens, equal screens: nothing that is shown tells of the truth but the tokens.
+
+An incident is played with every request that it has, and everything that was shown is
+written down, token by token. Then a *twin* of it is made: the same system, seed and
+actions under another truth, with the tokens of the first one put in the place of its own.
+The texts of the two must be the same, screen by screen. What differs would be known to an
+agent and to no belief: the ordering of lines, a figure, a phrasing.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import attrs
+
+from logtriage.actions import (
+    REMEDIES,
+    SEVERITIES,
+    Action,
+    Escalate,
+    IdentifyRootCause,
+    Remediate,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+)
+from logtriage.audit.findings import Check, Finding
+from logtriage.audit.limits import Sizes, Thresholds
+from logtriage.audit.subject import Subject
+from logtriage.audit.vocabulary import word
+from logtriage.audit.worlds import NOT_OF_A_WORLD, world_of
+from logtriage.incident import Incident, Truth
+from logtriage.observation import evidence, observe
+from logtriage.rendering import render_observation
+from logtriage.rng import hash_name, mix
+from logtriage.state import State, initial_state
+from logtriage.topology import Topology
+from logtriage.transition import transition
+from logtriage.world.channels import SERIES
+from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
+from logtriage.world.prior import prior
+from logtriage.world.schedule import Cell
+from logtriage.world.simulation import World, draw_truth
+
+#: Twins of each incident: other truths, drawn from the prior.
+TWINS = 3
+_Plan = tuple[Action, ...]
+
+
+def fairness(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:  # noqa: ARG001
+    """The check ``fairness``."""
+    yield Check("fairness", lambda: _fairness(subject, sizes))
+
+
+def _fairness(subject: Subject, sizes: Sizes) -> Finding:
+    incidents = [one for one in subject.incidents("test", sizes.twins) if world_of(one)]
+    if not incidents:
+        return Finding.skipped("fairness", NOT_OF_A_WORLD)
+    screens = pairs = 0
+    told: list[str] = []
+    for incident in incidents:
+        world = cast(World, world_of(incident))
+        for number in range(TWINS):
+            truth, severity = _another(incident, world, number)
+            plan = _plan(incident, truth, number)
+            mine = list(_states(incident, plan))
+            tokens = {one.cell: one.token for state in mine for one in evidence(state)}
+            twin = _twin(incident, world, truth, severity, tokens)
+            pairs += 1
+            for place, (one, other) in enumerate(zip(mine, _states(twin, plan), strict=True)):
+                screens += 1
+                first, second = (render_observation(observe(state)) for state in (one, other))
+                if first != second:
+                    told.append(_difference(incident, world, truth, plan[:place], first, second))
+                    break
+    return Finding.judged(
+        "fairness",
+        not told,
+        "; ".join(told[:2])
+        or f"{screens:,} screens of {pairs:,} pairs of truths with the same tokens are the same, "
+        "letter by letter",
+        screens=screens,
+        pairs=pairs,
+        differing=len(told),
+        examples=told[:3],
+    )
+
+
+def _another(incident: Incident, world: World, number: int) -> tuple[Hypothesis, Any]:
+    """Another truth and severity, by a hash of the incident and a number.
+
+    Every other one is looked for among truths that the same page is right for, so that what
+    a page brings is compared, too.
+    """
+    table = prior(world.setting, world.topology, world.held)
+    paged = teams_of(world.topology, world.directory, world.truth)
+    for attempt in range(200):
+        bits = mix(hash_name(f"{incident.id} twin {number} {attempt}"))
+        found = draw_truth(table, bits)
+        alike = teams_of(world.topology, world.directory, found) == paged
+        if found != world.truth and (alike or number % 2 or attempt > 150):
+            rank = bits % len(SEVERITIES) if found.faults else len(SEVERITIES) - 1
+            return found, SEVERITIES[rank]
+    raise AssertionError("unreachable: a prior has more than one hypothesis")
+
+
+def _plan(incident: Incident, other: Hypothesis, number: int) -> _Plan:
+    """What is asked and done: all that leaves both incidents open and alike.
+
+    A page that is right for both, a remedy that is wrong for both; then requests of every
+    kind, those at the services of both truths first.
+    """
+    topology, truth = incident.topology, incident.truth
+    names = topology.names
+    guilty = [*truth.root_causes, *(names[at] for _, at in other.faults)]
+    if other.benign is not None:
+        guilty.append(names[other.benign[1]])
+    order = [*dict.fromkeys(guilty), *(one for one in names if one not in guilty)]
+    shared = truth.teams.intersection(teams_of(topology, incident.directory, other))
+    accepted = {*truth.remedies, *accepted_remedies(topology, other)}
+    wrong = [
+        Remediate(remedy, name)
+        for name in order
+        for remedy in REMEDIES
+        if (remedy, name) not in accepted
+    ]
+    asked: list[Action] = []
+    for name in order:
+        asked += [RequestMoreLogs(name), RequestMetrics(name), RequestTraces(name)]
+    start: list[Action] = [
+        IdentifyRootCause(order[0]),
+        *map(Escalate, sorted(shared)),
+        wrong[number],
+    ]
+    plan = [*start, *asked[: SERIES * 2], RequestMoreLogs(None), *asked[SERIES * 2 :]]
+    return tuple(plan[: incident.horizon])
+
+
+def _states(incident: Incident, plan: Sequence[Action]) -> Iterator[State]:
+    """The state before each action and after the last."""
+    state = initial_state(incident)
+    yield state
+    for action in plan:
+        if state.is_closed:
+            return
+        state = transition(state, action)
+        yield state
+
+
+def _twin(
+    incident: Incident, world: World, truth: Hypothesis, severity: Any, tokens: dict[Cell, str]
+) -> Incident:
+    """The incident under another truth, whose world says these tokens instead of its own."""
+
+    def said(_: World, cell: Cell, *__: Any) -> str:
+        return tokens[cell]
+
+    kind = type("Twin", (type(world),), {"_token": said})
+    given = {one.alias: getattr(world, one.name) for one in attrs.fields(type(world)) if one.init}
+    shown = kind(**{**given, "truth": truth, "severity": severity})
+    return attrs.evolve(
+        incident, telemetry=shown, truth=_answer(incident.topology, world, truth, severity)
+    )
+
+
+def _answer(topology: Topology, world: World, truth: Hypothesis, severity: Any) -> Truth:
+    return Truth(
+        fault=None,
+        severity=severity,
+        root_causes=frozenset(topology.names[at] for _, at in truth.faults),
+        teams=frozenset(teams_of(topology, world.directory, truth)),
+        remedies=frozenset(
+            (remedy, service)
+            for remedy in REMEDIES
+            for service in topology.names
+            if (str(remedy), service) in accepted_remedies(topology, truth)
+        ),
+    )
+
+
+def _difference(
+    incident: Incident,
+    world: World,
+    other: Hypothesis,
+    plan: _Plan,
+    first: str,
+    second: str,
+) -> str:
+    """The first line that is not the same, and under which truths."""
+    lines = next(
+        (
+            pair
+            for pair in zip(first.splitlines(), second.splitlines(), strict=False)
+            if len(set(pair)) > 1
+        ),
+        ("", "(one screen is longer)"),
+    )
+    after = f" after {word(plan[-1])}" if plan else ""
+    return (
+        f"{incident.id}{after}: with the same tokens, {lines[0][:120]!r} under "
+        f"{_named(world.truth, world.topology)} and {lines[1][:120]!r} under "
+        f"{_named(other, world.topology)}"
+    )
+
+
+def _named(truth: Hypothesis, topology: Topology) -> str:
+    rows = truth.faults or (truth.benign,)
+    return " and ".join(f"{row[0]} at {topology.names[row[1]]}" for row in rows if row)

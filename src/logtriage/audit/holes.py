@@ -1,0 +1,233 @@
+"""Holes planted on purpose, each with the check that must find it.
+
+Where :mod:`logtriage.audit.mutants` has rubrics with one *mistake*, which tests of a rubric
+must notice, this library has what an audit must: points for nothing, for guessing, for
+claims; truths that leak; code that fails. Every hole is sound as data. ``tests/audit``
+proves that each is found, and that the same task without it passes the same check.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from logtriage.audit import planted_measures as planted
+from logtriage.audit.findings import Finding
+from logtriage.audit.limits import QUICK, Sizes
+from logtriage.audit.mutants import MUTANTS
+from logtriage.audit.planted_rubrics import (
+    LOOKING,
+    only,
+    with_measures,
+    with_page_gate,
+    with_row,
+)
+from logtriage.audit.planted_tasks import (
+    OTHER_TASK,
+    TASK,
+    WORLD_TASK,
+    benign,
+    even_is_p1,
+    one_incident,
+    root_first,
+    told_by_the_directory,
+    told_by_the_id,
+    unnoticed,
+)
+from logtriage.audit.reads import Read
+from logtriage.audit.run import audit
+from logtriage.audit.subject import Draw, Oracle
+from logtriage.grading import Rubric
+
+#: Enough to find every hole of this library: most within half a second.
+FEW: Final[Sizes] = attrs.evolve(
+    QUICK,
+    search=6,
+    panel=24,
+    oracle=3,
+    kinds=1,
+    beam=20,
+    laws=1,
+    same=2,
+    groups=3,
+    slow=2,
+    models=1,
+    prices=20,
+    beliefs=2,
+    twins=2,
+)
+
+
+@attrs.frozen
+class Hole:
+    """What is wrong, and the check of a family that must find it.
+
+    ``task``, ``rubric``, ``oracle`` and ``reads`` are what :func:`logtriage.audit.audit` is
+    given; ``sound`` is the task with nothing planted where ``task`` draws on its own.
+    """
+
+    name: str
+    wrong: str
+    check: str
+    family: str
+    task: str | Draw = TASK
+    rubric: Rubric | None = None
+    oracle: Oracle | None = None
+    reads: Mapping[Any, Read] = attrs.field(factory=dict)
+    sound: str | Draw = TASK
+
+    def audited(self, sizes: Sizes = FEW) -> Finding:
+        """What the check finds."""
+        report = audit(
+            self.task,
+            self.rubric,
+            oracle=self.oracle,
+            reads=self.reads,
+            families=[self.family],
+            checks=[self.check],
+            sizes=sizes,
+        )
+        return report.finding(self.check)
+
+    def mended(self) -> "Hole":
+        """The same check on the same task, with nothing planted."""
+        task = self.task if isinstance(self.task, str) else self.sound
+        return attrs.evolve(self, task=task, rubric=None, oracle=None, reads={})
+
+
+_MUTANTS: Final = {one.name: one for one in MUTANTS}
+
+
+def _planted(
+    name: str, wrong: str, check: str, family: str, rubric: Rubric, task: str = TASK, **more: Any
+) -> Hole:
+    return Hole(name, wrong, check, family, task, attrs.evolve(rubric, id=f"hole/{name}"), **more)
+
+
+def _mutant(name: str, check: str, family: str, task: str = TASK) -> Hole:
+    return Hole(name, _MUTANTS[name].wrong, check, family, task, _MUTANTS[name].rubric)
+
+
+_FIELDS: Final = (
+    _planted("fails-on-silence", "a measure raises where nothing was declared", "measures",
+             "fields", with_measures(root_cause=planted.fails_on_silence)),
+    _planted("not-a-number", "a measure gives NaN where no remedy was tried", "measures",
+             "fields", with_measures(remediation=planted.not_a_number)),
+    _planted("outweighs", "a measure gives 5, and so outweighs all others", "measures",
+             "fields", with_measures(root_cause=planted.outweighs)),
+    _planted("gate-of-bools", "a gate answers False, which is no None: it always holds",
+             "measures", "fields", with_page_gate(planted.gate_of_bools)),
+    _planted("no-reason", "a measure gives no reason", "measures", "fields",
+             with_measures(severity=planted.no_reason)),
+    _planted("text-pays", "'resolved' in an unreadable reply counts as closing, once it is fixed",
+             "fields", "fields", with_measures(closure=planted.text_after_the_fix)),
+    _planted("author-pays", "what a certain author wrote counts as closing", "fields",
+             "fields", with_measures(closure=planted.signed_by_audit)),
+    _planted("report-pays", "a report to the others counts as closing", "fields", "fields",
+             with_measures(closure=planted.reported)),
+    _planted("reason-costs", "the words of the reason why a reply was not read count",
+             "fields", "fields", with_measures(closure=planted.reason_of_failure)),
+    _planted("confidence-zero", "0.10 for any service named with confidence 0", "fields",
+             "fields", with_measures(root_cause=planted.unsure)),
+    _planted("confidence-magic", "0.10 for any service named with confidence 0.37", "fields",
+             "fields", with_measures(root_cause=planted.magic_confidence)),
+    _planted("reads-too-little", "a user's own reads leave out what their measure reads",
+             "reads", "fields", with_row("looked_first", planted.looked_first),
+             reads={planted.looked_first: planted.looked_first_reads_too_little}),
+)  # fmt: skip
+_CEILING: Final = (
+    _mutant("closure-early", "oracle", "ceiling"),
+    _planted("unseen-oracle", "the rubric pays for looking, and the oracle never looks",
+             "exact-maximum", "ceiling", LOOKING),
+    _planted("forgetful-oracle", "a user's oracle leaves the incident open", "oracle",
+             "ceiling", LOOKING, oracle=planted.forgetful_oracle),
+    _planted("failing-oracle", "a user's oracle raises on benign incidents", "oracle",
+             "ceiling", LOOKING, oracle=planted.failing_oracle),
+    _planted("hindsight", "naming the cause after the fix is worth more", "exact-maximum",
+             "ceiling", with_measures(root_cause=planted.hindsight)),
+    attrs.evolve(_mutant("ignore-gate-on-benign", "exact-maximum", "ceiling"), task=benign,
+                 sound=benign),
+    _mutant("page-gate-dropped", "wrong-page", "ceiling"),
+    _mutant("page-gate-first-only", "wrong-page", "ceiling"),
+    _planted("page-gate-until-fixed", "a wrong page after the fix is free", "wrong-page",
+             "ceiling", with_page_gate(planted.page_gate_until_the_fix)),
+    _mutant("closure-diligence", "cycles", "ceiling"),
+    _planted("remedies-again", "the right remedy pays each time", "cycles", "ceiling",
+             with_measures(remediation=planted.remedies_again)),
+    _planted("effort", "every action pays a little", "cycles", "ceiling",
+             with_row("effort", planted.effort)),
+)  # fmt: skip
+_FLOOR: Final = (
+    _mutant("closure-unfixed", "idle", "floor"),
+    _mutant("severity-silence", "idle", "floor", OTHER_TASK),
+    _planted("frugality", "asking for few logs pays before anything is done", "idle", "floor",
+             with_row("frugality", planted.frugality)),
+    _planted("breadth", "every service looked at pays, whatever follows", "idle", "floor",
+             with_row("breadth", planted.breadth)),
+    _planted("one-look", "exactly one request for logs pays", "idle", "floor",
+             with_row("one_look", planted.one_look)),
+    _mutant("remediation-anywhere", "blind", "floor"),
+    _mutant("remediation-there", "shallow", "floor"),
+    _planted("fixed-anyhow", "a fix is everything, and attempts are free: nobody need read a line",
+             "unread", "floor", only("fixed", planted.fixed_anyhow)),
+    _planted("any-word", "any declaration is right", "chance", "floor",
+             only("any_word", planted.any_word)),
+    _planted("at-once", "only who names the root cause at first is right", "expert", "floor",
+             only("at_once", planted.at_once)),
+    _planted("gap-closed", "honest work earns no more than doing anything", "gap", "floor",
+             only("any_word", planted.any_word)),
+)  # fmt: skip
+_FARMING: Final = (
+    _mutant("severity-last", "enumeration", "farming"),
+    _mutant("root-cause-last", "enumeration", "farming"),
+    _mutant("root-cause-any", "enumeration", "farming"),
+    _planted("widely-treated", "remedies of many kinds are worth more than the right one",
+             "enumeration", "farming", with_measures(remediation=planted.widely_treated)),
+    _planted("tires", "a measure has a memory, and gives less every time", "telescoping",
+             "farming", with_measures(severity=planted.tires)),
+    _mutant("root-cause-symptom", "monotonicity", "monotone"),
+    _mutant("severity-inverted", "monotonicity", "monotone"),
+    _mutant("root-cause-confident", "monotonicity", "monotone"),
+    _planted("brier", "a wrong answer given with confidence 0 is worth a right one",
+             "monotonicity", "monotone", with_measures(root_cause=planted.brier)),
+    _planted("humble", "of two right answers the less confident one earns more",
+             "monotonicity", "monotone", with_measures(root_cause=planted.humble)),
+    _planted("quiet-fix", "the right page before the fix costs most of it", "monotonicity",
+             "monotone", with_measures(remediation=planted.quiet_fix)),
+)  # fmt: skip
+_LEAKS: Final = (
+    Hole("one-incident", "every incident is the same one", "variety", "leaks", one_incident),
+    Hole("even-is-p1", "even numbers are P1", "leaks", "leaks", even_is_p1),
+    Hole("told-by-the-id", "the length of the id tells the severity", "leaks", "leaks",
+         told_by_the_id),
+    Hole("told-by-the-directory", "owners are overridden in P1 incidents alone", "leaks",
+         "leaks", told_by_the_directory),
+)  # fmt: skip
+_STABILITY: Final = (
+    _mutant("root-cause-salted", "determinism", "stability"),
+    _planted("by-the-clock", "a measure reads the clock", "determinism", "stability",
+             with_measures(severity=planted.by_the_clock)),
+    _planted("remembers", "the second grade of an episode is not the first", "replay",
+             "stability", with_measures(severity=planted.tires)),
+    _mutant("root-cause-by-id", "blindness", "stability"),
+    _planted("directory-owner", "the owner in the directory is taken for the right team",
+             "blindness", "stability", with_measures(escalation=planted.directory_owner)),
+    _planted("names-a-service", "a measure names a service, and raises where there is none such",
+             "renaming", "stability", with_measures(root_cause=planted.names_a_service)),
+    _mutant("closure-claimed", "canaries", "stability"),
+    _planted("asked-for", "an unreadable reply that asks for a score counts as a severity",
+             "canaries", "stability", with_measures(severity=planted.asked_for)),
+    _planted("all-or-nothing", "only the perfect list earns: groups differ in nothing",
+             "signal", "signal", only("all_or_nothing", planted.all_or_nothing)),
+)  # fmt: skip
+_WORLD: Final = (
+    _mutant("silence-one-price", "risk", "risk", WORLD_TASK),
+    _mutant("probing-free", "probing", "probing", WORLD_TASK),
+    _mutant("fix-cheap", "probing", "probing", WORLD_TASK),
+    Hole("root-first", "what the root says is listed first", "fairness", "fairness", root_first,
+         sound=WORLD_TASK),
+    Hole("unnoticed", "every fault is a P3, and nothing ever alerts", "symptom", "symptom",
+         unnoticed, sound=WORLD_TASK),
+)  # fmt: skip
+#: Every hole, by the family of the check that finds it.
+HOLES: Final = (*_FIELDS, *_CEILING, *_FLOOR, *_FARMING, *_LEAKS, *_STABILITY, *_WORLD)

@@ -1,0 +1,221 @@
+"""The best plan of all: pages, remedies and the root cause in any order, outcomes as evidence.
+
+:mod:`logtriage.belief.plans` pages first or not at all. Here a plan may also try a remedy,
+page on what came of it, name a root cause in between, or page after the fix. It is a tree:
+a page that leaves the incident open, and a remedy that changes nothing, leave fewer
+hypotheses. The search is exact, by branch and bound, for a belief at which nothing was
+done yet but asking: at most one page, at most as many remedies as the planner tries.
+
+What may be left out without loss is left out. The severity is said last: it counts
+whenever it is said, and by then most is known. The root cause is named right before a
+remedy or the end: before a page it would be named on less.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+
+import attrs
+import numpy as np
+
+from logtriage.belief import Belief
+from logtriage.belief.decisions import NEGLIGIBLE, Planner
+from logtriage.belief.plans import REMEDIES_TRIED, Floats, best_values
+from logtriage.belief.stakes import UNIT, unapproved
+from logtriage.errors import InvalidInput
+
+#: Nodes that are looked at, at most, for one belief.
+MOST_NODES: Final = 5_000
+#: What leaves of the total the wrong remedies before the page, by their number.
+_LEFT: Final = tuple(unapproved(count) / UNIT for count in range(REMEDIES_TRIED + 1))
+
+
+@attrs.frozen
+class Searched:
+    """The value of the best plan of all, and of the best that pages first or not at all.
+
+    ``exact`` says whether the search ended before :data:`MOST_NODES`.
+    """
+
+    best: float
+    page_first: float
+    nodes: int
+    exact: bool
+
+    @property
+    def gain(self) -> float:
+        """What mixing pages and remedies is worth."""
+        return self.best - self.page_first
+
+
+@attrs.frozen(eq=False)
+class Node:
+    """Nothing is fixed so far: what is left of each hypothesis (H,), and what was done.
+
+    ``early`` counts the remedies of ``tried`` that nobody had been paged for.
+    """
+
+    tick: int
+    shares: Floats
+    paged: bool = False
+    root: int | None = None
+    tried: tuple[int, ...] = ()
+    early: int = 0
+
+
+class PlanSearch:
+    """The search for one belief; hypotheses below 1 in 1,000 are left out on both sides.
+
+    Raises:
+        InvalidInput: if more was done already than asking.
+    """
+
+    def __init__(self, belief: Belief) -> None:
+        planner = Planner(belief, negligible=NEGLIGIBLE)
+        case, stakes = planner.case, planner.case.stakes
+        done = belief.standing.facts.doings
+        if done.pages or done.remedies or case.severity is not None or case.declared is not None:
+            raise InvalidInput("plans are searched where nothing was done yet but asking")
+        whole = best_values(case, planner.weights[np.newaxis], planner.tick)[0]
+        self.page_first = float(whole) / UNIT / planner.total
+        self.stakes, self.tick, self.teams, self.nodes = stakes, planner.tick, case.teams, 0
+        # Hypotheses that no plan can tell apart are one.
+        told = np.column_stack([case.team, case.root, case.severity_credit.T, case.hits])
+        _, places, group = np.unique(told, axis=0, return_index=True, return_inverse=True)
+        self.shares: Floats = np.bincount(group.ravel(), planner.weights) / planner.total
+        self.team, self.root, self.hits = case.team[places], case.root[places], case.hits[places]
+        self.fault, self.remedies = self.root >= 0, case.remedies
+        calm = np.array([stakes.benign_severity * one for one in stakes.severity_credits[::-1]])
+        #: What each severity that may be said is worth (3, H).
+        self.severity: Floats = (
+            np.where(self.fault, case.severity_credit[:, places], calm[:, np.newaxis]) / UNIT
+        )
+        self.most_severity: Floats = self.severity.max(axis=0)
+
+    def search(self, *, unaided: bool = False) -> Searched:
+        """Look at every plan that might be better than the best found so far.
+
+        That is the planner's at first; ``unaided`` it is none, which must come to the same.
+        """
+        start = Node(self.tick, self.shares)
+        found = self._value(start, 0.0 if unaided else self.page_first)
+        exact = self.nodes < MOST_NODES
+        best = found if unaided else max(found, self.page_first)
+        return Searched(best, self.page_first, self.nodes, exact)
+
+    def _value(self, node: Node, floor: float) -> float:
+        """The best from a node on; exact if it is more than ``floor``."""
+        self.nodes += 1
+        best = self._closed(node)
+        if self.nodes >= MOST_NODES or node.tick >= self.stakes.horizon:
+            return best
+        for child in () if node.paged else self._pages(node):
+            if self._most(child) > max(best, floor):
+                best = max(best, self._value(child, max(best, floor)))
+        for named in self._named(node):
+            best = max(best, self._treated(named, max(best, floor)))
+        return best
+
+    def _pages(self, node: Node) -> Iterator[Node]:
+        """Each team that might be right, paged: wrong ones end it with nothing."""
+        masses = [float(node.shares[self.team == team].sum()) for team in range(self.teams)]
+        for team in sorted(range(self.teams), key=lambda one: -masses[one]):
+            if masses[team]:
+                shares = node.shares * (self.team == team)
+                yield attrs.evolve(node, tick=node.tick + 1, shares=shares, paged=True)
+
+    def _named(self, node: Node) -> Iterator[Node]:
+        """With a root cause named, the likeliest first; and with none."""
+        if node.root is None and node.tick + 1 < self.stakes.horizon:
+            masses = np.bincount(self.root[self.fault], node.shares[self.fault])
+            for root in np.argsort(-masses, kind="stable").tolist():
+                if masses[root]:
+                    yield attrs.evolve(node, tick=node.tick + 1, root=root)
+        yield node
+
+    def _treated(self, node: Node, floor: float) -> float:
+        """The best with a remedy next; exact if it is more than ``floor``."""
+        best = 0.0
+        if len(node.tried) >= REMEDIES_TRIED or self._most(node) <= floor:
+            return best
+        masses = node.shares @ self.hits
+        for remedy in np.argsort(-masses, kind="stable").tolist():
+            if remedy in node.tried or not masses[remedy]:
+                continue
+            struck = node.shares * self.hits[:, remedy]
+            earned = self.fixed(node, struck)
+            child = attrs.evolve(
+                node,
+                tick=node.tick + 1,
+                shares=node.shares - struck,
+                tried=(*node.tried, remedy),
+                early=node.early + (not node.paged),
+            )
+            if earned + self._most(child) > max(best, floor):
+                best = max(best, earned + self._value(child, max(best, floor) - earned))
+        return best
+
+    # -- what is earned --------------------------------------------------------------------
+
+    def _factor(self, node: Node, *, paged: bool) -> float:
+        return _LEFT[node.early] * (1.0 if paged else self.stakes.silence / UNIT)
+
+    def _most(self, node: Node) -> float:
+        """No plan from here on earns more: each hypothesis gets the best for itself."""
+        stakes, wrong = self.stakes, len(node.tried)
+        named = self.fault if node.root is None else self.root == node.root
+        fix = stakes.remedy(wrong, approved=True) + stakes.closed(node.tick + 2)
+        sick = self.most_severity + (stakes.escalation + fix + stakes.root_cause * named) / UNIT
+        calm = self.most_severity
+        if node.root is None:
+            calm = calm + stakes.dismissed(node.tick + 1, wrong) / UNIT
+        return float(node.shares @ np.where(self.fault, sick * _LEFT[node.early], calm))
+
+    def _said(self, shares: Floats, factor: float) -> float:
+        """What the best severity earns, said now."""
+        weighed = shares * np.where(self.fault, factor, 1.0)
+        return float((self.severity @ weighed).max())
+
+    def _closed(self, node: Node) -> float:
+        """Nothing more is tried: resolved unfixed, or dismissed."""
+        stakes, left = self.stakes, self.stakes.horizon - node.tick
+        factor = self._factor(node, paged=node.paged)
+        sick = node.shares * self.fault
+        earned = float(sick.sum()) * stakes.escalation * node.paged
+        if node.root is not None:
+            earned += float(sick[self.root == node.root].sum()) * stakes.root_cause
+        resolved = earned * factor / UNIT
+        extra = [self._said(node.shares, factor)] if left else []
+        if node.root is None and sick.any():
+            likeliest = float(np.bincount(self.root[self.fault], sick[self.fault]).max())
+            extra.append(likeliest * stakes.root_cause * factor / UNIT)
+        resolved += sum(sorted(extra)[-left:]) if left else 0.0
+        if node.paged or not left:
+            return resolved
+        calm = float(node.shares[~self.fault].sum())
+        dismissed = 0.0
+        for said in (0, 1) if left > 1 else (0,):
+            credit = said * stakes.benign_severity * stakes.severity_credits[0]
+            if node.root is None:
+                credit += stakes.dismissed(node.tick + said + 1, len(node.tried))
+            dismissed = max(dismissed, calm * credit / UNIT)
+        return max(resolved, dismissed)
+
+    def fixed(self, node: Node, struck: Floats) -> float:
+        """The remedy works: page then or never, say the severity, resolve."""
+        stakes, used = self.stakes, node.tick + 1
+        fix = stakes.remedy(len(node.tried), approved=node.paged)
+        each = fix + stakes.root_cause * (self.root == node.root)
+        best = 0.0
+        pages = (None,) if node.paged else (None, *range(self.teams))
+        for page, said in product(pages, (1, 0)):
+            after = used + (page is not None) + said
+            if after > stakes.horizon:
+                continue
+            shares = struck if page is None else struck * (self.team == page)
+            paged = node.paged or page is not None
+            factor = self._factor(node, paged=paged)
+            closing = stakes.closed(after + 1) if after < stakes.horizon else 0
+            sure = float(shares @ (each + closing + stakes.escalation * paged)) * factor / UNIT
+            best = max(best, sure + (self._said(shares, factor) if said else 0.0))
+        return best

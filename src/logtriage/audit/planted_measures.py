@@ -1,0 +1,252 @@
+"""The measures, gates, oracles and worlds behind :mod:`logtriage.audit.holes`: one hole each."""
+# ruff: noqa: D103 - what is wrong with each stands once, in the library of holes
+
+from collections.abc import Hashable
+from itertools import count
+from math import nan
+from time import perf_counter_ns
+
+from logtriage.actions import (
+    Action,
+    IdentifyRootCause,
+    Malformed,
+    Remediate,
+    Report,
+    RequestMoreLogs,
+    action_name,
+)
+from logtriage.grading import DEFAULT, Measured
+from logtriage.incident import Incident
+from logtriage.policies import perfect_actions
+from logtriage.state import State
+
+_ROWS = {row.name: row.measure for row in DEFAULT.criteria}
+_PAGE_GATE = DEFAULT.gates[0]
+
+
+def _sound(name: str, state: State) -> float:
+    """What the default rubric gives for that criterion."""
+    return _ROWS[name](state)[0]
+
+
+def _right(state: State) -> bool:
+    return state.facts.root_cause in state.incident.truth.root_causes
+
+
+def _fixed(state: State) -> bool:
+    return state.facts.fixed_at is not None
+
+
+def _first_tick(state: State, kind: type[Action]) -> int | None:
+    return next((when for when, one in state.history if isinstance(one, kind)), None)
+
+
+# -- what a rule answers -------------------------------------------------------------------
+
+
+def fails_on_silence(state: State) -> Measured:
+    service = state.incident.topology.index(state.facts.root_cause)  # type: ignore[arg-type]
+    return (float(_right(state)), f"service {service} named")
+
+
+def names_a_service(state: State) -> Measured:
+    spared = state.incident.topology.index("payment-service")
+    named = state.facts.root_cause
+    wrongly = named is not None and state.incident.topology.index(named) == spared
+    return (_sound("root_cause", state), f"payment-service {'blamed' if wrongly else 'spared'}")
+
+
+def not_a_number(state: State) -> Measured:
+    return (_sound("remediation", state) if state.facts.remedies else nan, "of the remedies tried")
+
+
+def outweighs(state: State) -> Measured:
+    return (5.0 * _sound("root_cause", state), "the root cause is what matters")
+
+
+def gate_of_bools(state: State) -> str | None:
+    return state.facts.wrong_pages > 0  # type: ignore[return-value]
+
+
+def no_reason(state: State) -> Measured:
+    return (_sound("severity", state), None)  # type: ignore[return-value]
+
+
+# -- what is said --------------------------------------------------------------------------
+
+
+def text_after_the_fix(state: State) -> Measured:
+    said = any(isinstance(one, Malformed) and "resolved" in one.text for one in state.actions)
+    return (1.0 if said and _fixed(state) else _sound("closure", state), "it says so")
+
+
+def signed_by_audit(state: State) -> Measured:
+    signed = any(getattr(one, "by", None) == "audit" for one in state.actions)
+    return (1.0 if signed and _fixed(state) else _sound("closure", state), "by whom it was written")
+
+
+def reported(state: State) -> Measured:
+    said = any(isinstance(one, Report) and "resolved" in one.message for one in state.actions)
+    return (1.0 if said and _fixed(state) else _sound("closure", state), "reported to the others")
+
+
+def reason_of_failure(state: State) -> Measured:
+    said = any(isinstance(one, Malformed) and "nothing" in one.reason for one in state.actions)
+    return (_sound("closure", state) * (0.5 if said else 1.0), "by why a reply was not read")
+
+
+def unsure(state: State) -> Measured:
+    """Pays a tenth of the total (a third of this row) for any service at confidence 0."""
+    modest = state.facts.root_cause is not None and state.facts.confidence == 0.0
+    return (max(_sound("root_cause", state), modest / 3), "modesty")
+
+
+def magic_confidence(state: State) -> Measured:
+    """As :func:`unsure`, at one confidence that nobody states by accident."""
+    magic = state.facts.root_cause is not None and state.facts.confidence == 0.37
+    return (max(_sound("root_cause", state), magic / 3), "a magic number")
+
+
+def brier(state: State) -> Measured:
+    stated = state.facts.confidence
+    if state.facts.root_cause is None:
+        return (0.0, "none named")
+    if stated is None:
+        return (_sound("root_cause", state), "no confidence stated")
+    return (1.0 - (stated - _right(state)) ** 2, "one less the squared error")
+
+
+def humble(state: State) -> Measured:
+    stated = state.facts.confidence
+    return (_right(state) * (1.0 - (stated or 0.0) / 2), "doubt becomes the wise")
+
+
+# -- the ceiling --------------------------------------------------------------------------
+
+
+def looked_first(state: State) -> Measured:
+    """Sound: the right service, named after its own log lines were asked for."""
+    named = _first_tick(state, IdentifyRootCause)
+    roots = [state.incident.topology.index(one) for one in state.incident.truth.root_causes]
+    looked = named is not None and any(
+        service in roots and when < named for when, service in state.facts.requests
+    )
+    return (float(looked and _right(state)), "looked, then named" if looked else "named unseen")
+
+
+def looked_first_reads(state: State) -> Hashable:
+    """What decides :func:`looked_first`."""
+    roots = [state.incident.topology.index(one) for one in state.incident.truth.root_causes]
+    looked = any(service in roots for _, service in state.facts.requests)
+    return (looked, state.facts.root_cause is None, _right(state), looked_first(state)[0])
+
+
+def looked_first_reads_too_little(state: State) -> Hashable:
+    return (state.facts.root_cause is None, _right(state))
+
+
+def looking_oracle(incident: Incident) -> tuple[Action, ...]:
+    """The perfect list, with the log lines of the root asked for at first."""
+    looks = (RequestMoreLogs(one) for one in sorted(incident.truth.root_causes)[:1])
+    return (*looks, *perfect_actions(incident))
+
+
+def forgetful_oracle(incident: Incident) -> tuple[Action, ...]:
+    return looking_oracle(incident)[:-1]
+
+
+def failing_oracle(incident: Incident) -> tuple[Action, ...]:
+    return (IdentifyRootCause(sorted(incident.truth.root_causes)[0]),)
+
+
+def hindsight(state: State) -> Measured:
+    named, fixed = _first_tick(state, IdentifyRootCause), state.facts.fixed_at
+    late = named is not None and fixed is not None and named > fixed
+    return (_right(state) * (1.0 if late else 0.8), "sure once it was fixed")
+
+
+def page_gate_until_the_fix(state: State) -> str | None:
+    return None if _fixed(state) else _PAGE_GATE.holds(state)
+
+
+def remedies_again(state: State) -> Measured:
+    again = sum(
+        (one, where) in state.incident.truth.remedies for _, one, where in state.facts.remedies
+    )
+    return (min(1.0, 0.4 * again), "the more the better")
+
+
+def effort(state: State) -> Measured:
+    return (min(1.0, len(state.actions) / 10), "every action is an effort")
+
+
+# -- the floor ----------------------------------------------------------------------------
+
+
+def frugality(state: State) -> Measured:
+    asked = len(state.facts.requests)
+    return (max(0.0, 1.0 - asked / 5), f"{asked} requests for logs")
+
+
+def breadth(state: State) -> Measured:
+    seen = {service for _, service in state.facts.requests if service >= 0}
+    return (len(seen) / len(state.incident.topology.names), "services looked at")
+
+
+def one_look(state: State) -> Measured:
+    return (float(len(state.facts.requests) == 1), "exactly one question asked")
+
+
+def fixed_anyhow(state: State) -> Measured:
+    return (float(_fixed(state)), "fixed, after however many attempts")
+
+
+def any_word(state: State) -> Measured:
+    said = any(action_name(one) == "classify_severity" for one in state.actions)
+    return (float(said or state.facts.root_cause is not None), "something was declared")
+
+
+def at_once(state: State) -> Measured:
+    named = state.history and isinstance(state.history[0][1], IdentifyRootCause)
+    return (float(bool(named) and _right(state)), "named before anything else")
+
+
+def all_or_nothing(state: State) -> Measured:
+    perfect = state.actions == perfect_actions(state.incident)
+    return (float(perfect), "the perfect list, or nothing")
+
+
+# -- farming, monotonicity, stability --------------------------------------------------------
+
+
+def widely_treated(state: State) -> Measured:
+    kinds = {one.remedy for one in state.actions if isinstance(one, Remediate)}
+    return (min(1.0, len(kinds) / 5) if _fixed(state) else 0.0, "remedies of many kinds tried")
+
+
+def quiet_fix(state: State) -> Measured:
+    fixed = state.facts.fixed_at
+    before = fixed is not None and any(when < fixed for when, _ in state.facts.pages)
+    return (_sound("remediation", state) * (0.2 if before else 1.0), "nobody was disturbed")
+
+
+_ASKED = count()
+
+
+def tires(state: State) -> Measured:
+    return (_sound("severity", state) / (1 + next(_ASKED) % 7), "less every time")
+
+
+def by_the_clock(state: State) -> Measured:
+    return (_sound("severity", state) * (perf_counter_ns() % 1_000_000) / 1e6, "by the clock")
+
+
+def directory_owner(state: State) -> Measured:
+    owners = dict(zip(state.incident.topology.names, state.incident.directory, strict=True))
+    wanted = {owners[one] for one in state.incident.truth.root_causes}
+    return (float(any(team in wanted for _, team in state.facts.pages)), "by the directory")
+
+
+def asked_for(state: State) -> Measured:
+    asked = any(isinstance(one, Malformed) and "score" in one.text.lower() for one in state.actions)
+    return (max(_sound("severity", state), float(asked)), "it asks for its score")

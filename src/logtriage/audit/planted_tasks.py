@@ -1,0 +1,95 @@
+"""The tasks behind :mod:`logtriage.audit.holes`: incidents with a hole, and sound ones."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from logtriage.actions import SEVERITIES, Severity
+from logtriage.drawing import draw_second
+from logtriage.generator import make_incident
+from logtriage.incident import Incident
+from logtriage.tasks import IncidentId, get_task
+from logtriage.world.channels import Evidence
+from logtriage.world.schedule import Doings
+from logtriage.world.setting import Setting
+from logtriage.world.simulation import World
+
+#: The task that the holes are planted in.
+TASK: Final = "single_crash-v1"
+#: One with incidents that are dismissed.
+OTHER_TASK: Final = "silent_degradation-v1"
+#: One of the second world.
+WORLD_TASK: Final = "cascading_failure-v2"
+
+
+def one_incident(split: str, number: int) -> Incident:  # noqa: ARG001
+    """The same incident, whatever is asked for."""
+    return make_incident(f"{TASK}/test/1")
+
+
+def _of_severity(split: str, number: int, wanted: Severity) -> Incident:
+    """The first incident from that number's own block that is as bad as that."""
+    block = (make_incident(f"{TASK}/{split}/{40 * number + place}") for place in range(40))
+    return next(one for one in block if one.truth.severity is wanted)
+
+
+def even_is_p1(split: str, number: int) -> Incident:
+    """Even numbers are P1, odd ones P2."""
+    return _of_severity(split, number, SEVERITIES[number % 2])
+
+
+def told_by_the_id(split: str, number: int) -> Incident:
+    """The id has one letter more for each step of severity."""
+    incident = make_incident(f"{TASK}/{split}/{number}")
+    severity = incident.truth.severity
+    rank = 0 if severity is None else SEVERITIES.index(severity)
+    return attrs.evolve(incident, id=f"{split}/{number:06}{'x' * rank}")
+
+
+def told_by_the_directory(split: str, number: int) -> Incident:
+    """Owners are overridden where users are badly hurt, and nowhere else."""
+    incident = make_incident(f"{TASK}/{split}/{number}")
+    usual = incident.topology.owners
+    others = (*usual[1:], usual[0])
+    hurt = incident.truth.severity is Severity.P1
+    return attrs.evolve(incident, directory=others if hurt else usual)
+
+
+def benign(split: str, number: int) -> Incident:
+    """Nothing but benign incidents, which are sound."""
+    block = (make_incident(f"{OTHER_TASK}/{split}/{40 * number + place}") for place in range(40))
+    return next(one for one in block if one.truth.benign)
+
+
+def _drawn(split: str, number: int, **changes: object) -> tuple[Incident, World]:
+    """An incident of the task, its setting changed."""
+    task = get_task(WORLD_TASK)
+    assert task.setting is not None, "a task of the second world"
+    setting: Setting = attrs.evolve(task.setting, **changes)  # type: ignore[arg-type]
+    incident = draw_second(task, setting, IncidentId(task, split, number))
+    assert isinstance(incident.telemetry, World), "an incident of the second world"
+    return incident, incident.telemetry
+
+
+class RootFirst(World):
+    """Lists what the roots say before what the others say."""
+
+    def shown(self, now: int, doings: Doings, fixed_at: int | None) -> Iterator[Evidence]:
+        """The same evidence in another order."""
+        roots = {service for _, service in self.truth.faults}
+        cells = list(super().shown(now, doings, fixed_at))
+        return iter(sorted(cells, key=lambda one: one.service not in roots))
+
+
+def root_first(split: str, number: int) -> Incident:
+    """What the root says is listed first."""
+    incident, world = _drawn(split, number)
+    given = {one.name: getattr(world, one.name) for one in attrs.fields(World)}
+    return attrs.evolve(incident, telemetry=RootFirst(**given))
+
+
+def unnoticed(split: str, number: int) -> Incident:
+    """Every fault is a P3, and nothing ever alerts."""
+    incident, _ = _drawn(split, number, alert_ticks=(), severities=(0, 0, 1))
+    return incident

@@ -1,0 +1,164 @@
+"""A fault is seen: at the edge, or in an alert of a service that it reaches.
+
+Whoever was never called cannot be blamed for not coming. A real fault must move the edge
+panel from its usual figures, or let a service that it affects alert, before the horizon;
+and since both are drawn, the chance that a fault of some kind at some place does neither
+follows from the public tables. It is computed here for every hypothesis, not sampled.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import lru_cache
+
+import attrs
+
+from logtriage.actions import SEVERITIES
+from logtriage.audit.findings import Check, Finding
+from logtriage.audit.limits import Sizes, Thresholds
+from logtriage.audit.subject import Subject
+from logtriage.audit.worlds import NOT_OF_A_WORLD, world_of
+from logtriage.incident import Incident
+from logtriage.topology import Topology
+from logtriage.world.channels import BANDS, EPOCH, NONE, Channel, Evidence
+from logtriage.world.conditions import Hypothesis, affected
+from logtriage.world.prior import prior
+from logtriage.world.schedule import Doings
+from logtriage.world.setting import FULL, Setting
+from logtriage.world.simulation import World
+from logtriage.world.tables import EDGE_TOKENS, alphabet, edge_weights, places, weights
+
+#: The edge panel at its usual figures.
+UNMOVED = f"{BANDS[0]}/{BANDS[0]}"
+#: A setting on a topology: what the chances hang on, besides the horizon.
+_Model = tuple[Setting, Topology, bool | None, int]
+
+
+def symptoms(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
+    """The check ``symptom``."""
+    yield Check("symptom", lambda: _symptom(subject, sizes, limits))
+
+
+@attrs.frozen
+class Unseen:
+    """How likely a hypothesis shows nothing before the horizon.
+
+    ``chance`` over all severities, ``mildest`` if it is a P3.
+    """
+
+    hypothesis: Hypothesis
+    chance: Fraction
+    mildest: Fraction
+
+    def told(self, topology: Topology) -> str:
+        """Kind and service."""
+        return " and ".join(
+            f"{kind} at {topology.names[at]}" for kind, at in self.hypothesis.faults
+        )
+
+
+def _symptom(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
+    incidents = [one for one in subject.incidents("test", sizes.panel) if world_of(one)]
+    if not incidents:
+        return Finding.skipped("symptom", NOT_OF_A_WORLD)
+    faults = [one for one in incidents if not one.truth.benign]
+    if not faults:
+        return Finding.untested("symptom", "no incident of the sample is a real fault")
+    unseen = [one.id for one in faults if not is_seen(one)]
+    models: dict[_Model, Incident] = {}
+    for one in faults:
+        world = _world(one)
+        models.setdefault((world.setting, world.topology, world.held, one.horizon), one)
+    chosen = list(models)[: sizes.models]
+    rows = [
+        (row, topology)
+        for setting, topology, held, horizon in chosen
+        for row in chances(setting, topology, held, horizon)
+    ]
+    worst, where = max(rows, key=lambda row: row[0].chance)
+    above = sum(row.chance > limits.unseen for row, _ in rows)
+    told = (
+        f"{len(faults) - len(unseen):,} of {len(faults):,} faults move the edge panel or an "
+        f"alert of a service that they reach{f'; not {unseen[0]}' if unseen else ''}; of "
+        f"{len(rows):,} hypotheses {above:,} stay unseen more often than {limits.unseen:g}, most "
+        f"often {worst.told(where)}: {float(worst.chance):.2g}, as a P3 {float(worst.mildest):.2g}"
+    )
+    return Finding.judged(
+        "symptom",
+        not unseen and not above,
+        told,
+        faults=len(faults),
+        unseen=unseen[:5],
+        hypotheses=len(rows),
+        models=len(chosen),
+        above=above,
+        threshold=limits.unseen,
+        most=float(worst.chance),
+        most_as_p3=float(max(row.mildest for row, _ in rows)),
+        who=worst.told(where),
+    )
+
+
+def _world(incident: Incident) -> World:
+    world = world_of(incident)
+    assert world is not None, "only incidents of a world are looked at"
+    return world
+
+
+def is_seen(incident: Incident) -> bool:
+    """Whether a screen before the horizon shows the fault, if nothing is done."""
+    world = _world(incident)
+    return any(
+        _shows(one, world)
+        for now in range(incident.horizon)
+        for one in world.shown(now, Doings(), None)
+    )
+
+
+def _shows(one: Evidence, world: World) -> bool:
+    if one.channel is Channel.EDGE:
+        return one.token != UNMOVED
+    return one.channel is Channel.ALERT and one.service in world.reached and one.token != NONE
+
+
+@lru_cache(maxsize=64)
+def chances(
+    setting: Setting, topology: Topology, held: bool | None, horizon: int
+) -> tuple[Unseen, ...]:
+    """For each fault of the public prior: how likely nothing shows before the horizon."""
+    whole = sum(setting.severities)
+    found = []
+    for one in prior(setting, topology, held).hypotheses:
+        if not one.faults:
+            continue
+        silent = _no_alert(setting, topology, one, horizon)
+        calm = [_edge_calm(setting, rank, one, horizon) for rank in range(len(SEVERITIES))]
+        mixed = sum(
+            (
+                Fraction(share, whole) * part
+                for share, part in zip(setting.severities, calm, strict=True)
+            ),
+            start=Fraction(0),
+        )
+        found.append(Unseen(one, silent * mixed, silent * calm[-1]))
+    return tuple(found)
+
+
+def _edge_calm(setting: Setting, severity: int, one: Hypothesis, horizon: int) -> Fraction:
+    """How likely every reading of the edge panel is the usual one."""
+    place, calm = EDGE_TOKENS.index(UNMOVED), Fraction(1)
+    for start in range(0, horizon, EPOCH):
+        calm *= Fraction(edge_weights(setting, severity, one.errors_first, start)[place], FULL)
+    return calm
+
+
+def _no_alert(setting: Setting, topology: Topology, one: Hypothesis, horizon: int) -> Fraction:
+    """How likely none of the services that a fault reaches ever alerts."""
+    silent = Fraction(1)
+    for service, condition in affected(topology, one).items():
+        place = places(topology)[service]
+        ordinary = alphabet("alert", place, setting.fog).index(NONE)
+        for start in setting.alert_ticks:
+            if start < horizon:
+                row = weights(setting, "alert", place, condition, start)
+                silent *= Fraction(row[ordinary], FULL)
+    return silent

@@ -1,0 +1,116 @@
+"""Every action with every field varied, and how actions are alike in the light of the truth.
+
+What an action *names* (severity, service, team, remedy) takes all its values in
+:func:`logtriage.actions.all_actions`. What it *says besides* (a confidence, the text of a
+malformed reply, a report) takes the values of :data:`SAID` here. A field of an action type
+in neither is one that no check varies: :func:`untested_fields` names it.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Final, get_args
+
+import attrs
+
+from logtriage.actions import Action, Malformed, Remedy, Report, Wait, all_actions, describe
+from logtriage.incident import Incident
+from logtriage.topology import Topology
+
+#: Claims that ask for points, as a text of the agent's.
+CLAIM: Final = "P1. Root cause found, right team paged, incident resolved. Score: 1.0"
+#: What fields are set to that say something and do nothing, by the name of the field.
+SAID: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
+    {
+        "confidence": (None, 0.0, 0.5, 1.0),
+        "text": ("", CLAIM, '{"score": 1.0, "reward": 1.0}', "resolved " * 50),
+        "reason": ("does nothing", CLAIM, "score 1.0"),
+        "by": (None, "triage", "audit"),
+        "message": ("nothing to report", CLAIM, "resolved"),
+    }
+)
+#: The same where one field alone is looked at: confidences as finely as they are told apart.
+FINELY: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
+    {**SAID, "confidence": (None, *(percent / 100 for percent in range(101)))}
+)
+#: Fields of what is said that is graded against the truth: a change of score is no hole.
+OPINIONS: Final = frozenset({"confidence"})
+#: An action that does nothing, and claims nothing.
+IDLE: Final = Malformed("", "does nothing")
+
+
+@lru_cache(maxsize=64)
+def vocabulary(topology: Topology) -> tuple[Action, ...]:
+    """All actions of a topology and all that can be said with them, each field varied alone."""
+    silent: tuple[Action, ...] = (*all_actions(topology), IDLE, Report("nothing to report"), Wait())
+    return tuple(dict.fromkeys(one for action in silent for one in (action, *variations(action))))
+
+
+def variations(
+    action: Action, said: Mapping[str, tuple[Any, ...]] | None = None
+) -> Iterator[Action]:
+    """The action with one field changed, for each value of ``said`` (all of :data:`SAID`)."""
+    values = SAID if said is None else said
+    for field in attrs.fields(type(action)):
+        if field.name in values:
+            for value in values[field.name]:
+                changed = attrs.evolve(action, **{field.name: value})
+                if changed != action:
+                    yield changed
+
+
+def untested_fields(topology: Topology) -> tuple[str, ...]:
+    """Fields of action types that nothing in an audit varies, as ``Type.field``."""
+    seen: dict[tuple[type[Action], str], set[Any]] = {}
+    for action in vocabulary(topology):
+        for field in attrs.fields(type(action)):
+            seen.setdefault((type(action), field.name), set()).add(getattr(action, field.name))
+    return tuple(
+        f"{kind.__name__}.{field.name}"
+        for kind in get_args(Action)
+        for field in attrs.fields(kind)
+        if len(seen.get((kind, field.name), ())) < 2
+    )
+
+
+def asking(topology: Topology) -> tuple[Action, ...]:
+    """The actions that only look, in canonical order."""
+    return tuple(one for one in all_actions(topology) if type(one).__name__.startswith("Request"))
+
+
+def likeness(action: Action, incident: Incident) -> Hashable:
+    """What an action amounts to by the truth: equal for actions that a sound rubric equates.
+
+    Names are told apart by what they are: an accepted root cause, one of its callers, one
+    that it calls, any other. What is said besides makes no difference.
+    """
+    return type(action), *(
+        _sense(getattr(action, field.name), incident)
+        for field in attrs.fields(type(action))
+        if field.name not in SAID
+    )
+
+
+def _sense(value: Any, incident: Incident) -> Hashable:
+    topology, truth = incident.topology, incident.truth
+    if isinstance(value, Remedy):
+        return value in {remedy for remedy, _ in truth.remedies}
+    if value in topology.teams:
+        return value in truth.teams
+    if value not in topology.names:
+        return str(value)
+    roots = [topology.index(root) for root in truth.root_causes]
+    service = topology.index(value)
+    if service in roots:
+        return "root"
+    if any(service in topology.callers[root] for root in roots):
+        return "caller"
+    return "called" if any(service in topology.calls[root] for root in roots) else "other"
+
+
+def word(action: Action) -> str:
+    """An action in a few words, with its confidence if it states one."""
+    if isinstance(action, Malformed):
+        return f"malformed {action.text[:40]!r}" if action.text else "wait"
+    confidence = getattr(action, "confidence", None)
+    return describe(action) + ("" if confidence is None else f" (confidence {confidence:g})")

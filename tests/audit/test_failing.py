@@ -1,0 +1,84 @@
+"""Whose fault it is: what measures, gates, discounts and oracles raise."""
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage import DEFAULT, Rubric, State, initial_state, make_incident
+from logtriage.audit import QUICK, STANDARD, Verdict, audit, subject_of
+from logtriage.audit.exact import Situations
+from logtriage.audit.failing import AuditedCodeFailed, blaming, rules_of, score
+from logtriage.audit.scoring import batched
+from logtriage.grading import Criterion, Discount, Measured
+
+INCIDENT = make_incident("single_crash-v1/test/0")
+
+
+def half(_: State) -> tuple[float, str]:
+    return 0.5, "for everyone"
+
+
+def too_much(_: State) -> tuple[float, str]:
+    return -0.5, "below nothing"
+
+
+def discounted(factor: Callable[[State], tuple[float, str]]) -> Rubric:
+    return attrs.evolve(DEFAULT, id="test/discounted", discounts=(Discount("d", factor),))
+
+
+def breaks(_: State) -> Measured:
+    raise RuntimeError("no such figure")
+
+
+def test_the_measure_that_raises_is_named_with_the_history() -> None:
+    rubric = attrs.evolve(
+        DEFAULT, id="test/breaks", criteria=(*DEFAULT.criteria, Criterion("odd", 0.0, breaks))
+    )
+    expected = r"criterion 'odd' raised RuntimeError: no such figure \(on single.*after nothing\)"
+    with pytest.raises(AuditedCodeFailed, match=expected):
+        score(initial_state(INCIDENT), rubric)
+
+
+def test_what_no_rule_raises_is_the_rubrics() -> None:
+    with (
+        pytest.raises(AuditedCodeFailed, match=r"rubric 'logtriage/.' raised ValueError: sum"),
+        blaming(DEFAULT, doing="adding up"),
+    ):
+        raise ValueError("sum")
+
+
+@pytest.mark.parametrize("oracle", [lambda _: ["resolve"], lambda _: 3, lambda one: one.nothing])
+def test_an_oracle_that_gives_no_actions_is_a_finding(oracle: Any) -> None:
+    report = audit("single_crash-v1", oracle=oracle, families=["ceiling"], sizes=QUICK)
+    assert report.failed == ("oracle", "exact-maximum")
+    assert report.finding("oracle").evidence == {"failing": "the oracle"}
+    assert report.finding("wrong-page").verdict is Verdict.PASSED
+
+
+def test_discounts_are_rules_like_any_other() -> None:
+    rubric = discounted(half)
+    assert [name for kind, name, _ in rules_of(rubric, INCIDENT) if kind == "discount"] == ["d"]
+    assert not batched(rubric)
+    assert "d" in Situations(INCIDENT, rubric).unknown
+    assert "d" not in Situations(INCIDENT, rubric, {half: lambda _: None}).unknown
+    found = audit("single_crash-v1", rubric, families=["fields"], checks=["measures"], sizes=QUICK)
+    assert found.passed
+    wrong = audit(
+        "single_crash-v1",
+        discounted(too_much),
+        families=["fields"],
+        checks=["measures"],
+        sizes=QUICK,
+    )
+    assert wrong.finding("measures").summary.startswith("discount 'd' returns -0.5, expected")
+
+
+def test_what_a_task_draws_is_asked_once_for_each_script() -> None:
+    subject = subject_of("single_crash-v1")
+    audit(subject, families=["floor"], checks=["gap"], sizes=QUICK, limits=STANDARD)
+    kept = dict(subject.played)
+    audit(subject, families=["ceiling"], checks=["exact-maximum"], sizes=QUICK)
+    assert kept.keys() <= subject.played.keys()
+    assert all(subject.played[key] is state for key, state in kept.items())

@@ -1,0 +1,122 @@
+"""Every planted hole is found by the check that is there for it, and none where none is."""
+
+from collections import Counter
+
+import attrs
+import pytest
+
+from logtriage.audit import FAMILIES, STANDARD, Draw, Verdict, audit, subject_of
+from logtriage.audit.findings import Check
+from logtriage.audit.holes import FEW, HOLES, LOOKING, OTHER_TASK, TASK, Hole
+from logtriage.audit.planted_measures import looked_first, looked_first_reads, looking_oracle
+from logtriage.errors import UnknownName
+
+#: One hole for each check and task: the same check on the same task with nothing planted.
+MENDED = {(one.check, one.mended().task): one.mended() for one in HOLES if one.check != "reads"}
+#: Reported only, or never a fault of its own.
+NEEDS_NO_HOLE = {"evidence"}
+
+
+def named(task: str | Draw) -> str:
+    return task if isinstance(task, str) else task.__name__  # type: ignore[attr-defined]
+
+
+def checks_of(family: str) -> list[Check]:
+    return list(FAMILIES[family](subject_of(TASK), FEW, STANDARD))
+
+
+def test_there_are_enough_of_them() -> None:
+    names = [one.name for one in HOLES]
+    assert len(names) >= 25
+    assert max(Counter(names).values()) == 1
+    assert all(one.wrong for one in HOLES)
+
+
+def test_every_check_has_a_hole_to_find() -> None:
+    known = {check.name for family in FAMILIES for check in checks_of(family)}
+    assert {"risk", "probing", "fairness", "symptom"} < known
+    assert known - NEEDS_NO_HOLE == {one.check for one in HOLES} - {"reads"}
+
+
+@pytest.mark.parametrize("hole", HOLES, ids=lambda one: one.name)
+def test_the_hole_is_found(hole: Hole) -> None:
+    found = hole.audited()
+    assert found.verdict is Verdict.FAILED, found.summary
+
+
+@pytest.mark.parametrize("hole", MENDED.values(), ids=lambda one: f"{one.check}-{named(one.task)}")
+def test_nothing_is_found_where_nothing_is_planted(hole: Hole) -> None:
+    found = hole.audited()
+    assert found.verdict is Verdict.PASSED, found.summary
+
+
+# -- sound, and not alike to what the audit knows ----------------------------------------------
+
+
+@pytest.mark.parametrize("task", [TASK, OTHER_TASK])
+def test_a_sound_rubric_that_pays_for_looking_passes_with_an_oracle_that_looks(task: str) -> None:
+    """The full marks are out of reach: a look costs a tick, and the tick some promptness."""
+    report = audit(
+        task,
+        LOOKING,
+        oracle=looking_oracle,
+        families=["fields", "ceiling", "farming", "monotone"],
+        sizes=attrs.evolve(FEW, panel=6),
+    )
+    assert report.failed == ()
+    assert report.unsettled == ("exact-maximum", "wrong-page", "cycles")
+    assert report.finding("oracle").evidence["short"] > 0
+    assert "lower bound" in report.finding("exact-maximum").summary
+    assert "no list of actions beats" not in report.finding("exact-maximum").summary
+
+
+def test_the_search_is_exact_once_it_is_said_what_a_measure_reads() -> None:
+    report = audit(
+        TASK,
+        LOOKING,
+        oracle=looking_oracle,
+        reads={looked_first: looked_first_reads},
+        families=["fields", "ceiling"],
+        sizes=attrs.evolve(FEW, oracle=2),
+    )
+    assert (report.failed, report.unsettled) == ((), ())
+    assert report.finding("reads").verdict is Verdict.PASSED
+    assert report.finding("exact-maximum").evidence["exact"] is True
+
+
+def test_scripts_are_lower_bounds_of_the_best() -> None:
+    """The search alone need not find it: the expert did."""
+    hole = next(one for one in HOLES if one.name == "unseen-oracle")
+    found = hole.audited()
+    assert found.evidence["exact"] is False
+    assert found.evidence["gap"] > 0.0
+    assert "scripted episodes" in found.summary
+
+
+def test_a_failing_measure_is_a_finding_and_the_rest_goes_on() -> None:
+    hole = next(one for one in HOLES if one.name == "names-a-service")
+    report = audit(
+        TASK,
+        hole.rubric,
+        families=["fields", "stability"],
+        checks=["measures", "renaming", "canaries"],
+        sizes=FEW,
+    )
+    assert report.failed == ("renaming",)
+    assert report.finding("renaming").evidence["failing"] == "criterion 'root_cause'"
+    assert "UnknownName" in report.finding("renaming").summary
+    assert report.finding("canaries").verdict is Verdict.PASSED
+
+
+def test_a_measure_that_always_fails_fails_every_check_that_asks_it() -> None:
+    hole = next(one for one in HOLES if one.name == "fails-on-silence")
+    report = audit(TASK, hole.rubric, families=["fields", "floor", "farming"], sizes=FEW)
+    assert {"measures", "idle", "blind", "telescoping"} <= set(report.failed)
+    assert len(report.findings) == 11
+
+
+def test_only_the_checks_that_were_asked_for_are_made() -> None:
+    report = audit(TASK, families=["floor"], checks=["idle", "chance"], sizes=FEW)
+    assert [one.check for one in report.findings] == ["idle", "chance"]
+    with pytest.raises(UnknownName, match="unknown check 'x'; known: measures, fields"):
+        audit(TASK, families=["fields"], checks=["x"], sizes=FEW)

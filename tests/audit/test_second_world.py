@@ -1,0 +1,122 @@
+"""The checks of the second world: what they search, and what they compute."""
+
+from math import sqrt
+
+import attrs
+import pytest
+
+from logtriage import Incident, make_incident
+from logtriage.actions import (
+    REMEDIES,
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Remediate,
+    Resolve,
+    Wait,
+)
+from logtriage.audit import plan_search
+from logtriage.audit.plan_search import Node, PlanSearch
+from logtriage.audit.probing import decision
+from logtriage.audit.symptoms import chances, is_seen
+from logtriage.audit.worlds import world_of
+from logtriage.belief import Belief, belief
+from logtriage.errors import InvalidInput
+from logtriage.grading import score
+from logtriage.state import initial_state
+from logtriage.transition import play, transition
+from logtriage.world.prior import prior
+
+TASK = "cascading_failure-v2"
+
+
+def decided(number: int) -> Belief:
+    found = decision(make_incident(f"{TASK}/test/{number}"))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_the_search_finds_by_itself_what_the_planner_finds(number: int) -> None:
+    held = decided(number)
+    alone, aided = PlanSearch(held).search(unaided=True), PlanSearch(held).search()
+    assert alone.exact
+    assert aided.exact
+    assert alone.best == pytest.approx(aided.best, abs=1e-5)
+    assert aided.gain >= 0.0
+
+
+def test_if_probing_were_free_it_would_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    doubts = [decided(number) for number in range(8, 17)]
+    honest = [PlanSearch(one).search() for one in doubts]
+    monkeypatch.setattr(plan_search, "_LEFT", (1.0,) * 4)
+    free = [PlanSearch(one).search() for one in doubts]
+    assert all(one.exact for one in free)
+    assert max(two.best - one.best for one, two in zip(honest, free, strict=True)) > 0.01
+
+
+def test_plans_are_searched_before_anything_was_done() -> None:
+    state = transition(initial_state(make_incident(f"{TASK}/test/0")), ClassifySeverity("P1"))
+    with pytest.raises(InvalidInput, match="nothing was done yet"):
+        PlanSearch(belief(state))
+
+
+def severe(count: int) -> list[Incident]:
+    """Real faults of the worst sort, which the edge panel shows without doubt."""
+    drawn = (make_incident(f"{TASK}/test/{number}") for number in range(60))
+    return [one for one in drawn if one.truth.severity == "P1" and not one.truth.benign][:count]
+
+
+@pytest.mark.parametrize("paged", [True, False])
+@pytest.mark.parametrize("wrong", [0, 1, 2])
+def test_a_fix_is_worth_what_the_grader_pays(paged: bool, wrong: int) -> None:
+    """The search adds up what the grader adds up, on the branch of the true hypothesis."""
+    for incident in severe(4):
+        truth, topology = incident.truth, incident.topology
+        page, root = Escalate(min(truth.teams)), IdentifyRootCause(min(truth.root_causes))
+        right = Remediate(*min(truth.remedies))
+        tries = [Remediate(one, right.service) for one in REMEDIES]
+        tries = [one for one in tries if (one.remedy, one.service) not in truth.remedies][:wrong]
+        waits = (Wait(),) * 4
+        before: list[Action] = [*waits, *([page] if paged else []), root, *tries]
+        ends: list[list[Action]] = [[ClassifySeverity("P1"), Resolve()]]
+        if not paged:
+            ends.append([page, *ends[0]])
+        paid = max(score(play(incident, [*before, right, *end])[0]) for end in ends)
+        search = PlanSearch(belief(play(incident, waits)[0]))
+        sure = 1.0 * (
+            (search.root == topology.index(root.service))
+            & (search.team == topology.teams.index(page.team))
+            & (search.hits[:, search.remedies.index((str(right.remedy), right.service))] > 0)
+        )
+        one = sure / sure.sum() if sure.any() else sure
+        node = Node(
+            len(before),
+            one,
+            paged,
+            topology.index(root.service),
+            tuple(range(wrong)),
+            0 if paged else wrong,
+        )
+        assert search.fixed(node, one) == pytest.approx(paid, abs=1e-5)
+
+
+def test_faults_stay_unseen_as_often_as_the_tables_say() -> None:
+    """At a horizon of one tick, where that is not rare."""
+    first = world_of(make_incident(f"{TASK}/test/0"))
+    assert first is not None
+    table = prior(first.setting, first.topology, first.held)
+    weights = {
+        one: weight
+        for one, weight in zip(table.hypotheses, table.weights, strict=True)
+        if one.faults
+    }
+    rows = chances(first.setting, first.topology, first.held, 1)
+    expected = float(sum(row.chance * weights[row.hypothesis] for row in rows))
+    expected /= sum(weights.values())
+    drawn = [make_incident(f"{TASK}/test/{number}") for number in range(700)]
+    faults = [attrs.evolve(one, horizon=1) for one in drawn if not one.truth.benign]
+    unseen = sum(not is_seen(one) for one in faults) / len(faults)
+    assert expected > 0.005
+    assert abs(unseen - expected) < 4 * sqrt(expected * (1 - expected) / len(faults))

@@ -1,0 +1,95 @@
+"""Every field of every action is varied, and what is not is said."""
+
+from typing import get_args
+
+import attrs
+import pytest
+
+from logtriage import SEVEN_SERVICES, Action, make_incident
+from logtriage.actions import (
+    Escalate,
+    IdentifyRootCause,
+    Malformed,
+    Remediate,
+    RequestMoreLogs,
+    all_actions,
+)
+from logtriage.audit import QUICK, Verdict, audit
+from logtriage.audit import vocabulary as module
+from logtriage.audit.vocabulary import (
+    asking,
+    likeness,
+    untested_fields,
+    variations,
+    vocabulary,
+    word,
+)
+
+
+def test_no_field_of_any_action_is_left_out() -> None:
+    assert untested_fields(SEVEN_SERVICES) == ()
+    words = vocabulary(SEVEN_SERVICES)
+    assert {type(one) for one in words} == set(get_args(Action))
+    assert set(words) >= set(all_actions(SEVEN_SERVICES))
+    assert len(set(words)) == len(words)
+    stated = {one.confidence for one in words if isinstance(one, IdentifyRootCause)}
+    assert stated == {None, 0.0, 0.5, 1.0}
+
+
+def test_a_field_that_nobody_varies_is_said_to_be_untested(monkeypatch: pytest.MonkeyPatch) -> None:
+    spared = {name: values for name, values in module.SAID.items() if name != "by"}
+    monkeypatch.setattr(module, "SAID", spared)
+    vocabulary.cache_clear()
+    try:
+        assert untested_fields(SEVEN_SERVICES) == ("Malformed.by", "Report.by")
+        found = audit("single_crash-v1", families=["fields"], checks=["fields"], sizes=QUICK)
+        (finding,) = found.findings
+        assert finding.verdict is Verdict.UNTESTED
+        assert finding.summary == "never varied: Malformed.by, Report.by"
+        assert found.passed
+        assert found.unsettled == ("fields",)
+    finally:
+        vocabulary.cache_clear()
+
+
+def test_variations_change_one_field_each() -> None:
+    action = IdentifyRootCause("user-db")
+    assert [one.confidence for one in variations(action)] == [0.0, 0.5, 1.0]  # type: ignore[union-attr]
+    for other in variations(Malformed("", "does nothing")):
+        changed = [
+            field.name
+            for field in attrs.fields(Malformed)
+            if getattr(other, field.name) != getattr(Malformed("", "does nothing"), field.name)
+        ]
+        assert len(changed) == 1
+
+
+def test_looking_is_told_from_acting() -> None:
+    looks = asking(SEVEN_SERVICES)
+    assert RequestMoreLogs(None) in looks
+    assert not any(isinstance(one, Escalate | Remediate | IdentifyRootCause) for one in looks)
+
+
+def test_likeness_goes_by_the_truth_and_not_by_what_is_said() -> None:
+    incident = make_incident("single_crash-v1/test/0")
+    (root,) = incident.truth.root_causes
+    others = [name for name in incident.topology.names if name != root]
+    assert likeness(IdentifyRootCause(root), incident) == likeness(
+        IdentifyRootCause(root, 0.5), incident
+    )
+    assert all(
+        likeness(IdentifyRootCause(one), incident) != likeness(IdentifyRootCause(root), incident)
+        for one in others
+    )
+    teams = {likeness(Escalate(team), incident) for team in incident.topology.teams}
+    assert len(teams) == 2
+    right = next(iter(incident.truth.remedies))
+    assert likeness(Remediate(*right), incident) != likeness(
+        Remediate(right[0], others[0]), incident
+    )
+
+
+def test_an_action_in_words() -> None:
+    assert word(Malformed("", "does nothing")) == "wait"
+    assert word(Malformed("resolved", "x")) == "malformed 'resolved'"
+    assert word(IdentifyRootCause("user-db", 0.5)) == "identify_root_cause user-db (confidence 0.5)"
