@@ -157,7 +157,7 @@ def test_a_discount_that_is_not_known_makes_the_search_a_lower_bound() -> None:
     broken = next(one.rubric for one in MUTANTS if one.name == "silence-on-benign")
     report = audit(priced, broken, sizes=SOME, families=["ceiling"])
     assert "oracle" in report.failed  # it dismisses rightly, and pages nobody
-    assert "does not know unescalated" in report.finding("exact-maximum").summary
+    assert "nobody says what is read by unescalated" in report.finding("exact-maximum").summary
 
 
 def recorded(split: str, number: int) -> Incident:
