@@ -37,8 +37,11 @@ def main(incident_id: str) -> None:
         if in_memory.score != from_file.score:
             sys.exit(f"{severity}: graded {in_memory.score} in memory, {from_file.score} from file")
         scores.append(in_memory.score)
-    # 0.2 is the weight of severity: one of the three must be right, the others less so.
-    if round(max(scores), 9) != 0.2 or sorted(scores)[1] >= 0.2:
+    # One of the three must be right, the others less so: the weight of severity, 0.15, with
+    # the discount of a response that pages nobody.
+    price = incident.price_of_silence or 0.0
+    right = 0.15 * price / 0.625
+    if abs(max(scores) - right) > 1e-9 or sorted(scores)[1] >= right:
         sys.exit(f"severities graded {scores}")
     print(f"logtriage {logtriage.__version__} grades with its core alone")
 
