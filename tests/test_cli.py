@@ -169,7 +169,7 @@ def test_tasks_as_json() -> None:
     (one,) = lines(logtriage("tasks", "cascading_failure-v1", "--json"))
     assert (one["horizon"], one["rubric"]) == (12, "logtriage/1")
     (one,) = lines(logtriage("tasks", "cascading_failure-v2-fog1", "--json"))
-    assert (one["setting"]["fog"], one["setting"]["par"]) == (1, 11)
+    assert (one["setting"]["fog"], one["setting"]["par"]) == (1, 10)
 
 
 def test_a_spec_sheet_holds_the_constants_of_its_world() -> None:

@@ -12,12 +12,12 @@ from logtriage.actions import Resolve
 from logtriage.cli.figures import share
 from logtriage.policies import ConstantPolicy
 from logtriage.recorded import dump_bundle, load_records, shipped_incidents
-from logtriage.tasks import TASKS
+from logtriage.tasks import DRAWN_TASKS
 from tests.recorded.layout import BETA, ID, append, write_layout
 from tests.test_cli import command, lines, logtriage
 from tests.test_evaluation_runner import contents
 
-V1 = [task.id for task in TASKS if not task.original]
+V2 = list(DRAWN_TASKS)
 
 
 @pytest.fixture
@@ -30,9 +30,10 @@ def bundle(tmp_path: Path) -> Path:
 def test_table_has_a_row_for_each_policy_and_task(tmp_path: Path) -> None:
     result = logtriage("eval", "oracle", "first_error", "--episodes", 5, "--out", tmp_path / "run")
     assert result.exit_code == 0
-    for task in V1:
-        assert f"{task}  5 episodes, rubric logtriage/1" in result.stdout
-    assert result.stdout.count("oracle  ") == result.stdout.count("first_error  ") == 3
+    for task in V2:
+        assert f"{task}  5 episodes, rubric logtriage/2" in result.stdout
+    # Each task has a table of grades, and one of pages by the price of silence.
+    assert result.stdout.count("oracle  ") == result.stdout.count("first_error  ") == 2 * len(V2)
     assert "1.000 [1.000, 1.000]" in result.stdout
     assert result.stderr == f"transcripts and summary: {tmp_path / 'run'}\n"
 
@@ -40,7 +41,7 @@ def test_table_has_a_row_for_each_policy_and_task(tmp_path: Path) -> None:
 @pytest.mark.parametrize("width", [80, 100, 160])
 def test_tables_fit_their_terminal(tmp_path: Path, width: int) -> None:
     long = "constant:classify_severity=P1,escalate=sre-team,resolve"
-    arguments = ["eval", "first_error", long, "--task", V1[0], "--out", tmp_path / "run"]
+    arguments = ["eval", "first_error", long, "--task", V2[0], "--out", tmp_path / "run"]
     table = logtriage(*arguments, "--episodes", 3, width=width).stdout
     assert max(map(len, table.splitlines())) <= width
     assert "un-" in table  # the last column is there
@@ -59,7 +60,7 @@ def test_json_is_the_summary_a_row_a_line(tmp_path: Path) -> None:
 
 
 def test_any_number_of_jobs_prints_and_writes_the_same(tmp_path: Path) -> None:
-    common = ["eval", "expert", "random", "--task", V1[0], "--task", "recorded", "--episodes", 6]
+    common = ["eval", "expert", "random", "--task", V2[0], "--task", "recorded", "--episodes", 6]
     one = logtriage(*common, "--out", tmp_path / "one")
     two = logtriage(*common, "--out", tmp_path / "two", "--jobs", 2)
     assert one.stdout == two.stdout
@@ -70,15 +71,15 @@ def test_without_a_directory_nothing_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    result = logtriage("eval", "expert", "--episodes", 2, "--task", V1[0])
+    result = logtriage("eval", "expert", "--episodes", 2, "--task", V2[0])
     assert result.exit_code == 0
     assert not list(tmp_path.iterdir())
     assert result.stderr == ""
 
 
-def test_all_tasks_are_the_drawn_ones_of_version_1() -> None:
+def test_all_tasks_are_the_benchmark() -> None:
     result = logtriage("eval", "expert", "--task", "all", "--episodes", 1, "--json")
-    assert [row["task"] for row in lines(result)] == V1
+    assert [row["task"] for row in lines(result)] == V2
 
 
 def test_recorded_incidents_shipped_and_from_a_bundle(bundle: Path) -> None:
@@ -87,13 +88,13 @@ def test_recorded_incidents_shipped_and_from_a_bundle(bundle: Path) -> None:
     assert (shipped["task"], shipped["episodes"]) == (shipped_incidents()[0].task, 3)
     assert (given["task"], given["episodes"]) == (shipped["task"], 2)
     both = logtriage(
-        "eval", "expert", "--task", V1[0], "--bundle", bundle, "--episodes", 1, "--json"
+        "eval", "expert", "--task", V2[0], "--bundle", bundle, "--episodes", 1, "--json"
     )
-    assert [row["task"] for row in lines(both)] == [V1[0], given["task"]]
+    assert [row["task"] for row in lines(both)] == [V2[0], given["task"]]
 
 
 def test_other_run_in_the_directory_is_refused_until_fresh(tmp_path: Path) -> None:
-    common = ["eval", "expert", "--task", V1[0], "--out", tmp_path / "run", "--episodes"]
+    common = ["eval", "expert", "--task", V2[0], "--out", tmp_path / "run", "--episodes"]
     assert logtriage(*common, 2).exit_code == 0
     result = logtriage(*common, 3)
     assert result.exit_code == 2
@@ -106,7 +107,7 @@ def test_interrupted_run_says_how_to_resume_and_resumes(tmp_path: Path) -> None:
         "eval",
         "human",
         "--task",
-        V1[0],
+        V2[0],
         "--episodes",
         "2",
         "--out",
@@ -135,7 +136,7 @@ def test_episodes_that_broke_off_are_offered_again(
 
     gone = ["yes"]
     monkeypatch.setattr("logtriage.cli.evaluating._human", human)
-    common = ["eval", "human", "--task", V1[0], "--episodes", 2, "--out", tmp_path / "run"]
+    common = ["eval", "human", "--task", V2[0], "--episodes", 2, "--out", tmp_path / "run"]
     result = logtriage(*common)
     assert result.exit_code == 1
     assert "2 episodes broke off; --retry-unscored plays them again" in result.stderr
@@ -149,7 +150,7 @@ def test_unscored_episodes_exit_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         raise ConnectionError("gone")
 
     monkeypatch.setattr("logtriage.cli.evaluating._human", broken)
-    result = logtriage("eval", "human", "--task", V1[0], "--episodes", 2, "--out", tmp_path / "run")
+    result = logtriage("eval", "human", "--task", V2[0], "--episodes", 2, "--out", tmp_path / "run")
     assert result.exit_code == 1
     assert "human" in result.stdout
 
@@ -176,12 +177,12 @@ def test_shares_are_never_rounded_to_all_or_none(
 
 
 def test_compare(tmp_path: Path) -> None:
-    common = ["eval", "--task", V1[0]]
-    logtriage(*common, "expert", "random", "--episodes", 5, "--out", tmp_path / "a")
-    logtriage(*common, "expert", "--episodes", 8, "--out", tmp_path / "b")
+    common = ["eval", "--task", V2[0]]
+    logtriage(*common, "oracle", "random", "--episodes", 5, "--out", tmp_path / "a")
+    logtriage(*common, "oracle", "--episodes", 8, "--out", tmp_path / "b")
     result = logtriage("compare", tmp_path / "a", tmp_path / "b", width=200)
     assert result.exit_code == 0
-    assert f"{V1[0]}  5 shared incidents" in result.stdout
+    assert f"{V2[0]}  5 shared incidents" in result.stdout
     assert "+0.000 [+0.000, +0.000]" in result.stdout
     assert "5 incidents shared; left out: 0 only in A, 3 only in B" in result.stderr
     (one,) = lines(
@@ -194,14 +195,14 @@ def test_compare(tmp_path: Path) -> None:
 
 def test_runs_by_different_rubrics_are_refused(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        logtriage("eval", "expert", "--task", V1[0], "--episodes", 2, "--out", tmp_path / name)
+        logtriage("eval", "expert", "--task", V2[0], "--episodes", 2, "--out", tmp_path / name)
     path = tmp_path / "b" / "run.json"
     manifest = json.loads(path.read_text())
-    manifest["rubrics"][V1[0]]["digest"] = "0" * 16
+    manifest["rubrics"][V2[0]]["digest"] = "0" * 16
     path.write_text(json.dumps(manifest))
     result = logtriage("compare", tmp_path / "a", tmp_path / "b")
     assert result.exit_code == 2
-    assert "logtriage/1 (digest 0000000000000000)" in result.stderr
+    assert "logtriage/2 (digest 0000000000000000)" in result.stderr
     assert result.stdout == ""
 
 
@@ -216,8 +217,8 @@ def test_report_shows_the_table_of_a_run_again(tmp_path: Path) -> None:
 
 
 def test_report_of_an_unfinished_run_says_so(tmp_path: Path) -> None:
-    logtriage("eval", "expert", "--task", V1[0], "--episodes", 2, "--out", tmp_path / "run")
-    path = tmp_path / "run" / "transcripts" / f"expert--{V1[0]}.jsonl"
+    logtriage("eval", "expert", "--task", V2[0], "--episodes", 2, "--out", tmp_path / "run")
+    path = tmp_path / "run" / "transcripts" / f"expert--{V2[0]}.jsonl"
     path.write_bytes(path.read_bytes()[:-1])
     result = logtriage("report", tmp_path / "run")
     assert "not finished" in result.stderr
@@ -231,7 +232,7 @@ def test_report_writes_a_page(
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
-    logtriage("eval", "expert", "--task", V1[0], "--episodes", 2, "--out", "run")
+    logtriage("eval", "expert", "--task", V2[0], "--episodes", 2, "--out", "run")
     result = logtriage("report", "run", "--html", *([] if out is None else [out]))
     assert result.exit_code == 0, result.output
     page = Path("run/report.html" if out is None else out)
@@ -239,7 +240,7 @@ def test_report_writes_a_page(
 
 
 def test_page_without_the_flag_for_it_is_a_mistake(tmp_path: Path) -> None:
-    logtriage("eval", "expert", "--task", V1[0], "--episodes", 1, "--out", tmp_path / "run")
+    logtriage("eval", "expert", "--task", V2[0], "--episodes", 1, "--out", tmp_path / "run")
     result = logtriage("report", tmp_path / "run", tmp_path / "page.html")
     assert result.exit_code == 2
     assert "--html" in result.stderr
@@ -250,7 +251,7 @@ def test_rankings_have_a_table_of_their_own(bundle: Path) -> None:
     assert result.exit_code == 0
     assert "AC@1" in result.stdout
     assert "cpu_contention" in result.stdout
-    assert "AC@1" not in logtriage("eval", "expert", "--task", V1[0], "--episodes", 1).stdout
+    assert "AC@1" not in logtriage("eval", "expert", "--task", V2[0], "--episodes", 1).stdout
     (row,) = lines(logtriage("eval", "combined", "--bundle", bundle, "--json"))
     first: Any = row["located"]
     assert (first[0]["kind"], first[0]["ac1"]) == (None, 1.0)

@@ -71,7 +71,7 @@ def test_bad_lines_are_named_and_the_good_ones_graded(tmp_path: Path) -> None:
     named = [text for text in result.stderr.splitlines() if text.startswith("error: ")]
     assert [text.split(": ")[1] for text in named] == [f"{path}:{n}" for n in (2, 3, 5, 6)]
     assert "not JSON" in named[0]
-    assert "unknown task 'nope-v1'; known: single_crash-v1" in named[1]
+    assert "unknown task 'nope-v1'; known: single_crash-v2" in named[1]
     assert "agent: expected a string, got a number" in named[3]
     assert "2 graded, mean 0.000; 0 unscored; 4 bad lines" in result.stderr
 

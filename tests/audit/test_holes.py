@@ -7,8 +7,10 @@ import pytest
 
 from logtriage.audit import FAMILIES, STANDARD, Draw, Verdict, audit, subject_of
 from logtriage.audit.findings import Check
-from logtriage.audit.holes import FEW, HOLES, LOOKING, OTHER_TASK, TASK, Hole
+from logtriage.audit.holes import FEW, HOLES, Hole
 from logtriage.audit.planted_measures import looked_first, looked_first_reads, looking_oracle
+from logtriage.audit.planted_rubrics import LOOKING
+from logtriage.audit.planted_tasks import OTHER_TASK, TASK
 from logtriage.errors import UnknownName
 
 #: One hole for each check and task: the same check on the same task with nothing planted.
@@ -18,7 +20,7 @@ NEEDS_NO_HOLE = {"evidence"}
 
 
 def named(task: str | Draw) -> str:
-    return task if isinstance(task, str) else task.__name__  # type: ignore[attr-defined]
+    return task if isinstance(task, str) else str(getattr(task, "__name__", task))
 
 
 def checks_of(family: str) -> list[Check]:

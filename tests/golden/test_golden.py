@@ -13,6 +13,7 @@ import pytest
 
 from logtriage import TASKS, TaskSpec, get_task
 from logtriage.recorded import HISTORY
+from logtriage.tasks import DRAWN_TASKS
 from tests.golden.recording import RECORDED, path_of, record, replay
 
 pytestmark = pytest.mark.golden
@@ -25,8 +26,12 @@ def episodes(task_id: str) -> list[dict[str, Any]]:
     return loaded
 
 
-#: The second world still moves: its tasks promise nothing until their files are recorded.
-UNFROZEN = tuple(task for task in TASKS if task.version == 2)
+#: Other levels of fog play by the tables of the tasks that are recorded.
+UNFROZEN = tuple(
+    task
+    for task in TASKS
+    if task.version == 2 and task.id not in (*DRAWN_TASKS, "cascading_failure-v2-fog0")
+)
 FROZEN = tuple(task for task in TASKS if task not in UNFROZEN)
 #: Each task with its version history.
 HISTORIES = {**{task.id: task.history for task in FROZEN}, RECORDED: HISTORY}

@@ -256,7 +256,9 @@ def answer(severity: str, _: State) -> Measured:
 
 
 @pytest.mark.parametrize(
-    "make", [answering, Answering, lambda given: partial(answer, given)], ids=str
+    "make",
+    [answering, Answering, lambda given: partial(answer, given)],
+    ids=["closure", "object", "partial"],
 )
 def test_measures_that_do_different_things_have_different_digests(
     make: Callable[[str], Measure],

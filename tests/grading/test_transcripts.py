@@ -185,7 +185,7 @@ BAD = (
     ('{"incident": "x", "actions": 3}', "actions: expected a list of wire actions, got a number"),
     (line(actions=["resolve"]), "actions[0]: expected an object, got a string"),
     (line(schema="logtriage.transcript/9"), "schema: expected 'logtriage.transcript/1'"),
-    (line("nosuch-v1/test/0"), "unknown task 'nosuch-v1'; known: single_crash-v1"),
+    (line("nosuch-v1/test/0"), "unknown task 'nosuch-v1'; known: single_crash-v2"),
     (line("single_crash-v1/test/01"), "incident id 'single_crash-v1/test/01': index must be"),
     (line("single_crash-v1"), "incident id 'single_crash-v1': expected <task>/<split>/<index>"),
     (line(status=5), "status: expected a string, got a number"),

@@ -89,8 +89,16 @@ def _reading(reading: Reading) -> str:
     )
 
 
+def _is_fleet(observation: Observation) -> bool:
+    """Whether lists over services are put together: in the second world, if there are many.
+
+    What a version 1 task or a recording of any size shows is promised to the letter.
+    """
+    return observation.price_of_silence is not None and len(observation.topology) > LONG_LIST
+
+
 def _alerts(observation: Observation) -> str:
-    if len(observation.topology) > LONG_LIST:
+    if _is_fleet(observation):
         return compact.alerts(observation.alerts)
     firing = (f"{one.name} {one.service} (tick {one.since})" for one in observation.alerts)
     return ", ".join(firing) or "none"
@@ -106,7 +114,7 @@ def _changes(observation: Observation) -> Iterator[str]:
         told = (f"{one.minutes_ago} min ago {one.service} {one.detail}" for one in other)
         yield f"CHANGES: {'; '.join(told)}"
     for when, rows in (("since the trouble began", since), ("before the trouble", before)):
-        if len(observation.topology) > LONG_LIST:
+        if _is_fleet(observation):
             text = compact.changes(rows)
         else:
             text = "; ".join(f"{one.minutes_ago} {one.service} {one.detail}" for one in rows)
@@ -128,7 +136,7 @@ def _owners(observation: Observation) -> str:
     """The directory; of many services those on the screen, for one who can ask for others."""
     topology, directory = observation.topology, observation.directory
     can_ask = not observation.hidden & {"inspection", "declarations"}
-    if len(topology) <= LONG_LIST or not can_ask:
+    if not _is_fleet(observation) or not can_ask:
         return _directory(topology, directory)
     shown = compact.owners(observation)
     rows = []

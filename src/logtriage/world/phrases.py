@@ -347,7 +347,7 @@ EVERYDAY: Final[Mapping[str, tuple[tuple[Phrase, ...], ...]]] = MappingProxyType
                 ("INFO", "etag matched, body not sent"),
                 ("INFO", "ocsp staple renewed"),
                 ("INFO", "brotli chosen for {pct}% of the bodies"),
-                ("INFO", "byte counters published to the dashboard"),
+                ("INFO", "byte counters handed to the collector"),
                 ("WARN", "cookie of {n} kB accepted, header nearly full"),
                 ("ERROR", "413 for an upload of {mb} MB, over the agreed size"),
             ),

@@ -5,6 +5,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.pages import ROOT, commands, python_blocks, run
 
 ROW = {"incident": "single_crash-v1/test/0", "actions": [{"action_type": "resolve"}]}
@@ -31,7 +32,7 @@ def test_commands_run(tmp_path: Path) -> None:
             words += ["--overwrite", "--display", "none"]
         done = run(words, tmp_path)
         if words[1:3] == ["log", "dump"]:
-            assert len(json.loads(done.stdout)["samples"]) == 6
+            assert len(json.loads(done.stdout)["samples"]) == 2 * len(DRAWN_TASKS)
 
 
 def test_the_example_runs(tmp_path: Path) -> None:

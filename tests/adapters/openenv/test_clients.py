@@ -51,7 +51,7 @@ def test_the_typed_client_plays_asynchronously(server: Running) -> None:
 def test_the_typed_client_plays_synchronously(server: Running) -> None:
     with LogTriageClient(server.http).sync() as env:
         shown = env.reset(split="test", index=127, show_id=True)
-        assert shown.observation.incident == INCIDENT
+        assert shown.observation.incident == "fleet_outage-v2/test/31"
         assert env.step({"action_type": "ignore"}).observation.closing == "ignored"
 
 

@@ -148,7 +148,7 @@ def test_tasks_are_listed_with_the_original_ones_first(client: httpx.Client) -> 
     tasks = client.get("/tasks").json()["tasks"]
     assert [one["id"] for one in tasks[:3]] == list(ORIGINALS)
     assert [one["max_steps"] for one in tasks[:3]] == [8, 12, 15]
-    assert "cascading_failure-v1" in [one["id"] for one in tasks]
+    assert "cascading_failure-v2" in [one["id"] for one in tasks]
 
 
 def test_openenv_bodies_are_understood(client: httpx.Client) -> None:

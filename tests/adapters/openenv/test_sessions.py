@@ -115,8 +115,8 @@ def test_the_truth_stays_on_the_server_until_the_episode_is_closed(server: Runni
         ({"incident": INCIDENT}, INCIDENT),
         ({"task": "cascading_failure-v1", "split": "test", "index": 42}, INCIDENT),
         ({"task": "cascading_failure-v1", "split": "test", "seed": 42}, INCIDENT),
-        ({"split": "ood", "index": 7}, "cascading_failure-v1/ood/2"),
-        ({"seed": 0}, "single_crash-v1/train/0"),
+        ({"split": "ood", "index": 7}, "fleet_outage-v2/ood/1"),
+        ({"seed": 0}, "single_crash-v2/train/0"),
         ({"task": "single_crash-v0", "seed": 3}, "single_crash-v0/train/3"),
     ],
 )

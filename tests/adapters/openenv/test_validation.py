@@ -28,11 +28,11 @@ from logtriage.server.catalogue import Catalogue
 from logtriage.server.environment import ENV_NAME, TriageEnvironment
 from logtriage.server.episode import Gate
 from logtriage.server.models import TriageAction
-from logtriage.tasks import MAX_INDEX
+from logtriage.tasks import DRAWN_TASKS, FIRST_WORLD, MAX_INDEX
 from tests.adapters.openenv.serving import Running
 
 SPACE = Path(__file__).resolve().parents[3] / "deploy" / "space"
-V1 = ("single_crash-v1", "cascading_failure-v1", "silent_degradation-v1")
+V2 = ("fleet_outage-v2", "single_crash-v2", "cascading_failure-v2")
 
 
 def test_a_running_server_passes_every_check(server: Running) -> None:
@@ -88,13 +88,13 @@ def test_tasks_are_discovered(server: Running) -> None:
         "train": "train", "val": "validation", "test": "test", "ood": "test",
     }  # fmt: skip
     assert httpx.post(f"{url}/num_tasks", json={"split": "test"}).json() == {
-        "num_tasks": 3 * MAX_INDEX
+        "num_tasks": len(DRAWN_TASKS) * MAX_INDEX
     }
     task = httpx.post(f"{url}/task", json={"split": "test", "index": 127}).json()["task"]
-    assert task["incident"] == "cascading_failure-v1/test/42"
+    assert task["incident"] == "fleet_outage-v2/test/31"
     assert task.keys() == {"id", "incident", "task", "split", "index", "horizon", "title"}
     some = httpx.post(f"{url}/task_range", json={"split": "ood", "start": 3, "stop": 6})
-    assert [one["task"] for one in some.json()["tasks"]] == list(V1)
+    assert [one["task"] for one in some.json()["tasks"]] == list(V2)
     assert len(httpx.post(f"{url}/tasks", json={"split": "val"}).json()["tasks"]) == 100
     for path, body, status in (
         ("task", {"split": "test", "index": -1}, 400),
@@ -107,7 +107,7 @@ def test_tasks_are_discovered(server: Running) -> None:
 
 
 def test_the_rubric_can_be_looked_into() -> None:
-    env = TriageEnvironment(Catalogue(V1), Gate())
+    env = TriageEnvironment(Catalogue(FIRST_WORLD), Gate())
     env.reset(incident="cascading_failure-v1/test/42")
     rubric = env.rubric
     assert rubric is not None
@@ -126,6 +126,6 @@ def test_the_rubric_can_be_looked_into() -> None:
 def test_steps_run_on_the_servers_loop() -> None:
     """The library looks for overridden coroutines; else each step would go to a thread."""
     assert TriageEnvironment.step_async is not Environment.step_async
-    env = TriageEnvironment(Catalogue(V1), Gate())
+    env = TriageEnvironment(Catalogue(FIRST_WORLD), Gate())
     seen = asyncio.run(env.reset_async(incident="single_crash-v1/test/0", show_id=True))
     assert json.loads(seen.model_dump_json())["incident"] == "single_crash-v1/test/0"
