@@ -25,11 +25,13 @@ from logtriage import (
     transition,
 )
 from logtriage.belief import belief
-from logtriage.belief.decisions import best_plan, worths
-from logtriage.belief.explain import explain, shaped_reward, value_of
+from logtriage.belief.decisions import best_plan
+from logtriage.belief.explain import explain
 from logtriage.belief.fixedpoint import EXP_BITS, ONE, exp2, log2, log_sum
 from logtriage.belief.posterior import posterior
-from logtriage.observation import evidence
+from logtriage.belief.questions import worths
+from logtriage.belief.shaping import shaped_reward, value_of
+from logtriage.evidence import evidence
 from logtriage.rng import below, draw, hash_name
 from logtriage.roles import TRIO
 from logtriage.state import Closing

@@ -17,8 +17,8 @@ from logtriage import (
     observe,
     transition,
 )
+from logtriage.evidence import evidence
 from logtriage.faults import FAULT_KINDS, FaultClass, fault_kind
-from logtriage.observation import evidence
 from logtriage.policies import perfect_actions
 from logtriage.runbook import SEVERITY_RULE
 from logtriage.telemetry import Gauge, Trace

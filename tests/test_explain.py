@@ -9,14 +9,8 @@ import pytest
 from logtriage.actions import Escalate, IdentifyRootCause, Ignore, RequestMetrics, Resolve
 from logtriage.belief import belief
 from logtriage.belief.decisions import bar
-from logtriage.belief.explain import (
-    Explanation,
-    Leading,
-    Step,
-    explain,
-    shaped_reward,
-    value_of,
-)
+from logtriage.belief.explain import Explanation, Leading, Step, explain
+from logtriage.belief.shaping import shaped_reward, value_of
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import PARTS, play_episode, steps
 from logtriage.generator import make_incident

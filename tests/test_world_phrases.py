@@ -10,7 +10,7 @@ import pytest
 from logtriage.faults import FAULT_KINDS
 from logtriage.topologies import random_topology
 from logtriage.topology import SEVEN_SERVICES, TIERS
-from logtriage.world import phrases
+from logtriage.world import causes, phrases
 from logtriage.world.channels import EVERYDAY, LOG_TOKENS, TIMEOUT
 
 KINDS = [kind.name for kind in FAULT_KINDS]
@@ -227,18 +227,18 @@ def held(text: str, cues: Mapping[str, tuple[tuple[str, ...], ...]]) -> set[tupl
 ROWS = [
     *(("logs", key, groups) for key, groups in phrases.LOGS.items()),
     *(("everyday", key, groups) for key, groups in phrases.EVERYDAY.items()),
-    *(("names", key, groups) for key, groups in phrases.NAMES.items()),
+    *(("names", key, groups) for key, groups in causes.NAMES.items()),
     ("timeout", TIMEOUT, phrases.TIMEOUT),
 ]
 ALL_PHRASES = [phrase for _, _, groups in ROWS for group in groups for phrase in group]
-ALL_CAUSES = [cause for groups in phrases.CAUSES.values() for group in groups for cause in group]
+ALL_CAUSES = [cause for groups in causes.CAUSES.values() for group in groups for cause in group]
 ALL_TEXTS = [*(text for _, text in ALL_PHRASES), *ALL_CAUSES]
 
 
 def test_every_token_tier_and_kind_has_its_row_and_nothing_else_has() -> None:
     assert list(phrases.LOGS) == TOKENS
     assert tuple(phrases.EVERYDAY) == TIERS
-    assert sorted(phrases.NAMES) == sorted(phrases.CAUSES) == sorted(KINDS)
+    assert sorted(causes.NAMES) == sorted(causes.CAUSES) == sorted(KINDS)
 
 
 @pytest.mark.parametrize(("table", "key", "groups"), ROWS)
@@ -252,7 +252,7 @@ def test_every_group_has_its_phrases(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_noun_phrases_in_every_group(kind: str) -> None:
-    groups = phrases.CAUSES[kind]
+    groups = causes.CAUSES[kind]
     assert len(groups) == len(phrases.GROUPS)
     assert all(len(group) >= 2 for group in groups)
 
@@ -309,7 +309,7 @@ def test_filled_lines_are_short_too() -> None:
         filled = text.format(dep=longest_name, ms=12_345, n=59)
         assert len(filled) <= LONGEST, filled
     for number, text in texts(phrases.LOGS["old_cause"]):
-        for groups in phrases.CAUSES.values():
+        for groups in causes.CAUSES.values():
             for cause in groups[number]:
                 assert len(text.format(cause=cause)) <= LONGEST, text
 
@@ -329,9 +329,9 @@ def test_everyday_lines_tell_nothing(tier: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_named_cause_is_its_kind_and_no_other_in_the_words_of_its_group(kind: str) -> None:
-    for number, text in texts(phrases.NAMES[kind]):
+    for number, text in texts(causes.NAMES[kind]):
         assert held(text, NAMING) == {(kind, number)}, text
-    for number, group in enumerate(phrases.CAUSES[kind]):
+    for number, group in enumerate(causes.CAUSES[kind]):
         for cause in group:
             assert held(cause, NAMING) == {(kind, number)}, cause
 
@@ -353,7 +353,7 @@ def test_a_symptom_hints_at_no_cause(token: str) -> None:
 
 
 def test_what_names_a_cause_is_not_in_the_past() -> None:
-    for kind, groups in phrases.NAMES.items():
+    for kind, groups in causes.NAMES.items():
         for _, text in texts(groups):
             owners = {owner for owner, _ in held(text, CUES)}
             assert not owners & {"old_cause", TIMEOUT, "new_version"}, f"{kind}: {text}"
@@ -366,6 +366,6 @@ def test_every_cue_is_used() -> None:
             assert all(any(begins(cue, text) for text in said) for cue in fragments), token
     for kind, groups in NAMING.items():
         for number, fragments in enumerate(groups):
-            said = [text for at, text in texts(phrases.NAMES[kind]) if at == number]
-            said += phrases.CAUSES[kind][number]
+            said = [text for at, text in texts(causes.NAMES[kind]) if at == number]
+            said += causes.CAUSES[kind][number]
             assert all(any(begins(cue, text) for text in said) for cue in fragments), kind

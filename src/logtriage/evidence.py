@@ -1,29 +1,63 @@
-"""What a line of a log says to whoever knows the runbook: a cause, or a complaint."""
+"""The tokens behind everything that a state has shown: what a belief is made of."""
 
-import re
 from typing import Final
 
-from logtriage.phrases import CUES
-from logtriage.telemetry import LogLine
-from logtriage.topology import Topology
-
-_WORD: Final = re.compile(r"[\w.-]+")
-
-
-def named_cause(line: LogLine) -> str | None:
-    """The fault kind that a line names, if it names one. Everyday lines never do."""
-    if line.level == "INFO":
-        return None
-    text = line.message.lower()
-    return next((kind for kind, cues in CUES.items() if any(cue in text for cue in cues)), None)
+from logtriage.errors import InvalidInput
+from logtriage.incident import Incident
+from logtriage.roles import Role
+from logtriage.state import State
+from logtriage.world.channels import Channel, Evidence
+from logtriage.world.schedule import Cell, Doings, cells
+from logtriage.world.simulation import World
 
 
-def complaint(line: LogLine, topology: Topology) -> tuple[str, str] | None:
-    """The (caller, dependency) of a line in which a service complains of another."""
-    if line.level == "INFO":
-        return None
-    for run in _WORD.findall(line.message):
-        word = run.rstrip(".-")
-        if word in topology and word != line.service:
-            return line.service, word
-    return None
+def evidence(state: State, role: Role | None = None) -> tuple[Evidence, ...]:
+    """The evidence behind everything shown so far, each cell once, in the order shown.
+
+    To a role, what its views have shown.
+
+    Raises:
+        InvalidInput: for an incident of the original tasks or a recording, of whose
+            telemetry no probabilities are known.
+    """
+    world = state.incident.telemetry
+    if not isinstance(world, World):
+        raise InvalidInput(
+            f"{state.incident.id}: no probabilities are known of its telemetry; "
+            "evidence and belief are for tasks of version 2"
+        )
+    doings = state.facts.doings
+    found: dict[object, Evidence] = {}
+    for now in range(state.tick + 1):
+        for one in world.shown(now, doings):
+            found.setdefault(one.cell, one)
+    if role is None:
+        return tuple(found.values())
+    return tuple(one for one in found.values() if VIEW_OF[one.channel] in role.views)
+
+
+def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:
+    """The cells that stand on the screen of a tick, whatever is in them.
+
+    Raises:
+        InvalidInput: as :func:`evidence`.
+    """
+    world = incident.telemetry
+    if not isinstance(world, World):
+        raise InvalidInput(f"{incident.id}: no probabilities are known of its telemetry")
+    return tuple(cells(world.setting, world.topology, incident.speakers(now), now, doings))
+
+
+#: The view in which the evidence of a channel stands.
+VIEW_OF: Final = {
+    Channel.ALERT: "alerts",
+    Channel.EDGE: "slo",
+    Channel.WINDOW: "window",
+    Channel.CHANGE: "changes",
+    Channel.LOGS: "inspection",
+    Channel.OVERVIEW: "inspection",
+    Channel.METRICS: "metrics",
+    Channel.TRACES: "traces",
+    Channel.NOTE: "notes",
+    Channel.EFFECT: "effects",
+}

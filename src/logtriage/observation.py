@@ -1,13 +1,10 @@
 """What an agent may see of a state: never the truth, only telemetry and its own acts."""
 
 from functools import lru_cache
-from typing import Final
 
 import attrs
 
 from logtriage.actions import Action, Malformed, Report, Severity, action_name
-from logtriage.errors import InvalidInput
-from logtriage.incident import Incident
 from logtriage.roles import Role
 from logtriage.state import Closing, State, check_state
 from logtriage.telemetry import (
@@ -24,7 +21,6 @@ from logtriage.telemetry import (
 )
 from logtriage.topology import Topology
 from logtriage.world.channels import EASES, Channel, Evidence
-from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.simulation import World
 from logtriage.world.voice import Voice
 
@@ -145,63 +141,11 @@ def observe(state: State, role: Role | None = None) -> Observation:
     return observation if role is None else slice_for(observation, role)
 
 
-def evidence(state: State, role: Role | None = None) -> tuple[Evidence, ...]:
-    """The evidence behind everything shown so far, each cell once, in the order shown.
-
-    To a role, what its views have shown.
-
-    Raises:
-        InvalidInput: for an incident of the original tasks or a recording, of whose
-            telemetry no probabilities are known.
-    """
-    world = state.incident.telemetry
-    if not isinstance(world, World):
-        raise InvalidInput(
-            f"{state.incident.id}: no probabilities are known of its telemetry; "
-            "evidence and belief are for tasks of version 2"
-        )
-    facts = state.facts
-    found: dict[object, Evidence] = {}
-    for now in range(state.tick + 1):
-        for one in world.shown(now, facts.doings, facts.fixed_at):
-            found.setdefault(one.cell, one)
-    if role is None:
-        return tuple(found.values())
-    return tuple(one for one in found.values() if VIEW_OF[one.channel] in role.views)
-
-
-def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:
-    """The cells that stand on the screen of a tick, whatever is in them.
-
-    Raises:
-        InvalidInput: as :func:`evidence`.
-    """
-    world = incident.telemetry
-    if not isinstance(world, World):
-        raise InvalidInput(f"{incident.id}: no probabilities are known of its telemetry")
-    return tuple(cells(world.setting, world.topology, incident.speakers(now), now, doings))
-
-
-#: The view in which the evidence of a channel stands.
-VIEW_OF: Final = {
-    Channel.ALERT: "alerts",
-    Channel.EDGE: "slo",
-    Channel.WINDOW: "window",
-    Channel.CHANGE: "changes",
-    Channel.LOGS: "inspection",
-    Channel.OVERVIEW: "inspection",
-    Channel.METRICS: "metrics",
-    Channel.TRACES: "traces",
-    Channel.NOTE: "notes",
-    Channel.EFFECT: "effects",
-}
-
-
 def _observe_world(state: State, world: World) -> Observation:
     incident, facts, now = state.incident, state.facts, state.tick
     voice = Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
     by_channel: dict[Channel, list[Evidence]] = {channel: [] for channel in Channel}
-    for one in world.shown(now, facts.doings, facts.fixed_at):
+    for one in world.shown(now, facts.doings):
         by_channel[one.channel].append(one)
     asked = [*by_channel[Channel.LOGS], *by_channel[Channel.OVERVIEW]]
     remedies = facts.doings.remedies

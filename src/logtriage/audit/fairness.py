@@ -28,8 +28,9 @@ from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import word
 from logtriage.audit.worlds import NOT_OF_A_WORLD, world_of
+from logtriage.evidence import evidence
 from logtriage.incident import Incident, Truth
-from logtriage.observation import evidence, observe
+from logtriage.observation import observe
 from logtriage.rendering import render_observation
 from logtriage.rng import hash_name, mix
 from logtriage.state import State, initial_state

@@ -19,8 +19,9 @@ import attrs
 import numpy as np
 
 from logtriage.belief import Belief
-from logtriage.belief.decisions import NEGLIGIBLE, Planner
+from logtriage.belief.planner import Planner
 from logtriage.belief.plans import REMEDIES_TRIED, Floats, best_values
+from logtriage.belief.questions import NEGLIGIBLE
 from logtriage.belief.stakes import UNIT, unapproved
 from logtriage.errors import InvalidInput
 
@@ -73,7 +74,7 @@ class PlanSearch:
     def __init__(self, belief: Belief) -> None:
         planner = Planner(belief, negligible=NEGLIGIBLE)
         case, stakes = planner.case, planner.case.stakes
-        done = belief.standing.facts.doings
+        done = belief.standing.doings
         if done.pages or done.remedies or case.severity is not None or case.declared is not None:
             raise InvalidInput("plans are searched where nothing was done yet but asking")
         whole = best_values(case, planner.weights[np.newaxis], planner.tick)[0]

@@ -75,10 +75,10 @@ def _drawn(split: str, number: int, **changes: object) -> tuple[Incident, World]
 class RootFirst(World):
     """Lists what the roots say before what the others say."""
 
-    def shown(self, now: int, doings: Doings, fixed_at: int | None) -> Iterator[Evidence]:
+    def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
         """The same evidence in another order."""
         roots = {service for _, service in self.truth.faults}
-        cells = list(super().shown(now, doings, fixed_at))
+        cells = list(super().shown(now, doings))
         return iter(sorted(cells, key=lambda one: one.service not in roots))
 
 

@@ -108,9 +108,7 @@ def is_seen(incident: Incident) -> bool:
     """Whether a screen before the horizon shows the fault, if nothing is done."""
     world = _world(incident)
     return any(
-        _shows(one, world)
-        for now in range(incident.horizon)
-        for one in world.shown(now, Doings(), None)
+        _shows(one, world) for now in range(incident.horizon) for one in world.shown(now, Doings())
     )
 
 

@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from logtriage.actions import SEVERITIES
+from logtriage.actions import SEVERITIES, Severity
 from logtriage.belief.model import Model, model_of
 from logtriage.belief.posterior import Posterior, posterior
 from logtriage.belief.stakes import Stakes, stakes_of
 from logtriage.errors import InvalidInput
+from logtriage.evidence import evidence
 from logtriage.incident import Incident
-from logtriage.observation import evidence
 from logtriage.roles import Role
 from logtriage.state import Closing, Facts, State
 from logtriage.topology import Topology
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
+from logtriage.world.schedule import Doings
 from logtriage.world.setting import Setting
 
 if TYPE_CHECKING:
@@ -27,14 +28,29 @@ if TYPE_CHECKING:
 class Standing:
     """Where an episode stands, as far as everybody knows: what plans depend on.
 
-    ``effects`` says of each remedy, in order, whether the symptoms eased; empty if that
-    was not seen.
+    Nothing in it hangs on the truth, as the facts of a state do.
     """
 
     tick: int
     stakes: Stakes
-    facts: Facts
+    doings: Doings
+    severity: Severity | None
+    root_cause: str | None
+    root_cause_at: int | None
     closing: Closing | None
+
+    @classmethod
+    def of(cls, tick: int, stakes: Stakes, facts: Facts, closing: Closing | None) -> "Standing":
+        """What everybody knows of the facts of a state."""
+        return cls(
+            tick,
+            stakes,
+            facts.doings,
+            facts.severity,
+            facts.root_cause,
+            facts.root_cause_at,
+            closing,
+        )
 
 
 @attrs.frozen(eq=False)
@@ -145,6 +161,15 @@ class Belief:
         return calm / self.total
 
     @cached_property
+    def fixed(self) -> bool:
+        """Whether the fault is known to be fixed: it is under all that is possible."""
+        return all(
+            fixed
+            for fixed, weight in zip(self.posterior.fixed, self.weights, strict=True)
+            if weight
+        )
+
+    @cached_property
     def severities(self) -> dict[str, float]:
         """How likely P1, P2 and P3 are."""
         shares = [0.0, 0.0, 0.0]
@@ -188,7 +213,7 @@ def belief(state: State, role: Role | None = None) -> Belief:
     model = model_of(setting, incident.topology, incident.held)
     misrouted = state.closing is Closing.MISROUTED
     found = posterior(model, incident.directory, shown, facts.doings, misrouted=misrouted)
-    standing = Standing(state.tick, _stakes(incident, setting), facts, state.closing)
+    standing = Standing.of(state.tick, _stakes(incident, setting), facts, state.closing)
     return Belief(model, incident.directory, found, standing, role)
 
 

@@ -28,20 +28,13 @@ from logtriage.actions import (
     RequestMoreLogs,
     RequestTraces,
 )
-from logtriage.belief.beliefs import Belief, Standing, belief
-from logtriage.belief.decisions import Planner, bar
-from logtriage.belief.imagining import Imagination, imagine, imagine_conditions
-from logtriage.belief.model import Model
-from logtriage.belief.plans import closed_values
-from logtriage.belief.posterior import posterior
-from logtriage.belief.stakes import UNIT
+from logtriage.belief.beliefs import Belief, belief
+from logtriage.belief.decisions import bar
+from logtriage.belief.expectations import expected_after, value_of_belief, with_everything
 from logtriage.errors import InvalidInput
 from logtriage.grading import score
-from logtriage.observation import cells_on, evidence
-from logtriage.state import Closing, State, facts_of, initial_state
+from logtriage.state import State, initial_state
 from logtriage.transition import transition
-from logtriage.world.channels import GAUGES, LINES, SERIES, SPANS, Channel
-from logtriage.world.schedule import Cell, Doings, alert_starts, epoch_starts
 
 #: Imagined continuations behind every expectation.
 SAMPLES: Final = 12
@@ -132,19 +125,19 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
     incident = state.incident
     now = initial_state(incident)
     held = belief(now)
-    start = value = _value(held)
-    full = _with_everything(held, now, state.tick, samples * FULL_SAMPLES // SAMPLES)
+    start = value = value_of_belief(held)
+    full = with_everything(held, now, state.tick, samples * FULL_SAMPLES // SAMPLES)
     steps = []
     for action in state.actions:
         after = transition(now, action)
-        expected = _expected(held, now, after, samples)
+        expected = expected_after(held, now, after, samples)
         justified, right = _judged(held, now, action)
         leading = Leading.of(held)
         if after.is_closed:
             gained = score(after)
         else:
             held = belief(after)
-            gained = _value(held)
+            gained = value_of_belief(held)
         steps.append(Step(action, value, expected, gained, leading, justified, right))
         now, value = after, gained
     asked = sum(one.worth for one in steps if one.asks)
@@ -170,34 +163,6 @@ def check_closed(state: State) -> None:
         raise InvalidInput("joint play is not explained: a tick has several actions")
 
 
-def value_of(state: State) -> float:
-    """W of a state: the expected grade of the best plan; of a closed one, its grade."""
-    return score(state) if state.is_closed else _value(belief(state))
-
-
-def shaped_reward(before: State, after: State, gamma: float = 1.0) -> float:
-    """The reward of a step plus what the step told: potential-based shaping.
-
-    reward + gamma * phi(after) - phi(before) with phi = W - grade, 0 once closed. With
-    gamma = 1 a step earns W(after) - W(before), and the best policy stays the best: A. Y.
-    Ng, D. Harada, S. Russell, "Policy invariance under reward transformations", ICML 1999.
-
-    Raises:
-        InvalidInput: for an incident of which no probabilities are known.
-    """
-    grades = score(after) - score(before)
-    return grades + gamma * _potential(after) - _potential(before)
-
-
-def _potential(state: State) -> float:
-    return 0.0 if state.is_closed else value_of(state) - score(state)
-
-
-def _value(held: Belief) -> float:
-    planner = Planner(held)
-    return planner.value / UNIT / planner.total
-
-
 def _judged(held: Belief, now: State, action: Action) -> tuple[bool | None, bool | None]:
     """Whether a page or a root cause was justified, and whether it was right."""
     truth = now.incident.truth
@@ -208,108 +173,3 @@ def _judged(held: Belief, now: State, action: Action) -> tuple[bool | None, bool
         justified = held.root_causes.get(action.service, 0.0) >= ROOT_BAR
         return justified, action.service in truth.root_causes
     return None, None
-
-
-# --- expectations --------------------------------------------------------------------
-
-
-def _expected(held: Belief, now: State, after: State, samples: int) -> float:
-    """Q: the expected W after the step, by the belief before it."""
-    incident = now.incident
-    action = after.history[-1][1]
-    share = 1.0
-    if isinstance(action, Escalate):
-        # A wrong page is worth 0; what follows a right one is imagined.
-        share = held.teams.get(action.team, 0.0)
-        if not share:
-            return 0.0
-    closing = after.closing
-    if closing is Closing.MISROUTED:  # had it been right, the incident would be open
-        closing = Closing.OUT_OF_TIME if after.tick >= incident.horizon else None
-    if closing is not None:
-        return share * _closed(held, now, after, closing)
-    return share * _imagined(held, now, after, samples)
-
-
-def _restricted(held: Belief, after: State) -> list[int]:
-    """The weights of the hypotheses under which the step leaves the incident open."""
-    action = after.history[-1][1]
-    if not isinstance(action, Escalate):
-        return list(held.weights)
-    return [
-        weight if action.team in held.teams_of(place) else 0
-        for place, weight in enumerate(held.weights)
-    ]
-
-
-def _standing(held: Belief, now: State, after: State) -> Standing:
-    """Where the episode stands after the step, as the belief sees it."""
-    facts = facts_of(now.incident, after.history)
-    return Standing(now.tick + 1, held.standing.stakes, facts, None)
-
-
-def _closed(held: Belief, now: State, after: State, closing: Closing) -> float:
-    """The expected grade of an incident that closes with this step."""
-    row = _restricted(held, after)
-    found = attrs.evolve(held.posterior, weights=tuple(row))
-    planner = Planner(Belief(held.model, held.directory, found, _standing(held, now, after)))
-    values = closed_values(
-        planner.case,
-        after.tick,
-        resolved=closing is Closing.RESOLVED,
-        ignored=closing is Closing.IGNORED,
-    )
-    return float((planner.weights * values).sum()) / UNIT / planner.total
-
-
-def _imagined(held: Belief, now: State, after: State, samples: int) -> float:
-    """The mean of W over imagined screens after the step."""
-    model, row = held.model, _restricted(held, after)
-    standing = _standing(held, now, after)
-    doings, tick = standing.facts.doings, now.tick + 1
-    fresh = [
-        cell for cell in cells_on(now.incident, tick, doings) if cell not in held.posterior.seen
-    ]
-    shown = evidence(now)
-    total = 0.0
-    for number in range(samples):
-        chance = Imagination(now.incident.id, now.tick, number)
-        place = chance.pick(row)
-        conditions, severity = imagine_conditions(held, place, chance)
-        drawn = imagine(model, place, conditions, severity, fresh, doings, chance)
-        found = posterior(model, held.directory, (*shown, *drawn), doings)
-        total += _value(Belief(model, held.directory, found, standing))
-    return total / samples
-
-
-def _with_everything(held: Belief, now: State, tick: int, samples: int) -> float:
-    """H: the expected W if every channel of every service had been read at the closing tick."""
-    model, standing = held.model, held.standing
-    doings = standing.facts.doings
-    shown = evidence(now)
-    wanted = [cell for cell in _everything(model, tick) if cell not in held.posterior.seen]
-    total = 0.0
-    for number in range(samples):
-        chance = Imagination(now.incident.id, 1 << 20, number)
-        place = chance.pick(held.weights)
-        conditions, severity = imagine_conditions(held, place, chance)
-        drawn = imagine(model, place, conditions, severity, wanted, doings, chance)
-        found = posterior(model, held.directory, (*shown, *drawn), doings)
-        total += _value(Belief(model, held.directory, found, standing))
-    return total / samples
-
-
-def _everything(model: Model, tick: int) -> list[Cell]:
-    """What every request would show at a tick, and every alert until then."""
-    nothing = Doings()
-    epochs = epoch_starts(tick, nothing)[-SERIES:]
-    alerts = alert_starts(model.setting, tick, nothing)
-    found: list[Cell] = [(Channel.EDGE, -1, 0, epochs[-1])]
-    for service in range(len(model.topology)):
-        found.extend((Channel.ALERT, service, 0, start) for start in alerts)
-        found.extend((Channel.LOGS, service, line, tick) for line in range(LINES))
-        for channel, slots in ((Channel.METRICS, GAUGES), (Channel.TRACES, SPANS)):
-            found.extend(
-                (channel, service, slot, start) for slot in range(len(slots)) for start in epochs
-            )
-    return found

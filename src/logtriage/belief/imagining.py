@@ -12,24 +12,10 @@ from typing import Final
 from logtriage.belief.beliefs import Belief
 from logtriage.belief.model import Model
 from logtriage.rng import draw, hash_name, subkey
-from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, Evidence, sort_of
-from logtriage.world.conditions import (
-    WELL,
-    Condition,
-    Hypothesis,
-    accepted_remedies,
-    owner_is_paged,
-)
+from logtriage.world.channels import Evidence
+from logtriage.world.conditions import Condition
+from logtriage.world.outcomes import at_service, elsewhere, fixed_at
 from logtriage.world.schedule import Cell, Doings
-from logtriage.world.tables import (
-    CALM,
-    EDGE_TOKENS,
-    RECOVERED,
-    alphabet,
-    edge_weights,
-    note_weights,
-    weights,
-)
 
 IMAGINED: Final = hash_name("imagined")
 
@@ -72,36 +58,17 @@ def imagine(
     chance: Imagination,
 ) -> list[Evidence]:
     """What the cells might hold under a hypothesis."""
-    hypothesis = model.hypotheses[place]
+    setting, topology, hypothesis = model.setting, model.topology, model.hypotheses[place]
     reached = {service for service, _ in model.reach[place]} if hypothesis.faults else set()
-    wanted = accepted_remedies(model.topology, hypothesis)
-    fixing = next((slot for slot, one in enumerate(doings.remedies) if one[1:] in wanted), None)
-    fixed_at = None if fixing is None else doings.remedies[fixing][0]
+    fixed = fixed_at(topology, hypothesis, doings)
     found = []
     for cell in cells:
-        channel, service, slot, start = cell
-        fixed = fixed_at is not None and start > fixed_at
+        service, start = cell[1], cell[3]
         if service >= 0:
-            sort, where = sort_of(channel, slot), model.places[service]
-            condition = WELL if fixed and service in reached else conditions[service]
-            row = weights(model.setting, sort, where, condition, start)
-            token = alphabet(sort, where, model.setting.fog)[chance.pick(row)]
-        elif channel is Channel.EDGE:
-            shown = CALM if not hypothesis.faults else RECOVERED if fixed else severity
-            row = edge_weights(model.setting, shown, hypothesis.errors_first, start)
-            token = EDGE_TOKENS[chance.pick(row)]
-        elif channel is Channel.EFFECT:
-            token = EASES if slot == fixing else NO_CHANGE
+            recovered = fixed is not None and start > fixed and service in reached
+            condition = conditions[service]
+            tokens, row = at_service(setting, topology, condition, cell, recovered=recovered)
         else:
-            token = _note(model, hypothesis, chance)
-        found.append(Evidence(*cell, token))
+            tokens, row = elsewhere(setting, topology, hypothesis, severity, cell, doings)
+        found.append(Evidence(*cell, tokens[chance.pick(row)]))
     return found
-
-
-def _note(model: Model, hypothesis: Hypothesis, chance: Imagination) -> str:
-    kind, service = hypothesis.faults[0]
-    if not owner_is_paged(kind):
-        return NO_NEWS
-    rows = note_weights(kind, model.topology.services[service].tier, model.setting.fog)
-    token = rows[chance.pick([weight for _, weight in rows])][0]
-    return token if token == NO_NEWS else f"{service}:{token}"

@@ -13,10 +13,10 @@ from logtriage.topology import Topology
 from logtriage.world.channels import EASES, NO_NEWS, Channel, Evidence, sort_of
 from logtriage.world.conditions import (
     Hypothesis,
-    accepted_remedies,
     owner_is_paged,
     teams_of,
 )
+from logtriage.world.outcomes import fixed_at, fixing
 from logtriage.world.schedule import Cell, Doings
 from logtriage.world.tables import CALM, EDGE_TOKENS, RECOVERED, edge_weights, note_weights
 
@@ -143,13 +143,8 @@ def _fixed_segment(
     topology: Topology, hypothesis: Hypothesis, doings: Doings, breaks: list[int]
 ) -> int:
     """The number of the remedy's tick that fixed it under a hypothesis, or UNFIXED."""
-    if not doings.remedies or not hypothesis.faults:
-        return UNFIXED
-    wanted = accepted_remedies(topology, hypothesis)
-    for when, remedy, service in doings.remedies:
-        if (remedy, service) in wanted:
-            return breaks.index(when)
-    return UNFIXED
+    fixed = fixed_at(topology, hypothesis, doings)
+    return UNFIXED if fixed is None else breaks.index(fixed)
 
 
 def _edge(
@@ -194,8 +189,7 @@ def _revealed(
         if (team in right) == wrong:
             return NEVER
     if effects:
-        wanted = accepted_remedies(topology, hypothesis)
-        first = next((slot for slot, one in enumerate(doings.remedies) if one[1:] in wanted), None)
+        first = fixing(topology, hypothesis, doings)
         for one in effects:
             if (one.token == EASES) != (one.slot == first):
                 return NEVER

@@ -6,7 +6,7 @@ from typing import Final
 import attrs
 
 from logtriage.actions import SEVERITIES, RequestMoreLogs, Severity
-from logtriage.evidence import complaint, named_cause
+from logtriage.clues import complaint, named_cause
 from logtriage.observation import Observation
 from logtriage.phrases import FAULT_ALERTS
 from logtriage.runbook import severity_of

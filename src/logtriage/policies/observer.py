@@ -64,9 +64,9 @@ def followed(incident: Incident, observation: Observation, memory: Memory) -> St
 
 def best_question(held: Belief) -> Action | None:
     """The request that is worth most, by grade and then by bits; None if none is worth it."""
-    from logtriage.belief.decisions import worths
+    from logtriage.belief.questions import worths
 
-    if held.standing.facts.fixed_at is not None and held.standing.facts.pages:
+    if held.fixed and held.standing.doings.pages:
         return None
     rows = worths(held, requests_in_doubt(held))
     if not rows:

@@ -14,8 +14,8 @@ from logtriage.actions import (
     RequestMoreLogs,
     all_actions,
 )
+from logtriage.clues import complaint, named_cause
 from logtriage.errors import InvalidInput
-from logtriage.evidence import complaint, named_cause
 from logtriage.faults import FAULT_KINDS
 from logtriage.observation import Observation
 from logtriage.phrases import FAULT_ALERTS

@@ -12,37 +12,20 @@ from logtriage.actions import SEVERITIES, Severity
 from logtriage.rng import below, draw, hash_name, subkey
 from logtriage.topology import Topology
 from logtriage.world.channels import (
-    EASES,
-    NO_CHANGE,
-    NO_NEWS,
     WINDOW_LINES,
     Channel,
     Evidence,
-    sort_of,
 )
 from logtriage.world.conditions import (
-    WELL,
     Condition,
     Hypothesis,
-    accepted_remedies,
     affected,
-    owner_is_paged,
     unaffected,
 )
+from logtriage.world.outcomes import at_service, elsewhere, fixed_at
 from logtriage.world.prior import Prior
 from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.setting import Setting
-from logtriage.world.tables import (
-    CALM,
-    EDGE_TOKENS,
-    RECOVERED,
-    Place,
-    alphabet,
-    edge_weights,
-    note_weights,
-    places,
-    weights,
-)
 
 CONDITION_STREAM: Final = hash_name("condition")
 TOKEN_STREAM: Final = hash_name("token")
@@ -102,42 +85,24 @@ class World:
         """The services that recover when the fault is fixed."""
         return frozenset(affected(self.topology, self.truth)) if self.truth.faults else frozenset()
 
-    def shown(self, now: int, doings: Doings, fixed_at: int | None) -> Iterator[Evidence]:
+    def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
         """The evidence on the screen of a tick, in the order of its cells."""
-        seed, services = self.seed, len(self.topology)
-        for cell in cells(self.setting, self.topology, speakers(seed, services, now), now, doings):
-            yield Evidence(*cell, self._token(cell, doings, fixed_at))
+        voices = speakers(self.seed, len(self.topology), now)
+        fixed = fixed_at(self.topology, self.truth, doings)
+        for cell in cells(self.setting, self.topology, voices, now, doings):
+            service, start = cell[1], cell[3]
+            if service >= 0:
+                recovered = fixed is not None and start > fixed and service in self.reached
+                yield Evidence(*cell, _service_token(self, cell, recovered))
+            else:
+                yield Evidence(*cell, self._token(cell, doings))
 
-    def _token(self, cell: Cell, doings: Doings, fixed_at: int | None) -> str:
-        channel, service, slot, start = cell
-        fixed = fixed_at is not None and start > fixed_at
-        if service >= 0:
-            return _service_token(self, channel, service, slot, start, fixed)
-        if channel is Channel.EDGE:
-            return _edge_token(self, start, fixed)
-        if channel is Channel.EFFECT:
-            when, remedy, name = doings.remedies[slot]
-            return EASES if self._eases(when, remedy, name, doings) else NO_CHANGE
-        return self._note(start)
-
-    def _eases(self, when: int, remedy: str, service: str, doings: Doings) -> bool:
-        """Whether this remedy is the first accepted one."""
-        wanted = accepted_remedies(self.topology, self.truth)
-        first = next((one for one in doings.remedies if one[1:] in wanted), None)
-        return first == (when, remedy, service)
-
-    def _note(self, start: int) -> str:
-        """What the responders of the paged team see, if the service is theirs."""
-        kind, service = self.truth.faults[0]
-        if not owner_is_paged(kind):
-            return NO_NEWS
-        row = note_weights(kind, self.topology.services[service].tier, self.setting.fog)
-        point = draw(_key(self.seed, Channel.NOTE), start) >> 48
-        for token, weight in row:
-            point -= weight
-            if point < 0:
-                return token if token == NO_NEWS else f"{service}:{token}"
-        raise AssertionError("unreachable: the weights sum to 65,536")
+    def _token(self, cell: Cell, doings: Doings) -> str:
+        channel, _, _, start = cell
+        severity = SEVERITIES.index(self.severity)
+        tokens, row = elsewhere(self.setting, self.topology, self.truth, severity, cell, doings)
+        point = draw(_key(self.seed, channel), start) >> 48
+        return tokens[bisect_right(tuple(accumulate(row)), point)]
 
 
 @lru_cache(maxsize=4096)
@@ -146,30 +111,18 @@ def _key(seed: int, channel: Channel) -> int:
 
 
 @lru_cache(maxsize=65_536)
-def _cumulative(
-    setting: Setting, sort: str, place: Place, condition: Condition, start: int
-) -> tuple[int, ...]:
-    return tuple(accumulate(weights(setting, sort, place, condition, start)))
+def _steps(row: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(accumulate(row))
 
 
 @lru_cache(maxsize=65_536)
-def _service_token(
-    world: World, channel: Channel, service: int, slot: int, start: int, fixed: bool
-) -> str:
-    sort, place = sort_of(channel, slot), places(world.topology)[service]
-    recovered = fixed and service in world.reached
-    condition = WELL if recovered else world.conditions[service]
+def _service_token(world: World, cell: Cell, recovered: bool) -> str:
+    channel, service, slot, start = cell
+    tokens, row = at_service(
+        world.setting, world.topology, world.conditions[service], cell, recovered=recovered
+    )
     bits = draw(_key(world.seed, channel), service << 16 | slot, start)
-    row = _cumulative(world.setting, sort, place, condition, start)
-    return alphabet(sort, place, world.setting.fog)[bisect_right(row, bits >> 48)]
-
-
-@lru_cache(maxsize=4096)
-def _edge_token(world: World, start: int, fixed: bool) -> str:
-    truth = world.truth
-    shown = CALM if truth.benign else RECOVERED if fixed else SEVERITIES.index(world.severity)
-    row = accumulate(edge_weights(world.setting, shown, truth.errors_first, start))
-    return EDGE_TOKENS[bisect_right(tuple(row), draw(_key(world.seed, Channel.EDGE), start) >> 48)]
+    return tokens[bisect_right(_steps(row), bits >> 48)]
 
 
 def draw_truth(table: Prior, bits: int) -> Hypothesis:

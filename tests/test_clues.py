@@ -3,7 +3,7 @@
 import pytest
 
 from logtriage import SEVEN_SERVICES
-from logtriage.evidence import complaint, named_cause
+from logtriage.clues import complaint, named_cause
 from logtriage.telemetry import LogLine
 
 

@@ -1,0 +1,29 @@
+"""Shaped rewards: every question is paid by what it told."""
+
+from logtriage.belief.beliefs import belief
+from logtriage.belief.expectations import value_of_belief
+from logtriage.grading import score
+from logtriage.state import State
+
+
+def value_of(state: State) -> float:
+    """W of a state: the expected grade of the best plan; of a closed one, its grade."""
+    return score(state) if state.is_closed else value_of_belief(belief(state))
+
+
+def shaped_reward(before: State, after: State, gamma: float = 1.0) -> float:
+    """The reward of a step plus what the step told: potential-based shaping.
+
+    reward + gamma * phi(after) - phi(before) with phi = W - grade, 0 once closed. With
+    gamma = 1 a step earns W(after) - W(before), and the best policy stays the best: A. Y.
+    Ng, D. Harada, S. Russell, "Policy invariance under reward transformations", ICML 1999.
+
+    Raises:
+        InvalidInput: for an incident of which no probabilities are known.
+    """
+    grades = score(after) - score(before)
+    return grades + gamma * _potential(after) - _potential(before)
+
+
+def _potential(state: State) -> float:
+    return 0.0 if state.is_closed else value_of(state) - score(state)
