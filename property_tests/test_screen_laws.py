@@ -54,7 +54,6 @@ class Forced(World):
         self,
         now: int,
         doings: Doings,
-        fixed_at: int | None,  # noqa: ARG002
     ) -> Iterator[Evidence]:
         """Every cell of the screen, with any token that it can hold."""
         speaking = speakers(self.seed, len(self.topology), now)
