@@ -59,8 +59,8 @@ def transcripts(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
-#: Its likeliest replies are actions.
-SEED = 2
+#: Its likeliest replies are several kinds of action.
+SEED = 3
 GIVEN = ["--task", TASK, "--episodes", "2", "--baselines", "", "--max-new-tokens", "2"]
 
 
@@ -77,7 +77,7 @@ def test_behind_a_server_a_model_plays_as_it_does_here(
         _actions(one.actions) for one in here.transcripts
     ]
     kinds = {action["action_type"] for one in there for action in one["actions"]}
-    assert kinds - {"malformed"}  # they are real actions
+    assert len(kinds - {"malformed"}) > 1  # they are real actions, and not all alike
     how = json.loads((tmp_path / "results.json").read_text("utf-8"))["agents"][0]["how"]
     assert how["requests"] == len(seen)
     assert how["completion_tokens"] >= len(seen)

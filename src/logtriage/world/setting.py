@@ -56,7 +56,7 @@ class Setting:
 
 def single_crash(fog: int) -> Setting:
     """One service fails, loudly."""
-    return Setting(fog, 200, 0, (0,), onset=10, par=9, par_benign=6)
+    return Setting(fog, 200, 0, (0,), onset=10, par=8, par_benign=5)
 
 
 def cascading_failure(fog: int) -> Setting:

@@ -169,7 +169,7 @@ _BAND: Final = (3, 2, 1)
 #: Shares of 16: which of errors and p99 leads, errors, both, p99, where errors come first.
 _LEADS: Final = (8, 5, 3)
 #: Of a P3, this share (of 16) moves nothing at the edge.
-_UNMOVED: Final = 4
+_UNMOVED: Final = 2
 
 
 @lru_cache(maxsize=256)
