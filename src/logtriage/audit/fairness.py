@@ -36,11 +36,11 @@ from logtriage.rng import hash_name, mix
 from logtriage.state import State, initial_state
 from logtriage.topology import Topology
 from logtriage.transition import transition
-from logtriage.world.channels import SERIES
+from logtriage.world.channels import SERIES, Evidence
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
 from logtriage.world.prior import prior
-from logtriage.world.schedule import Cell
-from logtriage.world.simulation import World, draw_truth
+from logtriage.world.schedule import Cell, Doings, cells
+from logtriage.world.simulation import World, draw_truth, speakers
 
 #: Twins of each incident: other truths, drawn from the prior.
 TWINS = 3
@@ -152,14 +152,16 @@ def _twin(
 ) -> Incident:
     """The incident under another truth, whose world says these tokens instead of its own."""
 
-    def said(_: World, cell: Cell, *__: Any) -> str:
-        return tokens[cell]
+    def shown(self: World, now: int, doings: Doings) -> Iterator[Evidence]:
+        voices = speakers(self.seed, len(self.topology), now)
+        for cell in cells(self.setting, self.topology, voices, now, doings):
+            yield Evidence(*cell, tokens[cell])
 
-    kind = type("Twin", (type(world),), {"_token": said})
+    kind = type("Twin", (type(world),), {"shown": shown})
     given = {one.alias: getattr(world, one.name) for one in attrs.fields(type(world)) if one.init}
-    shown = kind(**{**given, "truth": truth, "severity": severity})
+    other = kind(**{**given, "truth": truth, "severity": severity})
     return attrs.evolve(
-        incident, telemetry=shown, truth=_answer(incident.topology, world, truth, severity)
+        incident, telemetry=other, truth=_answer(incident.topology, world, truth, severity)
     )
 
 

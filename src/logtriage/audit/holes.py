@@ -226,8 +226,8 @@ _WORLD: Final = (
     _mutant("fix-cheap", "probing", "probing", WORLD_TASK),
     Hole("root-first", "what the root says is listed first", "fairness", "fairness", root_first,
          sound=WORLD_TASK),
-    Hole("unnoticed", "every fault is a P3, and nothing ever alerts", "symptom", "symptom",
-         unnoticed, sound=WORLD_TASK),
+    Hole("unnoticed", "every fault is a P3, the edge panel is blurred, nothing alerts", "symptom",
+         "symptom", unnoticed, sound=WORLD_TASK),
 )  # fmt: skip
 #: Every hole, by the family of the check that finds it.
 HOLES: Final = (*_FIELDS, *_CEILING, *_FLOOR, *_FARMING, *_LEAKS, *_STABILITY, *_WORLD)

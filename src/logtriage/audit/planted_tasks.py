@@ -90,6 +90,6 @@ def root_first(split: str, number: int) -> Incident:
 
 
 def unnoticed(split: str, number: int) -> Incident:
-    """Every fault is a P3, and nothing ever alerts."""
-    incident, _ = _drawn(split, number, alert_ticks=(), severities=(0, 0, 1))
+    """Every fault is a P3, the edge panel stays blurred, and nothing ever alerts."""
+    incident, _ = _drawn(split, number, alert_ticks=(), severities=(0, 0, 1), severity_from=100)
     return incident
