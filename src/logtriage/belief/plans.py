@@ -115,9 +115,35 @@ def best_values(case: Case, weights: Floats, tick: int) -> Floats:
     2**31.
     """
     best = np.full(len(weights), -1.0)
-    for option in _options(case, tick):
-        np.maximum(best, _value(case, weights, tick, option)[0], out=best)
+    for bound, option in _bounded(case, weights, tick):
+        rows = np.flatnonzero(bound > best)
+        if len(rows):
+            values = _value(case, weights[rows], tick, option)[0]
+            best[rows] = np.maximum(best[rows], values)
     return best
+
+
+def _bounded(case: Case, weights: Floats, tick: int) -> Iterator[tuple[Floats, "_Option"]]:
+    """Every option and what it can be worth at most in each row (O,), the greatest first.
+
+    A page earns nothing where it is wrong, so that most pages need no closer look.
+    """
+    stakes = case.stakes
+    unpaged = stakes.severity + stakes.root_cause + stakes.remedy(0, approved=False)
+    silent = (unpaged + stakes.closed(0)) * stakes.silence // UNIT + 1
+    calm = weights[:, ~case.fault].sum(axis=1)
+    real = weights[:, case.fault].sum(axis=1)
+    of_team = weights @ (case.team[:, np.newaxis] == np.arange(case.teams)).astype(np.float64)
+    found = []
+    for option in _options(case, tick):
+        if option.dismiss:
+            bound = calm * UNIT
+        elif option.page is not None:
+            bound = of_team[:, option.page] * UNIT
+        else:
+            bound = real * (UNIT if case.paged else silent) + calm * stakes.benign_severity
+        found.append((bound, option))
+    return iter(sorted(found, key=lambda one: -float(one[0].sum())))
 
 
 def best_choice(case: Case, weights: Floats, tick: int) -> Choice:
