@@ -52,7 +52,7 @@ POLICIES: Final = (
 #: Those whose pages are held against the bar of the belief when they were made.
 JUDGED: Final = ("observer", "random_questions", "expert", "chain")
 QUESTIONS: Final = (0, 1, 2, 3, 4, 6, 8)
-#: Per cent of the incidents that are played of a fleet.
+#: Per cent of the incidents that are played of a fleet, beyond the first table.
 FLEET_SHARE: Final = 30
 LISTS: Final = ("best constant answer", "best blind list")
 
@@ -101,7 +101,8 @@ def cells(
 ) -> Iterator[Cell]:
     """All that is measured; what the first table needs comes first.
 
-    An incident of a fleet costs several times as much: of those a part is played.
+    An incident of a fleet costs several times as much: beyond the first table, a part of
+    those is played.
     """
 
     def part(task: str, whole: int) -> int:
@@ -109,7 +110,7 @@ def cells(
 
     for policy in POLICIES:
         for task in DRAWN_TASKS:
-            yield Cell(task, "test", policy, part(task, count))
+            yield Cell(task, "test", policy, count)
     for task in DRAWN_TASKS:
         yield Cell(task, "ood", "observer", part(task, ood_count))
         for name in LISTS:
