@@ -89,8 +89,7 @@ class Model:
     def column(self, service: int, sort: str, start: int, token: str) -> Column:
         """The logarithms of a token's weights under each condition of a service."""
         setting = self.setting
-        if start > setting.grows_for and start > setting.root_silent:
-            start = max(setting.grows_for, setting.root_silent)  # nothing moves any more
+        start = setting.settled(start)
         return _column(setting, sort, self.places[service], self.conditions[service], start, token)
 
 

@@ -281,6 +281,8 @@ def _remedies(
     """
     stakes = case.stakes
     hits = case.hits[rows]
+    names = np.flatnonzero(hits.any(axis=0))  # only those that could be right
+    hits = hits[:, names]
     left = some.copy()
     best = _scaled((left * base).sum(axis=1), penalty(stakes, approved=approved, wrong=0))
     earned = np.zeros(len(some))
@@ -288,9 +290,9 @@ def _remedies(
     kept = 0
     first_best = best[0] if len(best) else 0.0
     for tried in range(min(REMEDIES_TRIED, stakes.horizon - used)):
-        mass = left @ hits
-        if not hits.shape[1]:
+        if not len(names):
             break
+        mass = left @ hits
         pick = mass.argmax(axis=1)
         struck = left * hits.T[pick]
         closed_at = used + tried + 2
@@ -301,7 +303,7 @@ def _remedies(
         left = left - struck
         later = penalty(stakes, approved=approved, wrong=tried + 1)
         total = earned + _scaled((left * base).sum(axis=1), later)
-        order.append(int(pick[0]))
+        order.append(int(names[pick[0]]))
         if total[0] > first_best:
             first_best, kept = total[0], tried + 1
         best = np.maximum(best, total)

@@ -53,6 +53,10 @@ class Setting:
             return FULL
         return FULL // 2 + FULL // 2 * tick // self.grows_for
 
+    def settled(self, tick: int) -> int:
+        """The first tick whose weights are those of ``tick``: later on, nothing moves any more."""
+        return min(tick, max(self.grows_for, self.root_silent))
+
 
 def single_crash(fog: int) -> Setting:
     """One service fails, loudly."""

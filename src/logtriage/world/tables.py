@@ -98,9 +98,15 @@ def about_kind(kind: str) -> str:
     return f"{NAMES}:{kind}"
 
 
-@lru_cache(maxsize=65_536)
 def weights(setting: Setting, sort: str, place: Place, condition: Condition, start: int) -> Weights:
     """The weights of :func:`alphabet` for a cell that holds from tick ``start``."""
+    return _weights(setting, sort, place, condition, setting.settled(start))
+
+
+@lru_cache(maxsize=65_536)
+def _weights(
+    setting: Setting, sort: str, place: Place, condition: Condition, start: int
+) -> Weights:
     base = "log" if sort == "window" else sort
     tokens = alphabet(sort, place, setting.fog)
     calm = _common(base, place, setting.fog, calm=True)
@@ -128,6 +134,12 @@ def _common(sort: str, place: Place, fog: int, *, calm: bool) -> Weights:
     return _shares(sort, BACKGROUND, tokens, place, place.calls)
 
 
+@lru_cache(maxsize=16_384)
+def _words(tokens: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Tokens as a name and what it is about."""
+    return tuple((name, about) for name, _, about in (one.partition(":") for one in tokens))
+
+
 def _shares(
     sort: str,
     signature: Signature,
@@ -139,8 +151,7 @@ def _shares(
     percent = signature.get(sort, {})
     targets = tuple(one for one in named if one in place.calls)
     row = []
-    for token in tokens:
-        name, _, service = token.partition(":")
+    for name, service in _words(tokens):
         share = percent.get(name, 0) * FULL // 100
         if name in (TIMEOUT, CALLS):
             share = share // len(targets) if int(service) in targets else 0
