@@ -11,6 +11,7 @@ from logtriage import Incident, Malformed, grade, observe
 from logtriage.actions import (
     ACTION_TYPES,
     Escalate,
+    IdentifyRootCause,
     Ignore,
     Remediate,
     Report,
@@ -33,10 +34,12 @@ from logtriage.policies import (
     merge_slices,
     perfect_actions,
 )
+from logtriage.policies.expert import TRIES
 from logtriage.registry import make_policy, make_team
 from logtriage.roles import ROLE_SPLITS, SOLO, VIEWS, Role, RoleSplit
 from property_tests.strategies import (
     V1_TASKS,
+    V2_TASKS,
     JointEpisode,
     incidents,
     joint_episodes,
@@ -44,7 +47,13 @@ from property_tests.strategies import (
 )
 
 SOLO_SPECS = ("oracle", "expert", "first_error", "random", "constant:resolve", "constant:ignore")
+#: Policies that play the second world alone.
+SECOND_SPECS = (*SOLO_SPECS, "chain", "random_questions:1")
 TEAM_SPECS = ("oracle", "expert", "random", "random:7", *(f"central:{one}" for one in SOLO_SPECS))
+
+
+def is_second(incident: Incident) -> bool:
+    return incident.price_of_silence is not None
 
 
 def team_specs(split: RoleSplit) -> SearchStrategy[str]:
@@ -56,15 +65,18 @@ def team_specs(split: RoleSplit) -> SearchStrategy[str]:
     return st.one_of(st.sampled_from(TEAM_SPECS), mixed)
 
 
-@given(incidents(V1_TASKS, max_services=12), st.sampled_from(SOLO_SPECS))
-def test_a_policy_as_a_team_of_one_plays_the_same_episode(incident: Incident, spec: str) -> None:
+@given(incidents(max_services=12), st.data())
+def test_a_policy_as_a_team_of_one_plays_the_same_episode(
+    incident: Incident, data: st.DataObject
+) -> None:
+    spec = data.draw(st.sampled_from(SECOND_SPECS if is_second(incident) else SOLO_SPECS))
     alone = play_episode(incident, make_policy(spec)(incident))
     central = make_team(f"central:{spec}", SOLO)(incident)
     assert play_joint_episode(incident, central, SOLO) == alone
     assert play_episode(incident, TeamAsPolicy(central, SOLO)) == alone
 
 
-@given(incidents(V1_TASKS, max_services=12), st.sampled_from(("oracle", "expert")))
+@given(incidents(max_services=12), st.sampled_from(("oracle", "expert")))
 def test_a_scripted_team_of_one_plays_like_the_single_agent(incident: Incident, spec: str) -> None:
     alone = play_episode(incident, make_policy(spec)(incident))
     team = make_team(spec, SOLO)(incident)
@@ -72,7 +84,7 @@ def test_a_scripted_team_of_one_plays_like_the_single_agent(incident: Incident, 
     assert play_episode(incident, TeamAsPolicy(team, SOLO)) == alone
 
 
-@given(incidents(V1_TASKS, max_services=12), role_splits(), st.data())
+@given(incidents(max_services=12), role_splits(), st.data())
 def test_every_team_plays_every_split_to_its_end_and_is_graded_from_its_transcript(
     incident: Incident, split: RoleSplit, data: st.DataObject
 ) -> None:
@@ -87,7 +99,7 @@ def test_every_team_plays_every_split_to_its_end_and_is_graded_from_its_transcri
     assert grade_transcript(back, resolve=resolve) == grade(last, agent="team")
 
 
-@given(incidents(V1_TASKS, max_services=12), role_splits(), st.data())
+@given(incidents(max_services=12), role_splits(), st.data())
 def test_teams_are_pure(incident: Incident, split: RoleSplit, data: st.DataObject) -> None:
     factory = make_team(data.draw(team_specs(split)), split)
     team, twin = factory(incident), factory(incident)
@@ -107,7 +119,7 @@ def test_teams_are_pure(incident: Incident, split: RoleSplit, data: st.DataObjec
         mind = thought[1]
 
 
-@given(incidents(V1_TASKS), role_splits())
+@given(incidents(), role_splits())
 def test_the_oracle_team_is_perfect_on_every_split(incident: Incident, split: RoleSplit) -> None:
     schedule = joint_schedule(incident, split)
     plan = perfect_actions(incident)
@@ -120,10 +132,19 @@ def test_the_oracle_team_is_perfect_on_every_split(incident: Incident, split: Ro
     last = play_joint_episode(incident, make_team("oracle", split)(incident), split)
     assert grade(last).score == 1.0
     assert last.tick == len(schedule) <= len(plan)
-    # No tick could be saved: in each but the last, whoever acts there is at work in all before.
+    # No tick could be saved: in each but the last, whoever acts there is at work in all before,
+    # unless it holds the fix back for the page of the tick before, or for the root cause.
     for tick, row in enumerate(schedule[:-1]):
-        busy = [number for number, action in enumerate(row) if action in plan]
-        assert all(schedule[before][number] in plan for number in busy for before in range(tick))
+        for number, action in enumerate(row):
+            if action not in plan or (isinstance(action, Remediate) and _held(schedule, tick)):
+                continue
+            assert all(schedule[before][number] in plan for before in range(tick))
+
+
+def _held(schedule: tuple[tuple[Any, ...], ...], tick: int) -> bool:
+    """Whether a fix in a tick would cost something if it came in the one before."""
+    paged = tick and any(isinstance(one, Escalate) for one in schedule[tick - 1])
+    return bool(paged) or any(isinstance(one, IdentifyRootCause) for one in schedule[tick])
 
 
 def _only_waits_are_malformed(row: tuple[Any, ...], split: RoleSplit) -> bool:
@@ -133,12 +154,16 @@ def _only_waits_are_malformed(row: tuple[Any, ...], split: RoleSplit) -> bool:
     )
 
 
-@given(incidents(V1_TASKS), role_splits())
+@given(incidents(), role_splits())
 def test_oracles_in_roles_of_their_own_are_perfect_too(
     incident: Incident, split: RoleSplit
 ) -> None:
+    """In the second world those that see when the page was made, and so when to fix."""
     spec = ",".join(f"{name}=oracle" for name in split.names)
-    assert grade(play_joint_episode(incident, make_team(spec, split)(incident), split)).score == 1.0
+    score = grade(play_joint_episode(incident, make_team(spec, split)(incident), split)).score
+    fixers = [role for role in split.roles if "remediate" in role.may]
+    blind = any("declarations" not in role.views for role in fixers)
+    assert score == 1.0 or (is_second(incident) and blind)
 
 
 @given(incidents(V1_TASKS, max_services=12), role_splits())
@@ -175,11 +200,29 @@ def test_experts_do_nothing_that_they_may_not_and_nothing_out_of_ignorance(
                 pass
 
 
+@given(incidents(V2_TASKS, max_services=12), role_splits())
+def test_experts_by_rules_of_thumb_do_nothing_that_they_may_not(
+    incident: Incident, split: RoleSplit
+) -> None:
+    """In the second world they may be wrong, but each pages once and tries little."""
+    last = play_joint_episode(incident, make_team("expert", split)(incident), split)
+    for _, action in last.history:
+        if isinstance(action, Malformed):
+            assert action.text == "wait"
+            assert action.by is None or "wait" not in split.role(action.by).may
+    fixers = sum("remediate" in role.may for role in split.roles)
+    pagers = sum("escalate" in role.may for role in split.roles)
+    assert len(last.facts.pages) <= pagers
+    assert len(last.facts.remedies) <= TRIES * fixers
+    if last.closing == "ignored":
+        assert not last.facts.pages
+
+
 def _is_everything(role: Role) -> bool:
     return role.may.issuperset(ACTION_TYPES) and role.views == set(VIEWS)
 
 
-@given(incidents(V1_TASKS, max_services=12))
+@given(incidents(max_services=12))
 def test_without_the_board_the_expert_team_pages_and_fixes_nothing(incident: Incident) -> None:
     split = ROLE_SPLITS["trio_without_board"]
     last = play_joint_episode(incident, make_team("expert", split)(incident), split)

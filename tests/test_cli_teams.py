@@ -114,7 +114,7 @@ def test_a_damaged_split_file_is_named_with_its_field(split_file: Path) -> None:
     split_file.write_text(json.dumps(raw))
     result = logtriage(*EVAL, "--split-roles", split_file)
     assert result.exit_code == 2
-    assert "backwards.json: unknown view 'slow'; known: alerts" in result.stderr
+    assert "unknown view 'slow' (did you mean 'slo'?); known: alerts" in result.stderr
     assert "roles[0]" in result.stderr
 
 

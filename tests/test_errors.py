@@ -15,6 +15,8 @@ from logtriage import (
     TranscriptError,
     UnknownName,
 )
+from logtriage.errors import closest
+from logtriage.tasks import TASKS
 
 ALL = (
     EpisodeOver("closed"),
@@ -77,9 +79,48 @@ def test_an_unknown_name_shows_the_value_and_the_choices() -> None:
 )
 def test_an_unknown_name_suggests_the_closest(given: object, meant: str | None) -> None:
     names = ("payment-service", "payment-db", "user-db")
-    hint = "" if meant is None else f"; did you mean {meant!r}?"
+    hint = "" if meant is None else f" (did you mean {meant!r}?)"
     told = str(UnknownName("service", given, names))
-    assert told.endswith(f"known: payment-service, payment-db, user-db{hint}")
+    assert told == f"unknown service {given!r}{hint}; known: payment-service, payment-db, user-db"
+
+
+TASK_IDS = tuple(task.id for task in TASKS)
+
+
+@pytest.mark.parametrize("task", TASK_IDS)
+def test_a_task_is_meant_however_its_id_is_punctuated_or_mistyped(task: str) -> None:
+    hyphens, underscores = task.replace("_", "-"), task.replace("-", "_")
+    swapped = f"{task[:3]}{task[4]}{task[3]}{task[5:]}"
+    lost = task[:5] + task[6:]
+    for given in (hyphens, underscores, task.upper(), swapped, lost, f"{task}.", f"{task}-x"):
+        assert closest(given, TASK_IDS) == task
+        told = str(UnknownName("task", given, TASK_IDS))
+        assert told.startswith(f"unknown task {given!r} (did you mean {task!r}?); known: ")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("single_crash", "single_crash-v2"),
+        ("cascading-failure", "cascading_failure-v2"),
+        ("cascading_failure-v3", "cascading_failure-v2"),
+        ("cascading_failure-v2-fog2", "cascading_failure-v2"),
+        ("fleet_outage-v2-fog", "fleet_outage-v2"),
+        ("single_crash-fog1", "single_crash-v2-fog1"),
+        ("nonsense", None),
+    ],
+)
+def test_without_version_or_fog_the_benchmark_is_meant(given: str, meant: str | None) -> None:
+    assert closest(given, TASK_IDS) == meant
+
+
+def test_of_many_names_the_first_are_listed() -> None:
+    names = tuple(f"service-{number}" for number in range(13))
+    assert str(UnknownName("service", "x", names[:12])).endswith(f"known: {', '.join(names[:12])}")
+    error = UnknownName("service", "x", names)
+    assert str(error).endswith(f"known: {', '.join(names[:8])} and 5 more")
+    assert error.known == names
+    assert len(str(UnknownName("task", "nonsense", TASK_IDS))) < 250
 
 
 @pytest.mark.parametrize(

@@ -18,19 +18,19 @@ from logtriage.actions import ACTION_TYPES, SEVERITIES, Remedy
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.faults import FAULT_KINDS, FaultKind
 from logtriage.rendering import Reply
-from logtriage.rendering.signs import NAMES, WORDS, kind_signs, signs_of, style_of, told, word_of
+from logtriage.rendering.signs import NAMES, PAIRS, WORDS, signs_of, word_of
 from logtriage.roles import ROLE_SPLITS, TRIO, RoleSplit
 from logtriage.tasks import TASKS, TaskSpec
-from logtriage.topology import FIVE_TEAMS
-from logtriage.world.channels import ITSELF
+from logtriage.topology import FIVE_TEAMS, TIERS
 from logtriage.world.setting import FULL
 from logtriage.world.signatures import AFFECTED, BACKGROUND, BENIGN, DISTRACTIONS, KINDS, Signature
 
 SECOND = tuple(task for task in TASKS if task.setting is not None)
 every_task = pytest.mark.parametrize("task", SECOND, ids=lambda task: task.id)
-#: Characters of the prompt on seven services, for an agent that answers in JSON, and
-#: what each service beyond them may add.
-LIMIT, EACH = 5_500, 60
+#: Characters of the prompt on the default topology by how to answer; what longer names
+#: may add, and what each service beyond the seven.
+LIMITS: dict[Reply, int] = {"json": 4_500, "tools": 4_300, "plan": 4_600}
+NAMES_MORE, EACH = 100, 45
 
 
 def prompt_of(task: TaskSpec, reply: Reply = "json") -> str:
@@ -39,12 +39,9 @@ def prompt_of(task: TaskSpec, reply: Reply = "json") -> str:
 
 def rows_of(prompt: str) -> dict[str, str]:
     """The runbook's rows by their names."""
-    found = {}
-    for line in prompt.splitlines():
-        if line.startswith("- "):
-            name = re.split(r"[*,:]", line[2:])[0]
-            found[name] = line
-    return found
+    named = {*KINDS, *AFFECTED, *BENIGN}
+    lines = {re.split(r"[* :]", line)[0]: line for line in prompt.splitlines()}
+    return {name: line for name, line in lines.items() if name in named}
 
 
 # -- size -----------------------------------------------------------------------------
@@ -55,9 +52,11 @@ def test_the_prompt_is_short(task: TaskSpec) -> None:
     for split in ("val", "ood"):
         for one in incident_ids(task.id, split, 10):
             incident = make_incident(one)
-            more = len(incident.topology) - len(FIVE_TEAMS)
-            for reply in get_args(Reply):
-                assert len(system_prompt(incident, reply)) <= LIMIT + EACH * max(0, more)
+            more = 0
+            if incident.topology != FIVE_TEAMS:
+                more = NAMES_MORE + EACH * max(0, len(incident.topology) - len(FIVE_TEAMS))
+            for reply, limit in LIMITS.items():
+                assert len(system_prompt(incident, reply)) <= limit + more
 
 
 # -- the rules of a task --------------------------------------------------------------
@@ -94,39 +93,44 @@ def test_the_prompt_answers_what_a_player_had_to_guess(task: TaskSpec) -> None:
     assert setting is not None
     assert f"You have {task.horizon} ticks of 30 s; each action costs one tick" in prompt
     assert f"trouble began {setting.onset} min before tick 0" in prompt
-    judged = f"by EDGE from tick {setting.severity_from} on"
+    judged = f"from tick {setting.severity_from} on (earlier it may show less)"
     assert (judged in prompt) is (setting.severity_from > 0)
     assert f"full by tick {setting.par}, 0 at {task.horizon}" in prompt
     assert f"by tick {setting.par_benign} 0.10" in prompt
     assert "3 new lines each time" in prompt
-    assert "new readings at ticks 0, 3, 6, … and after a remedy, in between the same" in prompt
-    assert f"{setting.noise // 10}% of LOGS is noise" in prompt
+    assert "new readings at ticks 0, 3, 6, …, else the same" in prompt
+    assert f"judged at ticks {', '.join(map(str, setting.alert_ticks))}. " in prompt
+    assert "A remedy renews these" in prompt
+    assert f"LOGS: {setting.noise // 10}% noise" in prompt
+    assert "2 ticks after the right page a NOTE may come" in prompt
     assert f"{setting.benign // 10}% of incidents are benign" in prompt
     assert f"FOG: {round(100 * setting.fog_weight / FULL)}% of readings" in prompt
     assert "minor faults" in prompt
     assert (f"Before tick {setting.root_silent}" in prompt) is (setting.root_silent > 0)
     assert ("Signs grow" in prompt) is (setting.grows_for > 0)
     assert ("a service that others call" in prompt) is setting.called_only
-    assert ("name their cause" in prompt) is (setting.fog <= 1)
+    assert ("name the cause" in prompt) is (setting.fog <= 1)
 
 
 def test_the_prompt_holds_the_severity_rule() -> None:
     prompt = prompt_of(SECOND[0])
     (line,) = (one for one in prompt.splitlines() if one.startswith("SEVERITY"))
-    for fact in ("P1 from 5% errors or 2000 ms", "P2 from 1% errors or 800 ms", "else P3"):
+    for fact in ("errors or p99", "P1 from 5% or 2000 ms", "P2 from 1% or 800 ms", "else P3"):
         assert fact in line
 
 
 def test_the_prompt_holds_the_grade() -> None:
     (line,) = (one for one in prompt_of(SECOND[0]).splitlines() if one.startswith("GRADE"))
     for fact in (
-        "severity 0.15",
-        "root cause 0.25 (0 if declared after the fix)",
+        "severity 0.15 (one class off: a quarter)",
+        "root cause 0.25 (0 once fixed)",
         "right page 0.25",
-        "remedy 0.25 (-40% per wrong one, half if no right page came before)",
-        "c/0.625",
-        "total x 0.7",
-        "price of silence (on each screen)",
+        "remedy 0.25 (-40% per wrong one, half if not paged before)",
+        "resolve once fixed 0.10",
+        "Without the right page all x c/0.625: at best c, the screen's price of silence",
+        "Per wrong remedy before that page: all x 0.7",
+        "Wrong page, or ignoring a fault: 0, the end",
+        "severity 0.20, ignore 0.70 (0 if you blamed a service, -20% per remedy)",
         "First declarations count",
     ):
         assert fact in line
@@ -209,7 +213,7 @@ def test_words_by_share() -> None:
         None,
     ]
     prompt = prompt_of(SECOND[0])
-    assert "usually 60%+ | often 30-60% | sometimes 10-30%" in prompt
+    assert "usually 60%+; often 30-60%; sometimes 10-30%" in prompt
 
 
 def every_signature() -> dict[str, Signature]:
@@ -243,46 +247,46 @@ def test_signs_are_the_shares_of_the_table(name: str) -> None:
                 assert NAMES[sort][token] in told_of
 
 
-def _expanded(kind: FaultKind) -> set[tuple[int, str]]:
-    """What a row says, with its style written out: (column, short name)."""
-    found = set()
-    for column, names in enumerate(kind_signs(kind).split(" | ")):
-        for text in names.split(", "):
-            if text in ("E", "L"):
-                style = style_of(errors=text == "E").values()
-                found |= {(place, one) for place, row in enumerate(style) for one in row}
-            elif text != "-":
-                found.add((column, text))
-    return found
+def columns_of(row: str) -> list[set[str]]:
+    """The short names in each column of a row, those of pairs one by one."""
+    columns = []
+    for column in row.partition(": ")[2].split("; "):
+        names = set(column.split(", ")) - {"-"}
+        columns.append({one for name in names for one in PAIRS.get(name, (name,))})
+    return columns
+
+
+@pytest.mark.parametrize("name", [*KINDS, *AFFECTED, *BENIGN])
+def test_a_row_of_the_runbook_says_exactly_the_signs(name: str) -> None:
+    signs = signs_of({**KINDS, **AFFECTED, **BENIGN}[name])
+    row = rows_of(prompt_of(SECOND[0]))[name]
+    said = columns_of(row)
+    said += [set()] * (len(signs) - len(said))
+    assert said == [set(names) for names in signs.values()]
 
 
 @pytest.mark.parametrize("kind", FAULT_KINDS, ids=lambda kind: kind.name)
-def test_a_row_of_the_runbook_says_all_signs_of_its_kind(kind: FaultKind) -> None:
-    own = {
-        (place, text)
-        for place, texts in enumerate(signs_of(KINDS[kind.name]).values())
-        for text in texts
-    }
-    said = _expanded(kind)
-    # Of what the style says, a kind may show something more often: then both are said.
-    assert own <= said
-    assert {text for _, text in said} == {text for _, text in own}
-    row = rows_of(prompt_of(SECOND[0]))[kind.name]
-    assert kind_signs(kind) in row
-    assert {str(one) for one in Remedy if re.search(rf"[ ,]{one}[ :]", row)} == set(kind.remedies)
+def test_a_row_of_a_fault_says_where_it_can_strike_and_what_helps(kind: FaultKind) -> None:
+    heading = rows_of(prompt_of(SECOND[0]))[kind.name].partition(":")[0]
+    name, tiers, remedies = heading.split(" ")
+    assert name == kind.name
+    assert set(remedies.split("/")) == set(kind.remedies)
+    told_of = TIERS if tiers == "any" else [tier for tier in TIERS if tier[0] in tiers]
+    assert set(told_of) == set(kind.tiers)
 
 
-def test_the_style_of_errors_is_told_once() -> None:
+def test_what_stands_for_more_than_it_says_is_explained() -> None:
     prompt = prompt_of(SECOND[0])
-    assert f"E: {told(style_of(errors=True))}." in prompt
-    assert NAMES["errors"][ITSELF] in style_of(errors=True)["usually"]
-    assert NAMES["time"][ITSELF] in style_of(errors=False)["usually"]
-
-
-@pytest.mark.parametrize("name", [*AFFECTED, *BENIGN])
-def test_the_prompt_holds_the_signs_of_what_is_no_fault(name: str) -> None:
-    signature = {**AFFECTED, **BENIGN}[name]
-    assert rows_of(prompt_of(SECOND[0]))[name] == f"- {name}: {told(signs_of(signature))}"
+    for letter, pair in PAIRS.items():
+        assert f"{letter}: {', '.join(pair)}." in prompt
+    assert len({tier[0] for tier in TIERS}) == len(TIERS)
+    for legend in ("tiers (initials)", "Own: by traces", "Hot, idle: CPU", "Busy, full: workers"):
+        assert legend in prompt
+    assert "~: log topics" in prompt
+    topics = {text for sort, row in NAMES.items() if sort == "log" for text in row.values()}
+    others = {text for sort, row in NAMES.items() if sort != "log" for text in row.values()}
+    assert all(text.startswith("~") for text in topics)
+    assert not any(text.startswith("~") for text in others)
 
 
 def test_a_class_of_faults_stands_under_whom_to_page() -> None:
@@ -291,8 +295,8 @@ def test_a_class_of_faults_stands_under_whom_to_page() -> None:
     for line in system_prompt(incident).splitlines():
         if line.endswith("):"):
             title = line
-        elif line.startswith("- "):
-            found[re.split(r"[*,:]", line[2:])[0]] = title
+        else:
+            found[re.split(r"[* :]", line)[0]] = title
     whom = {
         "code": "owner in DIRECTORY",
         "data": "owner in DIRECTORY",
@@ -308,5 +312,5 @@ def test_kinds_that_cannot_be_the_root_are_marked_where_faults_creep_in() -> Non
     task = next(one for one in SECOND if one.name == "silent_degradation")
     rows = rows_of(prompt_of(task))
     for kind in FAULT_KINDS:
-        assert rows[kind.name].startswith(f"- {kind.name}{'' if kind.drifts else '*'},")
-    assert "*: only as a minor fault" in prompt_of(task)
+        assert rows[kind.name].startswith(f"{kind.name}{'' if kind.drifts else '*'} ")
+    assert "*: only minor here." in prompt_of(task)

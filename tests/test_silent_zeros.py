@@ -153,8 +153,8 @@ def test_where_a_rubric_is_wanted_its_id_is_answered(grade: Callable[[Any], Any]
 
 
 def test_names_of_actions_are_checked_with_the_one_that_is_meant() -> None:
-    known = "known: P1, P2, P3; did you mean 'P1'"
-    with pytest.raises(UnknownName, match=f"unknown severity 'p1'; {known}"):
+    meant = r"\(did you mean 'P1'\?\); known: P1, P2, P3"
+    with pytest.raises(UnknownName, match=rf"unknown severity 'p1' {meant}"):
         ClassifySeverity("p1")
     with pytest.raises(UnknownName, match="unknown remedy 'reboot'; known: restart, rollback"):
         Remediate("reboot", "user-db")

@@ -25,30 +25,53 @@ class InvalidInput(LogTriageError, ValueError):
 _LONGEST, _MOST = 100, 1_000
 #: How alike two names must be, from 0 to 1; at 0.75 pay-team is taken for dba-team.
 _ALIKE = 0.8
+#: The least share of a name that one it begins with must have.
+_BEGUN = 0.75
+#: Lists of more names than the first number are cut to the second.
+_ALL, _SOME = 12, 8
 
 
 class UnknownName(InvalidInput):
-    """A name that does not exist, with the names that do and the one that may be meant."""
+    """A name that does not exist, with the one that may be meant and those that do exist.
+
+    The message lists the first of many names; ``known`` holds all of them.
+    """
 
     def __init__(self, what: str, given: object, known: Iterable[str]) -> None:
         self.what = what
         self.given = given
         self.known = tuple(known)
         meant = closest(given, self.known)
-        hint = "" if meant is None else f"; did you mean {meant!r}?"
-        super().__init__(f"unknown {what} {given!r}; known: {', '.join(self.known)}{hint}")
+        hint = "" if meant is None else f" (did you mean {meant!r}?)"
+        super().__init__(f"unknown {what} {given!r}{hint}; known: {_listed(self.known)}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.what, self.given, self.known)
 
 
+def _listed(names: tuple[str, ...]) -> str:
+    if len(names) <= _ALL:
+        return ", ".join(names)
+    return f"{', '.join(names[:_SOME])} and {len(names) - _SOME} more"
+
+
 def closest(given: object, known: Iterable[str]) -> str | None:
-    """The known name that is most like the given one; None if none is, or it is no text."""
+    """The known name that is most like the given one; None if none is, or it is no text.
+
+    Upper case and the choice between - and _ count for nothing. Of a name with something
+    after it, such as a suffix that does not exist, the name is meant.
+    """
     if not isinstance(given, str) or not 0 < len(given) <= _LONGEST:
         return None
-    names = {name.lower(): str(name) for name in list(known)[:_MOST]}
-    found = get_close_matches(given.lower(), names, n=1, cutoff=_ALIKE)
+    names = {_plain(name): str(name) for name in list(known)[:_MOST]}
+    text = _plain(given)
+    begun = [name for name in names if text.startswith(name) and len(name) >= _BEGUN * len(text)]
+    found = [max(begun, key=len)] if begun else get_close_matches(text, names, n=1, cutoff=_ALIKE)
     return names[found[0]] if found else None
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-")
 
 
 def kind_of(value: object) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from logtriage import (
+    TaskSpec,
     get_task,
     grade,
     incident_ids,
@@ -29,10 +30,15 @@ from logtriage.recorded import HISTORY, shipped_incidents
 from logtriage.recorded.version import task_id
 from logtriage.registry import make_policy
 from logtriage.state import State
+from logtriage.tasks import DRAWN_TASKS
 
 FOLDER = Path(__file__).parent
 #: (split, incidents, policies): the expert plays well, the random one everywhere else.
 EPISODES = (("test", 6, ("expert", "random:1")), ("ood", 4, ("expert", "first_error")))
+#: Of the other levels of fog, which play by the tables of a task that is recorded.
+FEW_EPISODES = (("test", 1, ("oracle", "expert", "random:1")),)
+#: Fog 0 of the benchmark, where lines may name their cause, is recorded as fully as the tasks.
+IN_FULL = (*DRAWN_TASKS, "cascading_failure-v2-fog0")
 #: The recorded incidents that are shipped, and who plays them.
 RECORDED = task_id("recorded_trainticket")
 RECORDED_AGENTS = ("combined", "expert", "random:1")
@@ -41,6 +47,11 @@ find = Incidents()
 
 def path_of(task: str) -> Path:
     return FOLDER / f"{task}.json"
+
+
+def episodes_of(task: TaskSpec) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
+    """(split, incidents, policies) that are recorded of a task."""
+    return EPISODES if task.fog is None or task.id in IN_FULL else FEW_EPISODES
 
 
 def digest(text: str) -> str:
@@ -111,7 +122,7 @@ def _pairs(task: str) -> list[tuple[str, str]]:
         return [(one.id, agent) for one in shipped_incidents() for agent in RECORDED_AGENTS]
     return [
         (incident_id, agent)
-        for split, count, agents in EPISODES
+        for split, count, agents in episodes_of(get_task(task))
         for incident_id in incident_ids(task, split, count)
         for agent in agents
     ]

@@ -51,6 +51,24 @@ def overview(lines: Iterable[LogLine]) -> tuple[list[LogLine], list[str]]:
     return telling, calm
 
 
+def roll_call(telling: Iterable[LogLine], calm: int) -> str:
+    """A line of each service: those that say something by level, everyday ones counted.
+
+    Who is counted can be told from who is named. When in the tick a service answered says
+    nothing, so it goes unsaid.
+    """
+    levels: dict[str, dict[str, list[str]]] = {}
+    for one in telling:
+        levels.setdefault(one.level, {}).setdefault(one.message, []).append(one.service)
+    rows = ["REQUESTED LOGS, a line of each service:"]
+    for level in sorted(levels):
+        rows.append(f"{level}:")
+        rows.extend(f"{', '.join(said)}: {text}" for text, said in levels[level].items())
+    if calm:
+        rows.append(f"{'all' if not levels else 'the other'} {calm}: everyday lines")
+    return "\n".join(rows)
+
+
 def owners(observation: Observation) -> dict[str, str]:
     """The owners of the services that stand on this screen or were just asked for.
 

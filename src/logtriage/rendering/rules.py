@@ -128,7 +128,9 @@ def public_rules(
         body = _first_rules(topology, rubric)
     else:
         body = briefing(topology, horizon, setting, rubric)
-    return "\n".join((opening, *body, *_action_rules(topology, horizon, reply, seat)))
+    return "\n".join(
+        (opening, *body, *_action_rules(topology, horizon, reply, seat, listed=setting is not None))
+    )
 
 
 def _first_rules(topology: Topology, rubric: str) -> Iterable[str]:
@@ -154,8 +156,8 @@ def _first_rules(topology: Topology, rubric: str) -> Iterable[str]:
 
 def _opening(horizon: int) -> str:
     return (
-        "You are the on-call engineer of one incident. Find the root cause, not the loudest "
-        f"symptom. You have {horizon} ticks of {TICK_SECONDS} s; each action costs one tick, "
+        "You are on call for one incident: find the root cause, not the loudest symptom. "
+        f"You have {horizon} ticks of {TICK_SECONDS} s; each action costs one tick, "
         "unreadable ones too."
     )
 
@@ -209,8 +211,9 @@ def _runbook_rows() -> Iterable[str]:
 
 
 def _action_rules(
-    topology: Topology, horizon: int, reply: Reply, role: Role | None
+    topology: Topology, horizon: int, reply: Reply, role: Role | None, *, listed: bool
 ) -> Iterable[str]:
+    """How to answer, and with what; ``listed`` if the runbook's heading says what a remedy is."""
     if reply == "tools":
         yield "ANSWER with one tool call a turn. Names of services and teams must be exact."
         return
@@ -227,7 +230,7 @@ def _action_rules(
         "classify_severity": "|".join(SEVERITIES),
         "identify_root_cause": "<service>",
         "escalate": "<team>",
-        "remediate": f"<{'|'.join(REMEDIES)}>:<service>",
+        "remediate": f"<{'remedy' if listed else '|'.join(REMEDIES)}>:<service>",
         "request_more_logs": "<service>|all",
         "request_metrics": "<service>",
         "request_traces": "<service>",

@@ -128,6 +128,8 @@ def _requested(observation: Observation) -> str:
     if RequestMoreLogs(None) not in observation.last_actions:
         return _logs("REQUESTED LOGS", lines)
     telling, calm = compact.overview(lines)
+    if _is_fleet(observation):
+        return compact.roll_call(telling, len(calm))
     text = _logs("REQUESTED LOGS", telling)
     return f"{text}\neveryday lines: {', '.join(calm)}" if calm else text
 

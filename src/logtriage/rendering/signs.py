@@ -4,19 +4,16 @@ Nothing here is a second copy: shares come from :mod:`logtriage.world.signatures
 only the short names of tokens are this module's own.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from logtriage.faults import FAULT_KINDS, FaultKind
 from logtriage.world.channels import CALLS, GAUGE_TOKENS, ITSELF, TIMEOUT
-from logtriage.world.signatures import KINDS, Signature
+from logtriage.world.signatures import Signature
 
 #: From how many per cent on each word is used; what is rarer goes unsaid.
 WORDS: Final = (("usually", 60), ("often", 30), ("sometimes", 10))
 
-#: By sort of cell and token: its short name. What log lines are about stands in quotes.
+#: By sort of cell and token: its short name. A ``~`` stands before what log lines are about.
 NAMES: Final[Mapping[str, Mapping[str, str]]] = {
     "alert": {"errors": "error alert", "latency": "latency alert"},
     "time": {ITSELF: "own time", CALLS: "time in call"},
@@ -33,40 +30,40 @@ NAMES: Final[Mapping[str, Mapping[str, str]]] = {
         "lock_waits": "lock waits",
         "disk_reads": "disk reads",
         "replica_lag": "replica lag",
-        "cold_cache": "low cache hits",
+        "cold_cache": "cold cache",
         "backlog": "backlog",
         "redeliveries": "redeliveries",
     },
-    "cpu": {"low": "CPU low", "high": "CPU high"},
+    "cpu": {"low": "idle", "high": "hot"},
     "memory": {"high": "memory high", "climbing": "memory climbs"},
-    "workers": {"busy": "busy", "full": "workers full"},
+    "workers": {"busy": "busy", "full": "full"},
     "traffic": {"more": "more traffic", "new_clients": "new clients"},
     "log": {
-        "queueing": "'queueing'",
-        "no_connection": "'no connection'",
-        "slow_reads": "'slow reads'",
-        "lock_wait": "'lock wait'",
-        "unknown_client": "'unknown client'",
-        "exceptions": "'exception'",
-        "restarted": "'restarted'",
-        "long_pause": "'long pause'",
-        "misses": "'cache miss'",
-        "mismatch": "'mismatch'",
-        "lag": "'lagging copy'",
-        "redelivery": "'redelivered'",
-        "new_version": "'new version'",
-        "odd_login": "'odd login'",
-        "cpu_starved": "'no CPU'",
-        "busy_job": "'job runs'",
-        "old_cause": "'an old cause'",
-        TIMEOUT: "'call failed'",
+        "queueing": "~queued",
+        "no_connection": "~no connection",
+        "slow_reads": "~slow reads",
+        "lock_wait": "~lock wait",
+        "unknown_client": "~stranger",
+        "exceptions": "~exception",
+        "restarted": "~restarted",
+        "long_pause": "~long pause",
+        "misses": "~miss",
+        "mismatch": "~mismatch",
+        "lag": "~lagging",
+        "redelivery": "~redelivered",
+        "new_version": "~new version",
+        "odd_login": "~odd login",
+        "cpu_starved": "~no CPU",
+        "busy_job": "~job runs",
+        "old_cause": "~an old cause",
+        TIMEOUT: "~call failed",
     },
 }
-#: Whether errors or latency come first decides the signs of these sorts, kind by kind
-#: nearly alike: they are told once.
-_SHARED: Final = ("alert", "time", "errors")
-#: What that is called, where errors come first and where latency does.
-STYLES: Final = {True: "E", False: "L"}
+#: Two signs that most faults show equally often, under one letter: errors, and latency.
+PAIRS: Final[Mapping[str, tuple[str, str]]] = {
+    "E": (NAMES["alert"]["errors"], NAMES["errors"][ITSELF]),
+    "L": (NAMES["alert"]["latency"], NAMES["time"][ITSELF]),
+}
 
 #: Short names of signs by how often they are seen; in the order of :data:`WORDS`.
 Signs = Mapping[str, tuple[str, ...]]
@@ -77,14 +74,14 @@ def word_of(share: int) -> str | None:
     return next((word for word, least in WORDS if share >= least), None)
 
 
-def signs_of(signature: Signature, sorts: Iterable[str] = tuple(NAMES)) -> Signs:
+def signs_of(signature: Signature) -> Signs:
     """The short names of a signature's signs, by how often they are seen.
 
     Of one gauge, what is seen in the second place goes unsaid if the first is seen more
     often by a word.
     """
     found: dict[str, list[str]] = {word: [] for word, _ in WORDS}
-    for sort in sorts:
+    for sort in NAMES:
         shares = sorted(signature.get(sort, {}).items(), key=lambda one: -one[1])
         strongest = word_of(shares[0][1]) if shares else None
         for token, share in shares:
@@ -95,39 +92,18 @@ def signs_of(signature: Signature, sorts: Iterable[str] = tuple(NAMES)) -> Signs
 
 
 def told(signs: Signs) -> str:
-    """Signs in columns, one for each of :data:`WORDS`."""
-    columns = [", ".join(names) or "-" for names in signs.values()]
+    """Signs in columns, one for each of :data:`WORDS`; pairs under their letter.
+
+    A column that is empty holds a dash; empty ones at the end go unsaid.
+    """
+    columns = [", ".join(_paired(names)) or "-" for names in signs.values()]
     while columns and columns[-1] == "-":
         columns.pop()
-    return " | ".join(columns)
+    return "; ".join(columns)
 
 
-@lru_cache(maxsize=2)
-def style_of(*, errors: bool) -> Signs:
-    """The signs that most kinds share which show in errors, or in latency."""
-    rows = [signs_of(KINDS[one.name], _SHARED) for one in FAULT_KINDS if one.errors is errors]
-    common = Counter(tuple(row.items()) for row in rows).most_common(1)[0][0]
-    return dict(common)
-
-
-def style_rows() -> Iterator[str]:
-    """What :data:`STYLES` stand for."""
-    for errors, name in STYLES.items():
-        yield f"{name}: {told(style_of(errors=errors))}"
-
-
-def kind_signs(kind: FaultKind) -> str:
-    """The signs of a fault kind: its style, and what it has besides.
-
-    A kind that lacks signs of its style, or shows them less often, is told in full.
-    """
-    style, own = style_of(errors=kind.errors), signs_of(KINDS[kind.name])
-    seen = {name: place for place, names in enumerate(own.values()) for name in names}
-    for place, names in enumerate(style.values()):
-        if any(seen.get(name, len(WORDS)) > place for name in names):
-            return told(own)
-    rest = {
-        word: tuple(one for one in names if one not in style[word]) for word, names in own.items()
-    }
-    first = WORDS[0][0]
-    return told({**rest, first: (STYLES[kind.errors], *rest[first])})
+def _paired(names: tuple[str, ...]) -> Iterator[str]:
+    """Names, of which those that stand for a pair come first."""
+    whole = {letter: pair for letter, pair in PAIRS.items() if set(pair) <= set(names)}
+    yield from whole
+    yield from (name for name in names if not any(name in pair for pair in whole.values()))
