@@ -48,8 +48,15 @@ def _row(value: Any) -> dict[str, Any] | None:
     return None if value is None else {name: getattr(value, name) for name in _COLUMNS[type(value)]}
 
 
-def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
-    """The structured form of an observation; ``first`` of its episode or a later one."""
+#: What a topology is called where ids are hidden: a random one is named after its seed.
+SERVED_TOPOLOGY: Final = "served"
+
+
+def view_of(observation: Observation, *, first: bool, show_id: bool = True) -> dict[str, Any]:
+    """The structured form of an observation; ``first`` of its episode or a later one.
+
+    Without ``show_id`` the topology has no name of its own, since an id follows from it.
+    """
     view: dict[str, Any] = {
         "tick": observation.tick,
         "closing": None if observation.closing is None else str(observation.closing),
@@ -70,8 +77,9 @@ def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
         "last_actions": [action_to_wire(one) for one in observation.last_actions],
     }
     if first:
+        topology = topology_to_json(observation.topology)
         view |= {
-            "topology": topology_to_json(observation.topology),
+            "topology": topology if show_id else {**topology, "name": SERVED_TOPOLOGY},
             "horizon": observation.horizon,
             "open_loop": observation.open_loop,
             "changes": [_row(one) for one in observation.changes],
