@@ -104,15 +104,15 @@ class Catalogue:
                 other = next(name for name in given if name != "incident")
                 raise InvalidInput(f"{other}: an incident is named already; give one or the other")
             parsed = parse_incident_id(text_field("incident", given["incident"]))
-            self._check_offered(parsed.split)
+            self._check_offered(parsed.split, parsed.task.id)
             return str(parsed)
         split = text_field("split", given.get("split", DEFAULT_SPLIT))
-        self._check_offered(split)
         task = None
         if "task" in given:
-            named_task = get_task(text_field("task", given["task"]))
-            check_split(named_task, split)
-            task = named_task.id
+            wanted = get_task(text_field("task", given["task"]))
+            check_split(wanted, split)
+            task = wanted.id
+        self._check_offered(split, task)
         if "index" in given and given.get("seed", given["index"]) != given["index"]:
             raise InvalidInput("seed: differs from index, for which it is another name")
         name = "index" if "index" in given else "seed"
@@ -136,8 +136,9 @@ class Catalogue:
             return self.tasks
         return tuple(task for task in self.tasks if get_task(task).setting is not None)
 
-    def _check_offered(self, split: str) -> None:
-        if split not in ALL_SPLITS or (split == SEALED and not self._taking_turns(split)):
+    def _check_offered(self, split: str, task: str | None = None) -> None:
+        turns = task is not None or self._taking_turns(split)
+        if split not in ALL_SPLITS or not turns:
             raise UnknownName("split", split, [one["name"] for one in self.splits()])
         if split == SEALED and self.seal is None:
             raise SealError(f"split {SEALED!r} is not on offer: this server has no key for it")

@@ -17,6 +17,7 @@ from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.printable import spelled_data
 from logtriage.state import Closing
 from logtriage.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace
+from logtriage.topologies import RANDOM
 
 T = TypeVar("T")
 
@@ -55,7 +56,7 @@ SERVED_TOPOLOGY: Final = "served"
 def view_of(observation: Observation, *, first: bool, show_id: bool = True) -> dict[str, Any]:
     """The structured form of an observation; ``first`` of its episode or a later one.
 
-    Without ``show_id`` the topology has no name of its own, since an id follows from it.
+    Without ``show_id`` a random topology has no name of its own, since an id follows from it.
     """
     view: dict[str, Any] = {
         "tick": observation.tick,
@@ -78,8 +79,10 @@ def view_of(observation: Observation, *, first: bool, show_id: bool = True) -> d
     }
     if first:
         topology = topology_to_json(observation.topology)
+        if not show_id and observation.topology.name.startswith(RANDOM):
+            topology["name"] = SERVED_TOPOLOGY
         view |= {
-            "topology": topology if show_id else {**topology, "name": SERVED_TOPOLOGY},
+            "topology": topology,
             "horizon": observation.horizon,
             "open_loop": observation.open_loop,
             "changes": [_row(one) for one in observation.changes],
