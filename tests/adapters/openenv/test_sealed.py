@@ -50,7 +50,7 @@ def test_a_server_without_a_key_offers_no_sealed_incident(
             env.reset(incident=INCIDENT)
         with pytest.raises(ServerError, match="has no split 'sealed'"):
             env.reset(task="single_crash-v1", split="sealed", index=0)
-    listed = httpx.get(f"{sealing.http}/logtriage/splits").json()["splits"]
+    listed = httpx.get(f"{sealing.http}/logtriage/splits").json()
     assert "sealed" in [one["name"] for one in listed]
     task = httpx.post(
         f"{sealing.http}/logtriage/task", json={"split": "sealed", "index": 1}
