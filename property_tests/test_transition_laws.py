@@ -57,9 +57,9 @@ def test_closed_states_are_absorbing(data: st.DataObject, states: tuple[State, .
     last = states[-1]
     action = data.draw(actions(last.incident.topology))
     if last.is_closed:
-        for step in (lambda: transition(last, action), lambda: apply(last, action)):
+        for step in (transition, apply):
             with pytest.raises(EpisodeOver, match="the incident is closed") as caught:
-                step()
+                step(last, action)
             assert last.incident.id not in str(caught.value)  # it may reach the agent
         with pytest.raises(EpisodeOver):
             tick(last)
