@@ -11,7 +11,6 @@ from benchmarks.workload import GROUP, expert_steps, transcript_lines
 from logtriage import (
     SEVEN_SERVICES,
     grade,
-    make_incident,
     observe,
     parse_action,
     render_action,
@@ -20,7 +19,7 @@ from logtriage import (
     transition,
 )
 from logtriage.codec import decode_record
-from logtriage.generator import draw_incident
+from logtriage.generator import draw_incident, open_incident
 from logtriage.grading import grade_jsonl
 from logtriage.parsing import actions_from_wire
 from logtriage.tasks import parse_incident_id
@@ -142,7 +141,7 @@ def bench_grade_jsonl(benchmark: Benchmark, transcripts: Path) -> None:
     """Every round starts with no incident at hand: drawing them is part of the price."""
 
     def run() -> int:
-        make_incident.cache_clear()
+        open_incident.cache_clear()
         return sum(1 for _ in grade_jsonl(transcripts))
 
     benchmark.extra_info["calls_per_round"] = benchmark(run)

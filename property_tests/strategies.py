@@ -4,7 +4,7 @@ Incidents come from all tasks and splits, on default and random topologies; acti
 are well-formed ones of a topology, malformed ones, and arbitrary text.
 """
 
-from typing import Any
+from typing import Any, Final
 
 import attrs
 from hypothesis import strategies as st
@@ -48,7 +48,8 @@ from logtriage.actions import (
 from logtriage.generator import draw_incident
 from logtriage.policies import perfect_actions
 from logtriage.roles import REPORT_WORDS, ROLE_SPLITS, VIEWS, Role, RoleSplit
-from logtriage.tasks import SPLITS, IncidentId, TaskSpec
+from logtriage.seal import Seal
+from logtriage.tasks import SEALED, SPLITS, IncidentId, TaskSpec
 from logtriage.transition import transition_jointly
 
 V1_TASKS = tuple(task for task in TASKS if task.version == 1)
@@ -69,6 +70,10 @@ def topologies(max_services: int = 40) -> SearchStrategy[Topology]:
     return st.sampled_from((SEVEN_SERVICES, FIVE_TEAMS)) | st.builds(
         random_topology, seeds, sizes, teams
     )
+
+
+#: The seal of all sealed incidents that the laws are held to.
+SEAL: Final = Seal(b"the key of the laws, 0123456789")
 
 
 def some_task(tasks: tuple[TaskSpec, ...]) -> SearchStrategy[TaskSpec]:
@@ -107,16 +112,19 @@ def benign_incidents(draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN) -> In
 def incidents(
     draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN, max_services: int = 40
 ) -> Incident:
-    """Incidents by id, benign ones, and incidents of a task on a topology of their own.
+    """Incidents by id, benign and sealed ones, and incidents of a task on a topology of its own.
 
     A fleet by id, which has up to 60 services, only where there is room for as many.
     """
     drawable = tuple(task for task in tasks if not task.original)
-    way = draw(st.integers(0, 4)) if drawable else 0
+    way = draw(st.integers(0, 5)) if drawable else 0
     if way == 4:
         return draw(benign_incidents(drawable))
+    by_id = tuple(task for task in tasks if task.topology or max_services >= 60)
+    second = tuple(task for task in by_id if task.setting is not None)
+    if way == 5 and second:
+        return make_incident(draw(incident_ids(second, (SEALED,))), seal=SEAL)
     if way < 2:
-        by_id = tuple(task for task in tasks if task.topology or max_services >= 60)
         return make_incident(draw(incident_ids(by_id)))
     task = draw(some_task(drawable))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))

@@ -38,8 +38,8 @@ def test_a_vector_environment_is_scalar_ones_that_restart(
     closing: float,
 ) -> None:
     """Played at random; ``closing`` is how often an action is one of the last two."""
-    envs = TriageVectorEnv(task.id, count, topology=topology, backend=backend)
-    single = [TriageEnv(task.id, topology=topology) for _ in range(count)]
+    envs = TriageVectorEnv(task.id, count, topology=topology, backend=backend, show_id=True)
+    single = [TriageEnv(task.id, topology=topology, show_id=True) for _ in range(count)]
     rng = np.random.default_rng(data.draw(seeds))
     observations, infos = envs.reset(seed=seed)
     choices = infos["action_mask"].shape[1]
@@ -70,7 +70,7 @@ def test_a_vector_environment_is_scalar_ones_that_restart(
 
 @given(st.sampled_from(V1_TASKS), seeds)
 def test_one_seed_is_one_sequence_in_both(task: TaskSpec, seed: int) -> None:
-    env, envs = TriageEnv(task.id), TriageVectorEnv(task.id, 3)
+    env, envs = TriageEnv(task.id, show_id=True), TriageVectorEnv(task.id, 3, show_id=True)
     observation, info = env.reset(seed=seed)
     observations, infos = envs.reset(seed=seed)
     assert info["index"] == infos["index"][0]

@@ -19,6 +19,7 @@ from logtriage import (
 from logtriage.actions import Malformed, Remediate, Severity
 from logtriage.emission import SimulatedTelemetry
 from logtriage.faults import fault_kind
+from logtriage.generator import open_incident
 from logtriage.policies import ExpertPolicy
 from logtriage.rng import MASK, below, between, draw, mix, subkey
 from logtriage.runbook import severity_of
@@ -42,7 +43,7 @@ def test_splits_and_indices_never_share_a_seed(
 def test_ids_round_trip_and_determine_everything(incident_id: str) -> None:
     assert str(parse_incident_id(incident_id)) == incident_id
     kept = make_incident(incident_id)
-    make_incident.cache_clear()
+    open_incident.cache_clear()
     drawn = make_incident(incident_id)
     assert drawn is not kept
     assert drawn == kept

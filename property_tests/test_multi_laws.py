@@ -140,6 +140,7 @@ def test_both_environments_are_joint_play_on_the_core(
         "topology": topology,
         "credit": credit,
         "observations": kind,
+        "show_id": True,
     }
     together = triage_team_v1.parallel_env(task.id, split, **settings)
     in_turns = triage_team_v1.env(task.id, split, **settings)

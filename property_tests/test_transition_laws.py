@@ -57,10 +57,10 @@ def test_closed_states_are_absorbing(data: st.DataObject, states: tuple[State, .
     last = states[-1]
     action = data.draw(actions(last.incident.topology))
     if last.is_closed:
-        with pytest.raises(EpisodeOver, match=last.incident.id):
-            transition(last, action)
-        with pytest.raises(EpisodeOver, match=last.incident.id):
-            apply(last, action)
+        for step in (transition, apply):
+            with pytest.raises(EpisodeOver, match="the incident is closed") as caught:
+                step(last, action)
+            assert last.incident.id not in str(caught.value)  # it may reach the agent
         with pytest.raises(EpisodeOver):
             tick(last)
         observe(last)

@@ -13,6 +13,7 @@ from logtriage.emission import (
     SERVICE_LINES,
     WINDOW_LINES,
 )
+from logtriage.generator import open_incident
 from logtriage.phrases import BENIGN, CUES, DISTRACTORS, HEALTHY, NOISE, RESTARTED
 from logtriage.propagation import Scenario
 from logtriage.telemetry import LEVELS, NO_EFFECTS, Effects, LogLine
@@ -252,7 +253,7 @@ def test_the_trend_line_shows_the_panels_own_figures() -> None:
 
 def test_telemetry_is_the_same_in_any_order_of_asking() -> None:
     for one in incident_ids("cascading_failure-v1", "test", 10):
-        first, second = make_incident.__wrapped__(one), make_incident.__wrapped__(one)
+        first, second = open_incident.__wrapped__(one), open_incident.__wrapped__(one)
         ticks = range(first.horizon)
         forth = [telemetry_of(first).window(tick, NO_EFFECTS) for tick in ticks]
         back = [telemetry_of(second).window(tick, NO_EFFECTS) for tick in reversed(ticks)]

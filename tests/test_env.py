@@ -32,7 +32,7 @@ from logtriage.env.playlist import Playlist
 TASK = "cascading_failure-v1"
 RESOLVE = action_id(Resolve(), SEVEN_SERVICES)
 ASK = RESOLVE - 1
-INFOS = ("action_mask", "closing", "index", "score", "tick")
+INFOS = ("action_mask", "closing", "score", "tick")
 
 
 def play(envs: TriageVectorEnv, steps: int, **reset: Any) -> list[tuple[Any, ...]]:
@@ -162,8 +162,8 @@ def test_nothing_returned_is_shared_or_changed_later() -> None:
 def test_rows_are_scalar_environments(task: str, topology: Any) -> None:
     """The next-step autoreset of Gymnasium, row by row over the scalar core."""
     count = 5
-    envs = TriageVectorEnv(task, count, "val", topology=topology)
-    single = [TriageEnv(task, "val", topology=topology) for _ in range(count)]
+    envs = TriageVectorEnv(task, count, "val", topology=topology, show_id=True)
+    single = [TriageEnv(task, "val", topology=topology, show_id=True) for _ in range(count)]
     observations, infos = envs.reset(seed=11)
     for row, env in enumerate(single):
         observation, info = env.reset(options={"id": int(infos["index"][row])})
@@ -196,7 +196,7 @@ def compare(row: int, observation: Any, info: Any, observations: Any, infos: Any
 
 
 def test_a_row_that_closed_begins_anew_in_the_next_step() -> None:
-    envs = TriageVectorEnv(TASK, 2)
+    envs = TriageVectorEnv(TASK, 2, show_id=True)
     _, before = envs.reset(seed=0)
     _, _, terminations, truncations, infos = envs.step(np.array([RESOLVE, ASK]))
     assert terminations.tolist() == [True, False]
@@ -306,7 +306,7 @@ def test_seeds_reproduce_and_differ() -> None:
 
 
 def test_a_reset_without_a_seed_goes_on() -> None:
-    envs = TriageVectorEnv(TASK, 4)
+    envs = TriageVectorEnv(TASK, 4, show_id=True)
     start = envs.reset(seed=7)[1]["index"]
     assert start.tolist() == [start[0] + n for n in range(4)]
     assert envs.reset()[1]["index"].tolist() == [start[0] + n for n in range(4, 8)]
@@ -314,14 +314,14 @@ def test_a_reset_without_a_seed_goes_on() -> None:
     assert envs.step(np.full(4, RESOLVE))[4]["index"].tolist() == [
         start[0] + n for n in range(8, 12)
     ]
-    env = TriageEnv(TASK)
+    env = TriageEnv(TASK, show_id=True)
     assert [env.reset(seed=7)[1]["index"], env.reset()[1]["index"]] == start[:2].tolist()
-    unseeded = TriageEnv(TASK).reset()[1]["index"]
+    unseeded = TriageEnv(TASK, show_id=True).reset()[1]["index"]
     assert 0 <= unseeded < MAX_INDEX
 
 
 def test_incidents_are_played_by_id() -> None:
-    envs = TriageVectorEnv(TASK, 2, "test")
+    envs = TriageVectorEnv(TASK, 2, "test", show_id=True)
     first = envs.reset(seed=7)[1]["index"][0]
     ids = [f"{TASK}/test/5", 3, np.int64(9)]
     assert envs.reset(seed=7, options={"ids": ids})[1]["index"].tolist() == [5, 3]

@@ -23,7 +23,7 @@ from logtriage import (
 )
 from logtriage.emission import SimulatedTelemetry
 from logtriage.faults import FAULT_KINDS, FaultClass, fault_kind
-from logtriage.generator import draw_incident, held_out
+from logtriage.generator import draw_incident, held_out, open_incident
 from logtriage.incident import Fault
 from logtriage.runbook import responsible_team
 from logtriage.tasks import SPLITS, IncidentId
@@ -236,8 +236,8 @@ def test_every_class_strikes() -> None:
 
 def test_an_id_determines_the_incident_in_any_order_of_calls() -> None:
     ids = [one for task in V1_TASKS for one in incident_ids(task.id, "ood", 40)]
-    first = {one: make_incident.__wrapped__(one) for one in ids}
-    second = {one: make_incident.__wrapped__(one) for one in reversed(ids)}
+    first = {one: open_incident.__wrapped__(one) for one in ids}
+    second = {one: open_incident.__wrapped__(one) for one in reversed(ids)}
     assert first == second
     assert {one: hash(incident) for one, incident in first.items()} == {
         one: hash(incident) for one, incident in second.items()

@@ -11,10 +11,11 @@ import attrs
 import pytest
 
 import logtriage as lt
-from logtriage.errors import EpisodeOver, InvalidInput, UnknownName
+from logtriage.errors import EpisodeOver, InvalidInput, SealError, UnknownName
 from logtriage.grading import grade, grade_to_json
 from logtriage.observation import observe
 from logtriage.registry import make_policy
+from logtriage.seal import Seal
 from logtriage.server import logs, pace
 from logtriage.server.catalogue import MAX_LISTED, Catalogue
 from logtriage.server.doors import Doors
@@ -37,6 +38,8 @@ from logtriage.server.wire import Served, observation_of, served_of, view_of
 from logtriage.tasks import MAX_INDEX, TASKS
 
 INCIDENT = "cascading_failure-v1/test/42"
+KEY = b"the key of these tests, 0123456789"
+SEAL = Seal(KEY)
 DRAWN = tuple(task.id for task in TASKS if not task.original)
 
 
@@ -247,6 +250,72 @@ def test_the_id_of_an_incident_is_told_to_who_asks_for_it_alone() -> None:
         assert (INCIDENT in json.dumps(told)) is show_id
     # The name is made for the episode, so that nothing can be learnt by it.
     assert len({Episode(INCIDENT, Gate()).name for _ in range(20)}) == 20
+
+
+@pytest.mark.parametrize("incident", ["fleet_outage-v2/test/7", "fleet_outage-v2/sealed/7"])
+def test_a_view_tells_no_seed_by_the_name_of_its_topology(incident: str) -> None:
+    """A random topology is named after its seed, from which an id follows."""
+    for show_id in (False, True):
+        episode = Episode(incident, Gate(), show_id=show_id, seal=SEAL)
+        told = episode.seen(with_view=True)
+        real = episode.state.incident.topology
+        assert (real.name in json.dumps(told)) is show_id
+        seen = observation_of(told["view"]).topology
+        assert (seen == real) is show_id
+        assert attrs.evolve(seen, name=real.name) == real
+
+
+def test_a_finished_episode_does_not_name_its_incident() -> None:
+    episode = Episode(INCIDENT, Gate())
+    episode.step(lt.Resolve())
+    with pytest.raises(lt.EpisodeOver, match="the incident is closed") as caught:
+        episode.step(lt.Resolve())
+    assert INCIDENT not in str(caught.value)
+
+
+# -- split sealed ----------------------------------------------------------------------
+
+
+def test_split_sealed_is_on_offer_with_a_key_alone() -> None:
+    tasks = ("single_crash-v1", "single_crash-v2", "fleet_outage-v2")
+    catalogue, without = Catalogue(tasks, SEAL), Catalogue(tasks)
+    assert catalogue.splits()[-1] == {"name": "sealed", "type": "test"}
+    assert without.splits() == catalogue.splits()[:-1]
+    # The tasks take turns that can be sealed.
+    specs = catalogue.specs("sealed", 0, 3)
+    assert [one["id"] for one in specs] == [
+        "single_crash-v2/sealed/0",
+        "fleet_outage-v2/sealed/0",
+        "single_crash-v2/sealed/1",
+    ]
+    assert {one["seal"] for one in specs} == {SEAL.fingerprint}
+    assert "seal" not in catalogue.spec("test", 0)
+    assert catalogue.size(split="sealed") == 2 * MAX_INDEX
+    for named in ({"incident": specs[0]["id"]}, {"split": "sealed"}):
+        assert catalogue.incident_id(named).split("/")[1] == "sealed"
+        with pytest.raises(SealError, match="this server has no key"):
+            without.incident_id(named)
+    for asked in (
+        lambda: without.specs("sealed", 0, 1),
+        lambda: without.spec("sealed", 0),
+    ):
+        with pytest.raises(SealError, match="this server has no key"):
+            asked()
+    with pytest.raises(InvalidInput, match="'single_crash-v1' has no split 'sealed'"):
+        catalogue.incident_id({"task": "single_crash-v1", "split": "sealed"})
+    with pytest.raises(lt.UnknownName, match="unknown split 'sealed'"):
+        Catalogue(("single_crash-v1",), SEAL).incident_id({"split": "sealed"})
+
+
+def test_no_list_of_actions_is_graded_on_a_sealed_incident() -> None:
+    with pytest.raises(SealError, match="graded in the session that plays it"):
+        grade_listed("single_crash-v2/sealed/0", [], Gate())
+
+
+def test_settings_show_a_seal_by_its_fingerprint() -> None:
+    shown = repr(Settings(seal=SEAL, token="x" * 16))
+    assert SEAL.fingerprint in shown
+    assert KEY.decode() not in shown
 
 
 # -- names ---------------------------------------------------------------------------

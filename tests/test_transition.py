@@ -108,11 +108,11 @@ def test_the_last_tick_may_still_be_used_to_resolve() -> None:
     ids=lambda state: str(state.closing),
 )
 def test_closed_states_take_no_action_and_no_time(closed: State) -> None:
-    with pytest.raises(EpisodeOver, match="hand-made/test/0 is closed"):
+    with pytest.raises(EpisodeOver, match="the incident is closed"):
         apply(closed, WAIT)
-    with pytest.raises(EpisodeOver, match="hand-made/test/0 is closed"):
+    with pytest.raises(EpisodeOver, match="the incident is closed"):
         transition(closed, Resolve())
-    with pytest.raises(EpisodeOver, match="hand-made/test/0 is closed"):
+    with pytest.raises(EpisodeOver, match="the incident is closed"):
         tick(closed)
 
 

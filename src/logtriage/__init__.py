@@ -43,6 +43,7 @@ from logtriage.errors import (
     LogTriageError,
     MissingExtra,
     RubricError,
+    SealError,
     TopologyError,
     TranscriptError,
     UnknownName,
@@ -55,6 +56,7 @@ from logtriage.parsing import parse_action, render_action
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.replay import replay
 from logtriage.roles import Role, RoleSplit, get_role_split
+from logtriage.seal import Seal
 from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TASKS, TaskSpec, get_task, incident_ids
 from logtriage.topologies import random_topology
@@ -95,6 +97,8 @@ __all__ = [
     "RoleSplit",
     "Rubric",
     "RubricError",
+    "Seal",
+    "SealError",
     "Service",
     "Severity",
     "State",

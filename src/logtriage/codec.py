@@ -23,7 +23,7 @@ from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.topology import Service, Topology
 from logtriage.transcript import COMPLETED, ROLES, SCHEMA, TICKS, Transcript, checked_ticks
 
-_FIELDS: Final = frozenset({"schema", "incident", "actions", "status", "agent", TICKS})
+_FIELDS: Final = frozenset({"schema", "incident", "actions", "status", "agent", TICKS, "seal"})
 _Data = TypeVar("_Data", Topology, RoleSplit)
 
 
@@ -35,6 +35,7 @@ class Record(NamedTuple):
     status: str
     agent: str | None
     ticks: tuple[int, ...] | None
+    seal: str | None
 
 
 def decode_transcript(text: str | bytes) -> Transcript:
@@ -82,16 +83,16 @@ def _record(raw: object) -> Record:
     for number, action in enumerate(actions):
         if not isinstance(action, dict):
             raise TranscriptError(f"actions[{number}]: expected an object, got {json_kind(action)}")
-    status, agent = (
-        None if absent(value) else value for value in (raw.get("status"), raw.get("agent"))
+    status, agent, seal = (
+        None if absent(value) else value for value in map(raw.get, ("status", "agent", "seal"))
     )
-    for name, value in (("status", status), ("agent", agent)):
+    for name, value in (("status", status), ("agent", agent), ("seal", seal)):
         if value is not None and not isinstance(value, str):
             raise TranscriptError(f"{name}: expected a string, got {json_kind(value)}")
     # One line each, whoever wrote them: they go into tables, logs and messages.
     status = COMPLETED if status is None else spelled(status)
     agent = None if agent is None else spelled(agent)
-    return Record(incident, actions, status, agent, _ticks(raw, len(actions)))
+    return Record(incident, actions, status, agent, _ticks(raw, len(actions)), seal)
 
 
 def _ticks(raw: dict[str, Any], count: int) -> tuple[int, ...] | None:
@@ -116,9 +117,9 @@ def structure_transcript(raw: Any) -> Transcript:
     Raises:
         TranscriptError: naming the field and what was expected.
     """
-    incident, actions, status, agent, ticks = _record(raw)
+    incident, actions, status, agent, ticks, seal = _record(raw)
     extra = {key: value for key, value in raw.items() if key not in _FIELDS}
-    return Transcript(incident, tuple(actions), status, agent, extra, ticks)
+    return Transcript(incident, tuple(actions), status, agent, extra, ticks, seal)
 
 
 def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
@@ -133,6 +134,8 @@ def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
         raw["agent"] = transcript.agent
     if transcript.ticks is not None:
         raw[TICKS] = list(transcript.ticks)
+    if transcript.seal is not None:
+        raw["seal"] = transcript.seal
     extra = {key: value for key, value in transcript.extra.items() if key not in _FIELDS}
     return {**extra, **raw}
 
@@ -154,6 +157,7 @@ def truth_to_json(incident: Incident) -> dict[str, Any]:
         "id": incident.id,
         "task": incident.task,
         "horizon": incident.horizon,
+        **({} if incident.seal is None else {"seal": incident.seal}),
         **({} if incident.price_of_silence is None else priced),
         "benign": truth.benign,
         "fault": None

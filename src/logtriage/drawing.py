@@ -5,8 +5,8 @@ from typing import Final
 
 from logtriage.actions import SEVERITIES, Remedy, Severity
 from logtriage.incident import Fault, Incident, Truth
-from logtriage.rng import Draws, hash_name
-from logtriage.tasks import IncidentId, TaskSpec
+from logtriage.rng import MASK, Draws, hash_name, subkey
+from logtriage.tasks import SEALED, IncidentId, TaskSpec
 from logtriage.topologies import random_topology
 from logtriage.topology import FIVE_TEAMS, Topology
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
@@ -16,6 +16,7 @@ from logtriage.world.simulation import World, draw_truth
 
 TRUTH_STREAM: Final = hash_name("truth of the second world")
 DIRECTORY_STREAM: Final = hash_name("directory of the second world")
+SEALED_TOPOLOGY_STREAM: Final = hash_name("topology of a sealed incident")
 
 
 class Slot(IntEnum):
@@ -35,8 +36,8 @@ _RANDOM_SHARE: Final = 500
 _RANDOM_SIZES: Final = (5, 30)
 #: Sizes of the topologies of ``fleet_outage``.
 _FLEET_SIZES: Final = (20, 60)
-#: Phrasing groups: train and val share one.
-_PHRASING: Final = {"train": 0, "val": 0, "test": 1, "ood": 2}
+#: Phrasing groups: train and val share one, and so do test and sealed.
+_PHRASING: Final = {"train": 0, "val": 0, "test": 1, SEALED: 1, "ood": 2}
 
 
 def draw_second(
@@ -46,6 +47,7 @@ def draw_second(
 
     Raises:
         InvalidInput: if the topology has no place for the task's faults.
+        SealError: for a sealed incident without its seal.
     """
     seed = incident_id.seed
     draws = Draws(seed, TRUTH_STREAM)
@@ -70,6 +72,7 @@ def draw_second(
         rubric=task.rubric,
         par=setting.par if truth.faults else setting.par_benign,
         price_of_silence=PRICES_OF_SILENCE[draws.below(len(PRICES_OF_SILENCE), Slot.PRICE)],
+        seal=None if incident_id.seal is None else incident_id.seal.fingerprint,
     )
 
 
@@ -87,6 +90,8 @@ def _topology(
     else:
         return task.topology, ood
     size = draws.between(*sizes, Slot.TOPOLOGY_SIZE)
+    if seed > MASK:  # a topology is named after its seed, and everybody may read the name
+        seed = subkey(seed, SEALED_TOPOLOGY_STREAM)
     return random_topology(seed, size, FIVE_TEAMS.teams), None
 
 

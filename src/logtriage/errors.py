@@ -82,6 +82,10 @@ def kind_of(value: object) -> str:
     return "nothing" if value is None else f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
+class SealError(InvalidInput):
+    """A sealed incident whose key is missing, or is another one; never shows a key."""
+
+
 class TopologyError(InvalidInput):
     """A topology that breaks a rule; the message names the field and the service."""
 

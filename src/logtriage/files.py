@@ -40,13 +40,15 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def open_here(path: Path, flags: int) -> int:
+def open_here(path: Path, flags: int, mode: int = 0o666) -> int:
     """A descriptor of the file of that very name: a link there is an error, not followed.
+
+    ``mode`` is that of a new file, less what the umask takes away.
 
     Raises:
         OSError: if it is a link, or cannot be opened.
     """
-    return os.open(path, flags | _NO_LINKS | _BINARY, 0o666)
+    return os.open(path, flags | _NO_LINKS | _BINARY, mode)
 
 
 @overload

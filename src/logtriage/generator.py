@@ -14,7 +14,8 @@ from logtriage.originals import ORIGINALS, Original
 from logtriage.propagation import Mode
 from logtriage.rng import Draws, below, draw, hash_name, subkey
 from logtriage.runbook import responsible_team
-from logtriage.tasks import IncidentId, TaskSpec, parse_incident_id, stratum
+from logtriage.seal import Seal
+from logtriage.tasks import IncidentId, TaskSpec, is_sealed, parse_incident_id, stratum
 from logtriage.topologies import random_topology
 from logtriage.topology import SEVEN_SERVICES, Topology
 
@@ -61,13 +62,29 @@ def held_out(topology: Topology, service: int, kind: FaultKind) -> bool:
     return (service + 2 * number + _HELD_OUT_OFFSET) % _HELD_OUT_EVERY == 0
 
 
-@lru_cache(maxsize=4096)
-def make_incident(incident_id: str) -> Incident:
+def make_incident(incident_id: str, *, seal: Seal | None = None) -> Incident:
     """The incident of that id: the same on every machine, in every process.
+
+    ``seal`` holds the key of sealed incidents; others are drawn without.
 
     Raises:
         UnknownName: for an unknown task or split.
-        InvalidInput: for an id that is not ``<task>/<split>/<index>``.
+        InvalidInput: for an id that is not ``<task>/<split>/<index>``, and for a split that
+            the task lacks.
+        SealError: for a sealed incident without its seal.
+    """
+    if seal is None or not is_sealed(incident_id):
+        return open_incident(incident_id)
+    parsed = parse_incident_id(incident_id, seal)
+    return draw_incident(parsed.task, parsed)
+
+
+@lru_cache(maxsize=4096)
+def open_incident(incident_id: str) -> Incident:
+    """The incident of an id that needs no key; what is kept here tells of none.
+
+    Raises:
+        UnknownName, InvalidInput, SealError: as :func:`make_incident`.
     """
     parsed = parse_incident_id(incident_id)
     if parsed.task.original:

@@ -65,6 +65,8 @@ class Incident:
     perfect response needs in this incident, beyond which closing it costs. Benign incidents
     have a par of their own. ``price_of_silence``, in points of the grade, is what a perfect
     response without the right page is worth here; None where the rubric has no such price.
+
+    ``seal`` is the fingerprint of the key that a sealed incident was drawn with.
     """
 
     id: str
@@ -78,6 +80,7 @@ class Incident:
     rubric: str = "logtriage/1"
     par: int = 5
     price_of_silence: float | None = None
+    seal: str | None = None
 
     @property
     def setting(self) -> Setting | None:

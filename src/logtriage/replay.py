@@ -6,7 +6,7 @@ from logtriage.actions import Action
 from logtriage.generator import make_incident
 from logtriage.incident import Incident
 from logtriage.state import State, initial_state
-from logtriage.transcript import Transcript, plays_of
+from logtriage.transcript import Transcript, check_seal, plays_of
 from logtriage.transition import transition_jointly
 
 
@@ -20,8 +20,10 @@ def replay(
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.
+        SealError: for a sealed incident without its key, or with another one.
     """
     incident = resolve(transcript.incident)
+    check_seal(transcript.seal, incident)
     by_tick: dict[int, list[Action]] = {}
     for when, action in plays_of(transcript.actions, transcript.ticks, incident.topology):
         by_tick.setdefault(when, []).append(action)

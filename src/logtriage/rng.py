@@ -36,7 +36,16 @@ def mix(value: int) -> int:
 
 
 def subkey(seed: int, stream: int) -> int:
-    """The key of a stream, given by its number from :func:`hash_name`."""
+    """The key of a stream, given by its number from :func:`hash_name`.
+
+    Of a seed of 64 bits, which a public id has, this can be undone. Of a wider one, which
+    a sealed incident has, it is a keyed hash: who finds out the key of one stream knows
+    neither the seed nor that of another.
+    """
+    if seed > MASK:
+        wide = seed.to_bytes((seed.bit_length() + 7) // 8, "little")
+        found = blake2b(stream.to_bytes(8, "little"), key=wide, digest_size=8)
+        return int.from_bytes(found.digest(), "little")
     return mix((seed + mix(stream)) & MASK)
 
 

@@ -8,13 +8,19 @@ from typing import Final
 
 import attrs
 
-from logtriage.errors import InvalidInput, UnknownName
+from logtriage.errors import InvalidInput, SealError, UnknownName
 from logtriage.propagation import Mode
 from logtriage.rng import hash_name, mix
+from logtriage.seal import SEAL_VARIABLE, Seal
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, Topology
 from logtriage.world.setting import FOG, SETTINGS, Setting
 
+#: The splits whose incidents anybody can draw.
 SPLITS: Final = ("train", "val", "test", "ood")
+#: The split whose incidents are drawn with a secret key; of tasks of the second world alone.
+SEALED: Final = "sealed"
+#: What an incident of a task may be named by.
+ALL_SPLITS: Final = (*SPLITS, SEALED)
 #: Incidents of one split of one task are numbered below this.
 MAX_INDEX: Final = 1 << 48
 SEED_BITS: Final = 62
@@ -233,13 +239,35 @@ def get_task(task_id: str) -> TaskSpec:
         raise UnknownName("task", task_id, _BY_ID) from None
 
 
+def check_split(task: TaskSpec, split: str) -> None:
+    """Refuse what is no split of a task.
+
+    Raises:
+        UnknownName: for an unknown split.
+        InvalidInput: for split ``sealed`` of a task that is not of the second world.
+    """
+    if split not in ALL_SPLITS:
+        raise UnknownName("split", split, SPLITS if task.setting is None else ALL_SPLITS)
+    if split == SEALED and task.setting is None:
+        raise InvalidInput(
+            f"task {task.id!r} has no split {SEALED!r}: only tasks of the second world can be "
+            f"sealed, such as {', '.join(DRAWN_TASKS)}"
+        )
+
+
+def is_sealed(incident_id: str) -> bool:
+    """Whether an id is one of a sealed incident, if it exists."""
+    return incident_id.split("/")[1:-1] == [SEALED]
+
+
 @attrs.frozen
 class IncidentId:
-    """A parsed incident id: ``<task>/<split>/<index>``."""
+    """A parsed incident id: ``<task>/<split>/<index>``, with the seal of a sealed one."""
 
     task: TaskSpec
     split: str
     index: int
+    seal: Seal | None = None
 
     def __str__(self) -> str:
         return f"{self.task.id}/{self.split}/{self.index}"
@@ -249,8 +277,20 @@ class IncidentId:
         """The incident's 62-bit seed with the split in the two bits above.
 
         Splits are disjoint by construction (the top bits differ), indices of one
-        task and split too (a bijection on 62 bits); neighbours share nothing.
+        task and split too (a bijection on 62 bits); neighbours share nothing. A sealed
+        incident's is a keyed hash of its id, and wider than any of these.
+
+        Raises:
+            SealError: for a sealed incident without its seal.
         """
+        if self.split == SEALED:
+            if self.seal is None:
+                raise SealError(
+                    f"{self}: sealed, and drawn only with its key; set {SEAL_VARIABLE}, give "
+                    "--seal-file PATH on the command line, or in Python make_incident(id, "
+                    "seal=Seal(key)), and graders a resolve that does so"
+                )
+            return self.seal.seed(str(self))
         return (SPLITS.index(self.split) << SEED_BITS) | _scramble62(
             (self.index + task_offset(self.task.id)) & SEED_MASK
         )
@@ -269,19 +309,19 @@ def _scramble62(value: int) -> int:
     return value
 
 
-def parse_incident_id(text: str) -> IncidentId:
-    """Read ``<task>/<split>/<index>``.
+def parse_incident_id(text: str, seal: Seal | None = None) -> IncidentId:
+    """Read ``<task>/<split>/<index>``; ``seal`` is kept if that is a sealed incident.
 
     Raises:
         UnknownName: for an unknown task or split.
-        InvalidInput: for anything else that is not an id in canonical form.
+        InvalidInput: for a split that the task lacks, and for anything else that is not an
+            id in canonical form.
     """
     parts = text.split("/")
     if len(parts) != 3:
         raise InvalidInput(f"incident id {text!r}: expected <task>/<split>/<index>")
     task = get_task(parts[0])
-    if parts[1] not in SPLITS:
-        raise UnknownName("split", parts[1], SPLITS)
+    check_split(task, parts[1])
     digits = parts[2]
     canonical = digits.isascii() and digits.isdigit() and (digits == "0" or digits[0] != "0")
     if not canonical or len(digits) > 15 or int(digits) >= MAX_INDEX:
@@ -289,7 +329,7 @@ def parse_incident_id(text: str) -> IncidentId:
             f"incident id {text!r}: index must be a whole number below {MAX_INDEX}, "
             "without sign or leading zeros"
         )
-    return IncidentId(task, parts[1], int(digits))
+    return IncidentId(task, parts[1], int(digits), seal if parts[1] == SEALED else None)
 
 
 def incident_ids(task_id: str, split: str, count: int, start: int = 0) -> tuple[str, ...]:
@@ -297,11 +337,10 @@ def incident_ids(task_id: str, split: str, count: int, start: int = 0) -> tuple[
 
     Raises:
         UnknownName: for an unknown task or split.
-        InvalidInput: for a negative count or start.
+        InvalidInput: for a split that the task lacks, and for a negative count or start.
     """
     task = get_task(task_id)
-    if split not in SPLITS:
-        raise UnknownName("split", split, SPLITS)
+    check_split(task, split)
     if not (count >= 0 and 0 <= start <= start + count <= MAX_INDEX):
         raise InvalidInput(f"ids {start} to {start + count - 1}: indices lie in [0, {MAX_INDEX})")
     return tuple(f"{task.id}/{split}/{index}" for index in range(start, start + count))

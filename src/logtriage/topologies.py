@@ -24,6 +24,8 @@ _OWNER: Final = {"service": "backend-team", "datastore": "dba-team", "queue": "s
 #: Out of 100 inner services: this many services, datastores and (the rest) queues.
 _SERVICE_SHARE: Final = 58
 _DATASTORE_SHARE: Final = 27
+#: How the names of random topologies begin; their seeds follow.
+RANDOM: Final = "random-"
 #: Services beyond the third layer attach higher up, so that roots stay within reach.
 _MAX_DEPTH: Final = 3
 
@@ -74,7 +76,7 @@ def random_topology(
         Service(name, tier, _OWNER.get(tier, "sre-team"), tuple(callees))
         for name, tier, callees in zip(names, tiers, calls, strict=True)
     )
-    return Topology(f"random-{seed}-{n_services}", teams, services)
+    return Topology(f"{RANDOM}{seed}-{n_services}", teams, services)
 
 
 def _draw_tier(stream: Stream) -> str:

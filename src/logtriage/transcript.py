@@ -7,7 +7,8 @@ from typing import Any, Final
 import attrs
 
 from logtriage.actions import Report, Wait
-from logtriage.errors import InvalidInput, kind_of
+from logtriage.errors import InvalidInput, SealError, kind_of
+from logtriage.incident import Incident
 from logtriage.parsing import SOLO_KINDS, TEAM_KINDS, action_to_wire, actions_from_wire
 from logtriage.printable import spelled
 from logtriage.state import Play, State, check_state
@@ -75,6 +76,8 @@ class Transcript:
     action, one whole number for each, never falling. It is said beside the actions and
     never inside them, since what stands in an action is the agent's own word.
 
+    ``seal`` is the fingerprint of the key that a sealed incident was drawn with.
+
     Raises:
         InvalidInput: for ``ticks`` that are not so.
     """
@@ -85,6 +88,7 @@ class Transcript:
     agent: str | None = attrs.field(default=None, converter=_line)
     extra: Mapping[str, Any] = attrs.field(default=_NOTHING, converter=_frozen_mapping)
     ticks: tuple[int, ...] | None = None
+    seal: str | None = None
 
     def __attrs_post_init__(self) -> None:
         """Check the ticks."""
@@ -95,7 +99,31 @@ class Transcript:
         # Read-only views cannot be pickled; what they show can.
         actions = tuple(dict(action) for action in self.actions)
         extra = dict(self.extra)
-        return Transcript, (self.incident, actions, self.status, self.agent, extra, self.ticks)
+        fields = self.incident, actions, self.status, self.agent, extra, self.ticks, self.seal
+        return Transcript, fields
+
+
+def check_seal(said: str | None, incident: Incident) -> None:
+    """See that what was played is this incident, and not that of another key.
+
+    ``said`` is the fingerprint in the record, None if there is none.
+
+    Raises:
+        SealError: saying which key is needed.
+    """
+    if said == incident.seal:
+        return
+    if incident.seal is None:
+        raise SealError(f"seal: {incident.id} is not sealed, but the record says {said!r:.40}")
+    if said is None:
+        raise SealError(
+            f"seal: missing; a record of {incident.id} must say the fingerprint of the key that "
+            "it was played under, so that no other one grades it"
+        )
+    raise SealError(
+        f"seal: {incident.id} was played under the key {said!r:.40}, and the key given here is "
+        f"{incident.seal!r}; nothing is graded by another key"
+    )
 
 
 def transcript_of(
@@ -125,7 +153,10 @@ def transcript_of(
     joint = state.schedule is not None or any(
         isinstance(one, Report | Wait) for one in state.actions
     )
-    return Transcript(state.incident.id, wires, status, agent, extra, ticks if joint else None)
+    incident = state.incident
+    return Transcript(
+        incident.id, wires, status, agent, extra, ticks if joint else None, incident.seal
+    )
 
 
 def plays_of(

@@ -36,7 +36,7 @@ def apply(state: State, action: Action) -> State:
     """
     check_state(state)
     if state.closing is not None:
-        raise EpisodeOver(f"{state.incident.id} is closed ({state.closing}); start a new episode")
+        raise EpisodeOver(f"the incident is closed ({state.closing}); start a new episode")
     incident = state.incident
     check_action(action, incident.topology)
     return State(
@@ -57,7 +57,7 @@ def tick(state: State) -> State:
     check_state(state)
     closed_at = state.closed_at
     if closed_at is not None and state.tick >= closed_at:
-        raise EpisodeOver(f"{state.incident.id} is closed ({state.closing}); start a new episode")
+        raise EpisodeOver(f"the incident is closed ({state.closing}); start a new episode")
     now = state.tick + 1
     closing = state.closing
     if closing is None and now >= state.incident.horizon:

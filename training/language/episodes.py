@@ -106,7 +106,9 @@ class _Episode:
         extra: dict[str, Any] = {SAMPLE: self.sample, REPLIES: self.replies}
         if self.ended is not None:
             extra[ENDED] = self.ended
-        return Transcript(self.incident.id, self.wires, status, agent, extra)
+        return Transcript(
+            self.incident.id, self.wires, status, agent, extra, seal=self.incident.seal
+        )
 
 
 def play_incidents(

@@ -13,10 +13,10 @@ from typing import IO, Any
 
 from logtriage.adapters.conversations import Style
 from logtriage.adapters.rows import rows_of, transcript_of_row
-from logtriage.errors import LogTriageError, TranscriptError
+from logtriage.errors import LogTriageError, SealError, TranscriptError
 from logtriage.files import TOO_LONG, numbered_lines
-from logtriage.generator import make_incident
 from logtriage.grading import Resolver
+from logtriage.sealing import incident_of
 from logtriage.transcript import Transcript
 
 __all__ = ["convert_file", "transcript_of_row"]
@@ -28,7 +28,7 @@ def convert_file(
     incident_at: str | None = None,
     style: Style | str = Style.AUTO,
     other_tools: Collection[str] = (),
-    resolve: Resolver = make_incident,
+    resolve: Resolver = incident_of,
     on_error: Callable[[TranscriptError], None] | None = None,
 ) -> Iterator[Transcript]:
     """Convert a file of rows as a stream: JSONL, or one JSON document if named ``.json``.
@@ -41,6 +41,7 @@ def convert_file(
     Raises:
         TranscriptError: for the first bad row, if there is no ``on_error``; for a
             document that is not JSON.
+        SealError: for a sealed incident without its key, or with another one.
         OSError: if the file cannot be read.
     """
     if isinstance(source, str | Path):
@@ -67,6 +68,8 @@ def convert_file(
                 other_tools=other_tools,
                 resolve=resolve,
             )
+        except SealError as error:  # the key is wrong, not the row
+            raise SealError(f"{place}{'' if line is None else f':{line}'}: {error}") from None
         except LogTriageError as error:
             reason = error.reason if isinstance(error, TranscriptError) else str(error)
             located = TranscriptError(reason, source=place, line=line)

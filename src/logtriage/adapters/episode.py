@@ -17,6 +17,15 @@ from logtriage.transition import play_parsed
 WireActions = Sequence[Mapping[str, Any]]
 
 
+def row_of(incident: Incident) -> dict[str, str]:
+    """What a row says of its incident: the id, and by which seal a sealed one was drawn.
+
+    For whoever trains or evaluates; no prompt, no screen and no tool holds it.
+    """
+    row = {"incident": incident.id}
+    return row if incident.seal is None else {**row, "seal": incident.seal}
+
+
 def rules_of(incident: Incident, reply: Reply) -> str:
     """The system prompt of an incident, for an agent that answers in this way."""
     return system_prompt(incident, reply)

@@ -3,18 +3,23 @@
 from collections.abc import Iterable
 from typing import Any
 
-from logtriage.adapters.episode import opening
-from logtriage.generator import make_incident
+from logtriage.adapters.episode import opening, row_of
 from logtriage.grading import Grade, Resolver, Rubric, grade_actions
 from logtriage.incident import Incident
 from logtriage.parsing import parse_plan
+from logtriage.sealing import incident_of
+from logtriage.transcript import check_seal
 
 
 def plan_rows(
-    incident_ids: Iterable[str], *, resolve: Resolver = make_incident
+    incident_ids: Iterable[str], *, resolve: Resolver = incident_of
 ) -> list[dict[str, Any]]:
-    """Rows of a one-shot data set: ``prompt`` (messages) and ``incident`` (the id)."""
-    return [{"prompt": opening(resolve(one), "plan"), "incident": one} for one in incident_ids]
+    """Rows of a one-shot data set: ``prompt`` (messages) and ``incident`` (the id).
+
+    Those of sealed incidents have the fingerprint of their ``seal``, too.
+    """
+    incidents = map(resolve, incident_ids)
+    return [{"prompt": opening(one, "plan"), **row_of(one)} for one in incidents]
 
 
 def grade_plan(
@@ -22,13 +27,18 @@ def grade_plan(
     text: str,
     rubric: Rubric | None = None,
     *,
-    resolve: Resolver = make_incident,
+    seal: str | None = None,
+    resolve: Resolver = incident_of,
 ) -> Grade:
     """Grade a reply that holds a plan (:func:`~logtriage.parsing.parse_plan`); total in text.
 
+    ``seal`` is that of the row, which a sealed incident must have if it is named by its id.
+
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.
+        SealError: for a sealed incident without its key, or with another one.
     """
     if isinstance(incident, str):
         incident = resolve(incident)
+        check_seal(seal, incident)
     return grade_actions(incident, parse_plan(text, incident.topology), rubric)

@@ -9,11 +9,12 @@ from logtriage.adapters.messages import AGENT_ROLES, is_agents, messages_of
 from logtriage.adapters.teams import joint_wires
 from logtriage.codec import structure_transcript
 from logtriage.errors import InvalidInput, TranscriptError
-from logtriage.generator import make_incident
 from logtriage.grading import Resolver
+from logtriage.incident import Incident
 from logtriage.jsonvalues import absent, json_kind
 from logtriage.roles import get_role_split
-from logtriage.transcript import COMPLETED, ROLES, TICKS, Transcript
+from logtriage.sealing import incident_of
+from logtriage.transcript import COMPLETED, ROLES, TICKS, Transcript, check_seal
 
 #: Where the id of the incident may stand, in the order in which it is looked for.
 INCIDENT_AT: Final = (
@@ -42,7 +43,7 @@ MESSAGES_AT: Final = (
 _IN_ROW: Final = ("choices", "candidates")
 _RESPONSES: Final = (*_IN_ROW, "completion", "response")
 _OWN_KEYS: Final = frozenset(
-    {"schema", "incident", "actions", "status", "agent", "error", ROLES, TICKS}
+    {"schema", "incident", "actions", "status", "agent", "error", "seal", ROLES, TICKS}
 )
 
 
@@ -52,7 +53,7 @@ def transcript_of_row(
     incident_at: str | None = None,
     style: Style | str = Style.AUTO,
     other_tools: Collection[str] = (),
-    resolve: Resolver = make_incident,
+    resolve: Resolver = incident_of,
 ) -> Transcript:
     """The transcript of one row.
 
@@ -60,11 +61,13 @@ def transcript_of_row(
     :data:`INCIDENT_AT`; ``style`` and ``other_tools`` as in
     :func:`~logtriage.adapters.conversations.actions_of_conversation`. A row with an
     ``error`` (or ``errors``) gets it as its status, so that it is not scored. Short
-    plain fields of the row are kept.
+    plain fields of the row are kept. A row of a sealed incident must have ``seal``, the
+    fingerprint of its key, beside the id.
 
     Raises:
         TranscriptError: naming the field and what was expected.
         UnknownName, InvalidInput: for an incident id that does not exist.
+        SealError: for a sealed incident without its key, or with another one.
     """
     if not isinstance(row, Mapping):
         raise TranscriptError(f"expected a JSON object, got {json_kind(row)}")
@@ -72,7 +75,7 @@ def transcript_of_row(
         return structure_transcript(dict(row))
     if _is_teams(row):
         return _joint_transcript(row, resolve)
-    incident = resolve(_incident_id(row, incident_at))
+    incident = _incident(row, incident_at, resolve)
     place, given = _conversation(row)
     try:
         messages = without_examples(without_prompt(messages_of(given), row), incident)
@@ -85,7 +88,9 @@ def transcript_of_row(
     if not any(map(is_agents, messages)) and _status(row) == COMPLETED:
         raise TranscriptError(f"{place}: no reply of the agent among {len(messages)} messages")
     extra = {key: value for key, value in row.items() if key != place and _is_kept(key, value)}
-    return Transcript(incident.id, tuple(wires), _status(row), _agent(row), extra)
+    return Transcript(
+        incident.id, tuple(wires), _status(row), _agent(row), extra, seal=incident.seal
+    )
 
 
 def rows_of(row: object) -> list[object]:
@@ -119,14 +124,16 @@ def _is_teams(row: Mapping[str, Any]) -> bool:
 def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
     """The transcript of a team, put together from the trace of each role."""
     traces = {_at(trace, "task.data.role"): trace for trace in row["traces"]}
-    incident = resolve(_incident_id(row, None))
+    incident = _incident(row, None, resolve)
     split = get_role_split(_at(row["traces"][0], "task.data.role_split"))
     said = {name: _last_branch(trace["nodes"]) for name, trace in traces.items()}
     wires, ticks = joint_wires(said, split, incident.topology)
     agents = {name: _agent(trace) for name, trace in traces.items()}
     agent = ",".join(f"{role}={agents[role]}" for role in split.names if agents.get(role))
     roles = {ROLES: list(split.names)}
-    return Transcript(incident.id, tuple(wires), _status(row), agent or None, roles, ticks)
+    return Transcript(
+        incident.id, tuple(wires), _status(row), agent or None, roles, ticks, incident.seal
+    )
 
 
 def _agent(row: Mapping[str, Any]) -> str | None:
@@ -145,11 +152,22 @@ def _at(row: Mapping[str, Any], path: str) -> Any:
     return found
 
 
-def _incident_id(row: Mapping[str, Any], incident_at: str | None) -> str:
+def _incident(row: Mapping[str, Any], incident_at: str | None, resolve: Resolver) -> Incident:
+    """The incident of a row, of the very key that the row says if it is sealed."""
+    path, found = _incident_id(row, incident_at)
+    incident = resolve(found)
+    if incident.seal is not None:
+        said = _at(row, f"{path.rpartition('.')[0]}.seal".removeprefix("."))
+        check_seal(said if isinstance(said, str) else None, incident)
+    return incident
+
+
+def _incident_id(row: Mapping[str, Any], incident_at: str | None) -> tuple[str, str]:
+    """Where the id of a row's incident stands, and the id."""
     for path in INCIDENT_AT if incident_at is None else (incident_at,):
         found = _at(row, path)
         if isinstance(found, str):
-            return found
+            return path, found
         if not absent(found):
             raise TranscriptError(f"{path}: expected an incident id, got {json_kind(found)}")
     raise TranscriptError(

@@ -15,12 +15,13 @@ from typing import Any, Concatenate, Final, ParamSpec
 
 from logtriage.actions import ALL_SERVICES
 from logtriage.adapters.conversations import actions_of_conversation
-from logtriage.adapters.episode import answer, opening, rules_of
+from logtriage.adapters.episode import answer, opening, row_of, rules_of
 from logtriage.adapters.tools import TOOLS, Wire, wire_from_call
 from logtriage.errors import InvalidInput
-from logtriage.generator import make_incident
 from logtriage.grading import Grade, Resolver, Rubric, grade_actions
 from logtriage.incident import Incident
+from logtriage.sealing import incident_of
+from logtriage.transcript import check_seal
 
 Completion = str | Sequence[Mapping[str, Any]]
 LogMetric = Callable[[str, float], None]
@@ -30,21 +31,23 @@ PREFIX: Final = "triage"
 
 
 def triage_rows(
-    incident_ids: Iterable[str], *, resolve: Resolver = make_incident
+    incident_ids: Iterable[str], *, resolve: Resolver = incident_of
 ) -> list[dict[str, Any]]:
     """Rows for :class:`TriageEnv`: ``prompt`` (the rules) and ``incident`` (the id).
 
-    :meth:`TriageEnv.reset` puts the first screen into the empty user message.
+    :meth:`TriageEnv.reset` puts the first screen into the empty user message. Rows of
+    sealed incidents have the fingerprint of their ``seal``, too. The trainer reads these
+    columns; the model sees the prompt alone.
     """
     return [
         {
             "prompt": [
-                {"role": "system", "content": rules_of(resolve(one), "tools")},
+                {"role": "system", "content": rules_of(one, "tools")},
                 {"role": "user", "content": ""},
             ],
-            "incident": one,
+            **row_of(one),
         }
-        for one in incident_ids
+        for one in map(resolve, incident_ids)
     ]
 
 
@@ -52,6 +55,7 @@ def triage_reward(
     completions: Sequence[Completion],
     incident: Sequence[str | None],
     log_metric: LogMetric | None = None,
+    seal: Sequence[str | None] | None = None,
     **_: Any,
 ) -> list[float | None]:
     """A reward function: the grade of each completion, on the incident of its row.
@@ -59,16 +63,20 @@ def triage_reward(
     A completion is a reply with a JSON array of wire actions, or a conversation with
     tool calls; what cannot be read is a malformed action. A row without an incident (of
     another data set) gets None, which TRL leaves out. Criteria go to ``log_metric``.
+    ``seal`` is the column of that name, which rows of sealed incidents have.
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.
+        SealError: for a sealed incident without its key, or with another one.
     """
     grades: list[Grade | None] = []
-    for completion, incident_id in zip(completions, incident, strict=True):
+    seals = [None] * len(completions) if seal is None else seal
+    for completion, incident_id, said in zip(completions, incident, seals, strict=True):
         if incident_id is None:
             grades.append(None)
             continue
-        drawn = make_incident(incident_id)
+        drawn = incident_of(incident_id)
+        check_seal(said, drawn)
         grades.append(grade_actions(drawn, actions_of_conversation(completion, drawn.topology)))
     _log(log_metric, grades)
     return [None if one is None else one.score for one in grades]
@@ -144,7 +152,7 @@ class TriageEnv:
         resolve: Finds incidents by id, if they are not drawn ones.
     """
 
-    def __init__(self, rubric: Rubric | None = None, resolve: Resolver = make_incident) -> None:
+    def __init__(self, rubric: Rubric | None = None, resolve: Resolver = incident_of) -> None:
         self._rubric = rubric
         self._resolve = resolve
         self._incident: Incident | None = None
@@ -159,6 +167,7 @@ class TriageEnv:
 
         Raises:
             UnknownName, InvalidInput: if the row names no incident that exists.
+            SealError: for a sealed incident without its key, or with another one.
         """
         incident_id = row.get("incident")
         if not isinstance(incident_id, str):
@@ -166,7 +175,9 @@ class TriageEnv:
                 f"the row's column 'incident' must be an incident id, got {incident_id!r}; "
                 f"columns: {', '.join(row) or 'none'}"
             )
-        self._incident = self._resolve(incident_id)
+        incident = self._resolve(incident_id)
+        check_seal(row.get("seal"), incident)
+        self._incident = incident
         self._wires = []
         rules, screen = self._open()
         prompt = row.get("prompt")

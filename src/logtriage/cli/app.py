@@ -14,6 +14,7 @@ from logtriage.cli.grading import grade
 from logtriage.cli.group import Group
 from logtriage.cli.importing import labelled, nezha
 from logtriage.cli.playing import play
+from logtriage.cli.sealing import fingerprint, new
 from logtriage.cli.serving import serve
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
@@ -27,6 +28,10 @@ app = typer.Typer(
 )
 importing = typer.Typer(
     no_args_is_help=True, help="Make bundles of recorded incidents.", context_settings=_SETTINGS
+)
+
+sealing = typer.Typer(
+    no_args_is_help=True, help="Make keys of sealed incidents.", context_settings=_SETTINGS
 )
 
 
@@ -62,6 +67,14 @@ app.command("audit")(audit_)
 app.add_typer(importing, name="import")
 importing.command()(nezha)
 importing.command()(labelled)
+app.add_typer(sealing, name="seal")
+sealing.command()(new)
+sealing.command()(fingerprint)
+
+
+@sealing.callback()
+def _sealing() -> None:
+    """Make keys of sealed incidents."""
 
 
 @importing.callback()

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from logtriage.cli.console import emit, fail, put, results, say
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import Bundle, Json
+from logtriage.cli.options import Bundle, Json, SealFile, seal_in
 from logtriage.cli.screens import facts, heading, screen, truth
 from logtriage.cli.sheets import sheet, signatures, signatures_json
 from logtriage.codec import truth_to_json
@@ -21,7 +21,7 @@ from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
-from logtriage.tasks import BENCHMARK_FOG, SPLITS, TASKS, get_task
+from logtriage.tasks import BENCHMARK_FOG, SEALED, SPLITS, TASKS, get_task
 
 
 def tasks(
@@ -61,7 +61,12 @@ def tasks(
         console.print(Text.assemble(("recorded", "bold cyan"), "  Incidents of a real system"))
         put(console, _recorded())
         say(console)
-        say(console, f"Splits of the drawn tasks: {', '.join(SPLITS)}.", "dim")
+        say(
+            console,
+            f"Splits of the drawn tasks: {', '.join(SPLITS)}; with a key of your own, of the v2 "
+            f"tasks: {SEALED}.",
+            "dim",
+        )
 
 
 def _recorded() -> RenderableType:
@@ -82,6 +87,7 @@ def show(
         bool, typer.Option("--prompt", help="The system prompt with the rules, too.")
     ] = False,
     bundle: Bundle = None,
+    seal_file: SealFile = None,
     as_json: Json = False,
 ) -> None:
     """Show incidents as an agent first sees them, or what the matter really is.
@@ -90,7 +96,7 @@ def show(
     """
     from logtriage.evaluation import Incidents
 
-    incidents = Incidents.of(bundle)
+    incidents = Incidents.of(bundle, seal_in(seal_file))
     bad = False
     for where, incident_id in _ids(ids):
         try:

@@ -10,7 +10,7 @@ from logtriage.adapters.conversations import Style
 from logtriage.adapters.convert import convert_file
 from logtriage.cli.console import emit, fail, note
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import Bundle
+from logtriage.cli.options import Bundle, SealFile, seal_in
 from logtriage.codec import unstructure_transcript
 from logtriage.errors import TranscriptError
 
@@ -32,6 +32,7 @@ def convert(
         typer.Option(metavar="NAME", help="A tool of the harness, no action; may be repeated."),
     ] = None,
     bundle: Bundle = None,
+    seal_file: SealFile = None,
 ) -> None:
     """Make transcripts of conversations: tool calls or text, from many frameworks.
 
@@ -40,7 +41,7 @@ def convert(
     """
     from logtriage.evaluation import Incidents
 
-    incidents = Incidents.of(bundle)
+    incidents = Incidents.of(bundle, seal_in(seal_file))
     converted = bad = 0
 
     def report(error: TranscriptError) -> None:

@@ -17,16 +17,20 @@ from logtriage.cli.options import (
     Bundle,
     EnvUrl,
     Json,
+    SealFile,
     SplitRoles,
     check_human,
     check_served,
     role_split,
+    seal_in,
 )
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.policies import Policy
 from logtriage.registry import POLICY_HELP
-from logtriage.tasks import DRAWN_TASKS, SPLITS
+from logtriage.seal import Seal
+from logtriage.sealing import seal_for
+from logtriage.tasks import ALL_SPLITS, DRAWN_TASKS
 
 if TYPE_CHECKING:
     from logtriage.evaluation import LoadedRun, Recorder, Row
@@ -47,7 +51,7 @@ def evaluate_(
             help="May be repeated: a task, all (the default; every v1 task), or recorded.",
         ),
     ] = None,
-    split: Annotated[str, typer.Option(help=f"One of {', '.join(SPLITS)}.")] = "test",
+    split: Annotated[str, typer.Option(help=f"One of {', '.join(ALL_SPLITS)}.")] = "test",
     episodes: Annotated[int, typer.Option(metavar="N", help="Incidents of each task.")] = 100,
     start: Annotated[int, typer.Option(metavar="N", help="Number of the first one.")] = 0,
     jobs: Annotated[int, typer.Option(metavar="J", help="Processes.")] = 1,
@@ -73,6 +77,7 @@ def evaluate_(
     split_roles: SplitRoles = None,
     bundle: Bundle = None,
     env_url: EnvUrl = None,
+    seal_file: SealFile = None,
     as_json: Json = False,
 ) -> None:
     """Let policies play incidents, and sum up how they did.
@@ -85,13 +90,14 @@ def evaluate_(
 
     roles = role_split(split_roles)
     spec = RunSpec(policies, _tasks(task, bundle), split, episodes, start, roles)
+    seal = seal_for(split, seal_in(seal_file))
     check_human(spec.policies, roles)
     if HUMAN in spec.policies and jobs > 1:
         raise InvalidInput("a human plays one incident at a time: --jobs 1")
     if env_url is not None:
         check_served(roles, recorded=bundle is not None or RECORDED_TASK in spec.tasks)
     if explain:
-        left_out = check_explainable(spec, Incidents.of(bundle))
+        left_out = check_explainable(spec, Incidents.of(bundle, seal))
         if left_out:
             note(f"not explained, since no probabilities are known: {', '.join(left_out)}", "dim")
     place: AbstractContextManager[str | Path] = (
@@ -108,11 +114,12 @@ def evaluate_(
                 retry_unscored=retry_unscored,
                 factories={HUMAN: _human},
                 on_progress=bar.update,
-                recorder=None if env_url is None else _recorder(env_url),
+                recorder=None if env_url is None else _recorder(env_url, seal),
+                seal=seal,
             )
             if explain:
                 bar.begin("explaining")
-                rows = explain_run(directory, explain, jobs=jobs, on_progress=bar.update)
+                rows = explain_run(directory, explain, jobs=jobs, on_progress=bar.update, seal=seal)
         except KeyboardInterrupt:
             bar.stop()
             note(interrupted(bar, out), "yellow")
@@ -137,10 +144,10 @@ def _tasks(given: list[str] | None, bundle: Path | None) -> list[str]:
     return [name for one in given for name in (DRAWN_TASKS if one == ALL else [one])]
 
 
-def _recorder(env_url: str) -> "Recorder":
+def _recorder(env_url: str, seal: Seal | None) -> "Recorder":
     from logtriage.server import RemoteRecorder
 
-    return RemoteRecorder(env_url)
+    return RemoteRecorder(env_url, seal=seal)
 
 
 def _human(incident: Incident) -> Policy:
@@ -154,17 +161,20 @@ def compare(
         str | None, typer.Option(metavar="POLICY", help="Of run A, where names differ.")
     ] = None,
     policy_b: Annotated[str | None, typer.Option(metavar="POLICY", help="Of run B.")] = None,
+    seal_file: SealFile = None,
     as_json: Json = False,
 ) -> None:
     """Compare two runs on the incidents that both have a grade for.
 
     Differences are B - A, incident by incident, with a paired bootstrap interval.
-    Grades of different rubrics are not compared.
+    Grades of different rubrics are not compared, and neither are runs under different seals.
     """
     from logtriage.cli.tables import print_comparisons
-    from logtriage.evaluation import compare_runs, load_run
+    from logtriage.evaluation import check_seals, compare_runs, load_run
 
-    a, b = load_run(run_a), load_run(run_b)
+    check_seals(run_a, run_b)
+    seal = seal_in(seal_file)
+    a, b = load_run(run_a, seal=seal), load_run(run_b, seal=seal)
     compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
     if as_json:
         for one in compared:
@@ -196,6 +206,7 @@ def report(
         Path | None, typer.Argument(metavar="OUT", help="The page; RUN/report.html if not given.")
     ] = None,
     html: Annotated[bool, typer.Option("--html", help="Write one self-contained page.")] = False,
+    seal_file: SealFile = None,
     as_json: Json = False,
 ) -> None:
     """Show the figures of a run again, or write them as a page with plots and episodes."""
@@ -205,12 +216,12 @@ def report(
         from logtriage.report import write_report
 
         page = run / "report.html" if out is None else out
-        write_report(run, page)
+        write_report(run, page, seal=seal_in(seal_file))
         note(f"wrote {page}")
         return
     if out is not None:
         raise InvalidInput(f"{out}: a page is written with --html")
-    loaded = load_run(run)
+    loaded = load_run(run, seal=seal_in(seal_file))
     _put_rows(summarise(loaded), as_json)
     if not loaded.complete:
         note("this run is not finished: the same eval command resumes it", "yellow")

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from logtriage.cli.console import emit, fail, note, results
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import Bundle, Json
+from logtriage.cli.options import Bundle, Json, SealFile, seal_in
 from logtriage.cli.screens import number
 from logtriage.errors import TranscriptError
 from logtriage.grading import Grade, get_rubric, grade_jsonl, grade_to_json
@@ -25,6 +25,7 @@ def grade(
         typer.Option(metavar="ID", help="Another rubric than that of each incident's task."),
     ] = None,
     bundle: Bundle = None,
+    seal_file: SealFile = None,
     as_json: Json = False,
 ) -> None:
     """Grade transcripts, one JSON object a line, as a stream.
@@ -35,8 +36,9 @@ def grade(
     from logtriage.evaluation import Incidents
 
     chosen = None if rubric is None else get_rubric(rubric)
-    incidents = Incidents.of(bundle)
+    incidents = Incidents.of(bundle, seal_in(seal_file))
     console, scores, unscored, bad = results(), [], 0, 0
+    seals: set[str] = set()
 
     def report(error: TranscriptError) -> None:
         nonlocal bad
@@ -50,12 +52,16 @@ def grade(
                 unscored += 1
             else:
                 scores.append(graded.score)
+            if graded.seal is not None:
+                seals.add(graded.seal)
             if as_json:
                 emit(grade_to_json(graded))
             else:
                 _print(console, graded)
     mean = f", mean {number(sum(scores) / len(scores))}" if scores else ""
     note(f"{len(scores)} graded{mean}; {unscored} unscored; {bad} bad lines", "dim")
+    for seal in seals:
+        note(f"seal {seal}", "dim")
     if bad or unscored:
         raise typer.Exit(SOME_BAD)
 

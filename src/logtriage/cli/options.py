@@ -8,6 +8,8 @@ import typer
 from logtriage.codec import load_role_split
 from logtriage.errors import InvalidInput
 from logtriage.roles import ROLE_SPLITS, RoleSplit, get_role_split
+from logtriage.seal import SEAL_VARIABLE, Seal
+from logtriage.sealing import read_seal
 
 #: The policy that asks whoever sits at the terminal.
 HUMAN: Final = "human"
@@ -17,6 +19,12 @@ Bundle = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE", help="Recorded incidents from this bundle, not those that are shipped."
+    ),
+]
+SealFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help=f"The key of sealed incidents; {SEAL_VARIABLE} if not given."
     ),
 ]
 SplitRoles = Annotated[
@@ -43,6 +51,16 @@ def role_split(given: str | None) -> RoleSplit | None:
     if given not in ROLE_SPLITS and (Path(given).is_file() or Path(given).suffix == ".json"):
         return load_role_split(given)
     return get_role_split(given)
+
+
+def seal_in(path: Path | None) -> Seal | None:
+    """The seal of a file; None if none is given, and the environment may have one.
+
+    Raises:
+        SealError: naming the file, for a key that is none.
+        OSError: if it cannot be read.
+    """
+    return None if path is None else read_seal(path)
 
 
 def check_human(policies: tuple[str, ...], split: RoleSplit | None) -> None:

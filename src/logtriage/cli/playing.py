@@ -15,10 +15,12 @@ from logtriage.cli.options import (
     Bundle,
     EnvUrl,
     Json,
+    SealFile,
     SplitRoles,
     check_human,
     check_served,
     role_split,
+    seal_in,
 )
 from logtriage.cli.screens import debrief, screen
 from logtriage.grading import grade, grade_to_json, unscored
@@ -51,6 +53,7 @@ def play(
     ] = True,
     bundle: Bundle = None,
     env_url: EnvUrl = None,
+    seal_file: SealFile = None,
     as_json: Json = False,
 ) -> None:
     """Triage an incident yourself, or watch a policy do it; then see how it was graded.
@@ -65,7 +68,7 @@ def play(
     check_human((policy,), roles)
     if env_url is not None:
         check_served(roles, recorded=bundle is not None or is_recorded(incident_id))
-    incident = Incidents.of(bundle)(incident_id)
+    incident = Incidents.of(bundle, seal_in(seal_file))(incident_id)
     console = messages() if as_json else results()
     cause = None
     try:

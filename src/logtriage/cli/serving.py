@@ -8,7 +8,9 @@ import attrs
 import typer
 
 from logtriage.cli.console import note
+from logtriage.cli.options import SealFile
 from logtriage.errors import InvalidInput
+from logtriage.sealing import seal_at_hand
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
 
 _DEFAULT: Final = Settings()
@@ -36,6 +38,7 @@ def serve(
         Path | None,
         typer.Option(metavar="FILE", help="Bearer token; LOGTRIAGE_TOKEN if not given."),
     ] = None,
+    seal_file: SealFile = None,
     per_address: Annotated[
         int, typer.Option(metavar="N", help="Connections that one address may have open.")
     ] = _DEFAULT.per_address,
@@ -76,11 +79,14 @@ def serve(
         grader=grader,
         mcp=mcp,
         web=web,
+        seal=seal_at_hand(seal_file),
     )
     if task is not None:
         settings = attrs.evolve(settings, tasks=task)
     if settings.token is None:
         note("no token: whoever can log in on this machine can use this server", "dim")
+    if settings.seal is not None:
+        note(f"split sealed is served, under the seal {settings.seal.fingerprint}", "dim")
     run(settings, note)
 
 

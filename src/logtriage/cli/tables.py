@@ -36,7 +36,7 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
         split = mine[0].role_split
         roles = "" if split is None else f", roles {spelled(split)}"
         count = f"{played} episodes{roles}"
-        say(console, _title(task, count, mine[0].rubric))
+        say(console, _title(task, count, mine[0].rubric, mine[0].seal))
         put(console, _rows_table(mine, longest, console.width, wide=wide))
         say(console)
         if any(row.located for row in mine):
@@ -45,8 +45,9 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
         print_losses(console, mine)
 
 
-def _title(task: str, count: str, rubric: str) -> Text:
-    return Text.assemble(heading(task), (f"  {count}, rubric {rubric}", "dim"))
+def _title(task: str, count: str, rubric: str, seal: str | None) -> Text:
+    sealed = "" if seal is None else f", seal {spelled(seal)}"
+    return Text.assemble(heading(task), (f"  {count}, rubric {rubric}{sealed}", "dim"))
 
 
 def _rows_table(rows: Sequence[Row], longest: int, width: int, *, wide: bool) -> Table:
@@ -113,7 +114,7 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
     for task in dict.fromkeys(one.task for one in comparisons):
         mine = [one for one in comparisons if one.task == task]
         shared = " to ".join(map(str, sorted({one.shared for one in mine})))
-        say(console, _title(task, f"{shared} shared incidents", mine[0].rubric))
+        say(console, _title(task, f"{shared} shared incidents", mine[0].rubric, mine[0].seal))
         put(console, _comparisons_table(mine, gap=2 if console.width >= WIDE else 1))
         say(console)
         print_loss_differences(console, mine)

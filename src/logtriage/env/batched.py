@@ -32,7 +32,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
 
     ``reset(options={"ids": […]})`` plays incidents by id or index: the first N at once,
     the rest, then the sequence of the seed, as rows become free. ``infos`` hold
-    ``action_mask`` (N, A) int8, ``score``, ``closing``, ``tick`` and ``index`` (N,), as in
+    ``action_mask`` (N, A) int8, ``score``, ``closing`` and ``tick`` (N,), as in
     :class:`logtriage.env.TriageEnv`, each with the mask ``_<name>`` that Gymnasium asks for.
 
     Args:
@@ -42,6 +42,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         topology: the default one, or one of your own.
         rubric: another one than the task's.
         backend: as of :class:`logtriage.vector.BatchedTriage`.
+        show_id: whether ``infos`` tell the ``index`` (N,) of the incidents, too.
 
     Raises:
         UnknownName: for a task, split or backend that does not exist.
@@ -64,11 +65,12 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         topology: Topology | None = None,
         rubric: Rubric | None = None,
         backend: BackendName = "auto",
+        show_id: bool = False,
     ) -> None:
         if num_envs < 1:
             raise InvalidInput(f"num_envs must be at least 1, got {num_envs}")
         self._batch = BatchedTriage(task, topology=topology, rubric=rubric, backend=backend)
-        self._split = split
+        self._split, self._show_id = split, show_id
         self._playlist = Playlist(self._batch.task, split, topology is not None)
         self._closed: Bools | None = None
         self.num_envs = num_envs
@@ -129,6 +131,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             "score": screen.score,
             "closing": screen.closing,
             "tick": screen.tick,
-            "index": self._batch.index,
         }
+        if self._show_id:
+            values["index"] = self._batch.index
         return values | {f"_{name}": np.ones(self.num_envs, bool) for name in values}

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.errors import InvalidInput, UnknownName
-from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, parse_incident_id
+from logtriage.errors import InvalidInput
+from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, check_split, parse_incident_id
 
 Ints = NDArray[np.int64]
 
@@ -20,12 +20,12 @@ class Playlist:
 
     Raises:
         UnknownName: for an unknown split.
-        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology of one's own.
+        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology of one's own,
+            and for split ``sealed`` of a task that has none.
     """
 
     def __init__(self, task: TaskSpec, split: str, own_topology: bool) -> None:
-        if split not in SPLITS:
-            raise UnknownName("split", split, SPLITS)
+        check_split(task, split)
         if split == "ood" and not own_topology:
             raise InvalidInput(
                 "half of split 'ood' lies on random topologies, whose observations have other "

@@ -29,7 +29,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
     ``reset(options={"id": …})`` plays one incident, by id or index; without it incidents
     follow one another from where ``seed`` says. ``info`` holds ``action_mask`` (A,) int8,
     ``score`` the grade so far, ``closing`` the index into
-    :data:`logtriage.grading.batch.CLOSINGS` or -1, ``tick``, and ``index`` of the incident.
+    :data:`logtriage.grading.batch.CLOSINGS` or -1, and ``tick``.
 
     Args:
         task: such as ``cascading_failure-v1``.
@@ -37,6 +37,8 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         topology: the default one, or one of your own.
         rubric: another one than the task's.
         render_mode: None or ``ansi``.
+        show_id: whether ``info`` tells the ``index`` of the incident, too: for a trainer, and
+            never for an agent that has this package, since the truth follows from it.
 
     Raises:
         UnknownName: for a task, split or render mode that does not exist.
@@ -54,6 +56,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         topology: Topology | None = None,
         rubric: Rubric | None = None,
         render_mode: str | None = None,
+        show_id: bool = False,
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise UnknownName("render mode", render_mode, self.metadata["render_modes"])
@@ -64,7 +67,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         self._topology = self._incidents.topology
         self.observation_space = observation_space(self._topology)
         self.action_space = action_space(self._topology)
-        self._index = -1
+        self._show_id, self._index = show_id, -1
         self._now: State | None = None
         self._evidence = Evidence()
 
@@ -123,5 +126,5 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         self._evidence = gather(screen, self._evidence)
         return encode(screen, self._evidence), {
             "action_mask": action_mask(screen),
-            **standing(state, self._index, self._rubric),
+            **standing(state, self._index if self._show_id else None, self._rubric),
         }

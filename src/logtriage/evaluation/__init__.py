@@ -9,7 +9,7 @@ resumed, loaded, compared and sent to others. Every figure is derived from the
 transcripts in it, by the one grader.
 """
 
-from logtriage.evaluation.compare import Comparison, compare_runs
+from logtriage.evaluation.compare import Comparison, check_seals, compare_runs
 from logtriage.evaluation.episodes import (
     PolicyFailure,
     failure_of,
@@ -67,6 +67,7 @@ __all__ = [
     "RunSpec",
     "augrc",
     "brier",
+    "check_seals",
     "compare_runs",
     "evaluate",
     "explain_run",

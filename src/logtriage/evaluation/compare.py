@@ -1,13 +1,16 @@
 """Two runs side by side, on the incidents that both played."""
 
 from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import attrs
 
-from logtriage.errors import InvalidInput, RubricError, UnknownName
+from logtriage.errors import InvalidInput, RubricError, SealError, UnknownName
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.losses import LossDifference, loss_difference
+from logtriage.evaluation.manifest import Manifest, read_manifest
 from logtriage.evaluation.statistics import Interval, paired_difference
 
 
@@ -20,6 +23,7 @@ class Comparison:
     how many of them B did better, worse or the same. ``only_a`` and ``only_b`` count the
     scored incidents of one run that lack a score in the other. ``losses`` are the
     differences of the four parts over the incidents that both runs explained, if any.
+    ``seal`` is the fingerprint of the key of sealed incidents.
     """
 
     task: str
@@ -36,6 +40,7 @@ class Comparison:
     worse: int
     same: int
     losses: LossDifference | None = None
+    seal: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as JSON data."""
@@ -55,7 +60,9 @@ def compare_runs(
         InvalidInput: if there is nothing to pair: no policy, task or scored incident
             in common.
         RubricError: if a task was graded by different rubrics.
+        SealError: if one run is sealed and the other not, or by another key.
     """
+    _same_seal((a.directory, a.manifest), (b.directory, b.manifest))
     pairs = _pairs(a, b, policy_a, policy_b)
     tasks = [task for task in a.tasks if task in b.tasks]
     if not tasks:
@@ -120,6 +127,7 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
         sum(new < old for old, new in pairs),
         sum(new == old for old, new in pairs),
         _losses(a, b, task, name_a, name_b),
+        a.manifest.seal,
     )
 
 
@@ -135,6 +143,29 @@ def _scores(run: LoadedRun, policy: str, task: str) -> dict[str, float]:
     return {
         grade.incident: grade.score for grade in run.grades[policy, task] if grade.score is not None
     }
+
+
+def check_seals(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:
+    """See that two runs are under the same seal, or both under none; needs no key.
+
+    Raises:
+        SealError: if they are not.
+        InvalidInput: if a directory holds no run, or a damaged one.
+    """
+    a, b = Path(run_a), Path(run_b)
+    _same_seal((a, read_manifest(a)), (b, read_manifest(b)))
+
+
+def _same_seal(*runs: tuple[Path, Manifest]) -> None:
+    if len({manifest.seal for _, manifest in runs}) > 1:
+        said = ", ".join(
+            f"{directory} is "
+            + ("not sealed" if one.seal is None else f"sealed by the key {one.seal!r:.40}")
+            for directory, one in runs
+        )
+        raise SealError(
+            f"runs under different seals have no incident in common and are not compared: {said}"
+        )
 
 
 def _rubric(rubric: tuple[str, str]) -> str:

@@ -27,6 +27,7 @@ from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.evaluation.threshold import threshold_regret
 from logtriage.grading import Grade
+from logtriage.seal import Seal
 
 
 def explain_run(
@@ -35,6 +36,7 @@ def explain_run(
     *,
     jobs: int = 1,
     on_progress: OnProgress | None = None,
+    seal: Seal | None = None,
 ) -> tuple[Row, ...]:
     """Explain the first episodes of each policy and task of a run, and sum it up again.
 
@@ -48,10 +50,12 @@ def explain_run(
         episodes: how many of each policy and task.
         jobs: processes, spawned as by :func:`logtriage.evaluation.evaluate`.
         on_progress: called at the start and after each episode.
+        seal: that of a run of sealed incidents; by default that of the environment.
 
     Raises:
         InvalidInput: if there is nothing to explain, the directory holds no run or a
             damaged one, or another evaluation works in it.
+        SealError: if the run is of sealed incidents, and there is no key or another one.
         LogTriageError: if a process died.
     """
     for name, value in (("episodes", episodes), ("jobs", jobs)):
@@ -60,7 +64,7 @@ def explain_run(
     directory = Path(directory)
     read_manifest(directory)  # before anything is made there
     with holding(directory):
-        run = load_run(directory)
+        run = load_run(directory, seal=seal)
         check_explainable(run.manifest.spec, run.incidents)
         for cell in run.planned:
             mend_explanations(directory, cell)
@@ -78,7 +82,7 @@ def explain_run(
                     on_progress(done, total)
         for cell in run.planned:
             put_in_order(directory, cell)
-        run = load_run(directory)
+        run = load_run(directory, seal=seal)
         rows = summarise(run)
         if run.complete:
             store.write_json(directory / store.SUMMARY_FILE, rows_to_json(rows))

@@ -9,8 +9,9 @@ from pathlib import Path
 import attrs
 
 from logtriage.errors import UnknownName
-from logtriage.generator import make_incident
 from logtriage.incident import Incident
+from logtriage.seal import Seal
+from logtriage.sealing import incident_of
 
 
 def is_recorded(incident_id: str) -> bool:
@@ -29,33 +30,36 @@ class Incidents:
 
     Drawn incidents (``<task>/<split>/<index>``) are always at hand. Recorded ones
     (``<source>/<name>``) come from ``bundle``, or are those that ship with the package.
-    ``digest`` identifies the content of the bundle; None for the shipped ones.
+    ``digest`` identifies the content of the bundle; None for the shipped ones. ``seal``
+    draws sealed incidents; None for that of the environment, if there is one.
     """
 
     bundle: Path | None = None
     digest: str | None = None
+    seal: Seal | None = None
 
     @classmethod
-    def of(cls, bundle: str | PathLike[str] | None) -> "Incidents":
+    def of(cls, bundle: str | PathLike[str] | None, seal: Seal | None = None) -> "Incidents":
         """With the recorded incidents of a bundle, or for None the shipped ones.
 
         Raises:
             OSError: if the bundle cannot be read.
         """
         if bundle is None:
-            return cls()
+            return cls(seal=seal)
         path = Path(bundle)
-        return cls(path, digest_of(path.read_bytes()))
+        return cls(path, digest_of(path.read_bytes()), seal)
 
     def __call__(self, incident_id: str) -> Incident:
         """The incident of that id.
 
         Raises:
             UnknownName, InvalidInput: if there is none.
+            SealError: for a sealed incident, if its key is not at hand.
             BundleError: if the bundle is damaged.
         """
         if not is_recorded(incident_id):
-            return make_incident(incident_id)
+            return incident_of(incident_id, self.seal)
         recorded = self.recorded()
         try:
             return recorded[incident_id]
@@ -68,14 +72,17 @@ class Incidents:
         Raises:
             BundleError: naming file, line and field.
         """
-        return _recorded(self)
+        return _recorded(self.bundle, self.digest)
 
 
 @lru_cache(maxsize=4)
-def _recorded(incidents: Incidents) -> Mapping[str, Incident]:
+def _recorded(
+    bundle: Path | None,
+    digest: str | None,  # noqa: ARG001 (a bundle of another content is another one)
+) -> Mapping[str, Incident]:
     # Imported here: most evaluations have no recorded incidents.
     from logtriage.recorded import open_bundle, shipped_incidents
 
-    if incidents.bundle is not None:
-        return open_bundle(incidents.bundle)
+    if bundle is not None:
+        return open_bundle(bundle)
     return {incident.id: incident for incident in shipped_incidents()}

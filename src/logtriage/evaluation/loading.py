@@ -16,6 +16,8 @@ from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell, plan
 from logtriage.evaluation.store import BUNDLES, copies_of
 from logtriage.grading import Grade, Rubric, get_rubric, grade_transcript
+from logtriage.seal import Seal
+from logtriage.sealing import seal_of_run
 from logtriage.transcript import Transcript
 
 
@@ -56,21 +58,29 @@ class LoadedRun:
         )
 
 
-def load_run(directory: str | os.PathLike[str], rubric: Rubric | None = None) -> LoadedRun:
+def load_run(
+    directory: str | os.PathLike[str],
+    rubric: Rubric | None = None,
+    *,
+    seal: Seal | None = None,
+) -> LoadedRun:
     """Read a run, finished or not, and grade its transcripts.
 
     ``rubric`` grades everything by another rubric than that of each task; explanations
-    are of the task's own, and then left out.
+    are of the task's own, and then left out. ``seal`` is that of a run of sealed
+    incidents; by default that of the environment.
 
     Raises:
         InvalidInput: if the directory holds no run, or a damaged one; the message
             names the file and what is wrong.
+        SealError: if the run is of sealed incidents, and there is no key or another one.
         RubricError: if this version of logtriage grades by other rubrics than the run.
         OSError: if something cannot be read.
     """
     directory = Path(directory)
     manifest = read_manifest(directory)
-    incidents = _incidents_of(directory, manifest)
+    seal = seal_of_run(manifest.seal, seal, str(directory / RUN_FILE))
+    incidents = _incidents_of(directory, manifest, seal)
     planned = plan(manifest.spec, incidents)
     rubrics = {}
     for cell in planned:
@@ -104,12 +114,12 @@ def _rubric(rubric: tuple[str, str] | None) -> str:
     return "no rubric" if rubric is None else f"{rubric[0]} (digest {rubric[1]})"
 
 
-def _incidents_of(directory: Path, manifest: Manifest) -> Incidents:
+def _incidents_of(directory: Path, manifest: Manifest, seal: Seal | None) -> Incidents:
     if manifest.bundle is None:
-        return Incidents()
+        return Incidents(seal=seal)
     copy = next(copies_of(directory, manifest.bundle), None)
     if copy is not None:
-        return Incidents(copy, manifest.bundle)
+        return Incidents(copy, manifest.bundle, seal)
     others = [directory / name for name in BUNDLES if (directory / name).exists()]
     if not others:
         raise InvalidInput(f"{directory}: the recorded incidents ({BUNDLES[0]}) are missing")

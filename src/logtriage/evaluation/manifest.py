@@ -14,6 +14,7 @@ from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.spec import RunSpec, plan
 from logtriage.grading import get_rubric
 from logtriage.roles import RoleSplit
+from logtriage.tasks import SEALED
 
 SCHEMA: Final = "logtriage.run/1"
 RUN_FILE: Final = "run.json"
@@ -25,7 +26,8 @@ class Manifest:
 
     ``bundle`` is the digest of the recorded incidents that were given, if any; ``players``
     the fingerprints of the policies and teams that were given; ``environment`` where the
-    episodes are played, if not here.
+    episodes are played, if not here; ``seal`` the fingerprint of the key that sealed
+    incidents are drawn with.
     """
 
     spec: RunSpec
@@ -34,6 +36,7 @@ class Manifest:
     bundle: str | None = None
     players: Mapping[str, str] = attrs.field(factory=dict)
     environment: str | None = None
+    seal: str | None = None
 
     @classmethod
     def of(
@@ -46,7 +49,8 @@ class Manifest:
         """The manifest of a run that is about to be played by this version."""
         cells = plan(spec, incidents)
         rubrics = {one.task: (one.rubric, get_rubric(one.rubric).digest) for one in cells}
-        return cls(spec, __version__, rubrics, incidents.digest, players or {}, environment)
+        seal = None if incidents.seal is None else incidents.seal.fingerprint
+        return cls(spec, __version__, rubrics, incidents.digest, players or {}, environment, seal)
 
     def to_json(self) -> dict[str, Any]:
         """The manifest as JSON data."""
@@ -59,6 +63,7 @@ class Manifest:
             "environment": self.environment,
             "tasks": list(self.spec.tasks),
             "split": self.spec.split,
+            "seal": self.seal,
             "episodes": self.spec.episodes,
             "start": self.spec.start,
             "role_split": None if split is None else role_split_to_json(split),
@@ -102,7 +107,11 @@ def _manifest(raw: Mapping[str, Any]) -> Manifest:
     players = _field(raw, "players", dict) if "players" in raw else {}
     for policy in players:
         _field(players, policy, str)
-    bundle, split, place = (raw.get(name) for name in ("bundle", "role_split", "environment"))
+    bundle, split, place, seal = (
+        raw.get(name) for name in ("bundle", "role_split", "environment", "seal")
+    )
+    if (seal is not None) != (raw.get("split") == SEALED):
+        raise InvalidInput(f"seal: expected one if the split is {SEALED!r}, and only then")
     return Manifest(
         RunSpec(
             _names(raw, "policies"),
@@ -117,6 +126,7 @@ def _manifest(raw: Mapping[str, Any]) -> Manifest:
         None if bundle is None else _field(raw, "bundle", str),
         players,
         None if place is None else _field(raw, "environment", str),
+        None if seal is None else _field(raw, "seal", str),
     )
 
 

@@ -6,14 +6,19 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
+from multiprocessing.reduction import ForkingPickler
 from typing import Final, TypeVar
 
 from logtriage.errors import LogTriageError
+from logtriage.seal import Seal, reduce_with_key
 
 #: At most this many episodes travel to a process at a time ...
 MAX_CHUNK: Final = 16
 #: ... and this many chunks for each process are on their way.
 AHEAD: Final = 4
+
+# From process to process, by a pipe; a pickle of any other kind holds no key.
+ForkingPickler.register(Seal, reduce_with_key)
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")

@@ -26,6 +26,8 @@ from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.fingerprint import fingerprint_of
 from logtriage.policies import PolicyFactory, TeamFactory
+from logtriage.seal import Seal
+from logtriage.sealing import seal_for
 from logtriage.transcript import COMPLETED, Transcript
 
 #: Called with the episodes that are done and those there are in all.
@@ -46,6 +48,7 @@ def evaluate(
     teams: Mapping[str, TeamFactory] | None = None,
     on_progress: OnProgress | None = None,
     recorder: Recorder | None = None,
+    seal: Seal | None = None,
 ) -> tuple[Row, ...]:
     """Play a run, or what is left of it, and sum it up.
 
@@ -67,12 +70,15 @@ def evaluate(
         on_progress: called at the start and after each step of progress.
         recorder: plays the episodes elsewhere than in this process, on a server say; it
             must be picklable for several jobs.
+        seal: the key of split ``sealed``; by default that of the variable
+            ``LOGTRIAGE_SEAL``. Other splits have none.
 
     Raises:
         UnknownName: for a policy or team that is neither registered nor given.
         InvalidInput: if the directory holds another run (of another version, with another
             policy of the same name, in another environment) or another evaluation works in
             it, or if a recorder is to play a team.
+        SealError: if the split is sealed and there is no key.
         TranscriptError: naming file and line, if the directory has what this run did not
             write.
         LogTriageError: if a process died.
@@ -80,7 +86,8 @@ def evaluate(
     if jobs < 1:
         raise InvalidInput(f"jobs must be at least 1, got {jobs}")
     directory = Path(directory)
-    incidents = Incidents.of(bundle)
+    seal = seal_for(spec.split, seal)
+    incidents = Incidents.of(bundle, seal)
     made = records_of(spec, incidents, factories or {}, teams or {}, recorder)
     given = {**(factories or {}), **(teams or {})}
     manifest = Manifest.of(
@@ -105,7 +112,7 @@ def evaluate(
                 done += lines.count(b"\n")
                 if on_progress is not None:
                     on_progress(done, total)
-        rows = summarise(load_run(directory))
+        rows = summarise(load_run(directory, seal=seal))
         store.write_json(directory / store.SUMMARY_FILE, rows_to_json(rows))
     return rows
 

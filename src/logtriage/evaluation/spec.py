@@ -8,7 +8,7 @@ import attrs
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation.incidents import Incidents
 from logtriage.roles import RoleSplit, get_role_split
-from logtriage.tasks import SPLITS, TASKS, get_task, incident_ids
+from logtriage.tasks import ALL_SPLITS, SEALED, TASKS, check_split, get_task, incident_ids
 
 #: Stands for the recorded incidents at hand, whatever their tasks are called.
 RECORDED_TASK: Final = "recorded"
@@ -40,7 +40,8 @@ class RunSpec:
 
     Raises:
         UnknownName: for a task, split or role split that does not exist.
-        InvalidInput: if there is nothing to play, or a number makes no sense.
+        InvalidInput: if there is nothing to play, a task has no such split (``sealed`` is of
+            the second world alone), or a number makes no sense.
     """
 
     policies: tuple[str, ...] = attrs.field(converter=_distinct, validator=_not_empty)
@@ -55,8 +56,15 @@ class RunSpec:
         for task in self.tasks:
             if task not in known:
                 raise UnknownName("task", task, known)
-        if self.split not in SPLITS:
-            raise UnknownName("split", self.split, SPLITS)
+        if self.split not in ALL_SPLITS:
+            raise UnknownName("split", self.split, ALL_SPLITS)
+        for task in self.tasks:
+            if task != RECORDED_TASK:
+                check_split(get_task(task), self.split)
+            elif self.split == SEALED:
+                raise InvalidInput(
+                    f"recorded incidents have no split {SEALED!r}: they are there for all to read"
+                )
         if self.episodes < 1:
             raise InvalidInput(f"episodes must be at least 1, got {self.episodes}")
         if self.start < 0:

@@ -61,6 +61,7 @@ class Row:
             given with a confidence.
         paging: pages and mis-pages by price of silence, where incidents have one.
         losses: why grades were lost, over the episodes that were explained.
+        seal: the fingerprint of the key of sealed incidents.
     """
 
     policy: str
@@ -82,6 +83,7 @@ class Row:
     augrc: float | None = None
     paging: tuple[Paging, ...] = attrs.field(default=(), converter=_paging)
     losses: Losses | None = None
+    seal: str | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -135,6 +137,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
         augrc(confidences, right),
         paging_by_price(states),
         losses_of(tuple(run.explained[policy, task].values())),
+        run.manifest.seal,
     )
 
 

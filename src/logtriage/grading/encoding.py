@@ -8,9 +8,14 @@ from logtriage.grading.grade import Grade
 
 
 def grade_to_json(grade: Grade) -> dict[str, Any]:
-    """A grade as JSON data: its fields, digest and count; the actions are the transcript's."""
+    """A grade as JSON data: its fields, digest and count; the actions are the transcript's.
+
+    The seal is there if the incident is sealed.
+    """
     data = {field.name: getattr(grade, field.name) for field in attrs.fields(Grade)}
     del data["actions"], data["schedule"]
+    if grade.seal is None:
+        del data["seal"]
     data["status"] = str(grade.status)
     data["closing"] = None if grade.closing is None else str(grade.closing)
     for name in ("criteria", "discounts"):

@@ -65,7 +65,8 @@ class Grade:
     which were not. ``malformed`` counts those that could not be read. ``ticks`` are those
     used; ``schedule`` is the tick of each action in joint play, where several may share
     one. ``fault_kind`` is what was injected: a fact beside the grade, which no rubric
-    weighs. ``print(grade)`` shows what was done, what it earned and why.
+    weighs. ``seal`` is the fingerprint of the key of a sealed incident. ``print(grade)``
+    shows what was done, what it earned and why.
     """
 
     incident: str
@@ -86,6 +87,7 @@ class Grade:
     schedule: tuple[int, ...] | None = None
     fault_kind: str | None = None
     discounts: tuple[AppliedDiscount, ...] = ()
+    seal: str | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -97,6 +99,8 @@ class Grade:
             else:
                 confidence = getattr(action, "confidence", None)
                 parts.append(f"{action_name(action)} {action_value(action)} {confidence!r}")
+        if self.seal is not None:
+            parts.append(f"seal {self.seal}")
         if self.schedule is not None:
             parts.append(f"ticks {self.schedule}")
         text = "\n".join(parts).encode("utf-8", "surrogatepass")
@@ -189,6 +193,7 @@ def grade(
         state.schedule,
         _fault_kind(incident),
         discounts,
+        incident.seal,
     )
 
 
@@ -286,6 +291,7 @@ def unscored(
         cause=cause,
         agent=agent,
         fault_kind=_fault_kind(incident),
+        seal=incident.seal,
     )
 
 

@@ -6,7 +6,13 @@ from typing import IO, Any
 
 from logtriage.actions import Action, Malformed
 from logtriage.codec import Record, decode_record
-from logtriage.errors import InvalidInput, LogTriageError, RubricError, TranscriptError
+from logtriage.errors import (
+    InvalidInput,
+    LogTriageError,
+    RubricError,
+    SealError,
+    TranscriptError,
+)
 from logtriage.files import TOO_LONG, numbered_lines
 from logtriage.generator import make_incident
 from logtriage.grading.grade import Grade, grade, unscored
@@ -14,7 +20,7 @@ from logtriage.grading.rubric import Rubric
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, actions_from_wire
 from logtriage.state import check_incident
-from logtriage.transcript import COMPLETED, Transcript, plays_of
+from logtriage.transcript import COMPLETED, Transcript, check_seal, plays_of
 from logtriage.transition import play, play_jointly, play_parsed
 
 #: Finds an incident by its id; :func:`make_incident` unless recorded ones are at hand.
@@ -68,8 +74,10 @@ def grade_transcript(
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.
+        SealError: for a sealed incident without its key, or with another one.
     """
     incident = resolve(transcript.incident)
+    check_seal(transcript.seal, incident)
     if transcript.ticks is None:
         actions = actions_from_wire(transcript.actions, incident.topology)
         state, left = play_parsed(incident, actions)
@@ -97,6 +105,8 @@ def grade_jsonl(
 
     Raises:
         TranscriptError: for the first bad line, if there is no ``on_error``.
+        SealError: for a sealed incident without its key, or with another one: the key is
+            wrong then, not the line.
         OSError: if the file cannot be read.
     """
     if isinstance(source, str | Path):
@@ -113,6 +123,8 @@ def grade_jsonl(
             graded = grade_transcript(decode_record(line), rubric, resolve=resolve)
         except RubricError:
             raise  # the grader is broken, not the line
+        except SealError as error:
+            raise SealError(f"{name}:{number}: {error}") from None
         except LogTriageError as error:
             reason = error.reason if isinstance(error, TranscriptError) else str(error)
             located = TranscriptError(reason, source=name, line=number)

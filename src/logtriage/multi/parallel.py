@@ -21,6 +21,7 @@ from logtriage.multi.seats import OBSERVATIONS, agent_name, seat_for
 from logtriage.observation import observe
 from logtriage.rendering import public_rules, render_observation
 from logtriage.roles import RoleSplit, get_role_split
+from logtriage.seal import Seal
 from logtriage.state import Closing, State, initial_state
 from logtriage.topology import Topology
 from logtriage.transition import transition_jointly
@@ -42,11 +43,12 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     ``reset(options={"id": …})`` plays one incident, by id or index; without it incidents
     follow one another from where ``seed`` says, as in :class:`logtriage.env.TriageEnv`.
     Each agent's info holds numbers only: ``score`` the grade so far, ``closing`` the index
-    into :data:`logtriage.grading.batch.CLOSINGS` or -1, ``tick``, ``index`` of the incident.
+    into :data:`logtriage.grading.batch.CLOSINGS` or -1, and ``tick``.
 
     Args:
         task: such as ``cascading_failure-v1``.
-        split: of the task: ``train``, ``val`` or ``test``; with a topology also ``ood``.
+        split: of the task: ``train``, ``val``, ``test`` or, with a key, ``sealed``; with a
+            topology also ``ood``.
         role_split: who sees and does what: a built-in name, or a split of your own.
         topology: the default one, or one of your own.
         rubric: another one than the task's.
@@ -58,13 +60,18 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             by ``text``, and has neither :meth:`state` nor ``state_space``.
         render_mode: None, ``ansi`` (:meth:`render` returns the whole screen), or ``human``
             (each screen is printed).
+        show_id: whether infos tell the ``index`` of the incident, too, as of
+            :class:`logtriage.env.TriageEnv`.
+        seal: the key of split ``sealed``; by default that of the variable
+            ``LOGTRIAGE_SEAL``.
 
     Raises:
         UnknownName: for a task, split, role split, credit, kind of observations or render
             mode that does not exist.
         InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology, for a task of
-            the second world with other observations than ``text``, or a role split that
-            is none.
+            the second world with other observations than ``text``, split ``sealed`` of a
+            task that has none, or a role split that is none.
+        SealError: for split ``sealed`` without a key.
     """
 
     metadata = {  # noqa: RUF012, as PettingZoo declares it
@@ -85,6 +92,8 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         credit: str = "team",
         observations: str = "dict",
         render_mode: str | None = None,
+        show_id: bool = False,
+        seal: Seal | None = None,
     ) -> None:
         _among("credit", credit, CREDITS)
         _among("kind of observations", observations, OBSERVATIONS)
@@ -92,7 +101,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             _among("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self.role_split = _role_split(role_split)
-        self._incidents = Incidents(task, split, topology)
+        self._incidents = Incidents(task, split, topology, seal)
         self._numeric = self._incidents.task.setting is None
         if observations != "text":
             check_first_world(self._incidents.task)
@@ -110,7 +119,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         self.action_spaces = {agent: seat.action_space for agent, seat in self._seats.items()}
         if self._numeric:
             self.state_space: spaces.Space[Floats] = box_of(team_layout_of(self.topology))
-        self._index = -1
+        self._show_id, self._index = show_id, -1
         self._now: State | None = None
         self._evidence = Evidence()
 
@@ -253,7 +262,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         """
         state = self._state
         if state.is_closed:
-            raise EpisodeOver(f"{state.incident.id} is closed ({state.closing}): call reset()")
+            raise EpisodeOver(f"the incident is closed ({state.closing}): call reset()")
 
     # -- inside -----------------------------------------------------------------------
 
@@ -267,7 +276,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         whole = observe(self._state)
         if self._numeric:
             self._evidence = gather(whole, self._evidence)
-        known = standing(self._state, self._index, self._rubric)
+        known = standing(self._state, self._index if self._show_id else None, self._rubric)
         observations, infos = {}, {}
         for agent, seat in self._seats.items():
             observations[agent], more = seat.look(whole)

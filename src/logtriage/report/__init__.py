@@ -9,16 +9,21 @@ from pathlib import Path
 
 from logtriage.errors import MissingExtra
 from logtriage.files import replacing
+from logtriage.seal import Seal
 
 __all__ = ["write_report"]
 
 
-def write_report(run_dir: str | Path, out: str | Path) -> None:
+def write_report(run_dir: str | Path, out: str | Path, *, seal: Seal | None = None) -> None:
     """Write the page of a run to ``out``, the same bytes for the same run; whole or not at all.
+
+    ``seal`` is that of a run of sealed incidents; by default that of the environment. The
+    page shows their truths.
 
     Raises:
         MissingExtra: if jinja2 or matplotlib is not installed.
         InvalidInput: if the directory is not that of a run.
+        SealError: if the run is of sealed incidents, and there is no key or another one.
         OSError: if something cannot be read or written.
     """
     if any(find_spec(name) is None for name in ("jinja2", "matplotlib")):
@@ -26,6 +31,6 @@ def write_report(run_dir: str | Path, out: str | Path) -> None:
     from logtriage.report.page import render_page
     from logtriage.report.run import read_run
 
-    page = render_page(read_run(Path(run_dir)))
+    page = render_page(read_run(Path(run_dir), seal))
     with replacing(Path(out)) as file:
         file.write(page.encode("utf-8", "backslashreplace"))

@@ -9,6 +9,7 @@ from logtriage.evaluation import Explained, LoadedRun, Row, load_run, summarise
 from logtriage.grading import Grade
 from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
+from logtriage.seal import Seal
 from logtriage.transcript import Transcript
 
 
@@ -32,7 +33,8 @@ class Episode:
 class Run:
     """An evaluation run, task by task and therein policy by policy.
 
-    ``planned`` counts the episodes of a finished run.
+    ``planned`` counts the episodes of a finished run; ``seal`` is the fingerprint of the
+    key of sealed incidents.
     """
 
     name: str
@@ -47,16 +49,18 @@ class Run:
     rows: tuple[Row, ...]
     episodes: tuple[Episode, ...]
     roles: RoleSplit | None = None
+    seal: str | None = None
 
 
-def read_run(directory: Path) -> Run:
-    """Read the directory of a run, finished or not.
+def read_run(directory: Path, seal: Seal | None = None) -> Run:
+    """Read the directory of a run, finished or not; ``seal`` as for ``load_run``.
 
     Raises:
         InvalidInput: if it holds no run, or a damaged one.
+        SealError: if the run is of sealed incidents, and there is no key or another one.
         OSError: if something cannot be read.
     """
-    loaded = load_run(directory)
+    loaded = load_run(directory, seal=seal)
     spec = loaded.manifest.spec
     return Run(
         name=directory.resolve().name,
@@ -71,6 +75,7 @@ def read_run(directory: Path) -> Run:
         rows=summarise(loaded),
         episodes=tuple(_episodes(loaded)),
         roles=spec.role_split,
+        seal=loaded.manifest.seal,
     )
 
 

@@ -31,7 +31,7 @@ _WEB_VARIABLE: Final = "ENABLE_WEB_INTERFACE"
 def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
     """The ASGI application; ``gate`` is shared with whoever drains it."""
     gate = Gate() if gate is None else gate
-    catalogue = Catalogue(settings.tasks)
+    catalogue = Catalogue(settings.tasks, settings.seal)
     app = _library_app(
         settings.web,
         partial(TriageEnvironment, catalogue, gate),

@@ -10,14 +10,29 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.errors import InvalidInput, UnknownName
-from logtriage.tasks import MAX_INDEX, SPLITS, get_task, parse_incident_id
+from logtriage.errors import InvalidInput, SealError, UnknownName
+from logtriage.seal import Seal
+from logtriage.tasks import (
+    ALL_SPLITS,
+    MAX_INDEX,
+    SEALED,
+    SPLITS,
+    check_split,
+    get_task,
+    parse_incident_id,
+)
 
 #: At most this many task specs are listed in one answer.
 MAX_LISTED: Final = 1_000
 DEFAULT_SPLIT: Final = "train"
 #: The splits by the kinds that the OpenEnv protocol knows.
-_KINDS: Final = {"train": "train", "val": "validation", "test": "test", "ood": "test"}
+_KINDS: Final = {
+    "train": "train",
+    "val": "validation",
+    "test": "test",
+    "ood": "test",
+    SEALED: "test",
+}
 #: What names an episode.
 EPISODE_FIELDS: Final = ("incident", "task", "split", "index", "seed")
 
@@ -60,9 +75,14 @@ def flag(name: str, value: Any) -> bool:
 
 @attrs.frozen
 class Catalogue:
-    """The tasks that are drawn from where a client names none."""
+    """The tasks that are drawn from where a client names none.
+
+    Split ``sealed`` is on offer if there is a ``seal``; those of the tasks take turns
+    there that can be sealed.
+    """
 
     tasks: tuple[str, ...]
+    seal: Seal | None = None
 
     def incident_id(self, named: Mapping[str, Any]) -> str:
         """The incident that a client asks for; with nothing named, any one of split train.
@@ -73,6 +93,7 @@ class Catalogue:
         Raises:
             UnknownName: for an unknown task or split.
             InvalidInput: naming the field and what was expected.
+            SealError: for split ``sealed`` of a server without a key.
         """
         given = {name: value for name, value in named.items() if value is not None}
         for name in given:
@@ -82,46 +103,71 @@ class Catalogue:
             if len(given) > 1:
                 other = next(name for name in given if name != "incident")
                 raise InvalidInput(f"{other}: an incident is named already; give one or the other")
-            return str(parse_incident_id(text_field("incident", given["incident"])))
+            parsed = parse_incident_id(text_field("incident", given["incident"]))
+            self._check_offered(parsed.split, parsed.task.id)
+            return str(parsed)
         split = text_field("split", given.get("split", DEFAULT_SPLIT))
-        if split not in SPLITS:
-            raise UnknownName("split", split, SPLITS)
-        task = get_task(text_field("task", given["task"])).id if "task" in given else None
+        task = None
+        if "task" in given:
+            wanted = get_task(text_field("task", given["task"]))
+            check_split(wanted, split)
+            task = wanted.id
+        self._check_offered(split, task)
         if "index" in given and given.get("seed", given["index"]) != given["index"]:
             raise InvalidInput("seed: differs from index, for which it is another name")
         name = "index" if "index" in given else "seed"
-        size = self.size(task)
+        size = self.size(task, split)
         index = whole_number(name, given[name], size) if name in given else secrets.randbelow(size)
         return self._numbered(task, split, index)
 
-    def size(self, task: str | None = None) -> int:
-        """How many incidents each split has."""
-        return MAX_INDEX * (1 if task else len(self.tasks))
+    def size(self, task: str | None = None, split: str = DEFAULT_SPLIT) -> int:
+        """How many incidents a split has."""
+        return MAX_INDEX * (1 if task else len(self._taking_turns(split)))
 
     def _numbered(self, task: str | None, split: str, index: int) -> str:
         if task is None:
-            index, turn = divmod(index, len(self.tasks))
-            task = self.tasks[turn]
+            tasks = self._taking_turns(split)
+            index, turn = divmod(index, len(tasks))
+            task = tasks[turn]
         return f"{task}/{split}/{index}"
+
+    def _taking_turns(self, split: str) -> tuple[str, ...]:
+        if split != SEALED:
+            return self.tasks
+        return tuple(task for task in self.tasks if get_task(task).setting is not None)
+
+    def _check_offered(self, split: str, task: str | None = None) -> None:
+        turns = task is not None or self._taking_turns(split)
+        if split not in ALL_SPLITS or not turns:
+            raise UnknownName("split", split, [one["name"] for one in self.splits()])
+        if split == SEALED and self.seal is None:
+            raise SealError(f"split {SEALED!r} is not on offer: this server has no key for it")
 
     # -- task discovery, as OpenEnv's TaskProvider has it ------------------------
 
     def splits(self) -> list[dict[str, str]]:
         """Every split with its kind."""
-        return [{"name": name, "type": _KINDS[name]} for name in SPLITS]
+        sealed = self.seal is not None and self._taking_turns(SEALED)
+        offered = (*SPLITS, SEALED) if sealed else SPLITS
+        return [{"name": name, "type": _KINDS[name]} for name in offered]
 
     def spec(self, split: str, index: int) -> dict[str, Any]:
         """One task spec: what to reset with, and what is public of it.
+
+        That of a sealed incident has the fingerprint of its ``seal``.
 
         Raises:
             IndexError: for an index that the split does not have.
             UnknownName: for an unknown split.
         """
-        if not 0 <= index < self.size():
+        self._check_offered(split)
+        if not 0 <= index < self.size(split=split):
             raise IndexError(index)
         incident = self.incident_id({"split": split, "index": index})
         task = parse_incident_id(incident).task
+        sealed = {} if self.seal is None or split != SEALED else {"seal": self.seal.fingerprint}
         return {
+            **sealed,
             "id": incident,
             "incident": incident,
             "task": task.id,
@@ -138,9 +184,8 @@ class Catalogue:
             InvalidInput: for a slice of more than :data:`MAX_LISTED`.
             UnknownName: for an unknown split.
         """
-        if split not in SPLITS:
-            raise UnknownName("split", split, SPLITS)
-        places = range(self.size())[start:stop]
+        self._check_offered(split)
+        places = range(self.size(split=split))[start:stop]
         if places.stop - places.start > MAX_LISTED:
             raise InvalidInput(
                 f"start, stop: {places.stop - places.start} task specs; "

@@ -95,7 +95,9 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
         if episode_id is not None:
             text_field("episode_id", episode_id)
         incident_id = self._catalogue.incident_id({**kwargs, "seed": seed})
-        episode = Episode(incident_id, self._gate, episode_id, show_id=show_id)
+        episode = Episode(
+            incident_id, self._gate, episode_id, show_id=show_id, seal=self._catalogue.seal
+        )
         self.close()
         self._episode, self._with_view = episode, with_view
         self._reset_rubric()
@@ -184,7 +186,7 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
     def num_tasks(self, split: str) -> int:
         """How many incidents a split has."""
         self._catalogue.specs(split, 0, 0)
-        return self._catalogue.size()
+        return self._catalogue.size(split=split)
 
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
         """The first task specs of a split: there are far too many to list."""

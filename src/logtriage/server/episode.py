@@ -6,15 +6,17 @@ from uuid import uuid4
 from weakref import WeakSet
 
 from logtriage.actions import Action, Malformed
-from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.errors import InvalidInput, LogTriageError, SealError
 from logtriage.generator import make_incident
 from logtriage.grading import score
 from logtriage.observation import observe
 from logtriage.parsing import actions_from_wire
 from logtriage.rendering import render_observation, system_prompt
+from logtriage.seal import Seal
 from logtriage.server.public import public_grade
 from logtriage.server.wire import view_of
 from logtriage.state import State, initial_state
+from logtriage.tasks import is_sealed
 from logtriage.transition import play_parsed, transition
 
 #: How names of incidents begin that say nothing.
@@ -90,12 +92,14 @@ class Episode:
         episode_id: str | None = None,
         *,
         show_id: bool = False,
+        seal: Seal | None = None,
     ) -> None:
         gate.admit()
         self._gate = gate
         self.id = uuid4().hex if episode_id is None else episode_id
+        self._show_id = show_id
         self.name = incident_id if show_id else f"{HIDDEN}{token_hex(8)}"
-        self.state: State = initial_state(make_incident(incident_id))
+        self.state: State = initial_state(make_incident(incident_id, seal=seal))
         self.score: float = score(self.state)
         self.reward: float | None = None
         gate.begin(self)
@@ -137,7 +141,9 @@ class Episode:
             "prompt": system_prompt(incident) if last is None else None,
             "error": last.reason if isinstance(last, Malformed) else None,
             "grade": self.grade() if state.is_closed else None,
-            "view": view_of(observation, first=last is None) if with_view else None,
+            "view": view_of(observation, first=last is None, show_id=self._show_id)
+            if with_view
+            else None,
         }
 
 
@@ -147,7 +153,13 @@ def grade_listed(incident_id: str, actions: Any, gate: Gate) -> dict[str, Any]:
     Raises:
         UnknownName, InvalidInput: naming the field and what was expected.
         StillPlayed: while a session plays the incident.
+        SealError: for a sealed incident, whose truth is not to be had for a list.
     """
+    if is_sealed(incident_id):
+        raise SealError(
+            f"{incident_id}: a sealed incident is graded in the session that plays it, and for "
+            "no list of actions"
+        )
     incident = make_incident(incident_id)
     gate.see_unplayed(incident.id)
     if not isinstance(actions, list):

@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 import uvicorn
 
 from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.sealing import seal_of_environment
 from logtriage.server.app import build_app
 from logtriage.server.connections import HttpConnection
 from logtriage.server.doors import Doors
@@ -151,7 +152,9 @@ def serve(settings: Settings, announce: Callable[[str], None] = _say) -> None:
 
 
 def settings_of_environment() -> Settings:
-    """The settings of a container: ``HOST`` (0.0.0.0), ``PORT`` (8000), ``MAX_SESSIONS``, token.
+    """The settings of a container.
+
+    ``HOST`` (0.0.0.0), ``PORT`` (8000), ``MAX_SESSIONS``, the token and the seal.
 
     Raises:
         InvalidInput: naming the variable and what was expected.
@@ -161,6 +164,7 @@ def settings_of_environment() -> Settings:
         port=_number("PORT", Settings().port),
         token=os.environ.get(TOKEN_VARIABLE) or None,
         max_sessions=_number("MAX_SESSIONS", Settings().max_sessions),
+        seal=seal_of_environment(),
     )
 
 

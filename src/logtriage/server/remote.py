@@ -25,6 +25,8 @@ from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.parsing import action_to_wire
 from logtriage.policies import PolicyFactory
+from logtriage.seal import Seal
+from logtriage.sealing import incident_of, seal_for
 from logtriage.server.episode import HIDDEN
 from logtriage.server.settings import TOKEN_VARIABLE
 from logtriage.server.wire import Served, action_payload, observation_of, served_of
@@ -204,11 +206,13 @@ class RemoteRecorder:
     """Records episodes that are played on a server: what ``evaluate`` takes as ``recorder``.
 
     The policy sees what the server sends and nothing else. Its actions are graded here as
-    well, and a server that grades them otherwise runs another version, which is an error.
+    well, and a server that grades them otherwise runs another version, or seals incidents
+    by another key than ``seal`` (or that of the environment); either is an error.
     """
 
     url: str
     token: str | None = attrs.field(default=None, repr=False)
+    seal: Seal | None = None
 
     @property
     def environment(self) -> str:
@@ -222,7 +226,10 @@ class RemoteRecorder:
         Raises:
             ConnectionLost, ServerError: if the episode could not begin.
             LogTriageError: if the server graded it otherwise.
+            SealError: for a sealed incident without a key.
         """
+        seal = seal_for(parse_incident_id(incident_id).split, self.seal)
+        fingerprint = None if seal is None else seal.fingerprint
         actions: list[Action] = []
         with RemoteEnv(self.url, token=self.token) as env:
             last = opened = env.reset(incident=incident_id, show_id=True, view=True)
@@ -233,14 +240,18 @@ class RemoteRecorder:
                         actions.append(action)
             except Exception as error:
                 cause = f"episode broke off: {type(error).__name__}: {error}"[:500]
-                return _transcript(incident_id, actions, cause, agent)
-        transcript = _transcript(incident_id, actions, COMPLETED, agent)
-        check_grade(last, grade_transcript(transcript))
+                return _transcript(incident_id, actions, cause, agent, fingerprint)
+        transcript = _transcript(incident_id, actions, COMPLETED, agent, fingerprint)
+        graded = grade_transcript(transcript, resolve=lambda one: incident_of(one, seal))
+        check_grade(last, graded)
         return transcript
 
 
-def _transcript(incident_id: str, actions: Iterable[Action], status: str, agent: str) -> Transcript:
-    return Transcript(incident_id, tuple(map(action_to_wire, actions)), status, agent)
+def _transcript(
+    incident_id: str, actions: Iterable[Action], status: str, agent: str, seal: str | None
+) -> Transcript:
+    wires = tuple(map(action_to_wire, actions))
+    return Transcript(incident_id, wires, status, agent, seal=seal)
 
 
 def remote_steps(
@@ -273,5 +284,9 @@ def check_grade(served: Served, here: Grade) -> None:
     if (here.digest, here.score) != (there.get("digest"), there.get("score")):
         raise LogTriageError(
             f"{served.incident}: the server's grade is {there.get('score')}, ours {here.score}: "
-            "it runs another version"
+            + (
+                "it runs another version"
+                if here.seal is None
+                else f"it runs another version, or its key is not that of the seal {here.seal}"
+            )
         )

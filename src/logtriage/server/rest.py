@@ -84,7 +84,8 @@ def rest_routes(settings: Settings, catalogue: Catalogue, gate: Gate) -> APIRout
         show_id = flag("show_id", body.pop("show_id", False))
         incident_id = catalogue.incident_id(_named(request, body))
         session_id = sessions.begin(
-            lambda: Episode(incident_id, gate, episode_id, show_id=show_id), session_id
+            lambda: Episode(incident_id, gate, episode_id, show_id=show_id, seal=catalogue.seal),
+            session_id,
         )
         response.headers[HEADER] = session_id
         response.set_cookie(COOKIE, session_id, httponly=True, samesite="strict")

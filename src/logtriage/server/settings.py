@@ -6,6 +6,7 @@ from typing import Final
 import attrs
 
 from logtriage.errors import InvalidInput
+from logtriage.seal import Seal
 from logtriage.tasks import DRAWN_TASKS, get_task
 
 #: The environment variable that holds the bearer token.
@@ -62,6 +63,7 @@ class Settings:
         grader: whether ``POST /grader`` grades lists of actions.
         mcp: whether the library's ``/mcp`` is there. Its sessions need no connection.
         web: whether to mount the library's web interface at ``/web``.
+        seal: the key of split ``sealed``, which is not served without.
 
     Raises:
         InvalidInput: naming the field and what was expected.
@@ -84,6 +86,7 @@ class Settings:
     grader: bool = True
     mcp: bool = False
     web: bool = False
+    seal: Seal | None = None
 
     def __attrs_post_init__(self) -> None:
         if not self.tasks:

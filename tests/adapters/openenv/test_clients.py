@@ -86,7 +86,7 @@ def test_a_server_of_another_version_is_found_out(
 ) -> None:
     from logtriage.server import remote
 
-    def other(*_: object) -> object:
+    def other(*_: object, **__: object) -> object:
         return grade_actions(INCIDENT, [])
 
     monkeypatch.setattr(remote, "grade_transcript", other)

@@ -25,6 +25,7 @@ from logtriage.errors import InvalidInput
 from logtriage.evaluation import Incidents
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire
+from logtriage.transcript import check_seal
 
 #: Finds incidents by id: drawn ones, and the recorded ones that ship with the package.
 INCIDENTS = Incidents()
@@ -62,19 +63,23 @@ class TriageStore(StoreModel):
         return state_after(self.current(), self.actions)[0].is_closed
 
 
-def incident_id_of(state: TaskState) -> str:
-    """The incident's id from the metadata of a sample.
+def incident_of_sample(state: TaskState) -> Incident:
+    """The incident that the metadata of a sample names.
 
     Raises:
         InvalidInput: if there is none.
+        SealError: for a sealed incident without its key, or with another one.
     """
-    incident = (state.metadata or {}).get("incident")
+    metadata = state.metadata or {}
+    incident = metadata.get("incident")
     if not isinstance(incident, str):
         raise InvalidInput(
             f"sample {state.sample_id!r}: metadata 'incident': expected an incident id, "
             f"got {incident!r}"
         )
-    return incident
+    found = INCIDENTS(incident)
+    check_seal(metadata.get("seal"), found)
+    return found
 
 
 @solver
@@ -82,7 +87,7 @@ def triage_setup() -> Solver:
     """Put the incident of the sample into the store, for the tools to act on."""
 
     async def solve(state: TaskState, _: Generate) -> TaskState:
-        state.store_as(TriageStore).incident = incident_id_of(state)
+        state.store_as(TriageStore).incident = incident_of_sample(state).id
         return state
 
     return solve

@@ -56,7 +56,7 @@ class ScriptedModel(ModelAPI):
         policy, memory = self.factory(incident), None
         message = ChatMessageAssistant(content="", model=self.model_name, source="generate")
         if not state_after(incident, store.actions)[0].is_closed:
-            played = Transcript(incident.id, tuple(store.actions))
+            played = Transcript(incident.id, tuple(store.actions), seal=incident.seal)
             # Policies are pure: what this one remembers follows from what it saw.
             for state in replay(played, resolve=lambda _: incident):
                 action, memory = policy.act(observe(state), memory)

@@ -18,7 +18,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from logtriage.adapters.conversations import Style, actions_of_conversation
-from logtriage.adapters.inspect_ai.agent import INCIDENTS, incident_id_of
+from logtriage.adapters.inspect_ai.agent import INCIDENTS, incident_of_sample
 from logtriage.codec import structure_transcript
 from logtriage.grading import (
     Grade,
@@ -75,7 +75,7 @@ def triage_scorer(
 def _graded(
     state: TaskState, rubric: Rubric | None, style: Style, other_tools: tuple[str, ...]
 ) -> Grade:
-    incident = INCIDENTS(incident_id_of(state))
+    incident = incident_of_sample(state)
     transcript = state.metadata.get("transcript")
     if isinstance(transcript, Mapping):
         return grade_transcript(structure_transcript(transcript), rubric, resolve=INCIDENTS)
@@ -95,6 +95,7 @@ def _score_of(grade: Grade, rubric: Rubric | None) -> Score:
         "rubric": grade.rubric,
         "rubric_digest": grade.rubric_digest,
         "digest": grade.digest,
+        **({} if grade.seal is None else {"seal": grade.seal}),
         "gate": grade.gate,
         "closing": grade.closing and str(grade.closing),
         "ticks": grade.ticks,

@@ -9,8 +9,13 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from logtriage.actions import describe
 from logtriage.adapters.convert import convert_file
-from logtriage.adapters.episode import answer, opening
-from logtriage.adapters.inspect_ai.agent import INCIDENTS, triage_agent, triage_setup
+from logtriage.adapters.episode import answer, opening, row_of
+from logtriage.adapters.inspect_ai.agent import (
+    INCIDENTS,
+    incident_of_sample,
+    triage_agent,
+    triage_setup,
+)
 from logtriage.adapters.inspect_ai.scoring import listed, triage_scorer
 from logtriage.codec import unstructure_transcript
 from logtriage.errors import InvalidInput
@@ -32,7 +37,7 @@ def triage_sample(incident_id: str) -> Sample:
             ChatMessageSystem(content=rules["content"]),
             ChatMessageUser(content=screen["content"]),
         ],
-        metadata={"incident": incident_id, "task": incident.task},
+        metadata={**row_of(incident), "task": incident.task},
     )
 
 
@@ -132,7 +137,7 @@ def replayed() -> Solver:
 
     async def solve(state: TaskState, _: Generate) -> TaskState:
         wires = state.metadata["transcript"]["actions"]
-        incident = INCIDENTS(state.metadata["incident"])
+        incident = incident_of_sample(state)
         for number, wire in enumerate(wires, start=1):
             done = describe(action_from_wire(wire, incident.topology))
             state.messages.append(ChatMessageAssistant(content=done))

@@ -10,15 +10,21 @@ from logtriage.adapters.conversations import actions_of_conversation
 from logtriage.adapters.episode import opening
 from logtriage.evaluation import RECORDED_TASK, Incidents
 from logtriage.grading import Grade, grade_actions
+from logtriage.incident import Incident
 from logtriage.tasks import DRAWN_TASKS, get_task, incident_ids
+from logtriage.transcript import check_seal
 
 INCIDENTS = Incidents()
 
 
 class TriageData(vf.TaskData):
-    """A row: the incident's id, the rules and the first screen. The truth is not in it."""
+    """A row: the incident's id, the rules and the first screen. The truth is not in it.
+
+    ``seal`` is the fingerprint of the key of a sealed incident.
+    """
 
     incident: str
+    seal: str | None = None
 
 
 class RoleData(vf.TaskData):
@@ -27,11 +33,23 @@ class RoleData(vf.TaskData):
     incident: str
     role: str
     role_split: str
+    seal: str | None = None
 
 
-def grade_of(incident_id: str, trace: vf.Trace) -> Grade:
+def incident_of_row(data: TriageData | RoleData) -> Incident:
+    """The incident of a row.
+
+    Raises:
+        SealError: for a sealed incident without its key, or with another one.
+    """
+    incident = INCIDENTS(data.incident)
+    check_seal(data.seal, incident)
+    return incident
+
+
+def grade_of(data: TriageData, trace: vf.Trace) -> Grade:
     """The grade of what the model did, as it stands on a trace."""
-    incident = INCIDENTS(incident_id)
+    incident = incident_of_row(data)
     # What stands there in the agent's name but was not sampled was given to it.
     messages = [
         node.message.model_dump()
@@ -62,14 +80,14 @@ class TriageTask(vf.Task[TriageData, vf.State, vf.TaskConfig]):
     @vf.reward
     async def grade(self, trace: vf.Trace) -> float:
         """The grade, from 0 to 1."""
-        score = grade_of(self.data.incident, trace).score
+        score = grade_of(self.data, trace).score
         assert score is not None  # a list of actions is always scored
         return score
 
     @vf.metric
     async def criteria(self, trace: vf.Trace) -> dict[str, float]:
         """Every criterion, whether a gate held, ticks used, calls after the closing one."""
-        return metrics_of(grade_of(self.data.incident, trace))
+        return metrics_of(grade_of(self.data, trace))
 
 
 class TriageConfig(vf.TasksetConfig):
@@ -99,12 +117,14 @@ class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
                 count = 1 if get_task(name).original else config.episodes
                 ids = list(incident_ids(name, config.split, count, config.start))
             for one in ids:
-                rules, screen = opening(INCIDENTS(one), "tools")
+                incident = INCIDENTS(one)
+                rules, screen = opening(incident, "tools")
                 data = TriageData(
                     idx=next(numbers),
                     id=one,
                     name=one,
                     incident=one,
+                    seal=incident.seal,
                     system_prompt=rules["content"],
                     prompt=screen["content"],
                 )

@@ -8,7 +8,7 @@ from logtriage.adapters.conversations import calls_of, no_call, wire_of
 from logtriage.adapters.episode import answer, state_after
 from logtriage.adapters.messages import text_of
 from logtriage.adapters.tools import Wire
-from logtriage.adapters.verifiers.rows import INCIDENTS, TriageTask
+from logtriage.adapters.verifiers.rows import TriageTask, incident_of_row
 
 
 class TriageEnvConfig(vf.EnvConfig):
@@ -22,7 +22,7 @@ class TriageEnv(vf.Env[TriageEnvConfig]):
 
     async def run(self, task: TriageTask, agents: vf.Agents) -> None:
         """One episode: until the incident is closed. A reply without a call costs its tick."""
-        incident = INCIDENTS(task.data.incident)
+        incident = incident_of_row(task.data)
         wires: list[Wire] = []
         async with agents.agent.interaction(task) as interaction:
             segment = await interaction.turn()

@@ -12,7 +12,13 @@ from typing import Any, Literal
 import verifiers.v1 as vf
 
 from logtriage.adapters.teams import joint_wires, role_action, role_opening, role_screen
-from logtriage.adapters.verifiers.rows import INCIDENTS, RoleData, TriageTask, metrics_of
+from logtriage.adapters.verifiers.rows import (
+    INCIDENTS,
+    RoleData,
+    TriageTask,
+    incident_of_row,
+    metrics_of,
+)
 from logtriage.grading import Grade, grade_transcript
 from logtriage.incident import Incident
 from logtriage.roles import Role, RoleSplit, get_role_split
@@ -36,13 +42,13 @@ def team_grade(traces: Iterable[vf.Trace]) -> Grade:
     """The grade of a team, from what its roles called, as it stands on their traces."""
     by_role = {trace.task.data.role: trace for trace in traces}
     data = next(iter(by_role.values())).task.data
-    incident, split = INCIDENTS(data.incident), get_role_split(data.role_split)
+    incident, split = incident_of_row(data), get_role_split(data.role_split)
     said = {
         name: [message.model_dump() for message in trace.assistant_messages]
         for name, trace in by_role.items()
     }
     wires, ticks = joint_wires(said, split, incident.topology)
-    played = Transcript(incident.id, tuple(wires), ticks=ticks)
+    played = Transcript(incident.id, tuple(wires), ticks=ticks, seal=incident.seal)
     return grade_transcript(played, resolve=INCIDENTS)
 
 
@@ -51,7 +57,7 @@ class TeamEnv(vf.Env[TeamEnvConfig]):
 
     async def run(self, task: TriageTask, agents: vf.Agents) -> None:
         """One episode: until the incident is closed, or an agent is out of turns."""
-        incident = INCIDENTS(task.data.incident)
+        incident = incident_of_row(task.data)
         split = get_role_split(self.config.role_split)
         state = initial_state(incident)
         async with AsyncExitStack() as open_seats:
@@ -103,6 +109,7 @@ def _seat(task: TriageTask, incident: Incident, split: RoleSplit, role: Role) ->
         incident=incident.id,
         role=role.name,
         role_split=split.name,
+        seal=incident.seal,
         system_prompt=rules["content"],
         prompt=screen["content"],
     )

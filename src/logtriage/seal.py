@@ -1,0 +1,115 @@
+"""The key of sealed incidents: whoever lacks it can compute no truth from an id.
+
+The key is never shown. What is shown is its fingerprint: a keyed hash that tells keys
+apart and tells nothing else. Seeds are another keyed hash, apart from it by domain.
+"""
+
+from hashlib import blake2b
+from typing import Any, Final, NoReturn, Self
+
+from logtriage.errors import SealError
+
+#: The environment variable that holds the key, for what reads the environment.
+SEAL_VARIABLE: Final = "LOGTRIAGE_SEAL"
+#: Bytes of the shortest key, and of the longest (a longer one is likely a wrong file).
+MIN_KEY: Final = 16
+MAX_KEY: Final = 1024
+#: Bytes of a seed: as wide as any hash, so that no search over seeds finds one.
+_SEED_BYTES: Final = 32
+#: Set in every seed, which tells it from the seeds of public ids: those have 64 bits.
+_WIDE: Final = 1 << 8 * _SEED_BYTES
+# The domains, as BLAKE2b's personalisation.
+_KEY, _SEED, _FINGERPRINT = b"logtriage key", b"logtriage seed", b"logtriage print"
+
+
+class Seal:
+    """A secret key, to draw the incidents of split ``sealed`` with.
+
+    It is shown, compared and hashed by its ``fingerprint``. A pickle holds the
+    fingerprint alone: the key stays in the process that read it.
+
+    Args:
+        key: at least :data:`MIN_KEY` secret bytes; ``logtriage seal new`` makes them.
+
+    Raises:
+        SealError: for a key that is too short or too long, or no bytes.
+    """
+
+    __slots__ = ("_digest", "fingerprint")
+    _digest: bytes | None
+    #: Sixteen hex digits.
+    fingerprint: str
+
+    def __init__(self, key: bytes) -> None:
+        if not isinstance(key, bytes):
+            raise SealError(f"key: expected bytes, got {type(key).__name__}")
+        if not MIN_KEY <= len(key) <= MAX_KEY:
+            raise SealError(
+                f"key: expected {MIN_KEY} to {MAX_KEY} bytes, got {len(key)}; "
+                "`logtriage seal new PATH` makes one"
+            )
+        self._set(blake2b(key, person=_KEY).digest())
+
+    def _set(self, digest: bytes) -> None:
+        found = blake2b(key=digest, digest_size=8, person=_FINGERPRINT).hexdigest()
+        object.__setattr__(self, "_digest", digest)
+        object.__setattr__(self, "fingerprint", found)
+
+    def seed(self, incident_id: str) -> int:
+        """The seed, of 257 bits, of the sealed incident ``<task>/sealed/<index>``.
+
+        Raises:
+            SealError: if the key was left behind in another process.
+        """
+        if self._digest is None:
+            raise SealError(
+                f"seal {self.fingerprint}: its key stays in the process that read it, and is "
+                "in no pickle; give it here, too"
+            )
+        drawn = blake2b(
+            incident_id.encode(), key=self._digest, digest_size=_SEED_BYTES, person=_SEED
+        )
+        return _WIDE | int.from_bytes(drawn.digest(), "little")
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a seal does not change: {name}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a seal does not change: {name}")
+
+    def __repr__(self) -> str:
+        return f"<seal {self.fingerprint}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Seal) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _without_key, (self.fingerprint,)
+
+
+def _without_key(fingerprint: str) -> Seal:
+    seal = Seal.__new__(Seal)
+    object.__setattr__(seal, "_digest", None)
+    object.__setattr__(seal, "fingerprint", fingerprint)
+    return seal
+
+
+def _with_key(digest: bytes) -> Seal:
+    seal = Seal.__new__(Seal)
+    seal._set(digest)
+    return seal
+
+
+def reduce_with_key(seal: Seal) -> tuple[Any, ...]:
+    """How a seal travels to a process of our own: by a pipe, and never into a file."""
+    digest = seal._digest
+    return seal.__reduce__() if digest is None else (_with_key, (digest,))
