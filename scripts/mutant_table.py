@@ -55,17 +55,14 @@ def noticed(mutant: Mutant) -> set[str]:
 
 
 def main() -> None:
-    modules = {
-        rubric: test_mutants.loaded_laws(test_mutants.FEW, source)
-        for rubric, source in test_mutants.LAWS_OF.items()
-    }
     rubrics = {one.name: one for one in MUTANTS}
     print("| mutant | what is wrong | first law that kills it | checks that notice it |")
     print("| --- | --- | --- | --- |")
     for name in NAMES:
         killers = (
             law
-            for laws in test_mutants.laws_against(name, modules)
+            for source in test_mutants.laws_against(name)
+            for laws in [test_mutants.loaded_laws(test_mutants.MORE, source)]
             for law, check in test_mutants.all_laws(laws).items()
             if test_mutants.killed(name, check, laws)
         )

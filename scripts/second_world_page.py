@@ -78,7 +78,8 @@ class _Figures:
         self._by_key = {(one.task, one.split, one.policy): rows for one, rows in played.items()}
 
     def rows(self, task: str, policy: str, split: str = "test") -> Sequence[Row]:
-        return self._by_key[task, split, policy]
+        """In the order of incidents; none of what is not measured, as lists on a fleet."""
+        return self._by_key.get((task, split, policy), ())
 
     def grade(self, task: str, policy: str, split: str = "test") -> Mean:
         return mean_of(one.grade for one in self.rows(task, policy, split))
@@ -164,7 +165,7 @@ def _sections(found: _Figures, lists: Mapping[str, Mapping[str, str]]) -> Iterab
             table(
                 ("task", "", "list"),
                 [[f"`{task}`", name, f"`{lists[task][name]}`"]
-                 for task in DRAWN_TASKS for name in LISTS],
+                 for task in DRAWN_TASKS for name in lists[task]],
             ),
         ]
     )  # fmt: skip

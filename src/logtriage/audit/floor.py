@@ -23,7 +23,7 @@ from logtriage.audit.players import REFLEXES, SCRIPTED, WATCHERS, played
 from logtriage.audit.scoring import Plan, Scorer
 from logtriage.audit.search import best_blind_policy, best_constant_list
 from logtriage.audit.subject import Subject
-from logtriage.audit.vocabulary import IDLE, asking, vocabulary
+from logtriage.audit.vocabulary import IDLE, asking
 from logtriage.evaluation import Interval, mean_interval
 from logtriage.incident import Incident
 from logtriage.topology import Topology
@@ -125,7 +125,7 @@ def _blind(panel: _Panel, train: Scorer, limits: Thresholds) -> Finding:
     for name, plan in _blind_lists(first.topology).items():
         panel.plan(name, plan)
         names.append(name)
-    constants = constant_answers(first.topology)
+    constants = constant_answers(train)
     means = train.means(constants)
     best = constants[int(means.argmax())]
     panel.plan("best constant answer", best)
@@ -166,18 +166,18 @@ def _blind_lists(topology: Topology) -> dict[str, Plan]:
     }
 
 
-def constant_answers(topology: Topology) -> list[Plan]:
+def constant_answers(scorer: Scorer) -> list[Plan]:
     """Every full answer that can be given by heart, and every single action, then closed."""
+    first = scorer.kinds[0].topology
     single: list[Plan] = [
-        (one, closer) for one in vocabulary(topology) for closer in (Resolve(), Ignore())
+        (one, closer) for one in scorer.actions for closer in (Resolve(), Ignore())
     ]
-    pages: list[tuple[Action, ...]] = [(), *((Escalate(team),) for team in topology.teams)]
+    pages: list[tuple[Action, ...]] = [(), *((Escalate(team),) for team in first.teams)]
+    services = [name for name in first.names if name in scorer.services]
     full: list[Plan] = [
         (ClassifySeverity(severity), IdentifyRootCause(service), *page,
          Remediate(remedy, service), Resolve())
-        for severity, service, remedy, page in product(
-            SEVERITIES, topology.names, REMEDIES, pages
-        )
+        for severity, service, remedy, page in product(SEVERITIES, services, REMEDIES, pages)
     ]  # fmt: skip
     return [*single, *full]
 

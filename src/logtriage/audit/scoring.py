@@ -19,6 +19,8 @@ Plan = Sequence[Action]
 Floats = NDArray[np.float64]
 #: Rows graded at a time.
 _ROWS = 60_000
+#: Lists name services that at least this share of the incidents have.
+_SHARED = 0.25
 
 
 def batched(rubric: Rubric) -> bool:
@@ -67,6 +69,21 @@ def fitted(plan: Plan, topology: Topology) -> tuple[Action, ...]:
     return tuple(fits)
 
 
+def _shared(kinds: Sequence[Incident], weights: Floats) -> frozenset[str]:
+    """The services of the first incident that at least a quarter of all incidents have.
+
+    Where every incident has a system of its own, a list that names what few of them have
+    gains next to nothing, and the search over such lists has no end.
+    """
+    found = dict.fromkeys(kinds[0].topology.names, 0.0)
+    for one, weight in zip(kinds, weights.tolist(), strict=True):
+        for name in one.topology.names:
+            if name in found:
+                found[name] += weight
+    least = _SHARED * weights.sum()
+    return frozenset(name for name, weight in found.items() if weight >= least)
+
+
 @attrs.frozen(eq=False)
 class _Kinds:
     """Incidents of one topology, one of each kind, and which column is whose."""
@@ -90,10 +107,14 @@ class Scorer:
         self.weights = np.array([count for _, count in groups], np.float64)
         #: Whether ``grade_batch`` does the work.
         self.fast = batched(rubric)
+        #: The services that lists name: those that many of the incidents have.
+        self.services = _shared(self.kinds, self.weights)
         #: The actions that lists are made of. What is said beside them is no part of a
         #: batch: measures that have a kernel do not read it, any other may.
-        self.actions: tuple[Action, ...] = (all_actions if self.fast else vocabulary)(
-            self.kinds[0].topology
+        self.actions: tuple[Action, ...] = tuple(
+            one
+            for one in (all_actions if self.fast else vocabulary)(self.kinds[0].topology)
+            if (named := getattr(one, "service", None)) is None or named in self.services
         )
         by_topology: dict[Topology, list[int]] = {}
         for column, one in enumerate(self.kinds):
