@@ -128,7 +128,7 @@ def _sections(found: _Figures, lists: Mapping[str, Mapping[str, str]]) -> Iterab
         ("split", *tasks),
         [[f"`{split}`", *(found.grade(task, "observer", split) for task in DRAWN_TASKS)]
          for split in ("test", "ood")],
-    ) + f"\n\nOf `ood`: {_counts(found, DRAWN_TASKS, 'observer', 'ood')}"  # fmt: skip
+    ) + f"\n\n{_counts(found, DRAWN_TASKS, 'observer', 'ood')}"  # fmt: skip
     yield (
         "## Grade over fog\n\n"
         + table(
@@ -154,7 +154,7 @@ def _sections(found: _Figures, lists: Mapping[str, Mapping[str, str]]) -> Iterab
                 for task in DRAWN_TASKS
             ],
         )
-        + f"\n\nWith limited questions: {_counts(found, DRAWN_TASKS, 'observer:0')}"
+        + f"\n\n{_counts(found, DRAWN_TASKS, 'observer:0')}"
     )  # fmt: skip
     yield "## Paging by the price of silence\n\n" + _paging(found)
     yield "## Pages and the bar\n\n" + _bars(found)
