@@ -143,7 +143,7 @@ def _sections(found: _Figures, lists: Mapping[str, Mapping[str, str]]) -> Iterab
                 for policy in POLICIES
             ],
         )
-        + f"\n\nOutside fog {BENCHMARK_FOG}: {_counts(found, _tasks_at(0), POLICIES[0])}"
+        + f"\n\n{_counts(found, _tasks_at(0), POLICIES[0])} The same numbers at fog 1 and 3."
     )
     yield "## Grade over the number of questions\n\nThe observer, asking at most so often.\n\n" + (
         table(
@@ -304,6 +304,8 @@ def _picture(found: _Figures) -> bytes:
         _over_questions(axes[0, 1], found)
         _over_price(axes[1, 0], found, "paged", "share of incidents paged")
         _over_price(axes[1, 1], found, "mispaged", "share paged wrongly")
+        lines = axes[0, 0].get_legend_handles_labels()
+        figure.legend(*lines, loc="outside lower center", ncols=len(POLICIES), fontsize=8)
         picture = io.BytesIO()
         figure.savefig(picture, format="png", dpi=130, metadata={"Software": None})
     return picture.getvalue()
@@ -314,7 +316,6 @@ def _over_fog(axes: Axes, found: _Figures) -> None:
         means = [mean_of(one.grade for one in found.pooled(policy, _tasks_at(f))) for f in FOGS]
         _line(axes, FOGS, means, policy)
     axes.set(title="Grade over fog, four tasks", xlabel="fog", xticks=FOGS, ylim=(0, 1.03))
-    axes.legend(fontsize=7, ncols=2)
 
 
 def _tasks_at(fog: int) -> list[str]:
