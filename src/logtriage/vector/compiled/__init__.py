@@ -67,6 +67,13 @@ class NumbaBackend:
         """As :meth:`logtriage.vector.backends.Backend.begin`."""
         put_rows(rows, as_bytes(episodes), self._fresh)
 
+    def forget(self, episodes: Episodes, rows: Ints) -> None:
+        """As :meth:`logtriage.vector.backends.Backend.forget`."""
+        episodes.requested[rows] = -1
+
+    def read(self, incidents: IncidentArrays, episodes: Episodes, rows: Ints) -> None:
+        """Nothing: in the first world, to observe is to read."""
+
     def apply(
         self, episodes: Episodes, incidents: IncidentArrays, actions: Ints, rows: Ints, lane: int
     ) -> None:
