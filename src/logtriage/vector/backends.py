@@ -66,13 +66,22 @@ def backend_of(name: str, setting: Setting | TokenSetting) -> Backend:
     installed = find_spec("numba") is not None
     if name == "numba" and not installed:
         raise MissingExtra("backend 'numba' of logtriage.vector", "fast")
+    compiled = name != "numpy" and installed
     if isinstance(setting, TokenSetting):
-        return NumpyTokens(setting)
-    if name == "numpy" or not installed:
-        return NumpyBackend(setting)
-    from logtriage.vector.compiled import NumbaBackend
+        return _compiled_tokens(setting) if compiled else NumpyTokens(setting)
+    return _compiled(setting) if compiled else NumpyBackend(setting)
+
+
+def _compiled(setting: Setting) -> Backend:
+    from logtriage.vector.compiled import NumbaBackend  # loads Numba
 
     return NumbaBackend(setting)
+
+
+def _compiled_tokens(setting: TokenSetting) -> Backend:
+    from logtriage.vector.tokens.compiled import NumbaTokens  # loads Numba
+
+    return NumbaTokens(setting)
 
 
 @attrs.frozen(eq=False)
