@@ -258,7 +258,7 @@ def test_drawn_arrays_are_the_drawn_incidents(
         assert isinstance(world, World)
         assert int(arrays.seed[row]) == world.seed
         assert SEVERITIES[arrays.severity[row]] is truth.severity
-        assert PRICES[arrays.public[row, 0]] == incident.price_of_silence
+        assert PRICES[arrays.price[row]] == incident.price_of_silence
         hypothesis = arrays.hypothesis[row]
         assert tables.recovers[hypothesis] == (not truth.benign)
         if not truth.benign:

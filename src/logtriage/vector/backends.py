@@ -1,11 +1,14 @@
 """What computes a batch: NumPy, or kernels compiled by Numba. Both obey the same laws."""
 
 from importlib.util import find_spec
-from typing import Any, Final, Literal, Protocol, get_args
+from typing import Any, Final, Literal, Protocol, get_args, runtime_checkable
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from logtriage.errors import MissingExtra, UnknownName
+from logtriage.grading.rubric import Rubric
 from logtriage.vector.arrays import Ints
 from logtriage.vector.episodes import Episodes, apply, pass_time
 from logtriage.vector.incidents import IncidentArrays, draw_incidents
@@ -50,8 +53,31 @@ class Backend(Protocol):
     def read(self, incidents: Any, episodes: Any, rows: Ints) -> None:
         """Draw what the screens of ``rows`` show, once in each of their ticks."""
 
+    def scores(self, rubric: Rubric, incidents: Any, episodes: Any) -> NDArray[np.float64]:
+        """The grade so far of each row (N,).
+
+        Raises:
+            RubricError: if a rule of the rubric cannot score a batch.
+        """
+
     def observe(self, incidents: Any, episodes: Any, out: Floats) -> None:
         """Write the observation of all screens (N, D) to ``out``."""
+
+
+@runtime_checkable
+class WholeTicks(Protocol):
+    """A backend that plays a tick at once where one acts: forget, apply, pass, read, score."""
+
+    def play(
+        self,
+        rubric: Rubric,
+        incidents: Any,
+        episodes: Any,
+        actions: Ints,
+        rows: Ints,
+        scores: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """The scores (N,) after a tick of ``rows``, with ``actions`` (N,), from those before."""
 
 
 def backend_of(name: str, setting: Setting | TokenSetting) -> Backend:
@@ -102,7 +128,7 @@ class NumpyBackend:
 
     def begin(self, episodes: Episodes, rows: Ints) -> None:
         """As :meth:`Backend.begin`."""
-        episodes.put(rows, self.setting.begin(1))
+        episodes.put(rows, self.setting.fresh(1))
 
     def forget(self, episodes: Episodes, rows: Ints) -> None:
         """As :meth:`Backend.forget`."""
@@ -120,6 +146,12 @@ class NumpyBackend:
 
     def read(self, incidents: IncidentArrays, episodes: Episodes, rows: Ints) -> None:
         """Nothing: in the first world, to observe is to read."""
+
+    def scores(
+        self, rubric: Rubric, incidents: IncidentArrays, episodes: Episodes
+    ) -> NDArray[np.float64]:
+        """As :meth:`Backend.scores`."""
+        return self.setting.scores(rubric, incidents, episodes)
 
     def observe(self, incidents: IncidentArrays, episodes: Episodes, out: Floats) -> None:
         """As :meth:`Backend.observe`."""

@@ -19,7 +19,7 @@ from logtriage.grading.rubric import Rubric
 from logtriage.tasks import TaskSpec
 from logtriage.topology import SEVEN_SERVICES, Topology
 from logtriage.vector.arrays import Ints
-from logtriage.vector.backends import Backend, BackendName, backend_of
+from logtriage.vector.backends import Backend, BackendName, WholeTicks, backend_of
 from logtriage.vector.checks import checked_actions, checked_indices, checked_rows, checked_task
 from logtriage.vector.episodes import OPEN
 from logtriage.vector.layout import Floats, Layout
@@ -95,6 +95,7 @@ class BatchedTriage:
         self._incidents: Any
         self._episodes: Any
         self._score = np.empty(0)
+        self._masks = _masks(len(self.topology), self.action_count)
         self._copy = copy
         self._kept: Floats | None = None
 
@@ -127,7 +128,7 @@ class BatchedTriage:
         incidents = self._setting.room(count)
         self._backend.draw(incidents, every, split, rows)
         self._split, self._incidents = split, incidents
-        self._episodes = self._setting.begin(count)
+        self._episodes = self._setting.begin(incidents)
         self._backend.read(incidents, self._episodes, every)
         self._score = np.zeros(count)
         return self._screen(np.zeros(count))
@@ -189,10 +190,14 @@ class BatchedTriage:
         (N,), negative where it does nothing. A lane does not get to act where one before
         it has closed the incident.
         """
-        acted = self._take(self._episodes, acts, rows)
-        self._backend.read(self._incidents, self._episodes, rows)
-        before = self._score
-        self._score = self._scores(self._episodes)
+        one, now, before = self._incidents, self._episodes, self._score
+        if isinstance(self._backend, WholeTicks) and len(acts) == 1:
+            acted: tuple[Ints, ...] = (rows,)
+            self._score = self._backend.play(self.rubric, one, now, acts[0], rows, before)
+        else:
+            acted = self._take(now, acts, rows)
+            self._backend.read(one, now, rows)
+            self._score = self._scores(now)
         return self._score - before, acted
 
     def scores_without(self, acts: Sequence[Ints], rows: Ints, lane: int) -> NDArray[np.float64]:
@@ -233,7 +238,7 @@ class BatchedTriage:
         return tuple(acted)
 
     def _scores(self, episodes: Any) -> NDArray[np.float64]:
-        return self._setting.scores(self.rubric, self._incidents, episodes)
+        return self._backend.scores(self.rubric, self._incidents, episodes)
 
     def _check_begun(self) -> None:
         if not len(self):
@@ -244,11 +249,10 @@ class BatchedTriage:
 
     def _mask(self) -> NDArray[np.int8]:
         """All actions but declarations that were already made."""
-        now, first, n = self._episodes, len(SEVERITIES), len(self.topology)
-        mask = np.ones((len(self), self.action_count), np.int8)
-        mask[:, :first] = (now.severity < 0)[:, None]
-        mask[:, first : first + n] = (now.root_cause < 0)[:, None]
-        return mask
+        now = self._episodes
+        said = (now.severity >= 0) + 2 * (now.root_cause >= 0)
+        masks: NDArray[np.int8] = self._masks.take(said, axis=0)
+        return masks
 
     def _room(self) -> Floats:
         shape = len(self), self.layout.size
@@ -279,3 +283,12 @@ def _setting_of(
         return Setting.of(task, own or SEVEN_SERVICES, own is not None, lanes)
     check_scorable(rubric)
     return TokenSetting.of(task, own, lanes)
+
+
+def _masks(n: int, count: int) -> NDArray[np.int8]:
+    """The mask (4, A) before any declaration, after that of a severity, of a root, of both."""
+    first = len(SEVERITIES)
+    masks = np.ones((4, count), np.int8)
+    masks[1::2, :first] = 0
+    masks[2:, first : first + n] = 0
+    return masks

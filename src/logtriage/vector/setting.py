@@ -44,18 +44,11 @@ class WorldSetting(Protocol):
     def room(self, count: int) -> Any:
         """Room for so many incidents."""
 
-    def begin(self, count: int) -> Any:
-        """Fresh episodes."""
+    def begin(self, incidents: Any) -> Any:
+        """Fresh episodes of these incidents."""
 
     def ticks(self, episodes: Any) -> Ints:
         """The ticks used in each row (N,), as an array of the caller's own."""
-
-    def scores(self, rubric: Rubric, incidents: Any, episodes: Any) -> NDArray[np.float64]:
-        """The grade so far of each row (N,).
-
-        Raises:
-            RubricError: if a rule of the rubric cannot score a batch.
-        """
 
 
 @attrs.frozen(eq=False)
@@ -97,7 +90,11 @@ class Setting:
         """Room for so many incidents."""
         return IncidentArrays.empty(count, self.graph.n)
 
-    def begin(self, count: int) -> Episodes:
+    def begin(self, incidents: IncidentArrays) -> Episodes:
+        """Fresh episodes of these incidents."""
+        return self.fresh(len(incidents.index))
+
+    def fresh(self, count: int) -> Episodes:
         """Fresh episodes in this setting."""
         return Episodes.begin(count, self.graph.n, self.graph.m, self.task.horizon, self.lanes)
 

@@ -2,15 +2,17 @@
 
 import attrs
 
+from logtriage.grading.rubric import Rubric
 from logtriage.vector.arrays import Ints
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.episodes import TokenEpisodes, apply, forget, pass_time
 from logtriage.vector.tokens.incidents import TokenIncidents, draw_incidents
+from logtriage.vector.tokens.scoring import Scores
 from logtriage.vector.tokens.screens import Reader
 from logtriage.vector.tokens.setting import TokenSetting
 
 #: Rows read at a time: so few that what they leave in between stays in a core's cache.
-BLOCK_ROWS = 2048
+BLOCK_ROWS = 8192
 
 
 @attrs.frozen(eq=False)
@@ -31,7 +33,7 @@ class NumpyTokens:
 
     def begin(self, episodes: TokenEpisodes, rows: Ints) -> None:
         """As :meth:`logtriage.vector.backends.Backend.begin`."""
-        episodes.put(rows, self.setting.begin(1))
+        episodes.begin_anew(rows, self.setting.layout)
 
     def forget(self, episodes: TokenEpisodes, rows: Ints) -> None:
         """As :meth:`logtriage.vector.backends.Backend.forget`."""
@@ -60,11 +62,18 @@ class NumpyTokens:
             block = rows[start : start + BLOCK_ROWS]
             Reader(one.tables, one.layout, incidents, episodes, block).read()
 
-    def observe(self, incidents: TokenIncidents, episodes: TokenEpisodes, out: Floats) -> None:
+    def scores(self, rubric: Rubric, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scores:
+        """As :meth:`logtriage.vector.backends.Backend.scores`."""
+        return self.setting.scores(rubric, incidents, episodes)
+
+    def observe(
+        self,
+        incidents: TokenIncidents,  # noqa: ARG002 (the board is shared)
+        episodes: TokenEpisodes,
+        out: Floats,
+    ) -> None:
         """As :meth:`logtriage.vector.backends.Backend.observe`."""
         layout = self.setting.layout
-        first, public = layout.first_scaled, layout.first_public
-        out[:, :first] = episodes.columns[:, :first]
-        out[:, first:public] = episodes.columns[:, first:]
-        out[:, public:] = incidents.public
-        out[:, first:] *= layout.units[first:]
+        out[...] = episodes.columns
+        for at in layout.scaled:
+            out[:, at] *= layout.units[at]

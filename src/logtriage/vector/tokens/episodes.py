@@ -35,8 +35,8 @@ Signed = NDArray[np.int8]
 class TokenEpisodes:
     """The history of N episodes over n services, and what was shown in them.
 
-    ``columns`` (N, C) are the numbers of the layout but for those that never change, in
-    their units; ``time`` among them counts the ticks. ``closing`` (N,) index into
+    ``columns`` (N, D) are the numbers of the layout, in their units, shared with the
+    incidents; ``time`` among them counts the ticks. ``closing`` (N,) index into
     :data:`logtriage.grading.batch.CLOSINGS`, -1 while open; ``severity`` and ``root_cause``
     (N,) first declarations, -1 if none; ``said_at``, ``paged_at`` and ``fixed_at`` (N,) the
     tick of the first root cause, accepted page and accepted remedy, or ``NEVER``;
@@ -64,9 +64,9 @@ class TokenEpisodes:
     traces_until: Bytes
 
     @classmethod
-    def begin(cls, count: int, layout: TokenLayout) -> "TokenEpisodes":
-        """Fresh episodes, with nothing shown yet."""
-        n = len(layout.topology)
+    def begin(cls, incidents: TokenIncidents) -> "TokenEpisodes":
+        """Fresh episodes of incidents, with nothing shown yet."""
+        count, n = incidents.conditions.shape
 
         def never(*shape: int) -> Bytes:
             return np.full((count, *shape), NEVER, np.uint8)
@@ -74,8 +74,9 @@ class TokenEpisodes:
         def none(*shape: int) -> Bytes:
             return np.zeros((count, *shape), np.uint8)
 
+        incidents.board[:, : incidents.first_public] = 0
         return cls(
-            columns=none(layout.first_public),
+            columns=incidents.board,
             closing=np.full(count, OPEN, np.int8),
             severity=np.full(count, -1, np.int8),
             root_cause=np.full(count, -1, np.int16),
@@ -91,10 +92,15 @@ class TokenEpisodes:
             traces_until=never(n),
         )
 
-    def put(self, rows: Ints, new: "TokenEpisodes") -> None:
-        """Replace some rows by those of ``new``, or by its only one."""
+    def begin_anew(self, rows: Ints, layout: TokenLayout) -> None:
+        """Make the episodes of some rows fresh ones."""
+        fresh = TokenEpisodes.begin(
+            TokenIncidents.empty(1, len(layout.topology), np.dtype(np.uint8), layout)
+        )
+        self.columns[rows, : layout.first_public] = 0
         for field in attrs.fields(TokenEpisodes):
-            getattr(self, field.name)[rows] = getattr(new, field.name)
+            if field.name != "columns":
+                getattr(self, field.name)[rows] = getattr(fresh, field.name)
 
     def copy(self) -> "TokenEpisodes":
         """The same episodes in arrays of their own."""
@@ -156,7 +162,8 @@ def forget(episodes: TokenEpisodes, layout: TokenLayout, rows: Ints) -> None:
     """Forget what was asked for in the last tick of some rows."""
     for lane in range(layout.lanes):
         at = layout.answer(lane)
-        episodes.columns[rows, at] = 0
+        asked = rows[episodes.columns[rows, at.start] != 0]
+        episodes.columns[asked, at] = 0
 
 
 def apply(

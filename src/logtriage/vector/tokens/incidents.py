@@ -4,7 +4,7 @@ Row by row the numbers are those that :func:`logtriage.generator.make_incident` 
 the same id; a law holds it.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -43,8 +43,9 @@ class TokenIncidents:
 
     ``index`` and ``seed`` (N,); ``hypothesis`` (N,) which of the prior's is true;
     ``severity`` (N,) rank; ``team`` (N,) whom to page, -2 if nobody; ``conditions`` (N, n)
-    places of what each service is; ``public`` (N, P) the columns of the layout that never
-    change: price of silence and owners.
+    places of what each service is; ``board`` (N, D) the numbers of the layout, in their
+    units: the columns that never change within an incident, price of silence and owners,
+    belong to it, the others to the episode that shares the board.
     """
 
     index: Ints
@@ -53,25 +54,39 @@ class TokenIncidents:
     severity: NDArray[np.int8]
     team: NDArray[np.int16]
     conditions: Ints
-    public: NDArray[np.uint8]
+    board: NDArray[np.uint8]
+    first_public: int
+
+    @property
+    def public(self) -> NDArray[np.uint8]:
+        """The columns (N, P) that never change within an incident."""
+        return self.board[:, self.first_public :]
+
+    @property
+    def price(self) -> NDArray[np.uint8]:
+        """The price of silence (N,) in units of the layout."""
+        return self.board[:, self.first_public]
 
     @classmethod
-    def empty(cls, count: int, tables: TokenTables, layout: TokenLayout) -> "TokenIncidents":
-        """Room for so many."""
+    def empty(
+        cls, count: int, n: int, conditions: np.dtype[Any], layout: TokenLayout
+    ) -> "TokenIncidents":
+        """Room for so many, with ``conditions`` the type of a condition's place."""
         return cls(
             index=np.empty(count, np.int64),
             seed=np.empty(count, np.uint64),
             hypothesis=np.empty(count, np.int16),
             severity=np.empty(count, np.int8),
             team=np.empty(count, np.int16),
-            conditions=np.empty((count, tables.n), tables.condition_type),
-            public=np.zeros((count, layout.size - layout.first_public), np.uint8),
+            conditions=np.empty((count, n), conditions),
+            board=np.zeros((count, layout.size), np.uint8),
+            first_public=layout.first_public,
         )
 
     def put(self, rows: Ints, new: "TokenIncidents") -> None:
         """Replace some rows by the incidents of ``new``."""
-        for field in attrs.fields(TokenIncidents):
-            getattr(self, field.name)[rows] = getattr(new, field.name)
+        for name in ("index", "seed", "hypothesis", "severity", "team", "conditions", "public"):
+            getattr(self, name)[rows] = getattr(new, name)
 
 
 def high_product(bits: Bits, whole: int) -> Bits:
@@ -88,7 +103,7 @@ def draw_incidents(
     task: TaskSpec, split: str, index: Ints, tables: TokenTables, layout: TokenLayout
 ) -> TokenIncidents:
     """The incidents of ``index`` (N,) of a split, on the topology of ``tables``."""
-    found = TokenIncidents.empty(len(index), tables, layout)
+    found = TokenIncidents.empty(len(index), tables.n, tables.condition_type, layout)
     rows = np.arange(len(index))
     found.index = index.copy()
     found.seed = seeds = seeds_of(task.id, split, index)

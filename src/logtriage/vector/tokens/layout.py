@@ -7,7 +7,7 @@ time. The others are what stands on the screen now, and what was declared and do
 an agent once read stays: it needs no memory.
 """
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import attrs
@@ -67,10 +67,12 @@ class TokenLayout(Layout):
         """The first of the columns that never change within an incident: owners, price."""
         return int(self.blocks["price"].start)
 
-    @property
-    def first_scaled(self) -> int:
-        """The first column whose unit is not 1."""
-        return int(self.blocks["alert"].start)
+    @cached_property
+    def scaled(self) -> tuple[slice, ...]:
+        """Runs of columns whose units are not 1."""
+        other = np.flatnonzero(np.diff(self.units != 1, prepend=False, append=False))
+        pairs = other.reshape(-1, 2).tolist()
+        return tuple(slice(first, last) for first, last in pairs)
 
     def answer(self, lane: int) -> slice:
         """The columns of what one lane asked for: which request, of whom, its tokens."""
@@ -88,17 +90,19 @@ def token_layout_of(topology: Topology, fog: int, horizon: int, lanes: int = 1) 
     ``none``), log lines (in the window or asked for), gauges and traces; ``quiet`` (n)
     everyday lines in the window; ``seen:edge`` (16) the edge panel.
 
+    What was done: ``noted`` whether responders wrote, ``remedied`` (n), ``applied`` (5),
+    ``eased`` whether a remedy helped, ``declared`` (n), ``severity`` (3), ``paged`` (m),
+    ``closed``.
+
     The screen: ``alert`` (n) newest alert in halves (errors, latency); ``edge`` (2) bands of
     errors and p99 in thirds; ``window_service`` (6) in n-ths, counted from 1, and
     ``window_token`` (6); ``asked`` (1 of 4, in quarters), ``asked_service`` (in n-ths) and
     ``answer``: tokens of what was asked for in the last tick, lines in their order, gauges
-    and spans reading by reading; ``note`` (n) what responders saw there, ``noted`` whether
-    there was a note. Tokens are numbered from 1 in 64ths.
+    and spans reading by reading; ``note`` (n) what responders saw there; ``time`` (tick /
+    horizon). Tokens are numbered from 1 in 64ths. ``lanes`` is how many ask in a tick.
 
-    What was done: ``remedied`` (n), ``applied`` (5), ``eased`` whether a remedy helped,
-    ``declared`` (n), ``severity`` (3), ``paged`` (m), ``time`` (tick / horizon),
-    ``closed``. What is public and stays: ``price`` of silence, ``owner:<team>`` (n each)
-    for each team that may own a service. ``lanes`` is how many ask in a tick.
+    What is public and stays: ``price`` of silence, ``owner:<team>`` (n each) for each team
+    that may own a service.
     """
     n, here = len(topology), places(topology)
     sizes = {
@@ -108,7 +112,18 @@ def token_layout_of(topology: Topology, fog: int, horizon: int, lanes: int = 1) 
     widths: dict[str, int] = {f"seen:{sort}": sum(sizes[sort]) for sort in COUNTED}
     widths |= {"quiet": n, "seen:edge": len(EDGE_TOKENS)}
     answers = max(len(GAUGES) * SERIES, len(SPANS) * SERIES, LINES, n)
-    screen: dict[str, tuple[int, float]] = {
+    flags = {
+        "noted": 1,
+        "remedied": n,
+        "applied": len(REMEDIES),
+        "eased": 1,
+        "declared": n,
+        "severity": len(SEVERITIES),
+        "paged": len(topology.teams),
+        "closed": 1,
+    }
+    screen: dict[str, tuple[int, float]] = {name: (width, 1.0) for name, width in flags.items()}
+    screen |= {  # what has units of its own stands together
         "alert": (n, 1 / 2),
         "edge": (2, 1 / (len(BANDS) - 1)),
         "window_service": (WINDOW_LINES, 1 / n),
@@ -123,15 +138,7 @@ def token_layout_of(topology: Topology, fog: int, horizon: int, lanes: int = 1) 
         }
     screen |= {
         "note": (n, TOKEN_UNIT),
-        "noted": (1, 1.0),
-        "remedied": (n, 1.0),
-        "applied": (len(REMEDIES), 1.0),
-        "eased": (1, 1.0),
-        "declared": (n, 1.0),
-        "severity": (len(SEVERITIES), 1.0),
-        "paged": (len(topology.teams), 1.0),
         "time": (1, 1 / horizon),
-        "closed": (1, 1.0),
         "price": (1, PRICE_UNIT),
         **{f"owner:{team}": (n, 1.0) for team in owning_teams(topology)},
     }

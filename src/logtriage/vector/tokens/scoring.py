@@ -6,6 +6,7 @@ scalar function.
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -109,11 +110,11 @@ def _table(values: Any) -> Scores:
 
 #: The credit of so many of what costs: there are fewer than this in an episode.
 _MANY: Final = range(NEVER + 1)
-_SEVERITY: Final = _table(map(criteria.severity_credit, range(len(SEVERITIES))))
-_REMEDIED: Final = _table(map(triage.remedy_credit, _MANY))
-_DISMISSED: Final = _table(map(triage.dismissal_credit, _MANY))
-_UNAPPROVED: Final = _table(triage.UNAPPROVED_REMEDY**count for count in _MANY)
-_SILENT: Final = PRICES / triage.MOST_UNPAGED
+SEVERITY: Final = _table(map(criteria.severity_credit, range(len(SEVERITIES))))
+REMEDIED: Final = _table(map(triage.remedy_credit, _MANY))
+DISMISSED: Final = _table(map(triage.dismissal_credit, _MANY))
+UNAPPROVED: Final = _table(triage.UNAPPROVED_REMEDY**count for count in _MANY)
+SILENT: Final = PRICES / triage.MOST_UNPAGED
 
 
 def _flag(holds: Bools) -> Scores:
@@ -121,14 +122,19 @@ def _flag(holds: Bools) -> Scores:
 
 
 def _remediation(stand: Stand) -> Scores:
-    credit = _REMEDIED[stand.episodes.wrong_remedies]
+    credit = REMEDIED[stand.episodes.wrong_remedies]
     credit = np.where(stand.approved, credit, credit * triage.UNAPPROVED_FIX)
     return np.where(stand.fixed, credit, 0.0)
 
 
+@lru_cache(maxsize=64)
+def prompt_scores(horizon: int, par: int) -> Scores:
+    """The score of a closing that took 0 to ``horizon`` ticks."""
+    return _table(criteria.promptness(used, horizon, par) for used in range(horizon + 1))
+
+
 def _promptness(stand: Stand, par: int, holds: Bools) -> Scores:
-    score = (criteria.promptness(used, stand.horizon, par) for used in range(stand.horizon + 1))
-    return np.where(holds, _table(score)[stand.ticks], 0.0)
+    return np.where(holds, prompt_scores(stand.horizon, par)[stand.ticks], 0.0)
 
 
 def _dismissed(stand: Stand) -> Bools:
@@ -138,7 +144,7 @@ def _dismissed(stand: Stand) -> Bools:
 #: The score of each measure, (N,).
 MEASURES: Final[Mapping[criteria.Measure, Callable[[Stand], Scores]]] = MappingProxyType(
     {
-        criteria.severity: lambda stand: _SEVERITY[stand.off],
+        criteria.severity: lambda stand: SEVERITY[stand.off],
         triage.root_cause: lambda stand: _flag(stand.rightly_blamed & stand.in_time),
         criteria.escalation: lambda stand: _flag(stand.paged),
         triage.remediation: _remediation,
@@ -146,7 +152,7 @@ MEASURES: Final[Mapping[criteria.Measure, Callable[[Stand], Scores]]] = MappingP
             stand, stand.tables.setting.par, stand.closed_as(RESOLVED) & stand.fixed
         ),
         triage.dismissal: lambda stand: np.where(
-            _dismissed(stand), _DISMISSED[stand.episodes.wrong_remedies], 0.0
+            _dismissed(stand), DISMISSED[stand.episodes.wrong_remedies], 0.0
         ),
         triage.benign_closure: lambda stand: _promptness(
             stand, stand.tables.setting.par_benign, _dismissed(stand)
@@ -164,10 +170,10 @@ GATES: Final[Mapping[Callable[..., object], Callable[[Stand], Bools]]] = Mapping
 DISCOUNTS: Final[Mapping[Callable[..., object], Callable[[Stand], Scores]]] = MappingProxyType(
     {
         triage.unescalated: lambda stand: np.where(
-            stand.real & ~stand.paged, _SILENT[stand.incidents.public[:, 0]], 1.0
+            stand.real & ~stand.paged, SILENT[stand.incidents.price], 1.0
         ),
         triage.unapproved: lambda stand: np.where(
-            stand.real, _UNAPPROVED[stand.episodes.unapproved], 1.0
+            stand.real, UNAPPROVED[stand.episodes.unapproved], 1.0
         ),
     }
 )

@@ -33,18 +33,22 @@ REQUEST: Final = {channel: 1 + number for number, channel in enumerate(REQUESTS)
 _48: Final = np.uint64(48)
 
 
-def look_up(steps: Table, rows: Ints, point: Ints) -> Ints:
-    """How many thresholds of their rows the points reach, by halving."""
-    width = steps.shape[-1]
-    flat = steps.reshape(-1)
-    first = rows * width
-    found: Ints = first - 1
+def look_up(flat: Table, width: int, first: Ints, point: Ints) -> Ints:
+    """How many thresholds the points reach, of the row of ``width`` that begins at ``first``.
+
+    Most reach none: the others look on, by halving. The shape is that of ``point``.
+    """
+    found = np.zeros(point.size, np.int64)
+    first, point = np.broadcast_to(first, point.shape).reshape(-1), point.reshape(-1)
+    more = np.flatnonzero(flat.take(first) <= point)
+    begin, wanted = first.take(more), point.take(more)
+    at = begin.copy()
     half = width // 2
     while half:
-        found = found + half * (flat[found + half] <= point)
+        at += half * (flat.take(at + half) <= wanted)
         half //= 2
-    count: Ints = found - first + 1
-    return count
+    found[more] = at - begin + 1
+    return found
 
 
 class Reader:
@@ -65,9 +69,12 @@ class Reader:
         self.now = episodes.columns[rows, layout["time"].start].astype(np.int64)
         self.true = incidents.hypothesis[rows].astype(np.int64)
         self.fixed_at = episodes.fixed_at[rows].astype(np.int64)
-        self.any_fixed = bool((self.fixed_at != NEVER).any())
         self.columns = episodes.columns.reshape(-1)
         self.row_starts = rows * episodes.columns.shape[1]
+        self.conditions = incidents.conditions.reshape(-1)
+        self.width = tables.steps.shape[1]
+        self.flat_steps = tables.steps.reshape(-1)
+        self.flat_rows = tables.row_of.reshape(-1)
 
     def read(self) -> None:
         """Note what the screens show."""
@@ -94,18 +101,21 @@ class Reader:
         self, at: Ints, channel: Channel, sort: Any, service: Ints, slot: Any, start: Ints
     ) -> Ints:
         """The tokens of cells of services: arguments of one shape, or that broadcast to it."""
+        tables, n = self.tables, self.tables.n
         point = self._bits(at, channel, np.asarray(service) << 16 | slot, start)
-        condition: Ints = self.incidents.conditions[self.rows[at], service]
-        if self.any_fixed:
-            tables, true = self.tables, self.true[at]
-            reached = tables.recovers[true] & (tables.condition_of[true, service] >= 0)
-            condition = np.where(reached & (start > self.fixed_at[at]), 0, condition)
-        phase = self.tables.phase_of[start]
-        return look_up(
-            self.tables.steps,
-            self.tables.row_of[sort, service, phase, condition].astype(np.int64),
-            point,
-        )
+        condition = self.conditions.take(self.rows[at] * n + service).astype(np.int64)
+        late = np.flatnonzero(np.broadcast_to(start > self.fixed_at[at], point.shape))
+        if len(late):  # what the fault reached has recovered
+            true = np.broadcast_to(self.true[at], point.shape).reshape(-1)[late]
+            who = np.broadcast_to(service, point.shape).reshape(-1)[late]
+            well = tables.recovers[true] & (tables.condition_of[true, who] >= 0)
+            condition = np.array(np.broadcast_to(condition, point.shape)).reshape(-1)
+            condition[late[well]] = 0
+            condition = condition.reshape(point.shape)
+        phases, widest = tables.row_of.shape[2:]
+        place = ((sort * n + service) * phases + tables.phase_of[start]) * widest
+        first = self.flat_rows.take(place + condition).astype(np.int64) * self.width
+        return look_up(self.flat_steps, self.width, first, point).reshape(point.shape)
 
     def _count(self, at: Ints, sort: Any, service: Ints, token: Ints) -> None:
         """Count tokens in rows ``at``, no two of which share row and column."""
@@ -156,9 +166,8 @@ class Reader:
         clear = (now >= tables.setting.severity_from).astype(np.int64)
         width = tables.edge_steps.shape[-1]
         row = (clear * 2 + tables.errors_first[true]) * (RECOVERED + 1) + shown
-        token = look_up(
-            tables.edge_steps.reshape(-1, width), row, self._bits(at, Channel.EDGE, now)
-        )
+        point = self._bits(at, Channel.EDGE, now)
+        token = look_up(tables.edge_steps.reshape(-1), width, row * width, point)
         errors, p99 = np.divmod(token, len(BANDS))
         first = self.layout["edge"].start
         self._write(at, first, errors)
@@ -183,8 +192,9 @@ class Reader:
         if not len(at):
             return
         tables = self.tables
-        row = tables.note_row[self.true[at]]
-        found = look_up(tables.note_steps, row, self._bits(at, Channel.NOTE, self.now[at]))
+        row, width = tables.note_row[self.true[at]], tables.note_steps.shape[1]
+        point = self._bits(at, Channel.NOTE, self.now[at])
+        found = look_up(tables.note_steps.reshape(-1), width, row * width, point)
         self._write(at, self.layout["noted"].start, 1)
         root = tables.root[self.true[at]].astype(np.int64)
         self._write(at, self.layout["note"].start + root, tables.note_numbers[row, found])

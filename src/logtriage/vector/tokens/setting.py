@@ -78,11 +78,12 @@ class TokenSetting:
 
     def room(self, count: int) -> TokenIncidents:
         """Room for so many incidents."""
-        return TokenIncidents.empty(count, self.tables, self.layout)
+        tables = self.tables
+        return TokenIncidents.empty(count, tables.n, tables.condition_type, self.layout)
 
-    def begin(self, count: int) -> TokenEpisodes:
-        """Fresh episodes in this setting."""
-        return TokenEpisodes.begin(count, self.layout)
+    def begin(self, incidents: TokenIncidents) -> TokenEpisodes:
+        """Fresh episodes of these incidents."""
+        return TokenEpisodes.begin(incidents)
 
     def ticks(self, episodes: TokenEpisodes) -> Ints:
         """The ticks used in each row (N,), as an array of the caller's own."""

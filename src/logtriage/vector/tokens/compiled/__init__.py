@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from logtriage.drawing import owning_teams
+from logtriage.grading.rubric import Rubric
 from logtriage.vector.arrays import Ints
 from logtriage.vector.layout import Floats
 from logtriage.vector.seeds import seeds_of
@@ -28,9 +29,11 @@ from logtriage.vector.tokens.compiled.playing import (
     forget_rows,
     pass_time_rows,
 )
-from logtriage.vector.tokens.compiled.screens import observe_rows, read_rows
+from logtriage.vector.tokens.compiled.scoring import RubricFields, score_rows
+from logtriage.vector.tokens.compiled.screens import observe_rows, play_rows, read_rows
 from logtriage.vector.tokens.episodes import TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
+from logtriage.vector.tokens.scoring import Scores
 from logtriage.vector.tokens.setting import TokenSetting
 
 
@@ -39,6 +42,8 @@ class NumbaTokens:
     """The :class:`logtriage.vector.backends.Backend` of compiled kernels."""
 
     setting: TokenSetting
+    _rubric: Rubric | None = None
+    _by: RubricFields | None = None
 
     @property
     def name(self) -> str:
@@ -69,7 +74,7 @@ class NumbaTokens:
 
     def begin(self, episodes: TokenEpisodes, rows: Ints) -> None:
         """As :meth:`logtriage.vector.backends.Backend.begin`."""
-        begin_rows(rows, episode_fields(episodes))
+        begin_rows(rows, self.setting.layout.first_public, episode_fields(episodes))
 
     def forget(self, episodes: TokenEpisodes, rows: Ints) -> None:
         """As :meth:`logtriage.vector.backends.Backend.forget`."""
@@ -109,6 +114,59 @@ class NumbaTokens:
             self._places,
         )
 
-    def observe(self, incidents: TokenIncidents, episodes: TokenEpisodes, out: Floats) -> None:
+    def scores(self, rubric: Rubric, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scores:
+        """As :meth:`logtriage.vector.backends.Backend.scores`."""
+        if rubric.digits is not None:  # Python rounds to digits
+            return self.setting.scores(rubric, incidents, episodes)
+        found = np.empty(len(episodes.closing))
+        score_rows(
+            episode_fields(episodes),
+            incident_fields(incidents),
+            self._tables,
+            self._places.time,
+            self._rubric_fields(rubric),
+            found,
+        )
+        return found
+
+    def play(
+        self,
+        rubric: Rubric,
+        incidents: TokenIncidents,
+        episodes: TokenEpisodes,
+        actions: Ints,
+        rows: Ints,
+        scores: Scores,
+    ) -> Scores:
+        """As :meth:`logtriage.vector.backends.WholeTicks.play`."""
+        found = scores.copy()
+        play_rows(
+            rows,
+            actions,
+            self._tables,
+            incident_fields(incidents),
+            episode_fields(episodes),
+            self.setting.layout.column_of,
+            self._places,
+            self._places.time,
+            self._rubric_fields(rubric),
+            found,
+        )
+        if rubric.digits is not None:  # Python rounds to digits
+            return self.setting.scores(rubric, incidents, episodes)
+        return found
+
+    def _rubric_fields(self, rubric: Rubric) -> RubricFields:
+        if self._by is None or self._rubric is not rubric:
+            world, horizon = self.setting.tables.setting, self.setting.task.horizon
+            self._rubric, self._by = rubric, RubricFields.of(rubric, world, horizon)
+        return self._by
+
+    def observe(
+        self,
+        incidents: TokenIncidents,  # noqa: ARG002 (the board is shared)
+        episodes: TokenEpisodes,
+        out: Floats,
+    ) -> None:
         """As :meth:`logtriage.vector.backends.Backend.observe`."""
-        observe_rows(episodes.columns, incidents.public, self.setting.layout.units, out)
+        observe_rows(episodes.columns, self.setting.layout.units, out)

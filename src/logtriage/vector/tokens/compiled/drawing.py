@@ -88,7 +88,7 @@ def draw_rows(
         one.severity[row] = _P3
         if tables.recovers[true]:
             one.severity[row] = _severity(draw(key, _SEVERITY_SLOT, 0), severities)
-        public = one.public[row]
+        public = one.board[row, np.uint64(one.first_public) :]
         public[:] = 0
         public[0] = _NUMBERS[below(draw(key, _PRICE_SLOT, 0), _PRICES)]
         one.team[row] = tables.team[true]
@@ -100,10 +100,10 @@ def draw_rows(
                 one.team[row] = owners[pick]
         key = subkey(seed, _CONDITION)
         for service in range(n):
-            condition = np.int64(tables.condition_of[true, service])
-            if condition < 0:
+            reached: Int = np.int64(tables.condition_of[true, service])
+            if reached < 0:
                 bits = np.int64(draw(key, service, 0) >> _48)
-                condition = 0
-                while tables.unaffected_steps[service, condition] <= bits:
-                    condition += 1
-            one.conditions[row, service] = condition
+                reached = 0
+                while tables.unaffected_steps[service, reached] <= bits:
+                    reached += 1
+            one.conditions[row, service] = reached

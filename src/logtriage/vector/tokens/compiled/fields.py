@@ -19,8 +19,8 @@ def _names(arrays: type[Any]) -> list[str]:
 
 
 # Module-level names, so that cached kernels find the types of their arguments again.
-TableFields: Any = namedtuple("TableFields", _names(TokenTables))  # type: ignore[misc]
-# Every field of the incidents and of the episodes is an array.
+_TABLES: list[str] = _names(TokenTables)
+TableFields: Any = namedtuple("TableFields", _TABLES)  # type: ignore[misc]
 _INCIDENTS = [one.name for one in attrs.fields(TokenIncidents)]
 _EPISODES = [one.name for one in attrs.fields(TokenEpisodes)]
 TokenIncidentFields: Any = namedtuple("TokenIncidentFields", _INCIDENTS)  # type: ignore[misc]
@@ -29,7 +29,7 @@ TokenEpisodeFields: Any = namedtuple("TokenEpisodeFields", _EPISODES)  # type: i
 
 def table_fields(tables: TokenTables) -> Any:
     """The arrays of the tables, by name."""
-    return TableFields(*[getattr(tables, name) for name in TableFields._fields])
+    return TableFields(*[getattr(tables, name) for name in _TABLES])
 
 
 def incident_fields(incidents: TokenIncidents) -> Any:

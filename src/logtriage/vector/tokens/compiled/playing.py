@@ -60,6 +60,41 @@ def _remedy(
 
 
 @kernel
+def apply_action(
+    row: Int, action: Int, lane: Int, now: Any, incidents: Any, tables: Any, to: ColumnPlaces
+) -> None:
+    """Enter an action into the history of a row."""
+    columns = now.columns
+    when = columns[row, np.uint64(to.time)]
+    if action < _SEVERITIES:
+        if now.severity[row] < 0:
+            now.severity[row] = action
+            columns[row, np.uint64(to.severity + action)] = 1
+    elif action < to.pages:
+        if now.root_cause[row] < 0:
+            service = action - to.roots
+            now.root_cause[row] = service
+            now.said_at[row] = when
+            columns[row, np.uint64(to.declared + service)] = 1
+    elif action < to.remedies:
+        team = action - to.pages
+        columns[row, np.uint64(to.paged + team)] = 1
+        if incidents.team[row] == team:
+            now.paged_at[row] = min(now.paged_at[row], when)
+        else:
+            now.closing[row] = MISROUTED
+    elif action < to.requests:
+        at = action - to.remedies
+        _remedy(row, at // to.n, at % to.n, now, incidents, tables, to)
+    elif action < to.resolve:
+        _ask(row, action - to.requests, lane, columns, to)
+    elif action == to.resolve:
+        now.closing[row] = RESOLVED
+    else:
+        now.closing[row] = IGNORED
+
+
+@kernel
 def apply_rows(
     rows: Any,
     actions: Any,
@@ -70,56 +105,55 @@ def apply_rows(
     to: ColumnPlaces,
 ) -> None:
     """As :func:`logtriage.vector.tokens.episodes.apply`."""
-    columns = now.columns
     for place in range(len(rows)):
-        row, action = np.uint64(rows[place]), actions[place]
-        when = columns[row, np.uint64(to.time)]
-        if action < _SEVERITIES:
-            if now.severity[row] < 0:
-                now.severity[row] = action
-                columns[row, np.uint64(to.severity + action)] = 1
-        elif action < to.pages:
-            if now.root_cause[row] < 0:
-                service = action - to.roots
-                now.root_cause[row] = service
-                now.said_at[row] = when
-                columns[row, np.uint64(to.declared + service)] = 1
-        elif action < to.remedies:
-            team = action - to.pages
-            columns[row, np.uint64(to.paged + team)] = 1
-            if incidents.team[row] == team:
-                now.paged_at[row] = min(now.paged_at[row], when)
-            else:
-                now.closing[row] = MISROUTED
-        elif action < to.requests:
-            at = action - to.remedies
-            _remedy(row, at // to.n, at % to.n, now, incidents, tables, to)
-        elif action < to.resolve:
-            _ask(row, action - to.requests, lane, columns, to)
-        elif action == to.resolve:
-            now.closing[row] = RESOLVED
-        else:
-            now.closing[row] = IGNORED
+        row = np.uint64(rows[place])
+        apply_action(row, actions[place], lane, now, incidents, tables, to)
+
+
+@kernel
+def pass_tick(row: Int, now: Any, to: ColumnPlaces) -> None:
+    """Let a tick pass in a row, which closes at the horizon."""
+    tick = now.columns[row, np.uint64(to.time)] + 1
+    now.columns[row, np.uint64(to.time)] = tick
+    if tick >= to.horizon and now.closing[row] == OPEN:
+        now.closing[row] = OUT_OF_TIME
+    now.columns[row, np.uint64(to.closed)] = now.closing[row] != OPEN
 
 
 @kernel
 def pass_time_rows(rows: Any, now: Any, to: ColumnPlaces) -> None:
     """As :func:`logtriage.vector.tokens.episodes.pass_time`."""
     for place in range(len(rows)):
-        row = np.uint64(rows[place])
-        tick = now.columns[row, np.uint64(to.time)] + 1
-        now.columns[row, np.uint64(to.time)] = tick
-        if tick >= to.horizon and now.closing[row] == OPEN:
-            now.closing[row] = OUT_OF_TIME
-        now.columns[row, np.uint64(to.closed)] = now.closing[row] != OPEN
+        pass_tick(np.uint64(rows[place]), now, to)
 
 
 @kernel
-def begin_rows(rows: Any, now: Any) -> None:
-    """As :meth:`logtriage.vector.tokens.episodes.TokenEpisodes.begin`, in some rows."""
+def forget_asked(row: Int, now: Any, to: ColumnPlaces) -> None:
+    """Forget what was asked for in the last tick of a row."""
+    for lane in range(to.lanes):
+        first = np.uint64(to.asked + lane * to.answers)
+        if now.columns[row, first]:
+            for column in range(np.uint64(to.answers)):
+                now.columns[row, first + column] = 0
+
+
+@kernel
+def forget_rows(rows: Any, now: Any, to: ColumnPlaces) -> None:
+    """As :func:`logtriage.vector.tokens.episodes.forget`."""
+    for place in range(len(rows)):
+        forget_asked(np.uint64(rows[place]), now, to)
+
+
+@kernel
+def begin_rows(rows: Any, public: Int, now: Any) -> None:
+    """As :meth:`logtriage.vector.tokens.episodes.TokenEpisodes.begin_anew`.
+
+    ``public`` is the first column that belongs to the incident.
+    """
     for place in range(len(rows)):
         row = np.uint64(rows[place])
-        now.columns[row, :] = 0
+        for column in range(np.uint64(public)):
+            now.columns[row, column] = 0
         now.closing[row] = OPEN
         now.severity[row] = -1
         now.root_cause[row] = -1
@@ -133,13 +167,3 @@ def begin_rows(rows: Any, now: Any) -> None:
         now.lines_asked[row, :] = 0
         now.metrics_until[row, :] = NEVER
         now.traces_until[row, :] = NEVER
-
-
-@kernel
-def forget_rows(rows: Any, now: Any, to: ColumnPlaces) -> None:
-    """As :func:`logtriage.vector.tokens.episodes.forget`."""
-    first, last = np.uint64(to.asked), np.uint64(to.asked + to.lanes * to.answers)
-    for place in range(len(rows)):
-        row = np.uint64(rows[place])
-        for column in range(first, last):
-            now.columns[row, column] = 0

@@ -7,6 +7,8 @@ import numpy as np
 from logtriage.vector.compiled.draws import Int, below, draw, premixed, subkey
 from logtriage.vector.compiled.jit import kernel
 from logtriage.vector.tokens.compiled.fields import ColumnPlaces
+from logtriage.vector.tokens.compiled.playing import apply_action, forget_asked, pass_tick
+from logtriage.vector.tokens.compiled.scoring import RubricFields, score_row
 from logtriage.vector.tokens.episodes import NEVER
 from logtriage.vector.tokens.layout import MOST
 from logtriage.vector.tokens.screens import REQUEST, SORT
@@ -291,40 +293,70 @@ def _read_note(
 
 
 @kernel
+def _read_screen(
+    row: Int, tables: Any, incidents: Any, now: Any, column_of: Any, to: ColumnPlaces
+) -> None:
+    """Read the next screen of a row."""
+    tick = np.int64(now.columns[row, np.uint64(to.time)])
+    key = subkey(incidents.seed[row], _TOKEN)
+    anew = now.anew[row]
+    now.anew[row] = False
+    if tick == 0:
+        sub = subkey(key, _CHANGE)
+        _read_of_all(row, tick, sub, _CHANGE_SORT, -1, tables, incidents, now, column_of, to)
+    if anew or tables.alert_at[np.uint64(tick)]:
+        sub = subkey(key, _ALERT)
+        at = to.alert
+        _read_of_all(row, tick, sub, _ALERT_SORT, at, tables, incidents, now, column_of, to)
+    if anew or tick % EPOCH == 0:
+        _begin_epoch(row, tick, key, tables, incidents, now, to)
+    _read_window(row, tick, key, tables, incidents, now, column_of, to)
+    for lane in range(to.lanes):
+        _answer(row, lane, tick, key, tables, incidents, now, column_of, to)
+    if np.int64(now.paged_at[row]) + NOTE_DELAY == tick:
+        _read_note(row, tick, key, tables, incidents, now, to)
+
+
+@kernel
 def read_rows(
     rows: Any, tables: Any, incidents: Any, now: Any, column_of: Any, to: ColumnPlaces
 ) -> None:
     """Read the next screens of ``rows`` (R,), as the NumPy reader does."""
     for place in range(len(rows)):
-        row = np.uint64(rows[place])
-        tick = np.int64(now.columns[row, np.uint64(to.time)])
-        key = subkey(incidents.seed[row], _TOKEN)
-        anew = now.anew[row]
-        now.anew[row] = False
-        if tick == 0:
-            sub = subkey(key, _CHANGE)
-            _read_of_all(row, tick, sub, _CHANGE_SORT, -1, tables, incidents, now, column_of, to)
-        if anew or tables.alert_at[np.uint64(tick)]:
-            sub = subkey(key, _ALERT)
-            _read_of_all(
-                row, tick, sub, _ALERT_SORT, to.alert, tables, incidents, now, column_of, to
-            )
-        if anew or tick % EPOCH == 0:
-            _begin_epoch(row, tick, key, tables, incidents, now, to)
-        _read_window(row, tick, key, tables, incidents, now, column_of, to)
-        for lane in range(to.lanes):
-            _answer(row, lane, tick, key, tables, incidents, now, column_of, to)
-        if np.int64(now.paged_at[row]) + NOTE_DELAY == tick:
-            _read_note(row, tick, key, tables, incidents, now, to)
+        _read_screen(np.uint64(rows[place]), tables, incidents, now, column_of, to)
 
 
 @kernel
-def observe_rows(columns: Any, public: Any, units: Any, out: Any) -> None:
-    """Write what ``columns`` (N, C) and ``public`` (N, P) count, in their units, to ``out``."""
-    width, more = np.uint64(columns.shape[1]), np.uint64(public.shape[1])
+def play_rows(
+    rows: Any,
+    actions: Any,
+    tables: Any,
+    incidents: Any,
+    now: Any,
+    column_of: Any,
+    to: ColumnPlaces,
+    time: Int,
+    by: RubricFields,
+    scores: Any,
+) -> None:
+    """A tick of ``rows`` (R,) that one acts in, row by row while it is at hand.
+
+    ``actions`` (N,) are of all rows, and so are ``scores`` (N,), which are made anew.
+    """
+    for place in range(len(rows)):
+        row = np.uint64(rows[place])
+        forget_asked(row, now, to)
+        if actions[row] >= 0:
+            apply_action(row, actions[row], 0, now, incidents, tables, to)
+        pass_tick(row, now, to)
+        _read_screen(row, tables, incidents, now, column_of, to)
+        scores[row] = score_row(row, now, incidents, tables, time, by)
+
+
+@kernel
+def observe_rows(columns: Any, units: Any, out: Any) -> None:
+    """Write what ``columns`` (N, D) count, in their units, to ``out`` (N, D)."""
+    width = np.uint64(columns.shape[1])
     for row in range(np.uint64(len(out))):
-        written, numbers, others = out[row], columns[row], public[row]
         for column in range(width):
-            written[column] = np.float32(numbers[column]) * units[column]
-        for column in range(more):
-            written[width + column] = np.float32(others[column]) * units[width + column]
+            out[row, column] = np.float32(columns[row, column]) * units[column]
