@@ -61,6 +61,7 @@ from logtriage.scenario_ranges import (
 )
 from logtriage.tasks import BENCHMARK_FOG, FIRST_WORLD, TASKS
 from logtriage.topology import FIVE_TEAMS, TIERS
+from logtriage.vector import token_layout_of
 from logtriage.vector.layout import SERVICE_BLOCKS, layout_of
 from logtriage.vector.team_layout import role_layout_of, team_layout_of
 from logtriage.world import prior
@@ -471,6 +472,44 @@ def numeric_observation() -> str:
     return table(("block", "columns", "holds"), rows)
 
 
+#: What a block of the second world's observation holds, by the part of its name before ``:``.
+TOKEN_BLOCKS = {
+    "seen": "how often each token was seen, cell by cell",
+    "quiet": "everyday lines of the window",
+    "noted": "responders wrote",
+    "remedied": "a remedy was applied to it",
+    "applied": "remedies applied, to whatever service",
+    "eased": "a remedy helped",
+    "declared": "it was declared the root cause",
+    "severity": "severity declared",
+    "paged": "teams paged",
+    "closed": "the incident is closed",
+    "alert": "its newest alert: errors, latency",
+    "edge": "bands of errors and p99",
+    "window_service": "who speaks in each line of the window, from 1",
+    "window_token": "and about what",
+    "asked": "what was asked for: lines, all services, gauges, traces",
+    "asked_service": "of whom, from 1",
+    "answer": "its tokens: lines in their order, gauges and spans reading by reading",
+    "note": "what responders saw there",
+    "time": "ticks",
+    "price": "the price of silence",
+    "owner": "it is owned by this team in this incident",
+}
+
+
+def token_observation() -> str:
+    topology, spec = lt.FIVE_TEAMS, lt.tasks.get_task("cascading_failure-v2")
+    layout = token_layout_of(topology, spec.fog or 0, spec.horizon)
+    rows = []
+    for name, first, width in layout.describe():
+        columns = str(first) if width == 1 else f"{first}–{first + width - 1}"
+        units = {f"1/{round(1 / unit)}" for unit in layout.units[first : first + width]}
+        meaning = TOKEN_BLOCKS[name.partition(":")[0]]
+        rows.append([f"`{name}`", columns, *sorted(units), meaning])
+    return table(("block", "columns", "unit", "holds"), rows).replace("| 1/1 |", "| 1 |")
+
+
 def team_spaces() -> str:
     rows = []
     for split in ROLE_SPLITS.values():
@@ -680,6 +719,7 @@ FACTS: dict[str, Callable[[], str]] = {
     "action-integers": action_integers,
     "tools": tools,
     "numeric-observation": numeric_observation,
+    "token-observation": token_observation,
     "team-spaces": team_spaces,
     "holes": holes,
 }

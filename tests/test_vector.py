@@ -9,24 +9,37 @@ import numpy as np
 import pytest
 
 from logtriage import (
+    FIVE_TEAMS,
     SEVEN_SERVICES,
     InvalidInput,
     RequestMetrics,
     RequestMoreLogs,
     RequestTraces,
-    TaskSpec,
+    RubricError,
+    State,
     UnknownName,
+    action_id,
     all_actions,
     initial_state,
     make_incident,
     observe,
     random_topology,
+    transition,
 )
 from logtriage.errors import MissingExtra
-from logtriage.tasks import get_task
+from logtriage.generator import draw_incident
+from logtriage.grading import TRIAGE_2
+from logtriage.tasks import IncidentId, get_task
 from logtriage.topology import Service, Topology
-from logtriage.vector import BatchedTriage, Evidence, backends, encode, gather
-from tests.builders import V2_TASKS
+from logtriage.vector import (
+    BatchedTeam,
+    BatchedTriage,
+    Evidence,
+    backends,
+    encode,
+    encode_tokens,
+    gather,
+)
 
 HAS_NUMBA = find_spec("numba") is not None
 
@@ -44,17 +57,67 @@ def test_unknown_and_fixed_tasks_are_refused() -> None:
         BatchedTriage("single_crash-v0")
 
 
-@pytest.mark.parametrize("task", V2_TASKS, ids=lambda task: task.id)
-def test_the_second_world_is_refused_in_words(task: TaskSpec) -> None:
-    with pytest.raises(InvalidInput, match="engine and numeric observations play the first") as it:
-        BatchedTriage(task)
-    assert str(it.value).startswith(f"task '{task.id}' is of the second world")
-    assert str(it.value).endswith("single_crash-v1, cascading_failure-v1, silent_degradation-v1")
+def test_a_task_with_a_topology_for_each_incident_needs_one_of_ones_own() -> None:
+    with pytest.raises(InvalidInput, match="each incident has a topology of its own"):
+        BatchedTriage("fleet_outage-v2")
+    assert BatchedTriage("fleet_outage-v2", topology=FIVE_TEAMS).topology == FIVE_TEAMS
+
+
+def test_teams_of_the_second_world_are_refused_in_words() -> None:
+    with pytest.raises(InvalidInput, match="is of the second world, which BatchedTriage plays"):
+        BatchedTeam("cascading_failure-v2")
+
+
+def test_a_horizon_that_no_byte_counts_is_refused() -> None:
+    task = attrs.evolve(get_task("single_crash-v2"), horizon=126)
+    assert BatchedTriage(attrs.evolve(task, horizon=250)).task.horizon == 250
+    with pytest.raises(InvalidInput, match="horizon 251 of task 'single_crash-v2'"):
+        BatchedTriage(attrs.evolve(task, horizon=251))
+    with pytest.raises(InvalidInput, match="with 2 who act in each tick: expected at most 125"):
+        BatchedTriage(task, lanes=2)
+
+
+def test_a_topology_that_no_byte_counts_is_refused() -> None:
+    topology = random_topology(1, 200, FIVE_TEAMS.teams)
+    edge = topology.services[topology.edges[0]]
+    more = tuple(Service(f"more-{number}", "service", edge.owner) for number in range(60))
+    calls = (*edge.calls, *(one.name for one in more))
+    services = tuple(
+        attrs.evolve(one, calls=calls) if one == edge else one for one in topology.services
+    )
+    large = attrs.evolve(topology, name="large", services=(*services, *more))
+    with pytest.raises(InvalidInput, match="topology 'large' has 260 services"):
+        BatchedTriage("single_crash-v2", topology=large)
+
+
+def test_a_rubric_with_a_rule_of_ones_own_is_refused() -> None:
+    def mine(state: State) -> tuple[float, str]:
+        return (float(state.tick > 3), "")
+
+    first = attrs.evolve(TRIAGE_2.criteria[0], measure=mine)
+    rubric = attrs.evolve(TRIAGE_2, id="mine/1", criteria=(first, *TRIAGE_2.criteria[1:]))
+    with pytest.raises(RubricError, match=r"mine \('severity'\) cannot score a batch; those that"):
+        BatchedTriage("single_crash-v2", rubric=rubric)
+
+
+def test_counts_stop_where_a_byte_does() -> None:
+    """Six everyday lines a tick in the window, for 250 ticks: more than a byte counts."""
+    task = attrs.evolve(get_task("silent_degradation-v2"), horizon=250)
+    topology = Topology("one", ("a", "b"), (Service("web", "edge", "a"),), "a", "b")
+    batch = BatchedTriage(task, topology=topology, backend="numpy")
+    batch.reset("train", [0, 1])
+    ask = action_id(RequestMoreLogs("web"), topology)
+    state = initial_state(draw_incident(task, IncidentId(task, "train", 1), topology))
+    for _ in range(120):
+        screen = batch.step([ask, ask])
+        state = transition(state, RequestMoreLogs("web"))
+    assert screen.observation[1, batch.layout["quiet"]] == 255
+    assert np.array_equal(encode_tokens(state), screen.observation[1])
 
 
 def test_a_screen_of_the_second_world_has_no_numeric_form() -> None:
     screen = observe(initial_state(make_incident("single_crash-v2/test/0")))
-    with pytest.raises(InvalidInput, match="observation is of a task of version 2"):
+    with pytest.raises(InvalidInput, match=r"made of tokens: .*encode_tokens"):
         encode(screen, gather(screen, Evidence()))
 
 

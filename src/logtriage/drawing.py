@@ -96,11 +96,16 @@ def _topology(
 
 
 def _directory(seed: int, topology: Topology) -> tuple[str, ...]:
-    """An owner for each service, evenly among the teams that are not paged for a class."""
-    special = (topology.capacity_team, topology.security_team)
-    owners = tuple(team for team in topology.teams if team not in special) or topology.teams
+    """An owner for each service, evenly among those that may own one."""
+    owners = owning_teams(topology)
     draws = Draws(seed, DIRECTORY_STREAM)
     return tuple(owners[draws.below(len(owners), 0, service)] for service in range(len(topology)))
+
+
+def owning_teams(topology: Topology) -> tuple[str, ...]:
+    """The teams that may own a service: those that are not paged for a class of faults."""
+    special = (topology.capacity_team, topology.security_team)
+    return tuple(team for team in topology.teams if team not in special) or topology.teams
 
 
 def _answer(

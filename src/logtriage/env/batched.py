@@ -14,10 +14,11 @@ from logtriage.errors import InvalidInput
 from logtriage.grading import Rubric
 from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing
+from logtriage.tasks import get_task
 from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage, Step
 from logtriage.vector.backends import BackendName
-from logtriage.vector.checks import checked_actions
+from logtriage.vector.checks import check_first_world, checked_actions
 from logtriage.vector.layout import Floats
 
 Bools = NDArray[np.bool_]
@@ -69,6 +70,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     ) -> None:
         if num_envs < 1:
             raise InvalidInput(f"num_envs must be at least 1, got {num_envs}")
+        check_first_world(get_task(task))
         self._batch = BatchedTriage(task, topology=topology, rubric=rubric, backend=backend)
         self._split, self._show_id = split, show_id
         self._playlist = Playlist(self._batch.task, split, topology is not None)

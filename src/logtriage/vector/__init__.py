@@ -15,6 +15,8 @@ from logtriage.vector.layout import Layout, layout_of
 from logtriage.vector.team import CREDITS, BatchedTeam, TeamStep
 from logtriage.vector.team_encoding import encode_role, encode_team, role_mask
 from logtriage.vector.team_layout import role_layout_of, team_layout_of
+from logtriage.vector.tokens.encoding import encode_tokens
+from logtriage.vector.tokens.layout import TokenLayout, token_layout_of
 
 __all__ = [
     "CREDITS",
@@ -24,13 +26,16 @@ __all__ = [
     "Layout",
     "Step",
     "TeamStep",
+    "TokenLayout",
     "action_mask",
     "encode",
     "encode_role",
     "encode_team",
+    "encode_tokens",
     "gather",
     "layout_of",
     "role_layout_of",
     "role_mask",
     "team_layout_of",
+    "token_layout_of",
 ]

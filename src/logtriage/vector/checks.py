@@ -16,28 +16,28 @@ def checked_task(task: str | TaskSpec) -> TaskSpec:
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: for a ``*-v0`` task, one of the second world, and for a horizon of no
-            ticks, or of more than can be counted.
+        InvalidInput: for a ``*-v0`` task, and for a horizon of no ticks, or of more than
+            can be counted.
     """
     spec = task if isinstance(task, TaskSpec) else get_task(task)
     if spec.original:
         raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
-    check_first_world(spec)
     if not 0 < spec.horizon < NEVER:
         raise InvalidInput(f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {NEVER - 1}")
     return spec
 
 
 def check_first_world(task: TaskSpec) -> None:
-    """Refuse a task of the second world, of which there is no numeric observation.
+    """Refuse a task of the second world where only the first has moved to arrays.
 
     Raises:
-        InvalidInput: naming the tasks that can be played by numbers.
+        InvalidInput: naming the tasks that can be played there.
     """
     if task.setting is not None:
         raise InvalidInput(
-            f"task {task.id!r} is of the second world, and the batched engine and numeric "
-            f"observations play the first; choose one of: {', '.join(FIRST_WORLD)}"
+            f"task {task.id!r} is of the second world, which BatchedTriage plays by arrays; "
+            "environments and teams with numeric observations play the first; choose one of: "
+            f"{', '.join(FIRST_WORLD)}"
         )
 
 

@@ -22,7 +22,6 @@ from logtriage.phrases import FAULT_ALERTS
 from logtriage.policies import masked_actions
 from logtriage.runbook import severity_of
 from logtriage.scenario_ranges import CHANGE_KINDS
-from logtriage.tasks import FIRST_WORLD
 from logtriage.vector.layout import Floats, layout_of, scale_error, scale_p99, scale_trend
 
 _KINDS = {kind.name: number for number, kind in enumerate(FAULT_KINDS)}
@@ -79,8 +78,8 @@ def encode(observation: Observation, evidence: Evidence) -> Floats:
     """
     if observation.price_of_silence is not None:
         raise InvalidInput(
-            "this observation is of a task of version 2; numeric observations are of the "
-            f"first world's tasks: {', '.join(FIRST_WORLD)}"
+            "this observation is of a task of version 2, whose numeric observation is made of "
+            "tokens: logtriage.vector.encode_tokens(state)"
         )
     topology = observation.topology
     layout, index = layout_of(topology), topology.index

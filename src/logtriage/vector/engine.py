@@ -5,7 +5,7 @@ closing reason; ``property_tests/test_vector_laws.py`` holds it to that.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -15,19 +15,18 @@ from logtriage.actions import SEVERITIES
 from logtriage.errors import InvalidInput
 from logtriage.grading import get_rubric
 from logtriage.grading.action_lists import MALFORMED
-from logtriage.grading.batch import grade_played
 from logtriage.grading.rubric import Rubric
 from logtriage.tasks import TaskSpec
 from logtriage.topology import SEVEN_SERVICES, Topology
 from logtriage.vector.arrays import Ints
-from logtriage.vector.backends import Backend, BackendName, backend_of
+from logtriage.vector.backends import Backend, BackendName, WholeTicks, backend_of
 from logtriage.vector.checks import checked_actions, checked_indices, checked_rows, checked_task
-from logtriage.vector.episodes import OPEN, Episodes
-from logtriage.vector.incidents import IncidentArrays
+from logtriage.vector.episodes import OPEN
 from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.screens import write_read
-from logtriage.vector.setting import Setting
-from logtriage.vector.standing import Standing
+from logtriage.vector.setting import Setting, WorldSetting
+from logtriage.vector.tokens.scoring import check_scorable
+from logtriage.vector.tokens.setting import TokenSetting
 
 #: In place of an action's integer, what does nothing.
 NOTHING: Final = MALFORMED
@@ -37,8 +36,8 @@ NOTHING: Final = MALFORMED
 class Step:
     """What a reset or a step returns; the arrays are the caller's own (but see ``copy``).
 
-    ``observation`` (N, D) float32 by :func:`logtriage.vector.layout.layout_of`, ``mask``
-    (N, A) int8, ``reward`` (N,) float64, ``closing`` (N,) int8 index into
+    ``observation`` (N, D) float32 by the batch's ``layout``, ``mask`` (N, A) int8,
+    ``reward`` (N,) float64, ``closing`` (N,) int8 index into
     :data:`logtriage.grading.batch.CLOSINGS`, -1 while open; ``score`` (N,) float64 the
     grade so far, ``tick`` (N,) ticks used.
     """
@@ -55,7 +54,7 @@ class BatchedTriage:
     """N incidents side by side.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v1``, or one of your own making.
+        task: a drawn task, such as ``cascading_failure-v2``, or one of your own making.
         topology: the default one, or one of your own, on which every (service, fault)
             pair may occur.
         rubric: another one than the task's.
@@ -69,8 +68,9 @@ class BatchedTriage:
 
     Raises:
         UnknownName: for a task or backend that does not exist.
-        InvalidInput: for a ``*-v0`` task, one of the second world, or a topology with no
-            place for its faults.
+        InvalidInput: for a ``*-v0`` task, a topology with no place for its faults, or none
+            for a task whose incidents have one each.
+        RubricError: for a rubric of the second world that cannot score a batch.
         MissingExtra: for backend ``numba`` where it is not installed.
     """
 
@@ -85,15 +85,17 @@ class BatchedTriage:
         copy: bool = True,
     ) -> None:
         self.task = checked_task(task)
-        self.topology = SEVEN_SERVICES if topology is None else topology
         self.rubric = get_rubric(self.task.rubric) if rubric is None else rubric
-        self._setting = Setting.of(self.task, self.topology, topology is not None, lanes)
-        self._backend: Backend = backend_of(backend, self._setting)
-        self.layout = self._setting.layout
-        self.action_count = len(self._setting.actions.team)
-        self._incidents: IncidentArrays
-        self._episodes: Episodes
+        setting = _setting_of(self.task, topology, self.rubric, lanes)
+        self.topology = setting.topology
+        self._setting: WorldSetting = setting
+        self._backend: Backend = backend_of(backend, setting)
+        self.layout = setting.layout
+        self.action_count = setting.action_count
+        self._incidents: Any
+        self._episodes: Any
         self._score = np.empty(0)
+        self._masks = _masks(len(self.topology), self.action_count)
         self._copy = copy
         self._kept: Floats | None = None
 
@@ -108,7 +110,8 @@ class BatchedTriage:
     @property
     def index(self) -> Ints:
         """The index (N,) of the incident in each row."""
-        return self._incidents.index.copy()
+        found: Ints = self._incidents.index.copy()
+        return found
 
     def reset(self, split: str, index: ArrayLike) -> Step:
         """Begin the incidents ``index`` (N,) of a split, in this order.
@@ -121,13 +124,13 @@ class BatchedTriage:
         rows = self._indices(split, index)
         if not len(rows):
             raise InvalidInput("a batch needs at least one incident")
-        count, graph = len(rows), self._setting.graph
-        incidents = IncidentArrays.empty(count, graph.n)
-        self._backend.draw(incidents, np.arange(count), split, rows)
+        count, every = len(rows), np.arange(len(rows))
+        incidents = self._setting.room(count)
+        self._backend.draw(incidents, every, split, rows)
         self._split, self._incidents = split, incidents
-        self._episodes = self._setting.begin(count)
+        self._episodes = self._setting.begin(incidents)
+        self._backend.read(incidents, self._episodes, every)
         self._score = np.zeros(count)
-        self._mask = np.ones((count, self.action_count), np.int8)
         return self._screen(np.zeros(count))
 
     def restart(self, rows: ArrayLike, index: ArrayLike) -> None:
@@ -144,8 +147,8 @@ class BatchedTriage:
             return
         self._backend.draw(self._incidents, places, self._split, chosen)
         self._backend.begin(self._episodes, places)
+        self._backend.read(self._incidents, self._episodes, places)
         self._score[places] = 0.0
-        self._mask[places] = 1
 
     def step(self, actions: ArrayLike, active: NDArray[np.bool_] | None = None) -> Step:
         """Take one action (N,) in every open row, as canonical integers.
@@ -187,11 +190,14 @@ class BatchedTriage:
         (N,), negative where it does nothing. A lane does not get to act where one before
         it has closed the incident.
         """
-        acted = self._take(self._episodes, acts, rows)
-        for chosen, places in zip(acts, acted, strict=True):
-            self._declared(chosen[places], places)
-        before = self._score
-        self._score = self._scores(self._episodes)
+        one, now, before = self._incidents, self._episodes, self._score
+        if isinstance(self._backend, WholeTicks) and len(acts) == 1:
+            acted: tuple[Ints, ...] = (rows,)
+            self._score = self._backend.play(self.rubric, one, now, acts[0], rows, before)
+        else:
+            acted = self._take(now, acts, rows)
+            self._backend.read(one, now, rows)
+            self._score = self._scores(now)
         return self._score - before, acted
 
     def scores_without(self, acts: Sequence[Ints], rows: Ints, lane: int) -> NDArray[np.float64]:
@@ -218,12 +224,12 @@ class BatchedTriage:
 
     # -- inside -----------------------------------------------------------------------
 
-    def _take(self, episodes: Episodes, acts: Sequence[Ints], rows: Ints) -> tuple[Ints, ...]:
+    def _take(self, episodes: Any, acts: Sequence[Ints], rows: Ints) -> tuple[Ints, ...]:
         """Let the lanes act in turn, then time pass; the rows in which each got to act."""
         going, acted = rows, []
+        self._backend.forget(episodes, rows)
         for lane, chosen in enumerate(acts):
             acted.append(going)
-            episodes.requested[rows, lane] = -1
             acting = going[chosen[going] >= 0]
             self._backend.apply(episodes, self._incidents, chosen[acting], acting, lane)
             if lane + 1 < len(acts):
@@ -231,9 +237,8 @@ class BatchedTriage:
         self._backend.pass_time(episodes, rows)
         return tuple(acted)
 
-    def _scores(self, episodes: Episodes) -> NDArray[np.float64]:
-        standing = Standing(self._incidents, episodes, self.task.horizon)
-        return grade_played(standing, self.task.horizon, self.rubric)
+    def _scores(self, episodes: Any) -> NDArray[np.float64]:
+        return self._backend.scores(self.rubric, self._incidents, episodes)
 
     def _check_begun(self) -> None:
         if not len(self):
@@ -242,13 +247,12 @@ class BatchedTriage:
     def _indices(self, split: str, index: ArrayLike) -> Ints:
         return checked_indices(split, index, own_topology=self._setting.own_topology)
 
-    def _declared(self, chosen: Ints, rows: Ints) -> None:
-        """Mask the declarations of rows that have just made one."""
-        first, n = len(SEVERITIES), self._setting.graph.n
-        places = np.flatnonzero((chosen >= 0) & (chosen < first + n))
-        rows, chosen = rows[places], chosen[places]
-        self._mask[rows[chosen < first], :first] = 0
-        self._mask[rows[chosen >= first], first : first + n] = 0
+    def _mask(self) -> NDArray[np.int8]:
+        """All actions but declarations that were already made."""
+        now = self._episodes
+        said = (now.severity >= 0) + 2 * (now.root_cause >= 0)
+        masks: NDArray[np.int8] = self._masks.take(said, axis=0)
+        return masks
 
     def _room(self) -> Floats:
         shape = len(self), self.layout.size
@@ -264,9 +268,27 @@ class BatchedTriage:
         self._backend.observe(self._incidents, now, observation)
         return Step(
             observation,
-            self._mask.copy(),
+            self._mask(),
             reward,
             now.closing.copy(),
             self._score.copy(),
-            now.tick.astype(np.int64),
+            self._setting.ticks(now),
         )
+
+
+def _setting_of(
+    task: TaskSpec, own: Topology | None, rubric: Rubric, lanes: int
+) -> Setting | TokenSetting:
+    if task.setting is None:
+        return Setting.of(task, own or SEVEN_SERVICES, own is not None, lanes)
+    check_scorable(rubric)
+    return TokenSetting.of(task, own, lanes)
+
+
+def _masks(n: int, count: int) -> NDArray[np.int8]:
+    """The mask (4, A) before any declaration, after that of a severity, of a root, of both."""
+    first = len(SEVERITIES)
+    masks = np.ones((4, count), np.int8)
+    masks[1::2, :first] = 0
+    masks[2:, first : first + n] = 0
+    return masks

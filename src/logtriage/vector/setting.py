@@ -1,19 +1,61 @@
 """What all rows of a batch share: task, topology, and the tables made of them."""
 
-import attrs
+from typing import Any, Protocol
 
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.grading.batch import grade_played
+from logtriage.grading.rubric import Rubric
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
+from logtriage.vector.arrays import Ints
 from logtriage.vector.episodes import ActionTable, Episodes
+from logtriage.vector.incidents import IncidentArrays
 from logtriage.vector.layout import Layout, layout_of
+from logtriage.vector.standing import Standing
 from logtriage.vector.tables import Choices, Graph, choices_of, graph_of, mode_of
+
+
+class WorldSetting(Protocol):
+    """What the engine asks of a world: incidents and episodes are structures of its own."""
+
+    @property
+    def task(self) -> TaskSpec:
+        """The task that is played."""
+
+    @property
+    def topology(self) -> Topology:
+        """Its services."""
+
+    @property
+    def own_topology(self) -> bool:
+        """Whether that is not the task's own."""
+
+    @property
+    def layout(self) -> Layout:
+        """Of the numeric observation."""
+
+    @property
+    def action_count(self) -> int:
+        """How many actions there are."""
+
+    def room(self, count: int) -> Any:
+        """Room for so many incidents."""
+
+    def begin(self, incidents: Any) -> Any:
+        """Fresh episodes of these incidents."""
+
+    def ticks(self, episodes: Any) -> Ints:
+        """The ticks used in each row (N,), as an array of the caller's own."""
 
 
 @attrs.frozen(eq=False)
 class Setting:
-    """A task on a topology of n services and m teams; ``own_topology`` if not the default.
+    """A task of the first world on a topology of n services and m teams.
 
-    ``lanes`` is how many act in each tick.
+    ``own_topology`` says that it is not the default one; ``lanes`` is how many act in each tick.
     """
 
     task: TaskSpec
@@ -39,9 +81,33 @@ class Setting:
             lanes,
         )
 
-    def begin(self, count: int) -> Episodes:
+    @property
+    def action_count(self) -> int:
+        """How many actions there are."""
+        return len(self.actions.team)
+
+    def room(self, count: int) -> IncidentArrays:
+        """Room for so many incidents."""
+        return IncidentArrays.empty(count, self.graph.n)
+
+    def begin(self, incidents: IncidentArrays) -> Episodes:
+        """Fresh episodes of these incidents."""
+        return self.fresh(len(incidents.index))
+
+    def fresh(self, count: int) -> Episodes:
         """Fresh episodes in this setting."""
         return Episodes.begin(count, self.graph.n, self.graph.m, self.task.horizon, self.lanes)
+
+    def ticks(self, episodes: Episodes) -> Ints:
+        """The ticks used in each row (N,), as an array of the caller's own."""
+        return episodes.tick.astype(np.int64)
+
+    def scores(
+        self, rubric: Rubric, incidents: IncidentArrays, episodes: Episodes
+    ) -> NDArray[np.float64]:
+        """The grade so far of each row (N,)."""
+        standing = Standing(incidents, episodes, self.task.horizon)
+        return grade_played(standing, self.task.horizon, rubric)
 
     def choices(self, split: str) -> Choices:
         """Where and what a fault can be in a split.

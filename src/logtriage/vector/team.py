@@ -18,7 +18,7 @@ from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.backends import BackendName
-from logtriage.vector.checks import checked_team_actions
+from logtriage.vector.checks import check_first_world, checked_task, checked_team_actions
 from logtriage.vector.engine import BatchedTriage
 from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.team_layout import EVERY_SOURCE, role_layout_of, team_layout_of
@@ -77,10 +77,12 @@ class BatchedTeam:
     ) -> None:
         if credit not in CREDITS:
             raise UnknownName("credit", credit, CREDITS)
+        spec = checked_task(task)
+        check_first_world(spec)
         self.split = split
         self.credit = credit
         self._batch = BatchedTriage(
-            task,
+            spec,
             topology=topology,
             rubric=rubric,
             backend=backend,

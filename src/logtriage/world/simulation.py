@@ -30,7 +30,7 @@ from logtriage.world.setting import Setting
 CONDITION_STREAM: Final = hash_name("condition")
 TOKEN_STREAM: Final = hash_name("token")
 SPEAKER_STREAM: Final = hash_name("speaker")
-_CHANNEL_KEYS: Final = {channel: hash_name(f"channel {channel}") for channel in Channel}
+CHANNEL_KEYS: Final = {channel: hash_name(f"channel {channel}") for channel in Channel}
 
 
 def speakers(seed: int, services: int, now: int) -> tuple[int, ...]:
@@ -107,7 +107,7 @@ class World:
 
 @lru_cache(maxsize=4096)
 def _key(seed: int, channel: Channel) -> int:
-    return subkey(subkey(seed, TOKEN_STREAM), _CHANNEL_KEYS[channel])
+    return subkey(subkey(seed, TOKEN_STREAM), CHANNEL_KEYS[channel])
 
 
 @lru_cache(maxsize=65_536)

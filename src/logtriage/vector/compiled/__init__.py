@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from logtriage.grading.rubric import Rubric
 from logtriage.vector.arrays import Ints
 from logtriage.vector.compiled.drawing import draw_rows
 from logtriage.vector.compiled.fields import ColumnFields, TaskFields, as_bytes, fields
@@ -44,7 +45,7 @@ class NumbaBackend:
 
     @cached_property
     def _fresh(self) -> tuple[NDArray[np.uint8], ...]:
-        return as_bytes(self.setting.begin(1))
+        return as_bytes(self.setting.fresh(1))
 
     def draw(self, incidents: IncidentArrays, rows: Ints, split: str, index: Ints) -> None:
         """As :meth:`logtriage.vector.backends.Backend.draw`."""
@@ -67,6 +68,13 @@ class NumbaBackend:
         """As :meth:`logtriage.vector.backends.Backend.begin`."""
         put_rows(rows, as_bytes(episodes), self._fresh)
 
+    def forget(self, episodes: Episodes, rows: Ints) -> None:
+        """As :meth:`logtriage.vector.backends.Backend.forget`."""
+        episodes.requested[rows] = -1
+
+    def read(self, incidents: IncidentArrays, episodes: Episodes, rows: Ints) -> None:
+        """Nothing: in the first world, to observe is to read."""
+
     def apply(
         self, episodes: Episodes, incidents: IncidentArrays, actions: Ints, rows: Ints, lane: int
     ) -> None:
@@ -77,6 +85,12 @@ class NumbaBackend:
     def pass_time(self, episodes: Episodes, rows: Ints) -> None:
         """As :meth:`logtriage.vector.backends.Backend.pass_time`."""
         pass_time_rows(rows, fields(episodes), self.setting.task.horizon)
+
+    def scores(
+        self, rubric: Rubric, incidents: IncidentArrays, episodes: Episodes
+    ) -> NDArray[np.float64]:
+        """As :meth:`logtriage.vector.backends.Backend.scores`."""
+        return self.setting.scores(rubric, incidents, episodes)
 
     def observe(self, incidents: IncidentArrays, episodes: Episodes, out: Floats) -> None:
         """As :meth:`logtriage.vector.backends.Backend.observe`."""

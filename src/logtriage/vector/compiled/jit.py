@@ -32,9 +32,9 @@ _OPTIONS: Final[dict[str, Any]] = {
 def _digest() -> str:
     """Of every source that a kernel may have taken a fact from."""
     package = Path(logtriage.__file__).parent
-    vector = package / "vector"
+    inside = [path for room in ("vector", "world") for path in (package / room).rglob("*.py")]
     found = blake2b(digest_size=6)
-    for path in sorted([*package.glob("*.py"), *vector.rglob("*.py")]):
+    for path in sorted([*package.glob("*.py"), *inside]):
         found.update(path.read_bytes())
     return found.hexdigest()
 

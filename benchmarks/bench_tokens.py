@@ -1,0 +1,92 @@
+"""The batched engine of the second world beside Gymnasium's vectorised CartPole, in one run.
+
+Read the ratio within a group. A round is a few steps of all N rows: random actions, a
+new incident in every row that is closed, and an observation of every row.
+"""
+
+from importlib.util import find_spec
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from benchmarks.bench_vector import nbytes, per_row, random_actions
+from logtriage import FIVE_TEAMS, Topology, random_topology
+from logtriage.vector import BatchedTriage
+
+Benchmark = Any
+TASKS = ("single_crash-v2", "cascading_failure-v2", "silent_degradation-v2")
+COUNTS = (1024, 16384)
+SERVICES = (7, 50, 200)
+BACKENDS: Any = ("numpy", "numba") if find_spec("numba") else ("numpy",)
+with_backends = pytest.mark.parametrize("backend", BACKENDS)
+
+
+class Autoreset:
+    """Steps a batch and begins new incidents in closed rows, as a vector environment does."""
+
+    def __init__(self, batch: BatchedTriage, count: int) -> None:
+        self.batch, self.num_envs = batch, count
+        self.single_action_space = gymnasium.spaces.Discrete(batch.action_count)
+
+    def reset(self, seed: int) -> None:
+        self._closing = self.batch.reset("train", np.arange(self.num_envs) + seed).closing
+        self._next = self.num_envs + seed
+
+    def step(self, actions: Any) -> None:
+        active = self._closing < 0
+        free = np.flatnonzero(~active)
+        if len(free):
+            self.batch.restart(free, self._next + np.arange(len(free)))
+            self._next += len(free)
+        self._closing = self.batch.step(actions, active).closing
+
+
+def bytes_per_incident(task: str, topology: Topology | None, count: int = 1024) -> int:
+    """What each further row of a batch keeps; tables of the task and topology not counted."""
+    sizes = []
+    for rows in (count, 2 * count):
+        batch = BatchedTriage(task, topology=topology)
+        batch.reset("train", np.arange(rows))
+        batch.step(np.zeros(rows, int))
+        sizes.append(nbytes(batch))
+    return round((sizes[1] - sizes[0]) / count)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def bench_cartpole(benchmark: Benchmark, count: int) -> None:
+    benchmark.group = f"second world, N = {count}"
+    envs = gymnasium.make_vec("CartPole-v1", count, vectorization_mode="vector_entry_point")
+    per_row(benchmark, envs, random_actions(envs))
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("task", TASKS)
+@with_backends
+def bench_tokens(benchmark: Benchmark, backend: Any, task: str, count: int) -> None:
+    benchmark.group = f"second world, N = {count}"
+    envs = Autoreset(BatchedTriage(task, backend=backend, copy=False), count)
+    benchmark.extra_info["bytes_per_incident"] = bytes_per_incident(task, None)
+    per_row(benchmark, envs, random_actions(envs))
+
+
+@pytest.mark.benchmark(group="second world, drawing, N = 16384")
+@with_backends
+def bench_tokens_reset(benchmark: Benchmark, backend: Any) -> None:
+    """Drawing 16,384 incidents, and their first observations."""
+    batch = BatchedTriage(TASKS[1], backend=backend)
+    batch.reset("train", np.arange(16384))
+    benchmark(batch.reset, "train", np.arange(16384))
+    benchmark.extra_info["rows_per_round"] = 16384
+
+
+@pytest.mark.benchmark(group="second world by services, N = 1024")
+@with_backends
+@pytest.mark.parametrize("services", SERVICES)
+def bench_tokens_services(benchmark: Benchmark, services: int, backend: Any) -> None:
+    """How much dearer a step gets with more services."""
+    topology = FIVE_TEAMS if services == 7 else random_topology(1, services, FIVE_TEAMS.teams)
+    batch = BatchedTriage("fleet_outage-v2", topology=topology, backend=backend, copy=False)
+    benchmark.extra_info["bytes_per_incident"] = bytes_per_incident("fleet_outage-v2", topology)
+    per_row(benchmark, Autoreset(batch, 1024), random_actions(Autoreset(batch, 1024)))

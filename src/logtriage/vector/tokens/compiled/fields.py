@@ -1,0 +1,101 @@
+"""What the kernels of the second world take: arrays and numbers by name."""
+
+from collections import namedtuple
+from typing import Any, Final, NamedTuple
+
+import attrs
+
+from logtriage.vector.tokens.episodes import TokenEpisodes
+from logtriage.vector.tokens.incidents import TokenIncidents
+from logtriage.vector.tokens.setting import TokenSetting
+from logtriage.vector.tokens.tables import TokenTables
+
+#: Fields of the tables that are no arrays of numbers.
+_NO_ARRAYS: Final = ("setting", "topology", "conditions", "total")
+
+
+def _names(arrays: type[Any]) -> list[str]:
+    return [one.name for one in attrs.fields(arrays) if one.name not in _NO_ARRAYS]
+
+
+# Module-level names, so that cached kernels find the types of their arguments again.
+_TABLES: list[str] = _names(TokenTables)
+TableFields: Any = namedtuple("TableFields", _TABLES)  # type: ignore[misc]
+_INCIDENTS = [one.name for one in attrs.fields(TokenIncidents)]
+_EPISODES = [one.name for one in attrs.fields(TokenEpisodes)]
+TokenIncidentFields: Any = namedtuple("TokenIncidentFields", _INCIDENTS)  # type: ignore[misc]
+TokenEpisodeFields: Any = namedtuple("TokenEpisodeFields", _EPISODES)  # type: ignore[misc]
+
+
+def table_fields(tables: TokenTables) -> Any:
+    """The arrays of the tables, by name."""
+    return TableFields(*[getattr(tables, name) for name in _TABLES])
+
+
+def incident_fields(incidents: TokenIncidents) -> Any:
+    """The arrays of incidents, by name."""
+    return TokenIncidentFields(*[getattr(incidents, name) for name in _INCIDENTS])
+
+
+def episode_fields(episodes: TokenEpisodes) -> Any:
+    """The arrays of episodes, by name."""
+    return TokenEpisodeFields(*[getattr(episodes, name) for name in _EPISODES])
+
+
+class ColumnPlaces(NamedTuple):
+    """Where blocks of the observation begin, and what else kernels read of a setting.
+
+    ``answers`` is the width of what one lane asked for, its request included.
+    """
+
+    n: int
+    lanes: int
+    answers: int
+    seen_edge: int
+    alert: int
+    edge: int
+    window_service: int
+    window_token: int
+    asked: int
+    note: int
+    noted: int
+    remedied: int
+    applied: int
+    eased: int
+    declared: int
+    severity: int
+    paged: int
+    time: int
+    closed: int
+    severity_from: int
+    horizon: int
+    roots: int
+    pages: int
+    teams: int
+    remedies: int
+    requests: int
+    resolve: int
+    ignore: int
+
+    @classmethod
+    def of(cls, setting: TokenSetting) -> "ColumnPlaces":
+        """Of a setting."""
+        starts = {name: at.start for name, at in setting.layout.blocks.items()}
+        ranges = setting.places.ranges
+        found = {name: starts[name] for name in cls._fields if name in starts}
+        return cls(
+            **found,
+            n=setting.tables.n,
+            lanes=setting.lanes,
+            answers=2 + setting.layout.answers,
+            seen_edge=starts["seen:edge"],
+            severity_from=setting.tables.setting.severity_from,
+            horizon=setting.task.horizon,
+            roots=ranges.root,
+            pages=ranges.page,
+            teams=ranges.pages,
+            remedies=ranges.remedy,
+            requests=setting.places.requests,
+            resolve=ranges.resolve,
+            ignore=ranges.ignore,
+        )

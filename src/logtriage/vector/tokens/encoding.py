@@ -1,0 +1,143 @@
+"""The numeric observation of the scalar core, of the second world: from tokens alone.
+
+The batched engine computes the same numbers from its arrays; a law holds that they agree.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.actions import (
+    REMEDIES,
+    SEVERITIES,
+    Action,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+)
+from logtriage.evidence import evidence
+from logtriage.state import State
+from logtriage.topology import Topology
+from logtriage.vector.layout import Floats
+from logtriage.vector.tokens.layout import (
+    MOST,
+    PRICE_UNIT,
+    REQUESTS,
+    TokenLayout,
+    token_layout_of,
+)
+from logtriage.vector.tokens.tables import SORTS
+from logtriage.world.channels import BANDS, EASES, NO_NEWS, Channel, Evidence, sort_of
+from logtriage.world.simulation import World
+from logtriage.world.tables import EDGE_TOKENS, alphabet, places
+
+Numbers = NDArray[np.int64]
+
+
+def encode_tokens(state: State, lanes: int = 1) -> Floats:
+    """The numeric observation of a state, shape (D,) of :func:`token_layout_of`.
+
+    It holds no more than was shown: tokens, public facts, and what was done. ``lanes`` is
+    how many act in a tick.
+
+    Raises:
+        InvalidInput: for an incident of the original tasks, of the first world or a
+            recording, of whose telemetry no tokens are known.
+    """
+    shown = evidence(state)
+    incident, world = state.incident, state.incident.telemetry
+    assert isinstance(world, World)  # or there would be no evidence
+    layout = token_layout_of(world.topology, world.setting.fog, incident.horizon, lanes)
+    numbers = np.zeros(layout.size, np.int64)
+    for one in shown:
+        _enter(numbers, layout, world, state.tick, one)
+    _asked(numbers, layout, state, world)
+    _done(numbers, layout, state)
+    numbers[layout["price"]] = round((incident.price_of_silence or 0) / PRICE_UNIT)
+    for service, owner in enumerate(incident.directory):
+        numbers[layout[f"owner:{owner}"].start + service] = 1
+    return np.minimum(numbers, MOST).astype(np.float32) * layout.units
+
+
+def _place(topology: Topology, fog: int, sort: str, one: Evidence) -> int:
+    return alphabet(sort, places(topology)[one.service], fog).index(one.token)
+
+
+def _enter(numbers: Numbers, layout: TokenLayout, world: World, now: int, one: Evidence) -> None:
+    """Count a token, and write it where the screen shows it."""
+    topology, fog = world.topology, world.setting.fog
+    match one.channel:
+        case Channel.EDGE:
+            token = EDGE_TOKENS.index(one.token)
+            numbers[layout["seen:edge"].start + token] += 1
+            numbers[layout["edge"]] = divmod(token, len(BANDS))  # the newest comes last
+            return
+        case Channel.NOTE:
+            numbers[layout["noted"]] = 1
+            if one.token != NO_NEWS:
+                service, _, about = one.token.partition(":")
+                lines = alphabet("log", places(topology)[int(service)], fog)
+                numbers[layout["note"].start + int(service)] = 1 + lines.index(about)
+            return
+        case Channel.EFFECT:
+            numbers[layout["eased"]] |= one.token == EASES
+            return
+    sort = sort_of(one.channel, one.slot)
+    token = _place(topology, fog, sort, one)
+    column = layout.column_of[SORTS.index(sort), one.service, token]
+    if column >= 0:
+        numbers[column] += 1
+    if one.channel is Channel.ALERT:
+        numbers[layout["alert"].start + one.service] = token
+    elif one.channel is Channel.WINDOW and one.start == now:
+        numbers[layout["window_service"].start + one.slot] = 1 + one.service
+        numbers[layout["window_token"].start + one.slot] = 1 + token
+
+
+def _request(action: Action) -> tuple[Channel, str | None] | None:
+    match action:
+        case RequestMoreLogs(None):
+            return Channel.OVERVIEW, None
+        case RequestMoreLogs(service):
+            return Channel.LOGS, service
+        case RequestMetrics(service):
+            return Channel.METRICS, service
+        case RequestTraces(service):
+            return Channel.TRACES, service
+        case _:
+            return None
+
+
+def _asked(numbers: Numbers, layout: TokenLayout, state: State, world: World) -> None:
+    """Write what the last tick's requests show, lane by lane."""
+    topology, fog = world.topology, world.setting.fog
+    shown = list(world.shown(state.tick, state.facts.doings))
+    last = [_request(action) for when, action in state.history if when == state.tick - 1]
+    for lane, asked in enumerate(last):
+        if asked is None:
+            continue
+        channel, name = asked
+        service = -1 if name is None else topology.index(name)
+        cells = [one for one in shown if one.channel is channel and service in (-1, one.service)]
+        # Where several ask for the same, the screen shows one answer after the other.
+        size = len(cells) // last.count(asked)
+        mine = cells[last[:lane].count(asked) * size :][:size]
+        at = layout.answer(lane)
+        tokens = [1 + _place(topology, fog, sort_of(one.channel, one.slot), one) for one in mine]
+        row = [1 + REQUESTS.index(channel), 1 + service, *tokens]
+        numbers[at.start : at.start + len(row)] = row
+
+
+def _done(numbers: Numbers, layout: TokenLayout, state: State) -> None:
+    """Write what was declared and done."""
+    facts, topology = state.facts, state.incident.topology
+    for _, remedy, name in facts.remedies:
+        numbers[layout["remedied"].start + topology.index(name)] = 1
+        numbers[layout["applied"].start + REMEDIES.index(remedy)] = 1
+    if facts.root_cause is not None:
+        numbers[layout["declared"].start + topology.index(facts.root_cause)] = 1
+    if facts.severity is not None:
+        numbers[layout["severity"].start + SEVERITIES.index(facts.severity)] = 1
+    for _, team in facts.pages:
+        numbers[layout["paged"].start + topology.teams.index(team)] = 1
+    numbers[layout["time"]] = state.tick
+    numbers[layout["closed"]] = state.is_closed

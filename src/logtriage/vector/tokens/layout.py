@@ -1,0 +1,169 @@
+"""The numeric observation of the second world: what stands where, and in what unit.
+
+Every column is a whole number below 256 times a unit of its own, so that an engine keeps
+bytes and writes floats. The first columns count tokens: each cell that was shown once,
+by service and sort. They are what a belief needs, as far as signatures do not change with
+time. The others are what stands on the screen now, and what was declared and done. What
+an agent once read stays: it needs no memory.
+"""
+
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.actions import REMEDIES, SEVERITIES
+from logtriage.drawing import owning_teams
+from logtriage.topology import Topology
+from logtriage.vector.layout import Floats, Layout
+from logtriage.vector.tokens.tables import SORTS
+from logtriage.world.channels import (
+    BANDS,
+    GAUGES,
+    LINES,
+    SERIES,
+    SPANS,
+    WINDOW_LINES,
+    Channel,
+)
+from logtriage.world.tables import EDGE_TOKENS, alphabet, places
+
+Ints = NDArray[Any]
+
+#: Counts stop here.
+MOST: Final = 255
+#: Units of token numbers: the place of a token in its alphabet plus one, 0 for nothing.
+TOKEN_UNIT: Final = 1 / 64
+#: Unit of the price of silence.
+PRICE_UNIT: Final = 1 / 5
+#: Sorts of which every service shows one cell whenever any does: ``none`` is not counted.
+SHOWN_BY_ALL: Final = ("alert", "change")
+#: What can be asked for, by number; 0 stands for nothing.
+REQUESTS: Final = (Channel.LOGS, Channel.OVERVIEW, Channel.METRICS, Channel.TRACES)
+#: Sorts with counts of their own. What a line of the window is about counts as that of a
+#: line asked for, but that it was everyday counts apart.
+COUNTED: Final = tuple(sort for sort in SORTS if sort != "window")
+
+
+@attrs.frozen(eq=False)
+class TokenLayout(Layout):
+    """Where each block begins, in what unit, and where each token is counted.
+
+    ``units`` (D,) float32. ``column_of`` (sorts, n, K) is the column in which a token is
+    counted, by the number of its sort in :data:`logtriage.vector.tokens.tables.SORTS`, the
+    service and its place in the alphabet; -1 where it is not. ``answers``
+    is how many tokens a request shows at most, ``lanes`` how many ask in a tick.
+    """
+
+    units: Floats
+    column_of: Ints
+    answers: int
+    lanes: int
+
+    @property
+    def first_public(self) -> int:
+        """The first of the columns that never change within an incident: owners, price."""
+        return int(self.blocks["price"].start)
+
+    @cached_property
+    def scaled(self) -> tuple[slice, ...]:
+        """Runs of columns whose units are not 1."""
+        other = np.flatnonzero(np.diff(self.units != 1, prepend=False, append=False))
+        pairs = other.reshape(-1, 2).tolist()
+        return tuple(slice(first, last) for first, last in pairs)
+
+    def answer(self, lane: int) -> slice:
+        """The columns of what one lane asked for: which request, of whom, its tokens."""
+        width = 2 + self.answers
+        first = self.blocks["asked"].start + lane * width
+        return slice(first, first + width)
+
+
+@lru_cache(maxsize=32)
+def token_layout_of(topology: Topology, fog: int, horizon: int, lanes: int = 1) -> TokenLayout:
+    """The layout for a topology of n services at a level of fog.
+
+    Counts, blocks over services in their order, tokens in that of
+    :func:`logtriage.world.tables.alphabet`: ``seen:<sort>`` for alerts and changes (without
+    ``none``), log lines (in the window or asked for), gauges and traces; ``quiet`` (n)
+    everyday lines in the window; ``seen:edge`` (16) the edge panel.
+
+    What was done: ``noted`` whether responders wrote, ``remedied`` (n), ``applied`` (5),
+    ``eased`` whether a remedy helped, ``declared`` (n), ``severity`` (3), ``paged`` (m),
+    ``closed``.
+
+    The screen: ``alert`` (n) newest alert in halves (errors, latency); ``edge`` (2) bands of
+    errors and p99 in thirds; ``window_service`` (6) in n-ths, counted from 1, and
+    ``window_token`` (6); ``asked`` (1 of 4, in quarters), ``asked_service`` (in n-ths) and
+    ``answer``: tokens of what was asked for in the last tick, lines in their order, gauges
+    and spans reading by reading; ``note`` (n) what responders saw there; ``time`` (tick /
+    horizon). Tokens are numbered from 1 in 64ths. ``lanes`` is how many ask in a tick.
+
+    What is public and stays: ``price`` of silence, ``owner:<team>`` (n each) for each team
+    that may own a service.
+    """
+    n, here = len(topology), places(topology)
+    sizes = {
+        sort: [len(alphabet(sort, place, fog)) - (sort in SHOWN_BY_ALL) for place in here]
+        for sort in COUNTED
+    }
+    widths: dict[str, int] = {f"seen:{sort}": sum(sizes[sort]) for sort in COUNTED}
+    widths |= {"quiet": n, "seen:edge": len(EDGE_TOKENS)}
+    answers = max(len(GAUGES) * SERIES, len(SPANS) * SERIES, LINES, n)
+    flags = {
+        "noted": 1,
+        "remedied": n,
+        "applied": len(REMEDIES),
+        "eased": 1,
+        "declared": n,
+        "severity": len(SEVERITIES),
+        "paged": len(topology.teams),
+        "closed": 1,
+    }
+    screen: dict[str, tuple[int, float]] = {name: (width, 1.0) for name, width in flags.items()}
+    screen |= {  # what has units of its own stands together
+        "alert": (n, 1 / 2),
+        "edge": (2, 1 / (len(BANDS) - 1)),
+        "window_service": (WINDOW_LINES, 1 / n),
+        "window_token": (WINDOW_LINES, TOKEN_UNIT),
+    }
+    for lane in range(lanes):
+        of = f":{lane}" if lane else ""
+        screen |= {
+            f"asked{of}": (1, 1 / len(REQUESTS)),
+            f"asked_service{of}": (1, 1 / n),
+            f"answer{of}": (answers, TOKEN_UNIT),
+        }
+    screen |= {
+        "note": (n, TOKEN_UNIT),
+        "time": (1, 1 / horizon),
+        "price": (1, PRICE_UNIT),
+        **{f"owner:{team}": (n, 1.0) for team in owning_teams(topology)},
+    }
+    widths |= {name: width for name, (width, _) in screen.items()}
+    blocks, at = {}, 0
+    for name, width in widths.items():
+        blocks[name] = slice(at, at + width)
+        at += width
+    units = np.ones(at, np.float32)
+    for name, (_, unit) in screen.items():
+        units[blocks[name]] = unit
+    units.setflags(write=False)
+    return TokenLayout(topology, blocks, at, units, _columns(blocks, sizes, n), answers, lanes)
+
+
+def _columns(blocks: dict[str, slice], sizes: dict[str, list[int]], n: int) -> Ints:
+    widest = 1 + max(max(row) for row in sizes.values())
+    found = np.full((len(SORTS), n, widest), -1, np.int32)
+    for sort, row in sizes.items():
+        at, skipped = blocks[f"seen:{sort}"].start, sort in SHOWN_BY_ALL
+        for service, size in enumerate(row):
+            tokens = slice(skipped, size + skipped)
+            found[SORTS.index(sort), service, tokens] = range(at, at + size)
+            at += size
+    found[SORTS.index("window")] = found[SORTS.index("log")]
+    found[SORTS.index("window"), :, 0] = range(blocks["quiet"].start, blocks["quiet"].stop)
+    found.setflags(write=False)
+    return found
