@@ -1,11 +1,10 @@
 """What computes a batch: NumPy, or kernels compiled by Numba. Both obey the same laws."""
 
-from importlib.util import find_spec
-from typing import Final, Literal, Protocol, get_args
+from typing import Final, Protocol
 
 import attrs
 
-from logtriage.errors import MissingExtra, UnknownName
+from logtriage.backend import BackendName, chosen_backend
 from logtriage.vector.arrays import Ints
 from logtriage.vector.episodes import Episodes, apply, pass_time
 from logtriage.vector.incidents import IncidentArrays, draw_incidents
@@ -13,7 +12,7 @@ from logtriage.vector.layout import Floats
 from logtriage.vector.screens import read_screens, write_observation
 from logtriage.vector.setting import Setting
 
-BackendName = Literal["auto", "numpy", "numba"]
+__all__ = ["Backend", "BackendName", "NumpyBackend", "backend_of"]
 
 #: Rows observed at a time by NumPy: enough to pay for the calls, and so few that what
 #: they leave in between stays in a core's cache.
@@ -52,12 +51,7 @@ def backend_of(name: str, setting: Setting) -> Backend:
         UnknownName: for an unknown name.
         MissingExtra: for ``numba`` where it is not installed.
     """
-    if name not in get_args(BackendName):
-        raise UnknownName("backend", name, get_args(BackendName))
-    installed = find_spec("numba") is not None
-    if name == "numba" and not installed:
-        raise MissingExtra("backend 'numba' of logtriage.vector", "fast")
-    if name == "numpy" or not installed:
+    if chosen_backend(name, "logtriage.vector") == "numpy":
         return NumpyBackend(setting)
     from logtriage.vector.compiled import NumbaBackend
 
