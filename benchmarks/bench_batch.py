@@ -6,8 +6,10 @@ v1 task. ``transcripts_per_s`` stands in the extra info of every row.
 
 from collections.abc import Callable
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
@@ -20,12 +22,13 @@ from logtriage import (
     incident_ids,
     make_incident,
 )
-from logtriage.grading import action_array, grade_actions, grade_batch, truths_of
+from logtriage.grading import TRIAGE_2, action_array, grade_actions, grade_batch, truths_of
 from logtriage.grading.batch import LAYOUTS, Truths
 from logtriage.policies import perfect_actions
 from logtriage.tasks import FIRST_WORLD
 
 Benchmark = Any
+BACKENDS: Any = ("numpy", "numba") if find_spec("numba") else ("numpy",)
 
 #: Actions in a list, and the sizes of batches.
 LENGTH = 12
@@ -73,11 +76,31 @@ def timed(benchmark: Benchmark, size: int, run: Callable[[], Any]) -> None:
 @pytest.mark.benchmark(group="grade 12-action transcripts")
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("layout", LAYOUTS)
-def bench_grade_batch(benchmark: Benchmark, layout: Any, size: int) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def bench_grade_batch(benchmark: Benchmark, backend: Any, layout: Any, size: int) -> None:
     truths, actions = batch(size)
     if layout == "time_major":
         actions = np.ascontiguousarray(actions.T)
-    timed(benchmark, size, lambda: grade_batch(truths, actions, layout=layout).scores)
+    timed(
+        benchmark,
+        size,
+        lambda: grade_batch(truths, actions, layout=layout, backend=backend).scores,
+    )
+
+
+@pytest.mark.benchmark(group="grade 12-action transcripts")
+@pytest.mark.parametrize("backend", BACKENDS)
+def bench_grade_batch_by_logtriage_2(benchmark: Benchmark, backend: Any) -> None:
+    """The rubric that reads what came first, and has discounts."""
+    truths, actions = batch(SIZES[-1])
+    price = np.random.default_rng(0).choice([0.2, 0.4, 0.6], len(truths))
+    truths = attrs.evolve(truths, price_of_silence=price, par=np.where(truths.benign, 5, 8))
+    actions = np.ascontiguousarray(actions.T)
+    timed(
+        benchmark,
+        SIZES[-1],
+        lambda: grade_batch(truths, actions, TRIAGE_2, layout="time_major", backend=backend).scores,
+    )
 
 
 @pytest.mark.benchmark(group="grade 12-action transcripts")

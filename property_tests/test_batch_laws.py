@@ -1,10 +1,12 @@
 """The law of the batch: ``grade_batch`` equals ``grade``, row by row, to the last bit."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import attrs
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -22,13 +24,21 @@ from logtriage import (
     play,
 )
 from logtriage.actions import REMEDIES, SEVERITIES
+from logtriage.backend import BackendName
 from logtriage.generator import draw_incident
-from logtriage.grading import RECORDED, Criterion, action_array, grade_batch, truths_of
+from logtriage.grading import (
+    RECORDED,
+    TRIAGE_2,
+    Criterion,
+    action_array,
+    grade_batch,
+    truths_of,
+)
 from logtriage.grading import batch as batch_module
 from logtriage.grading import plan as plan_module
 from logtriage.grading.batch import CLOSINGS, BatchGrades
-from logtriage.grading.kernels import GATES, MEASURES
-from logtriage.grading.rubric import Gate
+from logtriage.grading.kernels import DISCOUNTS, GATES, MEASURES
+from logtriage.grading.rubric import Discount, Gate
 from logtriage.incident import ClosingRules
 from logtriage.policies import perfect_actions
 from logtriage.tasks import SPLITS, IncidentId
@@ -36,18 +46,28 @@ from logtriage.transition import play_jointly
 from property_tests.strategies import (
     ORIGINAL_TASKS,
     V1_TASKS,
+    V2_TASKS,
     incident_ids,
     malformed_actions,
     plans,
     topologies,
 )
 
+BACKENDS = ("numpy", "numba") if find_spec("numba") else ("numpy",)
+with_backends = pytest.mark.parametrize("backend", BACKENDS)
+
 
 @st.composite
 def batches(draw: st.DrawFn, max_size: int = 6) -> list[Incident]:
     """Incidents of one topology: drawn ones, benign ones, and some with the truth bent."""
     topology = draw(topologies())
-    return draw(st.lists(bent(topology) | plain(topology), min_size=1, max_size=max_size))
+    drawn = draw(st.lists(bent(topology) | plain(topology), min_size=1, max_size=max_size))
+    # Any rubric may come: one with a price of silence refuses incidents that have none.
+    price = draw(st.sampled_from((0.2, 0.4, 0.6)))
+    return [
+        attrs.evolve(one, price_of_silence=price) if one.price_of_silence is None else one
+        for one in drawn
+    ]
 
 
 @st.composite
@@ -55,7 +75,7 @@ def plain(draw: st.DrawFn, topology: Topology) -> Incident:
     if topology is SEVEN_SERVICES and draw(st.booleans()):
         drawn = draw(incident_ids(V1_TASKS + ORIGINAL_TASKS, SPLITS[:3]))
         return make_incident(drawn)
-    task = draw(st.sampled_from(V1_TASKS))
+    task = draw(st.sampled_from(V1_TASKS) | st.sampled_from(V2_TASKS))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
     return draw_incident(task, number, topology)
 
@@ -78,6 +98,8 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
         truth=truth,
         horizon=draw(st.integers(0, 20) | st.sampled_from([64, 200, 1000])),
         closing=draw(st.builds(ClosingRules, st.booleans(), st.booleans())),
+        par=draw(st.integers(0, 20)),
+        price_of_silence=draw(st.sampled_from((0.0, 0.2, 0.4, 0.6, 0.625)) | st.floats(0, 0.625)),
     )
 
 
@@ -85,11 +107,12 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
 def rubrics(draw: st.DrawFn) -> Rubric:
     """Rubrics made of the measures and gates that have kernels, in any mixture."""
     if draw(st.integers(0, 3)) == 0:
-        return draw(st.sampled_from([DEFAULT, RECORDED]))
+        return draw(st.sampled_from([DEFAULT, RECORDED, TRIAGE_2]))
     changes: dict[str, Any] = {"id": "law/1"}
     if draw(st.booleans()):
-        changes["criteria"] = reweighted(draw, DEFAULT.criteria)
-        changes["benign"] = reweighted(draw, DEFAULT.benign)
+        usual = draw(st.sampled_from([DEFAULT, TRIAGE_2]))
+        changes["criteria"] = reweighted(draw, usual.criteria)
+        changes["benign"] = reweighted(draw, usual.benign)
     else:
         changes["criteria"] = mixture(draw, "c", 1)
         changes["benign"] = mixture(draw, "b", 0)
@@ -101,6 +124,8 @@ def rubrics(draw: st.DrawFn) -> Rubric:
         changes["penalties"] = tuple(
             Criterion(f"penalty{i}", draw(weight), one) for i, one in enumerate(penalties)
         )
+    discounts = draw(st.lists(st.sampled_from(tuple(DISCOUNTS)), max_size=2))
+    changes["discounts"] = tuple(Discount(f"less{i}", one) for i, one in enumerate(discounts))
     low = draw(st.sampled_from([0.0, 0.0, 0.0001, 0.25]))
     changes["bounds"] = (low, draw(st.sampled_from([1.0, 0.9999, 0.5])))
     changes["digits"] = draw(st.none() | st.integers(0, 6))
@@ -172,28 +197,38 @@ def jobs(draw: st.DrawFn) -> tuple[list[Incident], list[list[Action]]]:
     ]
 
 
+@with_backends
 @given(jobs(), rubrics(), st.integers(2, 4))
 def test_a_batch_of_joint_play_is_graded_as_its_rows_are(
-    job: tuple[list[Incident], list[list[Action]]], rubric: Rubric, per_tick: int
+    backend: BackendName,
+    job: tuple[list[Incident], list[list[Action]]],
+    rubric: Rubric,
+    per_tick: int,
 ) -> None:
     incidents, lists = job
     incidents = [attrs.evolve(one, horizon=max(1, one.horizon)) for one in incidents]
     actions = action_array(incidents[0].topology, lists)
-    grades = grade_batch(truths_of(incidents), actions, rubric, per_tick=per_tick)
+    truths = truths_of(incidents)
+    grades = grade_batch(truths, actions, rubric, per_tick=per_tick, backend=backend)
     assert_equal(grades, incidents, lists, rubric, per_tick)
 
 
+@with_backends
 @given(jobs(), rubrics(), st.booleans())
 def test_a_batch_is_graded_as_its_rows_are(
-    job: tuple[list[Incident], list[list[Action]]], rubric: Rubric, time_major: bool
+    backend: BackendName,
+    job: tuple[list[Incident], list[list[Action]]],
+    rubric: Rubric,
+    time_major: bool,
 ) -> None:
     incidents, lists = job
     truths = truths_of(incidents)
     actions = action_array(incidents[0].topology, lists)
     if time_major:
-        grades = grade_batch(truths, np.ascontiguousarray(actions.T), rubric, layout="time_major")
+        actions = np.ascontiguousarray(actions.T)
+        grades = grade_batch(truths, actions, rubric, layout="time_major", backend=backend)
     else:
-        grades = grade_batch(truths, actions, rubric)
+        grades = grade_batch(truths, actions, rubric, backend=backend)
     assert_equal(grades, incidents, lists, rubric)
 
 
@@ -208,7 +243,7 @@ def test_tables_of_any_size_give_the_same_totals(
     plan_module.plan_of.cache_clear()
     try:
         plan_module.TABLE_SIZE = size  # type: ignore[misc]
-        grades = grade_batch(truths, actions)
+        grades = grade_batch(truths, actions, backend="numpy")
     finally:
         plan_module.TABLE_SIZE = usual  # type: ignore[misc]
         plan_module.plan_of.cache_clear()
@@ -227,7 +262,7 @@ def test_neither_blocks_nor_padding_nor_type_matter(
     usual = batch_module.BLOCK_BYTES
     try:
         batch_module.BLOCK_BYTES = rows * max(1, actions.shape[1])  # type: ignore[misc]
-        grades = grade_batch(truths, padded)
+        grades = grade_batch(truths, padded, backend="numpy")
     finally:
         batch_module.BLOCK_BYTES = usual  # type: ignore[misc]
     assert_equal(grades, [incidents[i] for i in repeat], [lists[i] for i in repeat], DEFAULT)

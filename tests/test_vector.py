@@ -247,7 +247,8 @@ assert "numba" in sys.modules
 
 @pytest.mark.skipif(not HAS_NUMBA, reason="needs the extra fast")
 def test_a_kernel_is_cached_under_the_digest_of_its_sources() -> None:
-    from logtriage.vector.compiled import jit, screens
+    from logtriage import jit
+    from logtriage.vector.compiled import screens
 
     assert screens.observe_rows.__qualname__ == f"observe_rows_{jit._digest()}"
 

@@ -1,11 +1,12 @@
 """Draws incidents of the second world: topology, owners, truth, severity, price of silence."""
 
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final
 
 from logtriage.actions import SEVERITIES, Remedy, Severity
 from logtriage.incident import Fault, Incident, Truth
-from logtriage.rng import MASK, Draws, hash_name, subkey
+from logtriage.rng import MASK, Draws, below, draw, hash_name, subkey
 from logtriage.tasks import SEALED, IncidentId, TaskSpec
 from logtriage.topologies import random_topology
 from logtriage.topology import FIVE_TEAMS, Topology
@@ -51,7 +52,7 @@ def draw_second(
     """
     seed = incident_id.seed
     draws = Draws(seed, TRUTH_STREAM)
-    topology, held = _topology(task, incident_id, draws, own)
+    topology, held = _topology(task, incident_id, seed, draws, own)
     directory = _directory(seed, topology)
     truth = draw_truth(prior(setting, topology, held), draws.bits(Slot.TRUTH))
     severity = Severity.P3
@@ -67,7 +68,7 @@ def draw_second(
         horizon=task.horizon,
         topology=topology,
         directory=directory,
-        truth=_answer(topology, directory, truth, severity),
+        truth=_answer(topology, teams_of(topology, directory, truth), truth, severity),
         telemetry=world,
         rubric=task.rubric,
         par=setting.par if truth.faults else setting.par_benign,
@@ -77,12 +78,12 @@ def draw_second(
 
 
 def _topology(
-    task: TaskSpec, incident_id: IncidentId, draws: Draws, own: Topology | None
+    task: TaskSpec, incident_id: IncidentId, seed: int, draws: Draws, own: Topology | None
 ) -> tuple[Topology, bool | None]:
     """The topology, and which (service, fault) pairs its prior holds back."""
     if own is not None:
         return own, None
-    ood, seed = incident_id.split == "ood", incident_id.seed
+    ood = incident_id.split == "ood"
     if task.topology is None:
         sizes = _FLEET_SIZES
     elif ood and draws.chance(_RANDOM_SHARE, Slot.RANDOM_TOPOLOGY):
@@ -96,27 +97,29 @@ def _topology(
 
 
 def _directory(seed: int, topology: Topology) -> tuple[str, ...]:
-    """An owner for each service, evenly among those that may own one."""
-    owners = owning_teams(topology)
-    draws = Draws(seed, DIRECTORY_STREAM)
-    return tuple(owners[draws.below(len(owners), 0, service)] for service in range(len(topology)))
+    """An owner for each service, evenly among the teams that are not paged for a class."""
+    owners, key = owning_teams(topology), subkey(seed, DIRECTORY_STREAM)
+    count = len(owners)
+    return tuple([owners[below(draw(key, 0, one), count)] for one in range(len(topology))])
 
 
+@lru_cache(maxsize=4096)
 def owning_teams(topology: Topology) -> tuple[str, ...]:
     """The teams that may own a service: those that are not paged for a class of faults."""
     special = (topology.capacity_team, topology.security_team)
     return tuple(team for team in topology.teams if team not in special) or topology.teams
 
 
+@lru_cache(maxsize=65_536)
 def _answer(
-    topology: Topology, directory: tuple[str, ...], truth: Hypothesis, severity: Severity
+    topology: Topology, teams: tuple[str, ...], truth: Hypothesis, severity: Severity
 ) -> Truth:
     names = topology.names
     return Truth(
         fault=Fault(truth.faults[0][0], names[truth.faults[0][1]]) if truth.faults else None,
         severity=severity,
         root_causes=frozenset(names[service] for _, service in truth.faults),
-        teams=frozenset(teams_of(topology, directory, truth)),
+        teams=frozenset(teams),
         remedies=frozenset(
             (Remedy(remedy), service) for remedy, service in accepted_remedies(topology, truth)
         ),

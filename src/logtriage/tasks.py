@@ -3,7 +3,7 @@
 A version changes exactly when behaviour changes; golden transcripts enforce it.
 """
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 import attrs
@@ -66,7 +66,7 @@ class TaskSpec:
             return SEVEN_SERVICES
         return None if self.name == "fleet_outage" else FIVE_TEAMS
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Name, version and fog, such as ``cascading_failure-v2-fog1``.
 

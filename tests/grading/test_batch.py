@@ -45,7 +45,7 @@ from logtriage.grading import batch as batch_module
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.kernels import Span
 from logtriage.grading.played import Block
-from logtriage.grading.rubric import Gate
+from logtriage.grading.rubric import Discount, Gate
 from logtriage.incident import ClosingRules, Fault
 from logtriage.policies import perfect_actions
 from tests.builders import real_incident, with_actions
@@ -302,15 +302,20 @@ def test_another_rubric_of_the_same_measures() -> None:
 
 
 KNOWN_MEASURES = ", ".join(
-    f"logtriage.grading.criteria.{name}"
+    f"logtriage.grading.{name}"
     for name in (
-        "severity",
-        "root_cause",
-        "escalation",
-        "remediation",
-        "closure",
-        "dismissal",
-        "benign_closure",
+        "criteria.severity",
+        "criteria.root_cause",
+        "criteria.escalation",
+        "criteria.remediation",
+        "criteria.closure",
+        "criteria.dismissal",
+        "criteria.benign_closure",
+        "triage.root_cause",
+        "triage.remediation",
+        "triage.closure",
+        "triage.dismissal",
+        "triage.benign_closure",
     )
 )
 
@@ -353,13 +358,30 @@ def test_a_gate_without_kernel_is_refused_by_name() -> None:
         graded([REAL], [[]], custom)
 
 
-def test_a_rubric_with_discounts_is_refused_by_name() -> None:
+def test_a_discount_without_kernel_is_refused_by_name() -> None:
+    def late(_: Any) -> None:
+        return None
+
+    custom = attrs.evolve(DEFAULT, id="acme/1", discounts=(Discount("late", late),))
     with refused(
-        "rubric 'logtriage/2': discounts ('unescalated', 'unapproved') cannot grade a batch; "
-        "grade its episodes one by one, with grade or grade_actions",
+        f"rubric 'acme/1': discount {__name__}.{late.__qualname__} ('late') cannot grade a batch; "
+        "those that can: logtriage.grading.triage.unescalated, logtriage.grading.triage.unapproved",
         RubricError,
     ):
-        graded([REAL], [[]], get_rubric("logtriage/2"))
+        graded([REAL], [[]], custom)
+
+
+@pytest.mark.parametrize("price", [None, -0.1, 0.63])
+def test_a_real_fault_needs_a_price_of_silence(price: float | None) -> None:
+    priceless = attrs.evolve(REAL, price_of_silence=price)
+    shown = "nan" if price is None else price
+    with refused(
+        "price_of_silence[1] must be a number from 0 to 0.625 under rubric 'logtriage/2', "
+        f"got {shown}",
+        RubricError,
+    ):
+        graded([BENIGN, priceless], [[], []], get_rubric("logtriage/2"))
+    assert graded([BENIGN], [[]], get_rubric("logtriage/2")).scores.tolist() == [0.0]
 
 
 OUT_OF_RANGE = (

@@ -6,6 +6,7 @@ once for all tests.
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from importlib.util import find_spec
 from itertools import product
 
 import attrs
@@ -33,9 +34,12 @@ from logtriage import (
     random_topology,
 )
 from logtriage.actions import REMEDIES, SEVERITIES, Remedy, Severity
+from logtriage.backend import BackendName
+from logtriage.errors import RubricError
 from logtriage.generator import draw_incident
 from logtriage.grading import (
     RECORDED,
+    TRIAGE_2,
     BatchGrades,
     Criterion,
     Truths,
@@ -104,11 +108,20 @@ BATCHES: dict[str, tuple[Incident, ...]] = {
     ),
     "large": tuple(draw_incident(FOREIGN.task, FOREIGN, LARGE) for _ in range(2)),
 }
+#: Every incident has a price of silence and a par of its own, for rubrics that read them.
+BATCHES = {
+    name: tuple(
+        attrs.evolve(one, price_of_silence=(0.2, 0.4, 0.6, 0.1)[place % 4], par=3 + 2 * place)
+        for place, one in enumerate(incidents)
+    )
+    for name, incidents in BATCHES.items()
+}
 
 #: Rubrics that read the same facts in other ways.
 RUBRICS: dict[str, Rubric] = {
     "default": DEFAULT,
     "recorded": RECORDED,
+    "triage": TRIAGE_2,
     "twice-the-same-measure-and-penalties": attrs.evolve(
         DEFAULT,
         id="exact/1",
@@ -190,12 +203,16 @@ class Job:
     states: tuple[tuple[State, int], ...]
 
     def graded(
-        self, rubric: Rubric = DEFAULT, layout: Layout = "batch_major", per_tick: int = 1
+        self,
+        rubric: Rubric = DEFAULT,
+        layout: Layout = "batch_major",
+        per_tick: int = 1,
+        backend: BackendName = "numpy",
     ) -> BatchGrades:
         actions = action_array(self.incidents[0].topology, self.lists)
         given = actions if layout == "batch_major" else actions.T
         truths = truths_of(self.incidents)
-        return grade_batch(truths, given, rubric, layout=layout, per_tick=per_tick)
+        return grade_batch(truths, given, rubric, layout=layout, per_tick=per_tick, backend=backend)
 
 
 @attrs.frozen
@@ -287,8 +304,19 @@ def test_whatever_the_rubric(batch: str, rubric: str) -> None:
 
 @pytest.mark.parametrize("per_tick", [2, 3])
 @pytest.mark.parametrize("batch", ["usual", "closing", "horizons", "silent", "soon-over"])
-def test_whatever_number_of_actions_shares_a_tick(batch: str, per_tick: int) -> None:
-    check(job(batch, per_tick).graded(per_tick=per_tick), batch, per_tick=per_tick)
+@pytest.mark.parametrize("rubric", ["default", "triage"])
+def test_whatever_number_of_actions_shares_a_tick(batch: str, per_tick: int, rubric: str) -> None:
+    grades = job(batch, per_tick).graded(RUBRICS[rubric], per_tick=per_tick)
+    check(grades, batch, rubric, per_tick)
+
+
+@pytest.mark.skipif(find_spec("numba") is None, reason="needs the extra fast")
+@pytest.mark.parametrize("per_tick", [1, 3])
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("rubric", ["default", "triage", "other-gates"])
+def test_kernels_grade_alike(batch: str, per_tick: int, rubric: str) -> None:
+    grades = job(batch, per_tick).graded(RUBRICS[rubric], per_tick=per_tick, backend="numba")
+    check(grades, batch, rubric, per_tick)
 
 
 @pytest.mark.parametrize("size", [1, 4, 64])
@@ -320,3 +348,12 @@ def test_histories_that_are_summed_up_elsewhere_are_graded_alike(batch: str, rub
     block = Block(truths, slice(0, len(truths)), columns(truths, given)[:12])
     scores = grade_played(block, 12, RUBRICS[rubric])
     assert [one.hex() for one in scores.tolist()] == [one.score for one in wanted(batch, rubric)]
+
+
+def test_histories_that_keep_no_order_are_not_graded_by_what_came_first() -> None:
+    given = job("usual")
+    truths = truths_of(given.incidents)
+    block = Block(truths, slice(0, len(truths)), columns(truths, given)[:12])
+    told = "'root_cause', 'remediation', 'closure', 'dismissal', 'unescalated', 'unapproved'"
+    with pytest.raises(RubricError, match=f"{told} read what came first"):
+        grade_played(block, 12, TRIAGE_2)

@@ -25,11 +25,11 @@ _SHARED = 0.25
 
 def batched(rubric: Rubric) -> bool:
     """Whether ``grade_batch`` can grade by this rubric."""
-    if rubric.discounts:
-        return False
     rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
-    return all(row.measure in kernels.MEASURES for row in rows) and all(
-        gate.holds in kernels.GATES for gate in rubric.gates
+    return (
+        all(row.measure in kernels.MEASURES for row in rows)
+        and all(gate.holds in kernels.GATES for gate in rubric.gates)
+        and all(one.factor in kernels.DISCOUNTS for one in rubric.discounts)
     )
 
 

@@ -16,9 +16,12 @@ ONE: Final = 1 << BITS
 EXP_BITS: Final = 30
 #: The logarithm of nothing: far below any sum of logarithms of weights.
 NEVER: Final = -(1 << 44)
+#: What lies below is ruled out: no sum of logarithms of possible weights comes near.
+RULED_OUT: Final = NEVER // 2
 #: What lies further below the largest term is nothing in a sum.
-_LOST: Final = EXP_BITS * ONE
-_MANTISSA: Final = 48
+LOST: Final = EXP_BITS * ONE
+#: Bits of a mantissa below its leading one.
+MANTISSA: Final = 48
 
 
 @lru_cache(maxsize=1 << 17)
@@ -27,11 +30,11 @@ def log2(value: int) -> int:
     if value <= 0:
         return NEVER
     whole = value.bit_length() - 1
-    mantissa = value << _MANTISSA >> whole
+    mantissa = value << MANTISSA >> whole
     fraction = 0
     for _ in range(BITS):
-        mantissa = mantissa * mantissa >> _MANTISSA
-        bit = mantissa >> (_MANTISSA + 1)
+        mantissa = mantissa * mantissa >> MANTISSA
+        bit = mantissa >> (MANTISSA + 1)
         mantissa >>= bit
         fraction = fraction << 1 | bit
     return whole * ONE + fraction
@@ -59,18 +62,19 @@ def _powers(roots: tuple[int, ...]) -> tuple[int, ...]:
 
 
 _ROOTS: Final = _roots()
-_COARSE: Final = _powers(_ROOTS[: BITS // 2])
-_FINE: Final = _powers(_ROOTS[BITS // 2 :])
+#: 2**-x for the upper and the lower half of the fraction bits of x.
+COARSE: Final = _powers(_ROOTS[: BITS // 2])
+FINE: Final = _powers(_ROOTS[BITS // 2 :])
 _LOW: Final = (1 << BITS // 2) - 1
 
 
 def exp2(value: int) -> int:
     """2 to a power that is at most 0 (in units of 2**-20), in units of 2**-30."""
     down = -value
-    if down >= _LOST:
+    if down >= LOST:
         return 0
     fraction = down & (ONE - 1)
-    product = _COARSE[fraction >> BITS // 2] * _FINE[fraction & _LOW] >> EXP_BITS
+    product = COARSE[fraction >> BITS // 2] * FINE[fraction & _LOW] >> EXP_BITS
     return product >> (down >> BITS)
 
 
@@ -80,5 +84,5 @@ def log_sum(values: Iterable[int]) -> int:
     highest = max(rows)
     if highest <= NEVER:
         return NEVER
-    total = sum([exp2(row - highest) for row in rows if highest - row < _LOST])
+    total = sum([exp2(row - highest) for row in rows if highest - row < LOST])
     return highest + log2(total) - EXP_BITS * ONE

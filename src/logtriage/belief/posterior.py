@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from logtriage.belief.fixedpoint import NEVER, exp2, log2, log_sum
+from logtriage.belief.fixedpoint import NEVER, RULED_OUT, exp2, log2, log_sum
 from logtriage.belief.model import HEALTHY_PLACE, Model
 from logtriage.topology import Topology
 from logtriage.world.channels import EASES, NO_NEWS, Channel, Evidence, sort_of
@@ -28,7 +28,8 @@ UNFIXED = -1
 class Posterior:
     """Weights of the model's hypotheses, the largest about 2**30, and of severities.
 
-    ``logs`` are the logarithms (units of 2**-20) that the weights come from;
+    ``logs`` are the logarithms (units of 2**-20) that the weights come from, ``NEVER``
+    for what the evidence rules out;
     ``severities[h]`` are the weights of P1, P2, P3 under hypothesis h, ``fixed[h]``
     whether it was fixed. ``own[s]`` are the weights of what service s is, if nothing
     reaches it; ``seen`` are the cells that this is made of.
@@ -92,7 +93,7 @@ def posterior(
             )
         if notes:
             total += _noted(model, hypothesis, notes)
-        logs.append(max(total, NEVER))
+        logs.append(total if total > RULED_OUT else NEVER)
         severities.append(by_severity)
     highest = max(logs)
     return Posterior(

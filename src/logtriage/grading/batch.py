@@ -6,17 +6,26 @@ integers. Scores are looked up in tables that the scalar grader's own functions 
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from logtriage.backend import BackendName, chosen_backend
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading.action_lists import MALFORMED, PADDING, Ints, action_array, narrowest
 from logtriage.grading.criteria import Measure
 from logtriage.grading.kernels import MEASURES, Span
-from logtriage.grading.plan import Floats, Plan, plan_of, signed, total_of
+from logtriage.grading.plan import (
+    Floats,
+    Plan,
+    check_orderless,
+    plan_of,
+    reads_par,
+    signed,
+    total_of,
+)
 from logtriage.grading.played import CLOSINGS, Block, Played
 from logtriage.grading.rubric import DEFAULT, Criterion, Rubric, check_rubric
 from logtriage.grading.truths import Truths, truths_of
@@ -38,6 +47,8 @@ Layout = Literal["batch_major", "time_major"]
 LAYOUTS: Final = ("batch_major", "time_major")
 
 
+#: From so many lists on, backend ``auto`` takes kernels, whose first call compiles them.
+WORTH_COMPILING: Final = 16_384
 #: Actions graded at a time: enough to pay for the calls into NumPy, and so few that the
 #: working arrays stay below the 128 KiB from which allocators commonly map fresh pages.
 BLOCK_BYTES: Final = 96 * 1024
@@ -122,6 +133,7 @@ def grade_batch(
     *,
     layout: Layout = "batch_major",
     per_tick: int = 1,
+    backend: BackendName = "auto",
 ) -> BatchGrades:
     """Play N lists of actions on N incidents, and grade what was played.
 
@@ -130,26 +142,38 @@ def grade_batch(
     malformed action (or a role that waits), :data:`PADDING` follows the last one. In
     joint play ``per_tick`` actions, one of each role, share a tick. Int8 serves up to 128
     actions (16 services) and 63 ticks; more cost more. Every number equals, to the last
-    bit, what :func:`grade` says of the state that :func:`play` leads to.
+    bit, what :func:`grade` says of the state that :func:`play` leads to, whatever the
+    ``backend``: ``numpy``, ``numba`` (extra ``fast``), or ``auto``, Numba where it is installed
+    and there are lists enough (:data:`WORTH_COMPILING`) for what compiling takes.
 
     Raises:
-        RubricError: if a measure or gate of the rubric has no kernel.
+        RubricError: if a measure, gate or discount of the rubric has no kernel, or under
+            ``logtriage/2`` for a real fault without a price of silence.
         InvalidInput: if ``actions`` has another shape or type, an integer that is no
             action, or an action after padding; for ``per_tick`` below 1; for what is no
             rubric, saying what to pass.
-        UnknownName: for an unknown layout.
+        UnknownName: for an unknown layout or backend.
+        MissingExtra: for backend ``numba`` where it is not installed.
     """
     check_rubric(rubric)
+    chosen = chosen_backend(backend, "grade_batch")
     if per_tick < 1:
         raise InvalidInput(f"per_tick must be at least 1, got {per_tick}")
     by_time = _by_time(truths, actions, layout)
     horizons = truths.horizons
     ticks = max(1, -(-len(by_time) // per_tick))
-    span = Span(max(1, min((ticks, *horizons[-1:]))), horizons)
+    clocks = truths.clocks if reads_par(rubric) else ()
+    span = Span(max(1, min((ticks, *horizons[-1:]))), horizons, clocks)
     plan = plan_of(rubric, span)
     length = ticks * per_tick
     # Twice the ticks and one: kernels number the ticks by fours, in the unsigned twin.
     dtype = narrowest(max(truths.ranges.count - 1, 2 * length + 1))
+    worth = backend == "numba" or len(truths) >= WORTH_COMPILING
+    if chosen == "numba" and worth and dtype.itemsize <= 2:
+        from logtriage.grading import compiled
+
+        if compiled.takes(plan, rubric):
+            return _grade_compiled(truths, by_time, rubric, span, plan, per_tick, dtype)
     size = max(1, BLOCK_BYTES // (length * dtype.itemsize))
 
     count = len(truths)
@@ -171,6 +195,40 @@ def grade_batch(
         listed[: len(given)] = given
         _grade_block(grades, plan, rows, listed, per_tick)
     return grades
+
+
+def _grade_compiled(
+    truths: Truths,
+    by_time: Ints,
+    rubric: Rubric,
+    span: Span,
+    plan: Plan,
+    per_tick: int,
+    dtype: np.dtype[Any],
+) -> BatchGrades:
+    """:func:`grade_batch` by kernels that Numba compiles."""
+    from logtriage.grading.compiled import grade_compiled
+
+    unsigned = np.uint8 if dtype.itemsize == 1 else np.uint16
+    listed = by_time.astype(dtype, copy=False).view(unsigned)
+    scores, facts, broken = grade_compiled(
+        truths, listed, plan, rubric, span.ticks + 1, per_tick, unsigned
+    )
+    if broken >= 0:
+        column = listed[:, broken : broken + 1].view(dtype)
+        raise _after_padding(column != PADDING, broken)
+    levels = dict(zip(plan.wanted(truths.any_benign), facts.levels, strict=True))
+    return BatchGrades(
+        rubric,
+        truths,
+        span,
+        scores,
+        facts.gates,
+        facts.closing,
+        facts.ticks,
+        facts.unplayed,
+        levels,
+    )
 
 
 def _grade_block(grades: BatchGrades, plan: Plan, rows: slice, listed: Ints, per_tick: int) -> None:
@@ -199,8 +257,10 @@ def grade_played(played: Played, horizon: int, rubric: Rubric = DEFAULT) -> Floa
     :func:`grade_batch` says of their lists of actions, at a cost that no list makes grow.
 
     Raises:
-        RubricError: if a measure or gate of the rubric has no kernel.
+        RubricError: if a measure or gate of the rubric has no kernel, or the rubric reads
+            what came first, which is not kept.
     """
+    check_orderless(rubric)
     plan = plan_of(rubric, Span(horizon, (horizon,)))
     any_benign = bool(played.benign.any())
     levels = {

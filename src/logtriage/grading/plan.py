@@ -4,8 +4,8 @@ The tables are filled by the scalar grader's own functions.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
-from typing import Any, Final
+from functools import lru_cache, partial
+from typing import Any, Final, cast
 
 import attrs
 import numpy as np
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from logtriage.errors import RubricError
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.criteria import Measure
-from logtriage.grading.grade import finish
-from logtriage.grading.kernels import GATES, MEASURES, Span
-from logtriage.grading.played import Played
+from logtriage.grading.grade import GRID, finish
+from logtriage.grading.kernels import DISCOUNTS, GATES, MEASURES, Span, clock_scores
+from logtriage.grading.played import Ordered, Played
 from logtriage.grading.rubric import Criterion, Rubric
 
 Floats = NDArray[np.float64]
@@ -37,14 +37,15 @@ class Totals:
 
     The totals of every combination of levels stand in ``table``, to be found at the
     sum of level times stride over ``strides``. Criteria that would make it too large
-    are added one by one, and the sum then finished by ``finish``.
+    are added one by one, and the sum then finished by ``finish``; None leaves that to
+    whoever has discounts to take off before.
     """
 
     measures: tuple[Measure, ...]
     strides: tuple[tuple[Measure, int, np.dtype[Any]], ...]
     table: Floats
     rest: tuple[tuple[Measure, Floats], ...]
-    finish: Callable[[float], float]
+    finish: Callable[[float], float] | None
 
     def of(self, levels: Mapping[Measure, Ints]) -> Floats:
         """The totals (B,) of levels (B,)."""
@@ -56,12 +57,25 @@ class Totals:
             return total
         for measure, points in self.rest:
             total = total + points.take(levels[measure])
-        distinct, places = np.unique(total, return_inverse=True)
-        return _finished(distinct, self.finish).take(places)
+        return total if self.finish is None else _finished(total, self.finish)
 
 
 def _finished(totals: Floats, finish: Callable[[float], float]) -> Floats:
-    return np.array([finish(total) for total in totals.tolist()])
+    distinct, places = np.unique(totals, return_inverse=True)
+    return np.array([finish(total) for total in distinct.tolist()]).take(places)
+
+
+def finish_all(rubric: Rubric, totals: Floats) -> Floats:
+    """As :func:`logtriage.grading.grade.finish`, of many totals (B,)."""
+    if rubric.digits is not None:  # rounded in decimal, as only Python does
+        return _finished(totals, partial(finish, rubric))
+    low, high = rubric.bounds
+    totals = np.where(totals > low, totals, low)
+    totals = np.where(totals < high, totals, high)
+    totals *= GRID
+    np.rint(totals, out=totals)
+    totals /= GRID
+    return totals
 
 
 def _totals(rubric: Rubric, rows: tuple[Criterion, ...], span: Span) -> Totals:
@@ -78,10 +92,8 @@ def _totals(rubric: Rubric, rows: tuple[Criterion, ...], span: Span) -> Totals:
         strides.append((row.measure, len(table), narrow))
         table = (table[np.newaxis, :] + points[:, np.newaxis]).ravel()
 
-    def end(total: float) -> float:
-        return finish(rubric, total)
-
-    if not rest:
+    end = None if rubric.discounts else partial(finish, rubric)
+    if not rest and end is not None:
         table = _finished(table, end)
     measures = tuple(dict.fromkeys(row.measure for _, row in signed(rubric, rows)))
     return Totals(measures, tuple(strides), table, tuple(rest), end)
@@ -108,18 +120,14 @@ def plan_of(rubric: Rubric, span: Span) -> Plan:
     """The rubric compiled for a span.
 
     Raises:
-        RubricError: if a measure or gate has no kernel, or the rubric has discounts.
+        RubricError: if a measure, gate or discount has no kernel.
     """
-    if rubric.discounts:
-        names = ", ".join(repr(one.name) for one in rubric.discounts)
-        raise RubricError(
-            f"rubric {rubric.id!r}: discounts ({names}) cannot grade a batch; "
-            "grade its episodes one by one, with grade or grade_actions"
-        )
     for row in (*rubric.criteria, *rubric.benign, *rubric.penalties):
         _check_kernel(rubric, "measure", row.name, row.measure, tuple(MEASURES))
     for gate in rubric.gates:
         _check_kernel(rubric, "gate", gate.name, gate.holds, tuple(GATES))
+    for one in rubric.discounts:
+        _check_kernel(rubric, "discount", one.name, one.factor, tuple(DISCOUNTS))
     real = _totals(rubric, rubric.criteria, span)
     benign = _totals(rubric, rubric.benign, span) if rubric.benign else None
     types = {
@@ -127,6 +135,29 @@ def plan_of(rubric: Rubric, span: Span) -> Plan:
         for measure in (*real.measures, *(benign.measures if benign else ()))
     }
     return Plan(types, real, benign)
+
+
+def reads_par(rubric: Rubric) -> bool:
+    """Whether a score of the rubric hangs on the par of an incident."""
+    rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
+    kernels = (MEASURES[row.measure] for row in rows if row.measure in MEASURES)
+    return any(one.scores is clock_scores for one in kernels)
+
+
+def check_orderless(rubric: Rubric) -> None:
+    """Refuse a rubric that reads what came first.
+
+    Raises:
+        RubricError: naming what does.
+    """
+    rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
+    names = [row.name for row in rows if row.measure in MEASURES and MEASURES[row.measure].ordered]
+    names += [one.name for one in rubric.discounts]
+    if names:
+        raise RubricError(
+            f"rubric {rubric.id!r}: {', '.join(map(repr, dict.fromkeys(names)))} read what came "
+            "first, which these episodes do not keep; grade lists of actions with grade_batch"
+        )
 
 
 def _check_kernel(
@@ -150,6 +181,11 @@ def total_of(
     scores = plan.real.of(levels)
     if plan.benign is not None and any_benign:
         scores = np.where(played.benign, plan.benign.of(levels), scores)
+    for one in rubric.discounts:
+        factors: Floats = DISCOUNTS[one.factor](cast(Ordered, played))
+        scores = scores * factors
+    if rubric.discounts:
+        scores = finish_all(rubric, scores)
     gates = np.full(len(scores), -1, np.int8)
     for index in reversed(range(len(rubric.gates))):
         np.copyto(gates, index, where=GATES[rubric.gates[index].holds](played))

@@ -16,10 +16,10 @@ from logtriage.state import Closing
 
 #: Why an incident closed, by number; -1 stands for open.
 CLOSINGS: Final = tuple(Closing)
-_RESOLVED: Final = CLOSINGS.index(Closing.RESOLVED)
-_IGNORED: Final = CLOSINGS.index(Closing.IGNORED)
-_MISROUTED: Final = CLOSINGS.index(Closing.MISROUTED)
-_OUT_OF_TIME: Final = CLOSINGS.index(Closing.OUT_OF_TIME)
+RESOLVED: Final = CLOSINGS.index(Closing.RESOLVED)
+IGNORED: Final = CLOSINGS.index(Closing.IGNORED)
+MISROUTED: Final = CLOSINGS.index(Closing.MISROUTED)
+OUT_OF_TIME: Final = CLOSINGS.index(Closing.OUT_OF_TIME)
 
 
 class Played(Protocol):
@@ -59,6 +59,26 @@ class Played(Protocol):
     def benign(self) -> Bools: ...  # noqa: D102
 
 
+class Ordered(Played, Protocol):
+    """What the measures and discounts of ``logtriage/2`` read besides: what came first.
+
+    ``clock_slot`` says where each incident's horizon and par stand among those of the batch;
+    None if there is but one pair. ``silence`` (B,) is the share that is left of the total
+    while no accepted team was paged.
+    """
+
+    @property
+    def clock_slot(self) -> Ints | None: ...  # noqa: D102
+    @property
+    def silence(self) -> NDArray[np.float64]: ...  # noqa: D102
+    @property
+    def blamed_in_time(self) -> Bools: ...  # noqa: D102, those below as in Block
+    @property
+    def approved(self) -> Bools: ...  # noqa: D102
+    @property
+    def unapproved_remedies(self) -> Ints: ...  # noqa: D102
+
+
 class Block:
     """Some rows of a batch: what was played, and the facts that measures read.
 
@@ -91,6 +111,16 @@ class Block:
         """Where each incident's horizon stands among the batch's; None if there is but one."""
         return self.truths.horizon_slot[self.rows] if len(self.truths.horizons) > 1 else None
 
+    @property
+    def clock_slot(self) -> Ints | None:
+        """Where each incident's horizon and par stand; None if there is but one pair."""
+        return self.truths.clock_slot[self.rows] if len(self.truths.clocks) > 1 else None
+
+    @property
+    def silence(self) -> NDArray[np.float64]:
+        """The share that is left while no accepted team was paged."""
+        return self.truths.silence[self.rows]
+
     # -- helpers ----------------------------------------------------------------------
 
     def _mask(self, holds: Bools) -> Ints:
@@ -112,6 +142,11 @@ class Block:
     def tally(self, holds: Bools) -> Ints:
         """How often something holds (B,), of where it does (T, B)."""
         return holds.view(np.uint8).sum(axis=0, dtype=self.unsigned)
+
+    def _first_tick(self, holds: Bools) -> Ints:
+        """The tick in which something first holds (B,), of where it does; later than any if not."""
+        place: Ints = (self.times | self._mask(holds)).min(axis=0)
+        return place // self.per_tick if self.per_tick > 1 else place
 
     # -- what was played --------------------------------------------------------------
 
@@ -183,10 +218,10 @@ class Block:
         closer = (self.played | self._closes.view(self.signed)).max(axis=0)
         found = np.full(closer.shape, -1, np.int8)
         for closing, holds in (
-            (_RESOLVED, closer == ranges.resolve),
-            (_IGNORED, closer == ranges.ignore),
-            (_MISROUTED, self._within(closer, ranges.page, ranges.pages)),
-            (_OUT_OF_TIME, (closer == -1) & (self.ticks == self._horizon)),
+            (RESOLVED, closer == ranges.resolve),
+            (IGNORED, closer == ranges.ignore),
+            (MISROUTED, self._within(closer, ranges.page, ranges.pages)),
+            (OUT_OF_TIME, (closer == -1) & (self.ticks == self._horizon)),
         ):
             found += holds.view(np.int8) * np.int8(closing + 1)  # at most one holds
         return found
@@ -240,9 +275,13 @@ class Block:
         return self.tally(self._within(self.played, ranges.remedy, ranges.remedies))
 
     @cached_property
+    def _fixes(self) -> Bools:
+        return self._among(self.played, self.truths.accepted_remedies)
+
+    @cached_property
     def right_remedies(self) -> Ints:
         """How many of them were accepted ones."""
-        return self.tally(self._among(self.played, self.truths.accepted_remedies))
+        return self.tally(self._fixes)
 
     @cached_property
     def fixed(self) -> Bools:
@@ -255,14 +294,43 @@ class Block:
         return self.remedies - self.right_remedies
 
     @cached_property
+    def _paged_at(self) -> Ints:
+        return self._first_tick(self._right_pages & self._alive)
+
+    @cached_property
+    def _fixed_at(self) -> Ints:
+        return self._first_tick(self._fixes)
+
+    @cached_property
+    def blamed_in_time(self) -> Bools:
+        """Whether the first service declared is accepted, and no fix came before it."""
+        said: Ints = self._blame >> 1
+        if self.per_tick > 1:
+            said = said // self.per_tick
+        return self.rightly_blamed & (said <= self._fixed_at)
+
+    @cached_property
+    def approved(self) -> Bools:
+        """Whether an accepted team was paged in an earlier tick than the fix, if there is one."""
+        answer: Bools = self._paged_at < self._fixed_at
+        return answer
+
+    @cached_property
+    def unapproved_remedies(self) -> Ints:
+        """How many wrong remedies were applied when no accepted team had been paged before."""
+        applied = self._within(self.played, self.ranges.remedy, self.ranges.remedies)
+        ticks = self.times // self.per_tick if self.per_tick > 1 else self.times
+        return self.tally((applied ^ self._fixes) & (ticks <= self._paged_at))
+
+    @cached_property
     def resolved(self) -> Bools:
         """Whether the incident was closed by ``Resolve``."""
-        return self.closing == _RESOLVED
+        return self.closing == RESOLVED
 
     @cached_property
     def ignored(self) -> Bools:
         """Whether the incident was closed by ``Ignore``."""
-        return self.closing == _IGNORED
+        return self.closing == IGNORED
 
     @cached_property
     def benign(self) -> Bools:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import REMEDIES, SEVERITIES, Severity
-from logtriage.errors import InvalidInput, UnknownName
+from logtriage.errors import InvalidInput, RubricError, UnknownName
 from logtriage.grading.action_lists import ActionRanges, Ints, narrowest, ranges_of
+from logtriage.grading.triage import MOST_UNPAGED
 from logtriage.incident import STRICT, Incident
 from logtriage.topology import Topology
 
@@ -40,6 +41,13 @@ def _ints(value: Any) -> Ints:
     return _locked(array)
 
 
+def _floats(value: Any) -> NDArray[np.float64]:
+    array = np.asarray(value)
+    if array.dtype.kind not in ("i", "u", "f"):
+        raise InvalidInput(f"expected an array of numbers, got one of {array.dtype}")
+    return _locked(array.astype(np.float64))
+
+
 @attrs.frozen(eq=False)
 class Truths:
     """The answers of N incidents of one topology with n services and m teams.
@@ -48,7 +56,8 @@ class Truths:
     ``root_causes`` (N, n), ``teams`` (N, m) and ``remedies`` (N, 5 n) are true where
     accepted, in the order of the canonical integers; ``horizon`` (N,) in ticks.
     ``wrong_page`` and ``ignore_only_p1`` (N,) are the closing rules, the usual ones
-    if left out. The arrays must not be changed afterwards.
+    if left out. ``par`` (N,) in ticks and ``price_of_silence`` (N,), NaN for none, are read
+    by ``logtriage/2``. The arrays must not be changed afterwards.
 
     Raises:
         InvalidInput: for arrays of another shape or type, or values out of range.
@@ -62,6 +71,8 @@ class Truths:
     horizon: Ints = attrs.field(converter=_ints)
     wrong_page: Bools = attrs.field(converter=_bools)
     ignore_only_p1: Bools = attrs.field(converter=_bools)
+    par: Ints = attrs.field(converter=_ints)
+    price_of_silence: NDArray[np.float64] = attrs.field(converter=_floats)
 
     @wrong_page.default
     def _usual_wrong_page(self) -> Bools:
@@ -70,6 +81,14 @@ class Truths:
     @ignore_only_p1.default
     def _usual_ignore(self) -> Bools:
         return np.full(self.severity.shape, STRICT.ignore_only_p1)
+
+    @par.default
+    def _usual_par(self) -> Ints:
+        return np.full(self.severity.shape, attrs.fields(Incident).par.default)
+
+    @price_of_silence.default
+    def _no_price(self) -> NDArray[np.float64]:
+        return np.full(self.severity.shape, np.nan)
 
     def __attrs_post_init__(self) -> None:
         n, rows = len(self.topology), len(self)
@@ -81,6 +100,8 @@ class Truths:
             "horizon": (rows,),
             "wrong_page": (rows,),
             "ignore_only_p1": (rows,),
+            "par": (rows,),
+            "price_of_silence": (rows,),
         }
         for field, shape in wanted.items():
             given = getattr(self, field).shape
@@ -173,6 +194,40 @@ class Truths:
         return tuple(np.unique(self.horizon).tolist())
 
     @cached_property
+    def clocks(self) -> tuple[tuple[int, int], ...]:
+        """The distinct pairs of horizon and par, in order."""
+        return tuple(
+            (int(horizon), int(par))
+            for horizon in self.horizons
+            for par in np.unique(self.par[self.horizon == horizon])
+        )
+
+    @cached_property
+    def clock_slot(self) -> Ints:
+        """Where each incident's horizon and par stand among the distinct pairs (N,)."""
+        found = np.zeros(len(self), np.intp)
+        for slot, (horizon, par) in enumerate(self.clocks):
+            found[(self.horizon == horizon) & (self.par == par)] = slot
+        return found
+
+    @cached_property
+    def silence(self) -> NDArray[np.float64]:
+        """What is left of the total of a real fault (N,) while no accepted team was paged.
+
+        Raises:
+            RubricError: for a real fault without a price of silence in [0, 0.625].
+        """
+        price = self.price_of_silence
+        bad = ~self.benign & ~((price >= 0.0) & (price <= MOST_UNPAGED))
+        if bad.any():
+            row = int(bad.argmax())
+            raise RubricError(
+                f"price_of_silence[{row}] must be a number from 0 to {MOST_UNPAGED:g} under "
+                f"rubric 'logtriage/2', got {price[row]}"
+            )
+        return np.where(self.benign, 1.0, price / MOST_UNPAGED)
+
+    @cached_property
     def horizon_slot(self) -> Ints:
         """Where each incident's horizon stands among the distinct ones (N,)."""
         return np.searchsorted(self.horizons, self.horizon)
@@ -228,4 +283,9 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         np.array([one.horizon for one in listed], np.int32),
         np.array([one.closing.wrong_page for one in listed]),
         np.array([one.closing.ignore_only_p1 for one in listed]),
+        np.array([one.par for one in listed], np.int32),
+        np.array(
+            [np.nan if one.price_of_silence is None else one.price_of_silence for one in listed],
+            np.float64,
+        ),
     )

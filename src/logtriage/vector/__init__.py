@@ -9,6 +9,8 @@
 ((1024, 181), (1024,))
 """
 
+from logtriage.vector.belief_replay import belief_batch
+from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.encoding import Evidence, action_mask, encode, gather
 from logtriage.vector.engine import BatchedTriage, Step
 from logtriage.vector.layout import Layout, layout_of
@@ -22,12 +24,14 @@ __all__ = [
     "CREDITS",
     "BatchedTeam",
     "BatchedTriage",
+    "BeliefBatch",
     "Evidence",
     "Layout",
     "Step",
     "TeamStep",
     "TokenLayout",
     "action_mask",
+    "belief_batch",
     "encode",
     "encode_role",
     "encode_team",

@@ -1,13 +1,12 @@
 """What computes a batch: NumPy, or kernels compiled by Numba. Both obey the same laws."""
 
-from importlib.util import find_spec
-from typing import Any, Final, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.errors import MissingExtra, UnknownName
+from logtriage.backend import BackendName, chosen_backend
 from logtriage.grading.rubric import Rubric
 from logtriage.vector.arrays import Ints
 from logtriage.vector.episodes import Episodes, apply, pass_time
@@ -18,7 +17,7 @@ from logtriage.vector.setting import Setting
 from logtriage.vector.tokens.backend import NumpyTokens
 from logtriage.vector.tokens.setting import TokenSetting
 
-BackendName = Literal["auto", "numpy", "numba"]
+__all__ = ["Backend", "BackendName", "NumpyBackend", "backend_of"]
 
 #: Rows observed at a time by NumPy: enough to pay for the calls, and so few that what
 #: they leave in between stays in a core's cache.
@@ -87,12 +86,7 @@ def backend_of(name: str, setting: Setting | TokenSetting) -> Backend:
         UnknownName: for an unknown name.
         MissingExtra: for ``numba`` where it is not installed.
     """
-    if name not in get_args(BackendName):
-        raise UnknownName("backend", name, get_args(BackendName))
-    installed = find_spec("numba") is not None
-    if name == "numba" and not installed:
-        raise MissingExtra("backend 'numba' of logtriage.vector", "fast")
-    compiled = name != "numpy" and installed
+    compiled = chosen_backend(name, "logtriage.vector") == "numba"
     if isinstance(setting, TokenSetting):
         return _compiled_tokens(setting) if compiled else NumpyTokens(setting)
     return _compiled(setting) if compiled else NumpyBackend(setting)

@@ -125,6 +125,12 @@ def _weights(
     return row
 
 
+def stages(setting: Setting, sort: str) -> int:
+    """How many starts have weights of their own: from the last of them on nothing moves."""
+    growing = setting.grows_for if sort != "change" else 0
+    return 1 + max(growing, setting.root_silent if sort in _SILENT_SORTS else 0)
+
+
 @lru_cache(maxsize=16_384)
 def _common(sort: str, place: Place, fog: int, *, calm: bool) -> Weights:
     """What a healthy service says without fog, or what everyone says."""

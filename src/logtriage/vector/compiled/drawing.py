@@ -8,10 +8,10 @@ from logtriage.actions import REMEDIES
 from logtriage.emission import WINDOW_STREAM
 from logtriage.faults import FaultClass
 from logtriage.generator import DIRECTORY_STREAM, OVERRIDE_SHARE, TRUTH_STREAM, TruthSlot
+from logtriage.jit import kernel
 from logtriage.propagation import READING_STREAM
 from logtriage.vector.compiled.draws import Int, below, draw, premixed, subkey
 from logtriage.vector.compiled.fields import TaskFields
-from logtriage.vector.compiled.jit import kernel
 from logtriage.vector.compiled.scenarios import draw_scenario
 from logtriage.vector.incidents import P3, IncidentArrays
 from logtriage.vector.tables import KIND_CLASS, KIND_REMEDIES, Choices, Graph

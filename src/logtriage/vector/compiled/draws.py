@@ -4,8 +4,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from logtriage.jit import kernel
 from logtriage.rng import GAMMA_A, GAMMA_B, MIX_1, MIX_2, mix
-from logtriage.vector.compiled.jit import kernel
 
 #: An integer, Python's or the machine's.
 Int = Any

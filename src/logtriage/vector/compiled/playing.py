@@ -4,8 +4,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from logtriage.jit import kernel
 from logtriage.vector.compiled.draws import Int
-from logtriage.vector.compiled.jit import kernel
 from logtriage.vector.episodes import (
     MISROUTED,
     OPEN,

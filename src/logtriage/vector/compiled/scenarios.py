@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from logtriage.jit import kernel
 from logtriage.phrases import DISTRACTORS
 from logtriage.propagation import BASE_STREAM, FULL, REST_ERROR, REST_P99, Mode
 from logtriage.scenario_ranges import (
@@ -26,7 +27,6 @@ from logtriage.scenario_ranges import (
 )
 from logtriage.vector.compiled.draws import Int, below, between, draw, premixed, subkey
 from logtriage.vector.compiled.fields import MODES, TaskFields
-from logtriage.vector.compiled.jit import kernel
 from logtriage.vector.incidents import IncidentArrays
 from logtriage.vector.tables import (
     ATTENUATIONS,

@@ -5,11 +5,11 @@ from typing import Any, Final
 import numpy as np
 
 from logtriage.actions import REMEDIES
+from logtriage.jit import kernel
 from logtriage.propagation import ALERT_LEVEL
 from logtriage.scenario_ranges import CHANGE_KINDS
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.compiled.fields import ColumnFields, TaskFields
-from logtriage.vector.compiled.jit import kernel
 from logtriage.vector.compiled.signals import (
     any_blip,
     fill_levels,

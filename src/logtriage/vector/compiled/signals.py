@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from logtriage.emission import AUDIBLE_LEVEL, WINDOW_LINES
+from logtriage.jit import kernel
 from logtriage.propagation import (
     BENIGN_FALL,
     BENIGN_RISE,
@@ -24,7 +25,6 @@ from logtriage.runbook import SEVERITY_RULE
 from logtriage.telemetry import TREND_TICKS
 from logtriage.vector.compiled.draws import Int, between, draw
 from logtriage.vector.compiled.fields import TaskFields
-from logtriage.vector.compiled.jit import kernel
 from logtriage.vector.episodes import Episodes
 from logtriage.vector.incidents import IncidentArrays
 from logtriage.vector.tables import Graph

@@ -6,8 +6,8 @@ import numpy as np
 
 from logtriage.actions import SEVERITIES
 from logtriage.drawing import DIRECTORY_STREAM, PRICES_OF_SILENCE, TRUTH_STREAM, Slot
+from logtriage.jit import kernel
 from logtriage.vector.compiled.draws import Int, below, draw, premixed, subkey
-from logtriage.vector.compiled.jit import kernel
 from logtriage.vector.tokens.incidents import P3, PRICE_NUMBERS
 from logtriage.vector.tokens.tables import OWNER
 from logtriage.world.simulation import CONDITION_STREAM

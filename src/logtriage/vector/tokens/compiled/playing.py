@@ -5,8 +5,8 @@ from typing import Any, Final
 import numpy as np
 
 from logtriage.actions import SEVERITIES
+from logtriage.jit import kernel
 from logtriage.vector.compiled.draws import Int
-from logtriage.vector.compiled.jit import kernel
 from logtriage.vector.tokens.compiled.fields import ColumnPlaces
 from logtriage.vector.tokens.episodes import (
     IGNORED,

@@ -9,8 +9,8 @@ from logtriage.actions import SEVERITIES
 from logtriage.grading import criteria, triage
 from logtriage.grading.grade import GRID
 from logtriage.grading.rubric import Rubric
+from logtriage.jit import kernel
 from logtriage.vector.compiled.draws import Int
-from logtriage.vector.compiled.jit import kernel
 from logtriage.vector.tokens.episodes import IGNORED, MISROUTED, NEVER, RESOLVED
 from logtriage.vector.tokens.scoring import (
     DISCOUNTS,

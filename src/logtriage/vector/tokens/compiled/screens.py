@@ -4,8 +4,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from logtriage.jit import kernel
 from logtriage.vector.compiled.draws import Int, below, draw, premixed, subkey
-from logtriage.vector.compiled.jit import kernel
 from logtriage.vector.tokens.compiled.fields import ColumnPlaces
 from logtriage.vector.tokens.compiled.playing import apply_action, forget_asked, pass_tick
 from logtriage.vector.tokens.compiled.scoring import RubricFields, score_row

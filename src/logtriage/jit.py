@@ -13,8 +13,6 @@ from typing import Any, Final, TypeVar, cast
 
 import numba
 
-import logtriage
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: ``_nrt`` is Numba's own memory management. Kernels allocate nothing, and counting the
@@ -28,13 +26,17 @@ _OPTIONS: Final[dict[str, Any]] = {
 }
 
 
+#: Where kernels, and what they take facts from, are kept; besides the root of the package.
+_ROOMS: Final = ("belief", "grading", "vector", "world")
+
+
 @lru_cache(maxsize=1)
 def _digest() -> str:
     """Of every source that a kernel may have taken a fact from."""
-    package = Path(logtriage.__file__).parent
-    inside = [path for room in ("vector", "world") for path in (package / room).rglob("*.py")]
+    package = Path(__file__).parent
+    rooms = (path for room in _ROOMS for path in (package / room).rglob("*.py"))
     found = blake2b(digest_size=6)
-    for path in sorted([*package.glob("*.py"), *inside]):
+    for path in sorted([*package.glob("*.py"), *rooms]):
         found.update(path.read_bytes())
     return found.hexdigest()
 

@@ -1,0 +1,147 @@
+"""The law of batched beliefs: row by row, every integer equals the scalar belief's."""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from logtriage import State, initial_state, make_incident, transition
+from logtriage.belief import belief
+from logtriage.belief import fixedpoint as scalar
+from logtriage.generator import draw_incident
+from logtriage.grading import action_array
+from logtriage.roles import ROLE_SPLITS, Role
+from logtriage.tasks import IncidentId
+from logtriage.transition import apply, transition_jointly
+from logtriage.vector import BeliefBatch, belief_batch, belief_replay
+from logtriage.vector import fixedpoint as vector
+from logtriage.world.simulation import World
+from property_tests.strategies import V2_TASKS, incident_ids, plans, topologies, useful_actions
+
+BACKENDS = ("numpy", "numba") if find_spec("numba") else ("numpy",)
+ROLES = (None, *(role for split in ROLE_SPLITS.values() for role in split.roles))
+with_backends = pytest.mark.parametrize("backend", BACKENDS)
+
+
+@given(st.lists(st.integers(-5, 1 << 60), min_size=1))
+def test_logarithms_of_arrays_are_the_scalar_ones(values: list[int]) -> None:
+    assert vector.log2(values).tolist() == [scalar.log2(one) for one in values]
+
+
+@given(st.lists(st.integers(0, 40 << 20), min_size=1))
+def test_exponentials_of_arrays_are_the_scalar_ones(downs: list[int]) -> None:
+    assert vector.exp2(np.array(downs)).tolist() == [scalar.exp2(-one) for one in downs]
+
+
+@st.composite
+def alike(draw: st.DrawFn, max_size: int = 4) -> list[State]:
+    """States of one task and topology: pages, remedies and requests, at all stages."""
+    task = draw(st.sampled_from(V2_TASKS))
+    split = draw(st.sampled_from(("train", "ood")))
+    topology = task.topology if draw(st.booleans()) else None
+    if topology is None:
+        topology = draw(topologies(max_services=9))
+    found = []
+    for _ in range(draw(st.integers(1, max_size))):
+        number = IncidentId(task, split, draw(st.integers(0, 1_000_000)))
+        state = initial_state(draw_incident(task, number, topology))
+        joint = draw(st.booleans())
+        for action in draw(plans(state.incident, task.horizon)):
+            if state.is_closed:
+                break
+            more = [draw(useful_actions(state.incident))] * joint
+            state = transition_jointly(state, [action, *more])
+        if not state.is_closed and draw(st.integers(0, 3)) == 0:
+            state = apply(state, draw(useful_actions(state.incident)))
+        found.append(state)
+    return found
+
+
+def assert_equal(batch: BeliefBatch, states: list[State], role: Role | None) -> None:
+    logs, severities, fixed = batch.logs(), batch.severities(), batch.fixed
+    roots, teams, remedies = batch.root_causes(), batch.teams(), batch.remedies()
+    for row, state in enumerate(states):
+        held = belief(state, role)
+        assert batch.hypotheses == held.hypotheses
+        assert logs[row].tolist() == list(held.posterior.logs)
+        assert batch.weights[row].tolist() == list(held.weights)
+        assert fixed[row].tolist() == list(held.posterior.fixed)
+        assert severities[row].tolist() == [list(one) for one in held.posterior.severities]
+        assert batch.benign()[row] == held.benign
+        assert abs(batch.entropy()[row] - held.entropy) < 1e-9
+        names = held.topology.names
+        assert roots[row].tolist() == [held.root_causes.get(name, 0.0) for name in names]
+        assert teams[row].tolist() == [held.teams.get(one, 0.0) for one in held.topology.teams]
+        assert sum(remedies[row] > 0) == len(held.remedies)
+
+
+@with_backends
+@settings(max_examples=20)
+@given(alike(), st.sampled_from(ROLES))
+def test_a_batch_believes_what_its_rows_believe(
+    backend: str, states: list[State], role: Role | None
+) -> None:
+    assert_equal(belief_batch(states, role, backend=backend), states, role)
+
+
+@with_backends
+@settings(max_examples=12)
+@given(incident_ids(tuple(task for task in V2_TASKS if task.topology)), st.data())
+def test_whole_screens_say_nothing_twice(backend: str, name: str, data: st.DataObject) -> None:
+    """An engine may hand over every screen as it stands, whatever stood there before."""
+    incident = make_incident(name)
+    state, world = initial_state(incident), incident.telemetry
+    assert isinstance(world, World)
+    batch = BeliefBatch(
+        world.setting,
+        world.topology,
+        world.held,
+        count=3,
+        horizon=incident.horizon,
+        backend=backend,
+    )
+    teams = world.topology.teams
+    owners = [[teams.index(team) for team in incident.directory]]
+    row = data.draw(st.integers(0, 2))
+    batch.reset(owners, rows=[row])
+    acted: list[int] = []
+    for action in [None, *data.draw(plans(incident, incident.horizon))]:
+        if state.is_closed:
+            break
+        if action is not None:
+            state = transition(state, action)
+            acted = action_numbers(state)
+        batch.update(
+            batch.numbers([list(world.shown(state.tick, state.facts.doings))]),
+            [acted or [-1]],
+            misrouted=np.array([state.closing == "misrouted"]),
+            rows=[row],
+        )
+        wanted = belief(state)
+        assert batch.logs()[row].tolist() == list(wanted.posterior.logs)
+        assert batch.weights[row].tolist() == list(wanted.weights)
+
+
+def action_numbers(state: State) -> list[int]:
+    """The last action as a canonical integer, if it has one."""
+    topology = state.incident.topology
+    return [int(one) for one in action_array(topology, [state.actions[-1:]])[0]]
+
+
+@settings(max_examples=8)
+@given(alike(), st.sampled_from([0, 1 << 22, 1 << 25]))
+def test_sums_that_outgrow_their_type_are_widened(states: list[State], room: int) -> None:
+    class Cramped(BeliefBatch):
+        @property
+        def _room(self) -> int:
+            return room
+
+    usual = belief_batch(states, backend="numpy")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(belief_replay, "BeliefBatch", Cramped)
+        cramped = belief_batch(states, backend="numpy")
+    assert (cramped.logs() == usual.logs()).all()
+    assert (cramped.weights == usual.weights).all()
+    assert room > 0 or not cramped._narrow

@@ -1,0 +1,104 @@
+"""``belief_batch``: the beliefs of scalar states, all at once.
+
+>>> import logtriage as lt
+>>> from logtriage.vector import belief_batch
+>>> ids = lt.incident_ids("cascading_failure-v2", "test", 100)
+>>> batch = belief_batch([lt.initial_state(lt.make_incident(one)) for one in ids])
+>>> batch.root_causes().shape
+(100, 7)
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.actions import Escalate, Remediate, action_id
+from logtriage.errors import InvalidInput
+from logtriage.evidence import evidence
+from logtriage.roles import Role
+from logtriage.state import Closing, State
+from logtriage.topology import Topology
+from logtriage.vector.beliefs import BeliefBatch
+
+Ints = NDArray[Any]
+
+
+def belief_batch(
+    states: Sequence[State], role: Role | None = None, *, backend: str = "auto"
+) -> BeliefBatch:
+    """The posteriors of many states, given all evidence shown so far, to a role if given.
+
+    For states at hand; an engine updates a :class:`BeliefBatch` of its own.
+
+    Raises:
+        InvalidInput: if there is no state, or states of several topologies, settings or
+            priors, or of an incident of which no probabilities are known.
+        UnknownName, MissingExtra: for the backend.
+    """
+    _check_alike(states)
+    first = states[0].incident
+    topology = first.topology
+    assert first.setting is not None  # just checked
+    horizon = max(max(state.incident.horizon, state.tick) for state in states)
+    batch = BeliefBatch(
+        first.setting, topology, first.held, count=len(states), horizon=horizon, backend=backend
+    )
+    number = {team: place for place, team in enumerate(topology.teams)}
+    batch.reset([[number[team] for team in state.incident.directory] for state in states])
+    shown = [evidence(state, role) for state in states]
+    done = [_done(state, topology) for state in states]
+    # A cell is given in the tick from which it holds: Bayes' rule asks for no order.
+    for now in range(max(state.tick for state in states) + 2):
+        rows = np.array([row for row, one in enumerate(states) if now <= one.tick + 1])
+        if now:
+            rows = rows[[now <= states[row].tick or now - 1 in done[row] for row in rows]]
+        if not len(rows):
+            continue
+        cells = [[one for one in shown[row] if one.start == now] for row in rows]
+        acted = [done[row].get(now - 1, []) for row in rows]
+        wrong = [
+            states[row].closing is Closing.MISROUTED and now - 1 == states[row].history[-1][0]
+            for row in rows
+        ]
+        batch.update(batch.numbers(cells), _lanes(acted), misrouted=np.array(wrong), rows=rows)
+    return batch
+
+
+def _done(state: State, topology: Topology) -> dict[int, list[int]]:
+    """The pages and remedies of each tick, in order."""
+    found: dict[int, list[int]] = {}
+    for tick, action in state.history:
+        if isinstance(action, Escalate | Remediate):
+            found.setdefault(tick, []).append(action_id(action, topology))
+    return found
+
+
+def _lanes(acted: Sequence[Sequence[int]]) -> Ints:
+    """Lists of actions as (R, L), padded with -1."""
+    lanes = np.full((len(acted), max(1, max(map(len, acted)))), -1)
+    for row, one in enumerate(acted):
+        lanes[row, : len(one)] = one
+    return lanes
+
+
+def _check_alike(states: Sequence[State]) -> None:
+    """Refuse states that no one batch can hold.
+
+    Raises:
+        InvalidInput: naming the first that differs.
+    """
+    if not states:
+        raise InvalidInput("a batch of beliefs needs at least one state")
+    first = states[0].incident
+    for row, state in enumerate(states):
+        one = state.incident
+        if one.setting is None:
+            raise InvalidInput(f"{one.id}: a belief needs an incident of the second world")
+        for name in ("setting", "topology", "held"):
+            if getattr(one, name) != getattr(first, name):
+                raise InvalidInput(
+                    f"states[{row}] ({one.id}) has another {name} than states[0] ({first.id}); "
+                    "a batch has one"
+                )

@@ -1,0 +1,248 @@
+"""Beliefs of many incidents at once: the exact posterior, screen after screen."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from logtriage.backend import chosen_backend
+from logtriage.belief.fixedpoint import NEVER
+from logtriage.belief.model import Model, model_of
+from logtriage.errors import InvalidInput
+from logtriage.topology import Topology
+from logtriage.vector.belief_checks import as_cells, as_rows, check_cells, checked_integers
+from logtriage.vector.belief_state import BeliefState, clear, empty_state
+from logtriage.vector.belief_tables import EDGE_CALM, BeliefTables, floor_of, tables_of
+from logtriage.vector.belief_updates import logs_of, panel_sums, update
+from logtriage.vector.cells import Cells, cell_numbers, flattened, padded
+from logtriage.vector.fixedpoint import Longs, exp2
+from logtriage.world.channels import Evidence
+from logtriage.world.conditions import Hypothesis
+from logtriage.world.setting import Setting
+
+Floats = NDArray[np.float64]
+
+
+class BeliefBatch:
+    """The posteriors of N incidents of one topology and setting.
+
+    ``held`` names the prior: False outside split ``ood``, True in it, None on a topology of
+    one's own. Every whole number equals that of :func:`logtriage.belief.belief`. ``backend``
+    is ``numpy``, ``numba`` (extra ``fast``), or ``auto``: Numba where it is installed.
+
+    Each tick, :meth:`update` takes the cells on the screen (:mod:`logtriage.vector.cells`)
+    and what was done in the tick before; :attr:`weights` are then the posterior. An
+    engine that starts a new episode in some rows tells :meth:`reset`.
+
+    Raises:
+        InvalidInput: if the topology has no place for a fault of the setting.
+        UnknownName, MissingExtra: for the backend.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        topology: Topology,
+        held: bool | None,
+        *,
+        count: int,
+        horizon: int,
+        backend: str = "auto",
+    ) -> None:
+        self.model: Model = model_of(setting, topology, held)
+        self.horizon = horizon
+        self.backend = chosen_backend(backend, "logtriage.vector")
+        self._tables: BeliefTables = tables_of(self.model)
+        self._steepest = self._tables.steepest
+        teams = len(topology.teams)
+        self._state: BeliefState = empty_state(count, self._tables, teams, horizon, np.int32)
+        self._every = np.arange(count)
+
+    def __len__(self) -> int:
+        return len(self._every)
+
+    @property
+    def topology(self) -> Topology:
+        """The services and teams of all incidents."""
+        return self.model.topology
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What may be the matter, in the order of all that is said of it."""
+        return self.model.hypotheses
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that all incidents take together, tables aside."""
+        return self._state.nbytes
+
+    # -- what is seen ---------------------------------------------------------------------
+
+    def reset(self, owners: ArrayLike, rows: ArrayLike | None = None) -> None:
+        """Begin new episodes in all rows or in these (R,), of which nothing is seen yet.
+
+        ``owners`` (R, n) is the directory: the number of each service's team.
+
+        Raises:
+            InvalidInput: for another shape, or a team that the topology lacks.
+        """
+        chosen = as_rows(rows, self._every)
+        shape = (len(chosen), len(self.topology))
+        highest = len(self.topology.teams) - 1
+        given = checked_integers("owners", owners, shape, 0, highest)
+        clear(self._state, chosen)
+        self._state.owners[chosen] = given
+
+    def update(
+        self,
+        cells: ArrayLike,
+        actions: ArrayLike | None = None,
+        *,
+        misrouted: ArrayLike | None = None,
+        rows: ArrayLike | None = None,
+    ) -> None:
+        """Take in the next screen of all rows or of these (R,), and renew their weights.
+
+        ``cells`` (R, M, 5) stand on the screen; those of alerts, the panel, changes, metrics
+        and traces that were seen before are left out, so whole screens may be given. A cell
+        stands there once. ``actions`` (R,), or (R, L) for L roles, are the canonical
+        integers of what was done since the last screen (anything that is no page and no
+        remedy may as well be -1). ``misrouted`` (R,) says where the last page closed the
+        incident. Of the first screen after a reset no action is read.
+
+        Raises:
+            InvalidInput: for arrays of another shape or type, a cell that cannot be, an
+                effect of a remedy that was not applied in the last tick, or more screens
+                than the horizon has. Nothing is taken in then.
+        """
+        chosen = as_rows(rows, self._every)
+        count = len(chosen)
+        given = as_cells(cells, count)
+        acted = np.full((count, 1), -1) if actions is None else np.asarray(actions)
+        if acted.ndim == 1:
+            acted = acted[:, np.newaxis]
+        acted = checked_integers("actions", acted, (count, acted.shape[-1]), None, None)
+        acted = np.ascontiguousarray(acted, np.int64)
+        wrong = np.zeros(count, np.bool_) if misrouted is None else np.asarray(misrouted)
+        if wrong.shape != (count,) or wrong.dtype != np.bool_:
+            raise InvalidInput(
+                f"misrouted: expected ({count},) bools, got {wrong.shape} of {wrong.dtype}"
+            )
+        # A sum must stay clear of the number that stands for "ruled out".
+        if self._narrow and given.shape[1] * self._steepest > self._room:
+            self._widen()
+        lowest = self._take_in(chosen, given, acted, wrong)
+        if self._narrow and lowest < -self._room:
+            self._widen()
+
+    @property
+    def _narrow(self) -> bool:
+        return self._state.own.dtype == np.int32
+
+    @property
+    def _room(self) -> int:
+        return -floor_of(np.int32) // 2
+
+    def _widen(self) -> None:
+        self._state, self._tables = self._state.wide(), self._tables.wide()
+
+    def _take_in(self, rows: Any, cells: Cells, actions: Any, misrouted: Any) -> int:
+        state, tables = self._state, self._tables
+        if self.backend == "numba":
+            from logtriage.vector.compiled import beliefs as compiled
+
+            if not compiled.faultless(state, tables, rows, cells, actions):
+                check_cells(state, tables, rows, flattened(cells), actions)
+            return compiled.update(state, tables, rows, cells, actions, misrouted)
+        flat = flattened(cells)
+        check_cells(state, tables, rows, flat, actions)
+        return update(state, tables, rows, flat, actions, misrouted)
+
+    def numbers(self, evidence: Sequence[Sequence[Evidence]]) -> Cells:
+        """Scalar evidence of each row as cells (N, M, 5)."""
+        setting, topology = self.model.setting, self.topology
+        return padded([cell_numbers(setting, topology, one) for one in evidence])
+
+    # -- what is believed -----------------------------------------------------------------
+
+    @property
+    def weights(self) -> NDArray[np.uint32]:
+        """The weight of each hypothesis (N, H), the largest of a row about 2**30."""
+        return self._state.weights
+
+    @property
+    def fixed(self) -> NDArray[np.bool_]:
+        """Whether a remedy has fixed each hypothesis (N, H)."""
+        answer: NDArray[np.bool_] = self._state.fixed_at < self._state.unfixed
+        return answer
+
+    def logs(self) -> Longs:
+        """The logarithms (N, H) that the weights come from, in units of 2**-20."""
+        if self.backend == "numba":
+            from logtriage.vector.compiled.beliefs import logs_of as compiled_logs_of
+
+            return compiled_logs_of(self._state, self._tables)
+        return logs_of(self._state, self._tables, self._every)
+
+    def severities(self) -> Longs:
+        """The weights (N, H, 3) of P1, P2 and P3 under each hypothesis."""
+        state, tables = self._state, self._tables
+        found = np.zeros((*self.weights.shape, 3), np.int64)
+        for when in np.unique(state.fixed_at).tolist():
+            row, column = np.nonzero(state.fixed_at == when)
+            some, place = np.unique(row, return_inverse=True)
+            sums = panel_sums(state, tables, some, when)[:, :EDGE_CALM].reshape(-1, 2, 3)
+            terms = sums + tables.severities
+            highest = terms.max(axis=2, keepdims=True)
+            weights = exp2(np.minimum(highest - terms, -NEVER))
+            weights[highest[:, :, 0] <= NEVER] = self.model.setting.severities
+            calm = np.broadcast_to([0, 0, 1], (len(some), 1, 3))
+            every = np.concatenate([weights, calm], axis=1)
+            found[row, column] = every[place, tables.errors[column]]
+        return found
+
+    def _shares(self, holds: Any) -> Floats:
+        """Probabilities (N, K) of what holds under hypotheses (H, K)."""
+        weights = self.weights.astype(np.float64)  # sums stay below 2**53
+        shares: Floats = weights @ holds.astype(np.float64) / weights.sum(axis=1)[:, np.newaxis]
+        return shares
+
+    def probabilities(self) -> Floats:
+        """The probability of each hypothesis (N, H)."""
+        return self._shares(np.eye(len(self.hypotheses)))
+
+    def root_causes(self) -> Floats:
+        """How likely each service is a root cause (N, n)."""
+        holds = np.zeros((len(self.hypotheses), len(self.topology)))
+        for place, one in enumerate(self.hypotheses):
+            holds[place, [service for _, service in one.faults]] = 1
+        return self._shares(holds)
+
+    def remedies(self) -> Floats:
+        """How likely each remedy is accepted (N, 5 n), in the order of canonical integers."""
+        return self._shares(self._tables.accepts.T)
+
+    def teams(self) -> Floats:
+        """How likely each team is right to page (N, m)."""
+        tables, weights = self._tables, self.weights.astype(np.float64)
+        found = np.empty((len(self), len(self.topology.teams)))
+        for team, fixed in enumerate(tables.fixed_team):
+            right = np.broadcast_to(fixed, weights.shape)
+            for roots in tables.owner_root.T:
+                owner = self._state.owners[:, np.maximum(roots, 0)]
+                right = right | ((owner == team) & (roots >= 0))
+            found[:, team] = (weights * right).sum(axis=1)
+        found /= weights.sum(axis=1)[:, np.newaxis]
+        return found
+
+    def benign(self) -> Floats:
+        """How likely there is nothing to act on (N,)."""
+        found: Floats = self._shares(np.array([[not one.faults] for one in self.hypotheses]))[:, 0]
+        return found
+
+    def entropy(self) -> Floats:
+        """Doubt over the hypotheses (N,), in bits."""
+        shares = self.probabilities()
+        found: Floats = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+        return found
