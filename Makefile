@@ -84,13 +84,12 @@ layers: $(STAMP) ## import-linter: who may import whom
 
 # Compiled once, so that workers find them, and not by each worker for itself.
 kernels: $(STAMP)
-	@$(BIN)/python -c 'from logtriage.vector import BatchedTriage as B; \
-		b = B("cascading_failure-v1", backend="numba"); b.reset("test", [0]); b.step([0])'
+	@$(BIN)/python scripts/compile_kernels.py
 
 unit: $(STAMP) kernels ## tests/
 	$(PYTEST) -n $(WORKERS) tests $(PYTEST_ARGS)
 
-properties: $(STAMP) ## the laws in property_tests/, the same examples every time
+properties: $(STAMP) kernels ## the laws in property_tests/, the same examples every time
 	$(PYTEST) -n $(WORKERS) --hypothesis-profile ci property_tests $(PYTEST_ARGS)
 
 bench-smoke: $(STAMP) ## every benchmark runs; its figures mean nothing
