@@ -28,12 +28,16 @@ from logtriage import (
     Truth,
     UnknownName,
     all_actions,
+    grade,
     grading,
+    incident_ids,
     make_incident,
+    play,
 )
 from logtriage.actions import Remedy, Severity
 from logtriage.grading import (
     RECORDED,
+    TRIAGE_2,
     Criterion,
     action_array,
     get_rubric,
@@ -591,3 +595,22 @@ def test_no_incidents_no_grades() -> None:
     none = truths_of([REAL]).take(slice(0, 0))
     grades = grade_batch(none, np.zeros((0, 12), np.int8))
     assert (len(grades), grades.criteria.shape) == (0, (0, 6))
+
+
+def test_incidents_are_graded_by_their_own_rubric() -> None:
+    incidents = [make_incident(one) for one in incident_ids("cascading_failure-v2", "val", 20)]
+    plans = [perfect_actions(one)[1:] for one in incidents]
+    topology = incidents[0].topology
+    grades = grade_batch(truths_of(incidents), action_array(topology, plans))
+    assert grades.rubric is TRIAGE_2
+    wanted = [grade(play(one, plan)[0]) for one, plan in zip(incidents, plans, strict=True)]
+    assert grades.scores.tolist() == [one.score for one in wanted]
+    assert grade_batch(truths_of(incidents).take([3]), [[0]]).rubric is TRIAGE_2
+
+
+def test_incidents_of_several_rubrics_are_refused_without_one() -> None:
+    priced = attrs.evolve(REAL, price_of_silence=0.4)
+    other = attrs.evolve(priced, rubric="logtriage/2")
+    with pytest.raises(InvalidInput, match=r"several rubrics \(logtriage/1, logtriage/2\)"):
+        grade_batch(truths_of([priced, other]), [[0], [0]])
+    assert len(grade_batch(truths_of([priced, other]), [[0], [0]], TRIAGE_2)) == 2

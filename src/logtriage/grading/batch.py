@@ -16,6 +16,7 @@ from logtriage.backend import BackendName, chosen_backend
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading.action_lists import MALFORMED, PADDING, Ints, action_array, narrowest
 from logtriage.grading.criteria import Measure
+from logtriage.grading.grade import get_rubric
 from logtriage.grading.kernels import MEASURES, Span
 from logtriage.grading.plan import (
     Floats,
@@ -129,7 +130,7 @@ class BatchGrades:
 def grade_batch(
     truths: Truths,
     actions: ArrayLike,
-    rubric: Rubric = DEFAULT,
+    rubric: Rubric | None = None,
     *,
     layout: Layout = "batch_major",
     per_tick: int = 1,
@@ -139,7 +140,8 @@ def grade_batch(
 
     ``actions`` are canonical integers (:func:`logtriage.all_actions`), (N, T) or with
     ``layout="time_major"`` (T, N), which is faster. :data:`MALFORMED` stands for a
-    malformed action (or a role that waits), :data:`PADDING` follows the last one. In
+    malformed action (or a role that waits), :data:`PADDING` follows the last one. Without a
+    ``rubric`` it is that of the incidents, or :data:`DEFAULT` for truths of your own. In
     joint play ``per_tick`` actions, one of each role, share a tick. Int8 serves up to 128
     actions (16 services) and 63 ticks; more cost more. Every number equals, to the last
     bit, what :func:`grade` says of the state that :func:`play` leads to, whatever the
@@ -151,10 +153,11 @@ def grade_batch(
             ``logtriage/2`` for a real fault without a price of silence.
         InvalidInput: if ``actions`` has another shape or type, an integer that is no
             action, or an action after padding; for ``per_tick`` below 1; for what is no
-            rubric, saying what to pass.
+            rubric, saying what to pass; for incidents of several rubrics, if none is given.
         UnknownName: for an unknown layout or backend.
         MissingExtra: for backend ``numba`` where it is not installed.
     """
+    rubric = _rubric_for(truths) if rubric is None else rubric
     check_rubric(rubric)
     chosen = chosen_backend(backend, "grade_batch")
     if per_tick < 1:
@@ -195,6 +198,16 @@ def grade_batch(
         listed[: len(given)] = given
         _grade_block(grades, plan, rows, listed, per_tick)
     return grades
+
+
+def _rubric_for(truths: Truths) -> Rubric:
+    """The rubric that the incidents themselves are graded by."""
+    if len(truths.rubrics) > 1:
+        raise InvalidInput(
+            f"these incidents are graded by several rubrics ({', '.join(truths.rubrics)}): grade "
+            "them apart, or pass the rubric"
+        )
+    return get_rubric(truths.rubrics[0]) if truths.rubrics else DEFAULT
 
 
 def _grade_compiled(

@@ -57,7 +57,8 @@ class Truths:
     accepted, in the order of the canonical integers; ``horizon`` (N,) in ticks.
     ``wrong_page`` and ``ignore_only_p1`` (N,) are the closing rules, the usual ones
     if left out. ``par`` (N,) in ticks and ``price_of_silence`` (N,), NaN for none, are read
-    by ``logtriage/2``. The arrays must not be changed afterwards.
+    by ``logtriage/2``. ``rubrics`` are the ids of the rubrics that the incidents are graded by
+    where no other is given. The arrays must not be changed afterwards.
 
     Raises:
         InvalidInput: for arrays of another shape or type, or values out of range.
@@ -73,6 +74,7 @@ class Truths:
     ignore_only_p1: Bools = attrs.field(converter=_bools)
     par: Ints = attrs.field(converter=_ints)
     price_of_silence: NDArray[np.float64] = attrs.field(converter=_floats)
+    rubrics: tuple[str, ...] = attrs.field(default=(), kw_only=True)
 
     @wrong_page.default
     def _usual_wrong_page(self) -> Bools:
@@ -119,8 +121,9 @@ class Truths:
     def take(self, rows: Any) -> "Truths":
         """The truths of these rows, by index, slice or mask; rows may repeat."""
         given = {field.name: getattr(self, field.name) for field in attrs.fields(Truths)}
-        topology = given.pop("topology")
-        return Truths(topology, **{name: array[rows] for name, array in given.items()})
+        topology, rubrics = given.pop("topology"), given.pop("rubrics")
+        arrays = {name: array[rows] for name, array in given.items()}
+        return Truths(topology, **arrays, rubrics=rubrics)
 
     @cached_property
     def benign(self) -> Bools:
@@ -288,4 +291,5 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
             [np.nan if one.price_of_silence is None else one.price_of_silence for one in listed],
             np.float64,
         ),
+        rubrics=tuple(dict.fromkeys(one.rubric for one in listed)),
     )
