@@ -35,7 +35,6 @@ from logtriage.vector import (
     BatchedTeam,
     BatchedTriage,
     Evidence,
-    backends,
     encode,
     encode_tokens,
     gather,
@@ -226,7 +225,7 @@ def test_auto_takes_numba_where_it_is_installed() -> None:
 def test_without_numba_auto_takes_numpy_and_numba_names_its_extra(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(backends, "find_spec", lambda _: None)
+    monkeypatch.setattr("logtriage.backend.find_spec", lambda _: None)
     assert BatchedTriage("single_crash-v1").backend == "numpy"
     with pytest.raises(MissingExtra, match=r"logtriage\[fast\]"):
         BatchedTriage("single_crash-v1", backend="numba")
