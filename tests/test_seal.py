@@ -313,7 +313,7 @@ def test_records_carry_the_fingerprint_and_those_of_public_incidents_do_not() ->
 def wrong(record: lt.Transcript) -> Iterator[tuple[lt.Transcript, Callable[[str], Any], str]]:
     """A record, how its incident is found, and what is said of it."""
     other = lambda one: lt.make_incident(one, seal=OTHER)  # noqa: E731
-    yield record, other, f"played under the key '{SEAL.fingerprint}'.*'{OTHER.fingerprint}'"
+    yield record, other, f"played under the seal '{SEAL.fingerprint}'.*'{OTHER.fingerprint}'"
     yield record, lt.make_incident, "LOGTRIAGE_SEAL"
     yield attrs.evolve(record, seal=None), find, "seal: missing"
     yield attrs.evolve(record, incident=f"{TASK}/test/7"), find, "is not sealed, but the record"

@@ -156,9 +156,9 @@ def test_the_environment_has_the_key_of_a_run(
 
 def test_without_the_key_or_with_another_one_nothing_is_graded(run: Path) -> None:
     before = contents(run)
-    with pytest.raises(SealError, match=rf"run.json: sealed by the key '{SEAL.fingerprint}'; set"):
+    with pytest.raises(SealError, match=rf"run.json: sealed by '{SEAL.fingerprint}'; set"):
         load_run(run)
-    with pytest.raises(SealError, match=f"the key given here is '{OTHER.fingerprint}'; nothing is"):
+    with pytest.raises(SealError, match=f"the seal given here is '{OTHER.fingerprint}'"):
         load_run(run, seal=OTHER)
     with pytest.raises(SealError, match="split 'sealed': its incidents are drawn with a secret"):
         evaluate(SPEC, run)
@@ -176,7 +176,7 @@ def test_a_transcript_of_another_key_does_not_pass_for_one_of_the_run(run: Path)
     text = path.read_text(encoding="utf-8")
     for told in (OTHER.fingerprint, "x"):
         path.write_text(text.replace(SEAL.fingerprint, told), encoding="utf-8")
-        with pytest.raises(SealError, match=f"was played under the key '{told}'"):
+        with pytest.raises(SealError, match=f"was played under the seal '{told}'"):
             load_run(run, seal=SEAL)
     manifest = json.loads((run / "run.json").read_bytes())
     for wrong in ({"seal": None}, {"split": "test"}, {"seal": 3}):
@@ -191,7 +191,7 @@ def test_runs_under_different_seals_are_not_compared(run: Path, tmp_path: Path) 
     mine, other = load_run(run, seal=SEAL), load_run(tmp_path / "other", seal=OTHER)
     assert compare_runs(mine, mine)[0].seal == SEAL.fingerprint
     for b, said in (
-        (other, f"sealed by the key '{OTHER.fingerprint}'"),
+        (other, f"sealed by '{OTHER.fingerprint}'"),
         (load_run(tmp_path / "open"), f"{tmp_path / 'open'} is not sealed"),
     ):
         with pytest.raises(SealError, match=f"not compared: .*{SEAL.fingerprint}.*{said}"):

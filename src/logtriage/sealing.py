@@ -106,10 +106,10 @@ def seal_of_run(fingerprint: str | None, given: Seal | None, where: str) -> Seal
         return None
     seal = seal_of_environment() if given is None else given
     if seal is None:
-        raise SealError(f"{where}: sealed by the key {fingerprint!r:.40}; {HOW}")
+        raise SealError(f"{where}: sealed by {fingerprint!r:.40}; {HOW}")
     if seal.fingerprint != fingerprint:
         raise SealError(
-            f"{where}: sealed by the key {fingerprint!r:.40}, and the key given here is "
+            f"{where}: sealed by {fingerprint!r:.40}, and the seal given here is "
             f"{seal.fingerprint!r}; nothing is graded by another key"
         )
     return seal

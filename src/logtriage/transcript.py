@@ -121,7 +121,7 @@ def check_seal(said: str | None, incident: Incident) -> None:
             "it was played under, so that no other one grades it"
         )
     raise SealError(
-        f"seal: {incident.id} was played under the key {said!r:.40}, and the key given here is "
+        f"seal: {incident.id} was played under the seal {said!r:.40}, and the seal given here is "
         f"{incident.seal!r}; nothing is graded by another key"
     )
 

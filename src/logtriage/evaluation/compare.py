@@ -160,7 +160,7 @@ def _same_seal(*runs: tuple[Path, Manifest]) -> None:
     if len({manifest.seal for _, manifest in runs}) > 1:
         said = ", ".join(
             f"{directory} is "
-            + ("not sealed" if one.seal is None else f"sealed by the key {one.seal!r:.40}")
+            + ("not sealed" if one.seal is None else f"sealed by {one.seal!r:.40}")
             for directory, one in runs
         )
         raise SealError(

@@ -56,7 +56,7 @@ def test_a_sealed_sample_is_graded_and_its_messages_name_nothing(log: EvalLog) -
 
 def test_another_key_scores_nothing(log: EvalLog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SEAL_VARIABLE, OTHER_KEY)
-    with pytest.raises(lt.SealError, match=f"played under the key '{SEAL.fingerprint}'"):
+    with pytest.raises(lt.SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
         score(log, triage_scorer(), display="none")
 
 
@@ -74,7 +74,7 @@ def test_a_log_becomes_transcripts_with_its_seal(
     )
     assert again.status == "success", again.error
     monkeypatch.setenv(SEAL_VARIABLE, OTHER_KEY)
-    with pytest.raises(lt.SealError, match=f"played under the key '{SEAL.fingerprint}'"):
+    with pytest.raises(lt.SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
         list(convert_file(rows))
 
 

@@ -53,7 +53,7 @@ def test_a_sealed_row_is_graded_and_nothing_sent_names_it(
     assert one.seal == SEAL.fingerprint
     assert grade_transcript(one, resolve=incident_of) == lt.grade(state, agent=one.agent)
     monkeypatch.setenv(SEAL_VARIABLE, OTHER_KEY)
-    with pytest.raises(lt.SealError, match=f"played under the key '{SEAL.fingerprint}'"):
+    with pytest.raises(lt.SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
         list(convert_file(path))
 
 
@@ -63,7 +63,7 @@ def test_another_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     (row,) = TriageTaskset(config)
     monkeypatch.setenv(SEAL_VARIABLE, OTHER_KEY)
-    with pytest.raises(lt.SealError, match=f"played under the key '{SEAL.fingerprint}'"):
+    with pytest.raises(lt.SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
         incident_of_row(row.data)
     monkeypatch.delenv(SEAL_VARIABLE)
     with pytest.raises(lt.SealError, match="LOGTRIAGE_SEAL"):
