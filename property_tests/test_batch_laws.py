@@ -243,7 +243,7 @@ def test_tables_of_any_size_give_the_same_totals(
     plan_module.plan_of.cache_clear()
     try:
         plan_module.TABLE_SIZE = size  # type: ignore[misc]
-        grades = grade_batch(truths, actions, backend="numpy")
+        grades = grade_batch(truths, actions, DEFAULT, backend="numpy")
     finally:
         plan_module.TABLE_SIZE = usual  # type: ignore[misc]
         plan_module.plan_of.cache_clear()
@@ -262,7 +262,7 @@ def test_neither_blocks_nor_padding_nor_type_matter(
     usual = batch_module.BLOCK_BYTES
     try:
         batch_module.BLOCK_BYTES = rows * max(1, actions.shape[1])  # type: ignore[misc]
-        grades = grade_batch(truths, padded, backend="numpy")
+        grades = grade_batch(truths, padded, DEFAULT, backend="numpy")
     finally:
         batch_module.BLOCK_BYTES = usual  # type: ignore[misc]
     assert_equal(grades, [incidents[i] for i in repeat], [lists[i] for i in repeat], DEFAULT)
