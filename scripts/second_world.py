@@ -114,7 +114,7 @@ def cells(
     for task in DRAWN_TASKS:
         yield Cell(task, "ood", "observer", part(task, ood_count))
         for name in lists_of(task):
-            yield Cell(task, "test", name, part(task, count), lists)
+            yield Cell(task, "test", name, count, lists)
     for task in DRAWN_TASKS:
         for questions in QUESTIONS:
             yield Cell(task, "test", f"observer:{questions}", part(task, questions_count))

@@ -78,8 +78,7 @@ class _Figures:
         self._by_key = {(one.task, one.split, one.policy): rows for one, rows in played.items()}
 
     def rows(self, task: str, policy: str, split: str = "test") -> Sequence[Row]:
-        """In the order of incidents; none of what is not measured, as lists on a fleet."""
-        return self._by_key.get((task, split, policy), ())
+        return self._by_key[task, split, policy]
 
     def grade(self, task: str, policy: str, split: str = "test") -> Mean:
         return mean_of(one.grade for one in self.rows(task, policy, split))
@@ -114,9 +113,11 @@ def _sections(found: _Figures, lists: Mapping[str, Mapping[str, str]]) -> Iterab
     yield "## Grades\n\n" + table(
         ("policy", *tasks),
         [
-            [f"`{policy}`" if policy in POLICIES else policy,
-             *(found.grade(task, policy) for task in DRAWN_TASKS)]
-            for policy in (*POLICIES, *LISTS)
+            *([f"`{policy}`", *(found.grade(task, policy) for task in DRAWN_TASKS)]
+              for policy in POLICIES),
+            *([name, *(found.grade(task, name) if name in lists[task] else "–"
+                       for task in DRAWN_TASKS)]
+              for name in LISTS),
         ],
     ) + f"\n\n{_counts(found, DRAWN_TASKS, POLICIES[0])}"  # fmt: skip
     yield "### How they get there\n\n" + _detail(found)
@@ -227,7 +228,7 @@ def _paging(found: _Figures) -> str:
             ]
         )
     return (
-        "Shares of all incidents, the four tasks together. Who heeds the price of silence pages "
+        "Shares of all incidents, the four tasks together. An agent that heeds that price pages "
         f"less, and less wrongly, where silence is worth more.\n\n{table(head, rows)}"
     )
 
