@@ -76,7 +76,7 @@ def test_a_page_is_written_of_what_was_played(
     script.play_cell(cell, tmp_path, (1, 1))
     rows = list(script.rows_of(cell, tmp_path).values())
     played = dict.fromkeys(script.cells(10, 10, 10, 10, 1), rows)
-    lists = {task: dict.fromkeys(script.LISTS, "resolve") for task in DRAWN_TASKS}
+    lists = {task: dict.fromkeys(script.lists_of(task), "resolve") for task in DRAWN_TASKS}
     page.write_page(tmp_path, played, lists, "the command")
     text = (tmp_path / "second-world.md").read_text(encoding="utf-8")
     assert "| `observer` | 1.000 ± 0.000 | 1.000 ± 0.000 |" in text
