@@ -28,6 +28,7 @@ DEMO_STAMP := $(DEMO_VENV)/.installed-$(TAG)
 TORCHRL_STAMP := $(TORCHRL_VENV)/.installed-$(TAG)
 RLLIB_STAMP := $(RLLIB_VENV)/.installed-$(TAG)
 
+DOCS_VENV ?= .venv-docs
 MUTANTS_VENV ?= .venv-mutants
 MUTANTS ?= logtriage.grading.*
 FUZZ_VENV ?= .venv-fuzz
@@ -44,7 +45,7 @@ DEMO_EVAL := eval oracle observer expert first_error random --task all --split t
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo install test lint format types layers kernels unit properties bench-smoke bench bench-adapters \
+.PHONY: help demo install test lint format types layers docs kernels unit properties bench-smoke bench bench-adapters \
 	test-versions test-wheel test-adapters test-multi-frameworks \
 	mutants fuzz check-python clean
 
@@ -63,7 +64,7 @@ demo: $(DEMO_STAMP) ## scripted agents triage drawn incidents, graded (installs 
 	@echo "transcripts and summary: $(DEMO_OUT); triage that incident yourself:"
 	@echo "  $(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT)"
 
-test: lint types layers unit properties bench-smoke test-versions test-wheel test-adapters ## every check, from nothing; what CI runs
+test: lint types layers docs unit properties bench-smoke test-versions test-wheel test-adapters ## every check, from nothing; what CI runs
 	@echo "all checks passed"
 
 install: $(STAMP) ## the development environment, in $(VENV)
@@ -81,6 +82,10 @@ types: $(STAMP) ## mypy, strict
 
 layers: $(STAMP) ## import-linter: who may import whom
 	$(BIN)/lint-imports
+
+docs: | check-python ## the documentation site, in build/site; its notebooks are run
+	scripts/make_venv.sh $(DOCS_VENV) $(PYTHON) constraints/docs.txt docs
+	NO_MKDOCS_2_WARNING=1 PYTHONWARNINGS=ignore::DeprecationWarning $(DOCS_VENV)/bin/python -m mkdocs build --quiet
 
 # Compiled once, so that workers find them, and not by each worker for itself.
 kernels: $(STAMP)
