@@ -85,6 +85,7 @@ layers: $(STAMP) ## import-linter: who may import whom
 
 docs: | check-python ## the documentation site, in build/site; its notebooks are run
 	scripts/make_venv.sh $(DOCS_VENV) $(PYTHON) constraints/docs.txt docs
+	@rm -rf .cache/mkdocs-jupyter # else results of an earlier package would be shown
 	NO_MKDOCS_2_WARNING=1 PYTHONWARNINGS=ignore::DeprecationWarning $(DOCS_VENV)/bin/python -m mkdocs build --quiet
 
 # Compiled once, so that workers find them, and not by each worker for itself.
