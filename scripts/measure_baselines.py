@@ -611,6 +611,12 @@ def debrief() -> str:
     return f"{head}{gate}.\n\n{table(('criterion', 'score', 'weight', 'reason'), rows)}"
 
 
+def good_run() -> str:
+    """The debrief of the ideal observer, as the command line prints it."""
+    incident = lt.make_incident(EXAMPLE)
+    return f"```text\n{lt.grade(play(incident, make_policy('observer')))}\n```"
+
+
 def explained() -> str:
     """A perfect response with its explanation."""
     incident = lt.make_incident(EXPLAINED)
@@ -706,6 +712,7 @@ FACTS: dict[str, Callable[[], str]] = {
     "unaffected": unaffected_shares,
     "debrief": debrief,
     "explained": explained,
+    "good-run": good_run,
     "screen": screen,
     "history": history,
     "faults": faults,
