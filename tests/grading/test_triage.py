@@ -210,3 +210,14 @@ def test_a_fault_without_a_price_is_no_zero(price: float | None) -> None:
 def test_a_price_of_nothing_leaves_nothing() -> None:
     free = priced(real_incident(), 0.0)
     assert grade(played(free, RIGHT_SEVERITY, RIGHT_CAUSE, FIX, END)).score == 0.0
+
+
+def test_a_price_of_all_that_silence_earns_leaves_all_of_it() -> None:
+    dear = priced(real_incident(), 0.625)
+    assert grade(played(dear, RIGHT_SEVERITY, RIGHT_CAUSE, FIX, END)).score == 0.625
+
+
+def test_a_wrong_root_cause_after_the_fix_is_wrong_and_not_late() -> None:
+    graded = grade(played(REAL, RIGHT_PAGE, FIX, IdentifyRootCause("auth-service")))
+    reason = graded.criterion("root_cause").reason
+    assert reason == "auth-service is not the root cause; it was user-db"
