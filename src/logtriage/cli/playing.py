@@ -7,11 +7,11 @@ import typer
 from rich.console import Console
 
 from logtriage.actions import Action, describe
+from logtriage.cli.completion import complete_incident, complete_player
 from logtriage.cli.console import emit, messages, put, results, say
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.human import HumanPolicy, Quit
+from logtriage.cli.human import HUMAN, HumanPolicy, Quit
 from logtriage.cli.options import (
-    HUMAN,
     Bundle,
     EnvUrl,
     Json,
@@ -35,20 +35,26 @@ from logtriage.transition import transition
 
 
 def play(
-    incident_id: Annotated[str, typer.Argument(metavar="ID", help="The incident.")],
+    incident_id: Annotated[
+        str, typer.Argument(metavar="ID", help="The incident.", autocompletion=complete_incident)
+    ],
     policy: Annotated[
         str,
-        typer.Option(metavar="POLICY", help="human, or a policy to watch, such as expert."),
+        typer.Option(
+            metavar="POLICY",
+            help="human, or a policy to watch, such as expert.",
+            autocompletion=complete_player,
+        ),
     ] = HUMAN,
     brief: Annotated[
-        bool, typer.Option("--brief", help="Of a watched policy: no screens, the debrief alone.")
+        bool, typer.Option("--brief", help="Show only the debrief of a watched policy.")
     ] = False,
     split_roles: SplitRoles = None,
     explain: Annotated[
         bool,
         typer.Option(
             "--explain/--no-explain",
-            help="Show the belief beside each action, where probabilities are known.",
+            help="Show the belief beside each action, where the probabilities are known.",
         ),
     ] = True,
     bundle: Bundle = None,
