@@ -18,7 +18,8 @@ from tests.test_cli import logtriage
 COMMANDS = (
     (),
     *((name,) for name in (
-        "tasks", "show", "play", "eval", "grade", "convert", "compare", "report", "serve", "audit",
+        "tasks", "show", "play", "eval", "grade", "convert", "compare", "gate", "report", "serve",
+        "audit",
     )),
     *(("import", name) for name in ("nezha", "labelled")),
     *(("seal", name) for name in ("new", "fingerprint")),

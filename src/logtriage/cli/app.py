@@ -11,6 +11,7 @@ from logtriage.cli.auditing import audit_
 from logtriage.cli.catalog import show, tasks
 from logtriage.cli.converting import convert
 from logtriage.cli.evaluating import compare, evaluate_, report
+from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Group
 from logtriage.cli.importing import labelled, nezha
@@ -138,6 +139,14 @@ _add(
     "Compare two runs, incident by incident.",
     "compare runs/before runs/after",
     "compare runs/both runs/both --policy-a expert --policy-b chain",
+)
+_add(
+    app,
+    "gate",
+    gate,
+    "Check in CI that a run is no worse than a baseline.",
+    "gate runs/new runs/baseline",
+    "gate runs/new runs/baseline --margin 0.03 --junit gate.xml",
 )
 _add(
     app,
