@@ -102,7 +102,7 @@ _add(
     "play",
     play,
     "Triage an incident yourself, or watch a policy.",
-    f"play {_INCIDENT}",
+    f"play {_INCIDENT} --practice",
     f"play {_INCIDENT} --policy expert --brief",
     "play single_crash-v2/test/7 --policy expert --split-roles trio",
 )

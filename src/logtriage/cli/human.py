@@ -9,6 +9,7 @@ from rich.console import Console
 from logtriage.actions import ACTION_TYPES, REMEDIES, Action, Malformed
 from logtriage.cli.console import put, say
 from logtriage.cli.screens import facts, screen
+from logtriage.errors import closest
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire, parse_action
@@ -116,7 +117,9 @@ def read_action(text: str, topology: Topology) -> Action:
         verb, values = "remedy", [verb, *values]
     name = WORDS.get(verb, verb)
     if name not in ACTION_TYPES:
-        return Malformed(text, f"unknown command {verb!r}")
+        meant = closest(verb, (*WORDS, *ACTION_TYPES, *REMEDIES))
+        hint = "" if meant is None else f" (did you mean {meant!r}?)"
+        return Malformed(text, f"unknown command {verb!r}{hint}")
     wire: dict[str, object] = {"action_type": name}
     if name == "remediate" and len(values) == 2:
         values = [":".join(values)]

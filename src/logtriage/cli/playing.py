@@ -1,14 +1,18 @@
 """``play``: one incident in the terminal, by a person or watched."""
 
+import os
+import sys
 from functools import partial
-from typing import Annotated
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from logtriage.actions import Action, describe
 from logtriage.cli.completion import complete_incident, complete_player
-from logtriage.cli.console import emit, messages, put, results, say
+from logtriage.cli.console import emit, messages, note, put, results, say
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.human import HUMAN, HumanPolicy, Quit
 from logtriage.cli.options import (
@@ -23,6 +27,9 @@ from logtriage.cli.options import (
     seal_in,
 )
 from logtriage.cli.screens import debrief, screen
+from logtriage.codec import encode_transcript
+from logtriage.errors import InvalidInput, MissingExtra
+from logtriage.files import open_here
 from logtriage.grading import grade, grade_to_json, unscored
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
@@ -31,7 +38,11 @@ from logtriage.registry import make_policy, make_team
 from logtriage.rendering import render_observation
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
+from logtriage.transcript import COMPLETED, ROLES, transcript_of
 from logtriage.transition import transition
+
+if TYPE_CHECKING:
+    from logtriage.belief.explain import Explanation
 
 
 def play(
@@ -57,16 +68,28 @@ def play(
             help="Show the belief beside each action, where the probabilities are known.",
         ),
     ] = True,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Ask line by line, without the full-screen console.")
+    ] = False,
+    practice: Annotated[
+        bool, typer.Option("--practice", help="Allow undo in the full-screen console.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Append the transcript to this file, for grade."),
+    ] = None,
     bundle: Bundle = None,
     env_url: EnvUrl = None,
     seal_file: SealFile = None,
     as_json: Json = False,
 ) -> None:
-    """Triage an incident yourself, or watch a policy do it; then see how it was graded.
+    """Triage an incident yourself, or watch a policy, and see the grade explained.
 
-    Type help for what can be typed. Commands may come from a pipe, one a line. Stopping
-    early gives the grade of what was earned so far. With --json, stdout has the grade
-    alone and the screens go to stderr. With --split-roles a team is watched, role by role.
+    In a terminal, you play in a full-screen console (extra play). With --plain, or without
+    that extra, each tick asks for a line; so commands may come from a pipe. Type help for the
+    commands. If you stop early, the grade is of what you did so far. With --json, stdout has
+    the grade alone, and the screens go to stderr. With --split-roles, you watch a team, role by
+    role.
     """
     from logtriage.evaluation import Incidents, PolicyFailure, is_recorded
 
@@ -76,9 +99,17 @@ def play(
         check_served(roles, recorded=bundle is not None or is_recorded(incident_id))
     incident = Incidents.of(bundle, seal_in(seal_file))(incident_id)
     console = messages() if as_json else results()
-    cause = None
+    full_screen = policy == HUMAN and env_url is None and not plain and _is_terminal()
+    if full_screen and (hint := _missing_desk()) is not None:
+        full_screen = False
+        note(hint, "dim")
+    if practice and not full_screen:
+        raise InvalidInput("--practice needs the full-screen console, in a terminal")
+    cause, explanation = None, None
     try:
-        if roles is not None:
+        if full_screen:
+            state, explanation = _play_on_screen(incident, practice=practice, explains=explain)
+        elif roles is not None:
             state = _watch(incident, policy, roles, console, brief=brief)
         elif env_url is not None:
             state = _play_served(env_url, incident, policy, console, brief=brief)
@@ -89,14 +120,49 @@ def play(
     graded = unscored(incident, cause, actions=state.actions) if cause else grade(state)
     say(console, f"{policy} on {incident.id}" if brief else "", "bold")
     put(console, debrief(state, graded, roles))
-    if explain and roles is None and state.is_closed and incident.setting is not None:
+    if explanation is not None:
+        from logtriage.cli.hindsight import look_back
+
+        put(console, look_back(explanation))
+    elif explain and roles is None and state.is_closed and incident.setting is not None:
         from logtriage.cli.hindsight import hindsight
 
         put(console, hindsight(state))
+    if out is not None:
+        status = COMPLETED if cause is None else cause
+        extra = {} if roles is None else {ROLES: list(roles.names)}
+        agent = f"{policy} (practice)" if practice else policy
+        line = encode_transcript(transcript_of(state, agent=agent, status=status, extra=extra))
+        with os.fdopen(open_here(out, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
+            file.write(f"{line}\n".encode())
+        note(f"transcript appended to {out}", "dim")
     if as_json:
         emit(grade_to_json(graded))
     if cause is not None:
         raise typer.Exit(SOME_BAD)
+
+
+def _is_terminal() -> bool:
+    """Whether somebody sits at it: the console reads stdin, and draws on stderr."""
+    return all(one.isatty() for one in (sys.stdin, sys.stdout, sys.stderr))
+
+
+def _missing_desk() -> str | None:
+    """What to install for the full-screen console; None if that is there."""
+    if find_spec("textual") is not None:
+        return None
+    return str(MissingExtra("the full-screen console", "play"))
+
+
+def _play_on_screen(
+    incident: Incident, *, practice: bool, explains: bool
+) -> "tuple[State, Explanation | None]":
+    """:func:`_play` by a person, on Textual."""
+    from logtriage.cli.desk.app import Desk
+
+    desk = Desk(incident, practice=practice, explains=explains)
+    state = desk.run()
+    return (desk.session.state if state is None else state), desk.explanation
 
 
 def _factory(policy: str, console: Console) -> PolicyFactory:
