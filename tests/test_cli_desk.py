@@ -330,6 +330,46 @@ def test_only_play_in_a_terminal_loads_textual() -> None:
     assert done.stdout.splitlines()[-1] == "False"
 
 
+class Played(Desk):
+    """A console whose person has ignored the incident, or which broke down."""
+
+    code = 0
+
+    def run(self, *_: object, **__: object) -> None:
+        self.session = self.session.after(Ignore())
+        self._return_code = self.code
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("logtriage.cli.playing._is_terminal", lambda: True)
+    monkeypatch.setattr("logtriage.cli.desk.app.Desk", Played)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_after_the_console_the_debrief_stays_in_the_terminal(tmp_path: Path) -> None:
+    out = tmp_path / "game.jsonl"
+    words = ("play", INCIDENT.id, "--practice", "--no-explain", "--out", out)
+    result = logtriage(*words)
+    assert result.exit_code == 0, result.output
+    for part in ("ACTIONS", "GRADE", "TRUTH", "EVIDENCE", "tick 0, "):
+        assert part in result.stdout
+    assert json.loads(out.read_text())["agent"] == "human (practice)"
+    (graded,) = lines(logtriage(*words, "--json"))
+    assert graded["closing"] == "ignored"
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_console_that_broke_down_is_no_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Played, "code", 1)
+    result = logtriage("play", INCIDENT.id, "--out", tmp_path / "game.jsonl")
+    assert result.exit_code == 1
+    assert "GRADE" not in result.stdout
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.skipif(not hasattr(pty, "openpty"), reason="needs pseudo-terminals")
 def test_in_a_terminal_without_textual_play_asks_line_by_line_and_says_what_is_missing() -> None:
     code = (

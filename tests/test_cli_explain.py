@@ -108,7 +108,7 @@ def test_debrief_shows_the_belief_beside_each_action() -> None:
         assert f"{step.leading.team[0]} {step.leading.team[1]:.0%}" in belief
     for part in ("hardness", "search_regret", "decision_regret", "luck"):
         assert f"{getattr(found, part):+.3f}" in belief
-    assert f"{1 - found.grade:+.3f}  lost in all" in belief
+    assert f"{1 - found.grade:+.3f}  total loss" in belief
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,8 @@ def tasks(
         say(console)
         say(
             console,
-            f"Splits of the drawn tasks: {', '.join(SPLITS)}; with a key of your own, of the v2 "
-            f"tasks: {SEALED}.",
+            f"Splits of the drawn tasks: {', '.join(SPLITS)}. The v2 tasks also have {SEALED}, "
+            "with your own key.",
             "dim",
         )
 

@@ -43,6 +43,7 @@ from logtriage.transition import transition
 
 if TYPE_CHECKING:
     from logtriage.belief.explain import Explanation
+    from logtriage.cli.desk.session import Session
 
 
 def play(
@@ -105,10 +106,11 @@ def play(
         note(hint, "dim")
     if practice and not full_screen:
         raise InvalidInput("--practice needs the full-screen console, in a terminal")
-    cause, explanation = None, None
+    cause, game, explanation = None, None, None
     try:
         if full_screen:
-            state, explanation = _play_on_screen(incident, practice=practice, explains=explain)
+            game, explanation = _play_on_screen(incident, practice=practice, explains=explain)
+            state = game.state
         elif roles is not None:
             state = _watch(incident, policy, roles, console, brief=brief)
         elif env_url is not None:
@@ -120,6 +122,10 @@ def play(
     graded = unscored(incident, cause, actions=state.actions) if cause else grade(state)
     say(console, f"{policy} on {incident.id}" if brief else "", "bold")
     put(console, debrief(state, graded, roles))
+    if game is not None:
+        from logtriage.cli.desk.pages import evidence_of
+
+        put(console, evidence_of(game))
     if explanation is not None:
         from logtriage.cli.hindsight import look_back
 
@@ -143,8 +149,9 @@ def play(
 
 
 def _is_terminal() -> bool:
-    """Whether somebody sits at it: the console reads stdin, and draws on stderr."""
-    return all(one.isatty() for one in (sys.stdin, sys.stdout, sys.stderr))
+    """Whether somebody sits at a screen: the console reads stdin, and draws on stderr."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    return os.environ.get("TERM") != "dumb" and all(one.isatty() for one in streams)
 
 
 def _missing_desk() -> str | None:
@@ -156,13 +163,15 @@ def _missing_desk() -> str | None:
 
 def _play_on_screen(
     incident: Incident, *, practice: bool, explains: bool
-) -> "tuple[State, Explanation | None]":
+) -> "tuple[Session, Explanation | None]":
     """:func:`_play` by a person, on Textual."""
     from logtriage.cli.desk.app import Desk
 
     desk = Desk(incident, practice=practice, explains=explains)
-    state = desk.run()
-    return (desk.session.state if state is None else state), desk.explanation
+    desk.run()
+    if desk.return_code:  # a fault of ours, whose traceback Textual has printed
+        raise typer.Exit(desk.return_code)
+    return desk.session, desk.explanation
 
 
 def _factory(policy: str, console: Console) -> PolicyFactory:

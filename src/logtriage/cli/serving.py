@@ -92,7 +92,7 @@ def serve(
     if settings.token is None:
         note("no token: anyone who can log in to this machine can use this server", "dim")
     if settings.seal is not None:
-        note(f"serves split sealed, under the seal {settings.seal.fingerprint}", "dim")
+        note(f"split sealed is served, under the seal {settings.seal.fingerprint}", "dim")
     run(settings, note)
 
 

@@ -50,7 +50,9 @@ def _setting(setting: Setting) -> Iterator[tuple[str, str]]:
     ticks = ", ".join(map(str, setting.alert_ticks))
     yield "alerts", f"judged at tick {ticks} and after each remedy"
     if setting.root_silent:
-        silent = f"silent in alerts and window before tick {setting.root_silent}; asked, it answers"
+        silent = (
+            f"silent in alerts and window before tick {setting.root_silent}, but answers when asked"
+        )
         yield "root", silent
     if setting.called_only:
         yield "roots", "services that another one calls"
@@ -63,7 +65,9 @@ def _setting(setting: Setting) -> Iterator[tuple[str, str]]:
 def signatures() -> RenderableType:
     """The signature table: by condition and sort of cell, the share of every token."""
     parts: list[RenderableType] = [
-        Text("Per cent, before fog; a token that makes no sense at a tier is the ordinary one.")
+        Text(
+            "Percentages, before fog. A token that makes no sense at a tier becomes the ordinary one."
+        )
     ]
     for title, group in GROUPS.items():
         parts += [Text(), heading(title.upper())]

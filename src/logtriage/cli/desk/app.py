@@ -17,7 +17,7 @@ from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
 from logtriage.cli.desk.words import completions
 from logtriage.cli.hindsight import SAMPLES, look_back
-from logtriage.cli.screens import debrief, heading
+from logtriage.cli.screens import debrief
 from logtriage.errors import UnknownName
 from logtriage.grading import grade
 from logtriage.incident import Incident
@@ -246,8 +246,7 @@ class Desk(App[State]):
 
     def _debrief(self) -> RenderableType:
         state = self.session.state
-        parts: list[RenderableType] = [debrief(state, grade(state)), heading("EVIDENCE")]
-        parts.append(evidence_of(self.session))
+        parts: list[RenderableType] = [debrief(state, grade(state)), evidence_of(self.session)]
         if self.explanation is not None:
             parts.append(look_back(self.explanation))
         elif self._explains:

@@ -76,14 +76,16 @@ def journal(session: Session) -> Text:
 
 
 def evidence_of(session: Session) -> RenderableType:
-    """What of the root cause was on the screen, and when."""
+    """What of the root cause was on the screen, and when; under a heading."""
     truth = session.incident.truth
-    if truth.benign:
-        return Text("  Nothing: there was no fault.")
     signs = signs_of(session.observations, truth.root_causes)
-    if not signs:
-        return Text("  Nothing that you saw was about the root cause.")
-    return facts([(f"tick {tick}, {service}:", plain(text)) for tick, service, text in signs])
+    shown: RenderableType = Text("  Nothing that you saw was about the root cause.")
+    if truth.benign:
+        shown = Text("  Nothing: there was no fault.")
+    elif signs:
+        rows = [(f"tick {tick}, {service}:", plain(text)) for tick, service, text in signs]
+        shown = facts(rows)
+    return Group(heading("EVIDENCE"), shown)
 
 
 def help_page() -> RenderableType:
