@@ -157,7 +157,7 @@ check-python:
 $(STAMP): pyproject.toml constraints.txt | check-python
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP_INSTALL) -e '.[cli,env,fast,multi,openai,report,dev]'
+	$(BIN)/python $(PIP_INSTALL) -e '.[cli,env,fast,multi,openai,play,report,dev]'
 	@touch $@
 
 $(DEMO_STAMP): pyproject.toml constraints.txt | check-python

@@ -112,6 +112,22 @@ def test_errors_say_what_was_given_and_what_there_is() -> None:
     assert result.stderr.startswith("error: unknown task 'cascade'; known: single_crash-v2, ")
 
 
+@pytest.mark.parametrize(
+    ("given", "lacks"),
+    [
+        (
+            "cascading_failure-v1/test",
+            "the number is missing; expected cascading_failure-v1/test/0",
+        ),
+        ("cascading_failure-v1/tst", "the number is missing; expected cascading_failure-v1/test/0"),
+        ("cascading_failure-v1", "the split and the number are missing; expected cascading_fail"),
+    ],
+)
+def test_an_id_that_is_cut_short_says_what_is_missing(given: str, lacks: str) -> None:
+    for words in (("show", given), ("play", given)):
+        assert f"error: incident id {given!r}: {lacks}" in logtriage(*words).stderr
+
+
 def test_without_its_extra_the_command_names_it() -> None:
     for missing in ("typer", "rich"):
         code = (
@@ -120,7 +136,10 @@ def test_without_its_extra_the_command_names_it() -> None:
         done = subprocess.run(command("tasks", code=code), capture_output=True, text=True)
         assert done.returncode == 1
         assert done.stdout == ""
-        expected = "the command line needs an extra: pip install 'logtriage[cli]'\n"
+        expected = (
+            "the command line needs the extra logtriage[cli]: "
+            "pip install 'rich>=13.7' 'typer>=0.12'\n"
+        )
         assert done.stderr == expected
 
 

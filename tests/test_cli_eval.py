@@ -1,6 +1,7 @@
 """eval, compare, report and import: whole runs through the command line."""
 
 import json
+import re
 import subprocess
 from importlib.resources import files
 from pathlib import Path
@@ -38,19 +39,25 @@ def test_table_has_a_row_for_each_policy_and_task(tmp_path: Path) -> None:
     assert result.stderr == f"transcripts and summary: {tmp_path / 'run'}\n"
 
 
-@pytest.mark.parametrize("width", [80, 100, 160])
-def test_tables_fit_their_terminal(tmp_path: Path, width: int) -> None:
+def test_tables_fit_their_terminal(tmp_path: Path) -> None:
     long = "constant:classify_severity=P1,escalate=sre-team,resolve"
-    arguments = ["eval", "first_error", long, "--task", V2[0], "--out", tmp_path / "run"]
-    table = logtriage(*arguments, "--episodes", 3, width=width).stdout
-    assert max(map(len, table.splitlines())) <= width
-    assert "un-" in table  # the last column is there
-    table = logtriage(
-        "compare", tmp_path / "run", tmp_path / "run", "--policy-a", "first_error",
-        "--policy-b", long, width=width,
-    ).stdout  # fmt: skip
-    assert max(map(len, table.splitlines())) <= width
-    assert "same" in table
+    run = tmp_path / "run"
+    logtriage("eval", "first_error", long, "--task", V2[0], "--out", run, "--episodes", 3)
+    pair = ("--policy-a", "first_error", "--policy-b", long)
+    for width in (60, 80, 100, 160):
+        for shown, last in (
+            (logtriage("report", run, width=width), "Brier"),
+            (logtriage("compare", run, run, *pair, width=width), "same"),
+        ):
+            table, _, legend = shown.stdout.partition("LEGEND\n")
+            assert max(map(len, shown.stdout.splitlines())) <= width
+            assert not re.search(r"[a-z]-(\s|$)", table), "a heading is hyphenated"
+            assert "…" not in table
+            for title in (last, "[95 % interval]"):
+                assert title in table
+                assert title in legend
+            if width in (60, 160):  # a list, in which each figure stands beside its name
+                assert (f"  {last}  " in table) is (width == 60)
 
 
 def test_json_is_the_summary_a_row_a_line(tmp_path: Path) -> None:
@@ -139,7 +146,7 @@ def test_episodes_that_broke_off_are_offered_again(
     common = ["eval", "human", "--task", V2[0], "--episodes", 2, "--out", tmp_path / "run"]
     result = logtriage(*common)
     assert result.exit_code == 1
-    assert "2 episodes broke off; --retry-unscored plays them again" in result.stderr
+    assert "2 episodes are unscored; --retry-unscored plays them again" in result.stderr
     gone.clear()
     (row,) = lines(logtriage(*common, "--retry-unscored", "--json"))
     assert row["unscored"] == 0

@@ -85,7 +85,7 @@ def test_compare_shows_differences_of_the_parts(tmp_path: Path) -> None:
 def test_tasks_without_probabilities_are_said_or_refused(tmp_path: Path) -> None:
     result = run(tmp_path / "run", "--task", "single_crash-v0", "--explain", 1)
     assert result.exit_code == 0
-    assert "not explained, since no probabilities are known: single_crash-v0" in result.stderr
+    assert "not explained, because the probabilities are unknown: single_crash-v0" in result.stderr
     alone = logtriage("eval", "oracle", "--task", "single_crash-v0", "--explain", 1)
     assert alone.exit_code == 2
     assert "nothing to explain: no probabilities are known of single_crash-v0" in alone.stderr
@@ -108,7 +108,7 @@ def test_debrief_shows_the_belief_beside_each_action() -> None:
         assert f"{step.leading.team[0]} {step.leading.team[1]:.0%}" in belief
     for part in ("hardness", "search_regret", "decision_regret", "luck"):
         assert f"{getattr(found, part):+.3f}" in belief
-    assert f"{1 - found.grade:+.3f}  lost in all" in belief
+    assert f"{1 - found.grade:+.3f}  total loss" in belief
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,7 @@ def test_shorthand(text: str, action: Action) -> None:
     ("text", "reason"),
     [
         ("dance", "unknown command 'dance'"),
+        ("sevrity P1", "unknown command 'sevrity' (did you mean 'severity'?)"),
         ("severity", "unknown severity None; one of: P1, P2, P3"),
         ("severity high", "unknown severity 'HIGH'; one of: P1, P2, P3"),
         ("page", "unknown team None; one of: sre-team"),

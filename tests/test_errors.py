@@ -54,7 +54,31 @@ def test_wrong_input_is_a_value_error(kind: type) -> None:
 def test_a_missing_extra_is_an_import_error_that_names_the_command() -> None:
     error = MissingExtra("reports", "report")
     assert isinstance(error, ImportError)
-    assert str(error) == "reports needs an extra: pip install 'logtriage[report]'"
+    assert str(error) == (
+        "reports needs the extra logtriage[report]: pip install 'jinja2>=3.1' 'matplotlib>=3.8'"
+    )
+
+
+def test_the_command_for_an_extra_names_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So it works for a clone and for a wheel, though their project is on no index."""
+    listed = [
+        "attrs>=23.2",
+        "rich>=13.7; extra == 'cli'",
+        'uvicorn<1,>=0.54; extra == "openenv"',
+        "openenv==0.10.0; extra == 'openenv'",
+        "torch>=2.13; extra == 'train-rl'",
+    ]
+    monkeypatch.setattr("logtriage.errors.requires", lambda _: listed)
+    for extra, command in (
+        ("cli", "pip install 'rich>=13.7'"),
+        ("openenv", "pip install 'uvicorn<1,>=0.54' openenv==0.10.0"),
+        ("train", "pip install 'logtriage[train]'"),
+    ):
+        assert str(MissingExtra("x", extra)) == f"x needs the extra logtriage[{extra}]: {command}"
+
+
+def test_an_extra_that_is_not_declared_is_named_as_it_is() -> None:
+    assert str(MissingExtra("x", "nope")).endswith("pip install 'logtriage[nope]'")
 
 
 def test_an_unknown_name_shows_the_value_and_the_choices() -> None:

@@ -31,6 +31,7 @@ HEAVY = (
     "ray",
     "rich",
     "scipy",
+    "textual",
     "torch",
     "torchrl",
     "transformers",

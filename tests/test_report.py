@@ -545,5 +545,5 @@ def test_without_the_extra_it_says_what_to_install(
     missing: str, run_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(MissingExtra, match=r"pip install 'logtriage\[report\]'"):
+    with pytest.raises(MissingExtra, match=r"logtriage\[report\]: pip install 'jinja2"):
         write_report(run_dir, tmp_path / "report.html")

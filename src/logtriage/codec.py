@@ -38,6 +38,14 @@ class Record(NamedTuple):
     seal: str | None
 
 
+_NOT_JSON, _NOT_UTF8, _NO_OBJECT = "not JSON", "not UTF-8", "expected a JSON object"
+
+
+def is_no_object(error: TranscriptError) -> bool:
+    """Whether what was refused is no JSON object at all, rather than a wrong one."""
+    return error.reason.startswith((_NOT_JSON, _NOT_UTF8, _NO_OBJECT))
+
+
 def decode_transcript(text: str | bytes) -> Transcript:
     """Read one JSON object as a transcript.
 
@@ -58,9 +66,9 @@ def _decode_json(text: str | bytes) -> object:
     except RecursionError:
         raise TranscriptError("JSON nested too deeply") from None
     except UnicodeDecodeError as error:
-        raise TranscriptError(f"not UTF-8: {error.reason} at byte {error.start}") from None
+        raise TranscriptError(f"{_NOT_UTF8}: {error.reason} at byte {error.start}") from None
     except ValueError as error:
-        raise TranscriptError(f"not JSON: {error}") from None
+        raise TranscriptError(f"{_NOT_JSON}: {error}") from None
 
 
 def _record(raw: object) -> Record:
@@ -70,7 +78,7 @@ def _record(raw: object) -> Record:
         TranscriptError: naming the field and what was expected.
     """
     if not isinstance(raw, dict):
-        raise TranscriptError(f"expected a JSON object, got {json_kind(raw)}")
+        raise TranscriptError(f"{_NO_OBJECT}, got {json_kind(raw)}")
     schema = raw.get("schema")
     if not absent(schema) and schema != SCHEMA:
         given = repr(schema) if isinstance(schema, str) and len(schema) < 80 else json_kind(schema)

@@ -5,8 +5,11 @@ was possible, and is a :class:`ValueError` where the input was at fault, so that
 callers who know nothing of logtriage still catch it sensibly.
 """
 
-from collections.abc import Iterable
+import re
+import shlex
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, requires
 
 
 class LogTriageError(Exception):
@@ -119,12 +122,31 @@ class BundleError(InvalidInput):
 
 
 class MissingExtra(LogTriageError, ImportError):
-    """An optional dependency is not installed; names the extra that brings it."""
+    """An optional dependency is not installed; names the extra, and a command that installs it.
+
+    The command names what the extra consists of. So it works wherever this logtriage came
+    from: a clone, a wheel or an index.
+    """
 
     def __init__(self, feature: str, extra: str) -> None:
         self.feature = feature
         self.extra = extra
-        super().__init__(f"{feature} needs an extra: pip install 'logtriage[{extra}]'")
+        wanted = tuple(_requirements(extra)) or (f"logtriage[{extra}]",)
+        command = f"pip install {shlex.join(wanted)}"
+        super().__init__(f"{feature} needs the extra logtriage[{extra}]: {command}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.feature, self.extra)
+
+
+def _requirements(extra: str) -> Iterator[str]:
+    """What an extra consists of, by the metadata of the installed logtriage."""
+    try:
+        listed = requires("logtriage") or ()
+    except PackageNotFoundError:
+        return
+    wanted = re.compile(rf"""^extra\s*==\s*['"]{re.escape(extra)}['"]$""")
+    for one in listed:
+        requirement, _, marker = one.partition(";")
+        if wanted.match(marker.strip()):
+            yield requirement.strip()

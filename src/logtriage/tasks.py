@@ -319,7 +319,7 @@ def parse_incident_id(text: str, seal: Seal | None = None) -> IncidentId:
     """
     parts = text.split("/")
     if len(parts) != 3:
-        raise InvalidInput(f"incident id {text!r}: expected <task>/<split>/<index>")
+        raise InvalidInput(f"incident id {text!r:.200}: {_missing(parts)}")
     task = get_task(parts[0])
     check_split(task, parts[1])
     digits = parts[2]
@@ -354,3 +354,18 @@ def stratum(incident: IncidentId, size: int, key: int) -> int:
     block, place = divmod(incident.index, size)
     order = mix(key ^ mix(block * len(SPLITS) + SPLITS.index(incident.split)))
     return (place + order % size) % size
+
+
+def _missing(parts: list[str]) -> str:
+    """What an id of fewer or more than three parts lacks."""
+    if parts[0] not in _BY_ID or len(parts) > 2:
+        return "expected <task>/<split>/<index>"
+    if len(parts) == 1:
+        return f"the split and the number are missing; expected {parts[0]}/test/0, for example"
+    split = parts[1] if parts[1] in ALL_SPLITS else SPLITS[2]
+    return f"the number is missing; expected {parts[0]}/{split}/0, for example"
+
+
+def is_of_task(incident_id: str) -> bool:
+    """Whether an id begins with a task's, as that of a drawn incident does."""
+    return incident_id.partition("/")[0] in _BY_ID

@@ -1,7 +1,8 @@
 """The commands, put together."""
 
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
@@ -10,28 +11,35 @@ from logtriage.cli.auditing import audit_
 from logtriage.cli.catalog import show, tasks
 from logtriage.cli.converting import convert
 from logtriage.cli.evaluating import compare, evaluate_, report
+from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Group
 from logtriage.cli.importing import labelled, nezha
 from logtriage.cli.playing import play
 from logtriage.cli.sealing import fingerprint, new
 from logtriage.cli.serving import serve
+from logtriage.cli.usage import usage
 
+#: The incident of the examples.
+_INCIDENT = "cascading_failure-v2/test/27"
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 app = typer.Typer(
     cls=Group,
     no_args_is_help=True,
-    add_completion=False,
+    rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings=_SETTINGS,
 )
 importing = typer.Typer(
-    no_args_is_help=True, help="Make bundles of recorded incidents.", context_settings=_SETTINGS
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    context_settings=_SETTINGS,
 )
-
 sealing = typer.Typer(
-    no_args_is_help=True, help="Make keys of sealed incidents.", context_settings=_SETTINGS
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    context_settings=_SETTINGS,
 )
 
 
@@ -42,41 +50,165 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Incident triage by agents: draw incidents, play them, grade what was done.
+    """Incident triage by agents: draw incidents, play them, grade the play.
 
     Results go to stdout, messages to stderr. With --json, stdout has one JSON object a line.
     """
 
 
-app.command()(tasks)
-app.command()(show)
-app.command()(play)
-app.command("eval")(evaluate_)
-app.command()(grade)
-app.command()(convert)
-app.command()(compare)
-app.command()(report)
-app.command()(serve)
-app.command("audit")(audit_)
-app.add_typer(importing, name="import")
-importing.command()(nezha)
-importing.command()(labelled)
-app.add_typer(sealing, name="seal")
-sealing.command()(new)
-sealing.command()(fingerprint)
+app.callback(
+    help=usage(
+        _root,
+        f"logtriage play {_INCIDENT}",
+        "logtriage eval oracle expert --episodes 10",
+        "logtriage --install-completion",
+    )
+)(_root)
 
 
-@sealing.callback()
-def _sealing() -> None:
-    """Make keys of sealed incidents."""
+def _add(
+    group: typer.Typer, name: str, command: Callable[..., Any], summary: str, *examples: str
+) -> None:
+    """Add a command; ``summary`` stands for it, on one line, in the list of commands."""
+    shown = [f"logtriage {one}" for one in examples]
+    group.command(name, help=usage(command, *shown), short_help=summary)(command)
 
 
-@importing.callback()
+_add(
+    app,
+    "tasks",
+    tasks,
+    "List the tasks with their spec sheets.",
+    "tasks",
+    "tasks cascading_failure-v2",
+    "tasks --signatures",
+)
+_add(
+    app,
+    "show",
+    show,
+    "Show incidents as an agent first sees them, or the answers.",
+    f"show {_INCIDENT}",
+    f"show {_INCIDENT} --truth",
+    "show nezha/2023-01-30T115921 --prompt",
+)
+_add(
+    app,
+    "play",
+    play,
+    "Triage an incident yourself, or watch a policy.",
+    f"play {_INCIDENT} --practice",
+    f"play {_INCIDENT} --policy expert --brief",
+    "play single_crash-v2/test/7 --policy expert --split-roles trio",
+)
+_add(
+    app,
+    "eval",
+    evaluate_,
+    "Let policies play incidents, and sum up the results.",
+    "eval expert first_error --episodes 20",
+    "eval expert --task single_crash-v2 --jobs 4 --out runs/expert",
+    "eval combined --task recorded",
+)
+_add(
+    app,
+    "grade",
+    grade,
+    "Grade transcripts, one JSON object a line.",
+    "grade transcripts.jsonl",
+    "grade transcripts.jsonl --json > grades.jsonl",
+    "convert conversations.jsonl | logtriage grade -",
+)
+_add(
+    app,
+    "convert",
+    convert,
+    "Turn conversations from other frameworks into transcripts.",
+    "convert conversations.jsonl > transcripts.jsonl",
+    "convert rows.jsonl --incident metadata.incident --style text",
+)
+_add(
+    app,
+    "compare",
+    compare,
+    "Compare two runs, incident by incident.",
+    "compare runs/before runs/after",
+    "compare runs/both runs/both --policy-a expert --policy-b chain",
+)
+_add(
+    app,
+    "gate",
+    gate,
+    "Check in CI that a run is no worse than a baseline.",
+    "gate runs/new runs/baseline",
+    "gate runs/new runs/baseline --margin 0.03 --junit gate.xml",
+)
+_add(
+    app,
+    "report",
+    report,
+    "Show the figures of a run, or write an HTML report.",
+    "report runs/expert",
+    "report runs/expert --html",
+)
+_add(
+    app,
+    "serve",
+    serve,
+    "Serve episodes over the network.",
+    "serve --port 8000",
+    "serve --host 0.0.0.0 --token-file token.txt",
+)
+_add(
+    app,
+    "audit",
+    audit_,
+    "Check tasks and rubrics for holes.",
+    "audit --task single_crash-v2 --quick",
+    "audit --task my_package.tasks:TASK --family floor --family leaks",
+)
+
+
 def _importing() -> None:
     """Make bundles of recorded incidents."""
+
+
+importing.callback(help=usage(_importing, "logtriage import labelled incidents --out mine.jsonl"))(
+    _importing
+)
+app.add_typer(importing, name="import")
+_add(
+    importing,
+    "nezha",
+    nezha,
+    "Make a bundle of the Nezha data set.",
+    "import nezha Nezha --out nezha.jsonl.gz",
+)
+_add(
+    importing,
+    "labelled",
+    labelled,
+    "Make a bundle of your own incidents.",
+    "import labelled incidents --out mine.jsonl.gz",
+)
+
+
+def _sealing() -> None:
+    """Make and name the keys of sealed incidents."""
+
+
+sealing.callback(help=usage(_sealing, "logtriage seal new key.txt"))(_sealing)
+app.add_typer(sealing, name="seal")
+_add(sealing, "new", new, "Write a random key to a file.", "seal new key.txt")
+_add(
+    sealing,
+    "fingerprint",
+    fingerprint,
+    "Show the fingerprint of the key in use.",
+    "seal fingerprint --seal-file key.txt",
+)

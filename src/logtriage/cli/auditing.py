@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from logtriage.cli.completion import ALL, complete_rubric, complete_tasks
 from logtriage.cli.console import emit, note, results, say
-from logtriage.cli.evaluating import ALL
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json
 from logtriage.cli.screens import heading
@@ -36,42 +36,45 @@ def audit_(
         list[str] | None,
         typer.Option(
             metavar="TASK",
-            help="May be repeated: a task, all (the default; every v2 task), or module:name, "
-            "which imports (and so runs) a module of yours.",
+            help="A task, all (the default: every v2 task), or module:name, which imports, "
+            "and so runs, your module. May be repeated.",
+            autocompletion=complete_tasks,
         ),
     ] = None,
     rubric: Annotated[
         str | None,
         typer.Option(
-            metavar="ID", help="Another rubric than the task's: an id, or module:name of yours."
+            metavar="ID",
+            help="Use this rubric, not the task's: an id, or module:name of your own.",
+            autocompletion=complete_rubric,
         ),
     ] = None,
     oracle: Annotated[
         str | None,
         typer.Option(
             metavar="MODULE:NAME",
-            help="A function of yours from an incident to the best list of actions, for rubrics "
-            "that pay for looking.",
+            help="Your function from an incident to its best actions, for rubrics that pay for "
+            "looking.",
         ),
     ] = None,
     family: Annotated[
         list[str] | None,
-        typer.Option(metavar="FAMILY", help="May be repeated: only these families of checks."),
+        typer.Option(metavar="FAMILY", help="Run only this family of checks. May be repeated."),
     ] = None,
     check: Annotated[
         list[str] | None,
-        typer.Option(metavar="CHECK", help="May be repeated: only these checks."),
+        typer.Option(metavar="CHECK", help="Run only this check. May be repeated."),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Small samples: a first look, no proof.")
+        bool, typer.Option("--quick", help="Take small samples, for a first look.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check a task and its rubric for holes; the exit code is 1 if a check failed.
+    """Check tasks and rubrics for holes; exit with 1 if a check fails.
 
-    Floor and gap, exact search for the best grade, farming, leaks, determinism, a signal
-    to learn from: every check says with what evidence it passed or failed, and where it could
-    not look, or not everywhere.
+    The checks cover floor and gap, an exact search for the best grade, farming, leaks,
+    determinism, and a signal to learn from. Each one gives its evidence, and says where it
+    could not look.
     """
     from logtriage.audit import FAMILIES, FULL, QUICK, audit, subject_of
     from logtriage.audit.findings import finding_to_json

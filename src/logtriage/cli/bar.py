@@ -61,5 +61,5 @@ def interrupted(bar: Bar, out: Path | None) -> str:
         return "interrupted"
     done = f"{bar.done} of {bar.total} {bar.what}"
     if out is None:
-        return f"interrupted after {done}; --out DIR would keep them"
+        return f"interrupted after {done}; use --out DIR to keep them"
     return f"interrupted: {done} are kept in {out}; the same command resumes"

@@ -9,6 +9,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from logtriage.cli.completion import complete_incident, complete_task
 from logtriage.cli.console import emit, fail, put, results, say
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Bundle, Json, SealFile, seal_in
@@ -25,21 +26,26 @@ from logtriage.tasks import BENCHMARK_FOG, SEALED, SPLITS, TASKS, get_task
 
 
 def tasks(
-    names: Annotated[list[str] | None, typer.Argument(metavar="TASK", help="These only.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="TASK", help="Show only these tasks.", autocompletion=complete_task),
+    ] = None,
     with_signatures: Annotated[
         bool,
-        typer.Option("--signatures", help="How often what is seen under which condition, instead."),
+        typer.Option("--signatures", help="Show how often each sign is seen in each condition."),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List the tasks with their spec sheets, and the recorded incidents that are shipped.
+    """List the tasks with their spec sheets, and the shipped recorded incidents.
 
-    Of the second world's tasks the benchmark's are listed, each with its other levels of
-    fog; --json lists all.
+    The list has the benchmark's tasks, each with the names of its other levels of fog. With
+    --json it has every task.
     """
     if with_signatures:
         if names:
-            raise InvalidInput("one signature table holds for all tasks: name none")
+            raise InvalidInput(
+                "one signature table holds for all tasks: give no task with --signatures"
+            )
         if as_json:
             emit(signatures_json())
         else:
@@ -63,8 +69,8 @@ def tasks(
         say(console)
         say(
             console,
-            f"Splits of the drawn tasks: {', '.join(SPLITS)}; with a key of your own, of the v2 "
-            f"tasks: {SEALED}.",
+            f"Splits of the drawn tasks: {', '.join(SPLITS)}. The v2 tasks also have {SEALED}, "
+            "with your own key.",
             "dim",
         )
 
@@ -78,21 +84,26 @@ def _recorded() -> RenderableType:
 
 def show(
     ids: Annotated[
-        list[str], typer.Argument(metavar="ID", help="Incidents; - reads ids from stdin.")
+        list[str],
+        typer.Argument(
+            metavar="ID",
+            help="Incident ids; - reads them from stdin, one a line.",
+            autocompletion=complete_incident,
+        ),
     ],
     with_truth: Annotated[
-        bool, typer.Option("--truth", help="The answer in place of the first screen.")
+        bool, typer.Option("--truth", help="Show the answer instead of the first screen.")
     ] = False,
     prompt: Annotated[
-        bool, typer.Option("--prompt", help="The system prompt with the rules, too.")
+        bool, typer.Option("--prompt", help="Also show the system prompt, which has the rules.")
     ] = False,
     bundle: Bundle = None,
     seal_file: SealFile = None,
     as_json: Json = False,
 ) -> None:
-    """Show incidents as an agent first sees them, or what the matter really is.
+    """Show incidents as an agent first sees them, or the answers.
 
-    An incident's id is TASK/SPLIT/NUMBER, such as cascading_failure-v2/test/42.
+    An incident id is TASK/SPLIT/NUMBER, such as cascading_failure-v2/test/42.
     """
     from logtriage.evaluation import Incidents
 

@@ -18,26 +18,30 @@ from logtriage.errors import TranscriptError
 def convert(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE", help="JSONL rows, or a .json document; - is stdin."),
+        typer.Argument(metavar="FILE", help="JSON lines, or a .json document; - is stdin."),
     ],
     incident: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="Where a row has the incident id: metadata.incident."),
+        typer.Option(
+            metavar="PATH", help="Where a row keeps the incident id, such as metadata.incident."
+        ),
     ] = None,
     style: Annotated[
-        Style, typer.Option(help="How the agent acts: by tool calls, in text, as one plan.")
+        Style, typer.Option(help="How the agent acts: by tool calls, in text, or by one plan.")
     ] = Style.AUTO,
     other_tool: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A tool of the harness, no action; may be repeated."),
+        typer.Option(
+            metavar="NAME", help="A tool of the harness that is no action. May be repeated."
+        ),
     ] = None,
     bundle: Bundle = None,
     seal_file: SealFile = None,
 ) -> None:
-    """Make transcripts of conversations: tool calls or text, from many frameworks.
+    """Turn conversations from other frameworks into transcripts.
 
-    Transcripts go to stdout, one a line. A row that cannot be converted is reported
-    with file, line and reason, and the others are converted.
+    Transcripts go to stdout, one a line. A row that cannot be converted is reported with its
+    file, its line and the reason, and the others are converted.
     """
     from logtriage.evaluation import Incidents
 

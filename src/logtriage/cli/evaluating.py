@@ -3,17 +3,22 @@
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import attrs
 import typer
 
 from logtriage.cli.bar import Bar, interrupted
+from logtriage.cli.completion import (
+    ALL,
+    complete_player,
+    complete_split,
+    complete_tasks,
+)
 from logtriage.cli.console import emit, messages, note, results
 from logtriage.cli.group import INTERRUPTED, SOME_BAD
-from logtriage.cli.human import HumanPolicy
+from logtriage.cli.human import HUMAN, HumanPolicy
 from logtriage.cli.options import (
-    HUMAN,
     Bundle,
     EnvUrl,
     Json,
@@ -35,43 +40,55 @@ from logtriage.tasks import ALL_SPLITS, DRAWN_TASKS
 if TYPE_CHECKING:
     from logtriage.evaluation import LoadedRun, Recorder, Row
 
-#: Stands for every drawn task but the fixed incidents of the original environment.
-ALL: Final = "all"
-
 
 def evaluate_(
     policies: Annotated[
         list[str],
-        typer.Argument(metavar="POLICY", help=f"Who plays: {', '.join(POLICY_HELP)} or {HUMAN}."),
+        typer.Argument(
+            metavar="POLICY",
+            help=f"Who plays: {', '.join(POLICY_HELP)} or {HUMAN}.",
+            autocompletion=complete_player,
+        ),
     ],
     task: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TASK",
-            help="May be repeated: a task, all (the default; every v1 task), or recorded.",
+            help="A task, all (the default: every task of the benchmark), or recorded. "
+            "May be repeated.",
+            autocompletion=complete_tasks,
         ),
     ] = None,
-    split: Annotated[str, typer.Option(help=f"One of {', '.join(ALL_SPLITS)}.")] = "test",
-    episodes: Annotated[int, typer.Option(metavar="N", help="Incidents of each task.")] = 100,
-    start: Annotated[int, typer.Option(metavar="N", help="Number of the first one.")] = 0,
-    jobs: Annotated[int, typer.Option(metavar="J", help="Processes.")] = 1,
+    split: Annotated[
+        str,
+        typer.Option(
+            metavar="SPLIT",
+            help=f"One of {', '.join(ALL_SPLITS)}.",
+            autocompletion=complete_split,
+        ),
+    ] = "test",
+    episodes: Annotated[
+        int, typer.Option(metavar="N", help="How many incidents of each task to play.")
+    ] = 100,
+    start: Annotated[int, typer.Option(metavar="N", help="Number of the first incident.")] = 0,
+    jobs: Annotated[int, typer.Option(metavar="J", help="How many processes to use.")] = 1,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Keep the run here; the same command resumes it."),
+        typer.Option(metavar="DIR", help="Keep the run here. The same command resumes it."),
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Throw away a run that is there already.")
+        bool, typer.Option("--fresh", help="Delete the run in --out and start again.")
     ] = False,
     retry_unscored: Annotated[
-        bool, typer.Option("--retry-unscored", help="Play episodes again that broke off.")
+        bool, typer.Option("--retry-unscored", help="Play unscored episodes again.")
     ] = False,
     explain: Annotated[
         int,
         typer.Option(
             metavar="N",
             min=0,
-            help="Say why the first N episodes of each policy and task lost what they lost; "
-            "takes about a second each.",
+            help="Explain the grades of the first N episodes of each policy and task, at about "
+            "a second each.",
         ),
     ] = 0,
     split_roles: SplitRoles = None,
@@ -80,10 +97,10 @@ def evaluate_(
     seal_file: SealFile = None,
     as_json: Json = False,
 ) -> None:
-    """Let policies play incidents, and sum up how they did.
+    """Let policies play incidents, and sum up the results.
 
-    The same incidents for every policy, the same figures for any number of processes.
-    A run that was interrupted goes on where it stopped. With --split-roles, teams play.
+    Every policy plays the same incidents. The number of processes changes no figure. An
+    interrupted run resumes where it stopped. With --split-roles, teams play.
     """
     from logtriage.evaluation import RECORDED_TASK, Incidents, RunSpec, evaluate, explain_run
     from logtriage.evaluation.explaining import check_explainable
@@ -93,13 +110,16 @@ def evaluate_(
     seal = seal_for(split, seal_in(seal_file))
     check_human(spec.policies, roles)
     if HUMAN in spec.policies and jobs > 1:
-        raise InvalidInput("a human plays one incident at a time: --jobs 1")
+        raise InvalidInput("a person plays one incident at a time: expected --jobs 1")
     if env_url is not None:
         check_served(roles, recorded=bundle is not None or RECORDED_TASK in spec.tasks)
     if explain:
         left_out = check_explainable(spec, Incidents.of(bundle, seal))
         if left_out:
-            note(f"not explained, since no probabilities are known: {', '.join(left_out)}", "dim")
+            note(
+                f"not explained, because the probabilities are unknown: {', '.join(left_out)}",
+                "dim",
+            )
     place: AbstractContextManager[str | Path] = (
         TemporaryDirectory(prefix="logtriage-") if out is None else nullcontext(out)
     )
@@ -130,7 +150,7 @@ def evaluate_(
     broken = sum(row.unscored for row in rows)
     if broken:
         if out is not None:
-            note(f"{broken} episodes broke off; --retry-unscored plays them again", "yellow")
+            note(f"{broken} episodes are unscored; --retry-unscored plays them again", "yellow")
         raise typer.Exit(SOME_BAD)
 
 
@@ -156,18 +176,28 @@ def _human(incident: Incident) -> Policy:
 
 def compare(
     run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The directory of a run.")],
-    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Another; may be the same.")],
+    run_b: Annotated[
+        Path, typer.Argument(metavar="RUN_B", help="The directory of another run, or the same one.")
+    ],
     policy_a: Annotated[
-        str | None, typer.Option(metavar="POLICY", help="Of run A, where names differ.")
+        str | None,
+        typer.Option(
+            metavar="POLICY",
+            help="The policy of run A, where the two names differ.",
+            autocompletion=complete_player,
+        ),
     ] = None,
-    policy_b: Annotated[str | None, typer.Option(metavar="POLICY", help="Of run B.")] = None,
+    policy_b: Annotated[
+        str | None,
+        typer.Option(metavar="POLICY", help="The policy of run B.", autocompletion=complete_player),
+    ] = None,
     seal_file: SealFile = None,
     as_json: Json = False,
 ) -> None:
-    """Compare two runs on the incidents that both have a grade for.
+    """Compare two runs on the incidents that are graded in both.
 
-    Differences are B - A, incident by incident, with a paired bootstrap interval.
-    Grades of different rubrics are not compared, and neither are runs under different seals.
+    Differences are B - A, incident by incident, with a paired bootstrap interval. Grades by
+    different rubrics are not compared, nor are runs with different seals.
     """
     from logtriage.cli.tables import print_comparisons
     from logtriage.evaluation import check_seals, compare_runs, load_run

@@ -2,27 +2,36 @@
 
 import sys
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, Final
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
+from logtriage.cli.completion import complete_rubric
 from logtriage.cli.console import emit, fail, note, results
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Bundle, Json, SealFile, seal_in
 from logtriage.cli.screens import number
-from logtriage.errors import TranscriptError
+from logtriage.codec import is_no_object
+from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.grading import Grade, get_rubric, grade_jsonl, grade_to_json
+
+#: Lines without a JSON object among them after which a file is given up.
+GIVE_UP: Final = 20
 
 
 def grade(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE", help="JSONL transcripts; - is stdin.")
+        list[str], typer.Argument(metavar="FILE", help="Transcripts, one a line; - is stdin.")
     ],
     rubric: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Another rubric than that of each incident's task."),
+        typer.Option(
+            metavar="ID",
+            help="Grade by this rubric, not by that of each task.",
+            autocompletion=complete_rubric,
+        ),
     ] = None,
     bundle: Bundle = None,
     seal_file: SealFile = None,
@@ -30,24 +39,37 @@ def grade(
 ) -> None:
     """Grade transcripts, one JSON object a line, as a stream.
 
-    A line that cannot be graded is reported with file, line and reason, and the others
-    are graded.
+    A line that cannot be graded is reported with its file, its number and the reason, and the
+    other lines are graded. A file whose first 20 lines are no JSON objects is given up.
     """
     from logtriage.evaluation import Incidents
 
     chosen = None if rubric is None else get_rubric(rubric)
     incidents = Incidents.of(bundle, seal_in(seal_file))
     console, scores, unscored, bad = results(), [], 0, 0
+    #: Lines of the file at hand that are no JSON objects; None once one was.
+    foreign: int | None = 0
     seals: set[str] = set()
 
     def report(error: TranscriptError) -> None:
-        nonlocal bad
+        nonlocal bad, foreign
         bad += 1
         fail(error)
+        if foreign is None or not is_no_object(error):
+            foreign = None
+            return
+        foreign += 1
+        if foreign == GIVE_UP:
+            raise InvalidInput(
+                f"{error.source}: none of its first {GIVE_UP} lines is a JSON object; expected "
+                "JSON lines, with one transcript a line"
+            )
 
     for name in files:
+        foreign = 0
         source: Path | IO[bytes] = sys.stdin.buffer if name == "-" else Path(name)
         for graded in grade_jsonl(source, chosen, resolve=incidents, on_error=report):
+            foreign = None
             if graded.score is None:
                 unscored += 1
             else:

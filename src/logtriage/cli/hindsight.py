@@ -15,10 +15,10 @@ from logtriage.state import State
 #: Few, since a person waits; the parts add up whatever their number.
 SAMPLES: Final = 4
 _PARTS: Final = (
-    ("hardness", "hardness", "what all the evidence there is would have left in doubt"),
-    ("search regret", "search_regret", "what better questions would have told"),
-    ("decision regret", "decision_regret", "what the evidence at hand spoke against"),
-    ("luck", "luck", "outcomes worse than was to be expected; below 0 they were better"),
+    ("hardness", "hardness", "what all available evidence leaves in doubt"),
+    ("search regret", "search_regret", "what better questions would have gained"),
+    ("decision regret", "decision_regret", "what was lost by acting against the evidence"),
+    ("luck", "luck", "how much worse than expected it went; below 0, better"),
 )
 
 
@@ -50,7 +50,7 @@ def look_back(found: Explanation) -> RenderableType:
     rows = [
         (f"{getattr(found, field):+.3f}", f"{name}: {meaning}") for name, field, meaning in _PARTS
     ]
-    rows.append((f"{1.0 - found.grade:+.3f}", "lost in all: 1 - grade"))
+    rows.append((f"{1.0 - found.grade:+.3f}", "total loss: 1 - grade"))
     return Group(heading("BELIEF"), table, heading("WHY"), facts(rows))
 
 

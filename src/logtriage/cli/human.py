@@ -9,6 +9,7 @@ from rich.console import Console
 from logtriage.actions import ACTION_TYPES, REMEDIES, Action, Malformed
 from logtriage.cli.console import put, say
 from logtriage.cli.screens import facts, screen
+from logtriage.errors import closest
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire, parse_action
@@ -16,6 +17,8 @@ from logtriage.policies import Memory
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.topology import Topology
 
+#: The policy that asks whoever sits at the terminal.
+HUMAN: Final = "human"
 #: Shorthand words for the actions, besides their names on the wire.
 WORDS: Final = {
     "severity": "classify_severity",
@@ -30,18 +33,18 @@ WORDS: Final = {
 _ALONE: Final = ("resolve", "ignore")
 
 HELP: Final = [
-    ("logs [SERVICE]", "ask for a service's lines; without a service, a shallow look at all"),
-    ("metrics SERVICE", "its gauges: CPU, memory, workers, requests, and those of its tier"),
-    ("traces SERVICE", "where its time goes and its errors start"),
-    ("severity P1|P2|P3", "classify; the first declaration counts"),
-    ("cause SERVICE [CONFIDENCE]", "name the root cause, perhaps with a confidence from 0 to 1"),
-    ("page TEAM", "a wrong team ends the incident with 0"),
+    ("logs [SERVICE]", "read a service's own lines, or one line of every service"),
+    ("metrics SERVICE", "read its gauges: CPU, memory, workers, requests, and those of its tier"),
+    ("traces SERVICE", "see where its time goes and where its errors start"),
+    ("severity P1|P2|P3", "declare the severity; the first declaration counts"),
+    ("cause SERVICE [CONFIDENCE]", "declare the root cause; a confidence from 0 to 1 may follow"),
+    ("page TEAM", "page a team; a wrong one ends the incident with 0"),
     ("REMEDY SERVICE", f"apply one of {', '.join(REMEDIES)}"),
-    ("resolve", "close as fixed"),
-    ("ignore", "close as nothing to act on"),
-    ("{…}", "an action as JSON, as an agent would write it"),
-    ("rules", "what an agent is told: runbook, severities, whom to page"),
-    ("screen", "the screen once more"),
+    ("resolve", "close the incident as fixed"),
+    ("ignore", "close the incident as nothing to act on"),
+    ("{…}", "any action as JSON, as an agent writes it"),
+    ("rules", "show what an agent is told: runbook, severities, whom to page"),
+    ("screen", "show the screen again"),
     ("quit", "stop here"),
 ]
 
@@ -81,7 +84,7 @@ class HumanPolicy:
                     action = read_action(words, observation.topology)
                     if not isinstance(action, Malformed):
                         return action, memory
-                    say(self._console, f"{action.reason} (help lists what can be typed)", "yellow")
+                    say(self._console, f"{action.reason} (type help for the commands)", "yellow")
 
     def _show(self, observation: Observation) -> None:
         if observation.tick == 0:
@@ -114,7 +117,9 @@ def read_action(text: str, topology: Topology) -> Action:
         verb, values = "remedy", [verb, *values]
     name = WORDS.get(verb, verb)
     if name not in ACTION_TYPES:
-        return Malformed(text, f"unknown command {verb!r}")
+        meant = closest(verb, (*WORDS, *ACTION_TYPES, *REMEDIES))
+        hint = "" if meant is None else f" (did you mean {meant!r}?)"
+        return Malformed(text, f"unknown command {verb!r}{hint}")
     wire: dict[str, object] = {"action_type": name}
     if name == "remediate" and len(values) == 2:
         values = [":".join(values)]

@@ -1,39 +1,36 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
+from logtriage.cli.completion import complete_role_split
+from logtriage.cli.human import HUMAN
 from logtriage.codec import load_role_split
 from logtriage.errors import InvalidInput
 from logtriage.roles import ROLE_SPLITS, RoleSplit, get_role_split
 from logtriage.seal import SEAL_VARIABLE, Seal
 from logtriage.sealing import read_seal
 
-#: The policy that asks whoever sits at the terminal.
-HUMAN: Final = "human"
-
-Json = Annotated[bool, typer.Option("--json", help="One JSON object a line on stdout.")]
+Json = Annotated[bool, typer.Option("--json", help="Write one JSON object a line to stdout.")]
 Bundle = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Recorded incidents from this bundle, not those that are shipped."
+        metavar="FILE", help="Take recorded incidents from this bundle, not the shipped ones."
     ),
 ]
 SealFile = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help=f"The key of sealed incidents; {SEAL_VARIABLE} if not given."
-    ),
+    typer.Option(metavar="FILE", help=f"The key of sealed incidents. Default: {SEAL_VARIABLE}."),
 ]
 SplitRoles = Annotated[
     str | None,
     typer.Option(
         metavar="SPLIT",
-        help="Teams play, with this role split: "
-        f"{', '.join(ROLE_SPLITS)}, or a JSON file. Policies are then teams, such as expert, "
-        "central:expert or ROLE=POLICY,...",
+        help=f"Let teams play, split into these roles: {', '.join(ROLE_SPLITS)}, or a JSON "
+        "file. Each policy is then a team: expert, central:expert, ROLE=POLICY,...",
+        autocompletion=complete_role_split,
     ),
 ]
 
@@ -71,7 +68,7 @@ def check_human(policies: tuple[str, ...], split: RoleSplit | None) -> None:
     """
     if split is not None and HUMAN in policies:
         raise InvalidInput(
-            "a human plays alone, without --split-roles; name a team, such as expert"
+            "a person plays alone: leave out --split-roles, or name a team, such as expert"
         )
 
 
@@ -79,7 +76,7 @@ EnvUrl = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="Play on this server (logtriage serve), not here; LOGTRIAGE_TOKEN is its token.",
+        help="Play on this server (logtriage serve). Its token is in LOGTRIAGE_TOKEN.",
     ),
 ]
 
@@ -91,6 +88,6 @@ def check_served(split: RoleSplit | None, *, recorded: bool) -> None:
         InvalidInput: saying what it is.
     """
     if recorded:
-        raise InvalidInput("a server plays drawn incidents alone: no recorded ones with --env-url")
+        raise InvalidInput("a server plays drawn incidents only: --env-url takes no recorded ones")
     if split is not None:
-        raise InvalidInput("a server plays single agents: no --split-roles with --env-url")
+        raise InvalidInput("a server plays single agents only: --env-url excludes --split-roles")

@@ -1,17 +1,21 @@
 """``play``: one incident in the terminal, by a person or watched."""
 
+import os
+import sys
 from functools import partial
-from typing import Annotated
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from logtriage.actions import Action, describe
-from logtriage.cli.console import emit, messages, put, results, say
+from logtriage.cli.completion import complete_incident, complete_player
+from logtriage.cli.console import emit, messages, note, put, results, say
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.human import HumanPolicy, Quit
+from logtriage.cli.human import HUMAN, HumanPolicy, Quit
 from logtriage.cli.options import (
-    HUMAN,
     Bundle,
     EnvUrl,
     Json,
@@ -23,6 +27,9 @@ from logtriage.cli.options import (
     seal_in,
 )
 from logtriage.cli.screens import debrief, screen
+from logtriage.codec import encode_transcript
+from logtriage.errors import InvalidInput, MissingExtra
+from logtriage.files import open_here
 from logtriage.grading import grade, grade_to_json, unscored
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
@@ -31,36 +38,59 @@ from logtriage.registry import make_policy, make_team
 from logtriage.rendering import render_observation
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
+from logtriage.transcript import COMPLETED, ROLES, transcript_of
 from logtriage.transition import transition
+
+if TYPE_CHECKING:
+    from logtriage.belief.explain import Explanation
+    from logtriage.cli.desk.session import Session
 
 
 def play(
-    incident_id: Annotated[str, typer.Argument(metavar="ID", help="The incident.")],
+    incident_id: Annotated[
+        str, typer.Argument(metavar="ID", help="The incident.", autocompletion=complete_incident)
+    ],
     policy: Annotated[
         str,
-        typer.Option(metavar="POLICY", help="human, or a policy to watch, such as expert."),
+        typer.Option(
+            metavar="POLICY",
+            help="human, or a policy to watch, such as expert.",
+            autocompletion=complete_player,
+        ),
     ] = HUMAN,
     brief: Annotated[
-        bool, typer.Option("--brief", help="Of a watched policy: no screens, the debrief alone.")
+        bool, typer.Option("--brief", help="Show only the debrief of a watched policy.")
     ] = False,
     split_roles: SplitRoles = None,
     explain: Annotated[
         bool,
         typer.Option(
             "--explain/--no-explain",
-            help="Show the belief beside each action, where probabilities are known.",
+            help="Show the belief beside each action, where the probabilities are known.",
         ),
     ] = True,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Ask line by line, without the full-screen console.")
+    ] = False,
+    practice: Annotated[
+        bool, typer.Option("--practice", help="Allow undo in the full-screen console.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Append the transcript to this file, for grade."),
+    ] = None,
     bundle: Bundle = None,
     env_url: EnvUrl = None,
     seal_file: SealFile = None,
     as_json: Json = False,
 ) -> None:
-    """Triage an incident yourself, or watch a policy do it; then see how it was graded.
+    """Triage an incident yourself, or watch a policy, and see the grade explained.
 
-    Type help for what can be typed. Commands may come from a pipe, one a line. Stopping
-    early gives the grade of what was earned so far. With --json, stdout has the grade
-    alone and the screens go to stderr. With --split-roles a team is watched, role by role.
+    In a terminal, you play in a full-screen console (extra play). With --plain, or without
+    that extra, each tick asks for a line; so commands may come from a pipe. Type help for the
+    commands. If you stop early, the grade is of what you did so far. With --json, stdout has
+    the grade alone, and the screens go to stderr. With --split-roles, you watch a team, role by
+    role.
     """
     from logtriage.evaluation import Incidents, PolicyFailure, is_recorded
 
@@ -70,9 +100,18 @@ def play(
         check_served(roles, recorded=bundle is not None or is_recorded(incident_id))
     incident = Incidents.of(bundle, seal_in(seal_file))(incident_id)
     console = messages() if as_json else results()
-    cause = None
+    full_screen = policy == HUMAN and env_url is None and not plain and _is_terminal()
+    if full_screen and (hint := _missing_desk()) is not None:
+        full_screen = False
+        note(hint, "dim")
+    if practice and not full_screen:
+        raise InvalidInput("--practice needs the full-screen console, in a terminal")
+    cause, game, explanation = None, None, None
     try:
-        if roles is not None:
+        if full_screen:
+            game, explanation = _play_on_screen(incident, practice=practice, explains=explain)
+            state = game.state
+        elif roles is not None:
             state = _watch(incident, policy, roles, console, brief=brief)
         elif env_url is not None:
             state = _play_served(env_url, incident, policy, console, brief=brief)
@@ -83,14 +122,56 @@ def play(
     graded = unscored(incident, cause, actions=state.actions) if cause else grade(state)
     say(console, f"{policy} on {incident.id}" if brief else "", "bold")
     put(console, debrief(state, graded, roles))
-    if explain and roles is None and state.is_closed and incident.setting is not None:
+    if game is not None:
+        from logtriage.cli.desk.pages import evidence_of
+
+        put(console, evidence_of(game))
+    if explanation is not None:
+        from logtriage.cli.hindsight import look_back
+
+        put(console, look_back(explanation))
+    elif explain and roles is None and state.is_closed and incident.setting is not None:
         from logtriage.cli.hindsight import hindsight
 
         put(console, hindsight(state))
+    if out is not None:
+        status = COMPLETED if cause is None else cause
+        extra = {} if roles is None else {ROLES: list(roles.names)}
+        agent = f"{policy} (practice)" if practice else policy
+        line = encode_transcript(transcript_of(state, agent=agent, status=status, extra=extra))
+        with os.fdopen(open_here(out, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
+            file.write(f"{line}\n".encode())
+        note(f"transcript appended to {out}", "dim")
     if as_json:
         emit(grade_to_json(graded))
     if cause is not None:
         raise typer.Exit(SOME_BAD)
+
+
+def _is_terminal() -> bool:
+    """Whether somebody sits at a screen: the console reads stdin, and draws on stderr."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    return os.environ.get("TERM") != "dumb" and all(one.isatty() for one in streams)
+
+
+def _missing_desk() -> str | None:
+    """What to install for the full-screen console; None if that is there."""
+    if find_spec("textual") is not None:
+        return None
+    return str(MissingExtra("the full-screen console", "play"))
+
+
+def _play_on_screen(
+    incident: Incident, *, practice: bool, explains: bool
+) -> "tuple[Session, Explanation | None]":
+    """:func:`_play` by a person, on Textual."""
+    from logtriage.cli.desk.app import Desk
+
+    desk = Desk(incident, practice=practice, explains=explains)
+    desk.run()
+    if desk.return_code:  # a fault of ours, whose traceback Textual has printed
+        raise typer.Exit(desk.return_code)
+    return desk.session, desk.explanation
 
 
 def _factory(policy: str, console: Console) -> PolicyFactory:

@@ -12,16 +12,18 @@ from logtriage.sealing import HOW, new_seal, seal_at_hand
 
 
 def new(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The file; must not exist.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="The file to write. It must not exist.")
+    ],
     as_json: Json = False,
 ) -> None:
-    """Make a random key in a file that only you may read. It is never shown."""
+    """Write a random key to a file that only you may read."""
     _say(new_seal(path).fingerprint, as_json=as_json)
-    note(f"wrote {path}; whoever reads it knows every truth", "dim")
+    note(f"wrote {path}; anyone who reads it can draw every answer", "dim")
 
 
 def fingerprint(seal_file: SealFile = None, as_json: Json = False) -> None:
-    """Say the fingerprint of the key at hand: what results carry."""
+    """Show the fingerprint of the key in use, as results carry it."""
     seal = seal_at_hand(seal_file)
     if seal is None:
         raise SealError(f"no key: {HOW}")

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import attrs
 import typer
 
+from logtriage.cli.completion import complete_task
 from logtriage.cli.console import note
 from logtriage.cli.options import SealFile
 from logtriage.errors import InvalidInput
@@ -18,51 +19,56 @@ _DEFAULT: Final = Settings()
 
 def serve(
     host: Annotated[
-        str, typer.Option(help="Address to bind. Anything but loopback needs a token.")
+        str, typer.Option(help="Address to bind. All but loopback need a token.")
     ] = _DEFAULT.host,
-    port: Annotated[int, typer.Option(help="TCP port; 0 takes a free one.")] = _DEFAULT.port,
+    port: Annotated[int, typer.Option(help="TCP port; 0 picks a free one.")] = _DEFAULT.port,
     task: Annotated[
         list[str] | None,
-        typer.Option(metavar="TASK", help="Drawn from where a client names none; repeatable."),
+        typer.Option(
+            metavar="TASK",
+            help="Draw from this task if a client names none. May be repeated.",
+            autocompletion=complete_task,
+        ),
     ] = None,
     max_sessions: Annotated[
-        int, typer.Option(metavar="N", help="Sessions at a time.")
+        int, typer.Option(metavar="N", help="Most sessions at a time.")
     ] = _DEFAULT.max_sessions,
     idle_seconds: Annotated[
-        float, typer.Option(metavar="S", help="A session without a message for so long ends.")
+        float, typer.Option(metavar="S", help="End a session after this long without a message.")
     ] = _DEFAULT.idle_seconds,
     drain_seconds: Annotated[
-        float, typer.Option(metavar="S", help="Running episodes may end for so long after SIGTERM.")
+        float,
+        typer.Option(metavar="S", help="After SIGTERM, wait up to this long for running episodes."),
     ] = _DEFAULT.drain_seconds,
     token_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Bearer token; LOGTRIAGE_TOKEN if not given."),
+        typer.Option(metavar="FILE", help="The bearer token. Default: LOGTRIAGE_TOKEN."),
     ] = None,
     seal_file: SealFile = None,
     per_address: Annotated[
-        int, typer.Option(metavar="N", help="Connections that one address may have open.")
+        int, typer.Option(metavar="N", help="Most open connections from one address.")
     ] = _DEFAULT.per_address,
     proxy: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ADDRESS",
-            help="A proxy in front, whose X-Forwarded-For is believed; repeatable.",
+            help="Trust X-Forwarded-For from this proxy. May be repeated.",
         ),
     ] = None,
     grader: Annotated[
         bool, typer.Option("--grader/--no-grader", help="Grade lists of actions at /grader.")
     ] = _DEFAULT.grader,
     mcp: Annotated[
-        bool, typer.Option("--mcp", help="Offer the OpenEnv library's MCP sessions at /mcp.")
+        bool, typer.Option("--mcp", help="Serve the OpenEnv library's MCP sessions at /mcp.")
     ] = False,
     web: Annotated[
-        bool, typer.Option("--web", help="Mount the OpenEnv library's web interface at /web.")
+        bool, typer.Option("--web", help="Serve the OpenEnv library's web interface at /web.")
     ] = False,
 ) -> None:
-    """Serve episodes by the OpenEnv protocol, and on the original environment's paths.
+    """Serve episodes over the network, by the OpenEnv protocol.
 
-    Clients open one WebSocket session for each episode at a time, at /ws. SIGTERM lets
-    running episodes finish.
+    A client opens one WebSocket session per episode at /ws. The original environment's paths
+    work as well. On SIGTERM, running episodes may finish.
     """
     from logtriage.server import serve as run
 
@@ -84,7 +90,7 @@ def serve(
     if task is not None:
         settings = attrs.evolve(settings, tasks=task)
     if settings.token is None:
-        note("no token: whoever can log in on this machine can use this server", "dim")
+        note("no token: anyone who can log in to this machine can use this server", "dim")
     if settings.seal is not None:
         note(f"split sealed is served, under the seal {settings.seal.fingerprint}", "dim")
     run(settings, note)

@@ -50,8 +50,8 @@ def _setting(setting: Setting) -> Iterator[tuple[str, str]]:
     ticks = ", ".join(map(str, setting.alert_ticks))
     yield "alerts", f"judged at tick {ticks} and after each remedy"
     if setting.root_silent:
-        silent = f"silent in alerts and window before tick {setting.root_silent}; asked, it answers"
-        yield "root", silent
+        silent = f"silent in alerts and window before tick {setting.root_silent}"
+        yield "root", f"{silent}, but answers when asked"
     if setting.called_only:
         yield "roots", "services that another one calls"
     if setting.creeping:
@@ -63,7 +63,7 @@ def _setting(setting: Setting) -> Iterator[tuple[str, str]]:
 def signatures() -> RenderableType:
     """The signature table: by condition and sort of cell, the share of every token."""
     parts: list[RenderableType] = [
-        Text("Per cent, before fog; a token that makes no sense at a tier is the ordinary one.")
+        Text("Percentages before fog. A token without sense at a tier becomes the ordinary one.")
     ]
     for title, group in GROUPS.items():
         parts += [Text(), heading(title.upper())]

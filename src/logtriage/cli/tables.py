@@ -1,15 +1,14 @@
 """Tables of figures: the rows of a run, and runs compared."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from logtriage.cli.console import put, say
-from logtriage.cli.figures import WIDE, share, table_of
-from logtriage.cli.losses import print_loss_differences, print_losses
+from logtriage.cli.console import say
+from logtriage.cli.figures import Cell, Figures, share
+from logtriage.cli.losses import put_loss_differences, put_losses
 from logtriage.cli.screens import heading, number
 from logtriage.evaluation import Comparison, Row
 from logtriage.printable import spelled
@@ -17,19 +16,16 @@ from logtriage.printable import spelled
 _SHARES: Final = (
     ("solved", "solved"),
     ("root_cause", "root\ncause"),
-    ("severity", "sev-\nerity"),
-    ("mis_page", "mis-\npage"),
-    ("ignored", "ig-\nnored"),
+    ("severity", "severity"),
+    ("mis_page", "wrong\npage"),
+    ("ignored", "ignored"),
 )
-_TICKS: Final = "ticks"
-_BRIER: Final = "Brier"
-_UNSCORED: Final = "un-\nscored"
 
 
 def print_rows(console: Console, rows: Sequence[Row]) -> None:
-    """One table a task, all with the same columns."""
-    wide = console.width >= WIDE
-    longest = max((len(spelled(row.policy)) for row in rows), default=0)
+    """One table a task, all with the same columns, and what they mean."""
+    figures = Figures(console)
+    unscored = any(row.unscored for row in rows)
     for task in dict.fromkeys(row.task for row in rows):
         mine = [row for row in rows if row.task == task]
         played = " to ".join(map(str, sorted({row.episodes for row in mine})))
@@ -37,12 +33,11 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
         roles = "" if split is None else f", roles {spelled(split)}"
         count = f"{played} episodes{roles}"
         say(console, _title(task, count, mine[0].rubric, mine[0].seal))
-        put(console, _rows_table(mine, longest, console.width, wide=wide))
-        say(console)
+        _put_rows(figures, mine, unscored=unscored)
         if any(row.located for row in mine):
-            put(console, _located_table(mine, gap=2 if wide else 1))
-            say(console)
-        print_losses(console, mine)
+            _put_located(figures, mine)
+        put_losses(figures, mine)
+    figures.legend()
 
 
 def _title(task: str, count: str, rubric: str, seal: str | None) -> Text:
@@ -50,49 +45,39 @@ def _title(task: str, count: str, rubric: str, seal: str | None) -> Text:
     return Text.assemble(heading(task), (f"  {count}, rubric {rubric}{sealed}", "dim"))
 
 
-def _rows_table(rows: Sequence[Row], longest: int, width: int, *, wide: bool) -> Table:
-    gap = 2 if wide else 1
-    columns = [("mean grade\n[95 % interval]", 20 if wide else 18)]
-    columns += [(title, max(6 if wide else 0, _widest(title))) for _, title in _SHARES]
-    columns += [(title, _widest(title)) for title in (_TICKS, _BRIER, _UNSCORED)]
-    room = width - sum(size + gap for _, size in columns)
-    table = table_of(gap)
-    table.add_column("policy", width=max(8, min(longest, room)), overflow="fold")
-    for title, size in columns:
-        # The interval stands beside its mean; the other figures stand under each other.
-        table.add_column(title, width=size, justify="left" if "\n[" in title else "right")
-    for row in rows:
-        table.add_row(
-            Text(spelled(row.policy)),
-            _grade(row, wide=wide),
-            *(share(getattr(row, name), 1 if wide else 0) for name, _ in _SHARES),
-            number(row.ticks, 1),
-            number(row.brier),
-            Text(str(row.unscored), style="bold yellow" if row.unscored else ""),
-        )
-    return table
+def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
+    titles = ["policy", "mean grade\n[95 % interval]", *(title for _, title in _SHARES)]
+    titles += ["ticks", "Brier", *(["unscored"] if unscored else [])]
+
+    def cells(row: Row, wide: bool) -> Iterator[Cell]:
+        yield Text(spelled(row.policy))
+        yield _grade(row, wide=wide)
+        yield from (share(getattr(row, name), 1 if wide else 0) for name, _ in _SHARES)
+        yield number(row.ticks, 1)
+        yield number(row.brier)
+        if unscored:
+            yield Text(str(row.unscored), style="bold yellow" if row.unscored else "")
+
+    figures.put(titles, lambda wide: [list(cells(row, wide)) for row in rows])
 
 
-def _located_table(rows: Sequence[Row], gap: int) -> Table:
+def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
     """How root causes were ranked, over all incidents and by fault kind."""
-    table = table_of(gap)
-    table.add_column("policy", overflow="fold")
-    table.add_column("fault", overflow="fold")
-    for title in ("incidents", "AC@1", "AC@3", "AC@5", "Avg@5"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for row in rows:
-        for one in row.located:
-            table.add_row(
-                Text(spelled(row.policy) if one.kind is None else ""),
+
+    def cells(_: bool) -> list[list[Cell]]:
+        return [
+            [
+                Text(spelled(row.policy)),
                 Text(one.kind or "all", style="" if one.kind else "bold"),
                 str(one.incidents),
                 *(number(value) for value in (one.ac1, one.ac3, one.ac5, one.avg5)),
-            )
-    return table
+            ]
+            for row in rows
+            for one in row.located
+        ]
 
-
-def _widest(title: str) -> int:
-    return max(len(part) for part in title.split("\n"))
+    titles = ("policy", "fault", "incidents", "AC@1", "AC@3", "AC@5", "Avg@5")
+    figures.put(titles, cells, names=2)
 
 
 def _grade(row: Row, *, wide: bool) -> Text:
@@ -110,35 +95,33 @@ def _short(value: float) -> str:
 
 
 def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
-    """One table a task, with a line for each pair of policies."""
+    """One table a task, with a line for each pair of policies, and what the columns mean."""
+    figures = Figures(console)
     for task in dict.fromkeys(one.task for one in comparisons):
         mine = [one for one in comparisons if one.task == task]
         shared = " to ".join(map(str, sorted({one.shared for one in mine})))
         say(console, _title(task, f"{shared} shared incidents", mine[0].rubric, mine[0].seal))
-        put(console, _comparisons_table(mine, gap=2 if console.width >= WIDE else 1))
-        say(console)
-        print_loss_differences(console, mine)
+        _put_comparisons(figures, mine)
+        put_loss_differences(figures, mine)
+    figures.legend()
 
 
-def _comparisons_table(comparisons: Sequence[Comparison], gap: int) -> Table:
-    table = table_of(gap)
-    table.add_column("policy A", overflow="fold")
-    table.add_column("policy B", overflow="fold")
-    table.add_column("mean A", justify="right", no_wrap=True)
-    table.add_column("mean B", justify="right", no_wrap=True)
-    table.add_column("B - A [95 % interval]", width=23, no_wrap=True)
-    for title in ("better", "worse", "same"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for one in comparisons:
-        table.add_row(
-            Text(spelled(one.policy_a)),
-            Text(spelled(one.policy_b)),
-            number(one.mean_a),
-            number(one.mean_b),
-            _difference(one),
-            *(str(count) for count in (one.better, one.worse, one.same)),
-        )
-    return table
+def _put_comparisons(figures: Figures, comparisons: Sequence[Comparison]) -> None:
+    def cells(_: bool) -> list[list[Cell]]:
+        return [
+            [
+                Text(spelled(one.policy_a)),
+                Text(spelled(one.policy_b)),
+                number(one.mean_a),
+                number(one.mean_b),
+                _difference(one),
+                *(str(count) for count in (one.better, one.worse, one.same)),
+            ]
+            for one in comparisons
+        ]
+
+    titles = ["policy A", "policy B", "mean A", "mean B", "B - A [95 % interval]"]
+    figures.put([*titles, "better", "worse", "same"], cells, names=2)
 
 
 def _difference(one: Comparison) -> Text:

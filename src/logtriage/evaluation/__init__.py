@@ -23,6 +23,7 @@ from logtriage.evaluation.episodes import (
 )
 from logtriage.evaluation.explaining import explain_run
 from logtriage.evaluation.explanations import Explained
+from logtriage.evaluation.gate import Check, Margins, Verdict, gate_runs
 from logtriage.evaluation.incidents import Incidents, is_recorded
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.localisation import Located, hit_at, locate
@@ -38,6 +39,7 @@ from logtriage.evaluation.statistics import (
     brier,
     mean_interval,
     paired_difference,
+    paired_share_difference,
     pass_at_k,
     pass_hat_k,
 )
@@ -50,6 +52,7 @@ __all__ = [
     "SOLVED",
     "Calls",
     "Cell",
+    "Check",
     "Comparison",
     "CoveragePoint",
     "Explained",
@@ -60,11 +63,13 @@ __all__ = [
     "LossDifference",
     "Losses",
     "Manifest",
+    "Margins",
     "Paging",
     "PolicyFailure",
     "Recorder",
     "Row",
     "RunSpec",
+    "Verdict",
     "augrc",
     "brier",
     "check_seals",
@@ -72,6 +77,7 @@ __all__ = [
     "evaluate",
     "explain_run",
     "failure_of",
+    "gate_runs",
     "hit_at",
     "is_recorded",
     "joint_steps",
@@ -81,6 +87,7 @@ __all__ = [
     "page_regret",
     "paging_by_price",
     "paired_difference",
+    "paired_share_difference",
     "pass_at_k",
     "pass_hat_k",
     "plan",

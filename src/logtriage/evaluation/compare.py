@@ -62,6 +62,22 @@ def compare_runs(
         RubricError: if a task was graded by different rubrics.
         SealError: if one run is sealed and the other not, or by another key.
     """
+    pairs, tasks = pair_runs(a, b, policy_a, policy_b)
+    compared = [_compare(a, b, task, *pair) for pair in pairs for task in tasks]
+    found = tuple(one for one in compared if one is not None)
+    if not found:
+        raise InvalidInput(f"{a.directory} and {b.directory} share no scored incident")
+    return found
+
+
+def pair_runs(
+    a: LoadedRun, b: LoadedRun, policy_a: str | None, policy_b: str | None
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """The pairs of policies of two runs, and the tasks that both have.
+
+    Raises:
+        UnknownName, InvalidInput, RubricError, SealError: as :func:`compare_runs`.
+    """
     _same_seal((a.directory, a.manifest), (b.directory, b.manifest))
     pairs = _pairs(a, b, policy_a, policy_b)
     tasks = [task for task in a.tasks if task in b.tasks]
@@ -74,11 +90,7 @@ def compare_runs(
                 f"{_rubric(a.rubrics[task])} in {a.directory}, "
                 f"{_rubric(b.rubrics[task])} in {b.directory}"
             )
-    compared = [_compare(a, b, task, *pair) for pair in pairs for task in tasks]
-    found = tuple(one for one in compared if one is not None)
-    if not found:
-        raise InvalidInput(f"{a.directory} and {b.directory} share no scored incident")
-    return found
+    return pairs, tasks
 
 
 def _pairs(

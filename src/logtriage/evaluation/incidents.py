@@ -12,6 +12,7 @@ from logtriage.errors import UnknownName
 from logtriage.incident import Incident
 from logtriage.seal import Seal
 from logtriage.sealing import incident_of
+from logtriage.tasks import is_of_task
 
 
 def is_recorded(incident_id: str) -> bool:
@@ -64,6 +65,8 @@ class Incidents:
         try:
             return recorded[incident_id]
         except KeyError:
+            if is_of_task(incident_id):
+                return incident_of(incident_id, self.seal)  # which says what the id lacks
             raise UnknownName("recorded incident", incident_id, recorded) from None
 
     def recorded(self) -> Mapping[str, Incident]:

@@ -1,0 +1,94 @@
+"""What the shell offers for arguments: tasks, splits, policies, incidents, role splits.
+
+Each function takes what was typed so far and gives values that begin with it, most with a
+line of help. The shell filters them again, so that a longer list does no harm.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from logtriage.cli.human import HUMAN
+from logtriage.grading import RUBRICS
+from logtriage.registry import POLICY_HELP, TEAM_HELP
+from logtriage.roles import ROLE_SPLITS
+from logtriage.tasks import ALL_SPLITS, SPLITS, TASKS, get_task
+
+#: Offered beside the tasks by the commands that take them.
+ALL: Final = "all"
+RECORDED: Final = "recorded"
+#: Numbers offered of a split: a first few, for there are billions.
+_NUMBERS: Final = 10
+
+Offered = Iterator[tuple[str, str]]
+
+
+def complete_task(incomplete: str) -> Offered:
+    """Tasks, each with its title."""
+    for task in TASKS:
+        if task.id.startswith(incomplete):
+            yield task.id, task.title
+
+
+def complete_tasks(incomplete: str) -> Offered:
+    """Tasks, and the names that stand for several of them."""
+    yield from complete_task(incomplete)
+    for name, title in ((ALL, "every task of the benchmark"), (RECORDED, "recorded incidents")):
+        if name.startswith(incomplete):
+            yield name, title
+
+
+def complete_split(incomplete: str) -> Iterator[str]:
+    """Splits of incidents."""
+    return (name for name in ALL_SPLITS if name.startswith(incomplete))
+
+
+def complete_policy(incomplete: str) -> Offered:
+    """Policies, without what may follow a colon; and a person."""
+    for name, title in {**POLICY_HELP, HUMAN: "you, in this terminal"}.items():
+        word, colon, _ = name.partition(":")
+        if word.startswith(incomplete):
+            yield word + colon, title
+
+
+def complete_player(incomplete: str) -> Offered:
+    """Policies and teams: what ``eval`` plays, with and without ``--split-roles``."""
+    yield from complete_policy(incomplete)
+    for name, title in TEAM_HELP.items():
+        word, colon, _ = name.partition(":")
+        if colon and word.startswith(incomplete):
+            yield word + colon, title
+
+
+def complete_role_split(incomplete: str) -> Iterator[str]:
+    """Role splits that have a name."""
+    return (name for name in ROLE_SPLITS if name.startswith(incomplete))
+
+
+def complete_rubric(incomplete: str) -> Iterator[str]:
+    """Rubrics."""
+    return (name for name in RUBRICS if name.startswith(incomplete))
+
+
+def complete_incident(incomplete: str) -> Iterator[str]:
+    """Incident ids, part by part: tasks and recorded incidents, splits, the first numbers."""
+    task, slash, rest = incomplete.partition("/")
+    if not slash:
+        yield from (f"{name}/" for name, _ in complete_task(task))
+        yield from _recorded(incomplete)
+        return
+    if task not in {one.id for one in TASKS}:
+        yield from _recorded(incomplete)
+        return
+    split, slash, number = rest.partition("/")
+    splits = SPLITS if get_task(task).setting is None else ALL_SPLITS
+    if not slash:
+        yield from (f"{task}/{name}/" for name in splits if name.startswith(split))
+    elif split in splits:
+        numbers = (f"{number}{digit}" for digit in range(_NUMBERS))
+        yield from (f"{task}/{split}/{one}" for one in numbers if one == "0" or one[0] != "0")
+
+
+def _recorded(incomplete: str) -> Iterator[str]:
+    from logtriage.recorded import shipped_incidents
+
+    return (one.id for one in shipped_incidents() if one.id.startswith(incomplete))

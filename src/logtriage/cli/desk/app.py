@@ -1,0 +1,265 @@
+"""The console as a Textual app: services, screens and the prompt on one page of 80 by 24."""
+
+from typing import ClassVar, Final
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.widgets import Footer, Input, Static, TabbedContent, TabPane
+
+from logtriage.actions import Action, Malformed, describe
+from logtriage.belief.explain import Explanation, explain
+from logtriage.cli.desk.pages import evidence_of, help_page, journal, now, plain, services
+from logtriage.cli.desk.places import directory, map_of, who
+from logtriage.cli.desk.prompt import Prompt
+from logtriage.cli.desk.session import Session
+from logtriage.cli.desk.words import completions
+from logtriage.cli.hindsight import SAMPLES, look_back
+from logtriage.cli.screens import debrief
+from logtriage.errors import UnknownName
+from logtriage.grading import grade
+from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.rendering import system_prompt
+from logtriage.rendering.panels import edge
+from logtriage.state import State
+
+_YES: Final = ("y", "yes")
+
+
+class Desk(App[State]):
+    """One incident, played by a person. Returns the state in which they left it."""
+
+    TITLE = "logtriage"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f1", "page('help')", "Help", priority=True),
+        Binding("f2", "page('now')", "Screen", priority=True),
+        Binding("f3", "page('journal')", "Journal", priority=True),
+        Binding("f4", "page('rules')", "Rules", priority=True),
+        Binding("f5", "page('map')", "Map", priority=True),
+        Binding("pageup", "scroll(-1)", show=False, priority=True),
+        Binding("pagedown", "scroll(1)", show=False, priority=True),
+        Binding("ctrl+q", "leave", "Quit", priority=True),
+        Binding("ctrl+c", "leave", show=False, priority=True),
+    ]
+    CSS = """
+    #head { height: 1; background: $primary; color: $text; padding: 0 1; }
+    #edge { height: 1; padding: 0 1; color: $text-muted; }
+    #services { width: 34; padding: 0 1 0 1; border-right: solid $primary; }
+    #services.closed { display: none; }
+    TabbedContent { width: 1fr; }
+    Tabs, Tabs #tabs-scroll, Tabs #tabs-list { height: 1; }
+    Underline { display: none; }
+    Tab { height: 1; }
+    Tab.-active { background: $primary; color: $text; }
+    TabPane { padding: 0; }
+    VerticalScroll { padding: 0 1; }
+    #said { height: auto; max-height: 3; padding: 0 1; }
+    #line { height: 1; }
+    #mark { width: 3; padding: 0 0 0 1; color: $success; }
+    #prompt { width: 1fr; }
+    """
+
+    def __init__(
+        self, incident: Incident, *, practice: bool = False, explains: bool = True
+    ) -> None:
+        super().__init__()
+        self.session = Session.begin(incident, practice=practice)
+        #: Why the finished episode lost what it lost, once that is known.
+        self.explanation: Explanation | None = None
+        self._explains = explains and incident.setting is not None
+        #: The action that waits for an answer; None stands for leaving.
+        self._pending: list[Action | None] = []
+
+    def compose(self) -> ComposeResult:
+        """The page: what is fixed stands here, :meth:`_show` fills in the rest."""
+        topology = self.session.incident.topology
+        owners = observe(self.session.state).directory
+        yield Static(id="head")
+        yield Static(id="edge")
+        with Horizontal():
+            with VerticalScroll(id="services", can_focus=False):
+                yield Static(id="glances")
+            with TabbedContent(initial="now"):
+                yield _pane("Screen", "now")
+                yield _pane("Journal", "journal")
+                yield _pane("Rules", "rules", Text(system_prompt(self.session.incident)))
+                yield _pane("Owners", "owners", Text(directory(topology, owners)))
+                yield _pane("Map", "map", Text(map_of(topology)))
+                yield _pane("Help", "help", help_page())
+                yield _pane("Debrief", "debrief")
+        yield Static(id="said")
+        with Horizontal(id="line"):
+            yield Static(">", id="mark")
+            yield Prompt(lambda typed: completions(typed, topology))
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Show the first screen, and take what is typed."""
+        self._show()
+        self.query_one(TabbedContent).hide_tab("debrief")
+        self._say("Type an action, or help. Tab completes.")
+        self.query_one(Prompt).focus()
+
+    # -- what is typed --------------------------------------------------------------------
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Do what was typed."""
+        words = event.value.strip()
+        self.query_one(Prompt).keep(words)
+        if self._pending:
+            self._answer(words.lower() in _YES)
+        elif words:
+            self._do(words)
+
+    def _do(self, words: str) -> None:
+        verb, _, rest = words.partition(" ")
+        match verb.lower():
+            case "help" | "h" | "?":
+                self.action_page("help")
+            case "rules" | "screen" | "map" as page:
+                self.action_page({"screen": "now"}.get(page, page))
+            case "who":
+                self._who(rest.strip())
+            case "undo":
+                self._undo()
+            case "quit" | "exit" | "q":
+                self.action_leave()
+            case _:
+                self._act(words)
+
+    def _act(self, words: str) -> None:
+        if self.session.state.is_closed:
+            self._say("The incident is closed: quit leaves, undo takes back (with --practice).")
+            return
+        action = self.session.read(words)
+        if isinstance(action, Malformed):
+            self._say(f"{action.reason} (help lists the commands)", "yellow")
+            return
+        question = self.session.question_before(action)
+        if question is None:
+            self._take(action)
+        else:
+            self._ask(question, action)
+
+    def _ask(self, question: str, action: Action | None) -> None:
+        self._pending = [action]
+        self._say(f"{question} Type y to confirm.", "bold yellow")
+
+    def _answer(self, confirmed: bool) -> None:
+        (action,) = self._pending
+        self._pending = []
+        if not confirmed:
+            self._say("Not done.")
+        elif action is None:
+            self.exit(self.session.state)
+        else:
+            self._take(action)
+
+    def _take(self, action: Action) -> None:
+        self.session = self.session.after(action)
+        self._say(describe(action), "green")
+        self._show()
+        self.action_page("now")
+        if self.session.state.is_closed:
+            self._close()
+
+    def _undo(self) -> None:
+        if not self.session.practice:
+            self._say("undo is for practice: play with --practice", "yellow")
+        elif len(self.session.states) == 1:
+            self._say("There is nothing to take back.", "yellow")
+        else:
+            self.session, self.explanation = self.session.undone(), None
+            self._show()
+            self.action_page("now")
+            self.query_one(TabbedContent).hide_tab("debrief")
+            self._say("Taken back.")
+
+    def _who(self, name: str) -> None:
+        seen = observe(self.session.state)
+        try:
+            self._say(who(name, seen.topology, seen.directory))
+        except UnknownName as error:
+            self._say(str(error), "yellow")
+
+    # -- keys -----------------------------------------------------------------------------
+
+    def action_page(self, page: str) -> None:
+        """Show one of the pages on the right."""
+        self.query_one(TabbedContent).active = page
+
+    def action_scroll(self, pages: int) -> None:
+        """Scroll the page on the right."""
+        pane = self.query_one(TabbedContent).active_pane
+        if pane is not None:
+            shown = pane.query_one(VerticalScroll)
+            shown.scroll_relative(y=pages * max(1, shown.size.height - 1), animate=False)
+
+    def action_leave(self) -> None:
+        """Leave; ask first while the incident is open."""
+        if self.session.state.is_closed or self._pending == [None]:
+            self.exit(self.session.state)
+        else:
+            self._ask("Stop here? The grade is then of what you did so far.", None)
+
+    # -- what is shown --------------------------------------------------------------------
+
+    def _show(self) -> None:
+        seen = observe(self.session.state)
+        head = f"{self.session.incident.id}  tick {seen.tick}/{seen.horizon}"
+        if seen.price_of_silence is not None:
+            head += f"  silence is worth {seen.price_of_silence:g}"
+        if seen.open_loop:
+            head += "  recording: remedies change nothing"
+        if self.session.practice:
+            head += "  practice"
+        self._put("head", Text(head, "bold", no_wrap=True))
+        panel = Text("" if seen.edge is None else edge(seen.edge), no_wrap=True)
+        self._put("edge", panel)
+        self._put("glances", services(self.session))
+        self._put("now-text", now(seen))
+        self.query_one("#services").set_class(seen.closing is not None, "closed")
+        self._put("journal-text", journal(self.session))
+
+    def _close(self) -> None:
+        """Show the debrief; the belief comes a few seconds later."""
+        self._put("debrief-text", self._debrief())
+        self.query_one(TabbedContent).show_tab("debrief")
+        self.action_page("debrief")
+        self._say("The incident is closed. PgDn scrolls the debrief; quit leaves.", "bold")
+        if self._explains:
+            state = self.session.state
+            self.run_worker(lambda: self._look_back(state), thread=True, exclusive=True)
+
+    def _look_back(self, state: State) -> None:
+        found = explain(state, samples=SAMPLES)
+        self.call_from_thread(self._explained, state, found)
+
+    def _explained(self, state: State, found: Explanation) -> None:
+        if state == self.session.state:  # nothing was taken back meanwhile
+            self.explanation = found
+            self._put("debrief-text", self._debrief())
+
+    def _debrief(self) -> RenderableType:
+        state = self.session.state
+        parts: list[RenderableType] = [debrief(state, grade(state)), evidence_of(self.session)]
+        if self.explanation is not None:
+            parts.append(look_back(self.explanation))
+        elif self._explains:
+            parts.append(Text("The belief beside each action is being computed …", "dim"))
+        return Group(*parts)
+
+    def _put(self, name: str, shown: RenderableType) -> None:
+        self.query_one(f"#{name}", Static).update(shown)
+
+    def _say(self, text: str, style: str = "") -> None:
+        self._put("said", Text(plain(text), style))
+
+
+def _pane(title: str, name: str, shown: RenderableType = "") -> TabPane:
+    inside = VerticalScroll(Static(shown, id=f"{name}-text"), can_focus=False)
+    return TabPane(title, inside, id=name)

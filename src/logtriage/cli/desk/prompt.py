@@ -1,0 +1,72 @@
+"""The prompt of the console: completion of what is typed, and the lines typed before."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.suggester import Suggester
+from textual.widgets import Input
+
+Complete = Callable[[str], list[str]]
+
+
+class _Suggest(Suggester):
+    """Suggests the first line that the typed beginning may become."""
+
+    def __init__(self, complete: Complete) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._complete = complete
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The suggestion, which must begin with what was typed."""
+        return next((one for one in self._complete(value) if one.startswith(value)), None)
+
+
+class Prompt(Input):
+    """An input with Tab for completion and the arrows for history."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "complete", "Complete", show=False),
+        Binding("up", "older", "Older", show=False),
+        Binding("down", "newer", "Newer", show=False),
+    ]
+
+    def __init__(self, complete: Complete) -> None:
+        super().__init__(id="prompt", compact=True, suggester=_Suggest(complete))
+        self._complete = complete
+        self._typed: list[str] = []
+        self._at = 0
+        #: What Tab steps through, and how far it got.
+        self._offers: list[str] = []
+        self._turn = 0
+
+    def keep(self, line: str) -> None:
+        """Remember a line that was entered, and begin a new one."""
+        if line and self._typed[-1:] != [line]:
+            self._typed.append(line)
+        self._at = len(self._typed)
+        self._show("")
+
+    def action_complete(self) -> None:
+        """Complete the line; again for the next possibility."""
+        if self.value not in self._offers:
+            self._offers, self._turn = self._complete(self.value), 0
+        if self._offers:
+            offered = self._offers[self._turn % len(self._offers)]
+            self._turn += 1
+            self._show(f"{offered} " if len(self._offers) == 1 else offered)
+
+    def action_older(self) -> None:
+        """The line entered before."""
+        if self._at > 0:
+            self._at -= 1
+            self._show(self._typed[self._at])
+
+    def action_newer(self) -> None:
+        """The line entered after, or an empty one."""
+        self._at = min(self._at + 1, len(self._typed))
+        self._show(self._typed[self._at] if self._at < len(self._typed) else "")
+
+    def _show(self, line: str) -> None:
+        self.value = line
+        self.cursor_position = len(line)

@@ -1,0 +1,81 @@
+"""A person's game: what was done so far, and what a typed line asks for."""
+
+from typing import Final
+
+import attrs
+
+from logtriage.actions import Action, Escalate, Ignore, Malformed, Resolve, describe
+from logtriage.cli.human import read_action
+from logtriage.incident import Incident
+from logtriage.observation import Observation, observe
+from logtriage.state import State, initial_state
+from logtriage.transition import transition
+
+#: Words of the console besides the actions, each with a line of help.
+WORDS: Final = {
+    "map": "show which service calls which",
+    "who SERVICE": "show who owns a service, what it calls and what calls it",
+    "undo": "take back the last action (with --practice)",
+}
+
+
+@attrs.frozen
+class Session:
+    """The states of a game, from the first to the one at hand. Immutable.
+
+    ``practice`` allows to take actions back.
+    """
+
+    states: tuple[State, ...]
+    practice: bool = False
+
+    @classmethod
+    def begin(cls, incident: Incident, *, practice: bool = False) -> "Session":
+        """A game in which nothing was done yet."""
+        return cls((initial_state(incident),), practice)
+
+    @property
+    def state(self) -> State:
+        """The state at hand."""
+        return self.states[-1]
+
+    @property
+    def incident(self) -> Incident:
+        """The incident that is played."""
+        return self.state.incident
+
+    @property
+    def observations(self) -> tuple[Observation, ...]:
+        """What was on the screen, tick by tick."""
+        return tuple(map(observe, self.states))
+
+    def after(self, action: Action) -> "Session":
+        """The game after an action."""
+        return attrs.evolve(self, states=(*self.states, transition(self.state, action)))
+
+    def undone(self) -> "Session":
+        """The game before the last action; the same one if there is none."""
+        return attrs.evolve(self, states=self.states[:-1] or self.states)
+
+    def read(self, text: str) -> Action:
+        """The action that was typed; malformed, with the reason, if it is none."""
+        return read_action(text, self.incident.topology)
+
+    def question_before(self, action: Action) -> str | None:
+        """What to ask before an action that ends the incident, or may; None of any other.
+
+        It depends on the action and the clock alone, so that it tells nothing of the truth.
+        """
+        match action:
+            case Malformed():
+                return None
+            case Resolve():
+                return "Close the incident as fixed?"
+            case Ignore():
+                return "Close the incident as nothing to act on?"
+            case Escalate():
+                if self.incident.closing.wrong_page:
+                    return f"Page {action.team}? A wrong page ends the incident with 0."
+        if self.state.tick + 1 >= self.incident.horizon:
+            return f"This is the last tick. End with: {describe(action)}?"
+        return None

@@ -1,0 +1,43 @@
+"""What pointed at the root cause, and when it was on the screen: the evidence of a debrief."""
+
+from collections.abc import Iterator, Sequence
+
+from logtriage.clues import complaint
+from logtriage.observation import Observation
+from logtriage.telemetry import Gauge, LogLine, Trace
+from logtriage.world.channels import EVERYDAY
+
+Sign = tuple[int, str, str]
+
+
+def signs_of(observations: Sequence[Observation], roots: frozenset[str]) -> tuple[Sign, ...]:
+    """(tick, service, what it said) of all that was seen of the root causes, each thing once.
+
+    Their alerts, their lines but the everyday ones, their gauges and traces that were asked
+    for, and other services' complaints about them.
+    """
+    found: dict[tuple[str, str], int] = {}
+    for seen in observations:
+        for service, text in _said(seen, roots):
+            found.setdefault((service, text), seen.tick)
+    return tuple((tick, service, text) for (service, text), tick in found.items())
+
+
+def _said(seen: Observation, roots: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for alert in seen.alerts:
+        if alert.service in roots:
+            yield alert.service, f"alert {alert.name}"
+    for line in (*seen.inspection, *seen.window):
+        if _tells(line, seen, roots):
+            yield line.service, line.message
+    asked: tuple[Gauge | Trace, ...] = (*seen.metrics, *seen.traces)
+    for gauge in asked:
+        if gauge.service in roots:
+            yield gauge.service, f"{gauge.name}: {gauge.text}"
+
+
+def _tells(line: LogLine, seen: Observation, roots: frozenset[str]) -> bool:
+    if line.level == "INFO" or line.token == EVERYDAY:
+        return False
+    blamed = complaint(line, seen.topology)
+    return line.service in roots or (blamed is not None and blamed[1] in roots)

@@ -1,0 +1,170 @@
+"""``gate``: a run against a baseline, for agents in CI."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Final
+from xml.etree import ElementTree
+
+import typer
+from rich.text import Text
+
+from logtriage.cli.completion import complete_player
+from logtriage.cli.console import emit, note, results
+from logtriage.cli.figures import Cell, Figures
+from logtriage.cli.group import SOME_BAD
+from logtriage.cli.options import Json, SealFile, seal_in
+from logtriage.cli.screens import number
+from logtriage.evaluation import Check, Margins, Verdict
+from logtriage.files import replacing
+from logtriage.printable import spelled
+
+_NAMES: Final = {
+    "unscored": "unscored",
+    "grade": "mean grade",
+    "mis_page": "mis-pages",
+    "false_alarm": "false alarms",
+}
+_STYLES: Final = {
+    Verdict.NO_WORSE: "green",
+    Verdict.WORSE: "bold red",
+    Verdict.UNDECIDED: "yellow",
+    Verdict.UNMEASURED: "dim",
+}
+_DEFAULT: Final = Margins()
+
+
+def gate(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of the new run.")],
+    base: Annotated[Path, typer.Argument(metavar="BASE", help="The directory of the baseline.")],
+    margin: Annotated[
+        float, typer.Option(metavar="X", help="How much lower the mean grade may be.")
+    ] = _DEFAULT.grade,
+    mis_page_margin: Annotated[
+        float, typer.Option(metavar="X", help="How much higher the share of mis-pages may be.")
+    ] = _DEFAULT.mis_page,
+    false_alarm_margin: Annotated[
+        float, typer.Option(metavar="X", help="How much higher the share of false alarms may be.")
+    ] = _DEFAULT.false_alarm,
+    lenient: Annotated[bool, typer.Option("--lenient", help="Let pass what is undecided.")] = False,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POLICY",
+            help="The policy of RUN, where the two names differ.",
+            autocompletion=complete_player,
+        ),
+    ] = None,
+    base_policy: Annotated[
+        str | None,
+        typer.Option(metavar="POLICY", help="The policy of BASE.", autocompletion=complete_player),
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the checks as JUnit XML.")
+    ] = None,
+    seal_file: SealFile = None,
+    as_json: Json = False,
+) -> None:
+    """Check that a run is no worse than a baseline; exit with 1 if that is not shown.
+
+    Mean grade, mis-pages and false alarms are compared incident by incident. Each passes if
+    its 95 % interval rules out a loss of the margin or more. An incident that the baseline has
+    graded and the run has not fails the gate. With --lenient, only what is shown to be worse
+    fails.
+    """
+    from logtriage.evaluation import check_seals, gate_runs, load_run
+
+    margins = Margins(margin, mis_page_margin, false_alarm_margin)
+    check_seals(run, base)
+    seal = seal_in(seal_file)
+    checks = gate_runs(
+        load_run(run, seal=seal),
+        load_run(base, seal=seal),
+        margins,
+        policy=policy,
+        base_policy=base_policy,
+    )
+    if as_json:
+        for one in checks:
+            emit(one.to_json())
+    else:
+        _print(checks)
+    if junit is not None:
+        with replacing(junit) as file:
+            file.write(junit_of(checks, lenient=lenient))
+        note(f"wrote {junit}", "dim")
+    failed = [one for one in checks if _fails(one, lenient=lenient)]
+    for one in failed:
+        note(f"{_whose(one)}: {_NAMES[one.measure]}: {_reason(one)}", "red")
+    if failed:
+        raise typer.Exit(SOME_BAD)
+
+
+def junit_of(checks: Sequence[Check], *, lenient: bool) -> bytes:
+    """The checks as JUnit XML: a test case each, named by policy and measure."""
+    failed = sum(_fails(one, lenient=lenient) for one in checks)
+    skipped = sum(_skipped(one, lenient=lenient) for one in checks)
+    counts = {"tests": len(checks), "failures": failed, "errors": 0, "skipped": skipped}
+    about = {"name": "logtriage gate", **{name: str(count) for name, count in counts.items()}}
+    suite = ElementTree.Element("testsuite", about)
+    for one in checks:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=_whose(one), name=_NAMES[one.measure], time="0"
+        )
+        if _fails(one, lenient=lenient):
+            ElementTree.SubElement(case, "failure", type=str(one.verdict), message=_reason(one))
+        elif _skipped(one, lenient=lenient):
+            ElementTree.SubElement(case, "skipped", message=_reason(one))
+    return bytes(ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def _fails(one: Check, *, lenient: bool) -> bool:
+    return one.verdict is Verdict.WORSE or (one.verdict is Verdict.UNDECIDED and not lenient)
+
+
+def _skipped(one: Check, *, lenient: bool) -> bool:
+    return one.verdict is Verdict.UNMEASURED or (one.verdict is Verdict.UNDECIDED and lenient)
+
+
+def _whose(one: Check) -> str:
+    if one.policy == one.base_policy:
+        return spelled(one.policy)
+    return f"{spelled(one.policy)} against {spelled(one.base_policy)}"
+
+
+def _reason(one: Check) -> str:
+    """Why a check did not pass."""
+    if one.verdict is Verdict.UNMEASURED:
+        return "the runs share no incident to measure it by"
+    if one.difference is None:
+        return f"{one.run or 0:g} of {one.incidents} incidents graded in the baseline have no grade"
+    found = one.difference
+    interval = f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
+    told = f"{one.verdict}: {interval} over {one.incidents} incidents, margin {one.margin:g}"
+    return f"{told}; play more of them" if one.verdict is Verdict.UNDECIDED else told
+
+
+def _print(checks: Sequence[Check]) -> None:
+    figures = Figures(results())
+
+    def cells(_: bool) -> list[list[Cell]]:
+        return [
+            [
+                Text(_whose(one)),
+                Text(_NAMES[one.measure]),
+                *_values(one),
+                Text(str(one.verdict), _STYLES[one.verdict]),
+            ]
+            for one in checks
+        ]
+
+    titles = ("policy", "measure", "incidents", "base", "run", "run - base [95 % interval]")
+    figures.put([*titles, "margin", "verdict"], cells, names=2)
+    figures.legend()
+
+
+def _values(one: Check) -> list[str]:
+    if one.difference is None:
+        return [str(one.incidents), "–", "–" if one.run is None else f"{one.run:g}", "–", "–"]
+    found = one.difference
+    interval = f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
+    return [str(one.incidents), number(one.base), number(one.run), interval, f"{one.margin:g}"]

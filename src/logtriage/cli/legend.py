@@ -1,0 +1,49 @@
+"""What the columns of figures mean, in a line each."""
+
+from typing import Final
+
+from logtriage.evaluation import SOLVED
+
+_CALL: Final = "of the pages and root causes"
+
+#: The meaning of a column by its title without line breaks, or by its first word.
+_MEANINGS: Final = {
+    "mean grade [95 % interval]": "mean of the grades, with its bootstrap interval",
+    "solved": f"episodes with a grade of {SOLVED:g} or more",
+    "root cause": "real faults whose root cause was declared",
+    "severity": "incidents whose severity was right",
+    "wrong page": "incidents in which a wrong team was paged",
+    "ignored": "real faults closed as nothing to act on",
+    "ticks": "mean ticks of the episodes that were fixed and resolved",
+    "Brier": "squared error of the stated confidences; 0 is best, always 0.5 gives 0.25",
+    "unscored": "episodes without a grade, because the policy failed",
+    "AC@1": "faults whose root cause is ranked first; AC@3 and AC@5: among the first 3 or 5",
+    "Avg@5": "mean of AC@1 to AC@5",
+    "c": "incidents in which somebody was paged, where silence is worth c",
+    "AUGRC": "area under the generalised risk of the stated confidences; 0 is best",
+    "explained": "episodes with an explanation",
+    "hardness": "part of 1 - grade that all available evidence leaves in doubt",
+    "search regret": "part that better questions would have gained",
+    "decision regret": "part lost by acting against the evidence",
+    "luck": "part by which it went worse than expected; below 0, better",
+    "threshold regret": "lost by paging, or not paging, against the price of silence",
+    "justified": f"{_CALL}, those that the evidence supported",
+    "lucky": f"{_CALL}, those that were right without support",
+    "B - A [95 % interval]": "mean difference per incident, with its paired bootstrap interval",
+    "run - base [95 % interval]": "mean difference per incident, with its paired interval",
+    "margin": "the loss that must be ruled out",
+    "verdict": "no worse: it is ruled out; undecided: too few incidents to tell",
+    "better": "incidents with a higher grade in B",
+    "worse": "incidents with a lower grade in B",
+    "same": "incidents with the same grade in both",
+}
+
+
+def meaning_of(title: str) -> str | None:
+    """What a column means; None if its title says it."""
+    return _MEANINGS.get(title, _MEANINGS.get(title.partition(" ")[0]))
+
+
+def plain_title(title: str) -> str:
+    """A title on one line."""
+    return title.replace("\n", " ")

@@ -1,0 +1,206 @@
+"""Is a run no worse than a baseline? Paired non-inferiority, for agents in CI.
+
+Four measures of each policy, over all tasks that both runs have: episodes without a
+grade, the mean grade, mis-pages and false alarms. Each of the last three is compared
+incident by incident, and its 95 % interval is held against a margin:
+
+=============  ===================================================================
+``no worse``   the interval lies within the margin: a loss of the margin or more is
+               ruled out, with an error of 2.5 %
+``worse``      the interval reaches beyond the margin, and lies below no difference
+``undecided``  it reaches beyond the margin on one side and past no difference on the
+               other: too few incidents to tell
+``unmeasured`` there is nothing to measure it by, as false alarms without benign incidents
+=============  ===================================================================
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from typing import Any, Final
+
+import attrs
+
+from logtriage.errors import InvalidInput
+from logtriage.evaluation.compare import pair_runs
+from logtriage.evaluation.episodes import played_state
+from logtriage.evaluation.loading import LoadedRun
+from logtriage.evaluation.statistics import Interval, paired_difference, paired_share_difference
+from logtriage.grading import Grade
+from logtriage.state import State
+
+#: Below so many incidents the interval of the mean grade is not trusted.
+LEAST: Final = 20
+UNSCORED, GRADE, MIS_PAGE, FALSE_ALARM = "unscored", "grade", "mis_page", "false_alarm"
+
+
+class Verdict(StrEnum):
+    """What a measure says; see the table of the module."""
+
+    NO_WORSE = "no worse"
+    WORSE = "worse"
+    UNDECIDED = "undecided"
+    UNMEASURED = "unmeasured"
+
+
+def _margin(_: object, attribute: "attrs.Attribute[float]", value: float) -> None:
+    if not 0.0 < value < 1.0:
+        raise InvalidInput(f"margin of {attribute.name}: expected more than 0 and below 1: {value}")
+
+
+@attrs.frozen
+class Margins:
+    """How much worse each measure may be: points of the grade, and shares of incidents."""
+
+    grade: float = attrs.field(default=0.05, validator=_margin)
+    mis_page: float = attrs.field(default=0.05, validator=_margin)
+    false_alarm: float = attrs.field(default=0.1, validator=_margin)
+
+
+@attrs.frozen
+class Check:
+    """One measure of one policy.
+
+    ``run`` and ``base`` are its values over the ``incidents`` that both runs have graded,
+    and ``difference`` is run - base. A mis-page is an incident in which a wrong team was
+    paged, of those whose teams are known; a false alarm a benign incident in which anybody
+    was paged or a remedy applied. For ``unscored`` they are counts over the incidents that
+    the base has graded, and any in the run is worse.
+    """
+
+    policy: str
+    base_policy: str
+    measure: str
+    verdict: Verdict
+    incidents: int
+    run: float | None = None
+    base: float | None = None
+    difference: Interval | None = None
+    margin: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The check as JSON data."""
+        return attrs.asdict(self)
+
+
+def gate_runs(
+    run: LoadedRun,
+    base: LoadedRun,
+    margins: Margins | None = None,
+    *,
+    policy: str | None = None,
+    base_policy: str | None = None,
+) -> tuple[Check, ...]:
+    """Check a run against a baseline, policy with policy of the same name.
+
+    Name both policies to check one against another, as in
+    :func:`logtriage.evaluation.compare_runs`.
+
+    Raises:
+        UnknownName, InvalidInput, RubricError, SealError: as
+            :func:`logtriage.evaluation.compare_runs`.
+    """
+    pairs, tasks = pair_runs(base, run, base_policy, policy)
+    checks = [
+        check
+        for theirs, mine in pairs
+        for check in _checks(run, base, tasks, mine, theirs, margins or Margins())
+    ]
+    if not any(one.incidents for one in checks):
+        raise InvalidInput(f"{base.directory} has no scored incident that {run.directory} plays")
+    return tuple(checks)
+
+
+def _checks(
+    run: LoadedRun, base: LoadedRun, tasks: Sequence[str], mine: str, theirs: str, margins: Margins
+) -> Iterator[Check]:
+    before = {one.incident: one for task in tasks for one in _scored(base, theirs, task)}
+    after = {one.incident: one for task in tasks for one in _scored(run, mine, task)}
+    lost = sum(incident not in after for incident in before)
+    verdict = Verdict.WORSE if lost else Verdict.NO_WORSE
+    yield Check(mine, theirs, UNSCORED, verdict, len(before), float(lost), 0.0)
+    shared = [
+        (before[incident], after[incident], incident) for incident in before if incident in after
+    ]
+    grades = [(old.score or 0.0, new.score or 0.0) for old, new, _ in shared]
+    yield judged(Check(mine, theirs, GRADE, Verdict.UNMEASURED, 0), grades, margins.grade)
+    states = [
+        (played_state(base.incidents(one), old), played_state(run.incidents(one), new))
+        for old, new, one in shared
+    ]
+    for measure, value, margin in (
+        (MIS_PAGE, mis_paged, margins.mis_page),
+        (FALSE_ALARM, alarmed, margins.false_alarm),
+    ):
+        check = Check(mine, theirs, measure, Verdict.UNMEASURED, 0)
+        yield judged_shares(check, _measured(value, states), margin)
+
+
+def _scored(run: LoadedRun, policy: str, task: str) -> Iterator[Grade]:
+    return (one for one in run.grades[policy, task] if one.score is not None)
+
+
+def _measured(
+    value: Callable[[State], bool | None], states: Sequence[tuple[State, State]]
+) -> list[tuple[bool, bool]]:
+    pairs = [(value(old), value(new)) for old, new in states]
+    return [(old, new) for old, new in pairs if old is not None and new is not None]
+
+
+def mis_paged(state: State) -> bool | None:
+    """Whether a wrong team was paged; None where nobody knows the right ones."""
+    truth = state.incident.truth
+    return state.facts.wrong_pages > 0 if truth.benign or truth.teams else None
+
+
+def alarmed(state: State) -> bool | None:
+    """Whether anybody was paged or a remedy applied for nothing; None for a real fault."""
+    facts = state.facts
+    return bool(facts.pages or facts.remedies) if state.incident.truth.benign else None
+
+
+def judged(check: Check, pairs: Sequence[tuple[float, float]], margin: float) -> Check:
+    """A check of the mean of (base, run) pairs, of which more is better."""
+    before, after = [old for old, _ in pairs], [new for _, new in pairs]
+    found = paired_difference(before, after)
+    if found is None:
+        return check
+    verdict = Verdict.UNDECIDED
+    if len(pairs) >= LEAST:
+        verdict = _verdict(found.low, found.high, margin)
+    return _filled(check, before, after, found, margin, verdict)
+
+
+def judged_shares(check: Check, pairs: Sequence[tuple[bool, bool]], margin: float) -> Check:
+    """A check of the share of (base, run) pairs, of which less is better."""
+    before, after = [old for old, _ in pairs], [new for _, new in pairs]
+    found = paired_share_difference(before, after)
+    if found is None:
+        return check
+    return _filled(check, before, after, found, margin, _verdict(-found.high, -found.low, margin))
+
+
+def _verdict(low: float, high: float, margin: float) -> Verdict:
+    """The verdict on an interval of a difference of which more is better."""
+    if low > -margin:
+        return Verdict.NO_WORSE
+    return Verdict.WORSE if high < 0.0 else Verdict.UNDECIDED
+
+
+def _filled(
+    check: Check,
+    before: Sequence[float],
+    after: Sequence[float],
+    difference: Interval,
+    margin: float,
+    verdict: Verdict,
+) -> Check:
+    count = len(before)
+    return attrs.evolve(
+        check,
+        verdict=verdict,
+        incidents=count,
+        run=sum(after) / count,
+        base=sum(before) / count,
+        difference=difference,
+        margin=margin,
+    )
