@@ -9,16 +9,16 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from logtriage.env.playlist import Playlist, option
-from logtriage.env.spaces import action_space, observation_space
+from logtriage.env.spaces import action_space, box_of
 from logtriage.errors import InvalidInput
 from logtriage.grading import Rubric
 from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing
-from logtriage.tasks import get_task
+from logtriage.tasks import SEALED
 from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage, Step
 from logtriage.vector.backends import BackendName
-from logtriage.vector.checks import check_first_world, checked_actions
+from logtriage.vector.checks import checked_actions
 from logtriage.vector.layout import Floats
 
 Bools = NDArray[np.bool_]
@@ -37,18 +37,19 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     :class:`logtriage.env.TriageEnv`, each with the mask ``_<name>`` that Gymnasium asks for.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v1``.
+        task: a drawn task, such as ``cascading_failure-v2``.
         num_envs: how many incidents at a time.
         split: ``train``, ``val`` or ``test``; with a topology also ``ood``.
-        topology: the default one, or one of your own.
+        topology: the task's, or one of your own, as ``fleet_outage`` needs.
         rubric: another one than the task's.
         backend: as of :class:`logtriage.vector.BatchedTriage`.
         show_id: whether ``infos`` tell the ``index`` (N,) of the incidents, too.
 
     Raises:
         UnknownName: for a task, split or backend that does not exist.
-        InvalidInput: for a ``*-v0`` task, one of the second world, no environments, or
-            split ``ood`` without a topology.
+        InvalidInput: for a ``*-v0`` task, no environments, split ``ood`` or
+            ``fleet_outage`` without a topology, or split ``sealed``.
+        RubricError: for a rubric of your own that cannot score a batch.
         MissingExtra: for backend ``numba`` where it is not installed.
     """
 
@@ -70,13 +71,17 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     ) -> None:
         if num_envs < 1:
             raise InvalidInput(f"num_envs must be at least 1, got {num_envs}")
-        check_first_world(get_task(task))
+        if split == SEALED:
+            raise InvalidInput(
+                f"split {SEALED!r}: seeds of sealed incidents are wider than those that a batch "
+                "draws; play them one at a time, in logtriage.env.TriageEnv"
+            )
         self._batch = BatchedTriage(task, topology=topology, rubric=rubric, backend=backend)
         self._split, self._show_id = split, show_id
         self._playlist = Playlist(self._batch.task, split, topology is not None)
         self._closed: Bools | None = None
         self.num_envs = num_envs
-        self.single_observation_space = observation_space(self._batch.topology)
+        self.single_observation_space = box_of(self._batch.layout)
         self.single_action_space = action_space(self._batch.topology)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)

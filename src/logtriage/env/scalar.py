@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from logtriage.actions import all_actions
 from logtriage.env.incidents import Incidents, standing
 from logtriage.env.playlist import option
-from logtriage.env.spaces import action_space, observation_space
+from logtriage.env.reading import Reading, reading_of
+from logtriage.env.spaces import action_space, box_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
 from logtriage.observation import observe
@@ -18,8 +19,7 @@ from logtriage.rendering import render_observation
 from logtriage.state import Closing, State, initial_state
 from logtriage.topology import Topology
 from logtriage.transition import transition
-from logtriage.vector import Evidence, action_mask, encode, gather
-from logtriage.vector.checks import check_first_world
+from logtriage.vector import action_mask
 from logtriage.vector.layout import Floats
 
 
@@ -32,9 +32,10 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
     :data:`logtriage.grading.batch.CLOSINGS` or -1, and ``tick``.
 
     Args:
-        task: such as ``cascading_failure-v1``.
-        split: ``train``, ``val`` or ``test``; with a topology also ``ood``.
-        topology: the default one, or one of your own.
+        task: such as ``cascading_failure-v2``.
+        split: ``train``, ``val``, ``test`` or, with the key in ``LOGTRIAGE_SEAL``,
+            ``sealed``; with a topology also ``ood``.
+        topology: the task's, or one of your own, as ``fleet_outage`` needs.
         rubric: another one than the task's.
         render_mode: None or ``ansi``.
         show_id: whether ``info`` tells the ``index`` of the incident, too: for a trainer, and
@@ -42,8 +43,9 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
 
     Raises:
         UnknownName: for a task, split or render mode that does not exist.
-        InvalidInput: for split ``ood`` without a topology, and for a task of the second
-            world, of which there is no numeric observation.
+        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology, and for
+            split ``sealed`` of a task that has none.
+        SealError: for split ``sealed`` without a key.
     """
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012, as Gymnasium declares it
@@ -62,14 +64,13 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             raise UnknownName("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._incidents = Incidents(task, split, topology)
-        check_first_world(self._incidents.task)
         self._rubric = rubric
         self._topology = self._incidents.topology
-        self.observation_space = observation_space(self._topology)
+        self._reading: Reading = reading_of(self._incidents.task, self._topology)
+        self.observation_space = box_of(self._reading.layout)
         self.action_space = action_space(self._topology)
         self._show_id, self._index = show_id, -1
         self._now: State | None = None
-        self._evidence = Evidence()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -87,7 +88,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             playlist.begin(self.np_random)
         self._index, incident = self._incidents.draw(option(options, "id"))
         self._now = initial_state(incident)
-        self._evidence = Evidence()
+        self._reading.begin()
         return self._look()
 
     def step(self, action: np.int64 | int) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
@@ -123,8 +124,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
     def _look(self) -> tuple[Floats, dict[str, Any]]:
         state = self._state
         screen = observe(state)
-        self._evidence = gather(screen, self._evidence)
-        return encode(screen, self._evidence), {
+        return self._reading.read(state, screen), {
             "action_mask": action_mask(screen),
             **standing(state, self._index if self._show_id else None, self._rubric),
         }

@@ -36,7 +36,7 @@ def check_first_world(task: TaskSpec) -> None:
     if task.setting is not None:
         raise InvalidInput(
             f"task {task.id!r} is of the second world, which BatchedTriage plays by arrays; "
-            "environments and teams with numeric observations play the first; choose one of: "
+            "teams with numeric observations play the first; choose one of: "
             f"{', '.join(FIRST_WORLD)}"
         )
 
