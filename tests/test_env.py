@@ -455,3 +455,34 @@ def test_refused_actions_use_up_no_incident() -> None:
         with pytest.raises(InvalidInput, match="must lie in"):
             wrong.step(np.array([0, ACTIONS]))
         assert np.array_equal(wrong.step(actions)[0], right.step(actions)[0])
+
+
+# -- shaping -------------------------------------------------------------------------
+
+
+def test_shaped_rewards_begin_anew_with_each_incident() -> None:
+    envs = TriageVectorEnv(TASK, 2, shaping=1.0, backend="numpy")
+    _, begun = envs.reset(options={"ids": [5, 6, 7]})
+    _, _, terminations, _, infos = envs.step(np.array([RESOLVE, ASK]))
+    assert terminations.tolist() == [True, False]
+    assert infos["potential"][0] == 0.0
+    env = TriageEnv(TASK, shaping=1.0)
+    wanted = env.reset(options={"id": 7})[1]["potential"]
+    _, rewards, _, _, infos = envs.step(np.array([RESOLVE, ASK]))
+    assert rewards[0] == 0.0
+    assert infos["potential"][0] == wanted != begun["potential"][0]
+    _, rewards, _, _, _ = envs.step(np.array([ASK, ASK]))
+    assert rewards[0] == env.step(ASK)[1] != 0.0
+
+
+@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
+def test_shaping_is_refused_where_there_is_none(make: Any) -> None:
+    assert "potential" not in make(TASK).reset(seed=0)[1]
+    for wrong in (0.0, 1.5, -1.0):
+        with pytest.raises(InvalidInput, match=f"expected a discount .* got {wrong}"):
+            make(TASK, shaping=wrong)
+    with pytest.raises(InvalidInput, match="none can be held in task 'cascading_failure-v1'"):
+        make("cascading_failure-v1", shaping=1.0)
+    rubric = attrs.evolve(TRIAGE_2, id="mine/1", gates=())
+    with pytest.raises(InvalidInput, match="by logtriage/2, not by rubric 'mine/1'"):
+        make(TASK, rubric=rubric, shaping=1.0)

@@ -20,6 +20,7 @@ from logtriage.vector import BatchedTriage, Step
 from logtriage.vector.backends import BackendName
 from logtriage.vector.checks import checked_actions
 from logtriage.vector.layout import Floats
+from logtriage.vector.shaping import BatchedShaping
 
 Bools = NDArray[np.bool_]
 _OUT_OF_TIME = CLOSINGS.index(Closing.OUT_OF_TIME)
@@ -44,11 +45,15 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         rubric: another one than the task's.
         backend: as of :class:`logtriage.vector.BatchedTriage`.
         show_id: whether ``infos`` tell the ``index`` (N,) of the incidents, too.
+        shaping: the trainer's discount, up to 1, if rewards are to be shaped by what each
+            step told, as :func:`logtriage.belief.shaping.shaped_reward`; ``infos`` then hold the
+            ``potential`` (N,), too. A belief is held in each row, which takes time.
 
     Raises:
         UnknownName: for a task, split or backend that does not exist.
         InvalidInput: for a ``*-v0`` task, no environments, split ``ood`` or
-            ``fleet_outage`` without a topology, or split ``sealed``.
+            ``fleet_outage`` without a topology, split ``sealed``, or shaping with a discount
+            out of (0, 1], a task of the first world or a rubric of your own.
         RubricError: for a rubric of your own that cannot score a batch.
         MissingExtra: for backend ``numba`` where it is not installed.
     """
@@ -68,6 +73,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         rubric: Rubric | None = None,
         backend: BackendName = "auto",
         show_id: bool = False,
+        shaping: float | None = None,
     ) -> None:
         if num_envs < 1:
             raise InvalidInput(f"num_envs must be at least 1, got {num_envs}")
@@ -77,6 +83,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
                 "draws; play them one at a time, in logtriage.env.TriageEnv"
             )
         self._batch = BatchedTriage(task, topology=topology, rubric=rubric, backend=backend)
+        self._shaping = None if shaping is None else BatchedShaping(self._batch, shaping)
         self._split, self._show_id = split, show_id
         self._playlist = Playlist(self._batch.task, split, topology is not None)
         self._closed: Bools | None = None
@@ -102,6 +109,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         asked = option(options, "ids")
         self._playlist.ask([] if asked is None else asked, 0 if asked is None else self.num_envs)
         screen = self._batch.reset(self._split, self._playlist.take(self.num_envs))
+        if self._shaping is not None:
+            self._shaping.begin()
         self._closed = screen.closing >= 0
         return screen.observation, self._infos(screen)
 
@@ -122,11 +131,15 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         if len(free):
             self._batch.restart(free, self._playlist.take(len(free)))
         screen = self._batch.step(chosen, active)
+        reward = screen.reward
+        if self._shaping is not None:
+            reward = self._shaping.shaped(reward, chosen, active)
+            self._shaping.begin(free)
         self._closed = screen.closing >= 0
         truncations = screen.closing == _OUT_OF_TIME
         return (
             screen.observation,
-            screen.reward,
+            reward,
             self._closed & ~truncations,
             truncations,
             self._infos(screen),
@@ -139,6 +152,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             "closing": screen.closing,
             "tick": screen.tick,
         }
+        if self._shaping is not None:
+            values["potential"] = self._shaping.potential.copy()
         if self._show_id:
             values["index"] = self._batch.index
         return values | {f"_{name}": np.ones(self.num_envs, bool) for name in values}

@@ -8,6 +8,7 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from logtriage.actions import all_actions
+from logtriage.belief.shaping import potential as potential_of
 from logtriage.env.incidents import Incidents, standing
 from logtriage.env.playlist import option
 from logtriage.env.reading import Reading, reading_of
@@ -21,6 +22,7 @@ from logtriage.topology import Topology
 from logtriage.transition import transition
 from logtriage.vector import action_mask
 from logtriage.vector.layout import Floats
+from logtriage.vector.shaping import checked_discount
 
 
 class TriageEnv(gymnasium.Env[Floats, np.int64]):
@@ -40,11 +42,15 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         render_mode: None or ``ansi``.
         show_id: whether ``info`` tells the ``index`` of the incident, too: for a trainer, and
             never for an agent that has this package, since the truth follows from it.
+        shaping: the trainer's discount, up to 1, if rewards are to be shaped by what each
+            step told: :func:`logtriage.belief.shaping.shaped_reward`; ``info`` then holds the
+            ``potential``, too.
 
     Raises:
         UnknownName: for a task, split or render mode that does not exist.
         InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology, and for
-            split ``sealed`` of a task that has none.
+            split ``sealed`` of a task that has none; for shaping with a discount out of
+            (0, 1], a task of the first world or a rubric of your own.
         SealError: for split ``sealed`` without a key.
     """
 
@@ -59,12 +65,16 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         rubric: Rubric | None = None,
         render_mode: str | None = None,
         show_id: bool = False,
+        shaping: float | None = None,
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise UnknownName("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._incidents = Incidents(task, split, topology)
         self._rubric = rubric
+        if shaping is not None:
+            shaping = checked_discount(self._incidents.task, rubric, shaping)
+        self._discount, self._potential = shaping, 0.0
         self._topology = self._incidents.topology
         self._reading: Reading = reading_of(self._incidents.task, self._topology)
         self.observation_space = box_of(self._reading.layout)
@@ -102,9 +112,11 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         if not self.action_space.contains(action):
             raise InvalidInput(f"action {action!r}: expected an integer in [0, {len(choices)})")
         self._now = after = transition(before, choices[int(action)])
-        earned = reward(before, after, self._rubric)
+        earned, potential = reward(before, after, self._rubric), self._potential
         truncated = after.closing is Closing.OUT_OF_TIME
         observation, info = self._look()
+        if self._discount is not None:
+            earned = earned + self._discount * self._potential - potential
         return observation, earned, after.is_closed and not truncated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -124,7 +136,10 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
     def _look(self) -> tuple[Floats, dict[str, Any]]:
         state = self._state
         screen = observe(state)
-        return self._reading.read(state, screen), {
+        info = {
             "action_mask": action_mask(screen),
             **standing(state, self._index if self._show_id else None, self._rubric),
         }
+        if self._discount is not None:
+            info["potential"] = self._potential = potential_of(state)
+        return self._reading.read(state, screen), info

@@ -108,6 +108,21 @@ class BatchedTriage:
         return self._backend.name
 
     @property
+    def setting(self) -> WorldSetting:
+        """What all rows share."""
+        return self._setting
+
+    @property
+    def incidents(self) -> Any:
+        """The incidents, hidden truths included, as arrays of their world: for reading."""
+        return self._incidents
+
+    @property
+    def episodes(self) -> Any:
+        """What was done and shown, as arrays of their world: for reading."""
+        return self._episodes
+
+    @property
     def index(self) -> Ints:
         """The index (N,) of the incident in each row."""
         found: Ints = self._incidents.index.copy()
