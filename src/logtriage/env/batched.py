@@ -1,5 +1,6 @@
 """N incidents at a time: :class:`gymnasium.vector.VectorEnv` over the batched engine."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from logtriage.env.playlist import Playlist, option
+from logtriage.env.playlist import Playlist, Tasks, option
 from logtriage.env.spaces import action_space, box_of
 from logtriage.errors import InvalidInput
 from logtriage.grading import Rubric
@@ -38,7 +39,9 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     :class:`logtriage.env.TriageEnv`, each with the mask ``_<name>`` that Gymnasium asks for.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v2``.
+        task: a drawn task, such as ``cascading_failure-v2``; or several with weights, such
+            as ``{"cascading_failure-v2-fog0": 3, "cascading_failure-v2": 1}``, see
+            :meth:`set_task_weights`.
         num_envs: how many incidents at a time.
         split: ``train``, ``val`` or ``test``; with a topology also ``ood``.
         topology: the task's, or one of your own, as ``fleet_outage`` needs.
@@ -65,7 +68,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
 
     def __init__(
         self,
-        task: str,
+        task: Tasks,
         num_envs: int = 1,
         split: str = "train",
         *,
@@ -82,10 +85,12 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
                 f"split {SEALED!r}: seeds of sealed incidents are wider than those that a batch "
                 "draws; play them one at a time, in logtriage.env.TriageEnv"
             )
-        self._batch = BatchedTriage(task, topology=topology, rubric=rubric, backend=backend)
+        self._playlist = Playlist(task, split, topology is not None)
+        given = task if isinstance(task, str) else tuple(task)
+        self._batch = BatchedTriage(given, topology=topology, rubric=rubric, backend=backend)
+        self.tasks = tuple(one.id for one in self._batch.tasks)
         self._shaping = None if shaping is None else BatchedShaping(self._batch, shaping)
         self._split, self._show_id = split, show_id
-        self._playlist = Playlist(self._batch.task, split, topology is not None)
         self._closed: Bools | None = None
         self.num_envs = num_envs
         self.single_observation_space = box_of(self._batch.layout)
@@ -108,7 +113,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             self._playlist.begin(self.np_random)
         asked = option(options, "ids")
         self._playlist.ask([] if asked is None else asked, 0 if asked is None else self.num_envs)
-        screen = self._batch.reset(self._split, self._playlist.take(self.num_envs))
+        numbers, index = self._playlist.take(self.num_envs)
+        screen = self._batch.reset(self._split, index, numbers)
         if self._shaping is not None:
             self._shaping.begin()
         self._closed = screen.closing >= 0
@@ -129,7 +135,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         free = np.flatnonzero(self._closed)
         active = ~self._closed
         if len(free):
-            self._batch.restart(free, self._playlist.take(len(free)))
+            numbers, index = self._playlist.take(len(free))
+            self._batch.restart(free, index, numbers)
         screen = self._batch.step(chosen, active)
         reward = screen.reward
         if self._shaping is not None:
@@ -145,6 +152,20 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             self._infos(screen),
         )
 
+    @property
+    def task_weights(self) -> dict[str, float]:
+        """The share of each task in the incidents to come."""
+        return self._playlist.weights
+
+    def set_task_weights(self, weights: Mapping[str, float]) -> None:
+        """Draw the tasks of incidents to come by these weights; one not named is not played.
+
+        Raises:
+            UnknownName: for a task that is none of ``tasks``.
+            InvalidInput: for a weight that is no number from 0 on, or none above 0.
+        """
+        self._playlist.set_weights(weights)
+
     def _infos(self, screen: Step) -> dict[str, Any]:
         values = {
             "action_mask": screen.mask,
@@ -152,6 +173,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             "closing": screen.closing,
             "tick": screen.tick,
         }
+        if len(self.tasks) > 1:
+            values["task"] = self._batch.task_of
         if self._shaping is not None:
             values["potential"] = self._shaping.potential.copy()
         if self._show_id:

@@ -1,5 +1,6 @@
 """How the scalar environment turns what an agent sees into numbers, in each world."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from logtriage.observation import Observation
@@ -14,9 +15,10 @@ from logtriage.vector import (
     encode_tokens,
     gather,
     layout_of,
-    token_layout_of,
 )
 from logtriage.vector.layout import Floats
+from logtriage.vector.mixture import check_together
+from logtriage.vector.tokens.layout import layout_of_tasks
 
 
 class Reading(Protocol):
@@ -71,11 +73,17 @@ class Tokens:
 
     def read(self, state: State, screen: Observation) -> Floats:  # noqa: ARG002 (see Reading)
         """As :meth:`Reading.read`."""
-        return encode_tokens(state)
+        return encode_tokens(state, layout=self._layout)
 
 
-def reading_of(task: TaskSpec, topology: Topology) -> Reading:
-    """The reading of a task's screens."""
-    if task.setting is None:
+def reading_of(tasks: Sequence[TaskSpec], topology: Topology, *, own: bool) -> Reading:
+    """The reading of the screens of these tasks, on a topology of one's ``own`` or theirs.
+
+    Raises:
+        InvalidInput: for tasks that cannot be played together.
+    """
+    if len(tasks) > 1:
+        check_together(tasks, own=own)
+    if tasks[0].setting is None:
         return Screens(topology)
-    return Tokens(token_layout_of(topology, task.setting.fog, task.horizon))
+    return Tokens(layout_of_tasks(tasks, topology))

@@ -1,5 +1,6 @@
 """One incident at a time: :class:`gymnasium.Env` over the scalar core."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from logtriage.actions import all_actions
 from logtriage.belief.shaping import potential as potential_of
 from logtriage.env.incidents import Incidents, standing
-from logtriage.env.playlist import option
+from logtriage.env.playlist import Tasks, option
 from logtriage.env.reading import Reading, reading_of
 from logtriage.env.spaces import action_space, box_of
 from logtriage.errors import InvalidInput, UnknownName
@@ -34,7 +35,9 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
     :data:`logtriage.grading.batch.CLOSINGS` or -1, and ``tick``.
 
     Args:
-        task: such as ``cascading_failure-v2``.
+        task: such as ``cascading_failure-v2``; or several with weights, such as
+            ``{"cascading_failure-v2-fog0": 3, "cascading_failure-v2": 1}``, see
+            :meth:`set_task_weights`.
         split: ``train``, ``val``, ``test`` or, with the key in ``LOGTRIAGE_SEAL``,
             ``sealed``; with a topology also ``ood``.
         topology: the task's, or one of your own, as ``fleet_outage`` needs.
@@ -58,7 +61,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
 
     def __init__(
         self,
-        task: str,
+        task: Tasks,
         split: str = "train",
         *,
         topology: Topology | None = None,
@@ -76,7 +79,10 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             shaping = checked_discount(self._incidents.task, rubric, shaping)
         self._discount, self._potential = shaping, 0.0
         self._topology = self._incidents.topology
-        self._reading: Reading = reading_of(self._incidents.task, self._topology)
+        self.tasks = tuple(one.id for one in self._incidents.tasks)
+        self._reading: Reading = reading_of(
+            self._incidents.tasks, self._topology, own=topology is not None
+        )
         self.observation_space = box_of(self._reading.layout)
         self.action_space = action_space(self._topology)
         self._show_id, self._index = show_id, -1
@@ -119,6 +125,20 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             earned = earned + self._discount * self._potential - potential
         return observation, earned, after.is_closed and not truncated, truncated, info
 
+    @property
+    def task_weights(self) -> dict[str, float]:
+        """The share of each task in the incidents to come."""
+        return self._incidents.playlist.weights
+
+    def set_task_weights(self, weights: Mapping[str, float]) -> None:
+        """Draw the tasks of incidents to come by these weights; one not named is not played.
+
+        Raises:
+            UnknownName: for a task that is none of ``tasks``.
+            InvalidInput: for a weight that is no number from 0 on, or none above 0.
+        """
+        self._incidents.playlist.set_weights(weights)
+
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions could have an effect (A,): all but declarations already made."""
         return action_mask(observe(self._state)).astype(bool)
@@ -140,6 +160,8 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             "action_mask": action_mask(screen),
             **standing(state, self._index if self._show_id else None, self._rubric),
         }
+        if len(self.tasks) > 1:
+            info["task"] = self._incidents.number
         if self._discount is not None:
             info["potential"] = self._potential = potential_of(state)
         return self._reading.read(state, screen), info

@@ -65,6 +65,25 @@ def checked_indices(split: str, index: ArrayLike, *, own_topology: bool) -> Ints
     return indices.astype(np.int64)
 
 
+def checked_numbers(task: ArrayLike | None, wanted: int, tasks: int) -> Ints:
+    """The number (R,) of the task of each of ``wanted`` incidents, of so many ``tasks``.
+
+    Raises:
+        InvalidInput: for numbers of another shape, or that are none of a task; and where
+            there are several tasks and nothing is given.
+    """
+    if task is None and tasks == 1:
+        return np.zeros(wanted, np.int64)
+    numbers = np.asarray(task if task is not None else [])
+    if numbers.shape != (wanted,) or (wanted and numbers.dtype.kind not in "iu"):
+        raise InvalidInput(
+            f"task must be {wanted} whole numbers, got {numbers.dtype} of shape {numbers.shape}"
+        )
+    if wanted and not (numbers.min() >= 0 and numbers.max() < tasks):
+        raise InvalidInput(f"every number of a task must lie in [0, {tasks})")
+    return numbers.astype(np.int64)
+
+
 def checked_rows(rows: ArrayLike, wanted: int, size: int) -> Ints:
     """The ``wanted`` different rows of a batch of ``size``, as int64 of that shape.
 

@@ -1,5 +1,7 @@
 """Shaped rewards of N incidents: as :func:`logtriage.belief.shaping.shaped_reward`, row by row."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,11 +48,11 @@ class BatchedShaping:
 
     def __init__(self, batch: BatchedTriage, gamma: float = 1.0) -> None:
         self.gamma = checked_discount(batch.task, batch.rubric, gamma)
-        setting = batch.setting
-        assert isinstance(setting, TokenSetting)  # of a task with a belief
-        if setting.lanes != 1:
-            raise InvalidInput(f"shaping: one acts in each tick, not {setting.lanes}")
-        self._batch, self._setting = batch, setting
+        self._batch = batch
+        self._settings = [one for one in batch.settings if isinstance(one, TokenSetting)]
+        lanes = self._settings[0].lanes
+        if lanes != 1:
+            raise InvalidInput(f"shaping: one acts in each tick, not {lanes}")
         self.potential = np.zeros(0)
 
     def begin(self, rows: Ints | None = None) -> None:
@@ -59,17 +61,19 @@ class BatchedShaping:
         if rows is None:
             count = len(batch)
             if len(self.potential) != count:
-                self._values = BatchedValues(self._setting, count, batch.backend)
+                self._values = [BatchedValues(one, count, batch.backend) for one in self._settings]
             self.potential = np.zeros(count)
             rows = np.arange(count)
-        self._values.begin(batch.incidents, batch.episodes, rows)
+        for values, some in self._by_task(rows):
+            values.begin(batch.incidents, batch.episodes, some)
         self._look(rows)
 
     def shaped(self, rewards: Floats, actions: Ints, acted: Bools) -> Floats:
         """The shaped rewards (N,) of a step: ``actions`` (N,) were taken where ``acted`` (N,)."""
         rows, before = np.flatnonzero(acted), self.potential.copy()
         going = rows[self._batch.episodes.closing[rows] < 0]
-        self._values.follow(self._batch.episodes, actions[going], going)
+        for values, some in self._by_task(going):
+            values.follow(self._batch.episodes, actions[some], some)
         self._look(rows)
         found = rewards.copy()
         found[rows] = rewards[rows] + self.gamma * self.potential[rows] - before[rows]
@@ -80,5 +84,14 @@ class BatchedShaping:
         batch = self._batch
         going = rows[batch.episodes.closing[rows] < 0]
         self.potential[rows] = 0.0
-        values = self._values.values(batch.incidents, batch.episodes, going)
-        self.potential[going] = values - batch.scores[going]
+        for values, some in self._by_task(going):
+            found = values.values(batch.incidents, batch.episodes, some)
+            self.potential[some] = found - batch.scores[some]
+
+    def _by_task(self, rows: Ints) -> Iterator[tuple[BatchedValues, Ints]]:
+        """The values of each task, and those of ``rows`` (R,) that play it."""
+        numbers = self._batch.task_of[rows]
+        for number, values in enumerate(self._values):
+            some = rows[numbers == number]
+            if len(some):
+                yield values, some
