@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import attrs
+
 from logtriage.env.playlist import Playlist
+from logtriage.errors import InvalidInput
 from logtriage.generator import draw_incident, make_incident
 from logtriage.grading import Rubric
 from logtriage.grading.batch import CLOSINGS
@@ -11,7 +14,7 @@ from logtriage.incident import Incident
 from logtriage.seal import Seal
 from logtriage.sealing import seal_for
 from logtriage.state import State
-from logtriage.tasks import IncidentId, get_task
+from logtriage.tasks import TASKS, IncidentId, TaskSpec, get_task
 from logtriage.topology import Topology
 
 
@@ -26,9 +29,14 @@ class Incidents:
     """
 
     def __init__(
-        self, task: str, split: str, topology: Topology | None, seal: Seal | None = None
+        self,
+        task: str | TaskSpec,
+        split: str,
+        topology: Topology | None,
+        seal: Seal | None = None,
+        horizon: int | None = None,
     ) -> None:
-        self.task = get_task(task)
+        self.task = task_of(task, horizon)
         self.playlist = Playlist(self.task, split, topology is not None)
         own = topology or self.task.topology
         assert own is not None  # or the playlist would have refused it
@@ -45,9 +53,26 @@ class Incidents:
         self.playlist.ask([] if asked is None else [asked])
         index = int(self.playlist.take(1)[0])
         number = IncidentId(self.task, self._split, index, self._seal)
-        if self._own is None:
+        if self._own is None and self.task in TASKS:
             return index, make_incident(str(number), seal=self._seal)
         return index, draw_incident(self.task, number, self._own)
+
+
+def task_of(task: str | TaskSpec, horizon: Any) -> TaskSpec:
+    """The task, with another horizon if one is given.
+
+    Raises:
+        UnknownName: for a task that does not exist.
+        InvalidInput: for a horizon of no ticks, or of a task that is one fixed incident.
+    """
+    spec = task if isinstance(task, TaskSpec) else get_task(task)
+    if horizon is None:
+        return spec
+    if spec.original:
+        raise InvalidInput(f"task {spec.id!r} is one fixed incident, with a horizon of its own")
+    if not isinstance(horizon, int) or isinstance(horizon, bool) or horizon < 1:
+        raise InvalidInput(f"horizon {horizon!r}: expected a whole number of ticks from 1")
+    return attrs.evolve(spec, horizon=horizon)
 
 
 def standing(state: State, index: int | None, rubric: Rubric | None) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class Playlist:
     def _index_of(self, one: Any) -> int:
         if isinstance(one, str):
             parsed = parse_incident_id(one)
-            if (parsed.task, parsed.split) != (self._task, self._split):
+            if (parsed.task.id, parsed.split) != (self._task.id, self._split):
                 raise InvalidInput(
                     f"incident id {one!r}: this environment plays {self._task.id}/{self._split}/…; "
                     "make another one for another task or split"

@@ -32,8 +32,12 @@ class TokenSetting:
     lanes: int = 1
 
     @classmethod
-    def of(cls, task: TaskSpec, own: Topology | None, lanes: int = 1) -> "TokenSetting":
+    def of(
+        cls, task: TaskSpec, own: Topology | None, lanes: int = 1, *, apart: bool = False
+    ) -> "TokenSetting":
         """With the tables of the topology: the task's own if none is given.
+
+        ``apart`` as of :func:`token_layout_of`.
 
         Raises:
             InvalidInput: if incidents of the task have a topology each and none is given, if
@@ -58,7 +62,7 @@ class TokenSetting:
                 f"horizon {task.horizon} of task {task.id!r} with {lanes} who act in each tick: "
                 f"expected at most {MOST_TICKS // lanes}"
             )
-        layout = token_layout_of(topology, setting.fog, task.horizon, lanes)
+        layout = token_layout_of(topology, setting.fog, task.horizon, lanes, apart=apart)
         # Any (service, fault) pair may occur on a topology of one's own.
         tables = tables_of(setting, topology, None if own is not None else False)
         return cls(
