@@ -45,9 +45,10 @@ from logtriage.actions import (
     action_name,
     all_actions,
 )
+from logtriage.board_words import REPORT_WORDS, WORD_GROUPS
 from logtriage.generator import draw_incident
 from logtriage.policies import perfect_actions
-from logtriage.roles import REPORT_WORDS, ROLE_SPLITS, VIEWS, Role, RoleSplit
+from logtriage.roles import PARTS, ROLE_SPLITS, VIEWS, Role, RoleSplit
 from logtriage.seal import Seal
 from logtriage.tasks import SEALED, SPLITS, IncidentId, TaskSpec
 from logtriage.transition import transition_jointly
@@ -222,11 +223,33 @@ def episodes(
     return tuple(states)
 
 
+#: The splits of roles without settings.
+PLAIN_SPLITS = ("solo", "duo", "trio", "trio_without_board")
+#: What a role may have beside views and actions.
+ROLE_SETTINGS: SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {},
+    optional={
+        "watches": st.sets(st.sampled_from(PARTS), max_size=2),
+        "words": st.lists(
+            st.sampled_from((*WORD_GROUPS, "ask role_0", "slow_reads user-db")), unique=True
+        ),
+        "delay": st.integers(0, 4),
+        "loss": st.sampled_from((0, 50, 100)),
+        "budget": st.integers(0, 3),
+    },
+)
+
+
 @st.composite
-def role_splits(draw: st.DrawFn) -> RoleSplit:
-    """A built-in split, or any partition or overlap of views and actions over 1 to 4 roles."""
+def role_splits(draw: st.DrawFn, settings: bool = False) -> RoleSplit:
+    """A built-in split, or any partition or overlap of views and actions over 1 to 4 roles.
+
+    With ``settings`` also what only the second world's arrays know: parts, words, delays,
+    losses and budgets.
+    """
     if draw(st.booleans()):
-        return draw(st.sampled_from(tuple(ROLE_SPLITS.values())))
+        plain = (split for split in ROLE_SPLITS.values() if settings or split.name in PLAIN_SPLITS)
+        return draw(st.sampled_from(tuple(plain)))
     count = draw(st.integers(1, 4))
     may: list[set[str]] = [draw(st.sets(st.sampled_from(TEAM_NAMES))) for _ in range(count)]
     for kind in ACTION_TYPES:
@@ -237,7 +260,12 @@ def role_splits(draw: st.DrawFn) -> RoleSplit:
     return RoleSplit(
         "drawn",
         [
-            Role(f"role_{number}", draw(st.sets(st.sampled_from(VIEWS))), kinds)
+            Role(
+                f"role_{number}",
+                draw(st.sets(st.sampled_from(VIEWS))),
+                kinds,
+                **(draw(ROLE_SETTINGS) if settings else {}),
+            )
             for number, kinds in enumerate(may)
         ],
     )

@@ -25,11 +25,21 @@ from logtriage import (
 from logtriage.generator import draw_incident
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.grade import score
+from logtriage.joint import as_allowed, observe_role, requests_left
 from logtriage.roles import Role, RoleSplit, role_actions
 from logtriage.state import Closing
 from logtriage.tasks import IncidentId, TaskSpec
-from logtriage.vector import CREDITS, Evidence, encode_role, encode_team, gather, role_mask
-from property_tests.strategies import V1_TASKS, joint_episodes, role_splits, topologies
+from logtriage.vector import (
+    CREDITS,
+    Evidence,
+    encode_role,
+    encode_role_tokens,
+    encode_team,
+    encode_team_tokens,
+    gather,
+    role_mask,
+)
+from property_tests.strategies import V1_TASKS, V2_TASKS, joint_episodes, role_splits, topologies
 
 if find_spec("pettingzoo") is None:
     pytest.skip("needs the extra multi", allow_module_level=True)
@@ -47,6 +57,7 @@ class Core:
         self.state = self.before = initial_state(incident)
         self.acts: tuple[Action, ...] = ()
         self.index, self.split, self.kind = index, split, kind
+        self.tokens = incident.setting is not None
         self.whole, self.evidence = Evidence(), [Evidence()] * len(split)
         self.look()
 
@@ -56,6 +67,8 @@ class Core:
         self.look()
 
     def look(self) -> None:
+        if self.tokens:
+            return
         self.whole = gather(observe(self.state), self.whole)
         self.evidence = [
             gather(observe(self.state, role), known)
@@ -70,16 +83,15 @@ class Core:
 
     def check(self, lane: int, observation: Any, info: dict[str, Any]) -> None:
         role = self.split.roles[lane]
-        part, info = observe(self.state, role), dict(info)
+        part, info = observe_role(self.state, self.split, role), dict(info)
         if self.kind == "text":
             assert observation == render_observation(part)
         elif self.kind == "flat":
-            assert np.array_equal(observation, encode_role(part, self.evidence[lane], role))
+            assert np.array_equal(observation, self.row(lane))
             assert np.array_equal(info.pop("action_mask"), role_mask(part, role))
         else:
             assert observation.keys() == {"observation", "action_mask"}
-            row = encode_role(part, self.evidence[lane], role)
-            assert np.array_equal(observation["observation"], row)
+            assert np.array_equal(observation["observation"], self.row(lane))
             assert np.array_equal(observation["action_mask"], role_mask(part, role))
         closing = self.state.closing
         assert info == {
@@ -89,10 +101,29 @@ class Core:
             "index": self.index,
         }
 
+    def row(self, lane: int) -> Any:
+        role = self.split.roles[lane]
+        if self.tokens:
+            return encode_role_tokens(self.state, self.split, role)
+        return encode_role(observe(self.state, role), self.evidence[lane], role)
+
+    def whole_row(self) -> Any:
+        if self.tokens:
+            return encode_team_tokens(self.state, self.split)
+        return encode_team(observe(self.state), self.whole)
+
     @property
     def ends(self) -> tuple[bool, bool]:
         truncated = self.state.closing is Closing.OUT_OF_TIME
         return self.state.is_closed and not truncated, truncated
+
+
+def as_taken(acts: tuple[Action, ...], state: State, split: RoleSplit) -> tuple[Action, ...]:
+    """The actions, but for requests beyond a budget or of what is not watched."""
+    return tuple(
+        as_allowed(act, role, state.incident.topology, requests_left(state, split, role))
+        for act, role in zip(acts, split.roles, strict=True)
+    )
 
 
 def given_and_meant(
@@ -112,11 +143,10 @@ def given_and_meant(
 
 @given(
     st.data(),
-    st.sampled_from(V1_TASKS),
+    st.sampled_from((*V1_TASKS, *V2_TASKS)),
     SPLITS,
     st.integers(0, 1 << 40),
     st.none() | topologies(12),
-    role_splits(),
     st.sampled_from(CREDITS),
     st.sampled_from(OBSERVATIONS),
 )
@@ -126,10 +156,12 @@ def test_both_environments_are_joint_play_on_the_core(
     split: str,
     index: int,
     topology: Topology | None,
-    roles: RoleSplit,
     credit: str,
     kind: str,
 ) -> None:
+    roles = data.draw(role_splits(settings=task.setting is not None), label="roles")
+    if task.topology is None and topology is None:
+        topology = data.draw(topologies(12))
     number = IncidentId(task, split, index)
     incident = (
         make_incident(str(number)) if topology is None else draw_incident(task, number, topology)
@@ -168,8 +200,8 @@ def test_both_environments_are_joint_play_on_the_core(
         observations, rewards, *ends, infos = together.step(
             {name: pair[0] for name, pair in zip(names, pairs, strict=True)}
         )
-        core.play(tuple(pair[1] for pair in pairs))
-        whole = encode_team(observe(core.state), core.whole)
+        core.play(as_taken(tuple(pair[1] for pair in pairs), core.state, roles))
+        whole = core.whole_row()
         assert np.array_equal(together.state(), whole)
         assert np.array_equal(in_turns.state(), whole)
         assert whole in together.state_space

@@ -50,7 +50,14 @@ from logtriage.phrases import BENIGN, DISTRACTORS
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy, make_team
 from logtriage.rendering.signature_table import GROUPS, shares_of, told_shares
-from logtriage.roles import ROLE_SPLITS, role_actions
+from logtriage.roles import (
+    DUO,
+    ROLE_SPLITS,
+    SOLO,
+    TRIO,
+    TRIO_WITHOUT_BOARD,
+    role_actions,
+)
 from logtriage.runbook import SEVERITY_RULE
 from logtriage.scenario_ranges import (
     ATTENUATION,
@@ -63,7 +70,7 @@ from logtriage.tasks import BENCHMARK_FOG, FIRST_WORLD, TASKS
 from logtriage.topology import FIVE_TEAMS, TIERS
 from logtriage.vector import token_layout_of
 from logtriage.vector.layout import SERVICE_BLOCKS, layout_of
-from logtriage.vector.team_layout import role_layout_of, team_layout_of
+from logtriage.vector.team_tokens import role_tokens_of, team_tokens_of
 from logtriage.world import prior
 from logtriage.world.channels import (
     ALERT_TOKENS,
@@ -511,19 +518,24 @@ def token_observation() -> str:
 
 
 def team_spaces() -> str:
-    rows = []
+    rows, sizes, spec = [], list[str](), lt.tasks.get_task("cascading_failure-v2")
+    where = lt.FIVE_TEAMS, spec.fog or 0, spec.horizon
     for split in ROLE_SPLITS.values():
         for role in split.roles:
-            size = role_layout_of(lt.SEVEN_SERVICES, role).size
-            actions = len(role_actions(role, lt.SEVEN_SERVICES))
+            size = role_tokens_of(split, role, *where).size
+            actions = len(role_actions(role, lt.FIVE_TEAMS))
             may = ", ".join(name for name in TEAM_ACTION_TYPES if name in role.may)
             rows.append([code(split.name), code(f"{role.name}_0"), size, actions, may])
+        sizes.append(f"{team_tokens_of(split, *where).size} (`{split.name}`)")
     head = ("role split", "agent", "observation", "actions", "may")
-    whole = team_layout_of(lt.SEVEN_SERVICES).size
-    return f"{table(head, rows)}\n\n`state()` has {whole} columns."
+    return f"{table(head, rows)}\n\n`state()` has so many columns: {', '.join(sizes)}."
 
 
 # -- measured ---------------------------------------------------------------------
+
+
+#: Splits of roles that differ in views and actions alone: those that the first world knows.
+PLAIN_SPLITS = (SOLO, DUO, TRIO, TRIO_WITHOUT_BOARD)
 
 
 @lru_cache(maxsize=1)
@@ -544,7 +556,7 @@ def fingerprint() -> str:
 def team_fingerprint() -> str:
     """The same for teams: it moves with what single agents see, or with how teams play."""
     digest = blake2b(fingerprint().encode(), digest_size=6)
-    for split in ROLE_SPLITS.values():
+    for split in PLAIN_SPLITS:
         for team in TEAMS:
             make = make_team(team, split)
             for task in DRAWN:
@@ -669,7 +681,7 @@ def screen() -> str:
 def teams() -> str:
     rows = []
     for team in TEAMS:
-        for split in ROLE_SPLITS.values():
+        for split in PLAIN_SPLITS:
             make, cells = make_team(team, split), []
             for task in DRAWN:
                 states = (

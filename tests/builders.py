@@ -38,6 +38,8 @@ from logtriage.telemetry import Alert, Change, Effects, Gauge, LogLine, Reading,
 V1_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.version == 1)
 #: The benchmark's tasks: the second world at the fog that their ids do not name.
 V2_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRAWN_TASKS)
+#: The role splits that differ in views and actions alone.
+PLAIN_SPLITS = ("solo", "duo", "trio", "trio_without_board")
 V0_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.original)
 
 # The right answers of `real_incident`.

@@ -398,6 +398,21 @@ def test_role_splits_come_back_unchanged(split: RoleSplit) -> None:
     assert role_split_from_json(json.dumps(data).encode()) == split
 
 
+def test_settings_of_roles_are_written_where_they_are_not_the_usual_ones() -> None:
+    data = role_split_to_json(role_split_from_json(SPLIT))
+    assert all(role.keys() == {"name", "views", "may"} for role in data["roles"])
+    data["roles"][0] |= {"watches": ["edge"], "words": ["kinds", "ask b"], "budget": 3}
+    data["roles"][1] |= {"delay": 2, "loss": 10}
+    split = role_split_from_json(data)
+    assert (split.roles[0].budget, split.roles[1].loss) == (3, 10)
+    assert role_split_to_json(split) == data
+    for field, value in (("delay", "2"), ("loss", 1.5), ("budget", True), ("watches", "edge")):
+        wrong = deepcopy(data)
+        wrong["roles"][0][field] = value
+        with pytest.raises(InvalidInput, match=rf"expected a .*\$\.roles\[0\]\.{field}"):
+            role_split_from_json(wrong)
+
+
 def test_a_role_split_is_written_in_the_order_of_the_tables() -> None:
     written = role_split_to_json(role_split_from_json(SPLIT))
     assert written["roles"][0]["views"] == ["alerts", "window"]

@@ -47,7 +47,7 @@ from logtriage.rendering import public_rules
 from logtriage.roles import ROLE_SPLITS, TRIO, VIEWS, role_actions
 from logtriage.tasks import MAX_INDEX
 from logtriage.vector import BatchedTeam, role_layout_of, team_layout_of
-from tests.builders import V0_TASKS, V1_TASKS
+from tests.builders import PLAIN_SPLITS, V0_TASKS, V1_TASKS
 
 if find_spec("pettingzoo") is None:
     pytest.skip("needs the extra multi", allow_module_level=True)
@@ -84,7 +84,8 @@ ODD = RoleSplit(
         Role("idler_2", ("alerts",), ("wait", "report")),
     ),
 )
-SPLITS = (*ROLE_SPLITS.values(), ODD)
+#: Those that arrays of version 1 know, too.
+SPLITS = (*(ROLE_SPLITS[name] for name in PLAIN_SPLITS), ODD)
 
 
 def given(**actions: Action) -> dict[str, int]:
@@ -525,9 +526,6 @@ def test_a_task_of_the_second_world_is_played_by_text() -> None:
     assert whole.metrics
     for agent, role in zip(AGENTS, TRIO.roles, strict=True):
         assert told[agent] == render_observation(slice_for(whole, role))
-    assert not hasattr(env, "state_space")
-    with pytest.raises(InvalidInput, match="numeric observations play the first"):
-        env.state()
 
 
 @pytest.mark.usefixtures("quiet")
@@ -549,10 +547,91 @@ def test_a_task_of_the_second_world_is_played_in_turns_by_text(
     api_test(triage_team_v1.env("single_crash-v2", observations="text"), num_cycles=20)
 
 
+@pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("observations", ["dict", "flat"])
-def test_numbers_of_the_second_world_are_refused_in_words(observations: str) -> None:
-    with pytest.raises(InvalidInput, match="numeric observations play the first; choose one of"):
-        triage_team_v1.parallel_env("single_crash-v2", observations=observations)
+@pytest.mark.parametrize("split", ["trio", "by_tier"])
+def test_pettingzoo_finds_no_fault_with_numbers_of_the_second_world(
+    split: str, observations: str
+) -> None:
+    settings: Any = {"task": "single_crash-v2", "role_split": split, "observations": observations}
+
+    def parallel_env() -> Any:
+        return triage_team_v1.parallel_env(**settings)
+
+    api_test(triage_team_v1.env(**settings), num_cycles=20)
+    parallel_api_test(parallel_env(), num_cycles=20)
+    parallel_seed_test(parallel_env, num_cycles=20)
+    state_test(triage_team_v1.env(**settings), parallel_env(), num_cycles=10)
+
+
+@pytest.mark.parametrize("observations", ["dict", "flat"])
+def test_numbers_of_the_second_world_lie_in_their_spaces(observations: str) -> None:
+    env = triage_team_v1.parallel_env(
+        "cascading_failure-v2", role_split="north_south", observations=observations, show_id=True
+    )
+    for seen, *_, infos in play(env, episodes=4, seed=5):
+        for agent in env.possible_agents:
+            assert seen[agent] in env.observation_space(agent)
+            masks = {"action_mask"} if observations == "flat" else set()
+            assert infos[agent].keys() == {"score", "closing", "tick", "index"} | masks
+        assert env.state() in env.state_space
+
+
+def test_agents_may_see_each_in_its_own_way() -> None:
+    kinds = {"triage_0": "text", "escalation_0": "flat", "remediation_0": "dict"}
+    env = triage_team_v1.parallel_env("cascading_failure-v2", observations=kinds)
+    alone = triage_team_v1.parallel_env("cascading_failure-v2", observations="dict")
+    seen, _ = env.reset(seed=3)
+    numbers, _ = alone.reset(seed=3)
+    for _ in range(3):
+        assert seen["triage_0"].startswith("TICK ")
+        assert np.array_equal(seen["escalation_0"], numbers["escalation_0"]["observation"])
+        assert data_equivalence(seen["remediation_0"], numbers["remediation_0"])
+        waits = {f"{role.name}_0": len(role_actions(role, env.topology)) - 1 for role in TRIO.roles}
+        seen, *_ = env.step({**waits, "triage_0": '{"action_type": "wait"}'})
+        numbers, *_ = alone.step(waits)
+        assert env.state().tolist() == alone.state().tolist()
+    for wrong in ({"triage_0": "text"}, {**kinds, "sre_0": "text"}, {}):
+        with pytest.raises(InvalidInput, match="expected a kind for each agent: triage_0, escal"):
+            triage_team_v1.parallel_env("cascading_failure-v2", observations=wrong)
+    with pytest.raises(UnknownName, match="kind of observations 'image'"):
+        triage_team_v1.parallel_env(observations={**kinds, "triage_0": "image"})
+
+
+def test_a_horizon_or_a_task_of_one_s_own() -> None:
+    short = attrs.evolve(get_task("cascading_failure-v2"), horizon=3)
+    for env in (
+        triage_team_v1.parallel_env("cascading_failure-v2", horizon=3),
+        triage_team_v1.parallel_env(short),
+    ):
+        env.reset(options={"id": "cascading_failure-v2/train/7"})
+        waits = {f"{role.name}_0": len(role_actions(role, env.topology)) - 1 for role in TRIO.roles}
+        for tick in range(3):
+            assert env.agents == AGENTS
+            seen, *_, truncations, infos = env.step(waits)
+            assert set(truncations.values()) == {tick == 2}
+        team = BatchedTeam("cascading_failure-v2", TRIO, horizon=3, backend="numpy")
+        team.reset("train", [7])
+        for _ in range(3):
+            screen = team.step([[count - 1] for count in team.action_counts])
+        for lane, agent in enumerate(AGENTS):
+            assert np.array_equal(seen[agent]["observation"], screen.observations[lane][0])
+        assert infos["triage_0"]["score"] == screen.score[0]
+        assert "You have 3 ticks" in env.system_prompt("triage_0")
+    wrong: list[Any] = [0, -1, 2.0, True, "3"]
+    for horizon in wrong:
+        with pytest.raises(InvalidInput, match="horizon"):
+            triage_team_v1.parallel_env("cascading_failure-v2", horizon=horizon)
+    for horizon in wrong:
+        with pytest.raises(InvalidInput, match="horizon"):
+            BatchedTeam("cascading_failure-v2", TRIO, horizon=horizon)
+    with pytest.raises(InvalidInput, match="'single_crash-v0' is one fixed incident, with a hori"):
+        triage_team_v1.parallel_env("single_crash-v0", horizon=3)
+
+
+def test_arrays_of_the_first_world_know_plain_roles_alone() -> None:
+    with pytest.raises(InvalidInput, match=r"role 'north' .* version 1 know no 'watches'"):
+        triage_team_v1.parallel_env("single_crash-v1", role_split="north_south")
 
 
 def test_services_that_differ_from_incident_to_incident_need_one_topology() -> None:
@@ -785,9 +864,9 @@ def test_a_finished_environment_says_so() -> None:
     env = triage_team_v1.parallel_env(split="test")
     env.reset(options={"id": 42})
     env.step(RESOLVING)
-    for actions in (WAITING, {}):
-        with pytest.raises(EpisodeOver, match=r"the incident is closed \(resolved\): call rese"):
-            env.step(actions)
+    with pytest.raises(EpisodeOver, match=r"the incident is closed \(resolved\): call rese"):
+        env.step(WAITING)
+    assert env.step({}) == ({}, {}, {}, {}, {})
     for make in (triage_team_v1.env, triage_team_v1.raw_env):
         turns: Any = make()
         turns.reset(seed=0)

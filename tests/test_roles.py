@@ -1,25 +1,40 @@
 """Roles and role splits as data: the built-in ones, and what is refused."""
 
+import attrs
 import pytest
 
-from logtriage import InvalidInput, UnknownName
+from logtriage import (
+    SEVEN_SERVICES,
+    InvalidInput,
+    Report,
+    RequestTraces,
+    Topology,
+    UnknownName,
+    random_topology,
+)
 from logtriage.actions import ACTION_TYPES
+from logtriage.board_words import REPORT_WORDS, TOKEN_WORDS
 from logtriage.faults import FAULT_KINDS
 from logtriage.roles import (
     BOARD,
+    BY_TIER,
     DUO,
     ESCALATION,
+    NORTH_SOUTH,
     REMEDIATION,
-    REPORT_WORDS,
     ROLE_SPLITS,
     SOLO,
     TRIAGE,
     TRIO,
+    TRIO_TWO_WAY,
     TRIO_WITHOUT_BOARD,
     VIEWS,
     Role,
     RoleSplit,
     get_role_split,
+    role_actions,
+    role_words,
+    watched,
 )
 
 ALL = Role("all", VIEWS, ACTION_TYPES)
@@ -66,7 +81,15 @@ def test_the_report_words_are_the_fault_kinds_and_that_there_is_none() -> None:
 
 
 def test_splits_by_name() -> None:
-    assert [get_role_split(name) for name in ROLE_SPLITS] == [SOLO, DUO, TRIO, TRIO_WITHOUT_BOARD]
+    assert [get_role_split(name) for name in ROLE_SPLITS] == [
+        SOLO,
+        DUO,
+        TRIO,
+        TRIO_WITHOUT_BOARD,
+        TRIO_TWO_WAY,
+        NORTH_SOUTH,
+        BY_TIER,
+    ]
     with pytest.raises(UnknownName, match="unknown role split 'quartet'; known: solo, duo, trio"):
         get_role_split("quartet")
     assert TRIO.role("escalation") is ESCALATION
@@ -103,3 +126,62 @@ def test_a_split_must_have_distinct_roles_that_may_do_everything_between_them() 
         some = Role("some", VIEWS, set(ACTION_TYPES) - {kind})
         with pytest.raises(InvalidInput, match=f"no role may '{kind}'"):
             RoleSplit("short", (some,))
+
+
+def test_settings_out_of_range_are_named() -> None:
+    for settings, message in (
+        ({"watches": ["west"]}, "unknown part 'west'; known: north, south, edge"),
+        ({"watches": "edge"}, "expected a list of names, got the string 'edge'"),
+        ({"words": "kinds"}, "expected a list of words, got the string 'kinds'"),
+        ({"words": ["a", "a"]}, "role 'r': word 'a' is given twice"),
+        ({"words": [""]}, "a report has 1 to 200 characters, got 0"),
+        ({"words": ["two\nlines"]}, "is not one printable line"),
+        ({"delay": -1}, "role 'r': delay must be a whole number from 0 to 100, got -1"),
+        ({"loss": 101}, "role 'r': loss must be a whole number from 0 to 100, got 101"),
+        ({"loss": 0.5}, "loss must be a whole number from 0 to 100, got 0.5"),
+        ({"budget": True}, "budget must be a whole number from 0 to 250, got True"),
+    ):
+        with pytest.raises((InvalidInput, UnknownName), match=message):
+            Role("r", VIEWS, ACTION_TYPES, **settings)
+
+
+@pytest.mark.parametrize("topology", [SEVEN_SERVICES, random_topology(3, 30)])
+@pytest.mark.parametrize("split", [NORTH_SOUTH, BY_TIER], ids=lambda split: split.name)
+def test_each_service_is_watched_by_one_role(split: RoleSplit, topology: Topology) -> None:
+    seen = [one for role in split.roles for one in watched(role, topology)]
+    assert sorted(seen) == list(range(len(topology)))
+    for role in split.roles:
+        assert watched(role, topology)
+        asked = {
+            one.service for one in role_actions(role, topology) if isinstance(one, RequestTraces)
+        }
+        assert asked == {topology.names[one] for one in watched(role, topology)}
+
+
+def test_the_parts_of_the_default_topology() -> None:
+    names = SEVEN_SERVICES.names
+    parts = {
+        role.name: {names[one] for one in watched(role, SEVEN_SERVICES)}
+        for split in (NORTH_SOUTH, BY_TIER)
+        for role in split.roles
+    }
+    services = {"auth-service", "payment-service", "notification-service"}
+    assert parts["north"] == {"api-gateway", *services}
+    assert parts["edge"] == {"api-gateway"}
+    assert parts["service"] == services
+    assert parts["south"] == parts["data"] == {"user-db", "payment-db", "email-queue"}
+
+
+def test_words_are_groups_and_one_s_own() -> None:
+    role = attrs.evolve(TRIAGE, words=("services", "kinds", "ask escalation", "slow_query"))
+    words = role_words(role, SEVEN_SERVICES)
+    assert words == (*SEVEN_SERVICES.names, *REPORT_WORDS, "ask escalation")
+    reports = [one for one in role_actions(role, SEVEN_SERVICES) if isinstance(one, Report)]
+    assert reports == [Report(word, "triage") for word in words]
+    assert role_words(ESCALATION, SEVEN_SERVICES) == ()
+    for one in TRIO_TWO_WAY.roles:
+        others = [f"ask {name}" for name in TRIO.names if name != one.name]
+        assert [
+            word for word in role_words(one, SEVEN_SERVICES) if word.startswith("ask")
+        ] == others
+        assert set(TOKEN_WORDS) <= set(role_words(one, SEVEN_SERVICES))

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, get_origin
 
+import attrs
 from cattrs import Converter, transform_error
 from cattrs.errors import BaseValidationError
 from cattrs.v import format_exception
@@ -19,7 +20,7 @@ from logtriage.errors import InvalidInput, TopologyError, TranscriptError
 from logtriage.incident import Incident
 from logtriage.jsonvalues import absent, json_kind
 from logtriage.printable import spelled
-from logtriage.roles import VIEWS, Role, RoleSplit
+from logtriage.roles import PARTS, VIEWS, Role, RoleSplit
 from logtriage.topology import Service, Topology
 from logtriage.transcript import COMPLETED, ROLES, SCHEMA, TICKS, Transcript, checked_ticks
 
@@ -203,9 +204,25 @@ def role_split_to_json(split: RoleSplit) -> dict[str, Any]:
                 "name": role.name,
                 "views": [view for view in VIEWS if view in role.views],
                 "may": [kind for kind in TEAM_ACTION_TYPES if kind in role.may],
+                **_settings(role),
             }
             for role in split.roles
         ],
+    }
+
+
+def _settings(role: Role) -> dict[str, Any]:
+    """What a role's settings are, where they are not the usual ones."""
+    found: dict[str, Any] = {
+        "watches": [part for part in PARTS if part in role.watches],
+        "words": list(role.words),
+        "delay": role.delay,
+        "loss": role.loss,
+        "budget": role.budget,
+    }
+    usual = attrs.fields_dict(Role)
+    return {
+        name: value for name, value in found.items() if getattr(role, name) != usual[name].default
     }
 
 
@@ -293,7 +310,13 @@ def _converter() -> Converter:
             raise InvalidInput("expected a list of strings")
         return tuple(value)
 
+    def strict_integer(value: object, _: object) -> int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise InvalidInput(f"expected a whole number, got {json_kind(value)}")
+        return value
+
     converter.register_structure_hook(str, strict_string)
+    converter.register_structure_hook(int, strict_integer)
     converter.register_structure_hook_func(
         lambda kind: kind in (tuple[str, ...], frozenset[str]), strings
     )

@@ -4,8 +4,9 @@ from typing import Final
 
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
-from logtriage.roles import Role
+from logtriage.roles import Role, watched
 from logtriage.state import State
+from logtriage.topology import Topology
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.simulation import World
@@ -33,7 +34,14 @@ def evidence(state: State, role: Role | None = None) -> tuple[Evidence, ...]:
             found.setdefault(one.cell, one)
     if role is None:
         return tuple(found.values())
-    return tuple(one for one in found.values() if VIEW_OF[one.channel] in role.views)
+    return tuple(one for one in found.values() if is_shown(one, role, world.topology))
+
+
+def is_shown(one: Evidence, role: Role, topology: Topology) -> bool:
+    """Whether a role may see a piece of evidence: by its views, and the parts that it watches."""
+    if VIEW_OF[one.channel] not in role.views:
+        return False
+    return one.service < 0 or one.service in watched(role, topology)
 
 
 def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:

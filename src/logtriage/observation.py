@@ -5,7 +5,7 @@ from functools import lru_cache
 import attrs
 
 from logtriage.actions import Action, Malformed, Report, Severity, action_name
-from logtriage.roles import Role
+from logtriage.roles import Role, watched
 from logtriage.state import Closing, State, check_state
 from logtriage.telemetry import (
     Alert,
@@ -40,7 +40,8 @@ class Observation:
     as (remedy, service, whether the symptoms ease), and the ``price_of_silence``. A role
     sees None or an empty tuple where it has no view (``hidden`` names those views, so that
     *nothing to see* and *not shown* stay apart); what became of the kinds of action that
-    it may take it always sees.
+    it may take it always sees. ``requests_left`` is how many requests a role may still make,
+    where that is limited.
     """
 
     topology: Topology
@@ -69,6 +70,7 @@ class Observation:
     notes: tuple[str, ...] = ()
     effects: tuple[tuple[str, str, bool], ...] = ()
     price_of_silence: float | None = None
+    requests_left: int | None = None
 
     @property
     def ticks_left(self) -> int:
@@ -244,7 +246,10 @@ _SUMMED_UP_IN: dict[str, str] = {
 
 
 def slice_for(observation: Observation, role: Role) -> Observation:
-    """What a role may see of an observation."""
+    """What a role may see of an observation, by its views and the parts that it watches.
+
+    The rules that depend on who did what are those of :mod:`logtriage.joint`.
+    """
     hidden = frozenset(_FIELDS) - role.views
     shown = {kind for kind, view in _SHOWN_IN.items() if view in role.views} | role.may
     own = {field for kind, field in _SUMMED_UP_IN.items() if kind in role.may}
@@ -269,4 +274,22 @@ def slice_for(observation: Observation, role: Role) -> Observation:
         hidden=hidden,
         **blanks,  # type: ignore[arg-type]
     )
-    return sliced
+    return _part(sliced, role) if role.watches else sliced
+
+
+def _part(seen: Observation, role: Role) -> Observation:
+    """Without what services show that a role does not watch."""
+    topology = seen.topology
+    here = watched(role, topology)
+    names = {topology.names[index] for index in here}
+    return attrs.evolve(
+        seen,
+        alerts=tuple(one for one in seen.alerts if one.service in names),
+        window=tuple(one for one in seen.window if one.service in names),
+        inspection=tuple(one for one in seen.inspection if one.service in names),
+        health=tuple(one if at in here else None for at, one in enumerate(seen.health)),
+        changes=tuple(one for one in seen.changes if one.service in names),
+        signals=tuple(one if at in here else () for at, one in enumerate(seen.signals)),
+        metrics=tuple(one for one in seen.metrics if one.service in names),
+        traces=tuple(one for one in seen.traces if one.service in names),
+    )

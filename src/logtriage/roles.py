@@ -1,11 +1,11 @@
-"""Roles and role splits as data: who sees what, and who may do what.
+"""Roles and role splits as data: who sees what, who may do what, and how they talk.
 
 The single agent has no role and sees everything that is observable.
 """
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeGuard
 
 import attrs
 
@@ -14,13 +14,16 @@ from logtriage.actions import (
     TEAM_ACTION_TYPES,
     Action,
     Report,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
     Wait,
     action_name,
     all_actions,
 )
+from logtriage.board_words import spelt
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.faults import FAULT_KINDS
-from logtriage.topology import Topology
+from logtriage.topology import TIERS, Topology
 
 #: The parts of an observation that a role may be given.
 VIEWS: Final = (
@@ -40,16 +43,23 @@ VIEWS: Final = (
 )
 #: The views in which roles see one another: together the board.
 BOARD: Final = ("declarations", "reports")
-#: What a report says if there is nothing to act on.
-NO_FAULT: Final = "no_fault"
-#: The bounded vocabulary of reports, for numeric agents: a fault kind, or that there is none.
-REPORT_WORDS: Final = (*(kind.name for kind in FAULT_KINDS), NO_FAULT)
+#: Parts of a topology that a role may watch: the upper half of the call graph, nearer to
+#: the edge, and the lower one; and the services of a tier.
+PARTS: Final = ("north", "south", *TIERS)
+#: The kinds of action that ask for evidence, which a budget counts.
+REQUESTS: Final = ("request_more_logs", "request_metrics", "request_traces")
 
 
 def _name_set(names: Iterable[str]) -> frozenset[str]:
     if isinstance(names, str):
         raise InvalidInput(f"expected a list of names, got the string {names!r}")
     return frozenset(names)
+
+
+def _words(words: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(words, str):
+        raise InvalidInput(f"expected a list of words, got the string {words!r}")
+    return tuple(words)
 
 
 def _as_roles(roles: "Iterable[Role]") -> "tuple[Role, ...]":
@@ -63,24 +73,65 @@ class Role:
     What became of the kinds of action that it may take, a role always sees: its own
     declarations without the view ``declarations``, its own remedies without ``effects``.
 
+    Attributes:
+        name: a lower-case identifier.
+        views: some of :data:`VIEWS`.
+        may: action types, by their names on the wire.
+        watches: of which :data:`PARTS` of the topology it sees alerts, lines, gauges, traces
+            and changes, and may request them; of all services if none is named. The edge
+            panel, the directory, notes and what others did belong to no part.
+        words: what a numeric agent in this role may report, if it may report: groups of
+            :data:`~logtriage.board_words.WORD_GROUPS`, and words of one's own, such as
+            ``ask triage``.
+        delay: ticks more that pass until it hears of what others declared and reported.
+        loss: of 100 reports of others how many never reach it.
+        budget: how many requests it may make in an incident; None for any number.
+
     Raises:
-        UnknownName: for a view or an action type that does not exist.
-        InvalidInput: for a name that is no lower-case identifier.
+        UnknownName: for a view, an action type or a part that does not exist.
+        InvalidInput: for a name that is no lower-case identifier, words that are given twice
+            or no reports, and numbers out of range.
     """
 
     name: str
     views: frozenset[str] = attrs.field(converter=_name_set)
     may: frozenset[str] = attrs.field(converter=_name_set)
+    watches: frozenset[str] = attrs.field(default=frozenset(), converter=_name_set)
+    words: tuple[str, ...] = attrs.field(default=("kinds",), converter=_words)
+    delay: int = 0
+    loss: int = 0
+    budget: int | None = None
 
     def __attrs_post_init__(self) -> None:
         if not (self.name.isidentifier() and self.name == self.name.lower()):
             raise InvalidInput(f"role {self.name!r}: expected a lower-case identifier")
-        for view in sorted(self.views):
-            if view not in VIEWS:
-                raise UnknownName("view", view, VIEWS)
-        for kind in sorted(self.may):
-            if kind not in TEAM_ACTION_TYPES:
-                raise UnknownName("action type", kind, TEAM_ACTION_TYPES)
+        for what, names, known in (
+            ("view", self.views, VIEWS),
+            ("action type", self.may, TEAM_ACTION_TYPES),
+            ("part", self.watches, PARTS),
+        ):
+            for name in sorted(names):
+                if name not in known:
+                    raise UnknownName(what, name, known)
+        for word in self.words:
+            if self.words.count(word) > 1:
+                raise InvalidInput(f"role {self.name!r}: word {word!r} is given twice")
+            if Report(word).message != word:
+                raise InvalidInput(f"role {self.name!r}: word {word!r} is not one printable line")
+        for field, most in (("delay", 100), ("loss", 100), ("budget", 250)):
+            value = getattr(self, field)
+            if value is None and field == "budget":
+                continue
+            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+                raise InvalidInput(
+                    f"role {self.name!r}: {field} must be a whole number from 0 to {most}, "
+                    f"got {value!r}"
+                )
+
+    @property
+    def hears_late(self) -> bool:
+        """Whether the board reaches it late, or not all of it."""
+        return bool(self.delay or self.loss)
 
 
 @attrs.frozen
@@ -162,7 +213,49 @@ TRIO_WITHOUT_BOARD: Final = RoleSplit(
         for role in TRIO.roles
     ),
 )
-ROLE_SPLITS: Final = {split.name: split for split in (SOLO, DUO, TRIO, TRIO_WITHOUT_BOARD)}
+#: What those who talk can say beside asking one another.
+_TALK: Final = ("kinds", "tokens", "services")
+
+
+def _talking(role: Role, others: Iterable[str]) -> Role:
+    """The role with the board and a voice of its own."""
+    return attrs.evolve(
+        role,
+        views=role.views.union(BOARD),
+        may=role.may.union({"report"}),
+        words=(*_TALK, *(f"ask {other}" for other in others if other != role.name)),
+    )
+
+
+def _talk(name: str, *roles: Role) -> RoleSplit:
+    names = [role.name for role in roles]
+    return RoleSplit(name, tuple(_talking(role, names) for role in roles))
+
+
+_HANDS: Final = ("identify_root_cause", "escalate", "remediate", *REQUESTS, "wait")
+_EYES: Final = tuple(view for view in VIEWS if view != "slo")
+#: Who sees users suffer says how much, and closes.
+_FRONT: Final = ((*_EYES, "slo"), (*_HANDS, "classify_severity", "resolve", "ignore"))
+
+#: The trio, of whom each may tell the others what it sees, and ask.
+TRIO_TWO_WAY: Final = _talk("trio_two_way", *TRIO.roles)
+#: By service: one watches the upper half of the call graph, one the lower.
+NORTH_SOUTH: Final = _talk(
+    "north_south",
+    Role("north", *_FRONT, watches=("north",)),
+    Role("south", _EYES, _HANDS, watches=("south",)),
+)
+#: By service: one watches the edge, one the services, one what holds data.
+BY_TIER: Final = _talk(
+    "by_tier",
+    Role("edge", *_FRONT, watches=("edge",)),
+    Role("service", _EYES, _HANDS, watches=("service",)),
+    Role("data", _EYES, _HANDS, watches=("datastore", "queue")),
+)
+ROLE_SPLITS: Final = {
+    split.name: split
+    for split in (SOLO, DUO, TRIO, TRIO_WITHOUT_BOARD, TRIO_TWO_WAY, NORTH_SOUTH, BY_TIER)
+}
 
 
 def get_role_split(name: str) -> RoleSplit:
@@ -178,14 +271,56 @@ def get_role_split(name: str) -> RoleSplit:
 
 
 @lru_cache(maxsize=256)
+def watched(role: Role, topology: Topology) -> frozenset[int]:
+    """The indices of the services that a role watches.
+
+    The lower half begins below half of the greatest depth.
+    """
+    if not role.watches:
+        return frozenset(range(len(topology)))
+    deepest = max(topology.depth)
+    return frozenset(
+        index
+        for index, (service, depth) in enumerate(
+            zip(topology.services, topology.depth, strict=True)
+        )
+        if service.tier in role.watches
+        or ("north" if 2 * depth <= deepest else "south") in role.watches
+    )
+
+
+def is_request(action: Action) -> TypeGuard[RequestMoreLogs | RequestMetrics | RequestTraces]:
+    """Whether an action asks for evidence."""
+    return isinstance(action, RequestMoreLogs | RequestMetrics | RequestTraces)
+
+
+def may_ask(role: Role, action: Action, topology: Topology) -> bool:
+    """Whether what an action asks for, if it asks, is of a service that a role watches."""
+    if not is_request(action) or action.service is None:
+        return True
+    return topology.index(action.service) in watched(role, topology)
+
+
+@lru_cache(maxsize=256)
+def role_words(role: Role, topology: Topology) -> tuple[str, ...]:
+    """What a numeric agent in a role may report, in order; nothing if it may not."""
+    return spelt(role.words, topology) if "report" in role.may else ()
+
+
+@lru_cache(maxsize=256)
 def role_actions(role: Role, topology: Topology) -> tuple[Action, ...]:
     """Every action that a numeric agent may take in a role; the position is its integer.
 
-    Those of :func:`logtriage.actions.all_actions` that it may take, in their order, then a
-    report of each of :data:`REPORT_WORDS`, then ``wait``.
+    Those of :func:`logtriage.actions.all_actions` that it may take, in their order, without
+    requests of services that it does not watch; then a report of each of
+    :func:`role_words`, then ``wait``.
     """
     return (
-        *(one for one in all_actions(topology) if action_name(one) in role.may),
-        *(Report(word, role.name) for word in REPORT_WORDS if "report" in role.may),
+        *(
+            one
+            for one in all_actions(topology)
+            if action_name(one) in role.may and may_ask(role, one, topology)
+        ),
+        *(Report(word, role.name) for word in role_words(role, topology)),
         *((Wait(),) if "wait" in role.may else ()),
     )

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 import attrs
 
+from logtriage.board_words import NO_FAULT
 from logtriage.faults import fault_kind
 from logtriage.generator import make_incident
 from logtriage.grading import grade
-from logtriage.roles import NO_FAULT, get_role_split, role_actions
+from logtriage.roles import get_role_split, role_actions
 from logtriage.state import State, initial_state
 from logtriage.transition import transition_jointly
 from training.marl.evaluate import Played

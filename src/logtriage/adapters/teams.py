@@ -12,7 +12,7 @@ from logtriage.adapters.conversations import calls_of, no_call, wire_of
 from logtriage.adapters.messages import Message, is_agents, messages_of, text_of
 from logtriage.adapters.tools import TEAM_TOOLS, Wire
 from logtriage.incident import Incident
-from logtriage.observation import observe
+from logtriage.joint import observe_role
 from logtriage.parsing import action_to_wire, actions_from_wire
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.roles import Role, RoleSplit
@@ -25,13 +25,13 @@ def role_opening(incident: Incident, split: RoleSplit, role: Role) -> list[dict[
     rules = system_prompt(incident, "tools", split=split, role=role.name)
     return [
         {"role": "system", "content": rules},
-        {"role": "user", "content": role_screen(initial_state(incident), role)},
+        {"role": "user", "content": role_screen(initial_state(incident), split, role)},
     ]
 
 
-def role_screen(state: State, role: Role) -> str:
-    """What a role is shown of a state."""
-    return render_observation(observe(state, role))
+def role_screen(state: State, split: RoleSplit, role: Role) -> str:
+    """What a role of a split is shown of a state."""
+    return render_observation(observe_role(state, split, role))
 
 
 def role_action(reply: Message, role: Role, topology: Topology) -> Action:

@@ -32,6 +32,7 @@ from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.files import open_here
 from logtriage.grading import grade, grade_to_json, unscored
 from logtriage.incident import Incident
+from logtriage.joint import observe_roles
 from logtriage.observation import Observation, observe
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy, make_team
@@ -253,8 +254,8 @@ def _watch(
                 say(console)
             for name, action in zip(split.names, done, strict=False):
                 say(console, f"{name}: {describe(action)}", "bold green")
-            for role in split.roles:
-                say(console, f"\n{role.name} sees", "bold magenta")
-                say(console, screen(render_observation(observe(state, role))))
+            for name, seen in zip(split.names, observe_roles(state, split), strict=True):
+                say(console, f"\n{name} sees", "bold magenta")
+                say(console, screen(render_observation(seen)))
         before = state
     return before

@@ -86,7 +86,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
                 "draws; play them one at a time, in logtriage.env.TriageEnv"
             )
         self._playlist = Playlist(task, split, topology is not None)
-        given = task if isinstance(task, str) else tuple(task)
+        given = tuple(task) if isinstance(task, Mapping) else task
         self._batch = BatchedTriage(given, topology=topology, rubric=rubric, backend=backend)
         self.tasks = tuple(one.id for one in self._batch.tasks)
         self._shaping = None if shaping is None else BatchedShaping(self._batch, shaping)

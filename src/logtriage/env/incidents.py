@@ -1,8 +1,12 @@
 """One incident after another of a task and split, on the scalar core."""
 
+from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from logtriage.env.playlist import Playlist, Tasks
+from logtriage.errors import InvalidInput
 from logtriage.generator import draw_incident, make_incident
 from logtriage.grading import Rubric
 from logtriage.grading.batch import CLOSINGS
@@ -11,7 +15,7 @@ from logtriage.incident import Incident
 from logtriage.seal import Seal
 from logtriage.sealing import seal_for
 from logtriage.state import State
-from logtriage.tasks import IncidentId
+from logtriage.tasks import TASKS, IncidentId, TaskSpec, get_task
 from logtriage.topology import Topology
 
 
@@ -27,8 +31,18 @@ class Incidents:
     """
 
     def __init__(
-        self, tasks: Tasks, split: str, topology: Topology | None, seal: Seal | None = None
+        self,
+        tasks: Tasks,
+        split: str,
+        topology: Topology | None,
+        seal: Seal | None = None,
+        horizon: int | None = None,
     ) -> None:
+        if isinstance(tasks, Mapping):
+            if horizon is not None:
+                raise InvalidInput(f"horizon {horizon!r}: can be given for one task, not several")
+        else:
+            tasks = task_of(tasks, horizon)
         self.playlist = Playlist(tasks, split, topology is not None)
         self.tasks = self.playlist.tasks
         self.task = self.tasks[0]
@@ -50,9 +64,26 @@ class Incidents:
         self.number, index = int(numbers[0]), int(indices[0])
         task = self.tasks[self.number]
         name = IncidentId(task, self._split, index, self._seal)
-        if self._own is None:
+        if self._own is None and task in TASKS:
             return index, make_incident(str(name), seal=self._seal)
         return index, draw_incident(task, name, self._own)
+
+
+def task_of(task: str | TaskSpec, horizon: Any) -> TaskSpec:
+    """The task, with another horizon if one is given.
+
+    Raises:
+        UnknownName: for a task that does not exist.
+        InvalidInput: for a horizon of no ticks, or of a task that is one fixed incident.
+    """
+    spec = task if isinstance(task, TaskSpec) else get_task(task)
+    if horizon is None:
+        return spec
+    if spec.original:
+        raise InvalidInput(f"task {spec.id!r} is one fixed incident, with a horizon of its own")
+    if not isinstance(horizon, int) or isinstance(horizon, bool) or horizon < 1:
+        raise InvalidInput(f"horizon {horizon!r}: expected a whole number of ticks from 1")
+    return attrs.evolve(spec, horizon=horizon)
 
 
 def standing(state: State, index: int | None, rubric: Rubric | None) -> dict[str, Any]:

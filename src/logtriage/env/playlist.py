@@ -12,8 +12,8 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, check_split, get_task, parse_incident_id
 
 Ints = NDArray[np.int64]
-#: A task by its id, or several with weights.
-Tasks = str | Mapping[str, float]
+#: A task, by its id or as a sheet, or several with weights.
+Tasks = str | TaskSpec | Mapping[str, float]
 
 
 class Playlist:
@@ -29,9 +29,12 @@ class Playlist:
     """
 
     def __init__(self, tasks: Tasks, split: str, own_topology: bool) -> None:
-        given = {tasks: 1.0} if isinstance(tasks, str) else tasks
-        self.tasks = tuple(map(get_task, given))
-        self.set_weights(given)
+        if isinstance(tasks, Mapping):
+            self.tasks = tuple(map(get_task, tasks))
+            self.set_weights(tasks)
+        else:
+            self.tasks = (tasks if isinstance(tasks, TaskSpec) else get_task(tasks),)
+            self.set_weights({self.tasks[0].id: 1.0})
         for task in self.tasks:
             _check_playable(task, split, own_topology)
         self._split = split
@@ -121,12 +124,13 @@ class Playlist:
         names = " or ".join(f"{task.id}/{self._split}/…" for task in self.tasks)
         if isinstance(one, str):
             parsed = parse_incident_id(one)
-            if parsed.task not in self.tasks or parsed.split != self._split:
+            known = [task.id for task in self.tasks]
+            if parsed.task.id not in known or parsed.split != self._split:
                 raise InvalidInput(
                     f"incident id {one!r}: this environment plays {names}; "
                     "make another one for another task or split"
                 )
-            return self.tasks.index(parsed.task), parsed.index
+            return known.index(parsed.task.id), parsed.index
         whole = isinstance(one, int | np.integer) and not isinstance(one, bool)
         if len(self.tasks) > 1:
             raise InvalidInput(f"incident {one!r}: expected an id, {names}")

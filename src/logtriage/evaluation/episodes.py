@@ -10,7 +10,8 @@ from logtriage.errors import LogTriageError
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
 from logtriage.grading import Grade
 from logtriage.incident import Incident
-from logtriage.observation import observe, slice_for
+from logtriage.joint import observe_roles
+from logtriage.observation import observe
 from logtriage.policies import (
     Memory,
     Policy,
@@ -77,11 +78,10 @@ def joint_steps(incident: Incident, team: TeamPolicy, split: RoleSplit) -> Itera
     state, memory = initial_state(incident), None
     yield state
     while not state.is_closed:
-        whole = observe(state)
+        slices = observe_roles(state, split)
         try:
-            slices = tuple(slice_for(whole, role) for role in split.roles)
             actions, memory = team.act(slices, memory)
-            after = transition_jointly(state, as_taken(actions, split))
+            after = transition_jointly(state, as_taken(actions, split, state))
         except RoleFailure as failure:
             cause = f"{split.names[failure.number]}: {failure.cause}"
             raise _failure(state, cause) from failure

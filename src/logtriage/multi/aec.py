@@ -33,8 +33,7 @@ class TriageTeamTurns(AECEnv[str, Any, Any]):
         self.agents = []
         self.observation_spaces = team.observation_spaces
         self.action_spaces = team.action_spaces
-        if hasattr(team, "state_space"):  # tasks of the second world have none
-            self.state_space = team.state_space
+        self.state_space = team.state_space
         self._observations: dict[str, Any] = {}
         self._acts: list[Action] = []
 

@@ -13,20 +13,21 @@ from pettingzoo import ParallelEnv
 from logtriage.actions import Action, Wait
 from logtriage.env.incidents import Incidents, standing
 from logtriage.env.playlist import option
-from logtriage.env.spaces import box_of
 from logtriage.errors import EpisodeOver, InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
 from logtriage.grading.grade import score
+from logtriage.joint import as_allowed, requests_left
+from logtriage.multi.boxes import team_box
 from logtriage.multi.seats import OBSERVATIONS, agent_name, seat_for
-from logtriage.observation import observe
+from logtriage.multi.sight import Sight
 from logtriage.rendering import public_rules, render_observation
 from logtriage.roles import RoleSplit, get_role_split
 from logtriage.seal import Seal
 from logtriage.state import Closing, State, initial_state
+from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.transition import transition_jointly
-from logtriage.vector import CREDITS, Evidence, encode_team, gather, team_layout_of
-from logtriage.vector.checks import check_first_world
+from logtriage.vector import CREDITS
 from logtriage.vector.layout import Floats
 
 Infos = dict[str, dict[str, Any]]
@@ -46,18 +47,20 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     into :data:`logtriage.grading.batch.CLOSINGS` or -1, and ``tick``.
 
     Args:
-        task: such as ``cascading_failure-v1``.
+        task: such as ``cascading_failure-v2``, or a :class:`~logtriage.tasks.TaskSpec` of
+            your own.
         split: of the task: ``train``, ``val``, ``test`` or, with a key, ``sealed``; with a
             topology also ``ood``.
         role_split: who sees and does what: a built-in name, or a split of your own.
+        horizon: another one than the task's, in ticks.
         topology: the default one, or one of your own.
         rubric: another one than the task's.
         credit: ``team`` gives every agent the grade difference of the tick;
             ``counterfactual`` its difference to the grade had this agent waited.
         observations: ``dict`` (``observation`` float32 and ``action_mask`` int8), ``flat``
             (the array alone; the mask is in the info) or ``text`` (the role's screen;
-            actions are texts with one JSON action). A task of the second world is played
-            by ``text``, and has neither :meth:`state` nor ``state_space``.
+            actions are texts with one JSON action); or one of them for each agent, by its
+            name, such as ``{"triage_0": "text", "escalation_0": "flat", …}``.
         render_mode: None, ``ansi`` (:meth:`render` returns the whole screen), or ``human``
             (each screen is printed).
         show_id: whether infos tell the ``index`` of the incident, too, as of
@@ -68,9 +71,10 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     Raises:
         UnknownName: for a task, split, role split, credit, kind of observations or render
             mode that does not exist.
-        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology, for a task of
-            the second world with other observations than ``text``, split ``sealed`` of a
-            task that has none, or a role split that is none.
+        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology, split
+            ``sealed`` of a task that has none, a horizon of no ticks, a role split that is
+            none, observations of some agents alone, or roles that only arrays of the second
+            world know.
         SealError: for split ``sealed`` without a key.
     """
 
@@ -83,33 +87,31 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 
     def __init__(
         self,
-        task: str = "cascading_failure-v1",
+        task: str | TaskSpec = "cascading_failure-v1",
         split: str = "train",
         *,
         role_split: str | RoleSplit = "trio",
+        horizon: int | None = None,
         topology: Topology | None = None,
         rubric: Rubric | None = None,
         credit: str = "team",
-        observations: str = "dict",
+        observations: str | Mapping[str, str] = "dict",
         render_mode: str | None = None,
         show_id: bool = False,
         seal: Seal | None = None,
     ) -> None:
         _among("credit", credit, CREDITS)
-        _among("kind of observations", observations, OBSERVATIONS)
         if render_mode is not None:
             _among("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self.role_split = _role_split(role_split)
-        self._incidents = Incidents(task, split, topology, seal)
-        self._numeric = self._incidents.task.setting is None
-        if observations != "text":
-            check_first_world(self._incidents.task)
+        kinds = _kinds_of(observations, self.role_split)
+        self._incidents = Incidents(task, split, topology, seal, horizon)
         self._rubric, self._credit = rubric, credit
         self.topology = self._incidents.topology
         self._seats = {
-            agent_name(role): seat_for(role, self.topology, observations)
-            for role in self.role_split.roles
+            agent: seat_for(role, self.role_split, self._incidents.task, self.topology, kind)
+            for role, (agent, kind) in zip(self.role_split.roles, kinds.items(), strict=True)
         }
         self.possible_agents = list(self._seats)
         self.agents: list[str] = []
@@ -117,11 +119,12 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             agent: seat.observation_space for agent, seat in self._seats.items()
         }
         self.action_spaces = {agent: seat.action_space for agent, seat in self._seats.items()}
-        if self._numeric:
-            self.state_space: spaces.Space[Floats] = box_of(team_layout_of(self.topology))
+        self.state_space: spaces.Space[Floats] = team_box(
+            self.role_split, self._incidents.task, self.topology
+        )
+        self._numbers = any(kind != "text" for kind in kinds.values())
         self._show_id, self._index = show_id, -1
-        self._now: State | None = None
-        self._evidence = Evidence()
+        self._sight: Sight | None = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The space of an agent's observations: always the same object.
@@ -172,8 +175,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         if seed is not None or not playlist.begun:
             playlist.begin(np_random(_whole(seed))[0])
         self._index, incident = self._incidents.draw(option(options, "id", strict=False))
-        self._now = initial_state(incident)
-        self._evidence = Evidence()
+        self._sight = Sight(initial_state(incident), self.role_split, None, numbers=self._numbers)
         for seat in self._seats.values():
             seat.begin()
         self.agents = list(self.possible_agents)
@@ -184,12 +186,17 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
         """Let every agent take its action.
 
+        Once the incident is closed and nobody is left, no actions bring nothing: empty
+        dictionaries.
+
         Raises:
             ResetNeeded: before the first reset.
             EpisodeOver: if the incident is closed.
             InvalidInput: for an action that is missing, of an agent that does not exist,
                 or not in the agent's action space.
         """
+        if not actions and not self.agents and self._state.is_closed:
+            return {}, {}, {}, {}, {}
         self.check_open()
         if actions.keys() != self._seats.keys():
             raise InvalidInput(
@@ -210,8 +217,13 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         self, acts: Sequence[Action]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
         """:meth:`step` for actions that were read: one of each agent, in order."""
-        before = self._state
-        self._now = after = transition_jointly(before, acts)
+        before, split = self._state, self.role_split
+        acts = [
+            as_allowed(act, role, self.topology, requests_left(before, split, role))
+            for act, role in zip(acts, split.roles, strict=True)
+        ]
+        after = transition_jointly(before, acts)
+        self._sight = Sight(after, split, self._sight, numbers=self._numbers)
         rewards = self._rewards(before, acts, after)
         truncated = after.closing is Closing.OUT_OF_TIME
         terminated = after.is_closed and not truncated
@@ -227,14 +239,14 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         )
 
     def state(self) -> Floats:
-        """All that any role could see, never the truth: (D,) of ``team_layout_of``.
+        """All that any role could see, never the truth: (D,) of ``team_tokens_of``.
+
+        Of tasks of version 1 that is ``team_layout_of``.
 
         Raises:
             ResetNeeded: before the first reset.
-            InvalidInput: for a task of the second world.
         """
-        check_first_world(self._incidents.task)
-        return encode_team(observe(self._state), self._evidence)
+        return self._seen.team()
 
     def render(self) -> str | None:
         """The whole screen, none of it hidden: returned (``ansi``) or printed (``human``).
@@ -244,7 +256,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         """
         if self.render_mode is None:
             return None
-        screen = render_observation(observe(self._state))
+        screen = render_observation(self._seen.whole)
         if self.render_mode == "ansi":
             return screen
         sys.stdout.write(f"{screen}\n\n")
@@ -267,19 +279,20 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     # -- inside -----------------------------------------------------------------------
 
     @property
-    def _state(self) -> State:
-        if self._now is None:
+    def _seen(self) -> Sight:
+        if self._sight is None:
             raise ResetNeeded("no incident is open: call reset() first")
-        return self._now
+        return self._sight
+
+    @property
+    def _state(self) -> State:
+        return self._seen.state
 
     def _look(self) -> tuple[dict[str, Any], Infos]:
-        whole = observe(self._state)
-        if self._numeric:
-            self._evidence = gather(whole, self._evidence)
         known = standing(self._state, self._index if self._show_id else None, self._rubric)
         observations, infos = {}, {}
         for agent, seat in self._seats.items():
-            observations[agent], more = seat.look(whole)
+            observations[agent], more = seat.look(self._seen)
             infos[agent] = more | known
         if self.render_mode == "human":
             self.render()
@@ -299,6 +312,20 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 def _among(what: str, given: object, known: Sequence[str]) -> None:
     if given not in known:
         raise UnknownName(what, given, known)
+
+
+def _kinds_of(given: object, split: RoleSplit) -> dict[str, str]:
+    """The kind of observations of each agent, in their order."""
+    agents = [agent_name(role) for role in split.roles]
+    kinds: Mapping[Any, Any] = given if isinstance(given, Mapping) else dict.fromkeys(agents, given)
+    if kinds.keys() != set(agents):
+        raise InvalidInput(
+            f"observations of {', '.join(map(str, kinds)) or 'nobody'}: "
+            f"expected a kind for each agent: {', '.join(agents)}"
+        )
+    for kind in kinds.values():
+        _among("kind of observations", kind, OBSERVATIONS)
+    return {agent: kinds[agent] for agent in agents}
 
 
 def _role_split(given: object) -> RoleSplit:

@@ -6,15 +6,16 @@ import numpy as np
 from gymnasium import spaces
 
 from logtriage.actions import Action, signed
-from logtriage.env.spaces import box_of
 from logtriage.errors import InvalidInput
+from logtriage.multi.boxes import role_box
+from logtriage.multi.sight import Sight
 from logtriage.multi.texts import Replies, Screens
-from logtriage.observation import Observation, slice_for
 from logtriage.parsing import parse_action, render_action
 from logtriage.rendering import render_observation
-from logtriage.roles import Role, role_actions
+from logtriage.roles import Role, RoleSplit, role_actions
+from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
-from logtriage.vector import Evidence, encode_role, gather, role_layout_of, role_mask
+from logtriage.vector import Evidence, encode_role, gather, role_mask
 
 #: Kinds of observations: arrays with their mask, arrays alone, or text both ways.
 OBSERVATIONS: Final = ("dict", "flat", "text")
@@ -35,7 +36,7 @@ class Seat(Protocol):
     def begin(self) -> None:
         """Forget the last incident."""
 
-    def look(self, whole: Observation) -> tuple[Any, dict[str, Any]]:
+    def look(self, sight: Sight) -> tuple[Any, dict[str, Any]]:
         """The observation and what else the info gets: once a tick, of all there is to see."""
 
     def read(self, given: Any) -> Action:
@@ -47,17 +48,19 @@ class Seat(Protocol):
 
 
 class NumericSeat:
-    """Rows of :func:`~logtriage.vector.role_layout_of`, integers of ``role_actions``.
+    """Rows of a role's ``layout``, integers of ``role_actions``.
 
     The mask comes with the row, or if ``flat`` in the info: never in both, which TorchRL
     takes for an error.
     """
 
-    def __init__(self, role: Role, topology: Topology, flat: bool) -> None:
-        self.role, self._flat = role, flat
+    def __init__(
+        self, role: Role, split: RoleSplit, task: TaskSpec, topology: Topology, flat: bool
+    ) -> None:
+        self.role, self._flat, self._lane = role, flat, split.roles.index(role)
         self._choices = role_actions(role, topology)
         count = len(self._choices)
-        box = box_of(role_layout_of(topology, role))
+        box = role_box(split, role, task, topology)
         mask = spaces.Box(0, 1, (count,), np.int8)
         self.action_space: spaces.Space[Any] = spaces.Discrete(count)
         self.observation_space: spaces.Space[Any] = (
@@ -69,12 +72,15 @@ class NumericSeat:
         """As :class:`Seat`."""
         self._evidence = Evidence()
 
-    def look(self, whole: Observation) -> tuple[Any, dict[str, Any]]:
+    def look(self, sight: Sight) -> tuple[Any, dict[str, Any]]:
         """As :class:`Seat`."""
-        seen = slice_for(whole, self.role)
-        self._evidence = gather(seen, self._evidence)
-        row = encode_role(seen, self._evidence, self.role)
-        mask = role_mask(seen, self.role)
+        if sight.tokens:
+            row, mask = sight.reader.role(self.role), sight.reader.mask(self.role)
+        else:
+            seen = sight.slices[self._lane]
+            self._evidence = gather(seen, self._evidence)
+            row = encode_role(seen, self._evidence, self.role)
+            mask = role_mask(seen, self.role)
         if self._flat:
             return row, {"action_mask": mask}
         return {"observation": row, "action_mask": mask}, {}
@@ -96,17 +102,17 @@ class TextSeat:
     is its :class:`~logtriage.Malformed` and costs it its turn.
     """
 
-    def __init__(self, role: Role, topology: Topology) -> None:
-        self.role, self._topology = role, topology
+    def __init__(self, role: Role, split: RoleSplit, topology: Topology) -> None:
+        self.role, self._topology, self._lane = role, topology, split.roles.index(role)
         self.observation_space: spaces.Space[Any] = Screens()
         self.action_space: spaces.Space[Any] = Replies(role, topology)
 
     def begin(self) -> None:
         """As :class:`Seat`."""
 
-    def look(self, whole: Observation) -> tuple[Any, dict[str, Any]]:
+    def look(self, sight: Sight) -> tuple[Any, dict[str, Any]]:
         """As :class:`Seat`; text has no mask."""
-        return render_observation(slice_for(whole, self.role)), {}
+        return render_observation(sight.slices[self._lane]), {}
 
     def read(self, given: Any) -> Action:
         """As :class:`Seat`."""
@@ -118,8 +124,10 @@ class TextSeat:
         return signed(parse_action(given, self._topology, self.role.may), self.role.name)
 
 
-def seat_for(role: Role, topology: Topology, observations: str) -> Seat:
+def seat_for(
+    role: Role, split: RoleSplit, task: TaskSpec, topology: Topology, observations: str
+) -> Seat:
     """The seat of a role, for one of :data:`OBSERVATIONS`."""
     if observations == "text":
-        return TextSeat(role, topology)
-    return NumericSeat(role, topology, observations == "flat")
+        return TextSeat(role, split, topology)
+    return NumericSeat(role, split, task, topology, observations == "flat")

@@ -33,6 +33,7 @@ from logtriage.actions import (
     Severity,
     action_name,
 )
+from logtriage.board_words import NO_FAULT
 from logtriage.faults import FaultClass, fault_kind
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
@@ -41,7 +42,7 @@ from logtriage.policies.first_expert import FirstExpertPolicy
 from logtriage.policies.notebook import Notebook, write_down
 from logtriage.policies.suspicion import HARDLY_NOTICED, Suspect, differences, structures, suspects
 from logtriage.policies.team import idle
-from logtriage.roles import NO_FAULT, SOLO, Role
+from logtriage.roles import SOLO, Role
 from logtriage.world.channels import GAUGES, SPANS
 
 #: Ticks for what comes after the questions: page, severity, root cause, remedy, resolve.

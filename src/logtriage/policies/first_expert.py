@@ -28,6 +28,7 @@ from logtriage.actions import (
     Resolve,
     action_name,
 )
+from logtriage.board_words import NO_FAULT
 from logtriage.faults import FaultClass, FaultKind, fault_kind
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
@@ -41,7 +42,7 @@ from logtriage.policies.first_reading import (
     rising,
 )
 from logtriage.policies.team import idle
-from logtriage.roles import NO_FAULT, SOLO, Role
+from logtriage.roles import SOLO, Role
 from logtriage.runbook import responsible_team
 
 #: Said of a cause that the service itself named, and of a guess.

@@ -8,14 +8,15 @@ from logtriage.actions import Action, ClassifySeverity, IdentifyRootCause, all_a
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.rng import Stream, hash_name, mix
-from logtriage.roles import Role, role_actions
+from logtriage.roles import Role, is_request, role_actions
 
 RANDOM_STREAM: Final = hash_name("random-policy")
 
 
 def masked_actions(observation: Observation, role: Role | None = None) -> tuple[Action, ...]:
-    """Every action, of a single agent or of a role, but declarations that were already made.
+    """Every action, of a single agent or of a role, but those that could have no effect.
 
+    Those are declarations that were already made, and requests of a role that has none left.
     If that leaves none (a role that may only declare, and not wait), all of them.
     """
     topology = observation.topology
@@ -25,6 +26,7 @@ def masked_actions(observation: Observation, role: Role | None = None) -> tuple[
         for action in choices
         if not (isinstance(action, ClassifySeverity) and observation.severity is not None)
         and not (isinstance(action, IdentifyRootCause) and observation.root_cause is not None)
+        and not (observation.requests_left == 0 and is_request(action))
     )
     return sensible or choices
 

@@ -16,9 +16,11 @@ from logtriage.actions import (
 )
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.incident import Incident
+from logtriage.joint import as_allowed, requests_left
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory, Policy
 from logtriage.roles import Role, RoleSplit
+from logtriage.state import State
 
 
 class TeamPolicy(Protocol):
@@ -105,12 +107,15 @@ def idle(role: Role) -> Action:
     return Wait()
 
 
-def as_taken(actions: tuple[Action, ...], split: RoleSplit) -> tuple[Action, ...]:
+def as_taken(
+    actions: tuple[Action, ...], split: RoleSplit, state: State | None = None
+) -> tuple[Action, ...]:
     """The actions that the roles of a split take if they decide for these.
 
     What a role may not do is a :class:`Malformed` of that role, whose reason names what
-    it may. Reports and malformed actions bear the name of the role that they come from,
-    whatever they said (but a role that plays alone needs none to be told apart).
+    it may. So is, in a ``state``, a request of what it does not watch, or beyond its budget.
+    Reports and malformed actions bear the name of the role that they come from, whatever
+    they said (but a role that plays alone needs none to be told apart).
 
     Raises:
         InvalidInput: if there is not one action for each role.
@@ -118,6 +123,11 @@ def as_taken(actions: tuple[Action, ...], split: RoleSplit) -> tuple[Action, ...
     """
     if len(actions) != len(split):
         raise InvalidInput(f"{len(actions)} actions for the roles {', '.join(split.names)}")
+    if state is not None:
+        actions = tuple(
+            as_allowed(action, role, state.incident.topology, requests_left(state, split, role))
+            for action, role in zip(actions, split.roles, strict=True)
+        )
     by = split.names if len(split) > 1 else (None,)
     return tuple(map(_as_taken, actions, split.roles, by))
 

@@ -12,6 +12,7 @@ from logtriage.actions import (
     SEVERITIES,
     TEAM_ACTION_TYPES,
 )
+from logtriage.board_words import NO_FAULT
 from logtriage.errors import InvalidInput
 from logtriage.faults import FAULT_KINDS
 from logtriage.grading import DEFAULT, RECORDED
@@ -19,7 +20,7 @@ from logtriage.grading.original import ORIGINAL
 from logtriage.incident import Incident
 from logtriage.rendering.briefing import briefing
 from logtriage.rendering.compact import LONG_LIST
-from logtriage.roles import NO_FAULT, VIEWS, Role, RoleSplit
+from logtriage.roles import VIEWS, Role, RoleSplit, watched
 from logtriage.runbook import SEVERITY_RULE
 from logtriage.telemetry import TICK_SECONDS
 from logtriage.topology import Topology
@@ -123,7 +124,7 @@ def public_rules(
     if split is None or seat is None or len(split) == 1:
         opening = _opening(horizon)
     else:
-        opening = _team_opening(horizon, split, seat, hidden)
+        opening = _team_opening(topology, horizon, split, seat, hidden)
     if setting is None:
         body = _first_rules(topology, rubric)
     else:
@@ -162,19 +163,36 @@ def _opening(horizon: int) -> str:
     )
 
 
-def _team_opening(horizon: int, split: RoleSplit, seat: Role, hidden: frozenset[str]) -> str:
+def _team_opening(
+    topology: Topology, horizon: int, split: RoleSplit, seat: Role, hidden: frozenset[str]
+) -> str:
     others = "; ".join(
         f"{one.name} sees {_views(one, hidden)} and may {_kinds(one)}"
         for one in split.roles
         if one is not seat
     )
+    talk = tuple(_talk_rules(seat, topology))
     return (
         f"You are {seat.name} in a team of {len(split)} that works on one incident together. "
         f"Find the root cause, not the loudest symptom. You have {horizon} ticks of "
         f"{TICK_SECONDS} s; in each tick everyone acts once, in the order "
         f"{', '.join(split.names)}; an unreadable action does nothing. All share one grade.\n"
-        f"YOU see {_views(seat, hidden)}. OTHERS: {others}."
+        f"YOU see {_views(seat, hidden)}. OTHERS: {others}." + "".join(f"\n{one}" for one in talk)
     )
+
+
+def _talk_rules(seat: Role, topology: Topology) -> Iterable[str]:
+    """What holds for this role alone: its part of the services, its board, its budget."""
+    if seat.watches:
+        names = ", ".join(topology.names[one] for one in sorted(watched(seat, topology)))
+        yield f"YOUR SERVICES, of which alone you see and may request anything: {names or 'none'}."
+    if seat.hears_late:
+        late = f"reaches you {seat.delay} ticks late" if seat.delay else ""
+        lost = f"{seat.loss} of 100 reports of others never reach you" if seat.loss else ""
+        late = late and f"what others declare and report {late}"
+        yield f"BOARD: {'; '.join(one for one in (late, lost) if one)}."
+    if seat.budget is not None:
+        yield f"BUDGET: you may make {seat.budget} requests."
 
 
 def _views(role: Role, hidden: frozenset[str]) -> str:

@@ -47,6 +47,8 @@ def render_observation(observation: Observation) -> str:
         parts.append(f"LAST: {'; '.join(effect_of(observation, one) for one in last)}")
     if observation.closing is not None:
         parts.append(f"CLOSED: {observation.closing}")
+    if observation.requests_left is not None:
+        parts.append(f"REQUESTS LEFT: {observation.requests_left}")
     parts.extend(f"NOTE: {one}" for one in observation.notes)
     if observation.slo is not None:
         parts.append(f"SLO edge: {_reading(observation.slo)}")

@@ -8,7 +8,8 @@ import attrs
 from logtriage.actions import Action, IdentifyRootCause, Malformed, describe
 from logtriage.codec import truth_to_json
 from logtriage.grading import GradeStatus, reward, rubric_of, score
-from logtriage.observation import observe, slice_for
+from logtriage.joint import observe_roles
+from logtriage.observation import observe
 from logtriage.rendering import render_observation
 from logtriage.replay import replay
 from logtriage.report.run import Episode
@@ -88,11 +89,11 @@ def _act(role: str | None, action: Action, wire: WireAction) -> Act:
 
 
 def _screen(state: State, roles: RoleSplit | None) -> str:
-    whole = observe(state)
     if roles is None:
-        return render_observation(whole)
+        return render_observation(observe(state))
     return "\n\n".join(
-        f"{role.name} sees\n{render_observation(slice_for(whole, role))}" for role in roles.roles
+        f"{name} sees\n{render_observation(seen)}"
+        for name, seen in zip(roles.names, observe_roles(state, roles), strict=True)
     )
 
 

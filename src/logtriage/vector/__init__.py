@@ -17,6 +17,13 @@ from logtriage.vector.layout import Layout, layout_of
 from logtriage.vector.team import CREDITS, BatchedTeam, TeamStep
 from logtriage.vector.team_encoding import encode_role, encode_team, role_mask
 from logtriage.vector.team_layout import role_layout_of, team_layout_of
+from logtriage.vector.team_token_encoding import (
+    TeamReader,
+    encode_role_tokens,
+    encode_team_tokens,
+    role_token_mask,
+)
+from logtriage.vector.team_tokens import RoleTokens, TeamTokens, role_tokens_of, team_tokens_of
 from logtriage.vector.tokens.encoding import encode_tokens
 from logtriage.vector.tokens.layout import TokenLayout, token_layout_of
 
@@ -27,19 +34,27 @@ __all__ = [
     "BeliefBatch",
     "Evidence",
     "Layout",
+    "RoleTokens",
     "Step",
+    "TeamReader",
     "TeamStep",
+    "TeamTokens",
     "TokenLayout",
     "action_mask",
     "belief_batch",
     "encode",
     "encode_role",
+    "encode_role_tokens",
     "encode_team",
+    "encode_team_tokens",
     "encode_tokens",
     "gather",
     "layout_of",
     "role_layout_of",
     "role_mask",
+    "role_token_mask",
+    "role_tokens_of",
     "team_layout_of",
+    "team_tokens_of",
     "token_layout_of",
 ]

@@ -1,7 +1,9 @@
 """What callers hand to a batch, checked before anything is done with it."""
 
 from collections.abc import Sequence
+from typing import Any
 
+import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,8 +13,8 @@ from logtriage.vector.arrays import Ints
 from logtriage.vector.episodes import NEVER
 
 
-def checked_task(task: str | TaskSpec) -> TaskSpec:
-    """The task, if a batch can be drawn from it.
+def checked_task(task: str | TaskSpec, horizon: Any = None) -> TaskSpec:
+    """The task, if a batch can be drawn from it; with another horizon, if one is given.
 
     Raises:
         UnknownName: for a task that does not exist.
@@ -22,6 +24,10 @@ def checked_task(task: str | TaskSpec) -> TaskSpec:
     spec = task if isinstance(task, TaskSpec) else get_task(task)
     if spec.original:
         raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
+    if horizon is not None:
+        if not isinstance(horizon, int) or isinstance(horizon, bool):
+            raise InvalidInput(f"horizon {horizon!r}: expected a whole number of ticks")
+        spec = attrs.evolve(spec, horizon=horizon)
     if not 0 < spec.horizon < NEVER:
         raise InvalidInput(f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {NEVER - 1}")
     return spec

@@ -72,6 +72,8 @@ class BatchedTriage:
             is installed.
         lanes: how many act in each tick; more than one is for
             :class:`logtriage.vector.BatchedTeam`.
+        apart: whether lines of the window count apart from those asked for, as
+            :class:`logtriage.vector.BatchedTeam` needs it in the second world.
         copy: whether each ``observation`` is an array of the caller's own. If not, it is
             one that the next ``reset``, ``step`` or ``look`` writes over.
 
@@ -92,6 +94,7 @@ class BatchedTriage:
         rubric: Rubric | None = None,
         backend: BackendName = "auto",
         lanes: int = 1,
+        apart: bool = False,
         copy: bool = True,
     ) -> None:
         given = [task] if isinstance(task, str | TaskSpec) else task
@@ -103,7 +106,7 @@ class BatchedTriage:
         self._backend: Backend
         self.settings: tuple[WorldSetting, ...]
         if len(self.tasks) == 1:
-            setting = _setting_of(self.task, topology, self.rubric, lanes)
+            setting = _setting_of(self.task, topology, self.rubric, lanes, apart)
             self.settings, self._backend = (setting,), backend_of(backend, setting)
         else:
             several = settings_of(self.tasks, topology, lanes)
@@ -259,6 +262,23 @@ class BatchedTriage:
         """The grade so far of each row (N,)."""
         return self._score
 
+    @property
+    def numbers(self) -> NDArray[np.uint8]:
+        """Of the second world: the observation (N, D) in its units, not to be written to."""
+        found: NDArray[np.uint8] = self._episodes.columns
+        return found
+
+    @property
+    def ticks(self) -> Ints:
+        """The ticks used in each row (N,)."""
+        return self._setting.ticks(self._episodes)
+
+    @property
+    def seeds(self) -> NDArray[np.uint64]:
+        """The seed (N,) of the incident in each row."""
+        found: NDArray[np.uint64] = self._incidents.seed
+        return found
+
     def declared_owners(self) -> tuple[Ints, Ints]:
         """Rows in which a root cause was declared, and the team that owns it there."""
         rows = np.flatnonzero(self._episodes.root_cause >= 0)
@@ -324,12 +344,12 @@ class BatchedTriage:
 
 
 def _setting_of(
-    task: TaskSpec, own: Topology | None, rubric: Rubric, lanes: int
+    task: TaskSpec, own: Topology | None, rubric: Rubric, lanes: int, apart: bool
 ) -> Setting | TokenSetting:
     if task.setting is None:
         return Setting.of(task, own or SEVEN_SERVICES, own is not None, lanes)
     check_scorable(rubric)
-    return TokenSetting.of(task, own, lanes)
+    return TokenSetting.of(task, own, lanes, apart=apart)
 
 
 def _masks(n: int, count: int) -> NDArray[np.int8]:

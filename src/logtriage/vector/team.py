@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from logtriage.errors import UnknownName
 from logtriage.grading.rubric import Rubric
-from logtriage.roles import REPORT_WORDS, TRIO, RoleSplit
+from logtriage.roles import TRIO, RoleSplit
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
-from logtriage.vector.arrays import Bools, Ints
+from logtriage.vector.arrays import Ints
 from logtriage.vector.backends import BackendName
-from logtriage.vector.checks import check_first_world, checked_task, checked_team_actions
+from logtriage.vector.checks import checked_task, checked_team_actions
 from logtriage.vector.engine import BatchedTriage
 from logtriage.vector.layout import Floats, Layout
-from logtriage.vector.team_layout import EVERY_SOURCE, role_layout_of, team_layout_of
-from logtriage.vector.team_seats import Seat, mask_of, seat_of
+from logtriage.vector.team_first_world import FirstScreens
+from logtriage.vector.team_screens import TokenScreens
 
 #: How a tick's reward is shared out: the team's, or each role's own difference to waiting.
 CREDITS: Final = ("team", "counterfactual")
@@ -52,9 +52,10 @@ class BatchedTeam:
     """N incidents of one task side by side, played by the roles of a split.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v1``.
+        task: a drawn task, such as ``cascading_failure-v2``, or one of your own making.
         split: who sees and does what.
-        topology: the default one, or one of your own.
+        horizon: another one than the task's, in ticks.
+        topology: the task's, or one of your own.
         rubric: another one than the task's.
         backend: as for :class:`BatchedTriage`.
         credit: ``team`` gives every role the grade difference of the tick;
@@ -62,7 +63,8 @@ class BatchedTeam:
 
     Raises:
         UnknownName: for a task or credit that does not exist.
-        InvalidInput: as :class:`BatchedTriage`.
+        InvalidInput: as :class:`BatchedTriage`, for a horizon out of range, and in the first
+            world for roles that only the second one knows.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class BatchedTeam:
         task: str | TaskSpec,
         split: RoleSplit = TRIO,
         *,
+        horizon: int | None = None,
         topology: Topology | None = None,
         rubric: Rubric | None = None,
         backend: BackendName = "auto",
@@ -77,8 +80,7 @@ class BatchedTeam:
     ) -> None:
         if credit not in CREDITS:
             raise UnknownName("credit", credit, CREDITS)
-        spec = checked_task(task)
-        check_first_world(spec)
+        spec = checked_task(task, horizon)
         self.split = split
         self.credit = credit
         self._batch = BatchedTriage(
@@ -87,15 +89,14 @@ class BatchedTeam:
             rubric=rubric,
             backend=backend,
             lanes=len(split),
+            apart=spec.setting is not None,
             copy=False,
         )
         self.topology = self._batch.topology
-        self.layout = team_layout_of(self.topology)
-        self.layouts: tuple[Layout, ...] = tuple(
-            role_layout_of(self.topology, role) for role in split.roles
-        )
-        self._seats = tuple(seat_of(role, self.topology) for role in split.roles)
-        self._reported: Bools = np.empty((0, len(REPORT_WORDS)), bool)
+        make = FirstScreens if spec.setting is None else TokenScreens
+        self._screens: FirstScreens | TokenScreens = make(self._batch, split)
+        self.layout: Layout = self._screens.layout
+        self.layouts: tuple[Layout, ...] = self._screens.layouts
 
     def __len__(self) -> int:
         return len(self._batch)
@@ -108,7 +109,7 @@ class BatchedTeam:
     @property
     def action_counts(self) -> tuple[int, ...]:
         """How many actions each role has, by :func:`~logtriage.roles.role_actions`."""
-        return tuple(len(seat.canonical) for seat in self._seats)
+        return tuple(len(seat.canonical) for seat in self._screens.seats)
 
     @property
     def index(self) -> Ints:
@@ -122,13 +123,13 @@ class BatchedTeam:
             UnknownName, InvalidInput: as :meth:`BatchedTriage.reset`.
         """
         self._batch.reset(split, index)
-        self._reported = np.zeros((len(self), len(REPORT_WORDS)), bool)
+        self._screens.begin()
         return self.look()
 
     def restart(self, rows: ArrayLike, index: ArrayLike) -> None:
         """Begin new incidents in some rows, as :meth:`BatchedTriage.restart`."""
         self._batch.restart(rows, index)
-        self._reported[np.asarray(rows)] = False
+        self._screens.begin_anew(np.asarray(rows, np.int64))
 
     def step(
         self, actions: Sequence[ArrayLike], active: NDArray[np.bool_] | None = None
@@ -142,18 +143,16 @@ class BatchedTeam:
             InvalidInput: before a reset, and for actions of another shape or out of range.
         """
         chosen = checked_team_actions(actions, len(self), self.action_counts, self.split.names)
-        batch, seats = self._batch, self._seats
+        batch, lanes = self._batch, range(len(self.split))
         rows = batch.open_rows(active)
-        acts = [seat.canonical[one] for seat, one in zip(seats, chosen, strict=True)]
+        acts = self._screens.allowed(chosen)
         waited = None
         if self.credit == "counterfactual":
-            waited = [batch.scores_without(acts, rows, lane) for lane in range(len(seats))]
+            waited = [batch.scores_without(acts, rows, lane) for lane in lanes]
         reward, acted = batch.play(acts, rows)
-        for seat, one, places in zip(seats, chosen, acted, strict=True):
-            said = seat.word[one[places]]
-            self._reported[places[said >= 0], said[said >= 0]] = True
+        self._screens.enter(chosen, acts, acted)
         if waited is None:
-            rewards = np.broadcast_to(reward, (len(seats), len(self))).copy()
+            rewards = np.broadcast_to(reward, (len(lanes), len(self))).copy()
         else:
             rewards = batch.scores - np.stack(waited)
         return self._step(reward, rewards)
@@ -165,37 +164,13 @@ class BatchedTeam:
             InvalidInput: before a reset.
         """
         nothing = np.zeros(len(self))
-        return self._step(nothing, np.zeros((len(self._seats), len(self))))
+        return self._step(nothing, np.zeros((len(self.split), len(self))))
 
     # -- inside -----------------------------------------------------------------------
 
     def _step(self, reward: NDArray[np.float64], rewards: NDArray[np.float64]) -> TeamStep:
         seen = self._batch.look()
-        state = self._observe(seen.observation)
+        state, observations, masks = self._screens.look(seen)
         return TeamStep(
-            tuple(self._slice(state, seat) for seat in self._seats),
-            tuple(mask_of(seen.mask, seat) for seat in self._seats),
-            state,
-            rewards,
-            reward,
-            seen.closing,
-            seen.score,
-            seen.tick,
+            observations, masks, state, rewards, reward, seen.closing, seen.score, seen.tick
         )
-
-    def _observe(self, alone: Floats) -> Floats:
-        state = np.empty((len(self), self.layout.size), np.float32)
-        state[:, : alone.shape[1]] = alone
-        state[:, self.layout["declared_owner"]] = 0
-        rows, owner = self._batch.declared_owners()
-        state[rows, self.layout["declared_owner"].start + owner] = 1
-        state[:, self.layout["report"]] = self._reported
-        return state
-
-    def _slice(self, state: Floats, seat: Seat) -> Floats:
-        mine: Floats = np.empty((len(self), seat.layout.size), np.float32)
-        for whole, part in seat.runs:
-            mine[:, part] = state[:, whole]
-        if seat.sources not in (0, EVERY_SOURCE):
-            self._batch.write_read(seat.layout, seat.sources, mine)
-        return mine

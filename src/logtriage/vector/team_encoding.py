@@ -6,9 +6,10 @@ The batched team computes the same numbers from its arrays; a law holds that the
 import numpy as np
 from numpy.typing import NDArray
 
+from logtriage.board_words import REPORT_WORDS
 from logtriage.observation import Observation
 from logtriage.policies import masked_actions
-from logtriage.roles import REPORT_WORDS, Role, role_actions
+from logtriage.roles import Role, role_actions
 from logtriage.vector.encoding import Evidence, encode
 from logtriage.vector.layout import Floats
 from logtriage.vector.team_layout import role_columns, team_layout_of

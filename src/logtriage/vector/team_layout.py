@@ -12,7 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.roles import REPORT_WORDS, Role
+from logtriage.board_words import REPORT_WORDS
+from logtriage.roles import Role
 from logtriage.topology import Topology
 from logtriage.vector.layout import Layout, layout_of
 

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import Report, Wait, action_id
-from logtriage.roles import REPORT_WORDS, Role, role_actions
+from logtriage.board_words import REPORT_WORDS
+from logtriage.roles import Role, role_actions
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.engine import NOTHING
@@ -46,12 +47,12 @@ def seat_of(role: Role, topology: Topology) -> Seat:
         np.array(
             [REPORT_WORDS.index(one.message) if isinstance(one, Report) else -1 for one in actions]
         ),
-        _runs(role_columns(topology, role)),
+        runs_of(role_columns(topology, role)),
         sources_of(role),
     )
 
 
-def _runs(columns: NDArray[np.intp]) -> tuple[tuple[slice, slice], ...]:
+def runs_of(columns: NDArray[np.intp]) -> tuple[tuple[slice, slice], ...]:
     """Ascending columns as runs of neighbours: where each is, and where it goes."""
     breaks = np.flatnonzero(np.diff(columns) != 1) + 1
     starts, ends = [0, *breaks.tolist()], [*breaks.tolist(), len(columns)]

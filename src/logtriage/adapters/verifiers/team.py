@@ -80,7 +80,7 @@ class TeamEnv(vf.Env[TeamEnvConfig]):
                 )
                 if state.is_closed:
                     break
-                screens = [role_screen(state, role) for role in split.roles]
+                screens = [role_screen(state, split, role) for role in split.roles]
                 segments = await asyncio.gather(
                     *(
                         seat.turn(_answers(reply, screen))

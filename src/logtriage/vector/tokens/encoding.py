@@ -3,6 +3,8 @@
 The batched engine computes the same numbers from its arrays; a law holds that they agree.
 """
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +16,8 @@ from logtriage.actions import (
     RequestMoreLogs,
     RequestTraces,
 )
-from logtriage.evidence import evidence
+from logtriage.evidence import VIEW_OF, evidence, is_shown
+from logtriage.roles import Role
 from logtriage.state import State
 from logtriage.topology import Topology
 from logtriage.vector.layout import Floats
@@ -31,6 +34,13 @@ from logtriage.world.simulation import World
 from logtriage.world.tables import EDGE_TOKENS, alphabet, places
 
 Numbers = NDArray[np.int64]
+#: The kind of action that asks for what a channel shows.
+ASKED_BY: Final = {
+    Channel.LOGS: "request_more_logs",
+    Channel.OVERVIEW: "request_more_logs",
+    Channel.METRICS: "request_metrics",
+    Channel.TRACES: "request_traces",
+}
 
 
 def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = None) -> Floats:
@@ -51,8 +61,8 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
         layout = token_layout_of(world.topology, world.setting.fog, incident.horizon, lanes)
     numbers = np.zeros(layout.size, np.int64)
     for one in shown:
-        _enter(numbers, layout, world, state.tick, one)
-    _asked(numbers, layout, state, world)
+        enter(numbers, layout, world, state.tick, one)
+    write_asked(numbers, layout, state, world)
     _done(numbers, layout, state)
     numbers[layout["price"]] = round((incident.price_of_silence or 0) / PRICE_UNIT)
     for service, owner in enumerate(incident.directory):
@@ -64,7 +74,7 @@ def _place(topology: Topology, fog: int, sort: str, one: Evidence) -> int:
     return alphabet(sort, places(topology)[one.service], fog).index(one.token)
 
 
-def _enter(numbers: Numbers, layout: TokenLayout, world: World, now: int, one: Evidence) -> None:
+def enter(numbers: Numbers, layout: TokenLayout, world: World, now: int, one: Evidence) -> None:
     """Count a token, and write it where the screen shows it."""
     topology, fog = world.topology, world.setting.fog
     match one.channel:
@@ -109,13 +119,18 @@ def _request(action: Action) -> tuple[Channel, str | None] | None:
             return None
 
 
-def _asked(numbers: Numbers, layout: TokenLayout, state: State, world: World) -> None:
-    """Write what the last tick's requests show, lane by lane."""
+def write_asked(
+    numbers: Numbers, layout: TokenLayout, state: State, world: World, role: Role | None = None
+) -> None:
+    """Write what the last tick's requests show, lane by lane; to a role, by what it sees.
+
+    It sees that something was asked for if it has the view, or may take the kind of action.
+    """
     topology, fog = world.topology, world.setting.fog
     shown = list(world.shown(state.tick, state.facts.doings))
     last = [_request(action) for when, action in state.history if when == state.tick - 1]
     for lane, asked in enumerate(last):
-        if asked is None:
+        if asked is None or not _sees_asking(role, asked[0]):
             continue
         channel, name = asked
         service = -1 if name is None else topology.index(name)
@@ -124,9 +139,18 @@ def _asked(numbers: Numbers, layout: TokenLayout, state: State, world: World) ->
         size = len(cells) // last.count(asked)
         mine = cells[last[:lane].count(asked) * size :][:size]
         at = layout.answer(lane)
-        tokens = [1 + _place(topology, fog, sort_of(one.channel, one.slot), one) for one in mine]
+        tokens = [
+            1 + _place(topology, fog, sort_of(one.channel, one.slot), one)
+            if role is None or is_shown(one, role, topology)
+            else 0
+            for one in mine
+        ]
         row = [1 + REQUESTS.index(channel), 1 + service, *tokens]
         numbers[at.start : at.start + len(row)] = row
+
+
+def _sees_asking(role: Role | None, channel: Channel) -> bool:
+    return role is None or VIEW_OF[channel] in role.views or ASKED_BY[channel] in role.may
 
 
 def _done(numbers: Numbers, layout: TokenLayout, state: State) -> None:

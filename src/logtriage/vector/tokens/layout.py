@@ -84,7 +84,9 @@ class TokenLayout(Layout):
 
 
 @lru_cache(maxsize=32)
-def token_layout_of(topology: Topology, fog: int, horizon: int, lanes: int = 1) -> TokenLayout:
+def token_layout_of(
+    topology: Topology, fog: int, horizon: int, lanes: int = 1, *, apart: bool = False
+) -> TokenLayout:
     """The layout for a topology of n services at a level of fog.
 
     Counts, blocks over services in their order, tokens in that of
@@ -105,14 +107,19 @@ def token_layout_of(topology: Topology, fog: int, horizon: int, lanes: int = 1) 
 
     What is public and stays: ``price`` of silence, ``owner:<team>`` (n each) for each team
     that may own a service.
+
+    ``apart``, for roles that may see one and not the other: lines of the window, everyday
+    ones too, count as ``seen:window``, apart from ``seen:log``, those asked for.
     """
     n, here = len(topology), places(topology)
+    counted = SORTS if apart else COUNTED
     sizes = {
         sort: [len(alphabet(sort, place, fog)) - (sort in SHOWN_BY_ALL) for place in here]
-        for sort in COUNTED
+        for sort in counted
     }
-    widths: dict[str, int] = {f"seen:{sort}": sum(sizes[sort]) for sort in COUNTED}
-    widths |= {"quiet": n, "seen:edge": len(EDGE_TOKENS)}
+    widths: dict[str, int] = {f"seen:{sort}": sum(sizes[sort]) for sort in counted}
+    widths |= {} if apart else {"quiet": n}
+    widths["seen:edge"] = len(EDGE_TOKENS)
     answers = max(len(GAUGES) * SERIES, len(SPANS) * SERIES, LINES, n)
     flags = {
         "noted": 1,
@@ -175,7 +182,8 @@ def _columns(blocks: dict[str, slice], sizes: dict[str, list[int]], n: int) -> I
             tokens = slice(skipped, size + skipped)
             found[SORTS.index(sort), service, tokens] = range(at, at + size)
             at += size
-    found[SORTS.index("window")] = found[SORTS.index("log")]
-    found[SORTS.index("window"), :, 0] = range(blocks["quiet"].start, blocks["quiet"].stop)
+    if "window" not in sizes:
+        found[SORTS.index("window")] = found[SORTS.index("log")]
+        found[SORTS.index("window"), :, 0] = range(blocks["quiet"].start, blocks["quiet"].stop)
     found.setflags(write=False)
     return found

@@ -38,10 +38,13 @@ class TokenSetting:
         own: Topology | None,
         lanes: int = 1,
         layout: TokenLayout | None = None,
+        *,
+        apart: bool = False,
     ) -> "TokenSetting":
         """With the tables of the topology: the task's own if none is given.
 
-        ``layout`` is another one than the task's, as of :func:`layout_of_tasks`.
+        ``layout`` is another one than the task's, as of :func:`layout_of_tasks`; ``apart`` as
+        of :func:`token_layout_of`.
 
         Raises:
             InvalidInput: if incidents of the task have a topology each and none is given, if
@@ -67,7 +70,7 @@ class TokenSetting:
                 f"expected at most {MOST_TICKS // lanes}"
             )
         if layout is None:
-            layout = token_layout_of(topology, setting.fog, task.horizon, lanes)
+            layout = token_layout_of(topology, setting.fog, task.horizon, lanes, apart=apart)
         # Any (service, fault) pair may occur on a topology of one's own.
         tables = tables_of(setting, topology, None if own is not None else False)
         return cls(

@@ -1,0 +1,235 @@
+"""The law of the batched team in the second world: row by row it is joint play on the core."""
+
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from logtriage import (
+    InvalidInput,
+    State,
+    Topology,
+    Wait,
+    initial_state,
+    reward,
+    transition_jointly,
+)
+from logtriage.actions import ACTION_TYPES, Action, action_name
+from logtriage.grading.batch import CLOSINGS
+from logtriage.grading.grade import score
+from logtriage.joint import as_allowed, observe_roles, requests_left
+from logtriage.policies import perfect_actions
+from logtriage.roles import ROLE_SPLITS, SOLO, TRIO, VIEWS, Role, RoleSplit, role_actions
+from logtriage.tasks import TaskSpec
+from logtriage.vector import (
+    CREDITS,
+    BatchedTeam,
+    BatchedTriage,
+    TeamReader,
+    TeamStep,
+    encode_role_tokens,
+    encode_team_tokens,
+    role_mask,
+)
+from logtriage.vector.backends import BackendName
+from property_tests.strategies import V2_TASKS, role_splits, topologies
+from property_tests.test_token_vector_laws import incident_of
+from property_tests.test_vector_laws import BACKENDS, indices
+
+tasks = st.sampled_from([task for task in V2_TASKS if task.topology is not None])
+splits = role_splits(settings=True)
+
+
+def same(wanted: Any, got: Any, blocks: dict[str, slice]) -> None:
+    assert wanted.shape == got.shape
+    if not np.array_equal(wanted, got):
+        wrong = int(np.flatnonzero(wanted != got)[0])
+        block = next(name for name, at in blocks.items() if at.start <= wrong < at.stop)
+        raise AssertionError(f"{block}[{wrong}]: {wanted[wrong]} scalar, {got[wrong]} batched")
+
+
+def agrees(team: BatchedTeam, screen: TeamStep, row: int, state: State, reader: TeamReader) -> None:
+    split = team.split
+    reader.read(state)
+    same(reader.team(), screen.state[row], team.layout.blocks)
+    for lane, role in enumerate(split.roles):
+        same(reader.role(role), screen.observations[lane][row], team.layouts[lane].blocks)
+        assert np.array_equal(reader.mask(role), screen.masks[lane][row])
+    number = int(screen.closing[row])
+    assert (None if number < 0 else CLOSINGS[number]) == state.closing
+    assert int(screen.tick[row]) == state.tick
+    assert screen.score[row] == score(state)
+
+
+def choice(data: st.DataObject, state: State, role: Role) -> int:
+    """Any action of the role; the right ones, requests and reports often."""
+    choices = role_actions(role, state.incident.topology)
+    right = [one for one in perfect_actions(state.incident) if one in choices]
+    if right and data.draw(st.integers(0, 2)) == 0:
+        return choices.index(data.draw(st.sampled_from(right)))
+    kind = data.draw(st.sampled_from(sorted({action_name(one) for one in choices})))
+    places = [place for place, one in enumerate(choices) if action_name(one) == kind]
+    return data.draw(st.sampled_from(places))
+
+
+def taken(state: State, split: RoleSplit, chosen: list[Any], row: int) -> list[Action]:
+    """The actions that the roles take, by their integers."""
+    topology = state.incident.topology
+    return [
+        as_allowed(
+            role_actions(role, topology)[one[row]],
+            role,
+            topology,
+            requests_left(state, split, role),
+        )
+        for role, one in zip(split.roles, chosen, strict=True)
+    ]
+
+
+@given(
+    st.sampled_from(BACKENDS),
+    st.data(),
+    tasks,
+    splits,
+    indices,
+    st.none() | topologies(12),
+    st.sampled_from(CREDITS),
+    st.none() | st.integers(1, 20),
+)
+def test_batched_teams_and_joint_play_agree(
+    backend: BackendName,
+    data: st.DataObject,
+    task: TaskSpec,
+    split: RoleSplit,
+    index: list[int],
+    topology: Topology | None,
+    credit: str,
+    horizon: int | None,
+) -> None:
+    index = index[:2]
+    team = BatchedTeam(
+        task, split, horizon=horizon, topology=topology, backend=backend, credit=credit
+    )
+    screen = team.reset("train", np.array(index))
+    states = [initial_state(incident_of(team.task, "train", one, topology)) for one in index]
+    readers = [TeamReader(split) for _ in index]
+    for _ in range(team.task.horizon + 1):
+        for row, state in enumerate(states):
+            agrees(team, screen, row, state, readers[row])
+        if all(state.is_closed for state in states):
+            break
+        chosen = [np.array([choice(data, state, role) for state in states]) for role in split.roles]
+        screen = team.step(chosen)
+        for row, before in enumerate(states):
+            if before.is_closed:
+                assert not screen.rewards[:, row].any()
+                continue
+            acts = taken(before, split, chosen, row)
+            states[row] = after = transition_jointly(before, acts)
+            assert screen.reward[row] == reward(before, after)
+            for lane in range(len(split)):
+                wanted = reward(before, after)
+                if credit == "counterfactual":
+                    waited = [Wait() if k == lane else act for k, act in enumerate(acts)]
+                    wanted = score(after) - score(transition_jointly(before, waited))
+                assert screen.rewards[lane, row] == wanted
+
+
+@settings(max_examples=15)
+@given(st.sampled_from(BACKENDS), st.data(), tasks, splits, indices, indices)
+def test_restarted_rows_of_a_team_are_as_fresh_ones(
+    backend: BackendName,
+    data: st.DataObject,
+    task: TaskSpec,
+    split: RoleSplit,
+    index: list[int],
+    later: list[int],
+) -> None:
+    later = (later * len(index))[: len(index)]
+    team, fresh = (BatchedTeam(task, split, backend=backend) for _ in range(2))
+    team.reset("train", index)
+    random = np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
+    for _ in range(3):
+        team.step([random.integers(0, count, len(index)) for count in team.action_counts])
+    team.restart(np.arange(len(index)), later)
+    one, other = team.look(), fresh.reset("train", later)
+    for _ in range(3):
+        for name in ("observations", "masks"):
+            for mine, theirs in zip(getattr(one, name), getattr(other, name), strict=True):
+                assert np.array_equal(mine, theirs), name
+        for name in ("state", "closing", "score", "tick"):
+            assert np.array_equal(getattr(one, name), getattr(other, name)), name
+        actions = [random.integers(0, count, len(index)) for count in team.action_counts]
+        one, other = team.step(actions), fresh.step(actions)
+
+
+@settings(max_examples=20)
+@given(st.data(), tasks, indices)
+def test_a_team_of_one_earns_what_the_single_agent_does(
+    data: st.DataObject, task: TaskSpec, index: list[int]
+) -> None:
+    team, alone = BatchedTeam(task, SOLO), BatchedTriage(task)
+    one, other = team.reset("val", index), alone.reset("val", index)
+    random = np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
+    apart, whole = team.layouts[0], alone.layout
+    for _ in range(task.horizon):
+        assert np.array_equal(one.masks[0], other.mask)
+        assert np.array_equal(one.reward, other.reward)
+        assert np.array_equal(one.closing, other.closing)
+        for name, place in whole.blocks.items():
+            mine = f"{name}:solo" if name in ("asked", "asked_service", "answer") else name
+            if name not in ("seen:log", "quiet"):  # there the window counts with the rest
+                block = one.observations[0][:, apart[mine]]
+                assert np.array_equal(block, other.observation[:, place]), name
+        chosen = random.integers(0, alone.action_count, len(index))
+        one, other = team.step([chosen]), alone.step(chosen)
+
+
+@settings(max_examples=20)
+@given(tasks, splits, st.integers(0, 1 << 40), st.data())
+def test_a_reader_that_goes_along_reads_what_the_history_says(
+    task: TaskSpec, split: RoleSplit, index: int, data: st.DataObject
+) -> None:
+    state, reader = initial_state(incident_of(task, "train", index, None)), TeamReader(split)
+    while True:
+        reader.read(state)
+        assert np.array_equal(reader.team(), encode_team_tokens(state, split))
+        for role, seen in zip(split.roles, observe_roles(state, split), strict=True):
+            assert np.array_equal(reader.role(role), encode_role_tokens(state, split, role))
+            assert np.array_equal(reader.mask(role), role_mask(seen, role))
+            assert reader.mask(role).any()
+        if state.is_closed or state.tick == 5:
+            break
+        chosen = [np.array([choice(data, state, role)]) for role in split.roles]
+        state = transition_jointly(state, taken(state, split, chosen, 0))
+
+
+def test_arrays_of_the_first_world_know_no_settings() -> None:
+    for name in ("trio_two_way", "by_tier"):
+        with pytest.raises(InvalidInput, match=r"version 1 know no '(words|watches)'"):
+            BatchedTeam("single_crash-v1", ROLE_SPLITS[name])
+    late = RoleSplit("late", (Role("all", VIEWS, ACTION_TYPES, delay=1),))
+    with pytest.raises(InvalidInput, match=r"role 'all' of split 'late': .* know no 'delay'"):
+        BatchedTeam("single_crash-v1", late)
+
+
+def test_backends_agree_on_many_teams() -> None:
+    split = RoleSplit(
+        "hard",
+        [attrs.evolve(role, delay=2, loss=30, budget=3) for role in TRIO.roles],
+    )
+    random, count = np.random.default_rng(0), 500
+    teams = [BatchedTeam("cascading_failure-v2", split, backend=one) for one in BACKENDS]
+    screens = [team.reset("train", np.arange(count)) for team in teams]
+    for _ in range(14):
+        first, *others = screens
+        for other in others:
+            assert np.array_equal(first.state, other.state)
+            assert np.array_equal(first.reward, other.reward)
+            for mine, theirs in zip(first.observations, other.observations, strict=True):
+                assert np.array_equal(mine, theirs)
+        actions = [random.integers(0, one, count) for one in teams[0].action_counts]
+        screens = [team.step(actions) for team in teams]

@@ -1,0 +1,166 @@
+"""Joint play: what each role of a split sees of a state, and what it may still ask for.
+
+Views and parts are those of :func:`logtriage.observation.slice_for`. What depends on who
+did what, and when, is here: how late the board reaches a role, which reports are lost on
+the way, how many requests it has left. Each is a pure function of the history.
+"""
+
+from typing import Final
+
+import attrs
+
+from logtriage.actions import (
+    Action,
+    ClassifySeverity,
+    Malformed,
+    Report,
+    Severity,
+    action_name,
+    describe,
+)
+from logtriage.observation import Observation, observe, slice_for
+from logtriage.rng import below, draw, hash_name, subkey
+from logtriage.roles import Role, RoleSplit, is_request, may_ask, watched
+from logtriage.state import State
+from logtriage.topology import Topology
+from logtriage.world.simulation import World
+
+LOSS_STREAM: Final = hash_name("lost reports")
+#: The kinds of action that declare something.
+DECLARING: Final = ("classify_severity", "identify_root_cause", "escalate")
+
+
+def observe_roles(
+    state: State, split: RoleSplit, whole: Observation | None = None
+) -> tuple[Observation, ...]:
+    """What each role sees, in their order; as :func:`observe_role`.
+
+    ``whole`` is ``observe(state)``, where it is at hand.
+    """
+    whole = observe(state) if whole is None else whole
+    return tuple(_seen(whole, state, split, role) for role in split.roles)
+
+
+def observe_role(state: State, split: RoleSplit, role: Role) -> Observation:
+    """What a role of a split sees: its slice, by the rules of joint play.
+
+    Who may take a kind of action sees what was done of that kind at once, whoever did it.
+
+    Raises:
+        InvalidInput: for what is no state, saying what to pass.
+    """
+    return _seen(observe(state), state, split, role)
+
+
+def _seen(whole: Observation, state: State, split: RoleSplit, role: Role) -> Observation:
+    seen = slice_for(whole, role)
+    if role.budget is not None:
+        seen = attrs.evolve(seen, requests_left=requests_left(state, split, role))
+    return _late(seen, state, role) if role.hears_late else seen
+
+
+@attrs.frozen
+class Board:
+    """What was declared and told, as far as it has reached a role, whatever its views."""
+
+    severity: Severity | None
+    root_cause: str | None
+    pages: tuple[str, ...]
+    reports: tuple[tuple[int, Report], ...]
+
+
+def board_of(state: State, role: Role | None = None) -> Board:
+    """The board as it has reached a role, or all that stands on it."""
+    facts = state.facts
+    if role is None or not role.hears_late:
+        pages = tuple(team for _, team in facts.pages)
+        return Board(facts.severity, facts.root_cause, pages, facts.reports)
+    past = state.tick - 1 - role.delay
+
+    def known(kind: str, when: int | None) -> bool:
+        return kind in role.may or (when is not None and when <= past)
+
+    severity_at = next(
+        (when for when, action in state.history if isinstance(action, ClassifySeverity)), None
+    )
+    return Board(
+        facts.severity if known("classify_severity", severity_at) else None,
+        facts.root_cause if known("identify_root_cause", facts.root_cause_at) else None,
+        tuple(team for when, team in facts.pages if known("escalate", when)),
+        tuple(one for one in facts.reports if hears(state, role, *one)),
+    )
+
+
+def _late(seen: Observation, state: State, role: Role) -> Observation:
+    """Without what has not reached the role yet, or never will."""
+    board = board_of(state, role)
+    return attrs.evolve(
+        seen,
+        severity=seen.severity and board.severity,
+        root_cause=seen.root_cause and board.root_cause,
+        pages=seen.pages and board.pages,
+        reports=seen.reports and board.reports,
+        last_actions=tuple(one for one in seen.last_actions if _is_heard(state, role, one)),
+    )
+
+
+def _is_heard(state: State, role: Role, action: Action) -> bool:
+    """Whether a role hears of an action of the last tick in this one."""
+    if isinstance(action, Report):
+        return hears(state, role, state.tick - 1, action)
+    kind = action_name(action)
+    return not role.delay or kind not in DECLARING or kind in role.may
+
+
+def hears(state: State, role: Role, when: int, report: Report) -> bool:
+    """Whether a report of tick ``when`` has reached a role; its own always has."""
+    if report.by == role.name:
+        return True
+    if when + 1 + role.delay > state.tick:
+        return False
+    world = state.incident.telemetry
+    seed = world.seed if isinstance(world, World) else hash_name(state.incident.id)
+    return not is_lost(seed, report.by or "", role, when)
+
+
+def loss_key(speaker: str, listener: str) -> int:
+    """The stream of what is lost between two roles."""
+    return hash_name(f"{speaker} to {listener}")
+
+
+def is_lost(seed: int, speaker: str, listener: Role, when: int) -> bool:
+    """Whether the report that a role makes in a tick never reaches another one."""
+    key = subkey(subkey(seed, LOSS_STREAM), loss_key(speaker, listener.name))
+    return below(draw(key, when), 100) < listener.loss
+
+
+def requests_left(state: State, split: RoleSplit, role: Role) -> int | None:
+    """How many requests a role may still make; None for any number.
+
+    In each tick of the history the roles stand in their order.
+    """
+    if role.budget is None:
+        return None
+    lane, made, place, last = split.names.index(role.name), 0, 0, -1
+    for when, action in state.history:
+        place = place + 1 if when == last else 0
+        last = when
+        made += place == lane and is_request(action)
+    return max(0, role.budget - made)
+
+
+def as_allowed(action: Action, role: Role, topology: Topology, left: int | None) -> Action:
+    """The action, if the role may ask for what it asks for; or else a malformed one.
+
+    ``left`` is of :func:`requests_left`.
+    """
+    if not is_request(action):
+        return action
+    if not may_ask(role, action, topology):
+        names = ", ".join(topology.names[one] for one in sorted(watched(role, topology)))
+        reason = f"{role.name} watches {names or 'no service'}"
+    elif left == 0:
+        reason = f"{role.name} has no requests left, of {role.budget}"
+    else:
+        return action
+    return Malformed(describe(action), reason, role.name)

@@ -1,0 +1,223 @@
+"""The screens of N teams in the second world: each role's columns, and what it may not see.
+
+Row by row as :mod:`logtriage.vector.team_token_encoding` has it for one.
+"""
+
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.actions import Report, Wait, action_id
+from logtriage.roles import Role, RoleSplit, is_request, role_actions, role_words, watched
+from logtriage.vector.arrays import Bools, Ints
+from logtriage.vector.engine import NOTHING, BatchedTriage, Step
+from logtriage.vector.layout import Floats
+from logtriage.vector.team_board import Boards
+from logtriage.vector.team_seats import runs_of
+from logtriage.vector.team_tokens import (
+    RoleTokens,
+    can_ask,
+    role_tokens_of,
+    sees_asking,
+    team_tokens_of,
+)
+
+#: The blocks of what was declared, side by side on a board, and the kinds of action behind them.
+_DECLARED = {
+    "declared": "identify_root_cause",
+    "severity": "classify_severity",
+    "paged": "escalate",
+}
+
+
+@attrs.frozen(eq=False)
+class TokenSeat:
+    """A role on a topology, as arrays.
+
+    Its own actions as ``canonical`` integers (A,), negative where an action does nothing;
+    ``word`` (A,) what a report says, -1 for other actions; ``request`` (A,) which actions
+    ask for evidence; ``runs`` of columns of the team's observation, and where they go.
+    ``lanes`` are those whose requests may have to be hidden; ``unseen`` (n + 1,) which
+    services it does not watch, by number from 1.
+    """
+
+    role: Role
+    layout: RoleTokens
+    canonical: Ints
+    word: Ints
+    request: Bools
+    runs: tuple[tuple[slice, slice], ...]
+    lanes: tuple[int, ...]
+    unseen: Bools
+
+    @classmethod
+    def of(cls, role: Role, layout: RoleTokens) -> "TokenSeat":
+        """The seat of a role."""
+        topology, split = layout.topology, layout.team.split
+        actions, words = role_actions(role, topology), role_words(role, topology)
+        here = watched(role, topology)
+        unseen = np.array([False, *(at not in here for at in range(len(topology)))])
+        return cls(
+            role,
+            layout,
+            np.array(
+                [
+                    NOTHING if isinstance(one, Report | Wait) else action_id(one, topology)
+                    for one in actions
+                ]
+            ),
+            np.array(
+                [words.index(one.message) if isinstance(one, Report) else -1 for one in actions]
+            ),
+            np.array([is_request(one) for one in actions]),
+            runs_of(layout.columns),
+            tuple(
+                lane
+                for lane, asker in enumerate(split.roles)
+                if f"asked:{asker.name}" in layout.blocks
+                and (unseen.any() or (can_ask(asker) & ~sees_asking(role, answers=True)).any())
+            ),
+            unseen,
+        )
+
+
+class TokenScreens:
+    """What N teams see, and what they may do, beside what the engine keeps."""
+
+    def __init__(self, batch: BatchedTriage, split: RoleSplit) -> None:
+        setting = batch.task.setting
+        assert setting is not None, "the first world is not made of tokens"
+        where = batch.topology, setting.fog, batch.task.horizon
+        self.layout = team_tokens_of(split, *where)
+        self.layouts = tuple(role_tokens_of(split, role, *where) for role in split.roles)
+        self.seats = tuple(map(TokenSeat.of, split.roles, self.layouts))
+        self._batch, self._split = batch, split
+        self._parts, at = {}, 0
+        for name in _DECLARED:
+            width = self.layout[name].stop - self.layout[name].start
+            self._parts[name] = slice(at, at + width)
+            at += width
+        self._boards = Boards(split, batch.topology, at)
+
+    def begin(self) -> None:
+        """All rows were begun anew."""
+        self._boards.begin(len(self._batch))
+
+    def begin_anew(self, rows: Any) -> None:
+        """Some rows were begun anew."""
+        self._boards.begin_anew(rows)
+
+    def allowed(self, chosen: list[Ints]) -> list[Ints]:
+        """The canonical integers (N,) of what each role chose, without what it may not do."""
+        acts = []
+        for lane, (seat, one) in enumerate(zip(self.seats, chosen, strict=True)):
+            act, left = seat.canonical[one], self._boards.left(lane)
+            if left is not None:
+                act[seat.request[one] & (left == 0)] = NOTHING
+            acts.append(act)
+        return acts
+
+    def enter(self, chosen: list[Ints], acts: list[Ints], acted: tuple[Ints, ...]) -> None:
+        """Enter what the roles chose in a tick, where each of them ``acted``."""
+        batch, boards = self._batch, self._boards
+        tick = batch.ticks - 1  # the tick in which they acted, in rows where they did
+        for lane, seat in enumerate(self.seats):
+            places = acted[lane]
+            said = seat.word[chosen[lane][places]]
+            rows = places[said >= 0]
+            if len(rows):
+                boards.tell(lane, rows, said[said >= 0], tick[rows], batch.seeds[rows])
+            if seat.role.budget is not None:
+                made = seat.request[chosen[lane][places]] & (acts[lane][places] >= 0)
+                boards.made[places, lane] += made
+        if boards.late:
+            flags = [batch.numbers[:, self.layout[name]] for name in _DECLARED]
+            boards.declare(np.concatenate(flags, axis=1), batch.ticks)
+
+    def look(self, seen: Step) -> tuple[Floats, tuple[Floats, ...], tuple[NDArray[np.int8], ...]]:
+        """The team's observation (N, D), and each role's with its mask."""
+        state = self._state(seen.observation)
+        observations = tuple(
+            self._slice(state, lane, seat, seen.tick) for lane, seat in enumerate(self.seats)
+        )
+        masks = tuple(self._mask(seen.mask, lane, seat) for lane, seat in enumerate(self.seats))
+        return state, observations, masks
+
+    # -- inside -----------------------------------------------------------------------
+
+    def _state(self, alone: Floats) -> Floats:
+        layout, boards, numbers = self.layout, self._boards, self._batch.numbers
+        state: Floats = np.empty((len(self._batch), layout.size), np.float32)
+        state[:, : alone.shape[1]] = alone
+        declared, owners = numbers[:, layout["declared"]], layout["declared_owner"]
+        for number, team in enumerate(layout.topology.teams):
+            block = layout.blocks.get(f"owner:{team}")
+            owns: Any = 0 if block is None else (numbers[:, block] & declared).any(axis=1)
+            state[:, owners.start + number] = owns
+        for lane, role in enumerate(self._split.roles):
+            if f"report:{role.name}" in layout.blocks:
+                state[:, layout[f"report:{role.name}"]] = boards.said[:, boards.words[lane]]
+            left = boards.left(lane)
+            if left is not None:
+                place = layout[f"left:{role.name}"]
+                state[:, place] = left[:, None].astype(np.float32) * layout.units[place]
+        return state
+
+    def _slice(self, state: Floats, lane: int, seat: TokenSeat, tick: Ints) -> Floats:
+        mine: Floats = np.empty((len(state), seat.layout.size), np.float32)
+        for whole, part in seat.runs:
+            mine[:, part] = state[:, whole]
+        if seat.unseen.any() and "window_service" in seat.layout.blocks:
+            self._hide_lines(mine, seat)
+        for asker in seat.lanes:
+            self._hide_answers(mine, seat, self._split.names[asker], asker)
+        if seat.role.hears_late:
+            self._hide_news(mine, lane, seat, tick)
+        return mine
+
+    def _hide_lines(self, mine: Floats, seat: TokenSeat) -> None:
+        """Lines of the window whose speakers a role does not watch."""
+        others = seat.unseen[self._batch.numbers[:, self.layout["window_service"]]]
+        for name in ("window_service", "window_token"):
+            mine[:, seat.layout[name]][others] = 0
+
+    def _hide_answers(self, mine: Floats, seat: TokenSeat, asker: str, lane: int) -> None:
+        """What one role asked for in the last tick, as far as another one does not see it."""
+        first, blocks = self.layout.base.answer(lane).start, seat.layout.blocks
+        kind, service = self._batch.numbers[:, first], self._batch.numbers[:, first + 1]
+        hidden = ~sees_asking(seat.role)[kind] & (kind > 0)
+        for name in ("asked", "asked_service"):
+            mine[hidden, blocks[f"{name}:{asker}"]] = 0
+        if f"answer:{asker}" not in blocks:
+            return
+        answer = mine[:, blocks[f"answer:{asker}"]]
+        unseen = ~sees_asking(seat.role, answers=True)[kind] & (kind > 0)
+        answer[unseen | seat.unseen[service]] = 0
+        every = np.flatnonzero((kind > 0) & (service == 0))  # an answer of each service
+        answer[np.ix_(every, np.flatnonzero(seat.unseen[1:]))] = 0
+
+    def _hide_news(self, mine: Floats, lane: int, seat: TokenSeat, tick: Ints) -> None:
+        """What was declared and reported, as far as it has not reached a role."""
+        boards, blocks = self._boards, seat.layout.blocks
+        for name, kind in _DECLARED.items():
+            if kind in seat.role.may:
+                continue
+            known = boards.known(lane, self._parts[name], tick)
+            if name in blocks:
+                mine[:, blocks[name]] *= known
+            if name == "declared" and "declared_owner" in blocks:
+                mine[~known.any(axis=1), blocks["declared_owner"]] = 0
+        for speaker, name in enumerate(self._split.names):
+            if f"report:{name}" in blocks:
+                mine[:, blocks[f"report:{name}"]] = boards.heard(lane, speaker, tick)
+
+    def _mask(self, mask: NDArray[np.int8], lane: int, seat: TokenSeat) -> NDArray[np.int8]:
+        sensible: NDArray[np.int8] = mask[:, np.maximum(seat.canonical, 0)]
+        sensible[:, seat.canonical < 0] = 1
+        left = self._boards.left(lane)
+        if left is not None:
+            sensible[np.ix_(left == 0, seat.request)] = 0
+        sensible[~sensible.any(axis=1)] = 1
+        return sensible

@@ -1,0 +1,181 @@
+"""What stands where in the numeric observations of a team, in the second world.
+
+The team's observation is the single agent's (:func:`token_layout_of`), with lines of the
+window counted apart from those asked for, what each role asked for in blocks of its own
+(``asked:<role>``, ``asked_service:<role>``, ``answer:<role>``), and blocks more:
+``declared_owner`` (m), who owns the declared root cause in this incident; ``report:<role>``,
+the words of :func:`~logtriage.roles.role_words` that a role has reported; ``left:<role>``,
+how many requests it has left, where it has a budget. A role has those columns that its
+views, its part of the services and its own kinds of action let it see.
+"""
+
+from functools import lru_cache
+from typing import Any, Final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.evidence import VIEW_OF
+from logtriage.roles import Role, RoleSplit, role_words, watched
+from logtriage.topology import Topology
+from logtriage.vector.layout import Floats, Layout
+from logtriage.vector.tokens.encoding import ASKED_BY
+from logtriage.vector.tokens.layout import REQUESTS, TokenLayout, token_layout_of
+from logtriage.world.channels import GAUGES, SPANS
+
+Columns = NDArray[np.intp]
+
+_DECLARED: Final = "declarations"
+_ASKED: Final = ("asked", "asked_service", "answer")
+#: What shows a block, as views or kinds of action: one of each set must be the role's.
+_SHOWN_BY: Final[dict[str, tuple[frozenset[str], ...]]] = {
+    "seen:alert": (frozenset({"alerts"}),),
+    "seen:change": (frozenset({"changes"}),),
+    "seen:log": (frozenset({"inspection"}),),
+    "seen:window": (frozenset({"window"}),),
+    **{f"seen:{gauge}": (frozenset({"metrics"}),) for gauge in GAUGES},
+    **{f"seen:{span}": (frozenset({"traces"}),) for span in SPANS},
+    "seen:edge": (frozenset({"slo"}),),
+    "noted": (frozenset({"notes"}),),
+    "remedied": (frozenset({"effects", "remediate"}),),
+    "applied": (frozenset({"effects", "remediate"}),),
+    "eased": (frozenset({"effects"}),),
+    "declared": (frozenset({_DECLARED, "identify_root_cause"}),),
+    "severity": (frozenset({_DECLARED, "classify_severity"}),),
+    "paged": (frozenset({_DECLARED, "escalate"}),),
+    "closed": (),
+    "alert": (frozenset({"alerts"}),),
+    "edge": (frozenset({"slo"}),),
+    "window_service": (frozenset({"window"}),),
+    "window_token": (frozenset({"window"}),),
+    "note": (frozenset({"notes"}),),
+    "time": (),
+    "price": (),
+    "owner": (frozenset({"directory"}),),
+    "declared_owner": (
+        frozenset({_DECLARED, "identify_root_cause"}),
+        frozenset({"directory"}),
+    ),
+    "report": (frozenset({"reports", "report"}),),
+}
+
+
+@attrs.frozen(eq=False)
+class TeamTokens(Layout):
+    """The layout of all that any role of a split could see, never the truth.
+
+    The first columns are those of ``base``; ``units`` (D,) float32 is the unit of each, and
+    ``service`` (D,) whose it is among those that can be watched, -1 if nobody's.
+    """
+
+    split: RoleSplit
+    base: TokenLayout
+    units: Floats
+    service: NDArray[np.int64]
+
+
+@attrs.frozen(eq=False)
+class RoleTokens(Layout):
+    """The layout of what one role sees: ``columns`` (D,) of the team's, ascending."""
+
+    role: Role
+    team: TeamTokens
+    columns: Columns
+
+    @property
+    def units(self) -> Floats:
+        """The unit of each column (D,)."""
+        found: Floats = self.team.units[self.columns]
+        return found
+
+
+@lru_cache(maxsize=64)
+def team_tokens_of(split: RoleSplit, topology: Topology, fog: int, horizon: int) -> TeamTokens:
+    """The team's layout for a split on a topology, at a level of fog."""
+    base = token_layout_of(topology, fog, horizon, len(split), apart=True)
+    blocks = {_by_role(name, split): place for name, place in base.blocks.items()}
+    widths: dict[str, tuple[int, float]] = {"declared_owner": (len(topology.teams), 1.0)}
+    for role in split.roles:
+        words = role_words(role, topology)
+        if words:
+            widths[f"report:{role.name}"] = len(words), 1.0
+        if role.budget is not None:
+            widths[f"left:{role.name}"] = 1, 1 / max(1, role.budget)
+    size = base.size + sum(width for width, _ in widths.values())
+    units, service = np.ones(size, np.float32), np.full(size, -1)
+    units[: base.size] = base.units
+    service[: base.size] = _services(base)
+    at = base.size
+    for name, (width, unit) in widths.items():
+        blocks[name] = slice(at, at + width)
+        units[blocks[name]] = unit
+        at += width
+    for table in (units, service):
+        table.setflags(write=False)
+    return TeamTokens(topology, blocks, size, split, base, units, service)
+
+
+def _by_role(name: str, split: RoleSplit) -> str:
+    """A block's name, with the role's in place of the number of its lane."""
+    first, _, lane = name.partition(":")
+    return f"{first}:{split.names[int(lane or 0)]}" if first in _ASKED else name
+
+
+def _services(base: TokenLayout) -> NDArray[np.int64]:
+    """Whose each column is: those that count tokens of a service, or show its alert."""
+    found = np.full(base.size, -1)
+    n = len(base.topology)
+    for service in range(n):
+        mine: Any = base.column_of[:, service]
+        found[mine[mine >= 0]] = service
+    found[base.blocks["alert"]] = np.arange(n)
+    return found
+
+
+def sees_asking(role: Role, *, answers: bool = False) -> NDArray[np.bool_]:
+    """Of which requests (5,), by number, a role sees that they were made, or the answers."""
+    seen = [
+        VIEW_OF[channel] in role.views or (not answers and ASKED_BY[channel] in role.may)
+        for channel in REQUESTS
+    ]
+    return np.array([False, *seen])
+
+
+def can_ask(role: Role) -> NDArray[np.bool_]:
+    """Which requests (5,), by number, a role may make."""
+    return np.array([False, *(ASKED_BY[channel] in role.may for channel in REQUESTS)])
+
+
+def _shows(role: Role, block: str, split: RoleSplit) -> bool:
+    name, _, of = block.partition(":")
+    if name == "left":
+        return of == role.name
+    if name in _ASKED:
+        seen = sees_asking(role, answers=name == "answer")
+        return bool((seen & can_ask(split.role(of))).any())
+    needed = _SHOWN_BY[block if name == "seen" else name]
+    has = role.views | role.may
+    return all(has & one for one in needed)
+
+
+@lru_cache(maxsize=256)
+def role_tokens_of(
+    split: RoleSplit, role: Role, topology: Topology, fog: int, horizon: int
+) -> RoleTokens:
+    """The layout of what one role of a split sees, in the team's order of blocks."""
+    team = team_tokens_of(split, topology, fog, horizon)
+    here = np.array([-1, *sorted(watched(role, topology))])
+    blocks, columns, at = {}, [], 0
+    for name, place in team.blocks.items():
+        if not _shows(role, name, split):
+            continue
+        mine = np.arange(place.start, place.stop)
+        mine = mine[np.isin(team.service[place], here)]
+        if len(mine):
+            blocks[name] = slice(at, at + len(mine))
+            columns.append(mine)
+            at += len(mine)
+    found = np.concatenate(columns)
+    found.setflags(write=False)
+    return RoleTokens(topology, blocks, at, role, team, found)

@@ -1,0 +1,185 @@
+"""Joint play: what reaches a role, when, and what it may still ask for."""
+
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage import (
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Malformed,
+    Report,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+    Severity,
+    State,
+    Wait,
+    initial_state,
+    make_incident,
+    observe,
+    render_observation,
+    system_prompt,
+    transition_jointly,
+)
+from logtriage.actions import Action
+from logtriage.evaluation import play_joint_episode
+from logtriage.evidence import evidence
+from logtriage.joint import as_allowed, is_lost, observe_role, observe_roles, requests_left
+from logtriage.observation import slice_for
+from logtriage.policies import as_taken
+from logtriage.registry import make_team
+from logtriage.roles import BY_TIER, NORTH_SOUTH, TRIO, TRIO_TWO_WAY, RoleSplit, watched
+
+INCIDENT = make_incident("cascading_failure-v2/test/42")
+TRIAGE, ESCALATION, REMEDIATION = TRIO_TWO_WAY.roles
+WAITING = (Wait(), Wait(), Wait())
+
+
+def with_settings(**settings: Any) -> RoleSplit:
+    """The trio that talks, with the same settings for each role."""
+    roles = (attrs.evolve(role, **settings) for role in TRIO_TWO_WAY.roles)
+    return RoleSplit("set", tuple(roles))
+
+
+def after(*ticks: tuple[Action, ...]) -> State:
+    state = initial_state(INCIDENT)
+    for actions in ticks:
+        state = transition_jointly(state, actions)
+    return state
+
+
+def test_without_settings_a_role_sees_its_slice() -> None:
+    said = (Report("slow_reads", "triage"), Wait(), RequestMetrics("user-db"))
+    state = after(said, (ClassifySeverity(Severity.P1), Wait(), Wait()))
+    whole = observe(state)
+    for split in (TRIO, TRIO_TWO_WAY, BY_TIER):
+        slices = tuple(slice_for(whole, role) for role in split.roles)
+        assert observe_roles(state, split) == slices
+        assert observe_roles(state, split, whole) == slices
+
+
+def test_a_late_board_comes_so_many_ticks_later_and_to_its_author_at_once() -> None:
+    split = with_settings(delay=2)
+    triage, escalation, _ = split.roles
+    owner = sorted(INCIDENT.truth.teams)[0]
+    state = after(
+        (ClassifySeverity(Severity.P1), Wait(), Report("cpu_high", "remediation")),
+        (IdentifyRootCause("user-db"), Escalate(owner), Wait()),
+    )
+    seen = observe_role(state, split, escalation)
+    assert (seen.severity, seen.root_cause, seen.reports) == (None, None, ())
+    assert seen.pages == (owner,)  # it may page
+    assert Escalate(owner) in seen.last_actions
+    assert IdentifyRootCause("user-db") not in seen.last_actions
+    mine = observe_role(state, split, triage)
+    assert (mine.severity, mine.root_cause, mine.pages) == (Severity.P1, "user-db", ())
+    assert observe_role(state, split, split.roles[2]).reports == observe(state).reports
+    state = transition_jointly(state, WAITING)
+    later = observe_role(state, split, escalation)
+    assert (later.severity, later.root_cause) == (Severity.P1, None)
+    assert later.reports == observe(state).reports
+    state = transition_jointly(state, WAITING)
+    assert observe_role(state, split, escalation).root_cause == "user-db"
+    assert observe_role(state, split, triage).pages == (owner,)
+
+
+def test_so_many_of_a_hundred_reports_are_lost_and_no_declaration() -> None:
+    listener = attrs.evolve(ESCALATION, loss=30)
+    lost = [is_lost(seed, "triage", listener, tick) for seed in range(400) for tick in range(10)]
+    assert 0.27 < sum(lost) / len(lost) < 0.33
+    for loss, share in ((0, 0), (100, 1)):
+        one = attrs.evolve(ESCALATION, loss=loss)
+        assert {is_lost(seed, "triage", one, 0) for seed in range(50)} == {bool(share)}
+    split = with_settings(loss=100)
+    state = after((Report("slow_reads", "triage"), Wait(), Wait()))
+    state = transition_jointly(state, (IdentifyRootCause("user-db"), Wait(), Wait()))
+    for role in split.roles[1:]:
+        seen = observe_role(state, split, role)
+        assert seen.reports == ()
+        assert seen.root_cause == "user-db"
+    assert len(observe_role(state, split, split.roles[0]).reports) == 1
+
+
+def test_what_is_lost_differs_by_speaker_listener_and_tick() -> None:
+    one = attrs.evolve(ESCALATION, loss=50)
+    other = attrs.evolve(REMEDIATION, loss=50)
+    rows = [
+        [is_lost(seed, speaker, listener, tick) for seed in range(64)]
+        for speaker, listener, tick in (
+            ("triage", one, 0),
+            ("triage", one, 1),
+            ("triage", other, 0),
+            ("remediation", one, 0),
+        )
+    ]
+    assert len(set(map(tuple, rows))) == 4
+
+
+def test_a_budget_counts_a_role_s_own_requests() -> None:
+    split = with_settings(budget=1)
+    triage, _, remediation = split.roles
+    state = initial_state(INCIDENT)
+    assert [requests_left(state, split, role) for role in split.roles] == [1, 1, 1]
+    wanted = (RequestTraces("user-db"), Wait(), Wait())
+    state = transition_jointly(state, as_taken(wanted, split, state))
+    assert requests_left(state, split, triage) == 0
+    assert requests_left(state, split, remediation) == 1
+    assert observe_role(state, split, triage).requests_left == 0
+    assert "REQUESTS LEFT: 0" in render_observation(observe_role(state, split, triage))
+    again = as_taken((RequestMoreLogs(None), Wait(), RequestMetrics("user-db")), split, state)
+    assert again == (
+        Malformed("request_more_logs all", "triage has no requests left, of 1", "triage"),
+        Wait(),
+        RequestMetrics("user-db"),
+    )
+    state = transition_jointly(state, again)
+    assert [requests_left(state, split, role) for role in split.roles] == [0, 1, 0]
+    assert requests_left(state, TRIO, TRIO.roles[0]) is None
+
+
+@pytest.mark.parametrize("split", [NORTH_SOUTH, BY_TIER], ids=lambda split: split.name)
+def test_a_role_sees_and_asks_of_what_it_watches(split: RoleSplit) -> None:
+    topology = INCIDENT.topology
+    asks = [RequestMetrics(topology.names[min(watched(role, topology))]) for role in split.roles]
+    state = transition_jointly(initial_state(INCIDENT), asks)
+    whole, shown = observe(state), []
+    for role, seen, asked in zip(split.roles, observe_roles(state, split), asks, strict=True):
+        names = {topology.names[one] for one in watched(role, topology)}
+        for panel in (seen.alerts, seen.window, seen.changes, seen.metrics):
+            assert {one.service for one in panel} <= names
+        assert {one.service for one in seen.metrics} == {asked.service}
+        assert seen.directory == whole.directory
+        mine = evidence(state, role)
+        assert {one.service for one in mine} <= watched(role, topology) | {-1}
+        shown += [one for one in mine if one.service >= 0]
+        other = next(name for name in topology.names if name not in names)
+        refused = as_allowed(RequestTraces(other), role, topology, None)
+        assert isinstance(refused, Malformed)
+        assert f"{role.name} watches" in refused.reason
+    everything = [one for one in evidence(state) if one.service >= 0]
+    assert sorted(shown, key=repr) == sorted(everything, key=repr)
+
+
+def test_a_role_is_told_its_own_rules() -> None:
+    prompt = system_prompt(INCIDENT, split=BY_TIER, role="data")
+    assert "YOUR SERVICES, of which alone you see" in prompt
+    assert "user-db, payment-db, email-queue." in prompt
+    split = with_settings(delay=2, loss=10, budget=3)
+    prompt = system_prompt(INCIDENT, split=split, role="triage")
+    assert "BUDGET: you may make 3 requests." in prompt
+    assert "declare and report reaches you 2 ticks late; 10 of 100 reports" in prompt
+    assert "BUDGET" not in system_prompt(INCIDENT, split=TRIO, role="triage")
+
+
+@pytest.mark.parametrize("team", ["expert", "random", "oracle"])
+@pytest.mark.parametrize(
+    "split", [NORTH_SOUTH, with_settings(delay=1, loss=20, budget=2)], ids=lambda one: one.name
+)
+def test_scripted_teams_play_by_these_rules(team: str, split: RoleSplit) -> None:
+    state = play_joint_episode(INCIDENT, make_team(team, split)(INCIDENT), split)
+    assert state.is_closed
+    if team == "oracle":
+        assert state.closing == "resolved"
