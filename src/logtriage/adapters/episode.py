@@ -16,17 +16,15 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
-import attrs
-
-from logtriage.adapters.conversations import calls_of, is_in_text, no_call, wire_of
+from logtriage.adapters.conversations import calls_of, no_call, wire_of
 from logtriage.adapters.messages import text_of
 from logtriage.adapters.rewards import by_criterion
 from logtriage.adapters.told import answer, closed, opening, row_of, rules_of, state_after
+from logtriage.adapters.turns import Message, Turn, answer_to, messages_of_turn
 from logtriage.calls import Wire
 from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric, grade, score, unscored
 from logtriage.incident import Incident
-from logtriage.jsonvalues import json_kind
 from logtriage.observation import observe
 from logtriage.parsing import action_from_wire, action_to_wire, parse_action, parse_plan
 from logtriage.rendering import Reply, render_observation
@@ -39,6 +37,7 @@ __all__ = [
     "ERROR",
     "OUT_OF_TURNS",
     "Episode",
+    "Message",
     "Turn",
     "answer",
     "closed",
@@ -48,33 +47,9 @@ __all__ = [
     "state_after",
 ]
 
-Message = Mapping[str, Any]
 #: Why an episode has stopped whose incident is still open.
 OUT_OF_TURNS: Final = "out_of_turns"
 ERROR: Final = "error"
-
-
-@attrs.frozen
-class Turn:
-    """What one reply led to.
-
-    Attributes:
-        messages: what the agent is told, as chat messages: one of role ``tool`` for each
-            call, or one of role ``user`` where it called nothing.
-        reward: what the reply earned: the difference of the two grades.
-        done: whether the episode has stopped.
-        actions: the wire actions that the reply was read as.
-    """
-
-    messages: tuple[dict[str, Any], ...]
-    reward: float
-    done: bool
-    actions: tuple[Wire, ...]
-
-    @property
-    def text(self) -> str:
-        """What the agent is told, as one text."""
-        return "\n\n".join(one["content"] for one in self.messages)
 
 
 class Episode:
@@ -160,19 +135,28 @@ class Episode:
             EpisodeOver: after an error, or a turn too many.
             InvalidInput: for what is neither text nor messages.
         """
+        return self._turn(*self._read(messages_of_turn(reply)))
+
+    def act(self, wire: Wire) -> Turn:
+        """Play one wire action as a turn, whatever the agent's way to answer.
+
+        Raises:
+            EpisodeOver: as :meth:`step`.
+        """
+        return self._turn([None], [wire])
+
+    def _turn(self, calls: Sequence[Any], wires: Sequence[Wire]) -> Turn:
         if self.error is not None or self.stop == OUT_OF_TURNS:
             raise EpisodeOver(f"the episode has stopped ({self.error or self.stop})")
-        messages = _messages(reply)
-        calls, wires = self._read(messages)
         before = self._score
         told = tuple(
-            _answer(call, self._play(wire)) for call, wire in zip(calls, wires, strict=True)
+            answer_to(call, self._play(wire)) for call, wire in zip(calls, wires, strict=True)
         )
         self._score = score(self._state, self._rubric)
         earned = self._score - before
         self.rewards = (*self.rewards, earned)
         if not told:  # an empty plan
-            told = (_answer(None, render_observation(observe(self._state))),)
+            told = (answer_to(None, render_observation(observe(self._state))),)
         return Turn(told, earned, self.done, tuple(wires))
 
     def _play(self, wire: Wire) -> str:
@@ -262,20 +246,3 @@ class Episode:
         status = COMPLETED if self.error is None else f"error: {self.error}"
         one = self.incident
         return Transcript(one.id, self.actions, status, agent, seal=one.seal)
-
-
-def _messages(reply: object) -> Sequence[Message]:
-    if isinstance(reply, str):
-        return ({"role": "assistant", "content": reply},)
-    given = (reply,) if isinstance(reply, Mapping) else reply
-    if not isinstance(given, Sequence) or not all(isinstance(one, Mapping) for one in given):
-        raise InvalidInput(f"a reply: expected text or messages, got {json_kind(reply)}")
-    return given
-
-
-def _answer(call: Any, told: str) -> dict[str, Any]:
-    """The message that tells an agent what its call led to: of the tool, if it has an id."""
-    number = None if call is None or is_in_text(call) else call.get("id")
-    if number is None:
-        return {"role": "user", "content": told}
-    return {"role": "tool", "tool_call_id": number, "content": told}

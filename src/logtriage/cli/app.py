@@ -10,6 +10,7 @@ from logtriage.cli.auditing import audit_
 from logtriage.cli.catalog import show, tasks
 from logtriage.cli.converting import convert
 from logtriage.cli.evaluating import compare, evaluate_, report
+from logtriage.cli.exporting import harbor
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Group
 from logtriage.cli.importing import labelled, nezha
@@ -28,6 +29,10 @@ app = typer.Typer(
 )
 importing = typer.Typer(
     no_args_is_help=True, help="Make bundles of recorded incidents.", context_settings=_SETTINGS
+)
+
+exporting = typer.Typer(
+    no_args_is_help=True, help="Incidents for other harnesses.", context_settings=_SETTINGS
 )
 
 sealing = typer.Typer(
@@ -67,9 +72,16 @@ app.command("audit")(audit_)
 app.add_typer(importing, name="import")
 importing.command()(nezha)
 importing.command()(labelled)
+app.add_typer(exporting, name="export")
+exporting.command()(harbor)
 app.add_typer(sealing, name="seal")
 sealing.command()(new)
 sealing.command()(fingerprint)
+
+
+@exporting.callback()
+def _exporting() -> None:
+    """Incidents for other harnesses."""
 
 
 @sealing.callback()
