@@ -1,18 +1,28 @@
 #!/usr/bin/env bash
-# Adapters against their frameworks: scripts/test_adapters.sh PYTHON NAME:EXTRAS:TESTS…
+# Adapters against their frameworks: scripts/test_adapters.sh PYTHON NAME:EXTRAS:TESTS[:VERSION]…
 # Frameworks do not share an environment: each has its own .venv-NAME, with the pins in
 # constraints/NAME.txt. EXTRAS and TESTS may be several, with commas between: extras of the
-# package, and the paths of the tests that need them.
+# package, and the paths of the tests that need them. VERSION is the oldest Python of a framework
+# that needs a newer one than PYTHON may be: then that one is looked for, as test_versions.sh does,
+# and where it is not found the framework is skipped, and said to be.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/find_python.sh
 python=$1
 shift
 
 for adapter in "$@"; do
-    IFS=: read -r name extras tests <<<"$adapter"
+    IFS=: read -r name extras tests version <<<"$adapter"
     IFS=, read -r -a paths <<<"$tests"
-    venv=.venv-$name
-    scripts/make_venv.sh "$venv" "$python" "constraints/$name.txt" "$extras,test"
+    venv=.venv-$name interpreter=$python
+    if [[ -n $version ]] && ! "$python" -c \
+        "import sys; sys.exit('%d.%02d' % sys.version_info[:2] < '$version')"; then
+        if ! interpreter=$(find_python "$version"); then
+            echo "SKIPPED $name: it needs Python $version or later, and none was found"
+            continue
+        fi
+    fi
+    scripts/make_venv.sh "$venv" "$interpreter" "constraints/$name.txt" "$extras,test"
     echo "$name: ${paths[*]}"
     # Warnings are errors where they are ours; the frameworks have their own.
     "$venv/bin/python" -m pytest -q -p no:cacheprovider -o filterwarnings="error:::logtriage" \

@@ -50,6 +50,7 @@ NEEDY = (
     "recorded.md",
     "report.md",
     "server.md",
+    "skyrl.md",
     "trl.md",
     "verifiers.md",
 )

@@ -1,9 +1,14 @@
 """What an agent is told follows from the wire actions alone."""
 
+import pytest
+
 import logtriage as lt
-from logtriage.adapters.episode import answer, opening, rules_of, state_after
+from logtriage.adapters.episode import Episode, answer, opening, row_of, rules_of, state_after
 from logtriage.adapters.plans import grade_plan, plan_rows
+from logtriage.adapters.tools import call_from_action
+from logtriage.grading import grade_actions, grade_transcript
 from logtriage.parsing import action_to_wire
+from logtriage.policies import perfect_actions
 from logtriage.registry import make_policy
 
 INCIDENT = lt.make_incident("single_crash-v1/test/0")
@@ -46,3 +51,93 @@ def test_a_plan_is_graded_as_its_actions() -> None:
     text = f'[{{"action_type": "remediate", "value": "{remedy}:{service}"}}]'
     assert grade_plan(row["incident"], text).criterion("remediation").score == 1.0
     assert grade_plan(row["incident"], "").score == 0.0
+
+
+# -- the episode object ---------------------------------------------------------------
+
+
+def called(name: str, **arguments: object) -> dict[str, object]:
+    return {"role": "assistant", "tool_calls": [{"name": name, "arguments": arguments}]}
+
+
+def test_an_episode_is_told_what_the_core_shows_and_graded_as_it_grades() -> None:
+    episode = Episode(INCIDENT)
+    assert list(episode.prompt) == opening(INCIDENT, "tools")
+    state = lt.initial_state(INCIDENT)
+    for action in perfect_actions(INCIDENT):
+        name, arguments = call_from_action(action)
+        before, state = state, lt.transition(state, action)
+        turn = episode.step(called(name, **arguments))
+        assert turn.reward == lt.reward(before, state)
+        assert turn.done == state.is_closed
+        if not turn.done:
+            assert turn.text == lt.render_observation(lt.observe(state))
+    assert (episode.stop, episode.reward) == ("resolved", 1.0)
+    assert episode.grade == lt.grade(state)
+    assert episode.floor + sum(episode.rewards) == 1.0
+    assert INCIDENT.id not in str(episode.prompt)
+
+
+def test_calls_are_answered_one_by_one_and_late_ones_are_told_so() -> None:
+    many = {
+        "role": "assistant",
+        "tool_calls": [
+            {"id": "a", "function": {"name": "request_more_logs", "arguments": "{}"}},
+            {"id": "b", "function": {"name": "resolve", "arguments": "{}"}},
+            {"id": "c", "function": {"name": "shrug", "arguments": "{}"}},
+        ],
+    }
+    episode = Episode(INCIDENT)
+    turn = episode.step(many)
+    assert [one.get("tool_call_id") for one in turn.messages] == ["a", "b", "c"]
+    assert turn.messages[2]["content"].endswith("this had no effect.")
+    assert (episode.grade.unplayed, len(episode.rewards)) == (1, 1)
+    assert episode.grade == grade_actions(INCIDENT, episode.actions)
+
+
+def test_words_alone_cost_their_tick() -> None:
+    episode = Episode(INCIDENT)
+    turn = episode.step("Hm.")
+    assert [one["action_type"] for one in turn.actions] == ["malformed"]
+    assert turn.messages[0]["role"] == "user"
+    assert turn.text.startswith("TICK 1/8")
+    (in_text,) = episode.step('<tool_call>{"name": "resolve"}</tool_call>').messages
+    assert (in_text["role"], episode.stop) == ("user", "resolved")
+
+
+def test_replies_of_one_action_and_plans() -> None:
+    one = Episode(INCIDENT, "json")
+    assert one.step('{"action_type": "resolve"}').done
+    plan = Episode(INCIDENT, "plan")
+    turn = plan.step('[{"action_type": "classify_severity", "value": "P1"}]')
+    assert (turn.done, plan.stop) == (True, "out_of_turns")
+    assert plan.grade == grade_plan(INCIDENT, '[{"action_type":"classify_severity","value":"P1"}]')
+    with pytest.raises(lt.EpisodeOver, match="out_of_turns"):
+        plan.step("[]")
+    empty = Episode(INCIDENT, "plan").step("[]")
+    assert empty.text  # an empty plan is told where it stands
+
+
+def test_an_error_is_kept_apart_from_zero() -> None:
+    episode = Episode(INCIDENT)
+    episode.step("Hm.")
+    episode.fail("model server gone")
+    assert (episode.done, episode.stop, episode.reward) == (True, "error", None)
+    assert episode.by_criterion == {}
+    assert grade_transcript(episode.transcript()).cause == "error: model server gone"
+    with pytest.raises(lt.EpisodeOver, match="model server gone"):
+        episode.step("Hm.")
+    with pytest.raises(lt.InvalidInput, match="a cause in words"):
+        episode.fail("")
+
+
+def test_rows_name_the_incident_and_the_host_alone_reads_them() -> None:
+    assert Episode.of_row(row_of(INCIDENT)).incident == INCIDENT
+    with pytest.raises(lt.InvalidInput, match="columns: prompt"):
+        Episode.of_row({"prompt": []})
+    with pytest.raises(lt.SealError, match="not sealed"):
+        Episode.of_row({"incident": INCIDENT.id, "seal": "ab"})
+    with pytest.raises(lt.InvalidInput, match="turns must be at least 1"):
+        Episode(INCIDENT, turns=0)
+    with pytest.raises(lt.InvalidInput, match="expected text or messages, got a number"):
+        Episode(INCIDENT).step(3)  # type: ignore[arg-type]

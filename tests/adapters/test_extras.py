@@ -13,7 +13,11 @@ from logtriage.errors import MissingExtra
 ROOT = Path(__file__).resolve().parents[2]
 
 #: Adapter, the framework it needs at import, and the extra that brings it.
-NEEDY = [("inspect_ai", "inspect_ai", "inspect"), ("verifiers", "verifiers", "verifiers")]
+NEEDY = [
+    ("inspect_ai", "inspect_ai", "inspect"),
+    ("skyrl", "skyrl_gym", "skyrl"),
+    ("verifiers", "verifiers", "verifiers"),
+]
 
 
 def stderr_of(code: str) -> str:

@@ -9,10 +9,18 @@ import pytest
 import logtriage as lt
 from logtriage.actions import ACTION_TYPES
 from logtriage.adapters.tools import TOOLS, call_from_action
-from logtriage.adapters.trl import TriageEnv, triage_criteria, triage_reward, triage_rows
+from logtriage.adapters.trl import (
+    TriageEnv,
+    TriageTools,
+    criterion_rewards,
+    triage_criteria,
+    triage_reward,
+    triage_rows,
+)
 from logtriage.evaluation import play_episode
 from logtriage.grading import RECORDED, grade_actions
 from logtriage.parsing import action_to_wire
+from logtriage.policies import perfect_actions
 from logtriage.registry import make_policy
 
 INCIDENT = "single_crash-v1/train/0"
@@ -43,7 +51,7 @@ def called(state: lt.State) -> list[dict[str, Any]]:
     return messages
 
 
-def call(env: TriageEnv, name: str, **arguments: Any) -> str:
+def call(env: TriageTools, name: str, **arguments: Any) -> str:
     """A tool call, as TRL makes it."""
     told = getattr(env, name)(**arguments)
     assert isinstance(told, str)
@@ -99,6 +107,7 @@ def test_criteria_are_logged_as_means() -> None:
         "triage/closure",
         "triage/gated",
         "triage/ticks",
+        "triage/unplayed",
     }
     assert logged["triage/root_cause"] == 0.5
     assert logged["triage/ticks"] == 3.0  # five, and one malformed step
@@ -224,3 +233,26 @@ def test_criteria_are_logged_without_a_reward_of_their_own() -> None:
     )
     assert nothing == [None, None]
     assert logged["triage/ticks"] == 1.0
+
+
+def test_rewards_by_criterion_add_up_to_the_reward_of_the_environment() -> None:
+    functions = criterion_rewards("logtriage/2")
+    names = [one.__name__ for one in functions]
+    assert (names[0], names[-1]) == ("triage_severity", "triage_rest")
+    whole, parts = TriageEnv(), TriageTools()
+    assert not hasattr(parts, "get_reward")
+    incident = lt.make_incident("single_crash-v2/test/0")
+    for env in (whole, parts):
+        env.reset(incident=incident.id)
+        for action in perfect_actions(incident)[:-1]:
+            name, arguments = call_from_action(action)
+            call(env, name, **arguments)
+    columns = [
+        one(completions=["", ""], environments=[parts, object()], incident=[incident.id] * 2)
+        for one in functions
+    ]
+    assert all(column[1] is None for column in columns)  # of another environment
+    shares = [column[0] for column in columns if column[0] is not None]
+    assert sum(shares) == whole.get_reward() > 0
+    assert columns[names.index("triage_dismissal")][0] is None  # asked of benign incidents alone
+    assert sum(parts.episode.rewards) == whole.get_reward()

@@ -2,8 +2,8 @@
 
 A row is one JSON object: a conversation and the id of its incident. Rows of Inspect
 (samples of a JSON log), verifiers (lines of ``traces.jsonl``), TRL (prompt and
-completion) and rows with OpenAI's or Anthropic's messages are recognised by their
-fields; transcripts pass through unchanged.
+completion), Harbor (trajectories in ATIF) and rows with OpenAI's or Anthropic's messages
+are recognised by their fields; transcripts pass through unchanged.
 """
 
 import json

@@ -1,64 +1,248 @@
-"""An episode as frameworks need it: text out for the wire actions so far.
+"""One episode, text in and text out: what every shell around a trainer plays.
 
-The list of wire actions is the whole state, so that it can be saved, sent and graded
-by anyone; what stands here is a pure function of it.
+>>> import logtriage as lt
+>>> episode = Episode(lt.make_incident("single_crash-v2/test/0"))
+>>> [message["role"] for message in episode.prompt]
+['system', 'user']
+>>> call = {"name": "request_more_logs", "arguments": {"service": "user-db"}}
+>>> turn = episode.step({"role": "assistant", "tool_calls": [call]})
+>>> turn.text.splitlines()[0], turn.reward, turn.done
+('TICK 1/10; silence is worth 0.6', 0.0, False)
+
+No message holds the incident's id: rows name it, and the host alone reads them.
 """
 
+import copy
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, Self
 
+from logtriage.adapters.conversations import calls_of, no_call, wire_of
+from logtriage.adapters.messages import text_of
+from logtriage.adapters.rewards import by_criterion
+from logtriage.adapters.told import answer, closed, opening, row_of, rules_of, state_after
+from logtriage.adapters.turns import Message, Turn, answer_to, messages_of_turn
+from logtriage.calls import Wire
+from logtriage.errors import EpisodeOver, InvalidInput
+from logtriage.grading import Grade, Resolver, Rubric, grade, score, unscored
 from logtriage.incident import Incident
 from logtriage.observation import observe
-from logtriage.parsing import actions_from_wire
-from logtriage.rendering import Reply, render_observation, system_prompt
+from logtriage.parsing import action_from_wire, action_to_wire, parse_action, parse_plan
+from logtriage.rendering import Reply, render_observation
+from logtriage.sealing import incident_of
 from logtriage.state import State, initial_state
-from logtriage.transition import play_parsed
+from logtriage.transcript import COMPLETED, Transcript, check_seal
+from logtriage.transition import transition
 
-WireActions = Sequence[Mapping[str, Any]]
+__all__ = [
+    "ERROR",
+    "OUT_OF_TURNS",
+    "Episode",
+    "Message",
+    "Turn",
+    "answer",
+    "closed",
+    "opening",
+    "row_of",
+    "rules_of",
+    "state_after",
+]
+
+#: Why an episode has stopped whose incident is still open.
+OUT_OF_TURNS: Final = "out_of_turns"
+ERROR: Final = "error"
 
 
-def row_of(incident: Incident) -> dict[str, str]:
-    """What a row says of its incident: the id, and by which seal a sealed one was drawn.
+class Episode:
+    """One incident, played by the replies of one agent.
 
-    For whoever trains or evaluates; no prompt, no screen and no tool holds it.
+    It can be pickled, compared by its ``actions``, and forked: what was played is the whole
+    state.
+
+    Args:
+        incident: the incident.
+        reply: how the agent answers: ``tools`` (each call is an action), ``json`` (each
+            reply is one action in JSON), ``plan`` (the one reply is a list of them).
+        rubric: another rubric than that of the incident's task.
+        turns: at most so many replies; None for no limit but the horizon. A plan has one.
+
+    Attributes:
+        prompt: the messages that open it: the rules, and the first screen.
+        actions: the wire actions so far, those after the closing one included.
+        rewards: the reward of each turn; with ``floor``, what the first screen is worth,
+            they add up to ``reward``.
+        error: why the episode must not be scored, or None. That is never a 0.
+
+    Raises:
+        InvalidInput: for what is no incident, or fewer turns than one.
     """
-    row = {"incident": incident.id}
-    return row if incident.seal is None else {**row, "seal": incident.seal}
 
+    def __init__(
+        self,
+        incident: Incident,
+        reply: Reply = "tools",
+        *,
+        rubric: Rubric | None = None,
+        turns: int | None = None,
+    ) -> None:
+        self._state = initial_state(incident)
+        if turns is not None and turns < 1:
+            raise InvalidInput(f"turns must be at least 1, got {turns}")
+        self._reply: Reply = reply
+        self._rubric = rubric
+        self._turns = 1 if reply == "plan" else turns
+        self.prompt: tuple[dict[str, str], ...] = tuple(opening(incident, reply))
+        self.floor = self._score = score(self._state, rubric)
+        self.actions: tuple[Wire, ...] = ()
+        self.rewards: tuple[float, ...] = ()
+        self.error: str | None = None
+        self._unplayed = 0
 
-def rules_of(incident: Incident, reply: Reply) -> str:
-    """The system prompt of an incident, for an agent that answers in this way."""
-    return system_prompt(incident, reply)
+    @classmethod
+    def of_row(
+        cls,
+        row: Mapping[str, Any],
+        reply: Reply = "tools",
+        *,
+        rubric: Rubric | None = None,
+        turns: int | None = None,
+        resolve: Resolver = incident_of,
+    ) -> Self:
+        """The episode of a data set's row, whose column ``incident`` has the id.
 
+        Raises:
+            UnknownName, InvalidInput: if the row names no incident that exists.
+            SealError: for a sealed incident without its key, or with another one.
+        """
+        incident_id = row.get("incident")
+        if not isinstance(incident_id, str):
+            raise InvalidInput(
+                f"the row's column 'incident' must be an incident id, got {incident_id!r}; "
+                f"columns: {', '.join(map(str, row)) or 'none'}"
+            )
+        incident = resolve(incident_id)
+        check_seal(row.get("seal"), incident)
+        return cls(incident, reply, rubric=rubric, turns=turns)
 
-def opening(incident: Incident, reply: Reply) -> list[dict[str, str]]:
-    """The messages that open an episode: the rules, and the first screen."""
-    screen = render_observation(observe(initial_state(incident)))
-    return [
-        {"role": "system", "content": rules_of(incident, reply)},
-        {"role": "user", "content": screen},
-    ]
+    # -- playing --------------------------------------------------------------------------
 
+    def step(self, reply: str | Message | Sequence[Message]) -> Turn:
+        """Play a reply: its text, its message, or the messages of one turn.
 
-def state_after(incident: Incident, wires: WireActions) -> tuple[State, int]:
-    """The state that wire actions lead to, and how many came after the closing one."""
-    return play_parsed(incident, actions_from_wire(wires, incident.topology))
+        Everything that the agent wrote counts: a reply that cannot be read, or has no call,
+        is a malformed action. What comes after the closing action has no effect.
 
+        Raises:
+            EpisodeOver: after an error, or a turn too many.
+            InvalidInput: for what is neither text nor messages.
+        """
+        return self._turn(*self._read(messages_of_turn(reply)))
 
-def answer(incident: Incident, wires: WireActions) -> str:
-    """What the agent is told after the last of its actions.
+    def act(self, wire: Wire) -> Turn:
+        """Play one wire action as a turn, whatever the agent's way to answer.
 
-    The next screen; once the incident is closed, that it is and why. Nothing that it
-    does then has any effect.
-    """
-    state, unplayed = state_after(incident, wires)
-    if state.is_closed:
-        return closed(str(state.closing), too_late=bool(unplayed))
-    return render_observation(observe(state))
+        Raises:
+            EpisodeOver: as :meth:`step`.
+        """
+        return self._turn([None], [wire])
 
+    def _turn(self, calls: Sequence[Any], wires: Sequence[Wire]) -> Turn:
+        if self.error is not None or self.stop == OUT_OF_TURNS:
+            raise EpisodeOver(f"the episode has stopped ({self.error or self.stop})")
+        before = self._score
+        told = tuple(
+            answer_to(call, self._play(wire)) for call, wire in zip(calls, wires, strict=True)
+        )
+        self._score = score(self._state, self._rubric)
+        earned = self._score - before
+        self.rewards = (*self.rewards, earned)
+        if not told:  # an empty plan
+            told = (answer_to(None, render_observation(observe(self._state))),)
+        return Turn(told, earned, self.done, tuple(wires))
 
-def closed(closing: str, *, too_late: bool) -> str:
-    """What an agent is told whose action closed the incident, or came ``too_late``."""
-    if too_late:
-        return f"The incident is closed ({closing}); this had no effect."
-    return f"The incident is closed ({closing}). There is nothing more to do."
+    def _play(self, wire: Wire) -> str:
+        self.actions = (*self.actions, wire)
+        state = self._state
+        if state.is_closed:
+            self._unplayed += 1
+            return closed(str(state.closing), too_late=True)
+        self._state = state = transition(state, action_from_wire(wire, state.incident.topology))
+        if state.is_closed:
+            return closed(str(state.closing), too_late=False)
+        return render_observation(observe(state))
+
+    def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:
+        """The calls of a reply and their wire actions; None for an action that is no call."""
+        text = "\n".join(filter(None, map(text_of, messages)))
+        topology = self._state.incident.topology
+        if self._reply == "tools":
+            calls = [call for message in messages for call in calls_of(message)]
+            return (calls, [wire_of(one) for one in calls]) if calls else ([None], [no_call(text)])
+        if self._reply == "plan":
+            wires = [action_to_wire(one) for one in parse_plan(text, topology)]
+        else:
+            wires = [action_to_wire(parse_action(text, topology))]
+        return [None] * len(wires), wires
+
+    def fail(self, cause: str) -> None:
+        """Say that the episode broke off for a reason that is not the agent's."""
+        if not cause:
+            raise InvalidInput("a cause in words is needed")
+        self.error = cause
+
+    def fork(self) -> Self:
+        """The same episode once more: what one plays from here on, the other does not see."""
+        return copy.copy(self)  # every attribute is immutable
+
+    # -- where it stands ------------------------------------------------------------------
+
+    @property
+    def incident(self) -> Incident:
+        """The incident, its truth included: for the host alone."""
+        return self._state.incident
+
+    @property
+    def state(self) -> State:
+        """The state of the core."""
+        return self._state
+
+    @property
+    def stop(self) -> str | None:
+        """Why the episode has stopped; None while it goes on.
+
+        ``error``, the closing of its incident (``resolved``, ``ignored``, ``misrouted``,
+        ``out_of_time``), or ``out_of_turns``.
+        """
+        if self.error is not None:
+            return ERROR
+        if self._state.closing is not None:
+            return str(self._state.closing)
+        used_up = self._turns is not None and len(self.rewards) >= self._turns
+        return OUT_OF_TURNS if used_up else None
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode has stopped."""
+        return self.stop is not None
+
+    @property
+    def grade(self) -> Grade:
+        """The grade with its reasons: of what was played so far; unscored after an error."""
+        if self.error is not None:
+            return unscored(self.incident, self.error, self._rubric, self._state.actions)
+        return grade(self._state, self._rubric, unplayed=self._unplayed)
+
+    @property
+    def reward(self) -> float | None:
+        """The grade's score so far, in [0, 1]; None after an error."""
+        return self.grade.score
+
+    @property
+    def by_criterion(self) -> dict[str, float]:
+        """The reward by criterion (:func:`~logtriage.adapters.rewards.by_criterion`)."""
+        return by_criterion(self.grade)
+
+    def transcript(self, agent: str | None = None) -> Transcript:
+        """The transcript, with everything that the agent did."""
+        status = COMPLETED if self.error is None else f"error: {self.error}"
+        one = self.incident
+        return Transcript(one.id, self.actions, status, agent, seal=one.seal)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from logtriage.adapters.atif import is_atif, row_of_trajectory
 from logtriage.adapters.conversations import Style, actions_of_conversation
 from logtriage.adapters.examples import without_examples, without_prompt
 from logtriage.adapters.messages import AGENT_ROLES, is_agents, messages_of
@@ -25,6 +26,7 @@ INCIDENT_AT: Final = (
     "task.data.incident",
     "task.incident",
     "doc.incident",
+    "extra.incident",
 )
 #: Where the conversation may stand.
 MESSAGES_AT: Final = (
@@ -71,6 +73,8 @@ def transcript_of_row(
     """
     if not isinstance(row, Mapping):
         raise TranscriptError(f"expected a JSON object, got {json_kind(row)}")
+    if is_atif(row):
+        row = row_of_trajectory(row)
     if isinstance(row.get("actions"), list) and incident_at is None:
         return structure_transcript(dict(row))
     if _is_teams(row):

@@ -15,16 +15,17 @@ from typing import Any, Concatenate, Final, ParamSpec
 
 from logtriage.actions import ALL_SERVICES
 from logtriage.adapters.conversations import actions_of_conversation
-from logtriage.adapters.episode import answer, opening, row_of, rules_of
-from logtriage.adapters.tools import TOOLS, Wire, wire_from_call
+from logtriage.adapters.episode import Episode, row_of, rules_of
+from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
+from logtriage.adapters.tools import TOOLS, Wire
 from logtriage.errors import InvalidInput
-from logtriage.grading import Grade, Resolver, Rubric, grade_actions
-from logtriage.incident import Incident
+from logtriage.grading import Grade, Resolver, Rubric, get_rubric, grade_actions
 from logtriage.sealing import incident_of
 from logtriage.transcript import check_seal
 
 Completion = str | Sequence[Mapping[str, Any]]
 LogMetric = Callable[[str, float], None]
+RewardFunction = Callable[..., list[float | None]]
 
 #: What logged metrics are called, before the name of the criterion.
 PREFIX: Final = "triage"
@@ -93,8 +94,40 @@ def triage_criteria(
     The environment gives the reward itself (``get_reward``), which TRL adds to those of
     ``reward_funcs``; None is left out of that sum.
     """
-    _log(log_metric, [one.grade for one in environments if isinstance(one, TriageEnv)])
+    _log(log_metric, [one.grade for one in environments if isinstance(one, TriageTools)])
     return [None] * len(completions)
+
+
+def criterion_rewards(rubric: Rubric | str) -> list[RewardFunction]:
+    """Reward functions for :class:`TriageTools`, one for each criterion of a rubric.
+
+    With ``multi_objective_aggregation="normalize_then_sum"`` TRL normalises each within its
+    group. A criterion that does not apply to a row's incident is None there, which TRL
+    leaves out. Those of one episode add up to its grade (``triage_rest`` is what bounds and
+    rounding add), so that under ``sum_then_normalize`` they are the reward of
+    :class:`TriageEnv`.
+
+    Raises:
+        UnknownName: for the id of no built-in rubric.
+        InvalidInput: for a rubric with a criterion called ``rest``.
+    """
+    chosen = get_rubric(rubric) if isinstance(rubric, str) else rubric
+    return [_criterion_reward(name) for name in reward_names(chosen)]
+
+
+def _criterion_reward(name: str) -> RewardFunction:
+    def reward(
+        completions: Sequence[Completion],  # noqa: ARG001 (TRL's signature)
+        environments: Sequence[object],
+        **_: Any,
+    ) -> list[float | None]:
+        return [
+            by_criterion(one.grade).get(name) if isinstance(one, TriageTools) else None
+            for one in environments
+        ]
+
+    reward.__name__ = f"{PREFIX}_{name}"
+    return reward
 
 
 def _log(log_metric: LogMetric | None, grades: Sequence[Grade | None]) -> None:
@@ -104,10 +137,8 @@ def _log(log_metric: LogMetric | None, grades: Sequence[Grade | None]) -> None:
     for grade in grades:
         if grade is None:
             continue
-        for row in grade.criteria:
-            values.setdefault(row.name, []).append(row.score)
-        values.setdefault("gated", []).append(float(grade.gate is not None))
-        values.setdefault("ticks", []).append(float(grade.ticks))
+        for name, figure in metrics_of(grade).items():
+            values.setdefault(name, []).append(figure)
     for name, found in values.items():
         log_metric(f"{PREFIX}/{name}", sum(found) / len(found))
 
@@ -116,8 +147,8 @@ P = ParamSpec("P")
 
 
 def _tool(
-    signature: Callable[Concatenate["TriageEnv", P], str],
-) -> Callable[Concatenate["TriageEnv", P], str]:
+    signature: Callable[Concatenate["TriageTools", P], str],
+) -> Callable[Concatenate["TriageTools", P], str]:
     """A method that plays the action of its name, documented by the one schema.
 
     It takes any arguments, so that a call with wrong ones reaches the environment and
@@ -126,10 +157,11 @@ def _tool(
     tool = TOOLS[signature.__name__]
 
     @wraps(signature)
-    def call(self: "TriageEnv", /, *unnamed: P.args, **arguments: P.kwargs) -> str:
+    def call(self: "TriageTools", /, *unnamed: P.args, **arguments: P.kwargs) -> str:
         if unnamed:
             raise TypeError(f"{tool.name}() takes arguments by name only")
-        return self._play(wire_from_call(tool.name, arguments))
+        called = {"name": tool.name, "arguments": arguments}
+        return self.episode.step({"role": "assistant", "tool_calls": [called]}).text
 
     call.__doc__ = tool.docstring()
     # What a tool returns would be said in every prompt, for nothing.
@@ -139,13 +171,10 @@ def _tool(
     return call
 
 
-class TriageEnv:
-    """One incident as an environment of TRL's ``GRPOTrainer(environment_factory=…)``.
+class TriageTools:
+    """One incident as an environment of TRL whose reward is left to ``reward_funcs``.
 
-    TRL makes a tool of every public method but ``reset`` and ``get_reward``, reuses
-    instances, and knows no end of an episode: it ends with a reply without a tool call,
-    or at ``max_tool_calling_iterations`` (set it to the task's horizon). Calls after the
-    closing one are told so, and earn nothing.
+    :class:`TriageEnv` without a reward of its own, for :func:`criterion_rewards`.
 
     Args:
         rubric: Another rubric than that of the incident's task.
@@ -155,8 +184,7 @@ class TriageEnv:
     def __init__(self, rubric: Rubric | None = None, resolve: Resolver = incident_of) -> None:
         self._rubric = rubric
         self._resolve = resolve
-        self._incident: Incident | None = None
-        self._wires: list[Wire] = []
+        self._episode: Episode | None = None
 
     def reset(self, **row: Any) -> str:
         """Start the incident that the dataset row names in its column ``incident``.
@@ -169,53 +197,34 @@ class TriageEnv:
             UnknownName, InvalidInput: if the row names no incident that exists.
             SealError: for a sealed incident without its key, or with another one.
         """
-        incident_id = row.get("incident")
-        if not isinstance(incident_id, str):
-            raise InvalidInput(
-                f"the row's column 'incident' must be an incident id, got {incident_id!r}; "
-                f"columns: {', '.join(row) or 'none'}"
-            )
-        incident = self._resolve(incident_id)
-        check_seal(row.get("seal"), incident)
-        self._incident = incident
-        self._wires = []
-        rules, screen = self._open()
+        self._episode = Episode.of_row(row, rubric=self._rubric, resolve=self._resolve)
+        rules, screen = (message["content"] for message in self._episode.prompt)
         prompt = row.get("prompt")
         told = isinstance(prompt, list | tuple) and any(
             isinstance(message, Mapping) and message.get("role") == "system" for message in prompt
         )
         return screen if told else f"{rules}\n\n{screen}"
 
-    def get_reward(self) -> float:
-        """The grade of what was played, in [0, 1]; that of an open incident if it is open."""
-        score = self.grade.score
-        assert score is not None  # what is played is always scored
-        return score
+    @property
+    def episode(self) -> Episode:
+        """The episode, with its rewards by turn and by criterion.
+
+        Raises:
+            InvalidInput: before the first reset.
+        """
+        if self._episode is None:
+            raise InvalidInput("no incident yet: call reset(incident=…) first")
+        return self._episode
 
     @property
     def grade(self) -> Grade:
         """The grade with its reasons."""
-        return grade_actions(self._current(), self._wires, self._rubric)
+        return self.episode.grade
 
     @property
     def actions(self) -> tuple[Wire, ...]:
         """The wire actions so far, those after the closing one included."""
-        return tuple(self._wires)
-
-    def _current(self) -> Incident:
-        if self._incident is None:
-            raise InvalidInput("no incident yet: call reset(incident=…) first")
-        return self._incident
-
-    def _open(self) -> tuple[str, str]:
-        """The rules and the first screen."""
-        rules, screen = (message["content"] for message in opening(self._current(), "tools"))
-        return rules, screen
-
-    def _play(self, wire: Wire) -> str:
-        incident = self._current()
-        self._wires.append(wire)
-        return answer(incident, self._wires)
+        return self.episode.actions
 
     # The tools: signatures alone. What they say and do comes from logtriage.adapters.tools.
 
@@ -245,3 +254,19 @@ class TriageEnv:
 
     @_tool
     def ignore(self) -> str: ...  # noqa: D102
+
+
+class TriageEnv(TriageTools):
+    """One incident as an environment of TRL's ``GRPOTrainer(environment_factory=…)``.
+
+    TRL makes a tool of every public method but ``reset`` and ``get_reward``, reuses
+    instances, and knows no end of an episode: it ends with a reply without a tool call,
+    or at ``max_tool_calling_iterations`` (set it to the task's horizon). Calls after the
+    closing one are told so, and earn nothing.
+    """
+
+    def get_reward(self) -> float:
+        """The grade of what was played, in [0, 1]; that of an open incident if it is open."""
+        score = self.grade.score
+        assert score is not None  # what is played is always scored
+        return score

@@ -11,6 +11,7 @@ from logtriage.cli.auditing import audit_
 from logtriage.cli.catalog import show, tasks
 from logtriage.cli.converting import convert
 from logtriage.cli.evaluating import compare, evaluate_, report
+from logtriage.cli.exporting import harbor
 from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Group
@@ -32,6 +33,11 @@ app = typer.Typer(
     context_settings=_SETTINGS,
 )
 importing = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    context_settings=_SETTINGS,
+)
+exporting = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings=_SETTINGS,
@@ -196,6 +202,16 @@ _add(
     "Make a bundle of your own incidents.",
     "import labelled incidents --out mine.jsonl.gz",
 )
+
+
+def _exporting() -> None:
+    """Write incidents for other harnesses."""
+
+
+_HARBOR = "export harbor harbor-tasks --task cascading_failure-v2 --count 20"
+exporting.callback(help=usage(_exporting, f"logtriage {_HARBOR}"))(_exporting)
+app.add_typer(exporting, name="export")
+_add(exporting, "harbor", harbor, "Write task directories for Harbor.", _HARBOR)
 
 
 def _sealing() -> None:

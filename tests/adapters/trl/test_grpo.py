@@ -15,9 +15,16 @@ import logtriage as lt
 from logtriage.adapters.episode import answer
 from logtriage.adapters.plans import plan_rows
 from logtriage.adapters.tools import TOOLS, call_from_action, openai_tools, wire_from_call
-from logtriage.adapters.trl import TriageEnv, triage_criteria, triage_reward, triage_rows
+from logtriage.adapters.trl import (
+    TriageEnv,
+    TriageTools,
+    criterion_rewards,
+    triage_criteria,
+    triage_reward,
+    triage_rows,
+)
 from logtriage.evaluation import play_episode
-from logtriage.grading import grade_actions
+from logtriage.grading import DEFAULT, grade_actions
 from logtriage.parsing import action_to_wire, render_action
 from logtriage.registry import make_policy
 from tests.adapters.trl.tiny import IDS, Call, Reply, Script, said, tiny_model, tiny_tokenizer
@@ -85,6 +92,28 @@ def train(
     model.generate = script
     trainer.train()
     return trainer, recorded, script
+
+
+def test_a_reward_for_each_criterion(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    model = tiny_model(tokenizer)
+    trainer = GRPOTrainer(
+        model=model,
+        args=config(tmp_path, multi_objective_aggregation="normalize_then_sum"),
+        reward_funcs=criterion_rewards("logtriage/1"),
+        train_dataset=Dataset.from_list(triage_rows(IDS[:1])),
+        processing_class=tokenizer,
+        environment_factory=TriageTools,
+    )
+    model.generate = Script(tokenizer, scripts_for(IDS[0]))
+    trainer.train()
+    log = first_log(trainer)
+    assert log["rewards/triage_root_cause/mean"] == pytest.approx(
+        DEFAULT.criteria[1].weight / GROUP
+    )
+    severity = DEFAULT.criteria[0].weight  # earned by two: one is right, one goes wrong later
+    assert log["rewards/triage_severity/mean"] == pytest.approx(2 * severity / GROUP)
+    assert log["reward"] == pytest.approx((1.0 + severity) / GROUP)
 
 
 def first_log(trainer: GRPOTrainer) -> dict[str, float]:

@@ -14,6 +14,7 @@ import logtriage as lt
 from logtriage.adapters.conversations import NO_CALL
 from logtriage.adapters.convert import convert_file
 from logtriage.adapters.episode import opening
+from logtriage.adapters.rewards import REST, by_criterion
 from logtriage.adapters.tools import call_from_action, openai_tools
 from logtriage.adapters.verifiers import TriageConfig, TriageTaskset
 from logtriage.evaluation import play_episode
@@ -119,6 +120,9 @@ def test_rewards_and_metrics_are_those_of_the_core(tmp_path: Path, policy: str) 
         assert trace["rewards"] == {"grade": {"score": graded.score, "weight": 1.0}}
         criteria = {row.name: row.score for row in graded.criteria}
         rest = {"gated": float(graded.gate is not None), "ticks": graded.ticks, "unplayed": 0.0}
+        shares = {key: trace["metrics"].pop(f"reward/{key}") for key in (*criteria, REST)}
+        assert sum(shares.values()) == graded.score
+        assert shares == by_criterion(graded)
         assert trace["metrics"] == {**criteria, **rest}
         assert grade_transcript(converted(tmp_path)[one]).digest == graded.digest
 

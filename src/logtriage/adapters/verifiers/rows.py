@@ -8,6 +8,7 @@ from pydantic import Field
 
 from logtriage.adapters.conversations import actions_of_conversation
 from logtriage.adapters.episode import opening
+from logtriage.adapters.rewards import by_criterion, metrics_of
 from logtriage.evaluation import RECORDED_TASK, Incidents
 from logtriage.grading import Grade, grade_actions
 from logtriage.incident import Incident
@@ -59,14 +60,9 @@ def grade_of(data: TriageData, trace: vf.Trace) -> Grade:
     return grade_actions(incident, actions_of_conversation(messages, incident.topology))
 
 
-def metrics_of(grade: Grade) -> dict[str, float]:
-    """Every criterion, whether a gate held, ticks used, actions after the closing one."""
-    return {
-        **{row.name: row.score for row in grade.criteria},
-        "gated": float(grade.gate is not None),
-        "ticks": float(grade.ticks),
-        "unplayed": float(grade.unplayed),
-    }
+def shares_of(grade: Grade) -> dict[str, float]:
+    """Each criterion's share of the grade, as ``reward/<criterion>``; they add up to it."""
+    return {f"reward/{name}": share for name, share in by_criterion(grade).items()}
 
 
 class TriageTask(vf.Task[TriageData, vf.State, vf.TaskConfig]):
@@ -86,8 +82,9 @@ class TriageTask(vf.Task[TriageData, vf.State, vf.TaskConfig]):
 
     @vf.metric
     async def criteria(self, trace: vf.Trace) -> dict[str, float]:
-        """Every criterion, whether a gate held, ticks used, calls after the closing one."""
-        return metrics_of(grade_of(self.data, trace))
+        """The figures of a grade, and each criterion's share of it."""
+        grade = grade_of(self.data, trace)
+        return {**metrics_of(grade), **shares_of(grade)}
 
 
 class TriageConfig(vf.TasksetConfig):

@@ -1,13 +1,11 @@
 """One agent: the environment steps the incident on the host, as the user of the conversation."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import verifiers.v1 as vf
 
-from logtriage.adapters.conversations import calls_of, no_call, wire_of
-from logtriage.adapters.episode import answer, state_after
-from logtriage.adapters.messages import text_of
-from logtriage.adapters.tools import Wire
+from logtriage.adapters.episode import Episode
 from logtriage.adapters.verifiers.rows import TriageTask, incident_of_row
 
 
@@ -22,25 +20,17 @@ class TriageEnv(vf.Env[TriageEnvConfig]):
 
     async def run(self, task: TriageTask, agents: vf.Agents) -> None:
         """One episode: until the incident is closed. A reply without a call costs its tick."""
-        incident = incident_of_row(task.data)
-        wires: list[Wire] = []
+        episode = Episode(incident_of_row(task.data))
         async with agents.agent.interaction(task) as interaction:
             segment = await interaction.turn()
             while not segment.terminated:
-                replies = [message.model_dump() for message in segment.messages]
-                calls = [call for reply in replies for call in calls_of(reply)]
-                answers: list[Any] = []
-                for call in calls:
-                    wires.append(wire_of(call))
-                    told = answer(incident, wires)
-                    number = call.get("id")  # none, if it stands in the text
-                    answers.append(
-                        vf.UserMessage(content=told)
-                        if number is None
-                        else vf.ToolMessage(tool_call_id=number, content=told)
-                    )
-                if not calls:
-                    wires.append(no_call("\n".join(map(text_of, replies))))
-                if state_after(incident, wires)[0].is_closed:
+                turn = episode.step([message.model_dump() for message in segment.messages])
+                if turn.done:
                     break
-                segment = await interaction.turn(answers or answer(incident, wires))
+                segment = await interaction.turn([_as_message(one) for one in turn.messages])
+
+
+def _as_message(told: Mapping[str, Any]) -> Any:
+    if told["role"] == "user":
+        return vf.UserMessage(content=told["content"])
+    return vf.ToolMessage(tool_call_id=told["tool_call_id"], content=told["content"])

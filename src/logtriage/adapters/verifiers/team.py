@@ -11,20 +11,19 @@ from typing import Any, Literal
 
 import verifiers.v1 as vf
 
-from logtriage.adapters.teams import joint_wires, role_action, role_opening, role_screen
+from logtriage.adapters.rewards import metrics_of
+from logtriage.adapters.team_episode import TeamEpisode
+from logtriage.adapters.teams import joint_wires
 from logtriage.adapters.verifiers.rows import (
     INCIDENTS,
     RoleData,
     TriageTask,
     incident_of_row,
-    metrics_of,
+    shares_of,
 )
 from logtriage.grading import Grade, grade_transcript
-from logtriage.incident import Incident
-from logtriage.roles import Role, RoleSplit, get_role_split
-from logtriage.state import initial_state
+from logtriage.roles import Role, get_role_split
 from logtriage.transcript import Transcript
-from logtriage.transition import transition_jointly
 
 _SECOND = "A role acts once in a tick; see the first call."
 
@@ -59,32 +58,25 @@ class TeamEnv(vf.Env[TeamEnvConfig]):
         """One episode: until the incident is closed, or an agent is out of turns."""
         incident = incident_of_row(task.data)
         split = get_role_split(self.config.role_split)
-        state = initial_state(incident)
+        episode = TeamEpisode(incident, split)
         async with AsyncExitStack() as open_seats:
             seats = [
                 await open_seats.enter_async_context(
-                    getattr(agents, role.name).interaction(_seat(task, incident, split, role))
+                    getattr(agents, role.name).interaction(_seat(task, episode, role))
                 )
                 for role in split.roles
             ]
             # The permits of verifiers decide how many of these run side by side.
             segments = await asyncio.gather(*(seat.turn() for seat in seats))
             while not any(segment.terminated for segment in segments):
-                replies = [_reply(segment) for segment in segments]
-                state = transition_jointly(
-                    state,
-                    (
-                        role_action(reply, role, incident.topology)
-                        for reply, role in zip(replies, split.roles, strict=True)
-                    ),
-                )
-                if state.is_closed:
+                replies = dict(zip(split.names, map(_reply, segments), strict=True))
+                turn = episode.step(replies)
+                if turn.done:
                     break
-                screens = [role_screen(state, split, role) for role in split.roles]
                 segments = await asyncio.gather(
                     *(
-                        seat.turn(_answers(reply, screen))
-                        for seat, reply, screen in zip(seats, replies, screens, strict=True)
+                        seat.turn(_answers(reply, turn.screens[name]))
+                        for seat, (name, reply) in zip(seats, replies.items(), strict=True)
                     )
                 )
 
@@ -97,12 +89,13 @@ class TeamEnv(vf.Env[TeamEnvConfig]):
         assert grade.score is not None  # a completed transcript is always scored
         for trace in episode.traces:
             trace.record_reward("grade", grade.score)
-            trace.record_metrics(metrics_of(grade))
+            trace.record_metrics({**metrics_of(grade), **shares_of(grade)})
 
 
-def _seat(task: TriageTask, incident: Incident, split: RoleSplit, role: Role) -> vf.Task:
+def _seat(task: TriageTask, episode: TeamEpisode, role: Role) -> vf.Task:
     """What one role is told and asked. It has no reward of its own."""
-    rules, screen = role_opening(incident, split, role)
+    incident, split = episode.state.incident, episode.split
+    rules, screen = episode.prompts[role.name]
     data = RoleData(
         idx=task.data.idx,
         name=f"{incident.id} {role.name}",

@@ -1,0 +1,58 @@
+"""The record of an episode: its incident in one file, its wire actions in another, by lines."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from logtriage.calls import Wire
+from logtriage.errors import InvalidInput, TranscriptError
+from logtriage.files import TOO_LONG, numbered_lines
+from logtriage.incident import Incident
+from logtriage.sealing import incident_of
+
+
+def read_incident(path: Path) -> Incident:
+    """The incident that a file names: ``{"incident": "<id>"}``.
+
+    Raises:
+        UnknownName, InvalidInput: naming the file, if it names none.
+        OSError: if it cannot be read.
+    """
+    try:
+        given = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise InvalidInput(f"{path}: not JSON: {error}") from None
+    name = given.get("incident") if isinstance(given, Mapping) else None
+    if not isinstance(name, str):
+        raise InvalidInput(f"{path}: incident: expected an id, got {name!r:.80}")
+    return incident_of(name)
+
+
+def append(path: Path, wire: Wire) -> None:
+    """Add an action, on the disk before the agent is told what it led to."""
+    with path.open("ab") as file:
+        file.write(f"{json.dumps(wire)}\n".encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_actions(path: Path) -> Iterator[Wire]:
+    """The recorded actions, in order.
+
+    Raises:
+        TranscriptError: naming file and line, for what is none.
+        OSError: if it cannot be read.
+    """
+    with path.open("rb") as stream:
+        for number, line in numbered_lines(stream):
+            if line is None:
+                raise TranscriptError(TOO_LONG, source=str(path), line=number)
+            try:
+                wire = json.loads(line)
+            except ValueError as error:
+                reason = f"not JSON: {error}"
+                raise TranscriptError(reason, source=str(path), line=number) from None
+            if not isinstance(wire, dict):
+                raise TranscriptError("expected an action", source=str(path), line=number)
+            yield wire

@@ -1,0 +1,71 @@
+"""A grade as trainers take it: one number for each criterion, and figures to log.
+
+The rewards by criterion add up to the grade bit for bit, whatever gate, discount or bound
+applied. So a trainer that weighs or normalises them one by one, and one that takes the sum,
+train on the same thing.
+"""
+
+from typing import Final
+
+from logtriage.errors import InvalidInput
+from logtriage.grading import Grade, Rubric
+from logtriage.grading.grade import GRID
+
+#: The reward beside the criteria: what bounds and rounding add to what these earn.
+REST: Final = "rest"
+
+
+def reward_names(rubric: Rubric) -> tuple[str, ...]:
+    """What :func:`by_criterion` may name under a rubric, for every incident.
+
+    Raises:
+        InvalidInput: for a rubric with a criterion called ``rest``.
+    """
+    rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
+    names = tuple(dict.fromkeys(row.name for row in rows))
+    if REST in names:
+        raise InvalidInput(f"rubric {rubric.id!r}: {REST!r} is what bounds and rounding add")
+    return *names, REST
+
+
+def by_criterion(grade: Grade) -> dict[str, float]:
+    """Each criterion's share of the grade, and the ``rest``; they add up to the score.
+
+    A share is weight times score times all discounts. Where a gate or a bound took the
+    place of what was earned, all shares are 0 and the rest is the score. Added from the
+    first to the last, they are the score to the last bit. An unscored grade has none.
+
+    Raises:
+        InvalidInput: for a criterion called ``rest``.
+    """
+    if grade.score is None:
+        return {}
+    factor = 1.0
+    for discount in grade.discounts:
+        factor *= discount.factor
+    shares: dict[str, float] = {}
+    for row in grade.criteria:
+        if row.name == REST:
+            raise InvalidInput(f"a criterion called {REST!r}: that is what rounding adds")
+        # On the grid of scores sums are exact; adding 0 makes -0.0 an ordinary zero.
+        shares[row.name] = round(row.weight * row.score * factor * GRID) / GRID + 0.0
+    earned = sum(shares.values())
+    # Numbers within a factor of two have an exact difference (Sterbenz).
+    if grade.gate is not None or not grade.score / 2 <= earned <= 2 * grade.score:
+        return {**dict.fromkeys(shares, 0.0), REST: grade.score}
+    return {**shares, REST: grade.score - earned}
+
+
+def metrics_of(grade: Grade) -> dict[str, float]:
+    """Every criterion, whether a gate held, ticks used, actions after the closing one.
+
+    An unscored grade has none.
+    """
+    if grade.score is None:
+        return {}
+    return {
+        **{row.name: row.score for row in grade.criteria},
+        "gated": float(grade.gate is not None),
+        "ticks": float(grade.ticks),
+        "unplayed": float(grade.unplayed),
+    }

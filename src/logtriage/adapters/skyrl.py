@@ -1,0 +1,111 @@
+"""SkyRL: the environment ``logtriage`` of SkyRL-gym, and the rows that it plays.
+
+Importing this module registers it, by a name that every process can import; so a Ray worker
+that was told nothing makes it as soon as this module is imported there.
+
+>>> import logtriage.adapters.skyrl  # doctest: +SKIP
+>>> env = skyrl_gym.make("logtriage", extras={"incident": "single_crash-v2/train/0"})
+... # doctest: +SKIP
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, cast
+
+from logtriage.adapters.episode import Episode, opening, row_of
+from logtriage.adapters.rewards import metrics_of
+from logtriage.errors import InvalidInput, MissingExtra
+from logtriage.evaluation import Incidents
+from logtriage.grading import Resolver
+from logtriage.rendering import Reply
+
+try:
+    import skyrl_gym  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "skyrl_gym":
+        raise
+    raise MissingExtra("logtriage.adapters.skyrl", "skyrl") from None
+
+from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
+from skyrl_gym.envs.registration import register, registry
+
+#: What rows say in their column ``env_class``.
+ENV_CLASS: Final = "logtriage"
+INCIDENTS: Final = Incidents()
+_REPLIES: Final = ("json", "tools", "plan")
+
+
+def skyrl_rows(
+    incident_ids: Iterable[str], reply: Reply = "json", *, resolve: Resolver = INCIDENTS
+) -> list[dict[str, Any]]:
+    """Rows of a parquet file for SkyRL: the prompt, the environment's name, the incident's id.
+
+    ``reply`` is how the model answers, which its rules tell it and the environment reads.
+    """
+    return [
+        {
+            "data_source": ENV_CLASS,
+            "prompt": opening(one, reply),
+            "env_class": ENV_CLASS,
+            "reply": reply,
+            **row_of(one),
+        }
+        for one in map(resolve, incident_ids)
+    ]
+
+
+class TriageTextEnv(BaseTextEnv):
+    """One incident as an environment of SkyRL-gym: text in, text out.
+
+    A reply is one action in JSON (``reply`` of the row may say ``tools``, for calls in
+    ``<tool_call>``, or ``plan``). The reward of a step is the difference of two grades, so
+    the rewards of an episode add up to its grade, and ``metadata`` has each criterion's
+    share so far.
+
+    Args:
+        env_config: none is needed.
+        extras: the row's other columns: ``incident``, and ``seal``, ``reply`` and
+            ``max_turns`` if there are any.
+
+    Raises:
+        UnknownName, InvalidInput: if the row names no incident that exists.
+        SealError: for a sealed incident without its key, or with another one.
+    """
+
+    def __init__(self, env_config: object = None, extras: Mapping[str, Any] | None = None) -> None:  # noqa: ARG002
+        super().__init__()
+        row = dict(extras or {})
+        reply, turns = row.get("reply") or "json", row.get("max_turns")
+        if reply not in _REPLIES:
+            raise InvalidInput(f"the row's 'reply': one of {', '.join(_REPLIES)}; got {reply!r}")
+        self.episode = Episode.of_row(
+            row,
+            cast(Reply, reply),
+            turns=None if turns is None else int(turns),
+            resolve=INCIDENTS,
+        )
+        self.max_turns = self.episode.incident.horizon if turns is None else int(turns)
+
+    def init(self, prompt: list[dict[str, str]]) -> tuple[list[dict[str, str]], dict[str, Any]]:
+        """The row's prompt; the rules and the first screen if it is empty."""
+        return (list(prompt) if len(prompt) else list(self.episode.prompt)), {}
+
+    def step(self, action: str) -> BaseTextEnvStepOutput:
+        """Play what the model wrote."""
+        turn = self.episode.step(action)
+        self.turns += 1
+        return BaseTextEnvStepOutput(
+            observations=[] if turn.done else [{"role": "user", "content": turn.text}],
+            reward=turn.reward,
+            done=turn.done,
+            metadata={"by_criterion": self.episode.by_criterion, "stop": self.episode.stop},
+            postprocessed_action=None,
+        )
+
+    def get_metrics(self) -> dict[str, float]:
+        """The grade, every criterion, whether a gate held, ticks used."""
+        grade = self.episode.grade
+        return {} if grade.score is None else {"grade": grade.score, **metrics_of(grade)}
+
+
+if ENV_CLASS not in registry:
+    register(id=ENV_CLASS, entry_point=f"{__name__}:{TriageTextEnv.__name__}")

@@ -1,0 +1,134 @@
+"""One episode of a team, text in and text out: each role with a conversation of its own.
+
+In each tick every role is shown its screen and answers once; then time passes. The team
+shares the grade; what each role added is told beside it.
+"""
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Self
+
+import attrs
+
+from logtriage.actions import Wait, signed
+from logtriage.adapters.episode import Message
+from logtriage.adapters.rewards import by_criterion
+from logtriage.adapters.teams import role_action, role_opening, role_screen
+from logtriage.errors import EpisodeOver, InvalidInput
+from logtriage.grading import Grade, Rubric, grade, score, unscored
+from logtriage.incident import Incident
+from logtriage.roles import RoleSplit
+from logtriage.state import State, initial_state
+from logtriage.transition import transition_jointly
+
+
+@attrs.frozen
+class TeamTurn:
+    """What one tick led to.
+
+    Attributes:
+        screens: what each role is shown now, by its name.
+        reward: what the tick earned for the team: the difference of the two grades.
+        by_agent: for each role, the difference to the grade had it waited in this tick.
+        done: whether the episode has stopped.
+    """
+
+    screens: dict[str, str]
+    reward: float
+    by_agent: dict[str, float]
+    done: bool
+
+
+class TeamEpisode:
+    """One incident, played by the replies of a team; as :class:`~.episode.Episode` is by one.
+
+    Attributes:
+        prompts: for each role, the messages that open its conversation.
+        rewards: the team's reward of each tick.
+        error: why the episode must not be scored, or None.
+    """
+
+    def __init__(
+        self, incident: Incident, split: RoleSplit, *, rubric: Rubric | None = None
+    ) -> None:
+        self.state: State = initial_state(incident)
+        self.split, self._rubric = split, rubric
+        self.prompts: dict[str, list[dict[str, str]]] = {
+            role.name: role_opening(incident, split, role) for role in split.roles
+        }
+        self.rewards: tuple[float, ...] = ()
+        self._credit: tuple[dict[str, float], ...] = ()
+        self.error: str | None = None
+
+    def step(self, replies: Mapping[str, Message]) -> TeamTurn:
+        """Play one tick: the reply of each role, by its name.
+
+        Raises:
+            EpisodeOver: if the episode has stopped.
+            InvalidInput: unless there is one reply of each role.
+        """
+        if self.done:
+            raise EpisodeOver(f"the episode has stopped ({self.error or self.state.closing})")
+        roles, before = self.split.roles, self.state
+        if replies.keys() != set(self.split.names):
+            raise InvalidInput(
+                f"replies of {', '.join(map(str, replies)) or 'nobody'}: expected one of each "
+                f"role: {', '.join(self.split.names)}"
+            )
+        topology = before.incident.topology
+        acts = [role_action(replies[role.name], role, topology) for role in roles]
+        self.state = after = transition_jointly(before, acts)
+        now = score(after, self._rubric)
+        earned = now - score(before, self._rubric)
+        credit = {}
+        for seat, role in enumerate(roles):
+            waited = [*acts[:seat], signed(Wait(), role.name), *acts[seat + 1 :]]
+            credit[role.name] = now - score(transition_jointly(before, waited), self._rubric)
+        self.rewards, self._credit = (*self.rewards, earned), (*self._credit, credit)
+        screens = {role.name: role_screen(after, self.split, role) for role in roles}
+        return TeamTurn(screens, earned, credit, self.done)
+
+    def fail(self, cause: str) -> None:
+        """Say that the episode broke off for a reason that is not the agents'."""
+        if not cause:
+            raise InvalidInput("a cause in words is needed")
+        self.error = cause
+
+    def fork(self) -> Self:
+        """The same episode once more: what one plays from here on, the other does not see."""
+        return copy.copy(self)
+
+    @property
+    def stop(self) -> str | None:
+        """Why the episode has stopped: ``error`` or the closing; None while it goes on."""
+        if self.error is not None:
+            return "error"
+        return None if self.state.closing is None else str(self.state.closing)
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode has stopped."""
+        return self.stop is not None
+
+    @property
+    def grade(self) -> Grade:
+        """The team's grade of what was played so far; unscored after an error."""
+        if self.error is not None:
+            return unscored(self.state.incident, self.error, self._rubric, self.state.actions)
+        return grade(self.state, self._rubric)
+
+    @property
+    def reward(self) -> float | None:
+        """The grade's score so far; None after an error."""
+        return self.grade.score
+
+    @property
+    def by_criterion(self) -> dict[str, float]:
+        """The reward by criterion; it adds up to ``reward``."""
+        return by_criterion(self.grade)
+
+    @property
+    def by_agent(self) -> dict[str, float]:
+        """The sum of each role's differences. They need not add up to the grade."""
+        names: Any = self.split.names
+        return {name: sum(one[name] for one in self._credit) for name in names}

@@ -1,0 +1,64 @@
+"""What an agent is told: text for the wire actions so far.
+
+The list of wire actions is the whole state, so that it can be saved, sent and graded
+by anyone; what stands here is a pure function of it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.parsing import actions_from_wire
+from logtriage.rendering import Reply, render_observation, system_prompt
+from logtriage.state import State, initial_state
+from logtriage.transition import play_parsed
+
+WireActions = Sequence[Mapping[str, Any]]
+
+
+def row_of(incident: Incident) -> dict[str, str]:
+    """What a row says of its incident: the id, and by which seal a sealed one was drawn.
+
+    For whoever trains or evaluates; no prompt, no screen and no tool holds it.
+    """
+    row = {"incident": incident.id}
+    return row if incident.seal is None else {**row, "seal": incident.seal}
+
+
+def rules_of(incident: Incident, reply: Reply) -> str:
+    """The system prompt of an incident, for an agent that answers in this way."""
+    return system_prompt(incident, reply)
+
+
+def opening(incident: Incident, reply: Reply) -> list[dict[str, str]]:
+    """The messages that open an episode: the rules, and the first screen."""
+    screen = render_observation(observe(initial_state(incident)))
+    return [
+        {"role": "system", "content": rules_of(incident, reply)},
+        {"role": "user", "content": screen},
+    ]
+
+
+def state_after(incident: Incident, wires: WireActions) -> tuple[State, int]:
+    """The state that wire actions lead to, and how many came after the closing one."""
+    return play_parsed(incident, actions_from_wire(wires, incident.topology))
+
+
+def answer(incident: Incident, wires: WireActions) -> str:
+    """What the agent is told after the last of its actions.
+
+    The next screen; once the incident is closed, that it is and why. Nothing that it
+    does then has any effect.
+    """
+    state, unplayed = state_after(incident, wires)
+    if state.is_closed:
+        return closed(str(state.closing), too_late=bool(unplayed))
+    return render_observation(observe(state))
+
+
+def closed(closing: str, *, too_late: bool) -> str:
+    """What an agent is told whose action closed the incident, or came ``too_late``."""
+    if too_late:
+        return f"The incident is closed ({closing}); this had no effect."
+    return f"The incident is closed ({closing}). There is nothing more to do."
