@@ -13,7 +13,7 @@ from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Bundle, Json, SealFile, seal_in
 from logtriage.cli.screens import number
 from logtriage.errors import TranscriptError
-from logtriage.grading import Grade, get_rubric, grade_jsonl, grade_to_json
+from logtriage.grading import Grade, grade_jsonl, grade_to_json, rubric_named
 
 
 def grade(
@@ -22,7 +22,11 @@ def grade(
     ],
     rubric: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Another rubric than that of each incident's task."),
+        typer.Option(
+            metavar="ID",
+            help="Another rubric than that of each incident's task: an id, or module:name of "
+            "yours, which imports (and so runs) a module.",
+        ),
     ] = None,
     bundle: Bundle = None,
     seal_file: SealFile = None,
@@ -35,7 +39,7 @@ def grade(
     """
     from logtriage.evaluation import Incidents
 
-    chosen = None if rubric is None else get_rubric(rubric)
+    chosen = None if rubric is None else rubric_named(rubric)
     incidents = Incidents.of(bundle, seal_in(seal_file))
     console, scores, unscored, bad = results(), [], 0, 0
     seals: set[str] = set()
