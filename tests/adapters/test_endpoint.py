@@ -164,3 +164,43 @@ def test_wrong_settings_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         ChatEndpoint("m")
     with pytest.raises(InvalidInput, match="timeout must be above 0"):
         ChatEndpoint("m", base_url="http://127.0.0.1/v1", timeout=0)
+
+
+def test_replies_that_reached_the_limit_are_counted() -> None:
+    answers = [completion("whole"), completion(None).replace(b'"stop"', b'"length"')]
+    with server(lambda _: (200, answers.pop(0))) as (url, _):
+        ask = ChatEndpoint("m", base_url=url)
+        assert ask(HELLO) == "whole"
+        assert ask.with_tools(HELLO) == {"role": "assistant", "content": ""}
+    assert ask.usage == Usage(2, 20, 6, cut_off=1)
+
+
+def test_an_endpoint_of_a_reasoning_model_is_asked_in_its_words() -> None:
+    def handler(body: dict[str, Any]) -> tuple[int, bytes]:
+        if "max_tokens" in body:
+            told = {
+                "message": "Unsupported parameter: 'max_tokens' is not supported with this model. "
+                "Use 'max_completion_tokens' instead.",
+                "code": "unsupported_parameter",
+            }
+            return 400, json.dumps({"error": told}).encode()
+        return 200, completion("thought over")
+
+    with server(handler) as (url, seen):
+        ask = ChatEndpoint("m", base_url=url, max_tokens=70)
+        other = ask.counting_anew()
+        assert ask(HELLO) == "thought over"
+        assert other(HELLO) == "thought over"
+    limits = [(one.get("max_tokens"), one.get("max_completion_tokens")) for one in seen]
+    assert limits == [(70, None), (None, 70), (None, 70)]  # what was learnt is kept
+    assert ask.usage == other.usage == Usage(1, 10, 3)
+
+
+def test_another_refusal_is_an_error_and_asked_once() -> None:
+    refusal = b'{"error": {"message": "no such model"}}'
+    with (
+        server(lambda _: (400, refusal)) as (url, seen),
+        pytest.raises(EndpointError, match="no such model"),
+    ):
+        ChatEndpoint("m", base_url=url)(HELLO)
+    assert len(seen) == 1

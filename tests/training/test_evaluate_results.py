@@ -15,29 +15,39 @@ from training.evaluate import Evaluation, card, compare, held_out, markdown, scr
 from training.evaluate.__main__ import main
 from training.evaluate.figures import first_last
 
-TASKS = ["single_crash-v1", "silent_degradation-v1"]
-FOUR = incident_ids("single_crash-v1", "test", 4)
+TASKS = ["single_crash-v2-fog0", "silent_degradation-v2-fog0"]
+ONE, OTHER = TASKS
+FOUR = incident_ids(ONE, "test", 4)
 
 
 def test_before_and_after_are_compared_incident_by_incident() -> None:
     before, after = scripted("random", TASKS, 12), scripted("expert", TASKS, 12)
     content = compare(before, after, [scripted("first_error", TASKS, 12)])
     assert json.loads(json.dumps(content)) == content
-    change = content["difference"]["single_crash-v1"]
+    change = content["difference"][ONE]
     assert change["incidents"] == 12
     assert change["difference"]["mean"] == pytest.approx(change["after"] - change["before"])
     assert 0 < change["difference"]["low"] <= change["difference"]["high"]
     assert change["better"] + change["same"] + change["worse"] == 12
     assert content["difference"]["all tasks"]["incidents"] == 24
     expert = content["agents"][1]
-    assert expert["tasks"]["single_crash-v1"]["solved"] == 1.0
-    silent = expert["tasks"]["silent_degradation-v1"]
+    one = expert["tasks"][ONE]
+    assert one["solved"] > 0.5
+    assert one["paged_right"] + one["mis_page"] >= one["paged"] > 0
+    assert sum(price["incidents"] for price in one["paging"]) == 12
+    pages = sum(price["paged"] * price["incidents"] for price in one["paging"])
+    assert pages == pytest.approx(12 * one["paged"])
+    silent = expert["tasks"][OTHER]
     assert sum(one["incidents"] for one in silent["by_fault"].values()) == 12
     assert sum(one["incidents"] for one in silent["by_hops"].values()) == 12
     assert "benign" in silent["by_hops"]
     assert content["agents"][0]["all"]["mis_page"] > 0
     table = markdown(content)
     assert "expert minus random" in table
+    head = next(line for line in table.splitlines() if line.startswith("| task | agent"))
+    names = [name.strip() for name in head.split("|")[4:8]]
+    assert names == ["solved", "paged right", "mis-paged", "pages right"]
+    assert "Pages by the price of silence" in table
     assert f"{change['difference']['mean']:+.3f}" in table
     with pytest.raises(InvalidInput, match="did not play the same incidents"):
         compare(before, scripted("expert", TASKS, 11))
@@ -45,7 +55,7 @@ def test_before_and_after_are_compared_incident_by_incident() -> None:
 
 def attempted(actions: list[list[str]], status: str = "completed") -> Evaluation:
     """Four incidents; in each inner list, how many of two attempts were the oracle's."""
-    best = scripted("oracle", "single_crash-v1", 4).transcripts
+    best = scripted("oracle", ONE, 4).transcripts
     found = []
     for one, tries in zip(best, actions, strict=True):
         for word in tries:
@@ -58,7 +68,7 @@ def attempted(actions: list[list[str]], status: str = "completed") -> Evaluation
 def test_repeated_attempts_and_failures() -> None:
     both, one, none = ["right", "right"], ["right", "wrong"], ["wrong", "wrong"]
     content = compare(None, attempted([both, one, none, ["right", "failed"]]))
-    found = content["agents"][0]["tasks"]["single_crash-v1"]
+    found = content["agents"][0]["tasks"][ONE]
     assert (found["episodes"], found["incidents"], found["unscored"]) == (8, 4, 1)
     (cause,) = found["causes"]
     assert "the server died" in cause
@@ -79,7 +89,7 @@ def test_first_and_last_ten_training_episodes() -> None:
     assert (found["first"], found["last"], found["episodes"]) == (0.0, 1.0, 25)
     with pytest.raises(InvalidInput, match="no training episodes"):
         first_last([])
-    expert = scripted("expert", "single_crash-v1", 2)
+    expert = scripted("expert", ONE, 2)
     content = compare(None, expert, training_scores=[0.25, 0.75])
     assert "0.500" in markdown(content)
 
@@ -100,7 +110,8 @@ def test_the_model_card_has_front_matter_data_results_and_limits() -> None:
     assert meta["library_name"] == "transformers"
     assert "base_model" not in meta
     values = [one["metrics"][0]["value"] for one in meta["model-index"][0]["results"]]
-    assert values[0] == content["agents"][1]["tasks"][TASKS[0]]["grade"]["mean"]
+    mean = content["agents"][1]["tasks"][TASKS[0]]["grade"]["mean"]
+    assert values[0] == pytest.approx(mean, abs=1e-4)
     assert "`tiny-start`" in body
     assert "/home" not in text
     for words in ("## Data", "| `learning_rate` | `0.0002` |", "expert minus random", "One seed."):
@@ -111,7 +122,7 @@ def test_the_model_card_has_front_matter_data_results_and_limits() -> None:
 
 def test_the_command_measures_a_scripted_policy_and_leaves_files(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    given = ["--policy", "expert", "--task", "single_crash-v1", "--episodes", "4"]
+    given = ["--policy", "expert", "--task", ONE, "--episodes", "4"]
     assert main([*given, "--baselines", "random", "--output-dir", str(out)]) == 0
     content = json.loads((out / "results.json").read_text("utf-8"))
     assert [one["agent"] for one in content["agents"]] == ["expert", "random"]
@@ -123,7 +134,7 @@ def test_the_command_measures_a_scripted_policy_and_leaves_files(tmp_path: Path)
 
 
 def test_the_command_measures_a_team(tmp_path: Path) -> None:
-    given = ["--policy", "expert", "--task", "single_crash-v1", "--episodes", "2"]
+    given = ["--policy", "expert", "--task", ONE, "--episodes", "2"]
     roles = ["--split-roles", "trio", "--baselines", "", "--output-dir", str(tmp_path)]
     assert main([*given, *roles]) == 0
     line = (tmp_path / "transcripts" / "expert.jsonl").read_text("utf-8").splitlines()[0]

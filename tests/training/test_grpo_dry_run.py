@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from logtriage.adapters.trl import TriageEnv
+from logtriage.errors import InvalidInput
 from tests.training.models import TASK, acting_model, acting_tokenizer, save_acting
 from training.grpo.__main__ import main
 from training.grpo.dry_run import first_prompt
-from training.grpo.memory import count, estimate, load_config
+from training.grpo.memory import TILE, count, estimate, load_config
 from training.grpo.settings import Settings
 
 
@@ -31,7 +32,7 @@ def test_it_shows_settings_memory_and_prompt_without_weights(
     assert "0.5" in said
     assert f"{sum(one.numel() for one in acting_model().parameters()):,} weights" in said
     assert "kv cache" in said
-    assert "TICK 0/8" in said
+    assert "TICK 0/10" in said
     assert "classify_severity" in said
 
 
@@ -72,6 +73,30 @@ def test_memory_follows_its_formulas(model: Path) -> None:
     assert bytes_kept * 1_000 * 8 // (2 * 50) == memory.kv_cache
     less = estimate(attrs.evolve(settings, gradient_checkpointing=True), config, 100)
     assert less.activations < memory.activations
+    # Logits stand in memory a tile at a time, as TRL computes them.
+    assert memory.logits == 3 * 4 * 900 * 4 * config.vocab_size
+    long = estimate(attrs.evolve(settings, completion_tokens=90_000), config, 100)
+    assert long.logits == 3 * 4 * TILE[0] * config.vocab_size
     lora = estimate(attrs.evolve(settings, lora_r=2, load_in_4bit=True), config, 100)
     assert lora.optimiser == 8 * parameters.adapter
     assert lora.weights < memory.weights
+
+
+def test_vllm_has_a_share_its_own_weights_and_the_cache(model: Path) -> None:
+    config = load_config(str(model))
+    beside = Settings(model=str(model), vllm="server", vllm_url="http://127.0.0.1:1")
+    here = attrs.evolve(beside, vllm="colocate", vllm_memory=0.5)
+    total = count(config, 0).total
+    assert estimate(beside, config, 100).kv_cache == estimate(beside, config, 100).vllm == 0
+    least = estimate(here, config, 100)
+    # keys and values: 2 layers, 1 head of 16, 4 bytes each
+    assert least.vllm == 2 * total + 2 * 2 * 1 * 16 * here.read_tokens * 4
+    share = estimate(here, config, 100, device_bytes=2 * 2**30)
+    assert (share.vllm, share.kv_cache) == (2**30, 0)
+    assert share.generating - share.updating == share.vllm - (
+        share.gradients + share.activations + share.logits
+    )
+    awake = estimate(attrs.evolve(here, vllm_sleep=False), config, 100, device_bytes=2 * 2**30)
+    assert awake.updating == share.updating + share.vllm
+    with pytest.raises(InvalidInput, match=r"vllm_memory = 0\.5"):
+        estimate(here, config, 100, device_bytes=2**20)

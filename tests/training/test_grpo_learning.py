@@ -14,7 +14,7 @@ from transformers.trainer_utils import set_seed
 from logtriage.grading import grade_actions
 from tests.training.models import TASK, acting_tokenizer, save_acting
 from training.grpo import figures, store
-from training.grpo.learn import load, make_trainer, run
+from training.grpo.learn import curriculum_of, load, make_trainer, run
 from training.grpo.progress import Monitor
 from training.grpo.record import (
     EPISODES,
@@ -39,6 +39,10 @@ def settings(model: str, **changes: Any) -> Settings:
     one = Settings(
         model=model,
         task=TASK,
+        fog="0 1",
+        stage_precision=0.0,
+        stage_pages=0.0,
+        stage_window=1,
         group=GROUP,
         rollouts=2 * GROUP,
         batch=GROUP,
@@ -79,7 +83,8 @@ class Gradients:
         """Episodes with the sampling of this seed, rewarded so."""
         set_seed(seed)
         trainer = self.trainer
-        trainer.reward_funcs = [lambda **_: list(rewards)]
+        note, _ = trainer.reward_funcs
+        trainer.reward_funcs = [note, lambda **_: list(rewards)]
         return trainer._generate_and_score_completions(self.rows)
 
     def of(self, batch: dict[str, Any]) -> torch.Tensor:
@@ -173,12 +178,20 @@ def test_a_run_leaves_what_it_says(model: str, whole: Path) -> None:
     for start in range(0, len(episodes), GROUP):  # a group shares its incident
         assert len({one.incident for one in episodes[start : start + GROUP]}) == 1
     assert len({one.incident for one in episodes}) == 8
+    # Somebody was paged in the first step, which is all that this curriculum asks for.
+    assert [one.stage for one in steps] == [0, 0, 1, 1]
+    assert {one.task for one in episodes if one.step > 2} == {"single_crash-v2-fog1"}
     for one in episodes:
         grade = grade_actions(one.incident, one.actions)
         assert (grade.score, grade.gate, grade.ticks) == (one.reward, one.gate, one.ticks)
     for step in steps:
         mine = [one.reward for one in episodes if one.step == step.step]
         assert step.reward == pytest.approx(sum(mine) / len(mine))
+        these = [one for one in episodes if one.step == step.step]
+        wrong = [one for one in these if one.gate == "wrong_escalation"]
+        assert step.mis_paged == pytest.approx(len(wrong) / len(these))
+        paged = [one for one in these if one.paged]
+        assert step.page_precision == pytest.approx(1 - len(wrong) / len(paged))
         assert 0 < step.env < step.generation < step.seconds
     assert len({one.reward for one in episodes}) > 1
     before, after = weights(Path(model)), weights(whole)
@@ -215,7 +228,10 @@ def test_quantised_lora_trains_and_loads_again_on_a_cpu(tmp_path: Path) -> None:
     assert projections == {f"{name}_proj" for name in ("q", "k", "v", "o", "gate", "up", "down")}
     first = {name: weight.clone() for name, weight in trainer.model.named_parameters()}
     # Rewards that differ, whatever was sampled.
-    trainer.reward_funcs = [lambda prompts, **_: [float(i % 2) for i in range(len(prompts))]]
+    note, _ = trainer.reward_funcs
+    trainer.reward_funcs = [
+        note, lambda prompts, **_: [float(i % 2) for i in range(len(prompts))]
+    ]  # fmt: skip
     trainer.train()
     changed = {name for name, weight in trainer.model.named_parameters()
                if not torch.equal(weight, first[name])}  # fmt: skip
@@ -231,12 +247,14 @@ def test_quantised_lora_trains_and_loads_again_on_a_cpu(tmp_path: Path) -> None:
         assert not torch.allclose(plain, expected, atol=1e-5)
 
 
-def test_credit_by_turns_moves_weights_too(model: str, tmp_path: Path) -> None:
-    one = settings(model, max_steps=1, reward="step")
+@pytest.mark.parametrize("reward", ["step", "shaped"])
+def test_credit_by_turns_moves_weights_too(reward: str, model: str, tmp_path: Path) -> None:
+    one = settings(model, max_steps=1, reward=reward, rollouts=GROUP)
     loaded, tokenizer = load(one)
     before = {name: weight.clone() for name, weight in loaded.state_dict().items()}
-    monitor = Monitor(Recorder(tmp_path), GROUP, Console(quiet=True))
-    trainer = make_trainer(one, tmp_path, loaded, tokenizer, monitor)
+    curriculum = curriculum_of(one, tmp_path, 0)
+    monitor = Monitor(Recorder(tmp_path), GROUP, Console(quiet=True), curriculum)
+    trainer = make_trainer(one, tmp_path, loaded, tokenizer, monitor, curriculum)
     trainer.train()
     after = trainer.model.state_dict()
     assert any(not torch.equal(before[name], after[name]) for name in before)

@@ -1,11 +1,15 @@
 """Settings, presets and the command line: what is taken, and what is refused."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.tasks import FIRST_WORLD
+from logtriage.tasks import DRAWN_TASKS, get_task
 from training.grpo.__main__ import main
 from training.grpo.presets import DEFAULT, load_preset, preset_names, resolve
 from training.grpo.settings import Settings
@@ -22,9 +26,13 @@ def test_the_default_preset_is_the_originals() -> None:
 def test_every_preset_can_be_used_and_the_command_line_comes_first(name: str) -> None:
     settings = resolve(name, {"model": "mine", "lr": 0.5})
     assert (settings.model, settings.lr) == ("mine", 0.5)
-    assert settings.tasks == FIRST_WORLD
+    assert settings.scale_rewards == "none"
     rest = {**load_preset(name), "model": "mine", "lr": 0.5}
     assert settings == Settings(**rest)
+
+
+def test_the_v2_tasks_of_the_benchmark_are_trained_on_by_default() -> None:
+    assert Settings(model="mine").tasks == DRAWN_TASKS
 
 
 @pytest.mark.parametrize(
@@ -58,6 +66,10 @@ def test_an_unknown_preset_is_refused_with_the_known_ones() -> None:
         ("task", "single_crash", "unknown task"),
         ("temperature", 0.0, "above 0"),
         ("load_in_4bit", True, "lora_r"),
+        ("thinking", "maybe", "expected one of as_is, off, on"),
+        ("lmbda", 1.5, "in \\[0, 1\\]"),
+        ("stage_window", 0, "at least 1"),
+        ("turn_tokens", 9000, "completion_tokens"),
         ("push_to_hub", True, "hub_model_id"),
         ("vllm", "server", "vllm_url"),
         ("reward", "tokens", "expected one of grade, step"),
@@ -68,6 +80,61 @@ def test_an_unknown_preset_is_refused_with_the_known_ones() -> None:
 def test_values_that_make_no_sense_are_refused(field: str, value: object, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         Settings(model="mine", **{field: value})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"load_in_4bit": True, "lora_r": 8, "vllm": "colocate"}, "packed 4-bit weights"),
+        ({"vllm": "colocate", "use_cpu": True}, "generates on a GPU"),
+        ({"vllm": "colocate", "vllm_memory": 1.0}, "above 0 and below 1"),
+        ({"vllm": "colocate", "vllm_length": 100}, "no less than completion_tokens"),
+        ({"reward": "shaped", "task": "single_crash-v1"}, "no probabilities are known"),
+        ({"reward": "shaped", "rubric": "logtriage/1"}, "own rubric"),
+        ({"rubric": "logtriage/1", "env_url": "http://127.0.0.1:1"}, "no env_url"),
+        ({"task": "mine:draw", "env_url": "http://127.0.0.1:1"}, "registered tasks"),
+    ],
+)
+def test_what_cannot_work_together_is_refused_with_the_reason(
+    given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        Settings(model="mine", **given)
+
+
+def test_thinking_sets_the_template_and_the_limits() -> None:
+    as_is, off, on = (Settings(model="mine", thinking=one) for one in ("as_is", "off", "on"))
+    assert [one.template_arguments for one in (as_is, off, on)] == [
+        {}, {"enable_thinking": False}, {"enable_thinking": True}]  # fmt: skip
+    assert on.turn_tokens >= 1_000
+    # The longest episode: sixteen screens of 330 tokens, and as many calls of 40.
+    ticks = get_task("silent_degradation-v2").horizon
+    assert off.completion_tokens >= ticks * (330 + 40)
+    assert on.completion_tokens >= ticks * (330 + 40 + 1_000)
+    assert Settings(model="mine", thinking="on", turn_tokens=7).turn_tokens == 7
+
+
+def test_a_directory_and_a_model_are_refused_before_torch_loads(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("{}")
+    script = (
+        "import sys\n"
+        "from training.grpo.__main__ import main\n"
+        "try:\n    main(sys.argv[1:])\n"
+        "except SystemExit:\n    print('torch' in sys.modules)\n"
+    )
+    for given, said in (
+        (["--output-dir", str(tmp_path)], "holds a run already"),
+        (["--output-dir", str(tmp_path / "new"), "--model", "runs/none"], "no such directory here"),
+    ):
+        ran = subprocess.run(
+            [sys.executable, "-c", script, "--preset", "cpu", "--model", "m", *given],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "HF_HUB_OFFLINE": "1"},
+        )
+        assert said in ran.stderr
+        assert ran.stdout == "False\n"
 
 
 def test_a_step_must_be_dealt_out_over_the_processes() -> None:

@@ -13,7 +13,7 @@ from training.grpo.learn import run
 from training.grpo.settings import Settings
 from training.grpo.writeup import CURVES, PAGE, TABLE, read, write_up
 
-TASK = "single_crash-v1"
+TASK = "single_crash-v2-fog0"
 
 
 @pytest.fixture(scope="module")

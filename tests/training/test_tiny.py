@@ -4,33 +4,39 @@ import json
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import torch
 from trl.chat_template_utils import is_chat_template_prefix_preserving, parse_response
 
 import logtriage as lt
+from logtriage.actions import Escalate
 from logtriage.adapters.conversations import actions_of_conversation
 from logtriage.adapters.tools import call_from_action
 from logtriage.adapters.trl import TriageEnv
 from logtriage.evaluation import play_episode
 from logtriage.parsing import action_to_wire
+from logtriage.policies import ObserverPolicy
 from logtriage.registry import make_policy
-from logtriage.tasks import FIRST_WORLD
 from training.evaluate import held_out
 from training.language.loading import load_model, load_tokenizer
+from training.language.sources import Source
 from training.tiny import build as building
 from training.tiny.__main__ import main
-from training.tiny.demonstrations import demonstration, demonstration_ids
-from training.tiny.settings import Settings, Size
+from training.tiny.demonstrations import demonstrated, demonstration, demonstration_ids
+from training.tiny.settings import CLEAR, TEACHERS, Settings, Size
 from training.tiny.tokenizer import ASSISTANT, PAD, answer_words, build_tokenizer
 from training.tiny.warm_start import IGNORED, labelled
 
-ID = "cascading_failure-v1/train/42"
+ID = "cascading_failure-v2-fog0/train/42"
+PLAIN = Settings(slips=0, shy=0)
 
 
 @pytest.fixture(scope="module")
 def said() -> list[list[dict[str, Any]]]:
-    return [demonstration(one, 200, 300, 0) for one in demonstration_ids(12)]
+    settings = Settings(slips=200, shy=300)
+    ids = demonstration_ids(12, settings.tasks, Source())
+    return [demonstration(lt.make_incident(one), settings) for one in ids]
 
 
 @pytest.fixture(scope="module")
@@ -88,14 +94,15 @@ def test_rules_and_tools_cost_nothing(tokenizer: Any, said: list[list[dict[str, 
 
 
 def test_demonstrations_are_of_train_and_of_every_task() -> None:
-    ids = demonstration_ids(10)
+    ids = demonstration_ids(10, PLAIN.tasks, Source())
     assert len(set(ids)) == 10
-    assert {one.split("/")[0] for one in ids} == set(FIRST_WORLD)
+    assert {one.split("/")[0] for one in ids} == set(CLEAR.split())
     assert {one.split("/")[1] for one in ids} == {"train"}
 
 
 def test_a_demonstration_is_what_the_environment_of_training_says() -> None:
-    first, *rest = demonstration(ID, 300, 300, 5)[1:]
+    settings = Settings(slips=300, shy=300, seed=5)
+    first, *rest = demonstration(lt.make_incident(ID), settings)[1:]
     env = TriageEnv()
     assert env.reset(incident=ID, prompt=[{"role": "system", "content": ""}]) == first["content"]
     for called, answered in zip(rest[:-1:2], rest[1::2], strict=True):
@@ -106,25 +113,43 @@ def test_a_demonstration_is_what_the_environment_of_training_says() -> None:
     assert "closed" in rest[-2]["content"]
 
 
-def test_without_slips_the_expert_is_heard_and_slips_are_the_seeds() -> None:
+@pytest.mark.parametrize("teacher", TEACHERS)
+def test_without_slips_the_teacher_is_heard_and_slips_are_the_seeds(teacher: str) -> None:
     incident = lt.make_incident(ID)
-    expert = play_episode(incident, make_policy("expert")(incident)).actions
-    *wires, done = actions_of_conversation(demonstration(ID, 0, 0, 0), incident.topology)
+    actions = play_episode(incident, make_policy(teacher)(incident)).actions
+    said = demonstration(incident, attrs.evolve(PLAIN, teacher=teacher))
+    *wires, done = actions_of_conversation(said, incident.topology)
     assert done["action_type"] == "malformed"  # the empty reply after the closing action
-    kept = [{k: v for k, v in action_to_wire(one).items() if k != "confidence"} for one in expert]
+    kept = [{k: v for k, v in action_to_wire(one).items() if k != "confidence"} for one in actions]
     assert wires == kept
-    assert demonstration(ID, 500, 0, 1) == demonstration(ID, 500, 0, 1)
-    assert demonstration(ID, 500, 0, 1) != demonstration(ID, 500, 0, 2)
-
-
-def test_one_who_pages_nobody_does_all_the_rest_in_time() -> None:
-    incident = lt.make_incident(ID)
-    bold, shy = (
-        actions_of_conversation(demonstration(ID, 0, share, 0), incident.topology)
-        for share in (0, 1000)
+    slipped = Settings(slips=500, shy=0, seed=1, teacher=teacher)
+    assert demonstration(incident, slipped) == demonstration(incident, slipped)
+    assert demonstration(incident, slipped) != demonstration(
+        incident, attrs.evolve(slipped, seed=2)
     )
-    assert shy == [one for one in bold if one["action_type"] != "escalate"]
-    assert len(shy) == len(bold) - 1
+
+
+def test_a_page_never_slips() -> None:
+    """At a teacher who slips in every other action, each page is still the one it meant."""
+    settings = Settings(slips=1000, shy=0, teacher="observer")
+    pages = 0
+    for one in demonstration_ids(5, ["single_crash-v2-fog0"], Source()):
+        state = None
+        incident = lt.make_incident(one)
+        for action in demonstrated(incident, settings):
+            before = state or lt.initial_state(incident)
+            if isinstance(action, Escalate):
+                assert action == ObserverPolicy(incident)._decide(before)
+                pages += 1
+            state = lt.transition(before, action)
+    assert pages > 1
+
+
+def test_from_a_shy_demonstration_the_pages_are_left_out_and_nothing_else() -> None:
+    bold = demonstrated(lt.make_incident(ID), PLAIN)
+    shy = demonstrated(lt.make_incident(ID), attrs.evolve(PLAIN, shy=1000))
+    assert any(isinstance(one, Escalate) for one in bold)
+    assert shy == tuple(one for one in bold if not isinstance(one, Escalate))
 
 
 # -- the warm start -------------------------------------------------------------------
@@ -141,7 +166,9 @@ def test_only_what_the_assistant_said_is_learnt(
     assert len(row["labels"]) == len(row["input_ids"])
 
 
-SMALL = Settings(size="nano", vocab=1024, episodes=9, batch=3, epochs=12, lr=3e-3)
+SMALL = Settings(
+    task="single_crash-v2-fog0", size="nano", vocab=1024, episodes=6, batch=3, epochs=10, lr=6e-3
+)
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +184,7 @@ def test_what_is_built_is_a_model_like_any_other(built: Path) -> None:
     tokenizer, model = load_tokenizer(str(built)), load_model(str(built))
     assert tokenizer.pad_token == PAD
     assert tokenizer.response_template
-    played = held_out(model, tokenizer, "single_crash-v1", 2, max_new_tokens=4)
+    played = held_out(model, tokenizer, "single_crash-v2-fog0", 2, max_new_tokens=4)
     assert all(one.score is not None for one in played.grades)
     about = json.loads((built / building.ABOUT).read_text())
     assert about["command"] == "the command"

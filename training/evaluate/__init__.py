@@ -9,8 +9,8 @@ Before and after training, on the same held-out incidents, and beside scripted p
 """
 
 from training.evaluate.card import card
-from training.evaluate.evaluation import Evaluation, held_out, scripted
+from training.evaluate.evaluation import Evaluation, Judge, held_out, scripted
 from training.evaluate.results import compare
 from training.evaluate.tables import markdown, tables
 
-__all__ = ["Evaluation", "card", "compare", "held_out", "markdown", "scripted", "tables"]
+__all__ = ["Evaluation", "Judge", "card", "compare", "held_out", "markdown", "scripted", "tables"]

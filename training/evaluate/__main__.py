@@ -9,26 +9,28 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
 from logtriage.errors import LogTriageError
 from logtriage.evaluation.cells import slug
 from training.common.files import save_json, save_text
 from training.common.options import add_options
-from training.evaluate.evaluation import Evaluation
-from training.evaluate.players import evaluated
+from training.evaluate.evaluation import Evaluation, Judge
+from training.evaluate.phases import Phases
+from training.evaluate.players import LOCAL, evaluated
 from training.evaluate.results import RESULTS, TABLE, compare
 from training.evaluate.settings import Settings
 from training.evaluate.tables import markdown, tables
 
 TRANSCRIPTS = "transcripts"
+#: From this share of replies that were cut off on, figures say little.
+TOO_MANY = 0.1
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Read the command line, measure, and leave everything in the output directory.
 
-    Returns 0, or 1 if an episode could not be scored.
+    Returns 0, or 1 if an episode could not be scored, or too many replies were cut off.
     """
     given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog="python -m training.evaluate", description=__doc__)
@@ -38,9 +40,28 @@ def main(arguments: list[str] | None = None) -> int:
     out: Path = options.pop("output_dir")
     try:
         results = run(Settings(**options), out)
-    except LogTriageError as wrong:
+    except (LogTriageError, OSError) as wrong:
         parser.error(str(wrong))
-    return int(any(agent["all"]["unscored"] for agent in results["agents"]))
+    cut = warn_of_cuts(results, Console(stderr=True))
+    return int(cut or any(agent["all"]["unscored"] for agent in results["agents"]))
+
+
+def warn_of_cuts(results: dict[str, Any], console: Console) -> bool:
+    """Say which agents were cut off too often for their figures to mean anything."""
+    found = False
+    for agent in results["agents"]:
+        share = agent["all"]["cut_off"]
+        if share is not None and share > TOO_MANY:
+            found = True
+            console.print(
+                f"{agent['agent']}: {share:.0%} of its {agent['all']['replies']:,} replies were "
+                "cut off at the limit, most likely while thinking; its figures say little. Raise "
+                "--max-new-tokens, or turn its thinking off.",
+                style="bold red",
+                soft_wrap=True,
+                markup=False,
+            )
+    return found
 
 
 def run(settings: Settings, out: Path) -> dict[str, Any]:
@@ -49,11 +70,16 @@ def run(settings: Settings, out: Path) -> dict[str, Any]:
     Raises:
         LogTriageError: for what cannot be measured so.
     """
-    before = None if not settings.before else _play(settings.before, settings, out)
-    after = _play(settings.policy, settings, out)
+    judge = Judge.of(settings.rubric, settings.bundle)
+    phases = Phases(Console(stderr=True))
+    before = None if not settings.before else _play(settings.before, settings, judge, out, phases)
+    after = _play(settings.policy, settings, judge, out, phases)
     names = [one for one in settings.baselines.split() if one != settings.policy]
-    others = [_play(one, settings, out) for one in names]
-    results = compare(before, after, others)
+    others = [_play(one, settings, judge, out, phases) for one in names]
+    if settings.explain:
+        phases.begin("explaining what was lost")
+    results = compare(before, after, others, explained=settings.explain)
+    phases.end()
     save_json(out / RESULTS, results)
     save_text(out / TABLE, markdown(results))
     show(results)
@@ -72,22 +98,19 @@ def show(results: dict[str, Any]) -> None:
         console.print(shown)
 
 
-def _play(policy: str, settings: Settings, out: Path) -> Evaluation:
-    bar = Progress(
-        TextColumn(policy),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-    )
-    with bar:
-        task = bar.add_task(policy, total=None)
-        found = evaluated(
-            policy,
-            settings,
-            on_progress=lambda done, total: bar.update(task, completed=done, total=total),
-        )
+def _play(policy: str, settings: Settings, judge: Judge, out: Path, phases: Phases) -> Evaluation:
+    begun = False
+
+    def on_progress(done: int, total: int) -> None:
+        nonlocal begun
+        if not begun:
+            phases.begin(policy, total)
+            begun = True
+        phases.advance(done)
+
+    phases.begin(f"loading {policy}" if policy.startswith(LOCAL) else policy)
+    found = evaluated(policy, settings, judge, on_progress=on_progress)
+    phases.end()
     found.save(out / TRANSCRIPTS / f"{slug(policy)}.jsonl")
     return found
 

@@ -9,19 +9,40 @@ from typing import Any
 import attrs
 
 from logtriage.codec import encode_transcript
-from logtriage.errors import InvalidInput
-from logtriage.evaluation import RunSpec, record_episode
-from logtriage.generator import make_incident
-from logtriage.grading import Grade, grade_transcript
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.evaluation import record_episode
+from logtriage.grading import Grade, Rubric, grade_transcript, rubric_named
 from logtriage.policies import PolicyFactory
+from logtriage.references import is_reference
 from logtriage.registry import make_policy
-from logtriage.tasks import FIRST_WORLD, get_task, incident_ids
+from logtriage.tasks import ALL_SPLITS, DRAWN_TASKS, check_split, get_task
 from logtriage.transcript import Transcript
 from training.common.files import save_text
-from training.language.episodes import Decoding, OnProgress, play_incidents
+from training.language.episodes import CUT_OFF, REPLIES, Decoding, OnProgress, play_incidents
+from training.language.sources import RECORDED, Source
 
-#: Stands for the drawn tasks of the first world.
+#: Stands for the tasks of the benchmark.
 ALL = "all"
+#: The key of a transcript that says how many replies an endpoint gave.
+ASKED = "requests"
+
+
+@attrs.frozen(eq=False)
+class Judge:
+    """Where incidents are found again, and by what they are graded: None for their own rubric."""
+
+    source: Source = attrs.field(factory=Source)
+    rubric: Rubric | None = None
+
+    @classmethod
+    def of(cls, rubric: str = "", bundle: str = "") -> "Judge":
+        """By the name of a rubric (an id, or ``module:name``) and a file; "" for none.
+
+        Raises:
+            UnknownName, InvalidInput: for a rubric that does not exist.
+            OSError: if the bundle cannot be read.
+        """
+        return cls(Source(bundle), rubric_named(rubric) if rubric else None)
 
 
 def _transcripts(given: Iterable[Transcript]) -> tuple[Transcript, ...]:
@@ -39,6 +60,7 @@ class Evaluation:
         transcripts: one an episode: task by task, incident by incident, attempt by attempt.
         seconds: how long it took.
         how: what else decides on the result, such as temperature and seed.
+        judge: finds the incidents again, and grades them.
     """
 
     agent: str
@@ -47,11 +69,24 @@ class Evaluation:
     transcripts: tuple[Transcript, ...] = attrs.field(converter=_transcripts)
     seconds: float | None = None
     how: Mapping[str, Any] = attrs.Factory(dict)
+    judge: Judge = attrs.Factory(Judge)
 
     @cached_property
     def grades(self) -> tuple[Grade, ...]:
-        """The grade of each transcript, by its task's rubric; unscored where it failed."""
-        return tuple(grade_transcript(one) for one in self.transcripts)
+        """The grade of each transcript; unscored where it failed."""
+        judge = self.judge
+        return tuple(
+            grade_transcript(one, judge.rubric, resolve=judge.source) for one in self.transcripts
+        )
+
+    def replies(self, task: str | None = None) -> tuple[int, int]:
+        """How many replies a model gave in a task (None: in all), and how many were cut off."""
+        given = cut = 0
+        for one, grade in zip(self.transcripts, self.grades, strict=True):
+            if task is None or grade.task == task:
+                given += one.extra.get(ASKED, len(one.extra.get(REPLIES, ())))
+                cut += one.extra.get(CUT_OFF, 0)
+        return given, cut
 
     @cached_property
     def attempts(self) -> dict[str, dict[str, tuple[Grade, ...]]]:
@@ -90,22 +125,35 @@ def held_out(
     samples: int = 1,
     max_new_tokens: int = 128,
     agent: str = "model",
+    template: Mapping[str, Any] | None = None,
+    judge: Judge | None = None,
     on_progress: OnProgress | None = None,
 ) -> Evaluation:
     """Let a loaded model play the first ``episodes`` incidents of each task, in batches.
 
     The incidents are the same for every model. ``samples`` attempts are made at each, with
-    draws of their own; at ``temperature`` 0 these would all be the same.
+    draws of their own; at ``temperature`` 0 these would all be the same. ``template`` is what
+    the chat template is told beside the messages, such as ``enable_thinking``.
 
     Raises:
         UnknownName: for a task or split that does not exist.
         InvalidInput: if a number makes no sense, or the tokenizer cannot be used.
     """
-    attempts = planned(tasks, episodes, split=split, samples=samples, temperature=temperature)
+    judge = judge or Judge()
+    attempts = planned(
+        judge.source, tasks, episodes, split=split, samples=samples, temperature=temperature
+    )
     decoding = Decoding(temperature, seed, batch, max_new_tokens)
     start = perf_counter()
     found = play_incidents(
-        model, tokenizer, attempts, decoding, agent=agent, on_progress=on_progress
+        model,
+        tokenizer,
+        attempts,
+        decoding,
+        agent=agent,
+        resolve=judge.source,
+        template=template,
+        on_progress=on_progress,
     )
     return Evaluation(
         agent,
@@ -113,7 +161,8 @@ def held_out(
         samples,
         found,
         perf_counter() - start,
-        {"model": True, **attrs.asdict(decoding)},
+        {"model": True, **attrs.asdict(decoding), **(template or {})},
+        judge,
     )
 
 
@@ -124,6 +173,7 @@ def scripted(
     *,
     split: str = "test",
     agent: str | None = None,
+    judge: Judge | None = None,
 ) -> Evaluation:
     """Let a policy of the registry (or a factory, with a name) play the same incidents.
 
@@ -133,26 +183,36 @@ def scripted(
     """
     factory = make_policy(policy) if isinstance(policy, str) else policy
     name = agent or (policy if isinstance(policy, str) else "policy")
+    judge = judge or Judge()
     start = perf_counter()
     found = [
-        record_episode(make_incident(one), factory, name)
-        for one, _ in planned(tasks, episodes, split=split)
+        record_episode(judge.source(one), factory, name)
+        for one, _ in planned(judge.source, tasks, episodes, split=split)
     ]
-    return Evaluation(name, split, 1, found, perf_counter() - start)
+    return Evaluation(name, split, 1, found, perf_counter() - start, judge=judge)
 
 
 def every_task(tasks: str | Sequence[str]) -> list[str]:
-    """Task ids; ``all`` stands for the drawn tasks of the first world.
+    """Task ids, ``module:name`` of one's own, ``recorded``; ``all`` is the benchmark.
 
     Raises:
         UnknownName: for a task that does not exist.
     """
-    given = [tasks] if isinstance(tasks, str) else list(tasks)
-    names = [name for one in given for name in (FIRST_WORLD if one == ALL else [get_task(one).id])]
+    given = tasks.split() if isinstance(tasks, str) else list(tasks)
+    names = [
+        name
+        for one in given
+        for name in (
+            DRAWN_TASKS
+            if one == ALL
+            else [one if one == RECORDED or is_reference(one) else get_task(one).id]
+        )
+    ]
     return list(dict.fromkeys(names))
 
 
 def planned(
+    source: Source,
     tasks: str | Sequence[str],
     episodes: int,
     *,
@@ -166,8 +226,14 @@ def planned(
         UnknownName: for a task or split that does not exist.
         InvalidInput: if a number makes no sense.
     """
-    # A run's definition checks names and numbers.
-    spec = RunSpec(("model",), every_task(tasks), split, episodes)
+    names = every_task(tasks)
+    if not names:
+        raise InvalidInput("task: expected at least one, got none")
+    if split not in ALL_SPLITS:
+        raise UnknownName("split", split, ALL_SPLITS)
+    for task in names:
+        if task != RECORDED and not is_reference(task):
+            check_split(get_task(task), split)
     if samples < 1:
         raise InvalidInput(f"samples must be at least 1, got {samples}")
     if samples > 1 and temperature == 0:
@@ -176,7 +242,7 @@ def planned(
         )
     return [
         (one, sample)
-        for task in spec.tasks
-        for one in incident_ids(task, spec.split, spec.episodes)
+        for task in names
+        for one in source.ids(task, split, episodes)
         for sample in range(samples)
     ]

@@ -6,12 +6,12 @@ Unscored episodes are counted, with their causes, and enter nothing else.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from statistics import fmean
 from typing import Any, Final
 
 import attrs
 
+from logtriage.belief.explain import explain
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import (
     SOLVED,
@@ -21,13 +21,20 @@ from logtriage.evaluation import (
     pass_hat_k,
     played_state,
 )
-from logtriage.generator import make_incident
-from logtriage.grading import Grade
+from logtriage.evaluation.paging import paging_by_price
+from logtriage.evaluation.threshold import threshold_regret
+from logtriage.faults import fault_kind
+from logtriage.grading import Grade, Resolver
+from logtriage.incident import Incident
 from logtriage.state import Closing, State
+from logtriage.topology import FIVE_TEAMS
+from logtriage.world.prior import held_out
 
 Attempts = Mapping[str, Sequence[Grade]]
 #: Stands for incidents without a fault.
 BENIGN: Final = "benign"
+#: Why an episode lost what it lost (:mod:`logtriage.belief.explain`).
+PARTS: Final = ("hardness", "search_regret", "decision_regret", "luck")
 #: How many different causes of failure are told.
 _CAUSES: Final = 5
 
@@ -38,22 +45,31 @@ def interval(values: Sequence[float]) -> dict[str, float] | None:
     return None if found is None else attrs.asdict(found)
 
 
-def figures(attempts: Attempts) -> dict[str, Any]:
-    """The figures of some incidents, by id, each with the grades of all attempts at it."""
+def figures(attempts: Attempts, resolve: Resolver) -> dict[str, Any]:
+    """The figures of some incidents, by id, each with the grades of all attempts at it.
+
+    ``paged_right`` is the share of the faults in which an accepted team was paged,
+    ``page_precision`` that of the episodes with a page in which no page was wrong.
+    """
     grades = [one for tries in attempts.values() for one in tries]
     scored = [one for one in grades if one.score is not None]
-    states = [_state(one) for one in scored]
+    states = [played_state(resolve(one.incident), one) for one in scored]
+    paged = [one for one in states if one.facts.pages]
+    faults = [one for one in states if not one.incident.truth.benign]
     causes = Counter(one.cause or "" for one in grades if one.score is None)
     return {
         "incidents": len(attempts),
         "episodes": len(grades),
         "unscored": len(grades) - len(scored),
         "causes": dict(causes.most_common(_CAUSES)),
-        "grade": interval(means(attempts)),
         "solved": _mean(_score(one) >= SOLVED for one in scored),
-        "gated": _mean(one.gate is not None for one in scored),
-        "paged": _mean(bool(one.facts.pages) for one in states),
+        "paged_right": _mean(map(_right, faults)),
         "mis_page": _mean(one.facts.wrong_pages > 0 for one in states),
+        "page_precision": _mean(one.facts.wrong_pages == 0 for one in paged),
+        "paged": _mean(bool(one.facts.pages) for one in states),
+        "grade": interval(means(attempts)),
+        "gated": _mean(one.gate is not None for one in scored),
+        "paging": [attrs.asdict(one) for one in paging_by_price(states)],
         "out_of_time": _mean(one.closing is Closing.OUT_OF_TIME for one in states),
         "malformed": _mean(
             sum(type(action).__name__ == "Malformed" for action in one.actions) for one in scored
@@ -74,34 +90,58 @@ def _criteria(grades: Sequence[Grade]) -> dict[str, float]:
     return {name: fmean(found) for name, found in scores.items()}
 
 
-def breakdown(attempts: Attempts, key: Callable[[str], str]) -> dict[str, dict[str, Any]]:
-    """Incidents, grade and share solved by a property of the incident, in order of its name."""
+def breakdown(
+    attempts: Attempts, key: Callable[[Incident], str], resolve: Resolver
+) -> dict[str, dict[str, Any]]:
+    """Incidents, grade and shares by a property of the incident, in order of its name."""
     groups: dict[str, dict[str, Sequence[Grade]]] = {}
     for incident, tries in attempts.items():
-        groups.setdefault(key(incident), {})[incident] = tries
-    kept = ("incidents", "unscored", "grade", "solved", "mis_page")
+        groups.setdefault(key(resolve(incident)), {})[incident] = tries
+    kept = ("incidents", "unscored", "grade", "solved", "paged_right", "mis_page")
     found = {}
     for name, group in sorted(groups.items()):
-        whole = figures(group)
+        whole = figures(group, resolve)
         found[name] = {one: whole[one] for one in kept}
     return found
 
 
-@lru_cache(maxsize=8192)
-def fault_kind(incident_id: str) -> str:
+def kind_of_fault(incident: Incident) -> str:
     """What was injected, or :data:`BENIGN`."""
-    fault = make_incident(incident_id).truth.fault
+    fault = incident.truth.fault
     return BENIGN if fault is None else fault.kind
 
 
-@lru_cache(maxsize=8192)
-def hops(incident_id: str) -> str:
+def hops(incident: Incident) -> str:
     """How many calls lie between the edge and the root cause, or :data:`BENIGN`."""
-    incident = make_incident(incident_id)
-    if incident.truth.benign:
-        return BENIGN
-    scenario = getattr(incident.telemetry, "scenario", None)
-    return "unknown" if scenario is None else str(scenario.edge_hops)
+    topology = incident.topology
+    roots = [topology.depth[topology.index(one)] for one in incident.truth.root_causes]
+    return str(min(roots)) if roots else BENIGN
+
+
+def held_out_part(incident: Incident) -> str:
+    """What of an incident training never shows: of split ``ood`` of the second world."""
+    topology, fault = incident.topology, incident.truth.fault
+    place = "random topology" if topology.name != FIVE_TEAMS.name else "default topology"
+    if fault is None:
+        return f"{place}, {BENIGN}"
+    unseen = held_out(topology, topology.index(fault.service), fault_kind(fault.kind))
+    return f"{place}, {'held-out pair' if unseen else 'pair of training'}"
+
+
+def parts(attempts: Attempts, count: int, resolve: Resolver) -> dict[str, Any] | None:
+    """Why the first ``count`` episodes lost what they lost, on average: the four parts.
+
+    None if there is nothing to explain, or no probabilities are known.
+    """
+    first = [tries[0] for tries in attempts.values()][:count]
+    states = [played_state(resolve(one.incident), one) for one in first if one.score is not None]
+    states = [one for one in states if one.is_closed and one.incident.setting is not None]
+    if not states:
+        return None
+    found = [explain(one) for one in states]
+    lost = {name: fmean(getattr(one, name) for one in found) for name in PARTS}
+    regret = fmean(threshold_regret(one) for one in states)
+    return {"episodes": len(states), **lost, "threshold_regret": regret}
 
 
 def means(attempts: Attempts) -> list[float]:
@@ -173,8 +213,8 @@ def _passed(
     return {str(k): interval([estimate(sum(one), most, k) for one in whole]) for k in ks}
 
 
-def _state(grade: Grade) -> State:
-    return played_state(make_incident(grade.incident), grade)
+def _right(state: State) -> bool:
+    return any(team in state.incident.truth.teams for _, team in state.facts.pages)
 
 
 def _score(grade: Grade) -> float:

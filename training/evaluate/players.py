@@ -9,7 +9,6 @@ import attrs
 
 from logtriage.adapters.toolchat import ToolChatPolicies
 from logtriage.evaluation import record_episode, record_joint_episode
-from logtriage.generator import make_incident
 from logtriage.incident import Incident
 from logtriage.policies import ChatPolicies, ChatPolicy, Policy
 from logtriage.policies.chat import Complete
@@ -17,11 +16,12 @@ from logtriage.registry import make_policy, make_team
 from logtriage.rendering import system_prompt
 from logtriage.roles import Role, RoleSplit, get_role_split
 from logtriage.transcript import Transcript
-from training.evaluate.evaluation import Evaluation, held_out, planned
-from training.evaluate.settings import Settings
+from training.evaluate.evaluation import Evaluation, Judge, held_out, planned
+from training.evaluate.settings import ENDPOINT_TOKENS, LOCAL_TOKENS, Settings, json_object
 from training.language.chat import Chat
 from training.language.episodes import SAMPLE, Decoding, OnProgress
 from training.language.loading import load_model, load_tokenizer
+from training.language.places import check_there
 from training.language.policy import TextModel
 
 if TYPE_CHECKING:
@@ -34,7 +34,11 @@ Record = Callable[[Incident, int], Transcript]
 
 
 def evaluated(
-    policy: str, settings: Settings, *, on_progress: OnProgress | None = None
+    policy: str,
+    settings: Settings,
+    judge: Judge | None = None,
+    *,
+    on_progress: OnProgress | None = None,
 ) -> Evaluation:
     """Let a policy, given as in :class:`Settings`, play the held-out incidents.
 
@@ -42,19 +46,26 @@ def evaluated(
         UnknownName: for a policy, task, split or role split that does not exist.
         InvalidInput: for a model, an endpoint or a number that cannot be used.
     """
+    judge = judge or Judge.of(settings.rubric, settings.bundle)
     split = get_role_split(settings.split_roles) if settings.split_roles else None
     if policy.startswith(LOCAL):
-        return _local(policy, settings, split, on_progress)
+        return _local(policy, settings, judge, split, on_progress)
     if policy.startswith(ENDPOINT):
-        return _endpoint(policy, settings, split, on_progress)
-    attempts = planned(settings.task, settings.episodes, split=settings.split)
-    return _recorded(policy, settings, attempts, _scripted(policy, split), 1, on_progress)
+        return _endpoint(policy, settings, judge, split, on_progress)
+    attempts = planned(judge.source, settings.task, settings.episodes, split=settings.split)
+    return _recorded(policy, settings, judge, attempts, _scripted(policy, split), 1, on_progress)
 
 
 def _local(
-    policy: str, settings: Settings, split: RoleSplit | None, on_progress: OnProgress | None
+    policy: str,
+    settings: Settings,
+    judge: Judge,
+    split: RoleSplit | None,
+    on_progress: OnProgress | None,
 ) -> Evaluation:
     path = policy.removeprefix(LOCAL)
+    check_there(path)
+    limit = settings.max_new_tokens or LOCAL_TOKENS
     tokenizer = load_tokenizer(path)
     model = load_model(path, dtype=settings.dtype or None, load_in_4bit=settings.load_in_4bit)
     if split is None:
@@ -68,43 +79,59 @@ def _local(
             batch=settings.batch,
             split=settings.split,
             samples=settings.samples,
-            max_new_tokens=settings.max_new_tokens,
+            max_new_tokens=limit,
             agent=policy,
+            template=settings.template,
+            judge=judge,
             on_progress=on_progress,
         )
-    decoding = Decoding(settings.temperature, settings.seed, 1, settings.max_new_tokens)
-    chat = Chat(tokenizer)
+    decoding = Decoding(settings.temperature, settings.seed, 1, limit)
+    chat = Chat(tokenizer, settings.template)
 
     def record(incident: Incident, sample: int) -> Transcript:
         return _team(TextModel(model, chat, decoding, sample), incident, split, policy)
 
-    found = _recorded(policy, settings, _attempts(settings), record, 1, on_progress)
+    attempts = _attempts(settings, judge)
+    found = _recorded(policy, settings, judge, attempts, record, 1, on_progress)
     return attrs.evolve(found, how={**found.how, **attrs.asdict(decoding)})
 
 
 def _endpoint(
-    policy: str, settings: Settings, split: RoleSplit | None, on_progress: OnProgress | None
+    policy: str,
+    settings: Settings,
+    judge: Judge,
+    split: RoleSplit | None,
+    on_progress: OnProgress | None,
 ) -> Evaluation:
     asked = [_ask(policy, settings, sample) for sample in range(settings.samples)]
 
     def record(incident: Incident, sample: int) -> Transcript:
-        ask = asked[sample]
+        ask = asked[sample].counting_anew()
         if split is not None:
-            return _team(ask, incident, split, policy)
-        tools = settings.reply == "tools"
-        factory = ToolChatPolicies(ask.with_tools) if tools else ChatPolicies(ask)
-        return record_episode(incident, factory, policy)
+            one = _team(ask, incident, split, policy)
+        else:
+            tools = settings.reply == "tools"
+            factory = ToolChatPolicies(ask.with_tools) if tools else ChatPolicies(ask)
+            one = record_episode(incident, factory, policy)
+        used = attrs.asdict(ask.usage)  # with what evaluation calls ASKED and CUT_OFF
+        found: Transcript = attrs.evolve(one, extra={**one.extra, **used})
+        return found
 
     found = _recorded(
-        policy, settings, _attempts(settings), record, settings.concurrency, on_progress
-    )
+        policy, settings, judge, _attempts(settings, judge), record, settings.concurrency,
+        on_progress,
+    )  # fmt: skip
     used = {
-        name: sum(getattr(ask.usage, name) for ask in asked)
+        name: sum(one.extra[name] for one in found.transcripts)
         for name in ("requests", "prompt_tokens", "completion_tokens")
     }
-    cost = sum(ask.usage.cost(settings.prompt_price, settings.completion_price) for ask in asked)
-    names = ("temperature", "seed", "max_new_tokens", "reply")
+    prices = settings.prompt_price, settings.completion_price
+    from logtriage.adapters.endpoint import Usage  # needs the extra openai
+
+    cost = Usage(**used).cost(*prices)
+    names = ("temperature", "seed", "reply", "extra_body")
     how = {name: getattr(settings, name) for name in names}
+    how["max_new_tokens"] = settings.max_new_tokens or ENDPOINT_TOKENS
     return attrs.evolve(found, how={**found.how, **how, **used, "cost": cost})
 
 
@@ -116,9 +143,10 @@ def _ask(policy: str, settings: Settings, sample: int) -> "ChatEndpoint":
         base_url=settings.base_url or None,
         timeout=settings.timeout,
         retries=settings.retries,
-        max_tokens=settings.max_new_tokens,
+        max_tokens=settings.max_new_tokens or ENDPOINT_TOKENS,
         temperature=settings.temperature,
         seed=settings.seed + sample,
+        extra=json_object("extra-body", settings.extra_body),
     )
 
 
@@ -141,8 +169,9 @@ def _team(complete: Complete, incident: Incident, split: RoleSplit, agent: str) 
     return record_joint_episode(incident, team, agent, split)
 
 
-def _attempts(settings: Settings) -> list[tuple[str, int]]:
+def _attempts(settings: Settings, judge: Judge) -> list[tuple[str, int]]:
     return planned(
+        judge.source,
         settings.task,
         settings.episodes,
         split=settings.split,
@@ -154,6 +183,7 @@ def _attempts(settings: Settings) -> list[tuple[str, int]]:
 def _recorded(
     policy: str,
     settings: Settings,
+    judge: Judge,
     attempts: list[tuple[str, int]],
     record: Record,
     workers: int,
@@ -161,7 +191,7 @@ def _recorded(
 ) -> Evaluation:
     def play(attempt: tuple[str, int]) -> Transcript:
         incident_id, sample = attempt
-        one = record(make_incident(incident_id), sample)
+        one = record(judge.source(incident_id), sample)
         found: Transcript = attrs.evolve(one, extra={**one.extra, SAMPLE: sample})
         return found
 
@@ -177,4 +207,4 @@ def _recorded(
                 on_progress(len(found), len(attempts))
     samples = len({sample for _, sample in attempts})
     how: dict[str, Any] = {} if not settings.split_roles else {"roles": settings.split_roles}
-    return Evaluation(policy, settings.split, samples, found, perf_counter() - start, how)
+    return Evaluation(policy, settings.split, samples, found, perf_counter() - start, how, judge)

@@ -9,18 +9,22 @@ from training.evaluate.evaluation import Evaluation
 from training.evaluate.figures import (
     breakdown,
     difference,
-    fault_kind,
     figures,
     first_last,
+    held_out_part,
     hops,
+    kind_of_fault,
+    parts,
 )
 
-SCHEMA: Final = "logtriage.llm-results/1"
+SCHEMA: Final = "logtriage.llm-results/2"
 #: Where results are kept in a directory: the figures, and their tables.
 RESULTS: Final = "results.json"
 TABLE: Final = "results.md"
 #: The key for all tasks together.
 ALL_TASKS: Final = "all tasks"
+#: The split whose incidents differ from those of training in kind.
+OOD: Final = "ood"
 
 
 def compare(
@@ -29,6 +33,7 @@ def compare(
     baselines: Iterable[Evaluation] = (),
     *,
     training_scores: Sequence[float] = (),
+    explained: int = 0,
 ) -> dict[str, Any]:
     """The figures of every agent, and of what changed from ``before`` to ``after``.
 
@@ -37,6 +42,7 @@ def compare(
         after: the agent that this is about.
         baselines: others on the same incidents.
         training_scores: rewards of the training episodes in order, for their first and last ten.
+        explained: so many episodes of each task are explained: half a second each.
 
     Raises:
         InvalidInput: if agents played different incidents, since nothing could be compared.
@@ -56,7 +62,7 @@ def compare(
         "tasks": list(after.tasks),
         "episodes": {task: len(ids) for task, ids in _ids(after).items()},
         "agent": after.agent,
-        "agents": [_agent(one) for one in agents],
+        "agents": [_agent(one, explained) for one in agents],
         "before": None if before is None else before.agent,
         "difference": None,
         "to_baselines": {one.agent: _differences(one, after) for one in others},
@@ -71,23 +77,32 @@ def _ids(one: Evaluation) -> dict[str, list[str]]:
     return {task: list(attempts) for task, attempts in one.attempts.items()}
 
 
-def _agent(one: Evaluation) -> dict[str, Any]:
-    tasks = {
-        task: {
-            **figures(attempts),
-            "by_fault": breakdown(attempts, fault_kind),
-            "by_hops": breakdown(attempts, hops),
+def _agent(one: Evaluation, explained: int) -> dict[str, Any]:
+    resolve = one.judge.source
+    tasks = {}
+    for task, attempts in one.attempts.items():
+        tasks[task] = {
+            **figures(attempts, resolve),
+            **_replies(one, task),
+            "by_fault": breakdown(attempts, kind_of_fault, resolve),
+            "by_hops": breakdown(attempts, hops, resolve),
+            "by_part": breakdown(attempts, held_out_part, resolve) if one.split == OOD else {},
+            "lost": parts(attempts, explained, resolve) if explained else None,
         }
-        for task, attempts in one.attempts.items()
-    }
     return {
         "agent": one.agent,
         "samples": one.samples,
         "seconds": one.seconds,
         "how": dict(one.how),
         "tasks": tasks,
-        "all": figures(one.all_attempts),
+        "all": {**figures(one.all_attempts, resolve), **_replies(one, None)},
     }
+
+
+def _replies(one: Evaluation, task: str | None) -> dict[str, Any]:
+    """How many replies were given, and which share of them was cut off at the limit."""
+    given, cut = one.replies(task)
+    return {"replies": given, "cut_off": cut / given if given else None}
 
 
 def _differences(before: Evaluation, after: Evaluation) -> dict[str, Any]:

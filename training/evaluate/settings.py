@@ -1,10 +1,19 @@
 """The options of ``python -m training.evaluate``."""
 
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
 import attrs
 
 from logtriage.errors import InvalidInput
 
 REPLIES = ("tools", "json")
+THINKING = ("as_is", "off", "on")
+#: Most tokens a reply, if none are given: a model here, and one behind an endpoint, which
+#: may think before it speaks.
+LOCAL_TOKENS: Final = 512
+ENDPOINT_TOKENS: Final = 8_192
 
 
 @attrs.frozen
@@ -13,8 +22,16 @@ class Settings:
 
     ``policy`` is ``hf:PATH`` (a transformers model or a LoRA adapter), ``openai:MODEL`` (on
     ``base_url``), or a policy of the registry. ``baselines`` are more of these, separated by
-    blanks. ``before`` is what ``policy`` was trained from. ``reply`` is how an endpoint's
-    model answers. Prices are per million tokens.
+    blanks. ``before`` is what ``policy`` was trained from. ``task`` may be several, by blanks:
+    ids, ``all``, ``recorded`` (of ``bundle``), or ``module:name`` of one's own. ``rubric`` is
+    another one than the tasks': an id, or ``module:name``. ``explain`` episodes of each task
+    are explained. ``reply`` is how an endpoint's model answers, ``extra_body`` a JSON object of
+    more fields of its requests. ``thinking`` tells the chat template of a model here whether it
+    thinks. ``max_new_tokens`` bounds one reply (512 here, 8192 behind an endpoint). Prices are
+    per million tokens.
+
+    Raises:
+        InvalidInput: naming the option and what was expected.
     """
 
     policy: str
@@ -25,12 +42,17 @@ class Settings:
     temperature: float = 0.0
     seed: int = 0
     batch: int = 64
-    max_new_tokens: int = 128
+    max_new_tokens: int | None = None
+    thinking: str = attrs.field(default="as_is", metadata={"choices": THINKING})
+    rubric: str = ""
+    bundle: str = ""
+    explain: int = 0
     before: str = ""
     baselines: str = "random first_error expert"
     split_roles: str = ""
     base_url: str = ""
     reply: str = attrs.field(default="tools", metadata={"choices": REPLIES})
+    extra_body: str = ""
     concurrency: int = 8
     timeout: float = 120.0
     retries: int = 3
@@ -44,3 +66,32 @@ class Settings:
             raise InvalidInput(f"reply must be one of {', '.join(REPLIES)}, got {self.reply!r}")
         if self.concurrency < 1:
             raise InvalidInput(f"concurrency must be at least 1, got {self.concurrency}")
+        if self.thinking not in THINKING:
+            raise InvalidInput(
+                f"thinking must be one of {', '.join(THINKING)}, got {self.thinking!r}"
+            )
+        if self.explain < 0:
+            raise InvalidInput(f"explain must be at least 0, got {self.explain}")
+        json_object("extra-body", self.extra_body)
+
+    @property
+    def template(self) -> Mapping[str, Any]:
+        """What the chat template of a model here is told beside the messages."""
+        return {} if self.thinking == "as_is" else {"enable_thinking": self.thinking == "on"}
+
+
+def json_object(option: str, text: str) -> dict[str, Any]:
+    """The JSON object of an option; empty for no text.
+
+    Raises:
+        InvalidInput: naming the option, if it is none.
+    """
+    if not text:
+        return {}
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise InvalidInput(f"--{option}: expected a JSON object: {error}") from None
+    if not isinstance(found, dict):
+        raise InvalidInput(f"--{option}: expected a JSON object, got {text!r}")
+    return found

@@ -5,10 +5,11 @@ from typing import Any
 
 import attrs
 
+from training.evaluate.figures import PARTS
 from training.evaluate.results import ALL_TASKS
 
 #: How columns of text are marked; the others are figures.
-_TEXT = ("task", "agent", "fault", "hops", "cause", "policy")
+_TEXT = ("task", "agent", "fault", "hops", "held out", "cause", "policy")
 
 
 @attrs.frozen
@@ -32,6 +33,9 @@ def tables(results: Mapping[str, Any]) -> list[Table]:
     found = [
         _main(results),
         _changes(results),
+        _paging(results),
+        _lost(results),
+        _breakdown(results, "by_part", "held out"),
         _passes(results),
         _breakdown(results, "by_fault", "fault"),
         _breakdown(results, "by_hops", "hops"),
@@ -58,17 +62,20 @@ def _main(results: Mapping[str, Any]) -> Table:
                     task,
                     agent["agent"],
                     f"{one['episodes']:,}",
-                    _interval(one["grade"]),
                     _share(one["solved"]),
-                    _share(one["gated"]),
+                    _share(one["paged_right"]),
                     _share(one["mis_page"]),
+                    _share(one["page_precision"]),
+                    _interval(one["grade"]),
+                    _share(one["gated"]),
                     _number(one["malformed"]),
+                    _share(one["cut_off"]),
                     _number(one["ticks"]),
                     str(one["unscored"]),
                 )
             )
-    columns = ("task", "agent", "episodes", "mean grade", "solved", "gated", "mis-paged",
-               "malformed", "ticks", "unscored")  # fmt: skip
+    columns = ("task", "agent", "episodes", "solved", "paged right", "mis-paged", "pages right",
+               "mean grade", "gated", "malformed", "cut off", "ticks", "unscored")  # fmt: skip
     return Table(f"Split {results['split']}", columns, tuple(rows))
 
 
@@ -94,6 +101,31 @@ def _changes(results: Mapping[str, Any]) -> Table:
     columns = ("task", "agent", "incidents", "before", "after", "difference",
                "better / same / worse")  # fmt: skip
     return Table("Differences, incident by incident", columns, tuple(rows))
+
+
+def _paging(results: Mapping[str, Any]) -> Table:
+    """Whether pages move with the price of silence."""
+    rows = [
+        (task, agent["agent"], f"{one['price']:g}", str(one["incidents"]), _share(one["paged"]),
+         _share(one["mis_paged"]))
+        for task in results["tasks"]
+        for agent in results["agents"]
+        for one in agent["tasks"][task]["paging"]
+    ]  # fmt: skip
+    columns = ("task", "agent", "price of silence", "episodes", "paged", "mis-paged")
+    return Table("Pages by the price of silence", columns, tuple(rows))
+
+
+def _lost(results: Mapping[str, Any]) -> Table:
+    rows = []
+    for task in results["tasks"]:
+        for agent in results["agents"]:
+            one = agent["tasks"][task]["lost"]
+            if one is not None:
+                figures = (f"{one[name]:+.3f}" for name in (*PARTS, "threshold_regret"))
+                rows.append((task, agent["agent"], str(one["episodes"]), *figures))
+    names = (name.replace("_", " ") for name in (*PARTS, "threshold_regret"))
+    return Table("What was lost, and why", ("task", "agent", "episodes", *names), tuple(rows))
 
 
 def _passes(results: Mapping[str, Any]) -> Table:

@@ -8,12 +8,19 @@ from typing import Any
 
 from logtriage.errors import LogTriageError
 from training.common.options import add_options
+from training.grpo import store
+from training.grpo.nothing import NothingToLearn
 from training.grpo.presets import DEFAULT, preset_names, resolve
 from training.grpo.settings import Settings
+from training.grpo.start import is_built_here
+from training.language.places import check_there
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Read the command line, and train or show what would be done."""
+def main(arguments: list[str] | None = None) -> int:
+    """Read the command line, and train or show what would be done.
+
+    Returns 0, or 1 if there was nothing to learn.
+    """
     given = sys.argv[1:] if arguments is None else arguments
     parser = _parser()
     options: dict[str, Any] = vars(parser.parse_args(given))
@@ -31,12 +38,25 @@ def main(arguments: list[str] | None = None) -> None:
             show(settings)
         else:
             assert out is not None
-            # Loads torch and trl, which --help and a wrong option need not wait for.
+            _check(settings, out, resume=resume)
+            # Loads torch and trl, which --help and whatever is wrong need not wait for.
+            print("loading torch and TRL ...", file=sys.stderr, flush=True)  # noqa: T201
             from training.grpo.learn import run
 
             run(settings, out, command, resume=resume)
+    except NothingToLearn as found:
+        print(f"stopped: {found}", file=sys.stderr)  # noqa: T201
+        return 1
     except LogTriageError as wrong:
         parser.error(str(wrong))
+    return 0
+
+
+def _check(settings: Settings, out: Path, *, resume: bool) -> None:
+    """Refuse, before anything loads, a directory or a model that cannot be used."""
+    about = store.check(settings, out, resume=resume)
+    if (about is None or not about["finished"]) and not is_built_here(settings.model):
+        check_there(settings.model)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -69,4 +89,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

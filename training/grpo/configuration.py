@@ -7,7 +7,6 @@ import torch
 from peft import LoraConfig
 from trl import GRPOConfig
 
-from training.grpo.rows import longest
 from training.grpo.settings import Settings
 from training.language.loading import default_device, resolved_dtype
 
@@ -27,8 +26,8 @@ def arithmetic(settings: Settings) -> torch.dtype:
     return resolved_dtype(None, device_of(settings)) if chosen is None else chosen
 
 
-def grpo_config(settings: Settings, out: Path, processes: int) -> GRPOConfig:
-    """The trainer's arguments for a run of so many processes.
+def grpo_config(settings: Settings, out: Path, processes: int, horizon: int) -> GRPOConfig:
+    """The trainer's arguments for a run of so many processes, and of episodes of so many ticks.
 
     Raises:
         InvalidInput: if a step cannot be dealt out over the processes.
@@ -42,6 +41,9 @@ def grpo_config(settings: Settings, out: Path, processes: int) -> GRPOConfig:
             "vllm_mode": settings.vllm,
             "vllm_server_base_url": settings.vllm_url,
             "vllm_gpu_memory_utilization": settings.vllm_memory,
+            # By default vLLM makes room for all that the model can read.
+            "vllm_max_model_length": settings.read_tokens,
+            "vllm_enable_sleep_mode": settings.vllm_sleep and settings.vllm == "colocate",
         }
     return GRPOConfig(
         output_dir=str(out),
@@ -55,7 +57,8 @@ def grpo_config(settings: Settings, out: Path, processes: int) -> GRPOConfig:
         temperature=settings.temperature,
         top_p=settings.top_p,
         max_completion_length=settings.completion_tokens,
-        max_tool_calling_iterations=longest(settings),
+        max_tool_calling_iterations=horizon,
+        chat_template_kwargs=dict(settings.template_arguments),
         generation_kwargs={cap: min(settings.turn_tokens, settings.completion_tokens)},
         # The rows are in order, and reach the environment with their column "incident".
         shuffle_dataset=False,

@@ -1,8 +1,13 @@
 """Credit by turns: each reply is credited with what the episode earned from it on.
 
-The rewards of actions are differences of grades, so that what an episode earns from a turn
-on is its final grade less the grade that it had there. The baseline of a turn is the mean
-over the group of the same turn; who had ended by then earned nothing more.
+The rewards of actions are differences of grades, or, shaped, of what the belief expects
+(:mod:`logtriage.belief.shaping`), so that what an episode earns from a turn on is what it
+ended with less what it had there. With lambda below 1 what came later counts less, as in
+generalised advantage estimation [1]_. The baseline of a turn is the mean over the group of
+the same turn; who had ended by then earned nothing more.
+
+.. [1] J. Schulman et al., "High-Dimensional Continuous Control Using Generalized Advantage
+   Estimation", arXiv:1506.02438: the potential stands where the value does.
 """
 
 from collections.abc import Sequence
@@ -11,16 +16,24 @@ import torch
 from torch import Tensor
 
 
-def returns_to_go(scores: Sequence[float]) -> list[float]:
-    """From the grades before each of T turns and after the last (T + 1), T returns."""
-    return [scores[-1] - before for before in scores[:-1]]
+def returns_to_go(scores: Sequence[float], lmbda: float = 1.0) -> list[float]:
+    """From the scores before each of T turns and after the last (T + 1), T returns."""
+    returns: list[float] = []
+    later = 0.0
+    for before, after in zip(scores[-2::-1], scores[::-1], strict=False):
+        later = after - before + lmbda * later
+        returns.append(later)
+    return returns[::-1]
 
 
-def turn_advantages(returns: Sequence[Sequence[float]], group: int) -> list[list[float]]:
+def turn_advantages(
+    returns: Sequence[Sequence[float]], group: int, scale: str = "none"
+) -> list[list[float]]:
     """The advantage of each turn of each episode, from their returns.
 
-    Neighbours form groups of ``group``. Within each, advantages are divided by the root of
-    their mean square, as GRPO divides by the deviation; they are 0 where all are alike.
+    Neighbours form groups of ``group``. Advantages are divided by nothing, or by the root
+    of their mean square in the ``group`` or in the whole ``batch``; they are 0 where all
+    are alike.
     """
     advantages: list[list[float]] = []
     for start in range(0, len(returns), group):
@@ -31,10 +44,15 @@ def turn_advantages(returns: Sequence[Sequence[float]], group: int) -> list[list
             for turn in range(turns)
         ]
         raw = [[value - means[turn] for turn, value in enumerate(one)] for one in members]
-        count = sum(map(len, raw))
-        scale = (sum(value**2 for one in raw for value in one) / max(count, 1)) ** 0.5
-        advantages += [[value / (scale + 1e-4) for value in one] for one in raw]
-    return advantages
+        advantages += _divided(raw) if scale == "group" else raw
+    return _divided(advantages) if scale == "batch" else advantages
+
+
+def _divided(rows: list[list[float]]) -> list[list[float]]:
+    """Rows divided by the root of the mean square of all their values."""
+    count = sum(map(len, rows))
+    scale = (sum(value**2 for one in rows for value in one) / max(count, 1)) ** 0.5
+    return [[value / (scale + 1e-4) for value in one] for one in rows]
 
 
 def by_token(advantages: Sequence[Sequence[float]], mask: Tensor) -> Tensor:

@@ -3,24 +3,30 @@
 from typing import Any
 
 import attrs
+import torch
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from logtriage.adapters.tools import TOOLS
+from logtriage.adapters.trl import triage_rows
+from logtriage.errors import InvalidInput
 from training.grpo.environment import Stopwatch, TrainingEnv
 from training.grpo.learn import processes
 from training.grpo.memory import Memory, count, estimate, load_config
-from training.grpo.rows import training_rows
+from training.grpo.rows import Rows
 from training.grpo.settings import Settings
-from training.language.loading import check_place, load_tokenizer
+from training.grpo.start import is_built_here
+from training.language.loading import load_tokenizer
+from training.language.places import check_there
+from training.language.sources import Source
 
 
 def first_prompt(settings: Settings, tokenizer: Any) -> str:
     """The text that the model would read first, as the trainer renders it."""
-    one = attrs.evolve(settings, max_steps=1)
-    (row, *_) = training_rows(one)
-    env = TrainingEnv(Stopwatch())
+    source = Source()
+    (row,) = triage_rows([Rows(settings, source, lambda _: 0).incident(0)], resolve=source)
+    env = TrainingEnv(Stopwatch(), resolve=source)
     screen = env.reset(**row)
     *before, last = row["prompt"]
     messages = [*before, {**last, "content": last["content"] + screen}]
@@ -29,6 +35,7 @@ def first_prompt(settings: Settings, tokenizer: Any) -> str:
         tools=[getattr(env, name) for name in sorted(TOOLS)],
         add_generation_prompt=True,
         tokenize=False,
+        **settings.template_arguments,
     )
     return text
 
@@ -41,15 +48,24 @@ def show(settings: Settings, console: Console | None = None) -> None:
     """
     console = Console() if console is None else console
     settings.accumulation(processes())
-    check_place(settings.model)
+    if is_built_here(settings.model):
+        raise InvalidInput(f"model {settings.model!r} is built in a run; give one that is there")
+    check_there(settings.model)
     # First, since to ask the hub takes a while and may fail.
     console.print(_settings(settings))
     tokenizer, config = load_tokenizer(settings.model), load_config(settings.model)
     prompt = first_prompt(settings, tokenizer)
     tokens = len(tokenizer(prompt, add_special_tokens=False)["input_ids"])
-    console.print(_memory(settings, config, estimate(settings, config, tokens)))
+    console.print(_memory(settings, config, estimate(settings, config, tokens, gpu_bytes())))
     console.print(f"first prompt, {tokens} tokens:", style="bold")
     console.print(Text(prompt), soft_wrap=True)
+
+
+def gpu_bytes() -> int | None:
+    """The memory of this machine's GPU; None without one."""
+    if not torch.cuda.is_available():
+        return None
+    return int(torch.cuda.get_device_properties(0).total_memory)
 
 
 def _settings(settings: Settings) -> Table:
@@ -71,7 +87,8 @@ def _memory(settings: Settings, config: Any, memory: Memory) -> Table:
     )
     table.add_column("for")
     table.add_column("MiB", justify="right")
-    rows = {**attrs.asdict(memory), "most at a time": memory.peak}
+    sizes = attrs.asdict(memory, filter=lambda field, _: field.type is int)
+    rows = {**sizes, "most at a time": memory.peak}
     for name, size in rows.items():
         table.add_row(name.replace("_", " "), f"{size / 2**20:,.1f}")
     return table

@@ -7,11 +7,14 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from logtriage.adapters.episode import closed
+from logtriage.adapters.episode import closed, state_after
 from logtriage.adapters.tools import Wire
 from logtriage.adapters.trl import TriageEnv
 from logtriage.errors import LogTriageError
+from logtriage.grading import Resolver, Rubric
 from logtriage.parsing import action_from_wire
+from logtriage.sealing import incident_of
+from logtriage.state import State
 
 if TYPE_CHECKING:
     from logtriage.server import RemoteEnv
@@ -53,8 +56,13 @@ class TrainingEnv(TriageEnv):
     none, one or several. Actions are those that reached the environment.
     """
 
-    def __init__(self, clock: Stopwatch) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        clock: Stopwatch,
+        rubric: Rubric | None = None,
+        resolve: Resolver = incident_of,
+    ) -> None:
+        super().__init__(rubric, resolve)
         self._clock = clock
         self._turns: list[int] = []
 
@@ -78,6 +86,10 @@ class TrainingEnv(TriageEnv):
 
     def _begin_turn(self) -> None:
         self._turns.append(len(self._wires))
+
+    def _after(self, count: int | None = None) -> State:
+        """The state after the first so many actions; None for all."""
+        return state_after(self._current(), self._wires[:count])[0]
 
 
 class RemoteTrainingEnv(TrainingEnv):

@@ -13,12 +13,11 @@ from matplotlib.figure import Figure
 
 from logtriage.evaluation import mean_interval
 from training.common.files import replace, save_text
+from training.grpo.played import Episode, Step
 from training.grpo.record import (
     EPISODES,
     EPISODES_TABLE,
     STEPS,
-    Episode,
-    Step,
     read_episodes,
     read_steps,
 )

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,21 @@ from datasets import Dataset
 from rich.console import Console
 from transformers import PrinterCallback, TrainerCallback
 
+from logtriage.grading import rubric_named
+from training.evaluate.phases import Phases
 from training.grpo import figures, review, store
 from training.grpo.configuration import arithmetic, device_of, grpo_config, lora_config
+from training.grpo.played import Shares
 from training.grpo.progress import Monitor
-from training.grpo.record import Recorder
-from training.grpo.rows import training_rows
+from training.grpo.record import EPISODES, Recorder, read_episodes
+from training.grpo.rows import Rows, longest, numbers
 from training.grpo.settings import Settings
+from training.grpo.stages import Curriculum
+from training.grpo.start import with_model
 from training.grpo.trainer import TriageTrainer
-from training.language.loading import is_adapter, load_model, load_tokenizer
+from training.language.loading import load_model, load_tokenizer
+from training.language.places import is_adapter
+from training.language.sources import Source
 
 
 def processes() -> int:
@@ -37,10 +45,6 @@ def load(settings: Settings) -> tuple[Any, Any]:
         InvalidInput, MissingExtra, MissingLibrary: if they cannot be loaded.
     """
     tokenizer = load_tokenizer(settings.model)
-    if settings.use_unsloth:
-        from training.grpo.unsloth import load_by_unsloth
-
-        return load_by_unsloth(settings), tokenizer
     full = settings.lora_r == 0 and not is_adapter(settings.model)
     model = load_model(
         settings.model,
@@ -52,19 +56,43 @@ def load(settings: Settings) -> tuple[Any, Any]:
     return model, tokenizer
 
 
+def curriculum_of(settings: Settings, out: Path, done: int) -> Curriculum:
+    """The curriculum of a run after so many steps, from the episodes that it left."""
+    found = Curriculum(
+        len(settings.stages),
+        precision=settings.stage_precision,
+        pages=settings.stage_pages,
+        window=settings.stage_window,
+    )
+    played = [one for one in read_episodes(out / EPISODES) if one.step <= done]
+    for _, members in groupby(played, key=lambda one: one.step):
+        found.note(Shares.of(list(members), settings.group))
+    return found
+
+
 def make_trainer(
-    settings: Settings, out: Path, model: Any, tokenizer: Any, monitor: Monitor | None
+    settings: Settings,
+    out: Path,
+    model: Any,
+    tokenizer: Any,
+    monitor: Monitor | None,
+    curriculum: Curriculum | None = None,
 ) -> TriageTrainer:
     """The trainer of a run."""
-    trained_already = settings.use_unsloth or is_adapter(settings.model)
+    source = Source()
+    curriculum = curriculum or curriculum_of(settings, out, 0)
+    rows = Dataset.from_list(numbers(settings))
     trainer = TriageTrainer(
         settings,
-        (lambda _: None) if monitor is None else monitor.played,
+        resolve=source,
+        rubric=rubric_named(settings.rubric) if settings.rubric else None,
+        curriculum=curriculum,
+        on_step=(lambda _: None) if monitor is None else monitor.played,
         model=model,
-        args=grpo_config(settings, out, processes()),
-        train_dataset=Dataset.from_list(training_rows(settings)),
+        args=grpo_config(settings, out, processes(), longest(settings, source)),
+        train_dataset=rows.with_transform(Rows(settings, source, curriculum.stage)),
         processing_class=tokenizer,
-        peft_config=None if trained_already else lora_config(settings),
+        peft_config=None if is_adapter(settings.model) else lora_config(settings),
         callbacks=[] if monitor is None else [monitor],
     )
     trainer.remove_callback(PrinterCallback)
@@ -93,6 +121,7 @@ def run(
         Refused: if there is a run already that is not to be resumed, or that has other
             settings.
         InvalidInput: if the model cannot be used.
+        NothingToLearn: if step after step all attempts are rewarded alike.
         NotUploaded: if the hub does not take the model; the run is whole then.
     """
     if settings.threads is not None:
@@ -103,15 +132,20 @@ def run(
         console.print(f"{out}: this run is finished", soft_wrap=True)
         _push(settings, out)
         return
+    settings = with_model(settings, out, console)
+    phases = Phases(console)
+    phases.begin(f"loading {settings.model}")
     model, tokenizer = load(settings)
     if is_main():
-        review.before(model, tokenizer, settings, out)
+        review.before(model, tokenizer, settings, out, phases)
     checkpoint = store.last_checkpoint(out, clean=is_main())
+    done_before = store.step_of(checkpoint)
+    curriculum = curriculum_of(settings, out, done_before)
     monitor = None
     if is_main():
-        recorder = Recorder(out, store.step_of(checkpoint))
-        monitor = Monitor(recorder, settings.group, console)
-    trainer = make_trainer(settings, out, model, tokenizer, monitor)
+        recorder = Recorder(out, done_before)
+        monitor = Monitor(recorder, settings.group, console, curriculum, settings.iterations)
+    trainer = make_trainer(settings, out, model, tokenizer, monitor, curriculum)
     for one in callbacks:
         trainer.add_callback(one)
     try:
@@ -122,7 +156,8 @@ def run(
     trainer.save_model(str(out))
     if is_main():
         figures.draw(out)
-        review.after(trainer.accelerator.unwrap_model(trainer.model), tokenizer, settings, out)
+        trained = trainer.accelerator.unwrap_model(trainer.model)
+        review.after(trained, tokenizer, settings, out, phases)
         store.finish(out, about, done.metrics)
     trainer.accelerator.wait_for_everyone()
     console.print(f"{settings.max_steps} steps; see {out}", soft_wrap=True)

@@ -22,8 +22,12 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from logtriage.errors import InvalidInput
 from training.grpo.configuration import arithmetic
 from training.grpo.settings import Settings
-from training.language.loading import base_of, check_place, is_adapter
+from training.language.places import base_of, check_place, is_adapter
 
+#: A tile of logits that TRL's fused head computes at a time, in tokens and vocabulary; the
+#: logits of whole episodes (9.3 GiB in bfloat16 for four of 8,192 tokens and 152,000 words)
+#: never stand in memory at once.
+TILE: Final = (4_096, 32_768)
 #: Bits of a quantised weight with its share of the constants [3]_.
 NF4_BITS: Final = 4.127
 
@@ -39,23 +43,31 @@ class Parameters:
 
 @attrs.frozen
 class Memory:
-    """Bytes, by what they are for."""
+    """Bytes, by what they are for.
+
+    ``vllm`` is what vLLM takes in this process, with its own copy of the weights and its
+    cache; where it sleeps, it takes them only while episodes are played.
+    """
 
     weights: int
     gradients: int
     optimiser: int
     kv_cache: int
     activations: int
+    logits: int
+    vllm: int
+    vllm_sleeps: bool
 
     @property
     def generating(self) -> int:
         """While episodes are played."""
-        return self.weights + self.optimiser + self.kv_cache
+        return self.weights + self.optimiser + self.kv_cache + self.vllm
 
     @property
     def updating(self) -> int:
         """While gradients are computed."""
-        return self.weights + self.gradients + self.optimiser + self.activations
+        needed = self.weights + self.gradients + self.optimiser + self.activations + self.logits
+        return needed + (0 if self.vllm_sleeps else self.vllm)
 
     @property
     def peak(self) -> int:
@@ -94,7 +106,9 @@ def count(config: Any, lora_r: int) -> Parameters:
     )
 
 
-def estimate(settings: Settings, config: Any, prompt_tokens: int) -> Memory:
+def estimate(
+    settings: Settings, config: Any, prompt_tokens: int, device_bytes: int | None = None
+) -> Memory:
     """The memory of one process that holds the whole model.
 
     - Weights: 2 bytes each in half precision, 4 in float32; in 4 bits the linear layers
@@ -102,12 +116,19 @@ def estimate(settings: Settings, config: Any, prompt_tokens: int) -> Memory:
     - Gradients and optimiser: for each trained weight one gradient of its own size and two
       states of Adam of 4 bytes [1]_.
     - KV cache: 2 x layers x KV heads x head size x tokens x episodes that are generated at
-      once, in the precision of the arithmetic.
+      once, in the precision of the arithmetic; none where vLLM generates, which has its own.
+    - vLLM in the same process: ``vllm_memory`` of ``device_bytes``; without them what it
+      needs at least, a copy of the weights in half precision and the cache of one episode.
+    - Logits: a tile, its gradient and a copy, in float32, and the gradient of the output
+      layer where that is trained is among the gradients.
     - Activations: s b h (34 + 5 a s / h) bytes a layer in half precision, without the term
       of the attention matrix, which fused attention does not keep [2]_; with checkpointing
       2 s b h a layer and one whole layer. Twice that in float32.
 
     Tokens are the prompt and ``completion_tokens``, so that this is the worst case.
+
+    Raises:
+        InvalidInput: if vLLM's share of the GPU does not hold what it needs.
     """
     parameters = count(config, settings.lora_r)
     full = settings.lora_r == 0
@@ -128,10 +149,25 @@ def estimate(settings: Settings, config: Any, prompt_tokens: int) -> Memory:
     layers, width = config.num_hidden_layers, config.hidden_size
     layer = 34 * tokens * settings.batch * width * size // 2
     kept = 2 * tokens * settings.batch * width * size // 2
+    per_token = 2 * layers * heads * head * size
+    vllm = 0
+    if settings.vllm == "colocate":
+        least = 2 * parameters.total + per_token * settings.read_tokens
+        vllm = least if device_bytes is None else round(settings.vllm_memory * device_bytes)
+        if vllm < least:
+            raise InvalidInput(
+                f"vllm_memory = {settings.vllm_memory}: {vllm / 2**30:.1f} GiB of this GPU; vLLM's "
+                f"copy of the weights and one episode need {least / 2**30:.1f} GiB"
+            )
+    rows, columns = TILE
+    scored = min(rows, settings.completion_tokens * settings.batch)
     return Memory(
         weights=weights + (0 if full else own * parameters.adapter),
         gradients=own * trained,
         optimiser=8 * trained,
-        kv_cache=2 * layers * heads * head * tokens * settings.rollouts * size,
+        kv_cache=0 if settings.vllm != "off" else per_token * tokens * settings.rollouts,
         activations=layers * kept + layer if settings.gradient_checkpointing else layers * layer,
+        logits=3 * 4 * scored * min(columns, config.vocab_size),
+        vllm=vllm,
+        vllm_sleeps=settings.vllm_sleep,
     )

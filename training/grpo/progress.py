@@ -1,37 +1,44 @@
 """What a run shows and notes while it runs."""
 
 from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
+import attrs
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from transformers import TrainerCallback
 
-from training.grpo.record import Episode, Recorder, Step, shares
+from training.evaluate.phases import Phases
+from training.grpo.played import Episode, Shares, Step
+from training.grpo.record import Recorder
+from training.grpo.stages import Curriculum
 from training.grpo.trainer import Times
 
 
 class Monitor(TrainerCallback):
-    """Notes episodes and steps in files, and shows a bar. Only the main process has one.
+    """Notes episodes and steps in files, and shows how far it is. Only the main process has one.
 
     Args:
         recorder: the files.
         group: episodes of an incident.
-        console: where the bar is.
+        console: where it is shown: a bar, or without a terminal a plain line a step.
+        curriculum: says which stage a step is of.
+        iterations: updates on the same episodes.
     """
 
-    def __init__(self, recorder: Recorder, group: int, console: Console) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        group: int,
+        console: Console,
+        curriculum: Curriculum,
+        iterations: int = 1,
+    ) -> None:
         self._recorder, self._group = recorder, group
+        self._curriculum, self._iterations = curriculum, iterations
         self._played: Sequence[Episode] = ()
         self.times: Times | None = None
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=console,
-        )
-        self._row = self._bar.add_task("first step", total=None)
+        self._phases = Phases(console)
 
     def played(self, episodes: Sequence[Episode]) -> None:
         """The episodes of a step are rewarded."""
@@ -39,9 +46,8 @@ class Monitor(TrainerCallback):
         self._recorder.episodes(episodes)
 
     def on_train_begin(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
-        """Show the bar."""
-        self._bar.update(self._row, total=state.max_steps, completed=state.global_step)
-        self._bar.start()
+        """Show that it begins."""
+        self._phases.begin("GRPO steps", state.max_steps, done=state.global_step)
 
     def on_step_end(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
         """Note the step; an update on older episodes has their figures."""
@@ -49,14 +55,15 @@ class Monitor(TrainerCallback):
         seconds, rollout = self.times.step.taken(), self.times.rollout.taken()
         step = Step(
             step=state.global_step,
+            stage=self._curriculum.stage((state.global_step - 1) // self._iterations),
             seconds=seconds,
             generation=self.times.generation.taken(),
             env=self.times.env.taken(),
             update=seconds - rollout,
-            **shares(self._played, self._group),
+            **attrs.asdict(Shares.of(self._played, self._group)),
         )
         self._recorder.step(step)
-        self._bar.update(self._row, completed=step.step, description=_line(step))
+        self._phases.advance(step.step, told(step), every=True)
 
     def on_train_end(self, _args: Any, _state: Any, _control: Any, **_: Any) -> None:
         """Take the bar away."""
@@ -64,11 +71,17 @@ class Monitor(TrainerCallback):
 
     def close(self) -> None:
         """Take the bar away, if it is there."""
-        self._bar.stop()
+        self._phases.end()
 
 
-def _line(step: Step) -> str:
+def told(step: Step) -> str:
+    """A step in a line: what it is for first."""
+    names = {"solved": step.solved, "paged right": step.paged_right,
+             "mis-paged": step.mis_paged, "pages right": step.page_precision}  # fmt: skip
+    shares = (
+        f"{name} {'   -' if isnan(share) else f'{share:4.0%}'}" for name, share in names.items()
+    )
     return (
-        f"reward {step.reward:.3f}  gated {step.gated:4.0%}  mis-paged {step.mis_paged:4.0%}"
-        f"  zero-variance {step.zero_variance:4.0%}  {step.seconds:.1f} s, env {step.env_share:.1%}"
+        f"{'  '.join(shares)}  reward {step.reward:.3f}  stage {step.stage + 1}"
+        f"  {step.seconds:.1f} s"
     )

@@ -8,111 +8,20 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
 
-from logtriage.grading import Grade
 from training.common.files import save_text
+from training.grpo.played import Episode, Step
 
 EPISODES: Final = "episodes.jsonl"
 EPISODES_TABLE: Final = "episodes.csv"
 STEPS: Final = "steps.csv"
-MIS_PAGED: Final = "wrong_escalation"
-
-
-@attrs.frozen
-class Episode:
-    """One attempt: ``number`` within its ``step`` (from 1), members of a group being neighbours.
-
-    ``gate`` is why the reward is 0 whatever was earned, or None. ``criteria`` are scores by
-    name; ``actions`` are wire actions, of which ``unplayed`` came after the end.
-    """
-
-    step: int
-    number: int
-    incident: str
-    task: str
-    reward: float
-    gate: str | None
-    closing: str | None
-    ticks: int
-    unplayed: int
-    criteria: dict[str, float]
-    actions: tuple[dict[str, Any], ...]
-
-    @property
-    def gated(self) -> bool:
-        """Whether a gate holds."""
-        return self.gate is not None
-
-    @property
-    def mis_paged(self) -> bool:
-        """Whether the wrong team was paged."""
-        return self.gate == MIS_PAGED
-
-
-def episode_of(
-    step: int, number: int, grade: Grade, actions: Iterable[Mapping[str, Any]]
-) -> Episode:
-    """The record of an episode, from its grade."""
-    assert grade.score is not None  # what is played is always scored
-    return Episode(
-        step=step,
-        number=number,
-        incident=grade.incident,
-        task=grade.task,
-        reward=grade.score,
-        gate=grade.gate,
-        closing=None if grade.closing is None else str(grade.closing),
-        ticks=grade.ticks,
-        unplayed=grade.unplayed,
-        criteria={row.name: row.score for row in grade.criteria},
-        actions=tuple(dict(one) for one in actions),
-    )
-
-
-@attrs.frozen
-class Step:
-    """What a step was: means and shares over its episodes, and seconds.
-
-    ``zero_variance`` is the share of groups whose rewards are all the same, which teach
-    nothing. ``generation`` is the model's, ``env`` the environment's (rewards and records
-    included), ``update`` what is not rollout: losses, gradients, optimiser; the rest of
-    ``seconds`` is templates, tokens and advantages.
-    """
-
-    step: int
-    reward: float
-    gated: float
-    mis_paged: float
-    zero_variance: float
-    ticks: float
-    seconds: float
-    generation: float
-    env: float
-    update: float
-
-    @property
-    def env_share(self) -> float:
-        """The environment's part of the time."""
-        return self.env / self.seconds if self.seconds else 0.0
-
-
-def shares(episodes: Sequence[Episode], group: int) -> dict[str, float]:
-    """The means of :class:`Step` over episodes of whole groups."""
-    count = len(episodes)
-    rewards = [one.reward for one in episodes]
-    groups = [rewards[start : start + group] for start in range(0, count, group)]
-    return {
-        "reward": sum(rewards) / count,
-        "gated": sum(one.gated for one in episodes) / count,
-        "mis_paged": sum(one.mis_paged for one in episodes) / count,
-        "zero_variance": sum(min(one) == max(one) for one in groups) / len(groups),
-        "ticks": sum(one.ticks for one in episodes) / count,
-    }
+#: Columns of whole numbers in the table of steps.
+_COUNTS: Final = ("step", "stage")
 
 
 class Recorder:
@@ -131,8 +40,7 @@ class Recorder:
         rows = [
             {
                 **attrs.asdict(one, filter=lambda field, _: field.name in _COLUMNS),
-                "gated": int(one.gated),
-                "mis_paged": int(one.mis_paged),
+                **{name: int(getattr(one, name)) for name in _FLAGS},
                 "criteria": json.dumps(one.criteria),
                 "actions": json.dumps(one.actions, ensure_ascii=False),
             }
@@ -145,7 +53,9 @@ class Recorder:
         _append_rows(self.out / STEPS, [{**attrs.asdict(step), "env_share": step.env_share}])
 
 
-_COLUMNS: Final = ("step", "number", "incident", "task", "reward", "closing", "ticks", "unplayed")
+_COLUMNS: Final = ("step", "number", "incident", "task", "price", "reward", "closing", "ticks",
+                   "unplayed")  # fmt: skip
+_FLAGS: Final = ("fault", "paged", "paged_right", "mis_paged", "gated", "solved")
 
 
 def read_episodes(path: Path) -> list[Episode]:
@@ -160,7 +70,7 @@ def read_steps(path: Path) -> list[Step]:
     """The steps of a file."""
     names = [field.name for field in attrs.fields(Step)]
     return [
-        Step(**{name: (int if name == "step" else float)(row[name]) for name in names})
+        Step(**{name: (int if name in _COUNTS else float)(row[name]) for name in names})
         for row in csv.DictReader(_lines(path))
     ]
 

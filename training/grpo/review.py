@@ -12,10 +12,12 @@ from logtriage.codec import decode_transcript
 from logtriage.errors import LogTriageError
 from training.common.files import save_json, save_text
 from training.common.settings import EVAL_SPLIT
+from training.evaluate.phases import Phases
 from training.evaluate.results import RESULTS, TABLE
 from training.grpo.record import EPISODES, read_episodes
 from training.grpo.settings import Settings
-from training.language.loading import base_of, is_adapter
+from training.grpo.stages import task_names
+from training.language.places import base_of, is_adapter
 
 BEFORE: Final = "before.jsonl"
 AFTER: Final = "after.jsonl"
@@ -27,24 +29,30 @@ class NotUploaded(LogTriageError):
     """The hub did not take a model."""
 
 
-def before(model: Any, tokenizer: Any, settings: Settings, out: Path) -> None:
+def before(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Phases) -> None:
     """Play the held-out incidents with the model as it came; once in a run."""
     if settings.eval_episodes and not (out / BEFORE).exists():
-        _play(model, tokenizer, settings, "before").save(out / BEFORE)
+        _play(model, tokenizer, settings, "before", phases).save(out / BEFORE)
 
 
-def after(model: Any, tokenizer: Any, settings: Settings, out: Path) -> None:
+def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Phases) -> None:
     """Play them with the trained model, and write results, table and model card."""
     if not settings.eval_episodes:
         return
-    from training.evaluate import Evaluation, card, compare, markdown, scripted
+    from training.evaluate import card, compare, markdown, scripted
 
-    trained = _play(model, tokenizer, settings, "after")
+    trained = _play(model, tokenizer, settings, "after", phases)
     trained.save(out / AFTER)
     lines = (out / BEFORE).read_text("utf-8").splitlines()
     played = [decode_transcript(one) for one in lines]
-    came = Evaluation("before", EVAL_SPLIT, settings.eval_samples, played, how=trained.how)
-    baselines = [scripted(one, settings.tasks, settings.eval_episodes) for one in BASELINES]
+    came = attrs.evolve(trained, agent="before", transcripts=played, seconds=None)
+    baselines = []
+    for one in BASELINES:
+        phases.begin(f"held-out incidents, {one}")
+        baselines.append(
+            scripted(one, tasks_of(settings), settings.eval_episodes, judge=trained.judge)
+        )
+    phases.end()
     rewards = [one.reward for one in read_episodes(out / EPISODES)]
     results = compare(came, trained, baselines, training_scores=rewards)
     save_json(out / RESULTS, results)
@@ -88,14 +96,23 @@ def push(settings: Settings, out: Path) -> None:
         ) from error
 
 
-def _play(model: Any, tokenizer: Any, settings: Settings, agent: str) -> Any:
-    from training.evaluate import held_out
+def tasks_of(settings: Settings) -> tuple[str, ...]:
+    """The tasks of the held-out incidents."""
+    return task_names(settings.eval_task) if settings.eval_task else settings.tasks
+
+
+def _play(model: Any, tokenizer: Any, settings: Settings, agent: str, phases: Phases) -> Any:
+    from training.evaluate import Judge, held_out
+
+    tasks = tasks_of(settings)
+    name = f"held-out incidents, {agent} training"
+    phases.begin(name, len(tasks) * settings.eval_episodes * settings.eval_samples)
 
     model.eval()
     return held_out(
         model,
         tokenizer,
-        settings.tasks,
+        tasks,
         settings.eval_episodes,
         seed=settings.seed,
         temperature=settings.eval_temperature,
@@ -104,6 +121,9 @@ def _play(model: Any, tokenizer: Any, settings: Settings, agent: str) -> Any:
         samples=settings.eval_samples,
         max_new_tokens=settings.turn_tokens,
         agent=agent,
+        template=settings.template_arguments,
+        judge=Judge.of(settings.rubric),
+        on_progress=lambda done, _: phases.advance(done),
     )
 
 

@@ -1,38 +1,65 @@
-"""Which incidents a run trains on, in which order: a function of its settings alone."""
+"""Which incidents a run trains on, in which order.
 
-from collections.abc import Iterator
+Without a curriculum that is a function of its settings alone; with one, of its pages too.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from itertools import islice
 from typing import Any, Final
 
 from logtriage.adapters.trl import triage_rows
 from logtriage.rng import draw, hash_name, subkey
-from logtriage.tasks import MAX_INDEX, get_task
+from logtriage.tasks import MAX_INDEX
 from training.common.settings import TRAIN_SPLIT
 from training.grpo.settings import Settings
+from training.language.sources import Source
 
 #: Runs of different seeds that never play an incident twice are this far apart.
 STRIDE: Final = 1_000_000
+#: The column of a data set that is filled when a row is looked up.
+NUMBER: Final = "number"
 _STREAM: Final = hash_name("training.grpo order of incidents")
 
+#: From the number of a round of fresh episodes, from 0, to the stage that it is of.
+StageOf = Callable[[int], int]
 
-def training_rows(settings: Settings) -> list[dict[str, Any]]:
-    """The data set of a run: one row for each incident that it plays, in the order of play.
+
+def rounds(settings: Settings) -> int:
+    """How often fresh episodes are played."""
+    return -(-settings.max_steps // settings.iterations)
+
+
+def numbers(settings: Settings) -> list[dict[str, int]]:
+    """The data set of a run before it is looked up: the incidents that it plays, by number.
 
     It is never shuffled nor gone through twice, so that a run taken up again, or longer
     than another, plays the same.
     """
-    rounds = -(-settings.max_steps // settings.iterations)
-    return triage_rows(islice(training_ids(settings), rounds * settings.incidents))
+    return [{NUMBER: number} for number in range(rounds(settings) * settings.incidents)]
 
 
-def training_ids(settings: Settings) -> Iterator[str]:
-    """Incidents without end, of each task in turn."""
-    number = 0
-    while True:
-        for place, task in enumerate(settings.tasks):
-            yield f"{task}/{TRAIN_SPLIT}/{_index(settings, place, number)}"
-        number += 1
+class Rows:
+    """Looks up rows of :func:`numbers`: a transform of the data set.
+
+    They are rendered when they are asked for: to draw all of them at the start would take
+    minutes, and which stage they are of is not known before.
+    """
+
+    def __init__(self, settings: Settings, source: Source, stage_of: StageOf) -> None:
+        self._settings, self._source, self._stage_of = settings, source, stage_of
+
+    def __call__(self, batch: Mapping[str, Sequence[int]]) -> dict[str, list[Any]]:
+        """Columns ``prompt`` and ``incident`` (and ``seal``) for the column ``number``."""
+        ids = [self.incident(number) for number in batch[NUMBER]]
+        rows = triage_rows(ids, resolve=self._source)
+        return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+    def incident(self, number: int) -> str:
+        """The id of the incident of that number."""
+        one = self._settings
+        tasks = one.stages[self._stage_of(number // one.incidents)]
+        turn, place = divmod(number, len(tasks))
+        return self._source.id_at(tasks[place], TRAIN_SPLIT, _index(one, place, turn))
 
 
 def _index(settings: Settings, task: int, number: int) -> int:
@@ -50,6 +77,6 @@ def _order(seed: int, episodes: int, task: int, passed: int) -> tuple[int, ...]:
     return tuple(sorted(range(episodes), key=lambda one: (draw(key, passed, one), one)))
 
 
-def longest(settings: Settings) -> int:
+def longest(settings: Settings, source: Source) -> int:
     """The most ticks that an episode may have."""
-    return max(get_task(task).horizon for task in settings.tasks)
+    return max(source(source.id_at(task, TRAIN_SPLIT, 0)).horizon for task in settings.tasks)

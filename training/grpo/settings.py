@@ -1,11 +1,21 @@
 """What a run is made of; all of it is written beside its results."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import attrs
 
-from logtriage.errors import InvalidInput, UnknownName
-from logtriage.tasks import FIRST_WORLD, TASKS
+from logtriage.errors import InvalidInput
+from training.grpo.stages import Stage, stages_of
+from training.grpo.working import check_together
+
+#: Most tokens a reply, and an episode with its screens, by whether the model thinks. Screens
+#: of the v2 tasks have about 330 tokens, calls 40: sixteen ticks of both are 5,900, and with
+#: 1,024 tokens of thought each 22,300.
+TURN_TOKENS: Final = {"as_is": 256, "off": 256, "on": 1_024}
+COMPLETION_TOKENS: Final = {"as_is": 8_192, "off": 8_192, "on": 24_576}
+#: Room for a prompt: rules, tools and the first screen, of the largest fleet too.
+PROMPT_TOKENS: Final = 4_096
 
 
 def _said(text: str, *choices: str) -> dict[str, Any]:
@@ -23,8 +33,38 @@ class Settings:
         InvalidInput: for values that do not fit together, naming the field.
     """
 
-    model: str = attrs.field(metadata=_said("directory, or name on the hub"))
-    task: str = attrs.field(default="all", metadata=_said("a task, or all: the three of v1 evenly"))
+    model: str = attrs.field(
+        metadata=_said("directory, name on the hub, or tiny:SIZE to build one on the spot")
+    )
+    tiny_episodes: int = attrs.field(
+        default=3_200, metadata=_said("demonstrations that a tiny:SIZE learns from")
+    )
+    task: str = attrs.field(
+        default="all",
+        metadata=_said(
+            "tasks in equal shares, by blanks: ids, all (every v2 task of the benchmark), or "
+            "module:name of yours"
+        ),
+    )
+    fog: str = attrs.field(
+        default="",
+        metadata=_said(
+            "a curriculum: levels of fog by blanks, such as '0 1'; none: the tasks as they are"
+        ),
+    )
+    stage_precision: float = attrs.field(
+        default=0.75,
+        metadata=_said("a stage ends when this share of the pages in its last steps is right ..."),
+    )
+    stage_pages: float = attrs.field(
+        default=0.3, metadata=_said("... and at least this share of its episodes pages ...")
+    )
+    stage_window: int = attrs.field(
+        default=5, metadata=_said("... over so many steps on the same episodes' worth")
+    )
+    rubric: str = attrs.field(
+        default="", metadata=_said("in place of the tasks': an id, or module:name of yours")
+    )
     episodes: int | None = attrs.field(
         default=None,
         metadata=_said(
@@ -36,7 +76,21 @@ class Settings:
     reward: str = attrs.field(
         default="grade",
         metadata=_said("credit the episode's grade to all turns, or to each what it added from "
-                       "there on", "grade", "step"),
+                       "there on, in points of the grade, or of what the belief expects", "grade",
+                       "step", "shaped"),
+    )  # fmt: skip
+    lmbda: float = attrs.field(
+        default=1.0,
+        metadata=_said("how much of what came later a turn is credited with (step, shaped)"),
+    )
+    equal_steps: int = attrs.field(
+        default=5,
+        metadata=_said("stop after so many steps in which nothing could be learnt; 0: never"),
+    )
+    thinking: str = attrs.field(
+        default="as_is",
+        metadata=_said("whether the chat template lets the model think first", "as_is", "off",
+                       "on"),
     )  # fmt: skip
 
     # A step.
@@ -46,9 +100,15 @@ class Settings:
     iterations: int = attrs.field(default=1, metadata=_said("updates on the same episodes"))
     temperature: float = attrs.field(default=1.0, metadata=_said("of sampling"))
     top_p: float = attrs.field(default=1.0, metadata=_said("of sampling"))
-    turn_tokens: int = attrs.field(default=256, metadata=_said("most tokens a reply"))
+    turn_tokens: int = attrs.field(
+        default=attrs.Factory(lambda own: TURN_TOKENS.get(own.thinking, 256), takes_self=True),
+        metadata=_said("most tokens a reply; 256, thinking 1024"),
+    )
     completion_tokens: int = attrs.field(
-        default=8192, metadata=_said("most tokens an episode, screens included")
+        default=attrs.Factory(
+            lambda own: COMPLETION_TOKENS.get(own.thinking, 8_192), takes_self=True
+        ),
+        metadata=_said("most tokens an episode, screens included; 8192, thinking 24576"),
     )
 
     # The update.
@@ -66,7 +126,7 @@ class Settings:
         ),
     )
     scale_rewards: str = attrs.field(
-        default="group",
+        default="none",
         metadata=_said("what advantages are divided by", "group", "batch", "none"),
     )
     beta: float = attrs.field(default=0.0, metadata=_said("weight of the KL to the first model"))
@@ -94,7 +154,6 @@ class Settings:
     )
     use_cpu: bool = attrs.field(default=False, metadata=_said("even if there is a GPU"))
     threads: int | None = attrs.field(default=None, metadata=_said("of torch, on the CPU"))
-    use_unsloth: bool = attrs.field(default=False, metadata=_said("load the model by Unsloth"))
     vllm: str = attrs.field(
         default="off",
         metadata=_said("generate by vLLM: in this process, or on a server", "off", "colocate",
@@ -102,6 +161,14 @@ class Settings:
     )  # fmt: skip
     vllm_url: str | None = attrs.field(default=None, metadata=_said("address of trl vllm-serve"))
     vllm_memory: float = attrs.field(default=0.3, metadata=_said("share of GPU memory, colocate"))
+    vllm_length: int | None = attrs.field(
+        default=None,
+        metadata=_said("most tokens that vLLM reads; none: 4096 for a prompt and an episode"),
+    )
+    vllm_sleep: bool = attrs.field(
+        default=True,
+        metadata=_said("vLLM gives its memory back while gradients are computed, colocate"),
+    )
 
     # Around it.
     env_url: str | None = attrs.field(
@@ -117,6 +184,9 @@ class Settings:
         default=100,
         metadata=_said("held-out incidents of each task, played before and after; 0: none"),
     )
+    eval_task: str = attrs.field(
+        default="", metadata=_said("what they are of; none: every stage of what is trained on")
+    )
     eval_samples: int = attrs.field(default=1, metadata=_said("attempts at each of them"))
     eval_temperature: float = attrs.field(default=0.0, metadata=_said("0: the likeliest token"))
     eval_batch: int = attrs.field(default=64, metadata=_said("episodes at a time"))
@@ -131,19 +201,18 @@ class Settings:
                 raise InvalidInput(
                     f"{field.name}: expected one of {', '.join(choices)}, got {value!r}"
                 )
-        known = ["all", *(one.id for one in TASKS)]
-        if self.task not in known:
-            raise UnknownName("task", self.task, known)
         for name in ("max_steps", "rollouts", "batch", "iterations", "turn_tokens",
                      "completion_tokens", "save_steps", "keep_checkpoints", "eval_samples",
-                     "eval_batch", "lora_alpha"):  # fmt: skip
+                     "eval_batch", "lora_alpha", "stage_window", "tiny_episodes"):  # fmt: skip
             self._require(getattr(self, name) >= 1, name, "at least 1")
         for name in ("lora_r", "eval_episodes", "warmup_steps", "lr", "beta", "entropy_coef",
-                     "weight_decay", "eval_temperature", "seed"):  # fmt: skip
+                     "weight_decay", "eval_temperature", "seed", "equal_steps"):  # fmt: skip
             self._require(getattr(self, name) >= 0, name, "no less than 0")
         self._require(self.group >= 2, "group", "at least 2: advantages are differences in a group")
         self._require(self.temperature > 0, "temperature", "above 0")
         self._require(0 < self.top_p <= 1, "top_p", "above 0 and at most 1")
+        for name in ("lmbda", "stage_precision", "stage_pages"):
+            self._require(0 <= getattr(self, name) <= 1, name, "in [0, 1]")
         self._require(self.episodes is None or self.episodes >= 1, "episodes", "at least 1")
         self._require(
             self.rollouts % self.group == 0, "rollouts", f"a multiple of group ({self.group})"
@@ -157,28 +226,32 @@ class Settings:
             f"a multiple of iterations ({self.iterations}): between updates on the same "
             "episodes nothing can be taken up again",
         )
-        self._require(
-            not self.load_in_4bit or self.lora_r > 0,
-            "load_in_4bit",
-            "used with lora_r above 0: quantised weights cannot be trained",
-        )
-        self._require(
-            not self.push_to_hub or bool(self.hub_model_id),
-            "hub_model_id",
-            "given with push_to_hub",
-        )
-        self._require(
-            self.vllm != "server" or bool(self.vllm_url), "vllm_url", "given with vllm = server"
-        )
+        check_together(self)
+        assert self.stages  # refuses unknown tasks and levels of fog
 
     def _require(self, right: bool, name: str, expected: str) -> None:
         if not right:
             raise InvalidInput(f"{name} = {getattr(self, name)!r}: must be {expected}")
 
     @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages of training: the tasks that are played side by side in each."""
+        return stages_of(self.task, self.fog)
+
+    @property
     def tasks(self) -> tuple[str, ...]:
-        """The tasks that are trained on."""
-        return FIRST_WORLD if self.task == "all" else (self.task,)
+        """Every task that is trained on."""
+        return tuple(dict.fromkeys(task for stage in self.stages for task in stage))
+
+    @property
+    def template_arguments(self) -> Mapping[str, bool]:
+        """What the chat template is told beside the messages."""
+        return {} if self.thinking == "as_is" else {"enable_thinking": self.thinking == "on"}
+
+    @property
+    def read_tokens(self) -> int:
+        """The most tokens that vLLM may have to read: a prompt and an episode."""
+        return self.vllm_length or PROMPT_TOKENS + self.completion_tokens
 
     @property
     def incidents(self) -> int:

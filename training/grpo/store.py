@@ -38,7 +38,7 @@ def begin(
         Refused: if there is a run already that is not to be resumed, or that has other
             settings.
     """
-    about: dict[str, Any] = {
+    about = {
         "command": command,
         "settings": attrs.asdict(settings),
         "train_split": TRAIN_SPLIT,
@@ -47,27 +47,42 @@ def begin(
         "load_before": os.getloadavg()[0],
         "finished": False,
     }
-    found = out / RUN
-    if found.exists():
-        if not resume:
-            raise Refused(f"{out} holds a run already: give --resume, or another directory")
-        before = json.loads(found.read_text("utf-8"))
-        was, asked = before["settings"], about["settings"]
-        other = {
-            name: value
-            for name, value in was.items()
-            if asked.get(name) != value and name not in _UPLOAD
-        }
-        longer = "max_steps" in other and asked["max_steps"] > was["max_steps"]
-        if longer and settings.lr_schedule == "constant":
-            del other["max_steps"]
-            before = {**before, "settings": asked, "finished": False}
-        if other:
-            raise Refused(f"{out} holds a run with other settings: {other}")
-        about = before
+    before = check(settings, out, resume=resume)
+    about = about if before is None else before
     if write:
-        save_json(found, about)
+        save_json(out / RUN, about)
     return about
+
+
+def check(settings: Settings, out: Path, *, resume: bool) -> dict[str, Any] | None:
+    """What ``run.json`` of a run that is to be gone on with says; None for a fresh one.
+
+    It loads nothing, so that a directory is refused before anything else is done.
+
+    Raises:
+        Refused: as :func:`begin`.
+    """
+    found = out / RUN
+    if out.exists() and not out.is_dir():
+        raise Refused(f"{out} is no directory: give another one")
+    if not found.exists():
+        return None
+    if not resume:
+        raise Refused(f"{out} holds a run already: give --resume, or another directory")
+    before: dict[str, Any] = json.loads(found.read_text("utf-8"))
+    was, asked = before["settings"], attrs.asdict(settings)
+    other = {
+        name: value
+        for name, value in was.items()
+        if asked.get(name) != value and name not in _UPLOAD
+    }
+    longer = "max_steps" in other and asked["max_steps"] > was["max_steps"]
+    if longer and settings.lr_schedule == "constant":
+        del other["max_steps"]
+        before = {**before, "settings": asked, "finished": False}
+    if other:
+        raise Refused(f"{out} holds a run with other settings: {other}")
+    return before
 
 
 def finish(out: Path, about: dict[str, Any], metrics: dict[str, float]) -> None:

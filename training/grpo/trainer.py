@@ -1,22 +1,32 @@
 """TRL's GRPOTrainer, with its time measured, its episodes recorded, and credit by turns."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
+import attrs
 from accelerate.utils import gather_object
 from torch import Tensor
 from trl import GRPOTrainer
 
 from logtriage.adapters.trl import triage_criteria
-from logtriage.grading import grade_actions
+from logtriage.belief.shaping import value_of
+from logtriage.grading import Resolver, Rubric, score
+from logtriage.state import State
 from training.grpo.credit import by_token, returns_to_go, turn_advantages
 from training.grpo.environment import RemoteTrainingEnv, Stopwatch, TrainingEnv
-from training.grpo.record import Episode, episode_of
+from training.grpo.nothing import Watch
+from training.grpo.played import Episode, Shares, episode_of
 from training.grpo.settings import Settings
+from training.grpo.stages import Curriculum
 from training.grpo.turns import Turns
 
+#: What of TRL's trainer is overridden and is not public: held by tests/training/
+#: test_grpo_insides.py, and the reason for the upper bound of trl in pyproject.toml.
+INSIDES: Final = ("_generate_single_turn", "_generate_and_score_completions")
 #: Is told of the episodes of a step, those of all processes, on the main one.
-Told = Callable[[Sequence[Episode]], None]
+OnStep = Callable[[Sequence[Episode]], None]
+#: Smaller advantages are rounding.
+NOTHING: Final = 1e-6
 
 
 class Times:
@@ -31,17 +41,33 @@ class TriageTrainer(GRPOTrainer):
 
     Args:
         settings: of the run.
-        told: is told of each step's episodes, when they are rewarded.
+        resolve: finds the incidents of the rows.
+        rubric: in place of the tasks' own.
+        curriculum: is told of the pages of each round.
+        on_step: is told of each step's episodes, when they are rewarded.
         **arguments: of ``GRPOTrainer``, without environments and rewards.
     """
 
-    def __init__(self, settings: Settings, told: Told, **arguments: Any) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        resolve: Resolver,
+        rubric: Rubric | None,
+        curriculum: Curriculum,
+        on_step: OnStep,
+        **arguments: Any,
+    ) -> None:
         self.times = Times()
         self.settings = settings
-        self._told = told
+        self._resolve, self._rubric = resolve, rubric
+        self._curriculum = curriculum
+        self._on_step = on_step
+        self._watch = Watch(settings.equal_steps)
         self._turns: Turns | None = None
         super().__init__(
             environment_factory=self._environment,  # has the reward: the grade
+            reward_funcs=[self.note_episodes],  # adds none
             **arguments,
         )
         # Several processes must call the model equally often, which theirs would not; and
@@ -52,34 +78,42 @@ class TriageTrainer(GRPOTrainer):
             self._turns = Turns(frozenset(self.eos_token_ids), limit, settings.temperature)
 
     def _environment(self) -> TrainingEnv:
-        url = self.settings.env_url
-        return (
-            TrainingEnv(self.times.env) if url is None else RemoteTrainingEnv(self.times.env, url)
-        )
+        url, clock = self.settings.env_url, self.times.env
+        if url is not None:
+            return RemoteTrainingEnv(clock, url)
+        return TrainingEnv(clock, self._rubric, self._resolve)
 
-    def _calculate_rewards(
-        self, inputs: Any, prompts: Any, completions: Sequence[Any], completion_ids_list: Any
-    ) -> Tensor:
-        rewards: Tensor = super()._calculate_rewards(
-            inputs, prompts, completions, completion_ids_list
-        )
+    def note_episodes(
+        self, completions: Sequence[Any], environments: Sequence[TrainingEnv], **given: Any
+    ) -> list[None]:
+        """A reward function that adds no reward: it notes what was played."""
+        step = self.state.global_step + 1
         with self.times.env:
-            triage_criteria(completions, self.environments, self._log_metric)
-            played = gather_object([(one.grade, one.actions) for one in self.environments])
+            for one in environments:
+                one.get_reward()  # what a server did wrong is no episode
+            triage_criteria(completions, environments, given["log_metric"])
+            mine = [episode_of(step, 0, one.grade, one.actions, one._after())
+                    for one in environments]  # fmt: skip
+            played = [
+                attrs.evolve(one, number=number) for number, one in enumerate(gather_object(mine))
+            ]
+            shares = Shares.of(played, self.settings.group)
+            self._curriculum.note(shares)
+            self._watch.played(played)
+            for name in ("solved", "paged_right", "mis_paged", "page_precision", "paged"):
+                given["log_metric"](f"triage/{name}", getattr(shares, name))
             if self.accelerator.is_main_process:
-                step = self.state.global_step + 1
-                self._told([episode_of(step, number, *one) for number, one in enumerate(played)])
-        return rewards
+                self._on_step(played)
+        return [None] * len(completions)
 
     def training_step(self, *arguments: Any, **named: Any) -> Tensor:
         """Timed."""
         with self.times.step:
             return super().training_step(*arguments, **named)
 
-    def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
+    def compute_loss(self, model: Any, inputs: dict[str, Any], *more: Any, **named: Any) -> Any:
         """TRL's loss, on as many columns as the episodes of this backward pass fill."""
-        loss: Tensor = super()._compute_loss(model, trimmed(inputs))
-        return loss
+        return super().compute_loss(model, trimmed(inputs), *more, **named)
 
     def _generate_single_turn(
         self, prompt_ids: Sequence[Sequence[int]], *arguments: Any, **named: Any
@@ -88,28 +122,46 @@ class TriageTrainer(GRPOTrainer):
             env._begin_turn()
         with self.times.generation:
             if self._turns is None:
-                return super()._generate_single_turn(prompt_ids, *arguments, **named)
-            return self._turns.replies(self.model, prompt_ids), None
+                replies, *rest = super()._generate_single_turn(prompt_ids, *arguments, **named)
+            else:
+                replies, rest = self._turns.replies(self.model, prompt_ids), [None]
+        self._watch.replied(replies, self.eos_token_ids)
+        return (replies, *rest)
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         if self._turns is not None:
             self._turns.forget()
         with self.times.rollout:
             output: dict[str, Any] = super()._generate_and_score_completions(inputs)
-            if self.settings.reward == "step":
+            if self.settings.reward != "grade":
                 output["advantages"] = self._advantages_by_turn(output)
+        largest = gather_object([float(output["advantages"].abs().max())])
+        self._watch.learns(max(largest) > NOTHING)
         return output
 
     def _advantages_by_turn(self, output: dict[str, Any]) -> Tensor:
         """Advantages (B, T) of this process's episodes, from the rewards of their actions."""
+        settings = self.settings
         with self.times.env:
-            mine = [_returns(env) for env in self.environments]
-        advantages = turn_advantages(gather_object(mine), self.settings.group)
+            mine = [self._returns(env) for env in self.environments]
+        advantages = turn_advantages(gather_object(mine), settings.group, settings.scale_rewards)
         first = self.accelerator.process_index * len(mine)
         mask = output["completion_mask"]
         if "tool_mask" in output:
             mask = mask * output["tool_mask"]
         return by_token(advantages[first : first + len(mine)], mask)
+
+    def _returns(self, env: TrainingEnv) -> list[float]:
+        """What the episode still earned from each of its turns on."""
+        before = [self._worth(env._after(count)) for count in env._turns]
+        # An episode that was left open is paid its grade, whatever could still be earned.
+        return returns_to_go([*before, score(env._after(), self._rubric)], self.settings.lmbda)
+
+    def _worth(self, state: State) -> float:
+        """What a turn begins with: the grade so far, or what the belief expects in the end."""
+        if self.settings.reward == "shaped":
+            return value_of(state)
+        return score(state, self._rubric)
 
 
 def trimmed(inputs: dict[str, Any]) -> dict[str, Any]:
@@ -128,13 +180,3 @@ def trimmed(inputs: dict[str, Any]) -> dict[str, Any]:
         elif value.shape == completion.shape:
             result[name] = value[:, :after]
     return result
-
-
-def _returns(env: TrainingEnv) -> list[float]:
-    """What the episode still earned from each of its turns on."""
-    incident = env._current()
-    scores = [
-        grade_actions(incident, env.actions[:count]).score or 0.0
-        for count in (*env._turns, len(env.actions))
-    ]
-    return returns_to_go(scores)

@@ -25,7 +25,8 @@ from training.common.files import replace, save_text
 from training.common.pages import renew
 from training.evaluate.results import ALL_TASKS, RESULTS
 from training.grpo.figures import rolling, window_of
-from training.grpo.record import EPISODES, STEPS, Episode, Step, read_episodes, read_steps
+from training.grpo.played import Episode, Step
+from training.grpo.record import EPISODES, STEPS, read_episodes, read_steps
 from training.grpo.store import RUN
 from training.tiny.settings import ABOUT
 

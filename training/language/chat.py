@@ -42,16 +42,20 @@ class Chat:
     Args:
         tokenizer: with a chat template. One without a response template is given the one
             that TRL knows for its chat template, as its trainer does.
+        template: more that the template is told, such as ``enable_thinking``.
 
     Raises:
         InvalidInput: if the tokenizer has no chat template, or one that cannot be read
             back or continued.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+    def __init__(
+        self, tokenizer: PreTrainedTokenizerBase, template: Mapping[str, Any] | None = None
+    ) -> None:
         if tokenizer.chat_template is None:
             raise InvalidInput("the tokenizer has no chat_template; an instruct model has one")
         self.tokenizer = tokenizer
+        self._told = dict(template or {})
         self.tools = tool_schemas()
         if tokenizer.eos_token_id is None:
             raise InvalidInput("the tokenizer has no eos_token, which ends a reply")
@@ -117,6 +121,7 @@ class Chat:
             tokenize=True,
             return_dict=False,
             chat_template=self._template,
+            **self._told,
             **options,
         )
         return ids

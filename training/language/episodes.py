@@ -6,7 +6,7 @@ screen says so. When the model fails, the episode is unscored with the cause: no
 in its place.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -28,6 +28,8 @@ from training.language.generation import Batch
 SAMPLE: Final = "sample"
 #: The key of a transcript that holds the replies as the model wrote them.
 REPLIES: Final = "replies"
+#: The key of a transcript that says how many of its replies were cut off at the limit.
+CUT_OFF: Final = "cut_off"
 #: The key of a transcript whose episode ended before it was closed, and why.
 ENDED: Final = "ended"
 _CAUSE: Final = 500
@@ -74,6 +76,7 @@ class _Episode:
     before: list[int]
     wires: list[Wire] = attrs.field(factory=list)
     replies: list[str] = attrs.field(factory=list)
+    cut_off: int = 0
     ended: str | None = None
     closed: bool = False
 
@@ -103,7 +106,11 @@ class _Episode:
         return {"role": "tool", "name": call["function"]["name"], "content": content}
 
     def transcript(self, agent: str, status: str = COMPLETED) -> Transcript:
-        extra: dict[str, Any] = {SAMPLE: self.sample, REPLIES: self.replies}
+        extra: dict[str, Any] = {
+            SAMPLE: self.sample,
+            REPLIES: self.replies,
+            CUT_OFF: self.cut_off,
+        }
         if self.ended is not None:
             extra[ENDED] = self.ended
         return Transcript(
@@ -119,19 +126,21 @@ def play_incidents(
     *,
     agent: str = "model",
     resolve: Resolver = make_incident,
+    template: Mapping[str, Any] | None = None,
     on_progress: OnProgress | None = None,
 ) -> list[Transcript]:
     """Play incidents, given as (id, number of the attempt); a transcript each, in order.
 
     An episode ends when its incident is closed, or when the model's context is full: then
     it is graded on what it has earned, as in training. The model is left as it was.
+    ``template`` is what the chat template is told beside the messages.
 
     Raises:
         UnknownName, InvalidInput: for an incident that does not exist, or a tokenizer that
             cannot be used.
     """
     decoding = decoding or Decoding()
-    chat = Chat(tokenizer)
+    chat = Chat(tokenizer, template)
     training = model.training
     model.eval()
     found: list[Transcript] = []
@@ -143,16 +152,26 @@ def play_incidents(
                 incident = resolve(incident_id)
                 shown = chat.opening(opening(incident, "tools"))
                 episodes.append(_Episode(incident, sample, shown))
-            found += _play_together(model, chat, episodes, decoding, agent)
-            if on_progress is not None:
-                on_progress(len(found), len(attempts))
+            before = len(found)
+
+            def over(count: int, before: int = before) -> None:
+                if on_progress is not None:
+                    on_progress(before + count, len(attempts))
+
+            found += _play_together(model, chat, episodes, decoding, agent, over)
+            over(len(episodes))
     finally:
         model.train(training)
     return found
 
 
 def _play_together(
-    model: Any, chat: Chat, episodes: list[_Episode], decoding: Decoding, agent: str
+    model: Any,
+    chat: Chat,
+    episodes: list[_Episode],
+    decoding: Decoding,
+    agent: str,
+    over: Callable[[int], None],
 ) -> list[Transcript]:
     status = COMPLETED
     turn = 0
@@ -170,8 +189,10 @@ def _play_together(
             limits = [min(decoding.max_new_tokens, longest - len(ids)) for ids in table.ids]
             replies = table.reply(draws, limits=limits, temperature=decoding.temperature)
             turn += 1
+            over(len(episodes) - len(playing))
             for row, (one, reply) in enumerate(zip(playing, replies, strict=True)):
                 one.replies.append(chat.text(reply))
+                one.cut_off += reply[-1] not in table.stops
                 answers = one.take(chat.read(reply, one.before))
                 if not one.closed:
                     one.before = chat.following(answers)

@@ -3,7 +3,6 @@
 Code that comes with a model is never run (``trust_remote_code`` stays off).
 """
 
-import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -20,8 +19,8 @@ from transformers import (
 from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
 from logtriage.errors import InvalidInput, MissingExtra
+from training.language.places import base_of, check_place, is_adapter
 
-ADAPTER: Final = "adapter_config.json"
 #: Classes of tokenizers that are wholly described by their ``tokenizer.json``. Beside a
 #: configuration of a known family, AutoTokenizer would make one of that family of it, with
 #: that family's way to split text.
@@ -132,43 +131,6 @@ def resolved_dtype(dtype: torch.dtype | str | None, device: torch.device) -> tor
         return torch.float32
     # Older GPUs only emulate bfloat16, slowly; the first with it have capability 8.
     return torch.bfloat16 if torch.cuda.get_device_capability(device)[0] >= 8 else torch.float16
-
-
-def is_adapter(path: str) -> bool:
-    """Whether a directory holds a LoRA adapter and no model."""
-    return (Path(path) / ADAPTER).is_file()
-
-
-def base_of(path: str) -> str:
-    """The model that the LoRA adapter in a directory is for.
-
-    Raises:
-        InvalidInput: if the adapter does not say.
-    """
-    file = Path(path) / ADAPTER
-    try:
-        base = json.loads(file.read_text("utf-8"))["base_model_name_or_path"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InvalidInput(f"{file}: cannot be read: {error!r}") from None
-    if not isinstance(base, str) or not base:
-        raise InvalidInput(f"{file}: base_model_name_or_path must name a model, got {base!r}")
-    return base
-
-
-def check_place(path: str) -> None:
-    """Refuse what is neither a directory with a model nor a name on the hub.
-
-    Raises:
-        InvalidInput: saying which of both it fails to be.
-    """
-    where = Path(path)
-    if where.is_dir():
-        if not (where / "config.json").is_file() and not is_adapter(path):
-            raise InvalidInput(f"model {path!r}: no config.json in this directory")
-    elif where.exists():
-        raise InvalidInput(f"model {path!r}: expected a directory, this is a file")
-    elif path.startswith((".", "/", "~")) or path.count("/") > 1:
-        raise InvalidInput(f"model {path!r}: no such directory")
 
 
 def _need(module: str, feature: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from logtriage.errors import LogTriageError
 from training.common.options import add_options
+from training.tiny.directory import check_empty
 from training.tiny.settings import Settings
 
 
@@ -20,8 +21,10 @@ def main(arguments: list[str] | None = None) -> None:
     out: Path = options.pop("output_dir")
     try:
         settings = Settings(**options)
-    except ValueError as wrong:
+        check_empty(out)
+    except (ValueError, LogTriageError) as wrong:
         parser.error(str(wrong))
+    print("loading torch ...", file=sys.stderr, flush=True)  # noqa: T201
     # Loads torch and trl, which --help and a wrong option need not wait for.
     from training.tiny.build import build
 

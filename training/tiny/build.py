@@ -8,13 +8,14 @@ from typing import Any, Final
 import attrs
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from transformers import TrainerCallback
 
-from logtriage.errors import LogTriageError
 from training.common.files import machine, save_json
 from training.common.settings import TRAIN_SPLIT
+from training.evaluate.phases import Phases
+from training.language.sources import Source
 from training.tiny.demonstrations import Conversation, demonstration, demonstration_ids
+from training.tiny.directory import check_empty
 from training.tiny.model import build_model
 from training.tiny.settings import ABOUT, SIZES, Settings
 from training.tiny.tokenizer import build_tokenizer
@@ -25,24 +26,22 @@ LIBRARIES: Final = ("torch", "transformers", "trl", "numpy")
 READ: Final = 600
 
 
-class Refused(LogTriageError):
-    """A directory that cannot be used so."""
-
-
-class _Bar(TrainerCallback):  # type: ignore[misc, unused-ignore]
+class _Shown(TrainerCallback):  # type: ignore[misc, unused-ignore]
     """Shows how far supervised learning got, and its loss."""
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._task = progress.add_task("learning")
+    def __init__(self, phases: Phases) -> None:
+        self._phases = phases
+        self._loss = ""
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+        self._phases.begin("warm start", state.max_steps)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
-        self._progress.update(self._task, completed=state.global_step, total=state.max_steps)
+        self._phases.advance(state.global_step, self._loss)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:  # noqa: ARG002
         if "said" in logs:
-            told = f"learning, loss {float(logs['said']):.3f}"
-            self._progress.update(self._task, description=told)
+            self._loss = f"loss {float(logs['said']):.3f}"
 
 
 def build(settings: Settings, out: Path, command: str, console: Console | None = None) -> None:
@@ -53,28 +52,26 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
     Raises:
         Refused: if there is something in ``out`` already.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise Refused(f"{out} is there already, and not an empty directory: give another one")
+    check_empty(out)
     started = time.perf_counter()
     torch.set_num_threads(settings.threads)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True) if console is None else console,
-    )
+    phases = Phases(Console(stderr=True) if console is None else console)
     out.parent.mkdir(parents=True, exist_ok=True)
-    with bar, tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
-        ids = demonstration_ids(settings.episodes)
-        said: list[Conversation] = [
-            demonstration(one, settings.slips, settings.shy, settings.seed)
-            for one in bar.track(ids, description="demonstrations")
-        ]
+    source = Source()
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
+        ids = demonstration_ids(settings.episodes, settings.tasks, source)
+        phases.begin(f"demonstrations of the {settings.teacher}", len(ids))
+        said: list[Conversation] = []
+        for one in ids:
+            said.append(demonstration(source(one), settings))
+            phases.advance(len(said))
+        phases.begin("tokenizer")
         tokenizer = build_tokenizer(said[:READ], settings.vocab)
         rows = labelled(tokenizer, said)
         model = build_model(tokenizer, SIZES[settings.size], settings.seed)
         made = Path(folder, "model")
-        losses = warm_start(model, rows, settings, Path(folder, "trainer"), [_Bar(bar)])
+        losses = warm_start(model, rows, settings, Path(folder, "trainer"), [_Shown(phases)])
+        phases.end()
         model.save_pretrained(made)
         tokenizer.save_pretrained(made)
         about = {

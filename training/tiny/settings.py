@@ -5,9 +5,16 @@ from typing import Final
 import attrs
 
 from logtriage.policies.noisy import WHOLE
+from training.grpo.stages import task_names
 
 #: Beside the weights: how they came about.
 ABOUT: Final = "tiny.json"
+
+
+#: Who may demonstrate.
+TEACHERS: Final = ("observer", "expert")
+#: The tasks of the default topology where there is least fog.
+CLEAR: Final = "single_crash-v2-fog0 cascading_failure-v2-fog0 silent_degradation-v2-fog0"
 
 
 @attrs.frozen
@@ -36,11 +43,13 @@ class Settings:
     Args:
         size: one of :data:`SIZES`.
         vocab: tokens of the vocabulary, at most.
-        episodes: demonstrations, spread evenly over the v1 tasks.
-        slips: how many of 1,000 actions the noisy expert draws anew, among those of the
-            same kind.
-        shy: in how many of 1,000 demonstrations the expert pages nobody, so that a model has
-            seen both.
+        task: what demonstrations are of: ids, ``all`` or ``module:name``, by blanks.
+        teacher: the policy that demonstrates.
+        episodes: demonstrations, spread evenly over the tasks.
+        slips: how many of 1,000 actions are drawn anew, among those of the same kind; a
+            page never is.
+        shy: from how many of 1,000 demonstrations the pages are left out, whatever the price
+            of silence, so that a model has seen both.
         epochs: how often each demonstration is seen.
         batch: demonstrations in a step.
         screens: the weight of a token of a screen in the loss; one that is said has 1.
@@ -48,6 +57,10 @@ class Settings:
             by a cosine.
         seed: of weights, order and slips.
         threads: of torch.
+
+    Raises:
+        ValueError: for a number that makes no sense.
+        UnknownName, InvalidInput: for tasks that do not exist.
     """
 
     size: str = attrs.field(
@@ -56,6 +69,12 @@ class Settings:
         metadata={"choices": tuple(SIZES)},
     )
     vocab: int = attrs.field(default=2048, validator=attrs.validators.ge(512))
+    task: str = CLEAR
+    teacher: str = attrs.field(
+        default="observer",
+        validator=attrs.validators.in_(TEACHERS),
+        metadata={"choices": TEACHERS},
+    )
     episodes: int = attrs.field(default=3_200, validator=attrs.validators.ge(3))
     slips: int = attrs.field(
         default=150, validator=[attrs.validators.ge(0), attrs.validators.le(WHOLE)]
@@ -69,3 +88,12 @@ class Settings:
     lr: float = attrs.field(default=3e-3, validator=attrs.validators.gt(0))
     seed: int = 0
     threads: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks of the demonstrations."""
+        return task_names(self.task)
+
+    def __attrs_post_init__(self) -> None:
+        """Check the tasks."""
+        assert self.tasks

@@ -16,7 +16,7 @@ from transformers.utils.chat_template_utils import render_jinja_template
 
 from logtriage.actions import ALL_SERVICES, REMEDIES, SEVERITIES
 from logtriage.adapters.tools import TOOLS
-from logtriage.topology import SEVEN_SERVICES
+from logtriage.topology import FIVE_TEAMS
 
 PAD, END = "<|pad|>", "<|end|>"
 SYSTEM, USER, ASSISTANT, TOOL = "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"
@@ -26,6 +26,8 @@ SPECIAL: Final = (PAD, END, SYSTEM, USER, ASSISTANT, TOOL, CALL, CALLED)
 #: Up to three digits, counted from the right, so that thousands and hundreds stay apart.
 #: The 99 of "p99" is no number.
 NUMBER: Final = r"(?<!p9)(?<!p)\d{1,3}(?=(?:\d{3})*(?!\d))"
+#: So often a tokenizer is shown each answer, beside the conversations.
+SURE: Final = 200
 #: The model learns the rules from demonstrations: to read them in every prompt would take
 #: most of its time. So the template leaves out system messages and the tools.
 CHAT_TEMPLATE: Final = """\
@@ -58,18 +60,14 @@ RESPONSE_TEMPLATE: Final[dict[str, Any]] = {
 }
 
 
-#: The first world, of which demonstrations are, answers no request for these.
-NEVER_CALLED: Final = frozenset({"request_metrics", "request_traces"})
-
-
 def answer_words() -> list[str]:
-    """Every name that an answer can consist of, in the first world."""
+    """Every name that an answer can consist of, on the default topology."""
     return [
-        *SEVEN_SERVICES.names,
-        *SEVEN_SERVICES.teams,
+        *FIVE_TEAMS.names,
+        *FIVE_TEAMS.teams,
         *map(str, REMEDIES),
         *map(str, SEVERITIES),
-        *(tool for tool in TOOLS if tool not in NEVER_CALLED),
+        *TOOLS,
         ALL_SERVICES,
     ]
 
@@ -90,6 +88,8 @@ def build_tokenizer(
     # Special tokens are cut out before a text is read, so merges must not reach over them.
     special = re.compile("|".join(map(re.escape, SPECIAL)))
     texts, _ = render_jinja_template(list(conversations), chat_template=CHAT_TEMPLATE)
+    # Some answers are rare in few conversations, and would be left in pieces.
+    texts += ["\n".join(answer_words())] * SURE
     raw.train_from_iterator(
         (piece for text in texts for piece in special.split(text)),
         trainers.BpeTrainer(

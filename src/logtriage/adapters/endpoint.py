@@ -30,6 +30,10 @@ except ModuleNotFoundError as error:
 KEY_VARIABLE: Final = "OPENAI_API_KEY"
 #: Sent to a server of one's own that asks for no key.
 NO_KEY: Final = "none"
+#: What endpoints of reasoning models call the limit, and ask for in their refusal.
+_NEWER: Final = "max_completion_tokens"
+#: The ``finish_reason`` of a reply that reached the limit.
+_CUT_OFF: Final = "length"
 
 
 class EndpointError(LogTriageError):
@@ -38,17 +42,29 @@ class EndpointError(LogTriageError):
 
 @attrs.frozen
 class Usage:
-    """What was asked of an endpoint: requests that were answered, and tokens."""
+    """What was asked of an endpoint: requests that were answered, and tokens.
+
+    ``cut_off`` counts the replies that ended at the limit (``finish_reason`` is ``length``).
+    """
 
     requests: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cut_off: int = 0
 
     def cost(self, prompt_price: float, completion_price: float) -> float:
         """The cost at prices per million tokens, in their currency."""
         return (
             self.prompt_tokens * prompt_price + self.completion_tokens * completion_price
         ) / 1_000_000
+
+
+@attrs.define
+class _Limit:
+    """The longest reply, and by which name the endpoint takes it; for all who share it."""
+
+    tokens: int
+    name: str = "max_tokens"
 
 
 class ChatEndpoint:
@@ -64,7 +80,8 @@ class ChatEndpoint:
             own does without.
         timeout: seconds for one request.
         retries: how often a request is sent again after a failure that may pass.
-        max_tokens: the longest reply.
+        max_tokens: the longest reply, thoughts included. Where an endpoint refuses this
+            field, as those of reasoning models do, it is sent as ``max_completion_tokens``.
         temperature: None for the endpoint's default.
         seed: for endpoints that sample reproducibly.
         extra: more fields of the request's body, such as a server's own options.
@@ -81,7 +98,7 @@ class ChatEndpoint:
         api_key: str | None = None,
         timeout: float = 120.0,
         retries: int = 3,
-        max_tokens: int = 1024,
+        max_tokens: int = 8_192,
         temperature: float | None = None,
         seed: int | None = None,
         extra: Mapping[str, Any] | None = None,
@@ -101,8 +118,9 @@ class ChatEndpoint:
             "timeout": timeout,
             "max_retries": retries,
         }
-        asked = {"max_tokens": max_tokens, "temperature": temperature, "seed": seed}
+        asked = {"temperature": temperature, "seed": seed}
         self._request = {name: value for name, value in asked.items() if value is not None}
+        self._limit = _Limit(max_tokens)
         self._extra = dict(extra or {})
         self._begin()
 
@@ -122,6 +140,12 @@ class ChatEndpoint:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._begin()
+
+    def counting_anew(self) -> "ChatEndpoint":
+        """The same endpoint on the same connections, with a :attr:`usage` of its own."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), _usage=Usage(), _lock=Lock())
+        return other
 
     @property
     def usage(self) -> Usage:
@@ -169,9 +193,19 @@ class ChatEndpoint:
             **more,
         }
         try:
-            answer: object = self._client.chat.completions.create(**request)
+            try:
+                return self._create(request)
+            except openai.BadRequestError as error:
+                if self._limit.name == _NEWER or _NEWER not in str(error):
+                    raise
+            self._limit.name = _NEWER
+            return self._create(request)
         except (openai.OpenAIError, ValueError) as error:  # ValueError: an answer that is no JSON
             raise EndpointError(f"{self!r}: {type(error).__name__}: {error}") from error
+
+    def _create(self, request: dict[str, Any]) -> object:
+        limited = {**request, self._limit.name: self._limit.tokens}
+        answer: object = self._client.chat.completions.create(**limited)
         return answer
 
     def _count(self, answer: object) -> None:
@@ -185,7 +219,14 @@ class ChatEndpoint:
                 before.requests + 1,
                 before.prompt_tokens + prompt,
                 before.completion_tokens + completion,
+                before.cut_off + (_finish_of(answer) == _CUT_OFF),
             )
+
+
+def _finish_of(answer: object) -> object:
+    """Why the reply of an answer ended."""
+    choices = getattr(answer, "choices", None)
+    return getattr(choices[0], "finish_reason", None) if choices else None
 
 
 def _message_of(answer: object) -> object:

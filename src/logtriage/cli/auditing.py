@@ -1,9 +1,6 @@
 """``audit``: can a task's grades be trusted?"""
 
-import sys
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -15,7 +12,8 @@ from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput
-from logtriage.grading import Rubric, get_rubric
+from logtriage.grading import Rubric, rubric_named
+from logtriage.references import imported, is_reference
 from logtriage.tasks import DRAWN_TASKS
 
 if TYPE_CHECKING:
@@ -79,15 +77,16 @@ def audit_(
     from logtriage.audit import FAMILIES, FULL, QUICK, audit, subject_of
     from logtriage.audit.findings import finding_to_json
 
-    chosen = None if rubric is None else _rubric(rubric)
-    best = None if oracle is None else _imported(oracle)
+    chosen = None if rubric is None else rubric_named(rubric)
+    best = None if oracle is None else imported(oracle)
     if best is not None and not callable(best):
         raise InvalidInput(f"{oracle}: expected a function, found {type(best).__name__}")
     console, unsettled, made = results(), 0, 0
     failed: list[str] = []
     names = [name for one in (task or [ALL]) for name in (DRAWN_TASKS if one == ALL else [one])]
     subjects = [
-        subject_of(_imported(one) if ":" in one else one, chosen, oracle=best) for one in names
+        subject_of(imported(one) if is_reference(one) else one, chosen, oracle=best)
+        for one in names
     ]
     for subject in subjects:
         grader = subject.rubric
@@ -126,31 +125,3 @@ def _print(console: Console, finding: "Finding") -> None:
         (verdict.ljust(10), _STYLES[verdict]), (finding.check.ljust(14), "bold"), finding.summary
     )
     say(console, line)
-
-
-def _rubric(name: str) -> Rubric:
-    if ":" not in name:
-        return get_rubric(name)
-    found = _imported(name)
-    if not isinstance(found, Rubric):
-        raise InvalidInput(f"{name}: expected a Rubric, found {type(found).__name__}")
-    return found
-
-
-def _imported(reference: str) -> Any:
-    """The object behind ``module:name``; modules of the working directory are found, too."""
-    module, _, name = reference.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        found = import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
-            raise InvalidInput(f"{reference}: no module named {error.name!r}") from None
-        raise
-    except (ValueError, TypeError):
-        raise InvalidInput(f"{reference!r}: expected module:name") from None
-    if not hasattr(found, name):
-        raise InvalidInput(f"{reference}: module {module!r} has no {name!r}")
-    return getattr(found, name)

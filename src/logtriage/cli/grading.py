@@ -15,7 +15,7 @@ from logtriage.cli.options import Bundle, Json, SealFile, seal_in
 from logtriage.cli.screens import number
 from logtriage.codec import is_no_object
 from logtriage.errors import InvalidInput, TranscriptError
-from logtriage.grading import Grade, get_rubric, grade_jsonl, grade_to_json
+from logtriage.grading import Grade, grade_jsonl, grade_to_json, rubric_named
 
 #: Lines without a JSON object among them after which a file is given up.
 GIVE_UP: Final = 20
@@ -29,7 +29,8 @@ def grade(
         str | None,
         typer.Option(
             metavar="ID",
-            help="Grade by this rubric, not by that of each task.",
+            help="Grade by this rubric, not by that of each task: an id, or module:name of "
+            "yours, which imports (and so runs) a module.",
             autocompletion=complete_rubric,
         ),
     ] = None,
@@ -44,7 +45,7 @@ def grade(
     """
     from logtriage.evaluation import Incidents
 
-    chosen = None if rubric is None else get_rubric(rubric)
+    chosen = None if rubric is None else rubric_named(rubric)
     incidents = Incidents.of(bundle, seal_in(seal_file))
     console, scores, unscored, bad = results(), [], 0, 0
     #: Lines of the file at hand that are no JSON objects; None once one was.

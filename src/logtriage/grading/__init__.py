@@ -25,6 +25,7 @@ from logtriage.grading.grade import (
     score,
     unscored,
 )
+from logtriage.grading.named import rubric_named
 from logtriage.grading.rubric import DEFAULT, RECORDED, TRIAGE_2, Criterion, Discount, Gate, Rubric
 from logtriage.grading.transcripts import (
     Resolver,
@@ -69,6 +70,7 @@ __all__ = [
     "grade_to_json",
     "grade_transcript",
     "reward",
+    "rubric_named",
     "rubric_of",
     "score",
     "truths_of",

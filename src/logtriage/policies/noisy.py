@@ -32,6 +32,7 @@ class NoisyPolicy:
         role: the role in which it plays, if any.
         alike: draw among actions of the same kind: the right thing done to the wrong
             service. If not, among all that could have an effect.
+        spared: kinds of action that are never drawn anew.
 
     Raises:
         InvalidInput: unless ``slips`` lies in [0, 1000].
@@ -42,12 +43,13 @@ class NoisyPolicy:
     seed: int = 0
     role: Role | None = None
     alike: bool = True
+    spared: tuple[type[Action], ...] = ()
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """The other policy's action, or the one drawn; the memory is the other's."""
         action, memory = self.policy.act(observation, memory)
         stream = Stream(mix(self.seed) ^ mix(observation.tick), NOISE_STREAM)
-        if not stream.chance(self.slips):
+        if not stream.chance(self.slips) or isinstance(action, self.spared):
             return action, memory
         choices = [
             one

@@ -23,9 +23,9 @@ from logtriage.codec import structure_transcript
 from logtriage.grading import (
     Grade,
     Rubric,
-    get_rubric,
     grade_actions,
     grade_transcript,
+    rubric_named,
     rubric_of,
 )
 
@@ -56,14 +56,17 @@ def by_task() -> Metric:
 def triage_scorer(
     rubric: str | None = None, style: str = "auto", other_tools: str | list[str] = ""
 ) -> Scorer:
-    """Grade a sample by the rubric of its incident, or by another built-in one.
+    """Grade a sample by the rubric of its incident, or by another one.
+
+    ``rubric`` is the id of a built-in one, or ``module:name`` of yours, which imports (and
+    so runs) that module.
 
     The sample's metadata must name the ``incident``. What the agent did is read from the
     messages: its tool calls, or its text (``style``, ``other_tools`` (by commas): as
     for ``logtriage convert``). The value has the grade and every criterion; a criterion
     that does not apply is NaN, which Inspect leaves out of means.
     """
-    chosen = None if rubric is None else get_rubric(rubric)
+    chosen = None if rubric is None else rubric_named(rubric)
     others = tuple(listed(other_tools))
 
     async def score(state: TaskState, _: Target) -> Score:

@@ -1,0 +1,79 @@
+"""Runs in which nothing can be learnt: noticed after a few steps, and told with a cause."""
+
+from collections.abc import Container, Sequence
+from typing import Final
+
+from logtriage.errors import LogTriageError
+from training.grpo.played import Episode
+
+#: From this share on, something is the likely cause.
+MOST: Final = 0.5
+
+
+class NothingToLearn(LogTriageError):
+    """All attempts at every incident were rewarded alike, step after step."""
+
+
+class Watch:
+    """Counts steps whose advantages are all zero.
+
+    Args:
+        most: so many of them in a row end the run; 0 for none.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._row = 0
+        self._replies = self._cut = 0
+        self._played: Sequence[Episode] = ()
+
+    def replied(self, replies: Sequence[Sequence[int]], stops: Container[int]) -> None:
+        """The model wrote these."""
+        self._replies += len(replies)
+        self._cut += sum(not one or one[-1] not in stops for one in replies)
+
+    def played(self, episodes: Sequence[Episode]) -> None:
+        """These were played in the step."""
+        self._played = episodes
+
+    def learns(self, something: bool) -> None:
+        """Whether the step has anything to learn from.
+
+        Raises:
+            NothingToLearn: with the likely cause, after too many steps that have not.
+        """
+        self._row = 0 if something else self._row + 1
+        if self._most and self._row >= self._most:
+            raise NothingToLearn(
+                f"in {self._row} steps, all attempts at each incident were rewarded alike: "
+                f"nothing can be learnt from that. {self._cause()}"
+            )
+        self._replies = self._cut = 0
+
+    def _cause(self) -> str:
+        episodes = self._played
+        if self._replies and self._cut / self._replies > MOST:
+            return (
+                f"{self._cut} of {self._replies} replies of the last step were cut off: raise "
+                "--turn-tokens (and --completion-tokens), or set --thinking off"
+            )
+        count = max(len(episodes), 1)
+        if sum(not one.actions for one in episodes) / count > MOST:
+            return (
+                "most episodes have no action: the model makes no tool calls that its chat "
+                "template's response template reads; try a model that was taught to"
+            )
+        malformed = sum(one.ticks == _malformed(one) for one in episodes)
+        if malformed / count > MOST:
+            return "most episodes have malformed actions alone: the model does not know the tools"
+        rewards = sorted({one.reward for one in episodes})
+        told = ", ".join(f"{one:.3f}" for one in rewards[:3])
+        return (
+            f"Rewards of the last step: {told}{', ...' if len(rewards) > 3 else ''}. The model "
+            "does the same in every attempt: raise --temperature, or begin with a model that is "
+            "less sure, or at another --fog"
+        )
+
+
+def _malformed(one: Episode) -> int:
+    return sum(action.get("action_type") == "malformed" for action in one.actions)

@@ -1,0 +1,113 @@
+"""The tasks of each stage of training, and when one stage gives way to the next.
+
+A stage is left when the model's pages are right, not after a number of steps: a model that
+pages wrongly on a clear screen would learn from a foggy one that paging does not pay.
+"""
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from logtriage.errors import InvalidInput
+from logtriage.references import is_reference
+from logtriage.tasks import BENCHMARK_FOG, DRAWN_TASKS, get_task
+from logtriage.world.setting import FOG
+
+#: Stands for the benchmark's tasks.
+ALL: Final = "all"
+Stage = tuple[str, ...]
+#: Steps that are drawn before those that come before them are over: a step's incidents are
+#: looked up while the one before it is still to be played.
+AHEAD: Final = 1
+
+
+def task_names(text: str) -> tuple[str, ...]:
+    """The tasks of a setting, each once: ids, ``all``, or ``module:name``, by blanks.
+
+    Raises:
+        UnknownName: for a task that does not exist.
+        InvalidInput: if there is none.
+    """
+    given = [name for one in text.split() for name in (DRAWN_TASKS if one == ALL else (one,))]
+    if not given:
+        raise InvalidInput("task: expected an id, all, or module:name, got nothing")
+    return tuple(dict.fromkeys(one if is_reference(one) else get_task(one).id for one in given))
+
+
+def stages_of(task: str, fog: str) -> tuple[Stage, ...]:
+    """The stages of a run: its tasks at each level of fog, or as they are if none is given.
+
+    Raises:
+        UnknownName: for a task that does not exist.
+        InvalidInput: for a level that does not exist, or tasks without levels.
+    """
+    names = task_names(task)
+    if not fog.split():
+        return (names,)
+    return tuple(tuple(_at_fog(one, level) for one in names) for level in fog.split())
+
+
+def _at_fog(task: str, level: str) -> str:
+    if is_reference(task) or get_task(task).setting is None:
+        raise InvalidInput(f"fog = {level}: task {task!r} has no levels of fog; v2 tasks have")
+    if level not in map(str, range(len(FOG))):
+        raise InvalidInput(f"fog: expected levels from 0 to {len(FOG) - 1}, got {level!r}")
+    name = f"{get_task(task).name}-v2"
+    return name if int(level) == BENCHMARK_FOG else f"{name}-fog{level}"
+
+
+class Paging(Protocol):
+    """What of a step decides: the shares of its episodes with a page, and with a wrong one."""
+
+    @property
+    def paged(self) -> float:
+        """In which anybody was paged."""
+
+    @property
+    def mis_paged(self) -> float:
+        """In which a wrong team was."""
+
+
+class Curriculum:
+    """Which stage the episodes of a round are of, from the pages of the rounds before.
+
+    A round is a step, or the first of several on the same episodes. The stage of a round
+    depends on what came before the round before it, since incidents are looked up one
+    round ahead; so a run that is taken up again decides as it would have.
+
+    Args:
+        stages: how many there are.
+        precision: a stage ends when this share of pages is right ...
+        pages: ... and this share of episodes has one ...
+        window: ... over so many rounds of it.
+    """
+
+    def __init__(self, stages: int, *, precision: float, pages: float, window: int) -> None:
+        self._last = stages - 1
+        self._precision, self._pages, self._window = precision, pages, window
+        self._rounds: list[Paging] = []
+        self._stages = [0] * (AHEAD + 1)
+
+    def note(self, played: Paging) -> None:
+        """A round was played."""
+        self._rounds.append(played)
+        now = self._stages[-1]
+        number = len(self._rounds)
+        since = [one for one, of in zip(self._rounds, self._stages, strict=False) if of == now]
+        self._stages.append(min(now + self._is_over(since[-self._window :]), self._last))
+        assert len(self._stages) == number + AHEAD + 1
+
+    def stage(self, number: int) -> int:
+        """The stage of the round of this number, from 0.
+
+        Raises:
+            IndexError: if the rounds that decide on it are not known.
+        """
+        return self._stages[number]
+
+    def _is_over(self, latest: Sequence[Paging]) -> bool:
+        if len(latest) < self._window:
+            return False
+        paged = sum(one.paged for one in latest)
+        wrong = sum(one.mis_paged for one in latest)
+        enough = paged > 0 and paged >= self._pages * self._window
+        return enough and 1 - wrong / paged >= self._precision

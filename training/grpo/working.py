@@ -1,0 +1,69 @@
+"""Settings that do not work together, refused before anything loads, with the reason."""
+
+from typing import TYPE_CHECKING
+
+from logtriage.errors import InvalidInput
+from logtriage.references import is_reference
+from logtriage.tasks import get_task
+
+if TYPE_CHECKING:
+    from training.grpo.settings import Settings
+
+
+def check_together(one: "Settings") -> None:
+    """Refuse combinations that cannot work.
+
+    Raises:
+        InvalidInput: naming the field and the reason.
+    """
+    four = "quantised weights cannot be trained"
+    _refuse(one.load_in_4bit and one.lora_r == 0, "load_in_4bit", f"lora_r above 0: {four}")
+    _refuse(
+        one.load_in_4bit and one.vllm != "off",
+        "load_in_4bit",
+        "vllm = off: TRL gives vLLM the packed 4-bit weights as they are, which it cannot "
+        "generate with (trl#4973); leave out one of both",
+    )
+    _refuse(one.vllm == "server" and not one.vllm_url, "vllm", "vllm_url: the server's address")
+    _refuse(one.vllm != "off" and one.use_cpu, "vllm", "use_cpu off: vLLM generates on a GPU here")
+    _refuse(
+        one.vllm == "colocate" and not 0 < one.vllm_memory < 1,
+        "vllm_memory",
+        "a share of the GPU's memory above 0 and below 1",
+    )
+    _refuse(
+        one.vllm != "off" and one.read_tokens < one.completion_tokens,
+        "vllm_length",
+        f"no less than completion_tokens ({one.completion_tokens})",
+    )
+    _refuse(
+        one.turn_tokens > one.completion_tokens,
+        "turn_tokens",
+        f"completion_tokens of no less ({one.completion_tokens}): it holds all replies",
+    )
+    _refuse(one.push_to_hub and not one.hub_model_id, "push_to_hub", "hub_model_id: where to")
+    _refuse(
+        one.reward == "shaped" and bool(one.rubric),
+        "reward",
+        "the tasks' own rubric: the belief's plans are valued by that",
+    )
+    own = [task for task in one.tasks if is_reference(task)]
+    first = [task for task in one.tasks if task not in own and get_task(task).setting is None]
+    _refuse(
+        one.reward == "shaped" and bool(first),
+        "reward",
+        f"v2 tasks: of {', '.join(first)} no probabilities are known",
+    )
+    _refuse(
+        one.env_url is not None and bool(own), "task", "no env_url: a server draws registered tasks"
+    )
+    _refuse(
+        one.env_url is not None and bool(one.rubric),
+        "rubric",
+        "no env_url: a server grades by the tasks' own",
+    )
+
+
+def _refuse(wrong: bool, name: str, needs: str) -> None:
+    if wrong:
+        raise InvalidInput(f"{name}: needs {needs}")
