@@ -65,9 +65,13 @@ class StillTelemetry:
 
     open_loop: bool = False
     changes: tuple[Change, ...] = ()
+    tick_seconds: int = 30
 
     def slo(self, tick: int, effects: Effects) -> Reading:  # noqa: ARG002
         return Reading(10, 200, 200)
+
+    def notes(self, tick: int) -> tuple[str, ...]:  # noqa: ARG002
+        return ()
 
     def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:  # noqa: ARG002
         return ()

@@ -360,6 +360,8 @@ def test_the_dashboard_shows_what_strays_in_service_order() -> None:
     assert rows == [
         "api-gateway: cpu 95.3% (1.2 ± 1.0)",
         "user-db: calls 10 (100 ± 15), events 0.0% (81.4 ± 15.0)",
+        "no usual value is known:",
+        "auth-service: calls 9",
     ]
 
 

@@ -91,6 +91,11 @@ class SimulatedTelemetry:
         return False
 
     @property
+    def tick_seconds(self) -> int:
+        """That of the core."""
+        return TICK_SECONDS
+
+    @property
     def changes(self) -> tuple[Change, ...]:
         """Recent changes, innocent ones included."""
         return self.scenario.changes
@@ -118,6 +123,10 @@ class SimulatedTelemetry:
         return subkey(self.seed, WINDOW_STREAM)
 
     # -- panels ---------------------------------------------------------------
+
+    def notes(self, tick: int) -> tuple[str, ...]:  # noqa: ARG002 (the protocol's)
+        """None: every screen is of its tick."""
+        return ()
 
     def slo(self, tick: int, effects: Effects) -> Reading:
         """The edge panel."""

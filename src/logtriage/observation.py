@@ -8,6 +8,7 @@ from logtriage.actions import Action, Malformed, Report, Severity, action_name
 from logtriage.roles import Role, watched
 from logtriage.state import Closing, State, check_state
 from logtriage.telemetry import (
+    TICK_SECONDS,
     Alert,
     Change,
     EdgePanel,
@@ -36,7 +37,8 @@ class Observation:
     figures of every service, where the source has a dashboard of them; empty where it
     has none. ``metrics`` and ``traces`` are those asked for in the last tick, where the
     source has them. Incidents of the second world have ``edge`` (what users see),
-    ``notes`` of the responders that were paged, ``effects``: the remedies of the last tick
+    ``notes`` of the responders that were paged (in a recording: what was not recorded),
+    ``effects``: the remedies of the last tick
     as (remedy, service, whether the symptoms ease), and the ``price_of_silence``. A role
     sees None or an empty tuple where it has no view (``hidden`` names those views, so that
     *nothing to see* and *not shown* stay apart); what became of the kinds of action that
@@ -71,6 +73,7 @@ class Observation:
     effects: tuple[tuple[str, str, bool], ...] = ()
     price_of_silence: float | None = None
     requests_left: int | None = None
+    tick_seconds: int = TICK_SECONDS
 
     @property
     def ticks_left(self) -> int:
@@ -139,6 +142,8 @@ def observe(state: State, role: Role | None = None) -> Observation:
             if when == now - 1
             for trace in telemetry.traces(service, now, effects)
         ),
+        notes=telemetry.notes(now),
+        tick_seconds=telemetry.tick_seconds,
     )
     return observation if role is None else slice_for(observation, role)
 

@@ -21,7 +21,8 @@ def severity_of(reading: Reading | EdgePanel) -> Severity:
     P1 from 5 % errors or 2,000 ms p99, P2 from 1 % errors or 800 ms p99, else P3.
     """
     for severity, error_bp, p99_ms in SEVERITY_RULE:
-        if reading.error_bp >= error_bp or reading.p99_ms >= p99_ms:
+        # Errors that nobody recorded cannot speak for a severity.
+        if (reading.error_bp or 0) >= error_bp or reading.p99_ms >= p99_ms:
             return severity
     return Severity.P3
 

@@ -44,11 +44,12 @@ class Alert:
 class Reading:
     """Measured health of a service or of the edge.
 
-    ``error_bp`` errors per 10,000 requests, ``p99_ms`` the 99th percentile of
-    latency now and, in ``earlier_p99_ms``, :data:`TREND_TICKS` ticks before.
+    ``error_bp`` errors per 10,000 requests (None where they were not recorded, which is
+    not 0), ``p99_ms`` the 99th percentile of latency now and, in ``earlier_p99_ms``,
+    :data:`TREND_TICKS` ticks before.
     """
 
-    error_bp: int
+    error_bp: int | None
     p99_ms: int
     earlier_p99_ms: int
 
@@ -57,15 +58,19 @@ class Reading:
 class Signal:
     """One measured figure of a service beside what is usual.
 
-    The unit is the end of ``name``: ``_bp`` basis points, ``_ms`` milliseconds,
-    nothing for a count in a minute. ``usual`` is the value without a fault and
-    ``spread``, above 0, how far it strays then by itself; None where not known.
+    The unit is the end of ``name``: ``_bp`` basis points, ``_ms`` milliseconds, ``_us``
+    microseconds, ``_milli`` thousandths, nothing for a count in a minute. ``usual`` is the
+    value without a fault and ``spread``, above 0, how far it strays then by itself; None
+    where not known. ``iqr`` is the distance of the quartiles then, where samples told it.
+    ``borrowed``: this service has no usual value, and both are those of the others.
     """
 
     name: str
     value: int
     usual: int | None = None
     spread: int | None = None
+    borrowed: bool = False
+    iqr: int | None = None
 
     @property
     def stray(self) -> float:
@@ -159,11 +164,18 @@ class Telemetry(Protocol):
         """Whether remedies change nothing here (a recording)."""
 
     @property
+    def tick_seconds(self) -> int:
+        """How long a tick is: :data:`TICK_SECONDS`, unless a recording was sampled less often."""
+
+    @property
     def changes(self) -> tuple[Change, ...]:
         """Recent changes, innocent ones included; the same at every tick."""
 
-    def slo(self, tick: int, effects: Effects) -> Reading:
-        """The user-facing panel, measured at the edge."""
+    def slo(self, tick: int, effects: Effects) -> Reading | None:
+        """The user-facing panel, measured at the edge; None where nothing was."""
+
+    def notes(self, tick: int) -> tuple[str, ...]:
+        """What a player must know of the screen at ``tick``, such as that it is an old one."""
 
     def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:
         """Alerts that fire at ``tick``."""

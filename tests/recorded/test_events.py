@@ -5,6 +5,7 @@ from math import sqrt
 from logtriage.recorded.coverage import Coverage
 from logtriage.recorded.events import (
     Requests,
+    are_sampled,
     can_be_traced,
     most_shifted,
     new_errors,
@@ -95,3 +96,24 @@ def test_lines_without_a_trace_count_one_by_one() -> None:
     found = requests_of("back", [], logs, ALWAYS, traced=False)
     assert found.between(0, 2) == [frozenset({DONE})]
     assert found.between(0, 3) == [frozenset({DONE}), frozenset({FAILED})]
+
+
+def test_a_few_lines_of_no_request_do_not_make_all_count_one_by_one() -> None:
+    calls = [Call(at, None, "back", 1, trace=f"t{at}") for at in range(10)]
+    logs = [*(_log(at, f"t{at}") for at in range(10)), _log(5, "")]
+    assert can_be_traced(calls, logs)
+    found = requests_of("back", calls, logs, ALWAYS, traced=True)
+    assert found.events == (frozenset({DONE}),) * 10
+    assert not can_be_traced(calls, [*logs[:4], *[_log(5, "")] * 5])
+
+
+def test_where_spans_are_sampled_lines_tell_of_requests() -> None:
+    logs = [_log(at, f"t{at}") for at in range(10)]
+    calls = [Call(3, None, "back", 1, trace="t3"), Call(4, None, "back", 1, trace="quiet")]
+    assert are_sampled(calls, logs)
+    found = requests_of("back", calls, logs, ALWAYS, traced=True, sampled=True)
+    assert len(found.at) == 11
+    assert found.events.count(frozenset()) == 1
+    every = [Call(at, None, "back", 1, trace=f"t{at}") for at in range(5)]
+    assert not are_sampled(every, logs)
+    assert not are_sampled([], [])

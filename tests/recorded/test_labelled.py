@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from logtriage.errors import BundleError
-from logtriage.recorded import as_incident, import_labelled
+from logtriage.recorded import as_incident, import_labelled, labelled_rows
 from logtriage.telemetry import NO_EFFECTS
 from tests.recorded.layout import shown_by
 
@@ -157,3 +157,153 @@ def test_a_link_that_leads_outside_is_refused(folder: Path) -> None:
     (folder / "logs.csv").symlink_to(folder.parent / "elsewhere.csv")
     with pytest.raises(BundleError, match="leads outside of"):
         import_labelled(folder)
+
+
+# -- what people have -------------------------------------------------------------------
+
+
+def _logs(folder: Path, *rows: str) -> Path:
+    before = (folder / "logs.csv").read_text().splitlines()
+    return _write(folder, logs=[*before, *rows])
+
+
+def _told(folder: Path) -> list[tuple[str, str]]:
+    (record,) = import_labelled(folder)
+    return [
+        (line.level, line.message)
+        for window in record.recording.windows
+        for line in window.lines
+        if line.service == "other"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "level"),
+    [("err", "ERROR"), ("", "INFO"), ("crit", "FATAL"), ("Emerg", "FATAL"), ("verbose", "INFO")],
+)
+def test_levels_that_loggers_use(folder: Path, given: str, level: str) -> None:
+    assert _told(_logs(folder, f"2031-05-06T23:58:59Z,other,{given},hello,t")) == [(level, "hello")]
+
+
+def test_a_quoted_message_may_span_lines_and_have_commas(folder: Path) -> None:
+    row = '2031-05-06T23:58:59Z,other,ERROR,"failed, twice\n  at ""x""\n",t'
+    assert _told(_logs(folder, row)) == [("ERROR", 'failed, twice at "x"')]
+    _logs(folder, "2031-05-06T23:58:59Z,other,LOUD,x,t")
+    count = len((folder / "logs.csv").read_text().splitlines())
+    with pytest.raises(BundleError, match=rf"logs\.csv:{count}: field level"):
+        import_labelled(folder)
+
+
+def test_a_quote_that_is_never_closed_names_its_line(folder: Path) -> None:
+    count = len((folder / "logs.csv").read_text().splitlines())
+    _logs(folder, '2031-05-06T23:58:59Z,other,ERROR,"failed,t', "2031-05-06T23:58:59Z,b,INFO,x,t")
+    with pytest.raises(BundleError, match=rf"logs\.csv:{count + 1}: broken CSV"):
+        import_labelled(folder)
+
+
+def test_a_line_that_is_only_ids_has_no_text_and_is_kept(folder: Path) -> None:
+    row = "2031-05-06T23:58:59Z,other,INFO,TraceID: 0af7 SpanID: 1b,t"
+    assert _told(_logs(folder, row)) == [("INFO", "(no text)")]
+
+
+def test_names_of_services_are_made_fit_for_a_topology(folder: Path) -> None:
+    name = "Pet Search/prod_AWS::ECS"
+    _write(folder, labels=["id,opened,root_cause,kind", f"a/1,2031-05-06T23:59:00Z,{name},x"])
+    (record,) = import_labelled(_logs(folder, f"2031-05-06T23:58:59Z,{name},INFO,hello,t"))
+    assert record.truth.root_causes == ("Pet-Search-prod_AWS-ECS",)
+    _logs(folder, "2031-05-06T23:58:59Z,Pet-Search-prod_AWS:ECS,INFO,hello,t")
+    with pytest.raises(BundleError, match="are both called 'Pet-Search-prod_AWS-ECS'"):
+        import_labelled(folder)
+    _logs(folder, "2031-05-06T23:58:59Z,::,INFO,hello,t")
+    with pytest.raises(BundleError, match=r"both called|neither a letter nor a digit"):
+        import_labelled(folder)
+
+
+def _metrics_only(folder: Path, rows: list[str]) -> Path:
+    for stem in ("logs", "calls"):
+        (folder / f"{stem}.csv").unlink()
+    return _write(
+        folder,
+        metrics=rows,
+        labels=[
+            "id,opened,root_cause,kind,baseline_start,baseline_end",
+            "mine/1,2031-05-06T12:00:00Z,back,x,2031-05-06T00:00:00Z,2031-05-06T10:00:00Z",
+        ],
+    )
+
+
+def test_any_numeric_column_is_a_signal_and_five_minutes_are_a_tick(folder: Path) -> None:
+    rows = ["time,service,queue,latency_seconds,free_percent,temperature,region"]
+    for minute in range(0, 12 * 60 + 30, 5):
+        late, slow = minute >= 11 * 60 + 55, 0.002 if minute % 10 else 0.0
+        time = f"2031-05-06T{minute // 60:02}:{minute % 60:02}:00Z"
+        for service in ("back", "front"):
+            broken = late and service == "back"
+            latency = 0.5 if broken else 0.0204 + slow
+            rows.append(f"{time},{service},{7 if broken else 5},{latency},99.5,-3.25,eu")
+    told: list[str] = []
+    (record,) = import_labelled(_metrics_only(folder, rows), note=told.append)
+    assert record.recording.tick_seconds == 300
+    assert told == ["metrics.csv:2: column region is left out: 'eu' is no number"]
+    telemetry = shown_by(as_incident(record))
+    back = {one.name: one for one in telemetry.signals(0, NO_EFFECTS)[0]}
+    assert set(back) == {"queue_milli", "latency_us", "free_bp", "temperature_milli"}
+    assert (back["latency_us"].value, back["latency_us"].usual) == (500_000, 21_400)
+    assert (back["latency_us"].spread, back["latency_us"].iqr) == (1000, 2000)
+    assert back["temperature_milli"].value == back["temperature_milli"].usual == -3250
+    # Steady figures: a hundredth of the usual value is the least spread.
+    assert (back["free_bp"].value, back["free_bp"].spread) == (9950, 99)
+    assert back["queue_milli"].stray == 40
+    assert record.recording.services[0].metrics[0].value[:5] == (9950,) * 5
+    front = {one.name: one for one in telemetry.signals(3, NO_EFFECTS)[1]}
+    assert abs(front["latency_us"].stray) <= 1
+    told_of = [one.text for one in telemetry.metrics(0, 0, NO_EFFECTS)]
+    assert "latency 500ms (usual 21.4ms)" in told_of
+    assert "temperature -3.25 (usual -3.25)" in told_of
+
+
+def test_the_length_of_a_tick_is_an_option(folder: Path) -> None:
+    (record,) = import_labelled(folder, tick_seconds=60, horizon=4)
+    assert record.recording.tick_seconds == 60
+    # Windows of a minute: the one of tick 0 holds the minute before the opening.
+    window = next(one for one in record.recording.windows if one.tick == 0)
+    assert -60 <= window.lines[0].second < 0
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "message"),
+    [
+        ("time,service,queue", f"{T},back,many", "field queue: must be a number, or empty"),
+        ("time,service,queue", f"{T},back,1e30", "field queue: must be a number, or empty"),
+        ("time,service,a b,a_b", f"{T},back,1,2", "'a b' and 'a_b' are both 'a_b_milli'"),
+        ("time,service,queue,queue", f"{T},back,1,2", "column 'queue' appears twice"),
+    ],
+)
+def test_a_bad_metric_is_named(folder: Path, header: str, row: str, message: str) -> None:
+    first = f"{T},back," + ",".join("1" for _ in header.split(",")[2:])
+    with pytest.raises(BundleError, match=r"metrics\.csv:") as caught:
+        import_labelled(_write(folder, metrics=[header, first, row]))
+    assert message in str(caught.value)
+
+
+def test_each_row_is_read_once_however_many_incidents_there_are(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scan of all rows for every label is what made 340 incidents take minutes."""
+    rows = [f"mine/{n},2031-05-06T23:59:{n:02}Z,back,x,," for n in range(40)]
+    _write(folder, labels=[LABELS[0], *rows])
+    read = 0
+
+    def counted(*arguments: object, **options: object) -> object:
+        nonlocal read
+        read += 1
+        return made(*arguments, **options)  # type: ignore[arg-type]
+
+    made = labelled_rows.time_of
+    monkeypatch.setattr(labelled_rows, "time_of", counted)
+    assert len(import_labelled(folder)) == 40
+    lines = sum(
+        len((folder / f"{stem}.csv").read_text().splitlines()) - 1
+        for stem in ("logs", "calls", "metrics")
+    )
+    assert read == lines + 40

@@ -45,7 +45,7 @@ def test_one_incident_of_each_kind() -> None:
 
 @pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)
 def test_only_the_root_cause_is_known(incident: Incident) -> None:
-    assert incident.task == "recorded_trainticket-v2"
+    assert incident.task == "recorded_trainticket-v3"
     assert incident.rubric == "recorded/1"
     assert incident.horizon == 8
     assert incident.closing == ClosingRules(wrong_page=False)
@@ -75,14 +75,16 @@ def test_telemetry_keeps_its_promises(incident: Incident) -> None:
         assert len({line.service for line in overview}) == len(overview)
         assert {alert.service for alert in telemetry.alerts(tick, NO_EFFECTS)} <= names
         assert all(alert.since <= tick for alert in telemetry.alerts(tick, NO_EFFECTS))
-        assert telemetry.slo(tick, NO_EFFECTS).p99_ms > 0
+        edge = telemetry.slo(tick, NO_EFFECTS)
+        assert edge is not None
+        assert edge.p99_ms > 0
         shown = [*window, *overview]
         for index, name in enumerate(incident.topology.names):
             lines = telemetry.service_logs(index, tick, NO_EFFECTS)
             assert len(lines) <= 6
             assert {line.service for line in lines} <= {name}
             shown += lines
-        assert max(len(line.message) for line in shown) <= 160
+        assert max(len(line.message) for line in shown) <= 166
         assert list(window) == sorted(window, key=lambda line: line.second)
 
 
@@ -106,7 +108,7 @@ def test_a_wrong_return_shows_as_an_error_that_is_new() -> None:
     root = _root(incident)
     lines = shown_by(incident).service_logs(root, 0, NO_EFFECTS)
     assert [line.message for line in lines if line.level == "ERROR"] == [
-        "c.s.ContactsServiceImpl#37 [findContactsById][contactsRepository.findById]"
+        "[new] c.s.ContactsServiceImpl#37 [findContactsById][contactsRepository.findById]"
         "[No contacts according to contactsId] (x7)"
     ]
     assert "errors 87.5% (0.0%)" in lines[-1].message
@@ -154,7 +156,12 @@ def test_the_last_window_stays() -> None:
         assert 2 <= last < 7
         assert telemetry.window(last, NO_EFFECTS) != telemetry.window(last - 1, NO_EFFECTS)
         assert telemetry.window(7, NO_EFFECTS) == telemetry.window(last, NO_EFFECTS)
-        assert telemetry.slo(7, NO_EFFECTS).p99_ms == telemetry.slo(last, NO_EFFECTS).p99_ms
+        late, then = telemetry.slo(7, NO_EFFECTS), telemetry.slo(last, NO_EFFECTS)
+        assert late is not None
+        assert then is not None
+        assert late.p99_ms == then.p99_ms
+        assert any("up to tick" in note for note in telemetry.notes(7))
+        assert telemetry.notes(0) == ()
 
 
 def test_no_secret_and_no_answer_in_what_is_shown() -> None:

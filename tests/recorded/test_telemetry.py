@@ -107,7 +107,7 @@ def test_the_most_notable_lines_are_kept() -> None:
     loud = RecordedLine(0, "back", "ERROR", "failed")
     shown = _telemetry(LogWindow(0, (new, loud, *lines))).service_logs(BACK, 0, NO_EFFECTS)
     assert {line.message for line in shown[:-1]} == {
-        "never seen before",
+        "[new] never seen before",
         "failed",
         "kind f",
         "kind g",
@@ -134,7 +134,7 @@ def test_health_shows_the_trend_and_what_is_usual_before_the_recording() -> None
     assert telemetry.health(BACK, 1, NO_EFFECTS) == Reading(200, 35, 31)
     assert telemetry.health(BACK, 0, NO_EFFECTS) == Reading(100, 34, 20)
     assert telemetry.health(FRONT, 0, NO_EFFECTS) is None
-    assert telemetry.slo(0, NO_EFFECTS) == Reading(0, 50, 7)
+    assert telemetry.slo(0, NO_EFFECTS) == Reading(None, 50, 7)
 
 
 def test_a_recording_that_ends_before_the_opening_stays_on_its_last_window() -> None:
@@ -152,7 +152,7 @@ def test_nothing_recorded_is_nothing_shown() -> None:
     assert telemetry.overview(3, NO_EFFECTS) == ()
     assert telemetry.service_logs(0, 3, NO_EFFECTS) == ()
     assert telemetry.health(0, 3, NO_EFFECTS) is None
-    assert telemetry.slo(3, NO_EFFECTS) == Reading(0, 0, 0)
+    assert telemetry.slo(3, NO_EFFECTS) is None
 
 
 def test_signals_stand_beside_what_is_usual() -> None:

@@ -191,9 +191,8 @@ def _has_helped(screen: Observation, now: Reading | EdgePanel, before: Reading |
     """Whether the last remedy worked: as the screen says it, or else by the panel."""
     if screen.edge is not None:
         return any(eased for _, _, eased in screen.effects)
-    return (
-        now.p99_ms < _BETTER_P99 * before.p99_ms or now.error_bp < _BETTER_ERRORS * before.error_bp
-    )
+    fewer = (now.error_bp or 0) < _BETTER_ERRORS * (before.error_bp or 0)
+    return now.p99_ms < _BETTER_P99 * before.p99_ms or fewer
 
 
 #: By name, every script that plays: reflexes to the first screen first.

@@ -106,4 +106,4 @@ def _known(observation: Observation) -> Iterator[tuple[str, Reading]]:
 
 def _badness(item: tuple[str, Reading]) -> tuple[int, int]:
     _, reading = item
-    return reading.error_bp, reading.p99_ms - reading.earlier_p99_ms
+    return reading.error_bp or 0, reading.p99_ms - reading.earlier_p99_ms

@@ -24,7 +24,7 @@ from logtriage.recorded.bundle import (
     read_records,
 )
 from logtriage.recorded.csvrows import Skipped
-from logtriage.recorded.figures import Measure, Series, Shift
+from logtriage.recorded.figures import Measure, Metric, Series, Shift
 from logtriage.recorded.labelled import import_labelled
 from logtriage.recorded.nezha import Imported, ImportReport, import_nezha
 from logtriage.recorded.records import (
@@ -51,6 +51,7 @@ __all__ = [
     "Imported",
     "LogWindow",
     "Measure",
+    "Metric",
     "RecordedAlert",
     "RecordedIncident",
     "RecordedLine",

@@ -1,24 +1,42 @@
 """Who calls whom, and which tier a service belongs to, from recorded calls and names."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from logtriage.recorded.rows import Call
+#: Caller and callee; no caller where a request came from outside.
+Pair = tuple[str | None, str]
 
 _EDGE_NAMES: Final = ("gateway", "frontend", "-ui-", "dashboard")
 _DATASTORE_NAMES: Final = ("mongo", "mysql", "postgres", "redis", "-db")
 _QUEUE_NAMES: Final = ("rabbitmq", "kafka", "-queue")
 
 
-def tiers_of(names: Sequence[str], calls: Iterable[Call]) -> dict[str, str]:
-    """Tiers by name; where no name tells the edge, whoever was called from outside."""
+def layout_of(
+    names: Sequence[str], pairs: Iterable[Pair]
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """The tier of each service, and whom it calls, of calls that were seen and no others.
+
+    Edge is who is called from outside or says so by its name, and besides whoever no edge
+    service reaches: where requests come in is not known then, and nobody is said to call it.
+    Of services that call each other in a circle the first one is taken.
+    """
+    callees: dict[str, set[str]] = {name: set() for name in names}
+    outside: set[str] = set()
+    for caller, callee in pairs:
+        if caller is None:
+            outside.add(callee)
+        elif caller != callee:
+            callees[caller].add(callee)
     tiers = {name: _tier(name) for name in names}
     if "edge" not in tiers.values():
-        outside = {call.callee for call in calls if call.caller is None}
-        for name in sorted(outside) or names[:1]:
+        tiers.update(dict.fromkeys(outside, "edge"))
+    reached = _reach((name for name in names if tiers[name] == "edge"), callees)
+    called = {callee for name in names for callee in callees[name]}
+    for name in sorted(names, key=lambda name: (name in called, name)):
+        if name not in reached:
             tiers[name] = "edge"
-    return tiers
+            reached |= _reach([name], callees)
+    return tiers, {name: tuple(sorted(callees[name])) for name in names}
 
 
 def _tier(name: str) -> str:
@@ -30,31 +48,6 @@ def _tier(name: str) -> str:
         if any(mark in f"{name}-" for mark in marks):
             return tier
     return "service"
-
-
-def call_graph(
-    names: Sequence[str], tiers: Mapping[str, str], calls: Iterable[Call]
-) -> dict[str, tuple[str, ...]]:
-    """Who called whom, with every service reachable from the edge."""
-    callees: dict[str, set[str]] = {name: set() for name in names}
-    entries: defaultdict[str, int] = defaultdict(int)
-    for call in calls:
-        if call.caller is None:
-            entries[call.callee] += 1
-        elif call.caller != call.callee:
-            callees[call.caller].add(call.callee)
-    edges = [name for name in names if tiers[name] == "edge"]
-    # The busiest way in. A service with telemetry but no recorded call from a reachable
-    # one is taken to be called by it: an assumption, needed because a topology has no
-    # islands, and harmless because such a service showed no traffic either.
-    gateway = max(edges, key=lambda name: entries[name])
-    reached = _reach(edges, callees)
-    called = {callee for name in names if name not in reached for callee in callees[name]}
-    for name in sorted(names, key=lambda name: (name in called, name)):
-        if name not in reached:
-            callees[gateway].add(name)
-            reached |= _reach([name], callees)
-    return {name: tuple(sorted(callees[name])) for name in names}
 
 
 def _reach(sources: Iterable[str], callees: Mapping[str, Iterable[str]]) -> set[str]:

@@ -41,7 +41,13 @@ class Requests:
 
 
 def requests_of(
-    service: str, calls: Iterable[Call], logs: Sequence[LogRow], covered: Coverage, *, traced: bool
+    service: str,
+    calls: Iterable[Call],
+    logs: Sequence[LogRow],
+    covered: Coverage,
+    *,
+    traced: bool,
+    sampled: bool = False,
 ) -> Requests:
     """The requests to a service while logs were recorded, or its lines one by one.
 
@@ -50,16 +56,23 @@ def requests_of(
         calls: those to the service.
         logs: those of the service.
         covered: when logs of any service were recorded.
-        traced: whether to go by requests, which takes lines that name theirs.
+        traced: whether to go by requests, which takes lines that name theirs; those that
+            name none are left out then.
+        sampled: whether most requests left no span (:func:`are_sampled`), so that those
+            that lines tell of count as well.
     """
     if not traced:
         return Requests(
             tuple(row.at for row in logs), tuple(frozenset((row.event,)) for row in logs), False
         )
     left: defaultdict[str, set[str]] = defaultdict(set)
-    for row in logs:
-        left[row.trace].add(row.event)
     first: dict[str, int] = {}
+    for row in logs:
+        # A line of no request is nobody's: it says nothing of the share of requests.
+        if row.trace:
+            left[row.trace].add(row.event)
+            if sampled:
+                first[row.trace] = min(row.at, first.get(row.trace, row.at))
     for call in calls:
         if call.callee == service and call.trace and call.at in covered:
             first[call.trace] = min(call.at, first.get(call.trace, call.at))
@@ -67,8 +80,16 @@ def requests_of(
 
 
 def can_be_traced(calls: Sequence[Call], logs: Sequence[LogRow]) -> bool:
-    """Whether the lines of a service can be told apart by request."""
-    return any(call.trace for call in calls) and all(row.trace for row in logs)
+    """Whether the lines of a service can be told apart by request: half of them at least."""
+    traced = sum(bool(row.trace) for row in logs)
+    return any(call.trace for call in calls) and 2 * traced >= len(logs)
+
+
+def are_sampled(calls: Iterable[Call], logs: Sequence[LogRow]) -> bool:
+    """Whether spans tell of fewer than half of the requests that a service's lines tell of."""
+    spans = {call.trace for call in calls if call.trace}
+    lines = {row.trace for row in logs if row.trace}
+    return 2 * len(lines & spans) < len(lines)
 
 
 def level_of_event(event: str) -> str:

@@ -4,6 +4,7 @@ All are integers in the core's units: rates in basis points (1/100 of a percent)
 latencies in milliseconds, counts over a minute.
 """
 
+import re
 from typing import Final
 
 import attrs
@@ -118,6 +119,35 @@ class Shift:
             "value and usual must not be negative",
         )
         require(all(one is None or one > 0 for one in self.spread), "spread must be above 0")
+
+
+_METRIC: Final = re.compile(r"[a-z0-9][a-z0-9_]*")
+
+
+@attrs.frozen
+class Metric:
+    """Any other metric of a service, as an integer in the unit that its name ends with.
+
+    ``_us`` microseconds, ``_ms`` milliseconds, ``_bp`` basis points, ``_milli`` thousandths,
+    nothing for whole numbers. ``value`` has the newest sample at each tick, a column as in a
+    :class:`Series`; ``usual``, ``spread`` and ``iqr`` are median, standard deviation and
+    distance of the quartiles without a fault, None where that is not known.
+    """
+
+    name: str
+    value: Column = ()
+    usual: int | None = None
+    spread: int | None = None
+    iqr: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        require(
+            _METRIC.fullmatch(self.name) is not None,
+            f"name must be lower-case letters, digits and '_', got {self.name!r}",
+        )
+        for name in ("spread", "iqr"):
+            value = getattr(self, name)
+            require(value is None or value > 0, f"{name} must be above 0, got {value}")
 
 
 #: Nothing measured.

@@ -5,90 +5,118 @@
     labels.csv    id, opened, root_cause, kind [, baseline_start, baseline_end]
     logs.csv      time, service, level, message [, trace]
     calls.csv     time, caller, callee, latency_ms [, network_ms, self_ms, trace]
-    metrics.csv   time, service, cpu_percent [, p99_ms]
+    metrics.csv   time, service [, cpu_percent, p99_ms, any other number]
 
 Only ``labels.csv`` and one of the others are needed; each may end in ``.csv.gz``.
-Columns may stand in any order, and other columns are left alone. Unlike a published
-data set these files can be mended, so the first bad field is an error.
+Columns may stand in any order; of metrics every numeric column is a signal, and elsewhere
+other columns are left alone. Unlike a published data set these files can be mended, so the
+first bad field is an error.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
-from typing import Final, TypeVar
-
-import attrs
+from typing import Final
 
 from logtriage.errors import BundleError, LogTriageError
-from logtriage.recorded.csvrows import Tally, find_csv, read_csv
+from logtriage.recorded.clock import interval_of
+from logtriage.recorded.csvrows import find_csv
+from logtriage.recorded.figures import FIRST_TICK
+from logtriage.recorded.labelled_rows import (
+    Label,
+    call_of,
+    label_of,
+    log_of,
+    read_metrics,
+    records_of,
+    text_of,
+    time_of,
+)
 from logtriage.recorded.measure import record
+from logtriage.recorded.names import Names
 from logtriage.recorded.records import RecordedIncident, RecordedTruth
-from logtriage.recorded.rows import Call, LogRow, Rows, Usage
-from logtriage.recorded.text import known_level, read_message
+from logtriage.recorded.rows import Rows
+from logtriage.recorded.rowstore import RowStore
+from logtriage.telemetry import TICK_SECONDS
 
-#: How much is taken of the time around an opening, in milliseconds.
+#: How much is taken of the time around an opening, in milliseconds, and in ticks if these
+#: are longer: as many as are shown, and some before.
 AROUND_MS: Final = 600_000
-
-Fields = Mapping[str, str]
-_Row = TypeVar("_Row")
-
-
-@attrs.frozen
-class _Label:
-    """A line of ``labels.csv``; times in Unix milliseconds."""
-
-    where: str
-    id: str
-    opened: int
-    root_causes: tuple[str, ...]
-    kind: str
-    baseline: tuple[int, int] | None
+_BEFORE_TICKS: Final = 1 - FIRST_TICK
+#: So many rows of metrics tell how often they were sampled.
+_ENOUGH_ROWS: Final = 10_000
 
 
-def import_labelled(directory: str | Path, *, horizon: int = 8) -> tuple[RecordedIncident, ...]:
+def import_labelled(
+    directory: str | Path,
+    *,
+    horizon: int = 8,
+    tick_seconds: int | None = None,
+    note: Callable[[str], None] = lambda _: None,
+) -> tuple[RecordedIncident, ...]:
     """Import incidents from one's own logs, calls and metrics, and a file of labels.
+
+    Rows are read once and kept on disk; one incident at a time is in memory.
 
     Args:
         directory: holds ``labels.csv`` and the rest.
         horizon: ticks of each incident.
+        tick_seconds: how long a tick is. None: 30 s, or the interval of the samples if that
+            is longer and there are metrics alone.
+        note: is told what was left out, in words.
 
     Raises:
         BundleError: naming file, line and field, on the first row that cannot be used,
             and on a file that leads outside of the directory or is damaged.
         OSError: if a file cannot be read.
     """
-    root = Path(directory)
-    labels = list(_rows(root, "labels", _label))
+    root, names = Path(directory), Names()
+    labels = [label_of(where, row, names) for where, row in records_of(root, "labels")]
     if not labels:
         raise BundleError(f"{root}: no labels.csv with an incident in it")
-    rows = Rows(
-        logs=tuple(_rows(root, "logs", _log)),
-        calls=tuple(_rows(root, "calls", _call)),
-        usage=tuple(_rows(root, "metrics", _metric)),
-    )
-    if not rows.services:
-        raise BundleError(f"{root}: no rows in logs.csv, calls.csv or metrics.csv")
+    tick = tick_seconds or _tick_of(root)
+    around = max(AROUND_MS, 1000 * tick * (max(horizon, 0) + _BEFORE_TICKS))
+    stretches = [(one.opened - around, one.opened + around) for one in labels]
+    stretches += [one.baseline for one in labels if one.baseline is not None]
     made: dict[str, RecordedIncident] = {}
-    for label in labels:
-        if label.id in made:
-            raise BundleError(f"{label.where}: field id: {label.id!r} appears twice")
-        made[label.id] = _incident(label, rows, horizon)
+    with RowStore(stretches) as store:
+        for where, row in records_of(root, "logs"):
+            store.add(log_of(where, row, names))
+        for where, row in records_of(root, "calls"):
+            store.add(call_of(where, row, names))
+        read_metrics(root, names, store, note)
+        if not store.offered:
+            raise BundleError(f"{root}: no rows in logs.csv, calls.csv or metrics.csv")
+        for label in labels:
+            if label.id in made:
+                raise BundleError(f"{label.where}: field id: {label.id!r} appears twice")
+            made[label.id] = _incident(label, store, horizon, tick, around)
     return tuple(made.values())
 
 
-def _incident(label: _Label, rows: Rows, horizon: int) -> RecordedIncident:
-    around = rows.between(label.opened - AROUND_MS, label.opened + AROUND_MS)
-    usual = Rows() if label.baseline is None else rows.between(*label.baseline)
+def _incident(
+    label: Label, store: RowStore, horizon: int, tick_seconds: int, around: int
+) -> RecordedIncident:
+    rows = store.between(label.opened - around, label.opened + around)
+    usual = Rows() if label.baseline is None else store.between(*label.baseline)
     baseline = "fault-free" if usual.services else "none"
     opened = datetime.fromtimestamp(label.opened / 1000, tz=UTC)
-    if not around.services:
-        raise BundleError(f"{label.where}: field opened: no rows within 10 minutes of it")
+    if not rows.services:
+        raise BundleError(
+            f"{label.where}: field opened: no rows within {around // 60_000} minutes of it"
+        )
     try:
         return RecordedIncident(
             id=label.id,
             opened=f"{opened:%Y-%m-%dT%H:%M:%SZ}",
             recording=record(
-                around, usual, opened=label.opened, horizon=horizon, baseline=baseline
+                rows,
+                usual,
+                opened=label.opened,
+                horizon=horizon,
+                baseline=baseline,
+                tick_seconds=tick_seconds,
             ),
             truth=RecordedTruth(label.root_causes, label.kind),
             horizon=horizon,
@@ -97,116 +125,12 @@ def _incident(label: _Label, rows: Rows, horizon: int) -> RecordedIncident:
         raise BundleError(f"{label.where}: {error}") from None
 
 
-# --- rows --------------------------------------------------------------------------------
-
-_COLUMNS: Final = {
-    "labels": (("id", "opened", "root_cause", "kind"), ("baseline_start", "baseline_end")),
-    "logs": (("time", "service", "level", "message"), ("trace",)),
-    "calls": (("time", "caller", "callee", "latency_ms"), ("network_ms", "self_ms", "trace")),
-    "metrics": (("time", "service", "cpu_percent"), ("p99_ms",)),
-}
-
-
-def _rows(root: Path, stem: str, make: Callable[[str, Fields], _Row]) -> Iterator[_Row]:
-    path = find_csv(root, root, stem)
-    if path is None:
-        return
-    needed, optional = _COLUMNS[stem]
-    names = (*needed, *optional)
-    tally = Tally(root, strict=True)
-    for line, values in read_csv(path, needed, tally, optional=optional):
-        yield make(f"{tally.name(path)}:{line}", dict(zip(names, values, strict=True)))
-
-
-def _label(where: str, row: Fields) -> _Label:
-    baseline = None
-    if row["baseline_start"] or row["baseline_end"]:
-        baseline = _time(where, row, "baseline_start"), _time(where, row, "baseline_end")
-        if baseline[0] >= baseline[1]:
-            raise _bad(where, row, "baseline_end", "a time after baseline_start")
-    return _Label(
-        where,
-        _text(where, row, "id"),
-        # Whole seconds, as they are written.
-        _time(where, row, "opened") // 1000 * 1000,
-        tuple(part.strip() for part in _text(where, row, "root_cause").split("|")),
-        _text(where, row, "kind"),
-        baseline,
-    )
-
-
-def _log(where: str, row: Fields) -> LogRow:
-    level = known_level(row["level"])
-    if level is None:
-        raise _bad(where, row, "level", "a level such as INFO, WARN, ERROR or FATAL")
-    said = read_message(level, _text(where, row, "message"))
-    return LogRow(
-        _time(where, row, "time"),
-        _text(where, row, "service"),
-        said.level,
-        said.message,
-        said.event,
-        row["trace"],
-    )
-
-
-def _call(where: str, row: Fields) -> Call:
-    latency = _number(where, row, "latency_ms", 1000)
-    if latency is None:
-        raise _bad(where, row, "latency_ms", "a number of milliseconds")
-    return Call(
-        _time(where, row, "time"),
-        # From outside, where there is no caller.
-        row["caller"] or None,
-        _text(where, row, "callee"),
-        latency,
-        _number(where, row, "network_ms", 1000),
-        row["trace"],
-        _number(where, row, "self_ms", 1000),
-    )
-
-
-def _metric(where: str, row: Fields) -> Usage:
-    return Usage(
-        _time(where, row, "time"),
-        _text(where, row, "service"),
-        _number(where, row, "cpu_percent", 100),
-        _number(where, row, "p99_ms", 1),
-    )
-
-
-# --- fields ------------------------------------------------------------------------------
-
-
-def _bad(where: str, row: Fields, name: str, expected: str) -> BundleError:
-    return BundleError(f"{where}: field {name}: must be {expected}, got {row[name]!r:.80}")
-
-
-def _text(where: str, row: Fields, name: str) -> str:
-    if not row[name].strip():
-        raise _bad(where, row, name, "some text")
-    return row[name]
-
-
-def _time(where: str, row: Fields, name: str) -> int:
-    """Unix milliseconds of an ISO 8601 time with an offset."""
-    try:
-        moment = datetime.fromisoformat(row[name])
-    except ValueError:
-        moment = None
-    if moment is None or moment.utcoffset() is None:
-        raise _bad(where, row, name, "a time with an offset such as 2031-05-06T10:21:05Z")
-    return int(moment.timestamp() * 1000)
-
-
-def _number(where: str, row: Fields, name: str, factor: int) -> int | None:
-    """A number times a factor, rounded; None where the field is empty."""
-    if not row[name]:
-        return None
-    try:
-        value = float(row[name])
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < 1e12:
-        raise _bad(where, row, name, "a number from 0 on, or empty")
-    return int(value * factor + 0.5)
+def _tick_of(root: Path) -> int:
+    """The length of a tick in seconds: as often as there is something new, at most every 30 s."""
+    if find_csv(root, root, "logs") or find_csv(root, root, "calls"):
+        return TICK_SECONDS
+    times: dict[str, list[int]] = {}
+    for where, row in islice(records_of(root, "metrics"), _ENOUGH_ROWS):
+        times.setdefault(text_of(where, row, "service"), []).append(time_of(where, row, "time"))
+    steps = [step for one in times.values() if (step := interval_of(one)) is not None]
+    return max([TICK_SECONDS, min(steps) // 1000] if steps else [TICK_SECONDS])

@@ -16,11 +16,16 @@ WINDOW_LINES: Final = 6
 SERVICE_LINES: Final = 5
 OVERVIEW_LINES: Final = 12
 
+#: What stands before a line of a kind that the baseline does not have.
+NEW: Final = "[new]"
+
 _LOUDNESS: Final = {level: -rank for rank, level in enumerate(LEVELS)}
 
 
 def _shown(line: RecordedLine) -> LogLine:
     message = line.message if line.count == 1 else f"{line.message} (x{line.count})"
+    if line.new:
+        message = f"{NEW} {message}"
     return LogLine(line.second, line.service, line.level, message)
 
 
@@ -33,8 +38,14 @@ def _by_time(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
     return sorted(lines, key=lambda line: (line.second, line.service, line.message))
 
 
-def _notable(line: RecordedLine) -> tuple[int, bool, int, str]:
-    return _LOUDNESS[line.level], not line.new, -line.second, line.message
+def _rank(line: RecordedLine) -> tuple[bool, int, bool]:
+    """Complaints (above INFO) of a new kind, then levels, and in each the new before the known."""
+    complains = line.new and line.level != LEVELS[0]
+    return not complains, _LOUDNESS[line.level], not line.new
+
+
+def _notable(line: RecordedLine) -> tuple[tuple[bool, int, bool], int, str]:
+    return _rank(line), -line.second, line.message
 
 
 def _merge(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
@@ -60,18 +71,18 @@ def lines_by_service(lines: Iterable[RecordedLine]) -> dict[str, tuple[LogLine, 
 
 
 def sample(window: LogWindow) -> tuple[LogLine, ...]:
-    """A fair look at one window: levels in order, and in each the services in turn.
+    """A fair look at one window: new complaints, then levels, in each the services in turn.
 
-    At most :data:`WINDOW_LINES`, in order of time.
+    A complaint (above INFO) that the baseline does not have comes before one that it has,
+    whatever their levels; at most :data:`WINDOW_LINES`, in order of time.
     """
     chosen: list[RecordedLine] = []
-    lines = _merge(window.lines)
-    for level in reversed(LEVELS):
+    ranks: dict[tuple[bool, int, bool], list[RecordedLine]] = {}
+    for line in _merge(window.lines):
+        ranks.setdefault(_rank(line), []).append(line)
+    for rank in sorted(ranks):
         turns: dict[str, list[RecordedLine]] = {}
-        for line in sorted(
-            (line for line in lines if line.level == level),
-            key=lambda line: _lot(window.tick, line),
-        ):
+        for line in sorted(ranks[rank], key=lambda line: _lot(window.tick, line)):
             turns.setdefault(line.service, []).append(line)
         for turn in zip_longest(*turns.values()):
             chosen.extend(line for line in turn if line is not None)
@@ -85,6 +96,6 @@ def overview_of(window: LogWindow) -> tuple[LogLine, ...]:
         best.setdefault(line.service, line)
     loudest = sorted(
         best.values(),
-        key=lambda line: (_LOUDNESS[line.level], not line.new, _lot(window.tick, line)),
+        key=lambda line: (_rank(line), _lot(window.tick, line)),
     )
     return tuple(_shown(line) for line in _by_time(loudest[:OVERVIEW_LINES]))

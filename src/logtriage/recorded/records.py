@@ -5,9 +5,9 @@ records from one published data set, :mod:`logtriage.recorded.bundle` reads and 
 them, :mod:`logtriage.recorded.telemetry` lets an agent look at one.
 
 Units are the core's: rates in basis points (1/100 of a percent), latencies in
-milliseconds, seconds relative to the opening of the incident, ticks of
-:data:`~logtriage.telemetry.TICK_SECONDS`. The window of tick ``t`` ends when the
-tick begins: it holds the seconds ``30 (t - 1)`` to ``30 t``.
+milliseconds, seconds relative to the opening of the incident, ticks of ``tick_seconds``
+(30 where nothing else is said). The window of tick ``t`` ends when the tick begins: it
+holds the seconds ``30 (t - 1)`` to ``30 t``.
 """
 
 import re
@@ -19,15 +19,17 @@ import attrs
 from logtriage.errors import BundleError
 from logtriage.printable import spelled
 from logtriage.recorded.figures import (
+    FIGURES,
     NO_MEASURE,
     NO_SERIES,
     NO_SHIFT,
     Measure,
+    Metric,
     Series,
     Shift,
     require,
 )
-from logtriage.telemetry import LEVELS
+from logtriage.telemetry import LEVELS, TICK_SECONDS
 from logtriage.topology import TIERS, Service, Topology
 
 SCHEMA: Final = "logtriage.recorded/2"
@@ -80,7 +82,8 @@ class RecordedService:
 
     ``baseline`` are the figures as usual and ``spread`` how far they stray without a
     fault. ``new_errors`` are requests with an ERROR of a kind that the baseline does
-    not have, ``events`` those with the event that most appeared or vanished.
+    not have, ``events`` those with the event that most appeared or vanished, ``metrics``
+    whatever else was measured.
     """
 
     name: str
@@ -91,11 +94,17 @@ class RecordedService:
     series: Series = NO_SERIES
     new_errors: Shift = NO_SHIFT
     events: Shift = NO_SHIFT
+    metrics: tuple[Metric, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         require(
             all(one is None or one > 0 for one in attrs.astuple(self.spread)),
             "spread must be above 0",
+        )
+        names = [*FIGURES, "new_errors_bp", "events_bp", *(one.name for one in self.metrics)]
+        require(
+            len(names) == len(set(names)),
+            f"metrics: names must differ from each other and from the figures', got {names}",
         )
         require(self.tier in TIERS, f"tier {self.tier!r} is none of {', '.join(TIERS)}")
 
@@ -123,7 +132,7 @@ class Recording:
     """All that can be seen of an incident. The truth is not in here.
 
     ``edge`` is what users see. ``windows`` are those of consecutive ticks, the first
-    at tick 0 or before it.
+    at tick 0 or before it; a tick takes ``tick_seconds``.
     """
 
     services: tuple[RecordedService, ...]
@@ -132,8 +141,10 @@ class Recording:
     windows: tuple[LogWindow, ...] = ()
     alerts: tuple[RecordedAlert, ...] = ()
     baseline: str = "none"
+    tick_seconds: int = TICK_SECONDS
 
     def __attrs_post_init__(self) -> None:
+        require(self.tick_seconds >= 1, f"tick_seconds must be at least 1, got {self.tick_seconds}")
         require(
             self.baseline in BASELINES,
             f"baseline {self.baseline!r} is none of {', '.join(BASELINES)}",

@@ -51,6 +51,16 @@ class Usage:
 
 
 @attrs.frozen
+class Sample:
+    """A sample of any other metric, as an integer in the unit that its name ends with."""
+
+    at: int
+    service: str
+    name: str
+    value: int
+
+
+@attrs.frozen
 class Rows:
     """What was recorded over a stretch of time."""
 
@@ -59,6 +69,9 @@ class Rows:
     usage: tuple[Usage, ...] = ()
     #: The same for the edge as a whole, where something measured it.
     edge_usage: tuple[Usage, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    #: Who calls whom, where that is known without a call at hand.
+    graph: tuple[tuple[str, str], ...] = ()
 
     @property
     def services(self) -> frozenset[str]:
@@ -68,7 +81,14 @@ class Rows:
             | {call.callee for call in self.calls}
             | {call.caller for call in self.calls if call.caller is not None}
             | {row.service for row in self.usage}
+            | {row.service for row in self.samples}
+            | {name for pair in self.graph for name in pair}
         )
+
+    @property
+    def pairs(self) -> frozenset[tuple[str | None, str]]:
+        """Who called whom; no caller where a request came from outside."""
+        return frozenset((call.caller, call.callee) for call in self.calls).union(self.graph)
 
     def between(self, since: int, until: int) -> "Rows":
         """The rows with ``since <= at < until``."""
@@ -77,4 +97,6 @@ class Rows:
             calls=tuple(row for row in self.calls if since <= row.at < until),
             usage=tuple(row for row in self.usage if since <= row.at < until),
             edge_usage=tuple(row for row in self.edge_usage if since <= row.at < until),
+            samples=tuple(row for row in self.samples if since <= row.at < until),
+            graph=self.graph,
         )

@@ -2,19 +2,20 @@
 """A recording as a source of telemetry: what the core sees of it.
 
 Open loop: what was recorded was recorded, and no remedy changes it. After the last
-recorded window the last one is shown again, and likewise each figure.
+recorded window the last one is shown again, and likewise each figure; a note says so.
 """
 
 from functools import cached_property
 
 import attrs
 
-from logtriage.recorded.figures import FIGURES, FIRST_TICK, Measure, Series, cell
+from logtriage.recorded.age import age_notes
+from logtriage.recorded.figures import Measure, Series
 from logtriage.recorded.lines import lines_by_service, overview_of, sample
-from logtriage.recorded.records import LogWindow, RecordedService, Recording
+from logtriage.recorded.records import LogWindow, Recording
+from logtriage.recorded.signals import borrowed, length_of, signals_of
 from logtriage.recorded.telling import gauge, tell, time_spent
 from logtriage.telemetry import (
-    TICK_SECONDS,
     TREND_TICKS,
     Alert,
     Change,
@@ -48,10 +49,18 @@ class RecordedTelemetry:
         """None were recorded."""
         return ()
 
-    def slo(self, tick: int, effects: Effects) -> Reading:
-        """The edge over the last minute; zeros where it was not measured at all."""
-        shown = _reading(self.recording.edge, tick, self.recording.edge_baseline)
-        return Reading(0, 0, 0) if shown is None else shown
+    @property
+    def tick_seconds(self) -> int:
+        """How long a tick of the recording is."""
+        return self.recording.tick_seconds
+
+    def slo(self, tick: int, effects: Effects) -> Reading | None:
+        """The edge over the last minute; None where it was not measured."""
+        return _reading(self.recording.edge, tick, self.recording.edge_baseline)
+
+    def notes(self, tick: int) -> tuple[str, ...]:
+        """What of the screen is not of this tick, and what was never recorded at all."""
+        return tuple(age_notes(self.recording, tick))
 
     def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:
         """Alerts that fire, longest first."""
@@ -89,14 +98,13 @@ class RecordedTelemetry:
         shown = lines.get(recorded.name, ())
         told = tell(recorded.series.at(tick), recorded.baseline)
         if told:
-            shown += (LogLine(TICK_SECONDS * tick, recorded.name, "INFO", told),)
+            shown += (LogLine(self.tick_seconds * tick, recorded.name, "INFO", told),)
         return shown
 
     def health(self, service: int, tick: int, effects: Effects) -> Reading | None:
         """Health of one service over the last minute; None where no latency was measured.
 
-        Where errors were not recorded, the rate reads 0 and the line of figures in
-        :meth:`service_logs` leaves them out.
+        Where errors were not recorded, their rate is None.
         """
         recorded = self.recording.services[service]
         return _reading(recorded.series, tick, recorded.baseline)
@@ -123,10 +131,8 @@ class RecordedTelemetry:
     @cached_property
     def _signals(self) -> tuple[tuple[tuple[Signal, ...], ...], ...]:
         services = self.recording.services
-        return tuple(
-            tuple(_signals(service, tick) for service in services)
-            for tick in range(max(_length(service) for service in services))
-        )
+        ticks, others = range(max(map(length_of, services))), borrowed(services)
+        return tuple(zip(*(signals_of(one, others, ticks) for one in services), strict=True))
 
     def _window(self, tick: int) -> LogWindow:
         """The window of a tick: empty before the first, the last one after the last."""
@@ -160,27 +166,6 @@ def _at(ticks: tuple[tuple[LogLine, ...], ...], tick: int) -> tuple[LogLine, ...
     return ticks[min(max(tick, 0), len(ticks) - 1)]
 
 
-def _length(service: RecordedService) -> int:
-    """How many ticks from tick 0 on, at least one, the columns of a service reach."""
-    figures = attrs.astuple(service.series, recurse=False)
-    columns = (*figures, service.new_errors.value, service.events.value)
-    return max(1, *(len(column) + FIRST_TICK for column in columns))
-
-
-def _signals(service: RecordedService, tick: int) -> tuple[Signal, ...]:
-    found = []
-    for name in FIGURES:
-        value = service.series.figure(name, tick)
-        if value is not None:
-            usual, spread = getattr(service.baseline, name), getattr(service.spread, name)
-            found.append(Signal(name, value, usual, spread))
-    for name, shift in (("new_errors_bp", service.new_errors), ("events_bp", service.events)):
-        value = cell(shift.value, tick)
-        if value is not None:
-            found.append(Signal(name, value, cell(shift.usual, tick), cell(shift.spread, tick)))
-    return tuple(found)
-
-
 def _reading(series: Series, tick: int, usual: Measure) -> Reading | None:
     now = series.figure("p99_ms", tick)
     if now is None:
@@ -189,4 +174,4 @@ def _reading(series: Series, tick: int, usual: Measure) -> Reading | None:
     if earlier is None:
         # The recording does not reach back that far: what is usual stands in.
         earlier = now if usual.p99_ms is None else usual.p99_ms
-    return Reading(series.figure("error_bp", tick) or 0, now, earlier)
+    return Reading(series.figure("error_bp", tick), now, earlier)

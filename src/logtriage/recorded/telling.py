@@ -1,10 +1,15 @@
 """What was measured of a recorded service, in words: each figure beside its usual value."""
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from logtriage.recorded.figures import Measure
 from logtriage.recorded.records import RecordedService
 from logtriage.telemetry import Gauge, Signal
+
+#: How a name ends, and the unit that is told; microseconds and thousandths a thousand at a time.
+_UNITS: Final = {"bp": "%", "ms": "ms", "us": "us", "milli": "milli"}
+_THOUSANDTHS: Final = {"us": "ms", "milli": ""}
 
 
 def tell(now: Measure, usual: Measure) -> str:
@@ -28,13 +33,14 @@ def tell(now: Measure, usual: Measure) -> str:
 
 def gauge(service: str, tick: int, signal: Signal) -> Gauge:
     """A signal as the gauge that it is read from."""
-    words, _, unit = signal.name.rpartition("_")
-    if unit not in ("bp", "ms"):
-        words, unit = signal.name, ""
-    unit = "%" if unit == "bp" else unit
+    words, _, ending = signal.name.rpartition("_")
+    unit = _UNITS.get(ending, "")
+    if ending not in _UNITS:
+        words = signal.name
     text = f"{words.replace('_', ' ')} {_figure(signal.value, unit)}"
     if signal.usual is not None:
-        text += f" (usual {_figure(signal.usual, unit)})"
+        whose = "usual of others" if signal.borrowed else "usual"
+        text += f" ({whose} {_figure(signal.usual, unit)})"
     return Gauge(service, signal.name, (tick,), (), text)
 
 
@@ -64,6 +70,8 @@ def _beside(service: RecordedService, name: str, label: str, tick: int) -> Itera
 
 def _figure(value: int, unit: str) -> str:
     """A figure with its unit; basis points as a percentage, rounded down, in integers."""
+    if unit in _THOUSANDTHS:
+        return f"{value / 1000:g}{_THOUSANDTHS[unit]}"
     if unit == "%":
         return f"{value // 100}.{value % 100 // 10}%"
     return f"{value}{unit}"

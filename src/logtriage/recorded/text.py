@@ -18,14 +18,16 @@ _HEAD_KEPT: Final = 92
 REDACTED: Final = "[redacted]"
 
 _LEVELS: Final = {
-    **dict.fromkeys(("TRACE", "DEBUG", "INFO", "INFORMATION", "NOTICE"), "INFO"),
-    "WARN": "WARN",
-    "WARNING": "WARN",
-    "ERROR": "ERROR",
-    "SEVERE": "ERROR",
-    "FATAL": "FATAL",
-    "CRITICAL": "FATAL",
+    **dict.fromkeys(("TRACE", "DEBUG", "INFO", "INFORMATION", "INFORMATIONAL", "NOTICE"), "INFO"),
+    **dict.fromkeys(("VERBOSE", "FINE", "FINER", "FINEST", "CONFIG", "LOG"), "INFO"),
+    # What says no level is not known to be worse than any other line.
+    **dict.fromkeys(("", "UNSPECIFIED", "UNSET", "DEFAULT"), "INFO"),
+    **dict.fromkeys(("WARN", "WARNING"), "WARN"),
+    **dict.fromkeys(("ERROR", "ERR", "SEVERE"), "ERROR"),
+    **dict.fromkeys(("FATAL", "CRITICAL", "CRIT", "ALERT", "EMERG", "EMERGENCY", "PANIC"), "FATAL"),
 }
+#: What stands for a line in which nothing is left once ids and controls are gone.
+NO_TEXT: Final = "(no text)"
 
 _LEVEL_FIELDS: Final = ("level", "severity", "levelname", "log.level")
 _MESSAGE_FIELDS: Final = ("message", "msg", "event")
@@ -95,7 +97,7 @@ def read_message(level: str, text: str) -> Line:
     text = redact(text)
     if "  " in text or not text.isprintable():
         text = spelled(_SPACE.sub(" ", text))
-    text = text.strip()
+    text = text.strip() or NO_TEXT
     return Line(level, _cut(text), template(level, text))
 
 

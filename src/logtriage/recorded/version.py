@@ -6,12 +6,15 @@ bundles has its own (:data:`logtriage.recorded.records.SCHEMA`).
 
 from typing import Final
 
-VERSION: Final = 2
+VERSION: Final = 3
 HISTORY: Final = (
     "v1: log windows, figures of an inspected service, health and alerts",
     "v2: signals of every service beside their usual values, so that a policy can rank all "
     "candidates by what it sees; time in the service itself; rates of partly recorded minutes "
     "over what was recorded; kinds of line told apart before messages are cut",
+    "v3: what is not known is said to be unknown, and what is old to be old; only calls that were "
+    "seen; no status words; new lines are marked and come first; where a service has no usual "
+    "value that of the others stands in; any metric is a signal; a prompt of its own",
 )
 
 

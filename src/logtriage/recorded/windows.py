@@ -6,7 +6,7 @@ from typing import Final
 
 from logtriage.recorded.records import LogWindow, RecordedLine
 from logtriage.recorded.rows import LogRow
-from logtriage.telemetry import LEVELS, TICK_SECONDS
+from logtriage.telemetry import LEVELS
 
 #: Kinds of line kept of one service in one window.
 KEPT_LINES: Final = 6
@@ -15,7 +15,7 @@ LOG_HISTORY: Final = 1
 
 
 def log_windows(
-    logs: Iterable[LogRow], usual: Sequence[LogRow], opened: int, last: int
+    logs: Iterable[LogRow], usual: Sequence[LogRow], opened: int, last: int, tick_seconds: int
 ) -> tuple[LogWindow, ...]:
     """The windows up to tick ``last``; none where nothing was logged at all.
 
@@ -30,7 +30,7 @@ def log_windows(
     seen = False
     for row in sorted(logs, key=lambda row: (row.at, row.service, row.message)):
         seen = True
-        window = windows.get((row.at - opened) // (1000 * TICK_SECONDS) + 1)
+        window = windows.get((row.at - opened) // (1000 * tick_seconds) + 1)
         if window is None:
             continue
         key = (row.service, row.event)

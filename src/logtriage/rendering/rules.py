@@ -1,7 +1,7 @@
 """The system prompt: all public rules of an incident, for a single agent or for a role."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from functools import lru_cache
 from typing import Literal
 
@@ -20,7 +20,8 @@ from logtriage.grading.original import ORIGINAL
 from logtriage.incident import Incident
 from logtriage.rendering.briefing import briefing
 from logtriage.rendering.compact import LONG_LIST
-from logtriage.roles import VIEWS, Role, RoleSplit, watched
+from logtriage.rendering.recordings import USEFUL, recorded_rules, tick_seconds_of
+from logtriage.roles import NO_FAULT, VIEWS, Role, RoleSplit, watched
 from logtriage.runbook import SEVERITY_RULE
 from logtriage.telemetry import TICK_SECONDS
 from logtriage.topology import Topology
@@ -52,9 +53,7 @@ _GRADING = {
     f"page {_WEIGHT['escalation']}, remedy {_WEIGHT['remediation']} (less for each wrong one), "
     f"prompt resolve after the fix {_WEIGHT['closure']}. Paging a wrong team, or ignoring a real "
     "fault, ends the incident with 0. First declarations count.",
-    RECORDED.id: "GRADE: the root cause alone; the first declaration counts. This is a "
-    "recording: no action changes what follows. SIGNALS compare figures and log events "
-    "(shares of requests) with fault-free time.",
+    RECORDED.id: "GRADE: the root cause alone; the first declaration counts.",
     **{rubric.id: _ORIGINAL_RULES for rubric in ORIGINAL},
 }
 
@@ -93,6 +92,7 @@ def system_prompt(
         reply,
         split=split,
         role=role,
+        recording=tick_seconds_of(incident),
     )
 
 
@@ -106,12 +106,14 @@ def public_rules(
     *,
     split: RoleSplit | None = None,
     role: str | None = None,
+    recording: int | None = None,
 ) -> str:
     """:func:`system_prompt` of the parts that it is made of, where there is no incident yet.
 
     ``rubric`` is the id of the one that grades; of a rubric that is not built in, nothing
     is said. ``setting`` is the task's (:attr:`logtriage.tasks.TaskSpec.setting`), None
-    outside the second world.
+    outside the second world. ``recording`` are the seconds of a tick of a recorded
+    incident, None for any other.
 
     Raises:
         UnknownName: for a role that the split does not have.
@@ -122,16 +124,20 @@ def public_rules(
     seat = None if split is None or role is None else split.role(role)
     hidden = _NOT_SHOWN[setting is not None]
     if split is None or seat is None or len(split) == 1:
-        opening = _opening(horizon)
+        opening = _opening(horizon, recording or TICK_SECONDS)
     else:
-        opening = _team_opening(topology, horizon, split, seat, hidden)
-    if setting is None:
+        opening = _team_opening(topology, horizon, recording or TICK_SECONDS, split, seat, hidden)
+    useful = None if recording is None else USEFUL
+    body: Iterable[str]
+    if recording is not None:
+        body = (*recorded_rules(topology), _GRADING.get(rubric, ""))
+    elif setting is None:
         body = _first_rules(topology, rubric)
     else:
         body = briefing(topology, horizon, setting, rubric)
-    return "\n".join(
-        (opening, *body, *_action_rules(topology, horizon, reply, seat, listed=setting is not None))
-    )
+    listed = setting is not None
+    actions = _action_rules(topology, horizon, reply, seat, useful, listed=listed)
+    return "\n".join(filter(None, (opening, *body, *actions)))
 
 
 def _first_rules(topology: Topology, rubric: str) -> Iterable[str]:
@@ -155,16 +161,21 @@ def _first_rules(topology: Topology, rubric: str) -> Iterable[str]:
         yield _GRADING[rubric]
 
 
-def _opening(horizon: int) -> str:
+def _opening(horizon: int, tick_seconds: int) -> str:
     return (
         "You are on call for one incident: find the root cause, not the loudest symptom. "
-        f"You have {horizon} ticks of {TICK_SECONDS} s; each action costs one tick, "
+        f"You have {horizon} ticks of {tick_seconds} s; each action costs one tick, "
         "unreadable ones too."
     )
 
 
 def _team_opening(
-    topology: Topology, horizon: int, split: RoleSplit, seat: Role, hidden: frozenset[str]
+    topology: Topology,
+    horizon: int,
+    tick_seconds: int,
+    split: RoleSplit,
+    seat: Role,
+    hidden: frozenset[str],
 ) -> str:
     others = "; ".join(
         f"{one.name} sees {_views(one, hidden)} and may {_kinds(one)}"
@@ -175,7 +186,7 @@ def _team_opening(
     return (
         f"You are {seat.name} in a team of {len(split)} that works on one incident together. "
         f"Find the root cause, not the loudest symptom. You have {horizon} ticks of "
-        f"{TICK_SECONDS} s; in each tick everyone acts once, in the order "
+        f"{tick_seconds} s; in each tick everyone acts once, in the order "
         f"{', '.join(split.names)}; an unreadable action does nothing. All share one grade.\n"
         f"YOU see {_views(seat, hidden)}. OTHERS: {others}." + "".join(f"\n{one}" for one in talk)
     )
@@ -229,13 +240,24 @@ def _runbook_rows() -> Iterable[str]:
 
 
 def _action_rules(
-    topology: Topology, horizon: int, reply: Reply, role: Role | None, *, listed: bool
+    topology: Topology,
+    horizon: int,
+    reply: Reply,
+    role: Role | None,
+    useful: Container[str] | None,
+    *,
+    listed: bool,
 ) -> Iterable[str]:
-    """How to answer, and with what; ``listed`` if the runbook's heading says what a remedy is."""
+    """How to answer, and with what.
+
+    A single agent is told of ``useful`` kinds of action alone, unless that is None; a role of
+    all that it may do. ``listed``: whether the runbook's heading says what a remedy is.
+    """
     if reply == "tools":
         yield "ANSWER with one tool call a turn. Names of services and teams must be exact."
         return
-    may = tuple(k for k in TEAM_ACTION_TYPES if k in (ACTION_TYPES if role is None else role.may))
+    known = (ACTION_TYPES if useful is None else useful) if role is None else role.may
+    may = tuple(kind for kind in TEAM_ACTION_TYPES if kind in known)
     example = _example(topology, may)
     if reply == "json":
         yield f"ANSWER with one JSON object, such as {example}"

@@ -20,13 +20,11 @@ from logtriage.actions import (
 from logtriage.observation import Observation
 from logtriage.rendering import compact, panels
 from logtriage.rendering.compact import LONG_LIST
+from logtriage.rendering.dashboard import dashboard
 from logtriage.runbook import severity_of
-from logtriage.telemetry import TICK_SECONDS, TREND_TICKS, LogLine, Reading, Signal
+from logtriage.telemetry import TREND_TICKS, LogLine, Reading
 from logtriage.topology import Topology
 
-#: The dashboard tells of what strays by at least so many spreads, and of so many at most.
-STRAY: Final = 3
-_SIGNALS: Final = 24
 #: The latest of them stand on a screen.
 _REPORTS_SHOWN: Final = 6
 _STATUS: Final = {Severity.P1: "failing", Severity.P2: "degraded", Severity.P3: "ok"}
@@ -65,9 +63,10 @@ def render_observation(observation: Observation) -> str:
     if observation.health:
         parts.append(_health(observation))
         if observation.signals:
-            parts.append(_signals(observation))
+            parts.append(dashboard(observation))
     parts.extend(_changes(observation))
-    if observation.directory:
+    # Of a recording nobody knows the owners, nor how severe it was.
+    if observation.directory and not observation.open_loop:
         parts.append(_owners(observation))
     declared = _declared(observation)
     if declared:
@@ -85,10 +84,8 @@ def _header(observation: Observation) -> str:
 
 
 def _reading(reading: Reading) -> str:
-    return (
-        f"errors {reading.error_bp / 100:.2f}%, p99 {reading.p99_ms} ms "
-        f"(was {reading.earlier_p99_ms})"
-    )
+    errors = "unknown" if reading.error_bp is None else f"{reading.error_bp / 100:.2f}%"
+    return f"errors {errors}, p99 {reading.p99_ms} ms (was {reading.earlier_p99_ms})"
 
 
 def _is_fleet(observation: Observation) -> bool:
@@ -163,51 +160,15 @@ def _health(observation: Observation) -> str:
         if reading is None:
             unknown.append(name)
         else:
-            known.append(f"{name} {status_of(reading)}: {_reading(reading)}")
+            # What is degraded or failing is said of the simulator: a recording has no limits.
+            status = "" if observation.open_loop else f" {status_of(reading)}"
+            known.append(f"{name}{status}: {_reading(reading)}")
     if len(unknown) > LONG_LIST:
         unknown = [f"{len(unknown)} services"]
     if unknown:
         known.append(f"unknown: {', '.join(unknown)}")
-    minutes = TREND_TICKS * TICK_SECONDS // 60
+    minutes = TREND_TICKS * observation.tick_seconds // 60
     return "\n".join((f"HEALTH (was: p99 {minutes} min ago):", *known))
-
-
-def _signals(observation: Observation) -> str:
-    """The signals that stray furthest, in service order."""
-    straying = [
-        (-abs(signal.stray), place, name, signal)
-        for place, (name, signals) in enumerate(
-            zip(observation.topology.names, observation.signals, strict=True)
-        )
-        for signal in signals
-        if abs(signal.stray) >= STRAY
-    ]
-    shown = sorted(straying, key=lambda row: row[0])[:_SIGNALS]
-    rows: dict[str, list[str]] = {}
-    for _, _, name, signal in sorted(shown, key=lambda row: row[1]):
-        rows.setdefault(name, []).append(_signal(signal))
-    left = f", {len(straying) - len(shown)} more not shown" if len(shown) < len(straying) else ""
-    return "\n".join(
-        (
-            f"SIGNALS of the last minute that stray by {STRAY} spreads or more "
-            f"(usual ± spread){left}:",
-            *(f"{name}: {', '.join(told)}" for name, told in rows.items()),
-            *(() if rows else ("none",)),
-        )
-    )
-
-
-def _signal(signal: Signal) -> str:
-    """A signal that strays, so that its usual value and spread are known."""
-    name, _, unit = signal.name.replace("_", " ").rpartition(" ")
-    figures = (signal.value, signal.usual or 0, signal.spread or 0)
-    if unit == "bp":
-        value, usual, spread = (f"{one / 100:.1f}" for one in figures)
-        return f"{name} {value}% ({usual} ± {spread})"
-    value, usual, spread = map(str, figures)
-    if unit == "ms":
-        return f"{name} {value} ms ({usual} ± {spread})"
-    return f"{signal.name.replace('_', ' ')} {value} ({usual} ± {spread})"
 
 
 @lru_cache(maxsize=1024)
@@ -226,7 +187,7 @@ def _directory(topology: Topology, directory: tuple[str, ...]) -> str:
 def _declared(observation: Observation) -> str:
     """What was declared; without the view, only what the role itself may have declared."""
     parts, all_shown = [], "declarations" not in observation.hidden
-    if all_shown or observation.severity is not None:
+    if observation.severity is not None or (all_shown and not observation.open_loop):
         parts.append(f"severity {observation.severity or '-'}")
     if all_shown or observation.root_cause is not None:
         parts.append(f"root cause {observation.root_cause or '-'}")

@@ -46,7 +46,7 @@ def original_observation(state: State, name: str) -> dict[str, Any]:
             name: {
                 "name": name,
                 "status": _STATUS[status_of(reading)],
-                "error_rate": reading.error_bp / 10_000,
+                "error_rate": None if reading.error_bp is None else reading.error_bp / 10_000,
                 "latency_p99_ms": reading.p99_ms,
                 "last_updated": _time(now),
             }

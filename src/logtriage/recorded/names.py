@@ -1,0 +1,32 @@
+"""Names of services as a topology takes them: of letters, digits, ``-``, ``_`` and ``.``."""
+
+from logtriage.errors import BundleError
+
+
+class Names:
+    """Gives services names that a topology takes, and sees that no two become the same.
+
+    Every run of other characters becomes a ``-``: ``Search/prod_AWS::ECS`` is
+    ``Search-prod_AWS-ECS``.
+    """
+
+    def __init__(self) -> None:
+        self._plain: dict[str, str] = {}
+        self._given: dict[str, str] = {}
+
+    def __call__(self, given: str) -> str:
+        """The name of a service.
+
+        Raises:
+            BundleError: if nothing is left of it, or another service has the name already.
+        """
+        if given not in self._plain:
+            kept = "".join(one if one.isalnum() or one in "-_." else " " for one in given)
+            plain = "-".join(kept.split())
+            if not plain:
+                raise BundleError(f"service {given!r} has neither a letter nor a digit")
+            before = self._given.setdefault(plain, given)
+            if before != given:
+                raise BundleError(f"services {before!r} and {given!r} are both called {plain!r}")
+            self._plain[given] = plain
+        return self._plain[given]

@@ -1,0 +1,126 @@
+"""The rows of a recording by service, and what a stretch of them says: one arithmetic.
+
+The same for an incident and for its baseline. Times are Unix milliseconds.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from logtriage.recorded.coverage import NOWHERE, Coverage
+from logtriage.recorded.events import ERROR_LEVELS
+from logtriage.recorded.figures import Measure
+from logtriage.recorded.rows import Call, LogRow, Rows, Sample, Usage
+from logtriage.recorded.spread import ENOUGH
+
+#: Figures are taken over the minute before a tick; counts are told for a minute.
+SPAN_MS: Final = 60_000
+
+
+@attrs.frozen
+class Part:
+    """The rows that concern one service, or the edge, sorted by time."""
+
+    calls: tuple[Call, ...] = ()
+    usage: tuple[Usage, ...] = ()
+    logs: tuple[LogRow, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    #: The requests in which it logged an error.
+    failed: frozenset[str] = frozenset()
+    #: When calls, and logs, of any service were recorded: elsewhere nothing is known.
+    traced: Coverage = NOWHERE
+    logged: Coverage = NOWHERE
+
+
+def by_service(rows: Rows) -> Mapping[str, Part]:
+    """The rows of each service; an empty part for any other name."""
+    calls: defaultdict[str, list[Call]] = defaultdict(list)
+    usage: defaultdict[str, list[Usage]] = defaultdict(list)
+    logs: defaultdict[str, list[LogRow]] = defaultdict(list)
+    samples: defaultdict[str, list[Sample]] = defaultdict(list)
+    for call in sorted(rows.calls, key=lambda call: call.at):
+        calls[call.callee].append(call)
+    for one in sorted(rows.usage, key=lambda row: row.at):
+        usage[one.service].append(one)
+    for sample in sorted(rows.samples, key=lambda row: row.at):
+        samples[sample.service].append(sample)
+    for row in sorted(rows.logs, key=lambda row: row.at):
+        logs[row.service].append(row)
+    traced, logged = covered(rows)
+    parts: defaultdict[str, Part] = defaultdict(lambda: Part(traced=traced, logged=logged))
+    for name in calls.keys() | usage.keys() | logs.keys() | samples.keys():
+        parts[name] = Part(
+            tuple(calls[name]),
+            tuple(usage[name]),
+            tuple(logs[name]),
+            tuple(samples[name]),
+            _failed(logs[name]),
+            traced,
+            logged,
+        )
+    return parts
+
+
+def edge_of(rows: Rows) -> Part:
+    """What users see: the requests from outside."""
+    calls = sorted((call for call in rows.calls if call.caller is None), key=lambda call: call.at)
+    usage = sorted(rows.edge_usage, key=lambda row: row.at)
+    return Part(tuple(calls), tuple(usage), (), (), _failed(rows.logs), *covered(rows))
+
+
+def covered(rows: Rows) -> tuple[Coverage, Coverage]:
+    """When calls, and when logs, of any service were recorded."""
+    return Coverage.of(call.at for call in rows.calls), Coverage.of(row.at for row in rows.logs)
+
+
+def _failed(logs: Iterable[LogRow]) -> frozenset[str]:
+    return frozenset(row.trace for row in logs if row.trace and row.level in ERROR_LEVELS)
+
+
+def figures_of(part: Part, since: int, until: int, calls: Sequence[Call]) -> dict[str, int | None]:
+    """What the calls of one stretch of time say; all None where none were recorded."""
+    recorded = part.traced.overlap(since, until)
+    if not part.calls or not recorded:
+        return {}
+    heard = 2 * part.logged.overlap(since, until) >= until - since
+    traces = {call.trace for call in calls if call.at in part.logged} if heard else set()
+    latencies = sorted(call.latency_us for call in calls)
+    network = sorted(call.network_us for call in calls if call.network_us is not None)
+    own = sorted(call.self_us for call in calls if call.self_us is not None)
+    return {
+        "calls": round(len(calls) * SPAN_MS / recorded),
+        "error_bp": 10_000 * len(traces & part.failed) // len(traces) if traces else None,
+        "self_ms": _rank(own, 50) if len(own) >= ENOUGH else None,
+        "p50_ms": _rank(latencies, 50),
+        "p99_ms": _rank(latencies, 99),
+        "network_ms": _rank(network, 50) if len(network) >= ENOUGH else None,
+    }
+
+
+def _rank(ordered: Sequence[int], percent: int) -> int | None:
+    """The nearest-rank percentile of sorted microseconds, in milliseconds."""
+    if not ordered:
+        return None
+    return (ordered[(len(ordered) * percent + 99) // 100 - 1] + 500) // 1000
+
+
+def _median(values: Iterable[int | None]) -> int | None:
+    known = sorted(value for value in values if value is not None)
+    return known[(len(known) - 1) // 2] if known else None
+
+
+def overall(part: Part) -> Measure:
+    """The figures of a baseline over its whole length; of resource use the median sample."""
+    ends = part.traced.stretches
+    figures = figures_of(part, ends[0][0], ends[-1][1] + 1, part.calls) if ends else {}
+    if figures:
+        figures["calls"] = len(part.calls) // max(1, round(part.traced.length / SPAN_MS))
+    else:
+        figures = {name: _median(_samples(part.usage, name)) for name in ("calls", "p99_ms")}
+    return Measure(**figures, cpu_bp=_median(row.cpu_bp for row in part.usage))
+
+
+def _samples(usage: Iterable[Usage], name: str) -> Iterable[int | None]:
+    return (getattr(row, name) for row in usage)

@@ -1,0 +1,98 @@
+"""The signals of a recorded service: every figure beside what is usual.
+
+Where a service was too quiet in the baseline to have a usual value of its own, that of the
+other services stands in, if the figure means the same at each of them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import hypot, sqrt
+from typing import Final
+
+import attrs
+
+from logtriage.recorded.figures import FIGURES, FIRST_TICK, cell
+from logtriage.recorded.records import RecordedService
+from logtriage.recorded.spread import ENOUGH
+from logtriage.telemetry import Signal
+
+#: Figures that can be compared between services: time on the network, in a service itself,
+#: shares of its requests and of its CPU. How often it is called, and how long the chain
+#: behind it takes, cannot.
+COMPARABLE: Final = ("error_bp", "self_ms", "network_ms", "cpu_bp")
+
+
+def length_of(service: RecordedService) -> int:
+    """How many ticks from tick 0 on, at least one, the columns of a service reach."""
+    figures = attrs.astuple(service.series, recurse=False)
+    others = (metric.value for metric in service.metrics)
+    columns = (*figures, service.new_errors.value, service.events.value, *others)
+    return max(1, *(len(column) + FIRST_TICK for column in columns))
+
+
+def signals_of(
+    service: RecordedService, others: Mapping[str, tuple[int, int]], ticks: Iterable[int]
+) -> Iterator[tuple[Signal, ...]]:
+    """The signals of a service at each tick; what was not measured is not there.
+
+    ``others`` are the usual values and spreads that may stand in, of :func:`borrowed`.
+    """
+    usual = {
+        name: (getattr(service.baseline, name), getattr(service.spread, name), False)
+        for name in FIGURES
+    }
+    for name, found in others.items():
+        if usual[name][0] is None:
+            usual[name] = (*found, True)
+    for tick in ticks:
+        yield tuple(_at(service, usual, tick))
+
+
+def _at(
+    service: RecordedService, usual: dict[str, tuple[int | None, int | None, bool]], tick: int
+) -> Iterator[Signal]:
+    for name in FIGURES:
+        value = service.series.figure(name, tick)
+        if value is not None:
+            yield Signal(name, value, *usual[name])
+    for name, shift in (("new_errors_bp", service.new_errors), ("events_bp", service.events)):
+        value = cell(shift.value, tick)
+        if value is not None:
+            yield Signal(name, value, cell(shift.usual, tick), cell(shift.spread, tick))
+    for metric in service.metrics:
+        value = cell(metric.value, tick)
+        if value is not None:
+            yield Signal(metric.name, value, metric.usual, metric.spread, iqr=metric.iqr)
+
+
+def borrowed(services: Sequence[RecordedService]) -> dict[str, tuple[int, int]]:
+    """The usual value of each comparable figure over all services that have one, and its spread.
+
+    The median, and how far a service strays by itself together with how far services differ
+    (standard deviation): whoever borrows must stand out from both. A figure of which fewer
+    than :data:`~logtriage.recorded.spread.ENOUGH` services have a usual value is left out.
+    """
+    found = ((name, _pooled(services, name)) for name in COMPARABLE)
+    return {name: pooled for name, pooled in found if pooled is not None}
+
+
+def _pooled(services: Sequence[RecordedService], name: str) -> tuple[int, int] | None:
+    known = [
+        (value, spread)
+        for one in services
+        if (value := getattr(one.baseline, name)) is not None
+        and (spread := getattr(one.spread, name)) is not None
+    ]
+    if len(known) < ENOUGH:
+        return None
+    values, spreads = zip(*known, strict=True)
+    return _middle(values), max(1, round(hypot(_middle(spreads), _deviation(values))))
+
+
+def _middle(values: Sequence[int]) -> int:
+    return sorted(values)[len(values) // 2]
+
+
+def _deviation(values: Sequence[int]) -> float:
+    """The standard deviation about the median."""
+    middle = _middle(values)
+    return sqrt(sum((value - middle) ** 2 for value in values) / len(values))

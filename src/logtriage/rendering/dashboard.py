@@ -1,0 +1,83 @@
+"""The dashboard of a recording: what strays from the usual, and what has no usual value."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from logtriage.observation import Observation
+from logtriage.telemetry import Signal
+
+#: The dashboard tells of what strays by at least so many spreads, and of so many at most.
+STRAY: Final = 3
+_SIGNALS: Final = 24
+#: Units that are told a thousand at a time, with what they are called then.
+_THOUSANDTHS: Final = {"us": " ms", "milli": ""}
+
+
+def dashboard(observation: Observation) -> str:
+    """The signals that stray furthest, then those of which nobody knows what is usual."""
+    straying = [
+        (-abs(signal.stray), place, name, signal)
+        for place, (name, signals) in enumerate(
+            zip(observation.topology.names, observation.signals, strict=True)
+        )
+        for signal in signals
+        if abs(signal.stray) >= STRAY
+    ]
+    shown = sorted(straying, key=lambda row: row[0])[:_SIGNALS]
+    rows: dict[str, list[str]] = {}
+    for _, _, name, signal in sorted(shown, key=lambda row: row[1]):
+        rows.setdefault(name, []).append(_signal(signal))
+    left = f", {len(straying) - len(shown)} more not shown" if len(shown) < len(straying) else ""
+    return "\n".join(
+        (
+            f"SIGNALS{_span(observation)} that stray by {STRAY} spreads or more "
+            f"(usual ± spread){left}:",
+            *(f"{name}: {', '.join(told)}" for name, told in rows.items()),
+            *(() if rows else ("none",)),
+            *_without_usual(observation),
+        )
+    )
+
+
+def _span(observation: Observation) -> str:
+    """Of how long the figures are."""
+    minutes = max(1, observation.tick_seconds // 60)
+    return " of the last minute" if minutes == 1 else f" of the last {minutes} minutes"
+
+
+def _without_usual(observation: Observation) -> Iterator[str]:
+    """Every signal without a usual value: it may be anything, and so it is always shown."""
+    rows = [
+        f"{name}: {', '.join(_value(one) for one in signals if one.usual is None)}"
+        for name, signals in zip(observation.topology.names, observation.signals, strict=True)
+        if any(one.usual is None for one in signals)
+    ]
+    if rows:
+        yield "no usual value is known:"
+        yield from rows
+
+
+def _value(signal: Signal) -> str:
+    """A signal's name and value, with its unit."""
+    name, _, unit = signal.name.replace("_", " ").rpartition(" ")
+    if unit == "bp":
+        return f"{name} {signal.value / 100:.1f}%"
+    if unit == "ms":
+        return f"{name} {signal.value} ms"
+    if unit in _THOUSANDTHS:
+        return f"{name} {signal.value / 1000:g}{_THOUSANDTHS[unit]}"
+    return f"{signal.name.replace('_', ' ')} {signal.value}"
+
+
+def _signal(signal: Signal) -> str:
+    """A signal that strays, so that its usual value and spread are known."""
+    _, _, unit = signal.name.rpartition("_")
+    usual, spread = (_scaled(one or 0, unit) for one in (signal.usual, signal.spread))
+    whose = "others " if signal.borrowed else ""
+    return f"{_value(signal)} ({whose}{usual} ± {spread})"
+
+
+def _scaled(value: int, unit: str) -> str:
+    if unit == "bp":
+        return f"{value / 100:.1f}"
+    return f"{value / 1000:g}" if unit in _THOUSANDTHS else str(value)
