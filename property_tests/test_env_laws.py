@@ -4,11 +4,11 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from logtriage import TaskSpec, Topology
-from property_tests.strategies import V1_TASKS, topologies
+from property_tests.strategies import DRAWN, V2_TASKS, topologies
 
 if find_spec("gymnasium") is None:
     pytest.skip("needs the extra env", allow_module_level=True)
@@ -20,11 +20,12 @@ seeds = st.integers(0, (1 << 63) - 1)
 
 
 @pytest.mark.parametrize("backend", ("numpy", "numba") if find_spec("numba") else ("numpy",))
+@settings(max_examples=20)
 @given(
     st.data(),
-    st.sampled_from(V1_TASKS),
-    st.none() | topologies(20),
-    st.integers(1, 4),
+    st.sampled_from(DRAWN),
+    st.none() | topologies(12),
+    st.integers(1, 3),
     seeds,
     st.sampled_from((0.02, 0.3)),
 )
@@ -38,6 +39,7 @@ def test_a_vector_environment_is_scalar_ones_that_restart(
     closing: float,
 ) -> None:
     """Played at random; ``closing`` is how often an action is one of the last two."""
+    assume(topology is not None or task.topology is not None)
     envs = TriageVectorEnv(task.id, count, topology=topology, backend=backend, show_id=True)
     single = [TriageEnv(task.id, topology=topology, show_id=True) for _ in range(count)]
     rng = np.random.default_rng(data.draw(seeds))
@@ -46,7 +48,7 @@ def test_a_vector_environment_is_scalar_ones_that_restart(
     screens = [env.reset(options={"id": int(infos["index"][r])}) for r, env in enumerate(single)]
     played = set(infos["index"].tolist())
     closed = np.zeros(count, bool)
-    for _ in range(2 * task.horizon):
+    for _ in range(task.horizon + 4):
         for row, (observation, info) in enumerate(screens):
             assert np.array_equal(observation, observations[row])
             assert all(np.array_equal(value, infos[name][row]) for name, value in info.items())
@@ -68,9 +70,48 @@ def test_a_vector_environment_is_scalar_ones_that_restart(
         closed = terminations | truncations
 
 
-@given(st.sampled_from(V1_TASKS), seeds)
+@pytest.mark.parametrize("backend", ("numpy", "numba") if find_spec("numba") else ("numpy",))
+@settings(max_examples=5)
+@given(
+    st.lists(st.sampled_from(V2_TASKS), min_size=2, max_size=3, unique=True),
+    st.none() | topologies(9),
+    seeds,
+    st.booleans(),
+)
+def test_rows_of_several_tasks_are_scalar_environments_of_theirs(
+    backend: BackendName, tasks: list[TaskSpec], topology: Topology | None, seed: int, shaped: bool
+) -> None:
+    """Drawn alike, observed by one layout, each with the rewards and the end of its task."""
+    assume(topology is not None or all(task.topology is not None for task in tasks))
+    weights = {task.id: 1.0 + number for number, task in enumerate(tasks)}
+    given = {"topology": topology, "shaping": 1.0 if shaped else None}
+    envs = TriageVectorEnv(weights, 3, backend=backend, **given)  # type: ignore[arg-type]
+    single = [TriageEnv(weights, **given) for _ in range(3)]  # type: ignore[arg-type]
+    drawn = TriageEnv(weights, **given, show_id=True)  # type: ignore[arg-type]
+    observations, infos = envs.reset(seed=seed)
+    for row, env in enumerate(single):
+        begun = drawn.reset(seed=seed if row == 0 else None)[1]
+        task = tasks[begun["task"]].id
+        observation, info = env.reset(options={"id": f"{task}/train/{begun['index']}"})
+        assert np.array_equal(observation, observations[row])
+        assert all(np.array_equal(value, infos[name][row]) for name, value in info.items())
+    rng, closed = np.random.default_rng(seed), np.zeros(3, bool)
+    for _ in range(max(task.horizon for task in tasks)):
+        actions = rng.integers(0, infos["action_mask"].shape[1], 3)
+        observations, rewards, terminations, truncations, infos = envs.step(actions)
+        for row in np.flatnonzero(~closed).tolist():
+            observation, *told, info = single[row].step(actions[row])
+            assert told == [rewards[row], terminations[row], truncations[row]]
+            assert np.array_equal(observation, observations[row])
+            assert all(np.array_equal(value, infos[name][row]) for name, value in info.items())
+        closed |= terminations | truncations
+
+
+@settings(max_examples=20)
+@given(st.sampled_from([task for task in DRAWN if task.topology is not None]), seeds)
 def test_one_seed_is_one_sequence_in_both(task: TaskSpec, seed: int) -> None:
-    env, envs = TriageEnv(task.id, show_id=True), TriageVectorEnv(task.id, 3, show_id=True)
+    env = TriageEnv(task.id, show_id=True)
+    envs = TriageVectorEnv(task.id, 3, show_id=True, backend="numpy")
     observation, info = env.reset(seed=seed)
     observations, infos = envs.reset(seed=seed)
     assert info["index"] == infos["index"][0]

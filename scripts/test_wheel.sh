@@ -53,7 +53,7 @@ echo "with the env extra: Gymnasium finds the environments by name"
 "$bin/python" -m pip install -q --no-compile -c "$root/constraints.txt" "$wheel[env]"
 "$bin/python" -W error -c '
 import gymnasium
-envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v1", num_envs=4)
+envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v2", num_envs=4)
 envs.reset(seed=0)
 assert envs.step(envs.action_space.sample())[0] in envs.observation_space
 '

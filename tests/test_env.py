@@ -10,12 +10,13 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import DEFAULT, SEVEN_SERVICES, EpisodeOver, random_topology
+from logtriage import FIVE_TEAMS, SEVEN_SERVICES, EpisodeOver, random_topology
 from logtriage.actions import Escalate, Resolve, action_id
-from logtriage.errors import InvalidInput, MissingExtra, UnknownName
+from logtriage.errors import InvalidInput, MissingExtra, SealError, UnknownName
 from logtriage.generator import draw_incident
-from logtriage.tasks import FIRST_WORLD, MAX_INDEX, IncidentId, get_task
-from logtriage.vector import layout_of
+from logtriage.grading import TRIAGE_2
+from logtriage.tasks import MAX_INDEX, TASKS, IncidentId, get_task
+from logtriage.vector import layout_of, token_layout_of
 
 if find_spec("gymnasium") is None:
     pytest.skip("needs the extra env", allow_module_level=True)
@@ -29,8 +30,11 @@ from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 from logtriage.env import ENV_IDS, TriageEnv, TriageVectorEnv
 from logtriage.env.playlist import Playlist
 
-TASK = "cascading_failure-v1"
-RESOLVE = action_id(Resolve(), SEVEN_SERVICES)
+TASK = "cascading_failure-v2"
+#: A task of each kind, and one of the first world.
+KINDS = (TASK, "single_crash-v2-fog0", "silent_degradation-v2-fog3", "cascading_failure-v1")
+ACTIONS = 74
+RESOLVE = action_id(Resolve(), FIVE_TEAMS)
 ASK = RESOLVE - 1
 INFOS = ("action_mask", "closing", "score", "tick")
 
@@ -39,9 +43,9 @@ def play(envs: TriageVectorEnv, steps: int, **reset: Any) -> list[tuple[Any, ...
     """Everything that random play returns, flat."""
     observations, infos = envs.reset(**reset)
     returned: list[tuple[Any, ...]] = [(observations, *infos.values())]
-    rng = np.random.default_rng(0)
+    rng, space = np.random.default_rng(0), envs.single_action_space
     for _ in range(steps):
-        *arrays, infos = envs.step(rng.integers(0, 73, envs.num_envs))
+        *arrays, infos = envs.step(rng.integers(0, space.n, envs.num_envs))  # type: ignore[attr-defined]
         returned.append((*arrays, *infos.values()))
     return returned
 
@@ -58,15 +62,14 @@ def same(left: list[tuple[Any, ...]], right: list[tuple[Any, ...]]) -> bool:
 
 
 def test_every_drawn_task_is_registered() -> None:
-    assert ENV_IDS == {
-        "logtriage/SingleCrash-v1": "single_crash-v1",
-        "logtriage/Cascading-v1": "cascading_failure-v1",
-        "logtriage/Silent-v1": "silent_degradation-v1",
-    }
-    assert set(ENV_IDS.values()) == set(FIRST_WORLD)
+    assert sorted(ENV_IDS.values()) == sorted(task.id for task in TASKS if task.version)
+    assert len(ENV_IDS) == 4 * 4 + 3
+    assert ENV_IDS["logtriage/Cascading-v2"] == TASK
+    assert ENV_IDS["logtriage/Fleet-fog0-v2"] == "fleet_outage-v2-fog0"
+    assert ENV_IDS["logtriage/Silent-v1"] == "silent_degradation-v1"
 
 
-@pytest.mark.parametrize("env_id", ENV_IDS)
+@pytest.mark.parametrize("env_id", ["logtriage/Cascading-v2", "logtriage/Silent-fog0-v2"])
 def test_gymnasium_makes_them_without_an_import_of_ours(env_id: str) -> None:
     code = f"""
 import gymnasium
@@ -95,14 +98,22 @@ except ImportError as error:
     assert "pip install 'logtriage[env]'" in done.stdout
 
 
+@pytest.mark.filterwarnings("ignore:.*is out of date")
 @pytest.mark.parametrize("env_id", ENV_IDS)
 def test_gymnasium_finds_no_fault(env_id: str) -> None:
-    check_env(gymnasium.make(env_id).unwrapped)
+    fleet = "Fleet" in env_id
+    given: Any = {"topology": random_topology(4, 20, FIVE_TEAMS.teams)} if fleet else {}
+    check_env(gymnasium.make(env_id, **given).unwrapped)
+
+
+def test_gymnasium_says_that_the_first_world_is_out_of_date() -> None:
+    with pytest.warns(DeprecationWarning, match="You should consider upgrading to version `v2`"):
+        gymnasium.make("logtriage/Cascading-v1")
 
 
 @pytest.mark.parametrize("mode", ["vector_entry_point", "sync"])
 def test_wrappers_of_gymnasium_fit(mode: str) -> None:
-    made = gymnasium.make_vec("logtriage/SingleCrash-v1", num_envs=4, vectorization_mode=mode)
+    made = gymnasium.make_vec("logtriage/SingleCrash-v2", num_envs=4, vectorization_mode=mode)
     _, infos = DictInfoToList(made).reset(seed=1)
     assert [set(one) for one in infos] == [set(INFOS)] * 4
     envs: Any = RecordEpisodeStatistics(made)
@@ -118,12 +129,20 @@ def test_wrappers_of_gymnasium_fit(mode: str) -> None:
 def test_spaces() -> None:
     env, envs = TriageEnv(TASK), TriageVectorEnv(TASK, 3)
     assert envs.single_observation_space == env.observation_space
-    assert envs.single_action_space == env.action_space == gymnasium.spaces.Discrete(73)
-    assert envs.action_space == gymnasium.spaces.MultiDiscrete([73, 73, 73])
+    assert envs.single_action_space == env.action_space == gymnasium.spaces.Discrete(ACTIONS)
+    assert envs.action_space == gymnasium.spaces.MultiDiscrete(3 * [ACTIONS])
     assert envs.observation_space.dtype == env.observation_space.dtype == np.float32
     assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-    assert envs.observation_space.shape == (3, layout_of(SEVEN_SERVICES).size)
+    layout = token_layout_of(FIVE_TEAMS, 2, 14)
     space: Any = env.observation_space
+    assert envs.observation_space.shape == (3, layout.size)
+    assert (space.low == 0).all()
+    assert np.array_equal(space.high, 255 * layout.units)
+
+
+def test_spaces_of_the_first_world() -> None:
+    space: Any = TriageEnv("cascading_failure-v1").observation_space
+    assert space.shape == (layout_of(SEVEN_SERVICES).size,)
     assert (space.low == -1).sum() == len(SEVEN_SERVICES) + 1  # a trend each, one at the edge
     assert set(space.low) == {-1, 0}
     assert set(space.high) == {1}
@@ -137,7 +156,7 @@ def test_the_same_space_objects_on_every_call(env: Any) -> None:
     assert env.action_space is before[1]
 
 
-@pytest.mark.parametrize("task", ENV_IDS.values())
+@pytest.mark.parametrize("task", KINDS)
 def test_observations_lie_in_the_declared_box(task: str) -> None:
     envs = TriageVectorEnv(task, 64)
     for returned in play(envs, 40, seed=3):
@@ -158,10 +177,10 @@ def test_nothing_returned_is_shared_or_changed_later() -> None:
 
 
 @pytest.mark.parametrize("topology", [None, random_topology(4, 12)], ids=["default", "own"])
-@pytest.mark.parametrize("task", ENV_IDS.values())
+@pytest.mark.parametrize("task", KINDS)
 def test_rows_are_scalar_environments(task: str, topology: Any) -> None:
     """The next-step autoreset of Gymnasium, row by row over the scalar core."""
-    count = 5
+    count = 3
     envs = TriageVectorEnv(task, count, "val", topology=topology, show_id=True)
     single = [TriageEnv(task, "val", topology=topology, show_id=True) for _ in range(count)]
     observations, infos = envs.reset(seed=11)
@@ -170,7 +189,7 @@ def test_rows_are_scalar_environments(task: str, topology: Any) -> None:
         compare(row, observation, info, observations, infos)
     rng, closed = np.random.default_rng(5), np.zeros(count, bool)
     seen: set[int] = set()
-    for _ in range(300):
+    for _ in range(100):
         actions = rng.integers(0, envs.single_action_space.n, count)  # type: ignore[attr-defined]
         observations, rewards, terminations, truncations, infos = envs.step(actions)
         for row, env in enumerate(single):
@@ -210,14 +229,16 @@ def test_a_row_that_closed_begins_anew_in_the_next_step() -> None:
     assert infos["index"].tolist() == [before["index"][1] + 1, before["index"][1]]
 
 
-@pytest.mark.parametrize("task", ENV_IDS.values())
+@pytest.mark.parametrize("task", KINDS)
 def test_the_horizon_truncates_and_an_action_terminates(task: str) -> None:
     envs, horizon = TriageVectorEnv(task, 2), get_task(task).horizon
+    resolve = envs.single_action_space.n - 2  # type: ignore[attr-defined]
+    ask = resolve - 1
     envs.reset(seed=0)
     for _ in range(horizon - 1):
-        *_, terminations, truncations, _ = envs.step(np.array([ASK, ASK]))
+        *_, terminations, truncations, _ = envs.step(np.array([ask, ask]))
         assert not (terminations | truncations).any()
-    *_, terminations, truncations, _ = envs.step(np.array([ASK, RESOLVE]))
+    *_, terminations, truncations, _ = envs.step(np.array([ask, resolve]))
     assert terminations.tolist() == [False, True]
     assert truncations.tolist() == [True, False]
 
@@ -228,7 +249,7 @@ def test_scalar_masks_and_text() -> None:
     assert env.action_masks().all()
     text = env.render()
     assert text is not None
-    assert text.startswith("TICK 0/12\n")
+    assert text.startswith("TICK 0/14; silence is worth ")
     _, _, _, _, info = env.step(np.int64(0))
     assert not env.action_masks()[:3].any()
     assert env.action_masks()[3:].all()
@@ -247,11 +268,11 @@ def test_rewards_sum_to_the_score() -> None:
 
 
 def test_a_rubric_of_ones_own() -> None:
-    rubric = attrs.evolve(DEFAULT, id="mine/1", gates=())
+    rubric = attrs.evolve(TRIAGE_2, id="mine/1", gates=(), discounts=())
     asked = {"ids": [42]}
-    page = [action_id(Escalate(team), SEVEN_SERVICES) for team in SEVEN_SERVICES.teams]
+    page = [action_id(Escalate(team), FIVE_TEAMS) for team in FIVE_TEAMS.teams]
     wrong = next(one for one in page if closes(one))
-    for given, expected in ((None, 0.0), (rubric, 0.2)):
+    for given, expected in ((None, 0.0), (rubric, 0.15)):
         envs = TriageVectorEnv(TASK, 1, "test", rubric=given)
         env = TriageEnv(TASK, "test", rubric=given)
         envs.reset(options=asked)
@@ -281,17 +302,28 @@ def severity_of_42() -> int:
 def test_the_fixed_incidents_of_the_original_can_be_played_one_at_a_time() -> None:
     env = TriageEnv("single_crash-v0")
     assert env.reset(seed=0)[0] in env.observation_space
-    assert env.step(RESOLVE)[2]
+    assert env.step(action_id(Resolve(), SEVEN_SERVICES))[2]
     with pytest.raises(InvalidInput, match="one fixed incident"):
         TriageVectorEnv("single_crash-v0")
 
 
-def test_the_second_world_is_refused_in_words() -> None:
-    for make in (TriageEnv, TriageVectorEnv):
-        with pytest.raises(InvalidInput, match="task 'cascading_failure-v2' is of the second"):
-            make("cascading_failure-v2")
+def test_a_fleet_needs_a_topology() -> None:
     with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v2' has a top"):
         TriageEnv("fleet_outage-v2")
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v2' has a top"):
+        TriageVectorEnv("fleet_outage-v2")
+
+
+def test_sealed_incidents_are_played_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SealError, match="LOGTRIAGE_SEAL"):
+        TriageEnv(TASK, "sealed")
+    monkeypatch.setenv("LOGTRIAGE_SEAL", "a key that nobody knows but this test")
+    env = TriageEnv(TASK, "sealed")
+    observation = env.reset(options={"id": f"{TASK}/sealed/7"})[0]
+    assert observation in env.observation_space
+    assert np.array_equal(observation, env.reset(options={"id": 7})[0])
+    with pytest.raises(InvalidInput, match="play them one at a time"):
+        TriageVectorEnv(TASK, 2, "sealed")
 
 
 # -- which incidents -----------------------------------------------------------------
@@ -345,11 +377,11 @@ def test_own_topologies_play_their_own_incidents() -> None:
 
 
 def test_the_sequence_uses_every_incident_before_it_repeats() -> None:
-    playlist = Playlist(get_task(TASK), "train", own_topology=False)
+    playlist = Playlist(TASK, "train", own_topology=False)
     playlist.begin(np.random.default_rng(0))
-    playlist._next = MAX_INDEX - 2
-    assert playlist.take(4).tolist() == [MAX_INDEX - 2, MAX_INDEX - 1, 0, 1]
-    assert playlist.take(1).tolist() == [2]
+    playlist._next = np.array([MAX_INDEX - 2])
+    assert playlist.take(4)[1].tolist() == [MAX_INDEX - 2, MAX_INDEX - 1, 0, 1]
+    assert playlist.take(1)[1].tolist() == [2]
 
 
 # -- misuse --------------------------------------------------------------------------
@@ -369,7 +401,7 @@ BAD_IDS = (
     ("crash/train/3", "unknown task 'crash'; known: "),
     (f"{TASK}/dev/3", "unknown split 'dev'; known: train"),
     (f"{TASK}/test/3", f"this environment plays {TASK}/train/"),
-    ("single_crash-v1/train/3", f"this environment plays {TASK}/train/"),
+    ("single_crash-v2/train/3", f"this environment plays {TASK}/train/"),
     (f"{TASK}/train/-3", "index must be a whole number below"),
     (-1, f"incident -1: expected an id, {TASK}/train/<index>, or a whole number in"),
     (MAX_INDEX, "or a whole number in"),
@@ -404,8 +436,8 @@ def test_other_misuse() -> None:
         TriageEnv(TASK, render_mode="human")
     env.reset()
     envs.reset()
-    with pytest.raises(InvalidInput, match=r"action 73: expected an integer in \[0, 73\)"):
-        env.step(73)
+    with pytest.raises(InvalidInput, match=r"action 74: expected an integer in \[0, 74\)"):
+        env.step(ACTIONS)
     with pytest.raises(InvalidInput, match="actions must be 2 integers"):
         envs.step(np.zeros(3, int))
     env.step(RESOLVE)
@@ -414,12 +446,146 @@ def test_other_misuse() -> None:
 
 
 def test_refused_actions_use_up_no_incident() -> None:
-    wrong, right = (TriageVectorEnv("cascading_failure-v1", 2) for _ in range(2))
+    wrong, right = (TriageVectorEnv(TASK, 2) for _ in range(2))
     rng = np.random.default_rng(0)
     for one in (wrong, right):
         one.reset(seed=3)
     for _ in range(30):
-        actions = rng.integers(0, 73, 2)
+        actions = rng.integers(0, ACTIONS, 2)
         with pytest.raises(InvalidInput, match="must lie in"):
-            wrong.step(np.array([0, 73]))
+            wrong.step(np.array([0, ACTIONS]))
         assert np.array_equal(wrong.step(actions)[0], right.step(actions)[0])
+
+
+# -- shaping -------------------------------------------------------------------------
+
+
+def test_shaped_rewards_begin_anew_with_each_incident() -> None:
+    envs = TriageVectorEnv(TASK, 2, shaping=1.0, backend="numpy")
+    _, begun = envs.reset(options={"ids": [5, 6, 7]})
+    _, _, terminations, _, infos = envs.step(np.array([RESOLVE, ASK]))
+    assert terminations.tolist() == [True, False]
+    assert infos["potential"][0] == 0.0
+    env = TriageEnv(TASK, shaping=1.0)
+    wanted = env.reset(options={"id": 7})[1]["potential"]
+    _, rewards, _, _, infos = envs.step(np.array([RESOLVE, ASK]))
+    assert rewards[0] == 0.0
+    assert infos["potential"][0] == wanted != begun["potential"][0]
+    _, rewards, _, _, _ = envs.step(np.array([ASK, ASK]))
+    assert rewards[0] == env.step(ASK)[1] != 0.0
+
+
+@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
+def test_shaping_is_refused_where_there_is_none(make: Any) -> None:
+    assert "potential" not in make(TASK).reset(seed=0)[1]
+    for wrong in (0.0, 1.5, -1.0):
+        with pytest.raises(InvalidInput, match=f"expected a discount .* got {wrong}"):
+            make(TASK, shaping=wrong)
+    with pytest.raises(InvalidInput, match="none can be held in task 'cascading_failure-v1'"):
+        make("cascading_failure-v1", shaping=1.0)
+    rubric = attrs.evolve(TRIAGE_2, id="mine/1", gates=())
+    with pytest.raises(InvalidInput, match="by logtriage/2, not by rubric 'mine/1'"):
+        make(TASK, rubric=rubric, shaping=1.0)
+
+
+# -- several tasks -------------------------------------------------------------------
+
+FOGS = {f"{TASK}-fog0": 3, TASK: 1}
+
+
+def tasks_of(envs: TriageVectorEnv, rounds: int) -> list[int]:
+    """The task of every incident that was begun, in order."""
+    found = []
+    for _ in range(rounds):
+        found.extend(envs.reset()[1]["task"].tolist())
+    return found
+
+
+def test_tasks_are_drawn_by_their_weights() -> None:
+    envs = TriageVectorEnv(FOGS, 100, backend="numpy")
+    assert envs.tasks == tuple(FOGS)
+    assert envs.task_weights == {f"{TASK}-fog0": 0.75, TASK: 0.25}
+    envs.reset(seed=3)
+    drawn = tasks_of(envs, 20)
+    assert 1400 < drawn.count(0) < 1600  # of 2,000, with a standard deviation of 19
+    envs.reset(seed=3)
+    assert tasks_of(envs, 20) == drawn
+    envs.set_task_weights({TASK: 2.5})
+    assert set(tasks_of(envs, 1)) == {1}
+    assert envs.task_weights == {f"{TASK}-fog0": 0.0, TASK: 1.0}
+
+
+def test_weights_may_change_between_rounds_through_wrappers() -> None:
+    many: Any = gymnasium.make_vec(
+        "logtriage/Cascading-v2", num_envs=2, vectorization_mode="sync", task=FOGS
+    )
+    many.reset(seed=0)
+    many.call("set_task_weights", {f"{TASK}-fog0": 1})
+    assert many.reset()[1]["task"].tolist() == [0, 0]
+    one: Any = gymnasium.make("logtriage/Cascading-v2", task=FOGS)
+    one.reset(seed=0)
+    one.get_wrapper_attr("set_task_weights")({TASK: 1})
+    assert one.reset()[1]["task"] == 1
+
+
+def test_each_task_has_a_sequence_of_its_own() -> None:
+    envs = TriageVectorEnv(FOGS, 50, backend="numpy", show_id=True)
+    _, infos = envs.reset(seed=0)
+    for number in range(2):
+        index = infos["index"][infos["task"] == number]
+        assert index.tolist() == list(range(index[0], index[0] + len(index)))
+    asked = [f"{TASK}-fog0/train/7", f"{TASK}/train/7"] * 25
+    _, infos = envs.reset(options={"ids": asked})
+    assert infos["task"].tolist() == [0, 1] * 25
+    assert set(infos["index"]) == {7}
+
+
+def test_several_tasks_have_one_layout() -> None:
+    tasks = {TASK: 1, "silent_degradation-v2-fog1": 1}
+    envs = TriageVectorEnv(tasks, 2, backend="numpy")
+    layout = token_layout_of(FIVE_TEAMS, 1, 16)
+    space: Any = envs.single_observation_space
+    assert np.array_equal(space.high, 255 * layout.units)
+    assert space == TriageEnv(tasks).observation_space
+    envs.reset(options={"ids": [f"{TASK}/train/1", "silent_degradation-v2-fog1/train/1"]})
+    for tick in range(1, 15):
+        observations, _, _, truncations, _ = envs.step(np.array([ASK, ASK]))
+        assert observations[0, layout["time"]] == np.float32(tick / 16)
+    assert truncations.tolist() == [True, False]  # each has a horizon of its own
+    _, _, _, truncations, _ = envs.step(np.array([ASK, ASK]))
+    assert not truncations.any()
+    _, _, _, truncations, _ = envs.step(np.array([ASK, ASK]))
+    assert truncations.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ({}, "weights of tasks: expected one above 0, got {}"),
+        ({TASK: 0}, "weights of tasks: expected one above 0"),
+        ({TASK: -1.0}, f"weight of task '{TASK}': expected a number from 0 on, got -1.0"),
+        ({TASK: float("nan")}, "expected a number from 0 on, got nan"),
+        ({TASK: "1"}, "expected a number from 0 on, got '1'"),
+        ({TASK: 1, "crash": 1}, "unknown task 'crash'; known: "),
+        ({TASK: 1, "fleet_outage-v2": 1}, "every incident of task 'fleet_outage-v2' has a top"),
+        ({TASK: 1, "cascading_failure-v1": 1}, "together in version 2 alone"),
+    ],
+    ids=str,
+)
+def test_tasks_that_cannot_be_mixed_are_refused(make: Any, tasks: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        make(tasks)
+
+
+@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
+def test_weights_of_other_tasks_are_refused(make: Any) -> None:
+    envs = make(FOGS)
+    with pytest.raises(
+        UnknownName, match=f"this environment 'single_crash-v2'; known: {TASK}-fog0"
+    ):
+        envs.set_task_weights({"single_crash-v2": 1})
+    options = {"ids": [3]} if make is TriageVectorEnv else {"id": 3}
+    with pytest.raises(InvalidInput, match=r"incident 3: expected an id, .* or "):
+        envs.reset(options=options)
+    assert envs.task_weights == {f"{TASK}-fog0": 0.75, TASK: 0.25}

@@ -17,7 +17,7 @@ from logtriage.topology import Topology
 from logtriage.world.conditions import accepted_remedies, teams_of
 
 #: Weights of a belief are scaled to this sum for planning.
-_SCALE: Final = 1 << 30
+SCALE: Final = 1 << 30
 
 
 class Planner:
@@ -33,7 +33,7 @@ class Planner:
         self.case = _case(belief, places)
         raw = [belief.weights[place] for place in places]
         whole = sum(raw)
-        self.weights: Floats = np.array([one * _SCALE // whole for one in raw], np.float64)
+        self.weights: Floats = np.array([one * SCALE // whole for one in raw], np.float64)
         self.total = float(self.weights.sum())
         self.tick = belief.standing.tick
 

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 #: Remedies that a plan tries at most.
 REMEDIES_TRIED: Final = 3
 #: With this many ticks left, a plan has time for every declaration.
-_AMPLE: Final = 7
+AMPLE: Final = 7
 
 
 @attrs.frozen(eq=False)
@@ -175,7 +175,7 @@ def _options(case: Case, tick: int) -> Iterator[_Option]:
         for severity in (True, False) if may_severity else (False,):
             for root in (True, False) if may_root else (False,):
                 spare = (may_severity and not severity) or (may_root and not root)
-                if spare and left >= _AMPLE:
+                if spare and left >= AMPLE:
                     continue
                 if (page is not None) + severity + root <= left:
                     yield _Option(False, page, severity, root)

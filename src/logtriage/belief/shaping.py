@@ -22,8 +22,9 @@ def shaped_reward(before: State, after: State, gamma: float = 1.0) -> float:
         InvalidInput: for an incident of which no probabilities are known.
     """
     grades = score(after) - score(before)
-    return grades + gamma * _potential(after) - _potential(before)
+    return grades + gamma * potential(after) - potential(before)
 
 
-def _potential(state: State) -> float:
+def potential(state: State) -> float:
+    """What is expected beyond the grade so far: phi = W - grade, 0 once closed."""
     return 0.0 if state.is_closed else value_of(state) - score(state)

@@ -1,10 +1,11 @@
 """Gymnasium environments: one incident at a time on the scalar core, or N on the batched one.
 
-Importing this registers ``logtriage/SingleCrash-v1``, ``logtriage/Cascading-v1`` and
-``logtriage/Silent-v1``. Gymnasium imports it by itself where an id is prefixed:
+Importing this registers an id for every drawn task: ``logtriage/Cascading-v2`` is the
+benchmark, ``logtriage/Cascading-fog0-v2`` the same without fog. Gymnasium imports it by
+itself where an id is prefixed:
 
 >>> import gymnasium
->>> envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v1", num_envs=1024)
+>>> envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v2", num_envs=1024)
 >>> observations, infos = envs.reset(seed=0)
 
 Needs the extra ``env`` (gymnasium).
@@ -21,7 +22,7 @@ except ModuleNotFoundError as error:
 
 from logtriage.env.batched import TriageVectorEnv
 from logtriage.env.scalar import TriageEnv
-from logtriage.tasks import FIRST_WORLD, get_task
+from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
 
 __all__ = ["ENV_IDS", "TriageEnv", "TriageVectorEnv"]
 
@@ -29,11 +30,18 @@ _NAMES = {
     "single_crash": "SingleCrash",
     "cascading_failure": "Cascading",
     "silent_degradation": "Silent",
+    "fleet_outage": "Fleet",
 }
+
+
+def _env_id(task: TaskSpec) -> str:
+    """As the task's, but that Gymnasium wants the version last."""
+    fog = "" if task.fog in (None, BENCHMARK_FOG) else f"-fog{task.fog}"
+    return f"logtriage/{_NAMES[task.name]}{fog}-v{task.version}"
+
+
 #: What is registered with Gymnasium: the id, and the task that it stands for.
-ENV_IDS: dict[str, str] = {
-    f"logtriage/{_NAMES[task.name]}-v{task.version}": task.id for task in map(get_task, FIRST_WORLD)
-}
+ENV_IDS: dict[str, str] = {_env_id(task): task.id for task in TASKS if not task.original}
 
 for _id, _task in ENV_IDS.items():
     gymnasium.register(

@@ -1,5 +1,6 @@
 """N incidents at a time: :class:`gymnasium.vector.VectorEnv` over the batched engine."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,18 +9,19 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from logtriage.env.playlist import Playlist, option
-from logtriage.env.spaces import action_space, observation_space
+from logtriage.env.playlist import Playlist, Tasks, option
+from logtriage.env.spaces import action_space, box_of
 from logtriage.errors import InvalidInput
 from logtriage.grading import Rubric
 from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing
-from logtriage.tasks import get_task
+from logtriage.tasks import SEALED
 from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage, Step
 from logtriage.vector.backends import BackendName
-from logtriage.vector.checks import check_first_world, checked_actions
+from logtriage.vector.checks import checked_actions
 from logtriage.vector.layout import Floats
+from logtriage.vector.shaping import BatchedShaping
 
 Bools = NDArray[np.bool_]
 _OUT_OF_TIME = CLOSINGS.index(Closing.OUT_OF_TIME)
@@ -37,18 +39,25 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     :class:`logtriage.env.TriageEnv`, each with the mask ``_<name>`` that Gymnasium asks for.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v1``.
+        task: a drawn task, such as ``cascading_failure-v2``; or several with weights, such
+            as ``{"cascading_failure-v2-fog0": 3, "cascading_failure-v2": 1}``, see
+            :meth:`set_task_weights`.
         num_envs: how many incidents at a time.
         split: ``train``, ``val`` or ``test``; with a topology also ``ood``.
-        topology: the default one, or one of your own.
+        topology: the task's, or one of your own, as ``fleet_outage`` needs.
         rubric: another one than the task's.
         backend: as of :class:`logtriage.vector.BatchedTriage`.
         show_id: whether ``infos`` tell the ``index`` (N,) of the incidents, too.
+        shaping: the trainer's discount, up to 1, if rewards are to be shaped by what each
+            step told, as :func:`logtriage.belief.shaping.shaped_reward`; ``infos`` then hold the
+            ``potential`` (N,), too. A belief is held in each row, which takes time.
 
     Raises:
         UnknownName: for a task, split or backend that does not exist.
-        InvalidInput: for a ``*-v0`` task, one of the second world, no environments, or
-            split ``ood`` without a topology.
+        InvalidInput: for a ``*-v0`` task, no environments, split ``ood`` or
+            ``fleet_outage`` without a topology, split ``sealed``, or shaping with a discount
+            out of (0, 1], a task of the first world or a rubric of your own.
+        RubricError: for a rubric of your own that cannot score a batch.
         MissingExtra: for backend ``numba`` where it is not installed.
     """
 
@@ -59,7 +68,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
 
     def __init__(
         self,
-        task: str,
+        task: Tasks,
         num_envs: int = 1,
         split: str = "train",
         *,
@@ -67,16 +76,24 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         rubric: Rubric | None = None,
         backend: BackendName = "auto",
         show_id: bool = False,
+        shaping: float | None = None,
     ) -> None:
         if num_envs < 1:
             raise InvalidInput(f"num_envs must be at least 1, got {num_envs}")
-        check_first_world(get_task(task))
-        self._batch = BatchedTriage(task, topology=topology, rubric=rubric, backend=backend)
+        if split == SEALED:
+            raise InvalidInput(
+                f"split {SEALED!r}: seeds of sealed incidents are wider than those that a batch "
+                "draws; play them one at a time, in logtriage.env.TriageEnv"
+            )
+        self._playlist = Playlist(task, split, topology is not None)
+        given = task if isinstance(task, str) else tuple(task)
+        self._batch = BatchedTriage(given, topology=topology, rubric=rubric, backend=backend)
+        self.tasks = tuple(one.id for one in self._batch.tasks)
+        self._shaping = None if shaping is None else BatchedShaping(self._batch, shaping)
         self._split, self._show_id = split, show_id
-        self._playlist = Playlist(self._batch.task, split, topology is not None)
         self._closed: Bools | None = None
         self.num_envs = num_envs
-        self.single_observation_space = observation_space(self._batch.topology)
+        self.single_observation_space = box_of(self._batch.layout)
         self.single_action_space = action_space(self._batch.topology)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -96,7 +113,10 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             self._playlist.begin(self.np_random)
         asked = option(options, "ids")
         self._playlist.ask([] if asked is None else asked, 0 if asked is None else self.num_envs)
-        screen = self._batch.reset(self._split, self._playlist.take(self.num_envs))
+        numbers, index = self._playlist.take(self.num_envs)
+        screen = self._batch.reset(self._split, index, numbers)
+        if self._shaping is not None:
+            self._shaping.begin()
         self._closed = screen.closing >= 0
         return screen.observation, self._infos(screen)
 
@@ -115,17 +135,36 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         free = np.flatnonzero(self._closed)
         active = ~self._closed
         if len(free):
-            self._batch.restart(free, self._playlist.take(len(free)))
+            numbers, index = self._playlist.take(len(free))
+            self._batch.restart(free, index, numbers)
         screen = self._batch.step(chosen, active)
+        reward = screen.reward
+        if self._shaping is not None:
+            reward = self._shaping.shaped(reward, chosen, active)
+            self._shaping.begin(free)
         self._closed = screen.closing >= 0
         truncations = screen.closing == _OUT_OF_TIME
         return (
             screen.observation,
-            screen.reward,
+            reward,
             self._closed & ~truncations,
             truncations,
             self._infos(screen),
         )
+
+    @property
+    def task_weights(self) -> dict[str, float]:
+        """The share of each task in the incidents to come."""
+        return self._playlist.weights
+
+    def set_task_weights(self, weights: Mapping[str, float]) -> None:
+        """Draw the tasks of incidents to come by these weights; one not named is not played.
+
+        Raises:
+            UnknownName: for a task that is none of ``tasks``.
+            InvalidInput: for a weight that is no number from 0 on, or none above 0.
+        """
+        self._playlist.set_weights(weights)
 
     def _infos(self, screen: Step) -> dict[str, Any]:
         values = {
@@ -134,6 +173,10 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             "closing": screen.closing,
             "tick": screen.tick,
         }
+        if len(self.tasks) > 1:
+            values["task"] = self._batch.task_of
+        if self._shaping is not None:
+            values["potential"] = self._shaping.potential.copy()
         if self._show_id:
             values["index"] = self._batch.index
         return values | {f"_{name}": np.ones(self.num_envs, bool) for name in values}

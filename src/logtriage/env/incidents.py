@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from logtriage.env.playlist import Playlist
+from logtriage.env.playlist import Playlist, Tasks
 from logtriage.generator import draw_incident, make_incident
 from logtriage.grading import Rubric
 from logtriage.grading.batch import CLOSINGS
@@ -11,25 +11,28 @@ from logtriage.incident import Incident
 from logtriage.seal import Seal
 from logtriage.sealing import seal_for
 from logtriage.state import State
-from logtriage.tasks import IncidentId, get_task
+from logtriage.tasks import IncidentId
 from logtriage.topology import Topology
 
 
 class Incidents:
     """The incidents that an environment plays, drawn when their turn comes.
 
+    ``number`` is that of the task of the last one drawn, among ``tasks``; ``task`` the first.
+
     Raises:
         UnknownName: for a task or split that does not exist.
-        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology, and for
-            split ``sealed`` of a task that has none.
+        InvalidInput: as :class:`Playlist`.
         SealError: for split ``sealed`` without a key.
     """
 
     def __init__(
-        self, task: str, split: str, topology: Topology | None, seal: Seal | None = None
+        self, tasks: Tasks, split: str, topology: Topology | None, seal: Seal | None = None
     ) -> None:
-        self.task = get_task(task)
-        self.playlist = Playlist(self.task, split, topology is not None)
+        self.playlist = Playlist(tasks, split, topology is not None)
+        self.tasks = self.playlist.tasks
+        self.task = self.tasks[0]
+        self.number = 0
         own = topology or self.task.topology
         assert own is not None  # or the playlist would have refused it
         self.topology = own
@@ -43,11 +46,13 @@ class Incidents:
             UnknownName, InvalidInput: as :meth:`Playlist.ask`.
         """
         self.playlist.ask([] if asked is None else [asked])
-        index = int(self.playlist.take(1)[0])
-        number = IncidentId(self.task, self._split, index, self._seal)
+        numbers, indices = self.playlist.take(1)
+        self.number, index = int(numbers[0]), int(indices[0])
+        task = self.tasks[self.number]
+        name = IncidentId(task, self._split, index, self._seal)
         if self._own is None:
-            return index, make_incident(str(number), seal=self._seal)
-        return index, draw_incident(self.task, number, self._own)
+            return index, make_incident(str(name), seal=self._seal)
+        return index, draw_incident(task, name, self._own)
 
 
 def standing(state: State, index: int | None, rubric: Rubric | None) -> dict[str, Any]:

@@ -1,45 +1,71 @@
 """Which incidents an environment plays: those asked for, then one after another."""
 
+import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.errors import InvalidInput
-from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, check_split, parse_incident_id
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, check_split, get_task, parse_incident_id
 
 Ints = NDArray[np.int64]
+#: A task by its id, or several with weights.
+Tasks = str | Mapping[str, float]
 
 
 class Playlist:
-    """Indices of incidents of one split of a task.
+    """Incidents of one split of a task, or of several with weights, by number and index.
 
-    From a drawn beginning on, every incident comes once before any comes again.
+    From a drawn beginning on, every incident of a task comes once before any comes again.
+    Of several tasks, each incident's is drawn by the weights of the moment.
 
     Raises:
-        UnknownName: for an unknown split.
+        UnknownName: for an unknown task or split.
         InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology of one's own,
-            and for split ``sealed`` of a task that has none.
+            for split ``sealed`` of a task that has none, and for weights that are none.
     """
 
-    def __init__(self, task: TaskSpec, split: str, own_topology: bool) -> None:
-        check_split(task, split)
-        if split == "ood" and not own_topology:
-            raise InvalidInput(
-                "half of split 'ood' lies on random topologies, whose observations have other "
-                "shapes; give a topology, or choose a split from: "
-                + ", ".join(one for one in SPLITS if one != "ood")
-            )
-        if task.topology is None and not own_topology:
-            raise InvalidInput(
-                f"every incident of task {task.id!r} has a topology of its own; give one "
-                "topology for all of them, or choose another task"
-            )
-        self._task, self._split = task, split
-        self._next: int | None = None
-        self._asked: Ints = np.empty(0, np.int64)
+    def __init__(self, tasks: Tasks, split: str, own_topology: bool) -> None:
+        given = {tasks: 1.0} if isinstance(tasks, str) else tasks
+        self.tasks = tuple(map(get_task, given))
+        self.set_weights(given)
+        for task in self.tasks:
+            _check_playable(task, split, own_topology)
+        self._split = split
+        self._next: Ints | None = None
+        self._asked: list[tuple[int, int]] = []
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The share of each task in the incidents drawn."""
+        return dict(zip([task.id for task in self.tasks], self._shares.tolist(), strict=True))
+
+    def set_weights(self, weights: Mapping[str, float]) -> None:
+        """Draw tasks by these weights from now on; one that is not named is not played.
+
+        Raises:
+            UnknownName: for a task that is none of these.
+            InvalidInput: for a weight that is no number from 0 on, or none above 0.
+        """
+        known = [task.id for task in self.tasks]
+        named: Mapping[str, Any] = weights
+        for name, weight in named.items():
+            if name not in known:
+                raise UnknownName("task of this environment", name, known)
+            number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
+            if not number or not (math.isfinite(weight) and weight >= 0):
+                raise InvalidInput(
+                    f"weight of task {name!r}: expected a number from 0 on, got {weight!r}"
+                )
+        given = np.array([float(weights.get(name, 0.0)) for name in known])
+        if not given.sum() > 0:
+            raise InvalidInput(f"weights of tasks: expected one above 0, got {dict(weights)}")
+        self._shares = given / given.sum()
+        steps = np.cumsum(self._shares)
+        self._steps = steps / steps[-1]
 
     @property
     def begun(self) -> bool:
@@ -47,51 +73,85 @@ class Playlist:
         return self._next is not None
 
     def begin(self, random: np.random.Generator) -> None:
-        """Draw where the sequence begins."""
-        self._next = int(random.integers(MAX_INDEX))
+        """Draw where the sequence of each task begins, and of several how they mix."""
+        self._next = np.array([random.integers(MAX_INDEX) for _ in self.tasks], np.int64)
+        if len(self.tasks) > 1:  # a stream of its own, which nobody else draws from
+            self._random = np.random.default_rng(random.integers(1 << 63))
 
     def ask(self, ids: Iterable[Any], at_least: int = 0) -> None:
         """Play these ids (or indices) next; what was asked for before is dropped.
 
         Raises:
             UnknownName: for an id with an unknown task or split.
-            InvalidInput: for anything else that is not an incident of the task and split,
-                and for fewer than ``at_least``.
+            InvalidInput: for anything else that is not an incident of a task and split, for
+                an index where there are several tasks, and for fewer than ``at_least``.
         """
-        asked = np.array([self._index_of(one) for one in ids], np.int64)
+        asked = [self._parsed(one) for one in ids]
         if len(asked) < at_least:
             raise InvalidInput(
                 f"{len(asked)} ids for {at_least} environments; give at least one each"
             )
         self._asked = asked
 
-    def take(self, count: int) -> Ints:
-        """The next ``count`` indices."""
+    def take(self, count: int) -> tuple[Ints, Ints]:
+        """The next ``count`` incidents: the number of each one's task, and its index."""
         asked, self._asked = self._asked[:count], self._asked[count:]
-        missing = count - len(asked)
-        if not missing:
-            return asked
-        assert self._next is not None, "begin() comes first"
-        following = (self._next + np.arange(missing)) % MAX_INDEX
-        self._next = (self._next + missing) % MAX_INDEX
-        return np.concatenate([asked, following])
+        numbers, index = self._follow(count - len(asked))
+        first = np.array(asked, np.int64).reshape(len(asked), 2)
+        return np.concatenate([first[:, 0], numbers]), np.concatenate([first[:, 1], index])
 
-    def _index_of(self, one: Any) -> int:
+    def _follow(self, count: int) -> tuple[Ints, Ints]:
+        """The next ``count`` incidents of the sequence."""
+        numbers = np.zeros(count, np.int64)
+        if not count:
+            return numbers, numbers
+        assert self._next is not None, "begin() comes first"
+        if len(self.tasks) > 1:
+            drawn = self._random.random(count)
+            numbers = np.searchsorted(self._steps, drawn, side="right").astype(np.int64)
+        index = np.empty(count, np.int64)
+        for number in range(len(self.tasks)):
+            at = np.flatnonzero(numbers == number)
+            index[at] = (self._next[number] + np.arange(len(at))) % MAX_INDEX
+            self._next[number] = (self._next[number] + len(at)) % MAX_INDEX
+        return numbers, index
+
+    def _parsed(self, one: Any) -> tuple[int, int]:
+        """The number of an incident's task, and its index."""
+        names = " or ".join(f"{task.id}/{self._split}/…" for task in self.tasks)
         if isinstance(one, str):
             parsed = parse_incident_id(one)
-            if (parsed.task, parsed.split) != (self._task, self._split):
+            if parsed.task not in self.tasks or parsed.split != self._split:
                 raise InvalidInput(
-                    f"incident id {one!r}: this environment plays {self._task.id}/{self._split}/…; "
+                    f"incident id {one!r}: this environment plays {names}; "
                     "make another one for another task or split"
                 )
-            return parsed.index
+            return self.tasks.index(parsed.task), parsed.index
         whole = isinstance(one, int | np.integer) and not isinstance(one, bool)
+        if len(self.tasks) > 1:
+            raise InvalidInput(f"incident {one!r}: expected an id, {names}")
         if not (whole and 0 <= one < MAX_INDEX):
             raise InvalidInput(
-                f"incident {one!r}: expected an id, {self._task.id}/{self._split}/<index>, or a "
+                f"incident {one!r}: expected an id, {self.tasks[0].id}/{self._split}/<index>, or a "
                 f"whole number in [0, {MAX_INDEX})"
             )
-        return int(one)
+        return 0, int(one)
+
+
+def _check_playable(task: TaskSpec, split: str, own_topology: bool) -> None:
+    """Refuse a split that a task lacks, or whose incidents have topologies of their own."""
+    check_split(task, split)
+    if split == "ood" and not own_topology:
+        raise InvalidInput(
+            "half of split 'ood' lies on random topologies, whose observations have other "
+            "shapes; give a topology, or choose a split from: "
+            + ", ".join(one for one in SPLITS if one != "ood")
+        )
+    if task.topology is None and not own_topology:
+        raise InvalidInput(
+            f"every incident of task {task.id!r} has a topology of its own; give one "
+            "topology for all of them, or choose another task"
+        )
 
 
 def option(options: dict[str, Any] | None, name: str, *, strict: bool = True) -> Any:

@@ -1,5 +1,6 @@
 """One incident at a time: :class:`gymnasium.Env` over the scalar core."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -8,9 +9,11 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from logtriage.actions import all_actions
+from logtriage.belief.shaping import potential as potential_of
 from logtriage.env.incidents import Incidents, standing
-from logtriage.env.playlist import option
-from logtriage.env.spaces import action_space, observation_space
+from logtriage.env.playlist import Tasks, option
+from logtriage.env.reading import Reading, reading_of
+from logtriage.env.spaces import action_space, box_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
 from logtriage.observation import observe
@@ -18,9 +21,9 @@ from logtriage.rendering import render_observation
 from logtriage.state import Closing, State, initial_state
 from logtriage.topology import Topology
 from logtriage.transition import transition
-from logtriage.vector import Evidence, action_mask, encode, gather
-from logtriage.vector.checks import check_first_world
+from logtriage.vector import action_mask
 from logtriage.vector.layout import Floats
+from logtriage.vector.shaping import checked_discount
 
 
 class TriageEnv(gymnasium.Env[Floats, np.int64]):
@@ -32,44 +35,58 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
     :data:`logtriage.grading.batch.CLOSINGS` or -1, and ``tick``.
 
     Args:
-        task: such as ``cascading_failure-v1``.
-        split: ``train``, ``val`` or ``test``; with a topology also ``ood``.
-        topology: the default one, or one of your own.
+        task: such as ``cascading_failure-v2``; or several with weights, such as
+            ``{"cascading_failure-v2-fog0": 3, "cascading_failure-v2": 1}``, see
+            :meth:`set_task_weights`.
+        split: ``train``, ``val``, ``test`` or, with the key in ``LOGTRIAGE_SEAL``,
+            ``sealed``; with a topology also ``ood``.
+        topology: the task's, or one of your own, as ``fleet_outage`` needs.
         rubric: another one than the task's.
         render_mode: None or ``ansi``.
         show_id: whether ``info`` tells the ``index`` of the incident, too: for a trainer, and
             never for an agent that has this package, since the truth follows from it.
+        shaping: the trainer's discount, up to 1, if rewards are to be shaped by what each
+            step told: :func:`logtriage.belief.shaping.shaped_reward`; ``info`` then holds the
+            ``potential``, too.
 
     Raises:
         UnknownName: for a task, split or render mode that does not exist.
-        InvalidInput: for split ``ood`` without a topology, and for a task of the second
-            world, of which there is no numeric observation.
+        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology, and for
+            split ``sealed`` of a task that has none; for shaping with a discount out of
+            (0, 1], a task of the first world or a rubric of your own.
+        SealError: for split ``sealed`` without a key.
     """
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012, as Gymnasium declares it
 
     def __init__(
         self,
-        task: str,
+        task: Tasks,
         split: str = "train",
         *,
         topology: Topology | None = None,
         rubric: Rubric | None = None,
         render_mode: str | None = None,
         show_id: bool = False,
+        shaping: float | None = None,
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise UnknownName("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._incidents = Incidents(task, split, topology)
-        check_first_world(self._incidents.task)
         self._rubric = rubric
+        if shaping is not None:
+            shaping = checked_discount(self._incidents.task, rubric, shaping)
+        self._discount, self._potential = shaping, 0.0
         self._topology = self._incidents.topology
-        self.observation_space = observation_space(self._topology)
+        self.tasks = tuple(one.id for one in self._incidents.tasks)
+        self._reading: Reading = reading_of(
+            self._incidents.tasks, self._topology, own=topology is not None
+        )
+        self.observation_space = box_of(self._reading.layout)
         self.action_space = action_space(self._topology)
         self._show_id, self._index = show_id, -1
         self._now: State | None = None
-        self._evidence = Evidence()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -87,7 +104,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             playlist.begin(self.np_random)
         self._index, incident = self._incidents.draw(option(options, "id"))
         self._now = initial_state(incident)
-        self._evidence = Evidence()
+        self._reading.begin()
         return self._look()
 
     def step(self, action: np.int64 | int) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
@@ -101,10 +118,26 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         if not self.action_space.contains(action):
             raise InvalidInput(f"action {action!r}: expected an integer in [0, {len(choices)})")
         self._now = after = transition(before, choices[int(action)])
-        earned = reward(before, after, self._rubric)
+        earned, potential = reward(before, after, self._rubric), self._potential
         truncated = after.closing is Closing.OUT_OF_TIME
         observation, info = self._look()
+        if self._discount is not None:
+            earned = earned + self._discount * self._potential - potential
         return observation, earned, after.is_closed and not truncated, truncated, info
+
+    @property
+    def task_weights(self) -> dict[str, float]:
+        """The share of each task in the incidents to come."""
+        return self._incidents.playlist.weights
+
+    def set_task_weights(self, weights: Mapping[str, float]) -> None:
+        """Draw the tasks of incidents to come by these weights; one not named is not played.
+
+        Raises:
+            UnknownName: for a task that is none of ``tasks``.
+            InvalidInput: for a weight that is no number from 0 on, or none above 0.
+        """
+        self._incidents.playlist.set_weights(weights)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions could have an effect (A,): all but declarations already made."""
@@ -123,8 +156,12 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
     def _look(self) -> tuple[Floats, dict[str, Any]]:
         state = self._state
         screen = observe(state)
-        self._evidence = gather(screen, self._evidence)
-        return encode(screen, self._evidence), {
+        info = {
             "action_mask": action_mask(screen),
             **standing(state, self._index if self._show_id else None, self._rubric),
         }
+        if len(self.tasks) > 1:
+            info["task"] = self._incidents.number
+        if self._discount is not None:
+            info["potential"] = self._potential = potential_of(state)
+        return self._reading.read(state, screen), info

@@ -7,18 +7,22 @@ from gymnasium import spaces
 
 from logtriage.actions import all_actions
 from logtriage.topology import Topology
-from logtriage.vector import Layout, layout_of
+from logtriage.vector import Layout, TokenLayout
 from logtriage.vector.layout import Floats
-
-
-def observation_space(topology: Topology) -> spaces.Space[Floats]:
-    """The box of a single agent's observation."""
-    return box_of(layout_of(topology))
+from logtriage.vector.tokens.layout import MOST
 
 
 def box_of(layout: Layout) -> spaces.Space[Floats]:
-    """Shares and flags in [0, 1], trends in [-1, 1]; columns by the layout."""
+    """The box of an observation; columns by the layout.
+
+    Of tokens, every column lies between 0 and 255 of its units. In the first world shares
+    and flags lie in [0, 1], trends in [-1, 1].
+    """
     low = np.zeros(layout.size, np.float32)
+    if isinstance(layout, TokenLayout):
+        high = MOST * layout.units
+        tokens = spaces.Box(low, high.astype(np.float32), dtype=np.float32)
+        return cast("spaces.Space[Floats]", tokens)
     if "trend" in layout.blocks:
         low[layout["trend"]] = -1
     if "slo" in layout.blocks:

@@ -171,6 +171,27 @@ class BeliefBatch:
         """The weight of each hypothesis (N, H), the largest of a row about 2**30."""
         return self._state.weights
 
+    def fixed_at(self, rows: Longs) -> Longs:
+        """The tick in which a remedy fixed each hypothesis (R, H) in rows, -1 if none did."""
+        when = self._state.fixed_at[rows]
+        return np.where(when < self._state.unfixed, when, -1).astype(np.int64)
+
+    @property
+    def accepts(self) -> NDArray[np.bool_]:
+        """Which hypotheses accept each remedy (5 n, H), in the order of canonical integers."""
+        return self._tables.accepts
+
+    def right_team(self, rows: Longs) -> Longs:
+        """The number of the team to page under each hypothesis (R, H) in rows, -1 for nobody.
+
+        The first of its faults decides where there are several.
+        """
+        tables = self._tables
+        fixed = np.where(tables.fixed_team.any(axis=0), tables.fixed_team.argmax(axis=0), -1)
+        root = tables.owner_root[:, 0]
+        owner = self._state.owners[rows][:, np.maximum(root, 0)]
+        return np.where(root >= 0, owner, fixed).astype(np.int64)
+
     @property
     def fixed(self) -> NDArray[np.bool_]:
         """Whether a remedy has fixed each hypothesis (N, H)."""
@@ -185,14 +206,16 @@ class BeliefBatch:
             return compiled_logs_of(self._state, self._tables)
         return logs_of(self._state, self._tables, self._every)
 
-    def severities(self) -> Longs:
-        """The weights (N, H, 3) of P1, P2 and P3 under each hypothesis."""
+    def severities(self, rows: ArrayLike | None = None) -> Longs:
+        """The weights (R, H, 3) of P1, P2 and P3 under each hypothesis, in all rows or these."""
         state, tables = self._state, self._tables
-        found = np.zeros((*self.weights.shape, 3), np.int64)
-        for when in np.unique(state.fixed_at).tolist():
-            row, column = np.nonzero(state.fixed_at == when)
+        chosen = as_rows(rows, self._every)
+        fixed_at = state.fixed_at[chosen]
+        found = np.zeros((*fixed_at.shape, 3), np.int64)
+        for when in np.unique(fixed_at).tolist():
+            row, column = np.nonzero(fixed_at == when)
             some, place = np.unique(row, return_inverse=True)
-            sums = panel_sums(state, tables, some, when)[:, :EDGE_CALM].reshape(-1, 2, 3)
+            sums = panel_sums(state, tables, chosen[some], when)[:, :EDGE_CALM].reshape(-1, 2, 3)
             terms = sums + tables.severities
             highest = terms.max(axis=2, keepdims=True)
             weights = exp2(np.minimum(highest - terms, -NEVER))

@@ -36,7 +36,7 @@ def check_first_world(task: TaskSpec) -> None:
     if task.setting is not None:
         raise InvalidInput(
             f"task {task.id!r} is of the second world, which BatchedTriage plays by arrays; "
-            "environments and teams with numeric observations play the first; choose one of: "
+            "teams with numeric observations play the first; choose one of: "
             f"{', '.join(FIRST_WORLD)}"
         )
 
@@ -63,6 +63,25 @@ def checked_indices(split: str, index: ArrayLike, *, own_topology: bool) -> Ints
     if len(indices) and not (indices.min() >= 0 and indices.max() < MAX_INDEX):
         raise InvalidInput(f"every index must lie in [0, {MAX_INDEX})")
     return indices.astype(np.int64)
+
+
+def checked_numbers(task: ArrayLike | None, wanted: int, tasks: int) -> Ints:
+    """The number (R,) of the task of each of ``wanted`` incidents, of so many ``tasks``.
+
+    Raises:
+        InvalidInput: for numbers of another shape, or that are none of a task; and where
+            there are several tasks and nothing is given.
+    """
+    if task is None and tasks == 1:
+        return np.zeros(wanted, np.int64)
+    numbers = np.asarray(task if task is not None else [])
+    if numbers.shape != (wanted,) or (wanted and numbers.dtype.kind not in "iu"):
+        raise InvalidInput(
+            f"task must be {wanted} whole numbers, got {numbers.dtype} of shape {numbers.shape}"
+        )
+    if wanted and not (numbers.min() >= 0 and numbers.max() < tasks):
+        raise InvalidInput(f"every number of a task must lie in [0, {tasks})")
+    return numbers.astype(np.int64)
 
 
 def checked_rows(rows: ArrayLike, wanted: int, size: int) -> Ints:

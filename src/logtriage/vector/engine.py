@@ -20,9 +20,16 @@ from logtriage.tasks import TaskSpec
 from logtriage.topology import SEVEN_SERVICES, Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.backends import Backend, BackendName, WholeTicks, backend_of
-from logtriage.vector.checks import checked_actions, checked_indices, checked_rows, checked_task
+from logtriage.vector.checks import (
+    checked_actions,
+    checked_indices,
+    checked_numbers,
+    checked_rows,
+    checked_task,
+)
 from logtriage.vector.episodes import OPEN
 from logtriage.vector.layout import Floats, Layout
+from logtriage.vector.mixture import MixedTokens, mixed_backend, settings_of
 from logtriage.vector.screens import write_read
 from logtriage.vector.setting import Setting, WorldSetting
 from logtriage.vector.tokens.scoring import check_scorable
@@ -54,7 +61,9 @@ class BatchedTriage:
     """N incidents side by side.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v2``, or one of your own making.
+        task: a drawn task, such as ``cascading_failure-v2``, or one of your own making; or
+            several of version 2, whose observations then have one layout: rows are told
+            apart by ``task_of``.
         topology: the default one, or one of your own, on which every (service, fault)
             pair may occur.
         rubric: another one than the task's.
@@ -69,14 +78,15 @@ class BatchedTriage:
     Raises:
         UnknownName: for a task or backend that does not exist.
         InvalidInput: for a ``*-v0`` task, a topology with no place for its faults, or none
-            for a task whose incidents have one each.
+            for a task whose incidents have one each; for several tasks that cannot be
+            played together (:func:`logtriage.vector.mixture.settings_of`).
         RubricError: for a rubric of the second world that cannot score a batch.
         MissingExtra: for backend ``numba`` where it is not installed.
     """
 
     def __init__(
         self,
-        task: str | TaskSpec,
+        task: str | TaskSpec | Sequence[str | TaskSpec],
         *,
         topology: Topology | None = None,
         rubric: Rubric | None = None,
@@ -84,12 +94,25 @@ class BatchedTriage:
         lanes: int = 1,
         copy: bool = True,
     ) -> None:
-        self.task = checked_task(task)
+        given = [task] if isinstance(task, str | TaskSpec) else task
+        self.tasks = tuple(map(checked_task, given))
+        if not self.tasks:
+            raise InvalidInput("task: expected at least one")
+        self.task = self.tasks[0]
         self.rubric = get_rubric(self.task.rubric) if rubric is None else rubric
-        setting = _setting_of(self.task, topology, self.rubric, lanes)
-        self.topology = setting.topology
+        self._backend: Backend
+        self.settings: tuple[WorldSetting, ...]
+        if len(self.tasks) == 1:
+            setting = _setting_of(self.task, topology, self.rubric, lanes)
+            self.settings, self._backend = (setting,), backend_of(backend, setting)
+        else:
+            several = settings_of(self.tasks, topology, lanes)
+            check_scorable(self.rubric)
+            setting = max(several, key=lambda one: one.tables.condition_type.itemsize)
+            self.settings, self._backend = several, mixed_backend(backend, several, self.rubric)
         self._setting: WorldSetting = setting
-        self._backend: Backend = backend_of(backend, setting)
+        self._task_of: Ints = np.zeros(0, np.int64)
+        self.topology = setting.topology
         self.layout = setting.layout
         self.action_count = setting.action_count
         self._incidents: Any
@@ -108,13 +131,30 @@ class BatchedTriage:
         return self._backend.name
 
     @property
+    def task_of(self) -> Ints:
+        """The number of each row's task (N,) in ``tasks``."""
+        return self._task_of.copy()
+
+    @property
+    def incidents(self) -> Any:
+        """The incidents, hidden truths included, as arrays of their world: for reading."""
+        return self._incidents
+
+    @property
+    def episodes(self) -> Any:
+        """What was done and shown, as arrays of their world: for reading."""
+        return self._episodes
+
+    @property
     def index(self) -> Ints:
         """The index (N,) of the incident in each row."""
         found: Ints = self._incidents.index.copy()
         return found
 
-    def reset(self, split: str, index: ArrayLike) -> Step:
+    def reset(self, split: str, index: ArrayLike, task: ArrayLike | None = None) -> Step:
         """Begin the incidents ``index`` (N,) of a split, in this order.
+
+        ``task`` (N,) says of which of several tasks each is, by number.
 
         Raises:
             UnknownName: for an unknown split.
@@ -125,6 +165,9 @@ class BatchedTriage:
         if not len(rows):
             raise InvalidInput("a batch needs at least one incident")
         count, every = len(rows), np.arange(len(rows))
+        self._task_of = checked_numbers(task, count, len(self.tasks))
+        if isinstance(self._backend, MixedTokens):
+            self._backend.task_of = self._task_of
         incidents = self._setting.room(count)
         self._backend.draw(incidents, every, split, rows)
         self._split, self._incidents = split, incidents
@@ -133,8 +176,10 @@ class BatchedTriage:
         self._score = np.zeros(count)
         return self._screen(np.zeros(count))
 
-    def restart(self, rows: ArrayLike, index: ArrayLike) -> None:
+    def restart(self, rows: ArrayLike, index: ArrayLike, task: ArrayLike | None = None) -> None:
         """Begin new incidents ``index`` (R,) of the split in ``rows`` (R,); see :meth:`look`.
+
+        ``task`` (R,) as in :meth:`reset`.
 
         Raises:
             InvalidInput: before a reset, for indices as :meth:`reset`, and for rows that
@@ -143,8 +188,10 @@ class BatchedTriage:
         self._check_begun()
         chosen = self._indices(self._split, index)
         places = checked_rows(rows, len(chosen), len(self))
+        numbers = checked_numbers(task, len(chosen), len(self.tasks))
         if not len(places):
             return
+        self._task_of[places] = numbers
         self._backend.draw(self._incidents, places, self._split, chosen)
         self._backend.begin(self._episodes, places)
         self._backend.read(self._incidents, self._episodes, places)

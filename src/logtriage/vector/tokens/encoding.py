@@ -33,11 +33,12 @@ from logtriage.world.tables import EDGE_TOKENS, alphabet, places
 Numbers = NDArray[np.int64]
 
 
-def encode_tokens(state: State, lanes: int = 1) -> Floats:
+def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = None) -> Floats:
     """The numeric observation of a state, shape (D,) of :func:`token_layout_of`.
 
     It holds no more than was shown: tokens, public facts, and what was done. ``lanes`` is
-    how many act in a tick.
+    how many act in a tick. ``layout`` is another one than the task's: one for several tasks
+    (:func:`logtriage.vector.tokens.layout.layout_of_tasks`).
 
     Raises:
         InvalidInput: for an incident of the original tasks, of the first world or a
@@ -46,7 +47,8 @@ def encode_tokens(state: State, lanes: int = 1) -> Floats:
     shown = evidence(state)
     incident, world = state.incident, state.incident.telemetry
     assert isinstance(world, World)  # or there would be no evidence
-    layout = token_layout_of(world.topology, world.setting.fog, incident.horizon, lanes)
+    if layout is None:
+        layout = token_layout_of(world.topology, world.setting.fog, incident.horizon, lanes)
     numbers = np.zeros(layout.size, np.int64)
     for one in shown:
         _enter(numbers, layout, world, state.tick, one)

@@ -102,6 +102,11 @@ class TokenEpisodes:
             if field.name != "columns":
                 getattr(self, field.name)[rows] = getattr(fresh, field.name)
 
+    def at(self, rows: Ints, incidents: TokenIncidents) -> "TokenEpisodes":
+        """Some rows, on the board of their incidents (as of :meth:`TokenIncidents.at`)."""
+        names = [field.name for field in attrs.fields(TokenEpisodes)][1:]
+        return TokenEpisodes(incidents.board, *[getattr(self, name)[rows] for name in names])
+
     def copy(self) -> "TokenEpisodes":
         """The same episodes in arrays of their own."""
         return TokenEpisodes(

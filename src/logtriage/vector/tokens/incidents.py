@@ -83,6 +83,12 @@ class TokenIncidents:
             first_public=layout.first_public,
         )
 
+    def at(self, rows: Ints) -> "TokenIncidents":
+        """Some rows, in arrays of their own."""
+        names = ("index", "seed", "hypothesis", "severity", "team", "conditions", "board")
+        found = {name: getattr(self, name)[rows] for name in names}
+        return TokenIncidents(**found, first_public=self.first_public)
+
     def put(self, rows: Ints, new: "TokenIncidents") -> None:
         """Replace some rows by the incidents of ``new``."""
         for name in ("index", "seed", "hypothesis", "severity", "team", "conditions", "public"):

@@ -7,6 +7,7 @@ time. The others are what stands on the screen now, and what was declared and do
 an agent once read stays: it needs no memory.
 """
 
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from logtriage.actions import REMEDIES, SEVERITIES
 from logtriage.drawing import owning_teams
+from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.tokens.tables import SORTS
@@ -152,6 +154,16 @@ def token_layout_of(topology: Topology, fog: int, horizon: int, lanes: int = 1) 
         units[blocks[name]] = unit
     units.setflags(write=False)
     return TokenLayout(topology, blocks, at, units, _columns(blocks, sizes, n), answers, lanes)
+
+
+def layout_of_tasks(tasks: Sequence[TaskSpec], topology: Topology, lanes: int = 1) -> TokenLayout:
+    """The one layout for several tasks of the second world on a topology.
+
+    That of their lowest level of fog, whose alphabets begin with those of the others, and
+    of their longest horizon, of which ``time`` is a share.
+    """
+    fog = min(one.setting.fog for one in tasks if one.setting is not None)
+    return token_layout_of(topology, fog, max(one.horizon for one in tasks), lanes)
 
 
 def _columns(blocks: dict[str, slice], sizes: dict[str, list[int]], n: int) -> Ints:

@@ -32,8 +32,16 @@ class TokenSetting:
     lanes: int = 1
 
     @classmethod
-    def of(cls, task: TaskSpec, own: Topology | None, lanes: int = 1) -> "TokenSetting":
+    def of(
+        cls,
+        task: TaskSpec,
+        own: Topology | None,
+        lanes: int = 1,
+        layout: TokenLayout | None = None,
+    ) -> "TokenSetting":
         """With the tables of the topology: the task's own if none is given.
+
+        ``layout`` is another one than the task's, as of :func:`layout_of_tasks`.
 
         Raises:
             InvalidInput: if incidents of the task have a topology each and none is given, if
@@ -58,7 +66,8 @@ class TokenSetting:
                 f"horizon {task.horizon} of task {task.id!r} with {lanes} who act in each tick: "
                 f"expected at most {MOST_TICKS // lanes}"
             )
-        layout = token_layout_of(topology, setting.fog, task.horizon, lanes)
+        if layout is None:
+            layout = token_layout_of(topology, setting.fog, task.horizon, lanes)
         # Any (service, fault) pair may occur on a topology of one's own.
         tables = tables_of(setting, topology, None if own is not None else False)
         return cls(

@@ -1,0 +1,145 @@
+"""What plans depend on in R incidents: tables of a task, and where each incident stands."""
+
+from functools import cached_property
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.belief.plans import REMEDIES_TRIED
+from logtriage.belief.stakes import UNIT, Stakes, unapproved
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@attrs.frozen(eq=False)
+class PlanTables:
+    """What plans read of H hypotheses: ``root`` (H,) is -1 where there is no fault.
+
+    ``stakes`` are those of the task; ``silence`` in them is of no incident. ``hits`` holds
+    pairs of a remedy and a hypothesis that accepts it, by remedy: ``hypothesis`` (P,), and
+    where the pairs of each remedy that any accepts begin (M,); ``accepted`` (M, H).
+    """
+
+    stakes: Stakes
+    root: Ints
+    services: int
+    hypothesis: Ints
+    begins: Ints
+    accepted: Floats
+    by_root: Ints
+    root_begins: Ints
+    roots: Ints
+
+    @classmethod
+    def of(cls, stakes: Stakes, root: Ints, services: int, accepts: Bools) -> "PlanTables":
+        """``accepts`` (remedies, H) says which remedies a hypothesis accepts."""
+        some = accepts[accepts.any(axis=1)]
+        remedy, hypothesis = np.nonzero(some)
+        by_root = np.flatnonzero(root >= 0)
+        by_root = by_root[np.argsort(root[by_root], kind="stable")]
+        roots, root_begins = np.unique(root[by_root], return_index=True)
+        return cls(
+            stakes,
+            root,
+            services,
+            hypothesis,
+            np.searchsorted(remedy, np.arange(len(some))),
+            some.astype(np.float64),
+            by_root,
+            root_begins,
+            roots,
+        )
+
+    @cached_property
+    def fault(self) -> Bools:
+        """Where there is a fault (H,)."""
+        return self.root >= 0
+
+    @cached_property
+    def remedy_credit(self) -> Floats:
+        """What a fix earns without and with approval, after so many wrong remedies (2, W)."""
+        most = self.stakes.horizon + REMEDIES_TRIED
+        return np.array(
+            [
+                [self.stakes.remedy(wrong, approved=approved) for wrong in range(most + 1)]
+                for approved in (False, True)
+            ],
+            np.float64,
+        )
+
+    @cached_property
+    def closed(self) -> Floats:
+        """What resolving earns with so many ticks used; past the horizon nothing."""
+        horizon = self.stakes.horizon
+        worth = [self.stakes.closed(used) for used in range(horizon + 1)]
+        return np.array(worth + [0] * (REMEDIES_TRIED + 5), np.float64)
+
+    @cached_property
+    def unapproved(self) -> Ints:
+        """The factor of so many wrong remedies before the page, in units of 2**-20 (W,)."""
+        most = self.stakes.horizon + REMEDIES_TRIED
+        return np.array([unapproved(wrong) for wrong in range(most + 1)])
+
+
+@attrs.frozen(eq=False)
+class Cases:
+    """What plans depend on in R incidents, as :class:`logtriage.belief.plans.Case` has it.
+
+    ``weights`` (R, H) whole numbers with a sum of about 2**30; ``team``, ``wrong``,
+    ``unapproved`` (R, H); ``fix`` (R, H) in units of 2**-20; ``root_counts`` (R, H);
+    ``severities`` (R, H, 3) in units of 2**-20. ``tick``, ``silence`` (units of 2**-20),
+    ``applied``, ``fixed``, ``paged``, and ``severity`` and ``declared``, -1 if not yet (R,).
+    """
+
+    tables: PlanTables
+    weights: Floats
+    team: Ints
+    wrong: Ints
+    unapproved: Ints
+    fix: Floats
+    root_counts: Bools
+    severities: Floats
+    tick: Ints
+    silence: Ints
+    applied: Ints
+    fixed: Bools
+    paged: Bools
+    severity: Ints
+    declared: Ints
+
+    @cached_property
+    def votes(self) -> Floats:
+        """What each severity that may be said is expected to earn (3, R, H), of 2**10."""
+        return np.floor(self._expected / 1024)
+
+    @cached_property
+    def severity_credit(self) -> Floats:
+        """What it earns (3, R, H), in units of 2**-20."""
+        return np.floor(self._expected * (self.tables.stakes.severity / UNIT))
+
+    @cached_property
+    def _expected(self) -> Floats:
+        worth = self.tables.stakes.severity_credits
+        return np.stack(
+            [
+                sum(self.severities[..., true] * worth[abs(said - true)] for true in range(3))
+                for said in range(3)
+            ]
+        )
+
+    @cached_property
+    def calm(self) -> Floats:
+        """The weight of all that is benign (R,)."""
+        found: Floats = self.weights[:, ~self.tables.fault].sum(axis=1)
+        return found
+
+
+def scaled_weights(weights: Any, whole: int) -> Floats:
+    """Weights (R, H) as whole numbers that sum to about ``whole``, rounded down each."""
+    given = weights.astype(np.int64)
+    found: Floats = (given * whole // given.sum(axis=1, keepdims=True)).astype(np.float64)
+    return found

@@ -1,0 +1,97 @@
+"""Shaped rewards of N incidents: as :func:`logtriage.belief.shaping.shaped_reward`, row by row."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.errors import InvalidInput
+from logtriage.grading.rubric import TRIAGE_2, Rubric
+from logtriage.tasks import TaskSpec
+from logtriage.vector.arrays import Bools, Ints
+from logtriage.vector.engine import BatchedTriage
+from logtriage.vector.tokens.setting import TokenSetting
+from logtriage.vector.values import BatchedValues
+
+Floats = NDArray[np.float64]
+
+
+def checked_discount(task: TaskSpec, rubric: Rubric | None, gamma: float) -> float:
+    """The discount of shaped rewards, if a task and rubric have such.
+
+    Raises:
+        InvalidInput: for a discount out of (0, 1], a task of which no probabilities are
+            known, and another rubric than ``logtriage/2``, by which plans are valued.
+    """
+    if not 0 < gamma <= 1:
+        raise InvalidInput(f"shaping: expected a discount above 0 and up to 1, got {gamma!r}")
+    if task.setting is None:
+        raise InvalidInput(
+            f"shaping: rewards are shaped by a belief, and none can be held in task {task.id!r}; "
+            "choose a task of version 2"
+        )
+    if rubric not in (None, TRIAGE_2) or task.rubric != TRIAGE_2.id:
+        used = task.rubric if rubric is None else rubric.id
+        raise InvalidInput(f"shaping: plans are valued by {TRIAGE_2.id}, not by rubric {used!r}")
+    return float(gamma)
+
+
+class BatchedShaping:
+    """What the steps of a batch told, in units of the grade: potential-based shaping.
+
+    ``potential`` (N,) is what is expected beyond the grade so far, 0 in closed rows. Tell
+    :meth:`begin` of every reset and restart, and :meth:`shaped` of every step.
+
+    Raises:
+        InvalidInput: as :func:`checked_discount`, and for several who act in each tick.
+    """
+
+    def __init__(self, batch: BatchedTriage, gamma: float = 1.0) -> None:
+        self.gamma = checked_discount(batch.task, batch.rubric, gamma)
+        self._batch = batch
+        self._settings = [one for one in batch.settings if isinstance(one, TokenSetting)]
+        lanes = self._settings[0].lanes
+        if lanes != 1:
+            raise InvalidInput(f"shaping: one acts in each tick, not {lanes}")
+        self.potential = np.zeros(0)
+
+    def begin(self, rows: Ints | None = None) -> None:
+        """Begin in rows (R,) that were restarted; in all of them after a reset."""
+        batch = self._batch
+        if rows is None:
+            count = len(batch)
+            if len(self.potential) != count:
+                self._values = [BatchedValues(one, count, batch.backend) for one in self._settings]
+            self.potential = np.zeros(count)
+            rows = np.arange(count)
+        for values, some in self._by_task(rows):
+            values.begin(batch.incidents, batch.episodes, some)
+        self._look(rows)
+
+    def shaped(self, rewards: Floats, actions: Ints, acted: Bools) -> Floats:
+        """The shaped rewards (N,) of a step: ``actions`` (N,) were taken where ``acted`` (N,)."""
+        rows, before = np.flatnonzero(acted), self.potential.copy()
+        going = rows[self._batch.episodes.closing[rows] < 0]
+        for values, some in self._by_task(going):
+            values.follow(self._batch.episodes, actions[some], some)
+        self._look(rows)
+        found = rewards.copy()
+        found[rows] = rewards[rows] + self.gamma * self.potential[rows] - before[rows]
+        return found
+
+    def _look(self, rows: Ints) -> None:
+        """The potential of rows (R,) as they are now."""
+        batch = self._batch
+        going = rows[batch.episodes.closing[rows] < 0]
+        self.potential[rows] = 0.0
+        for values, some in self._by_task(going):
+            found = values.values(batch.incidents, batch.episodes, some)
+            self.potential[some] = found - batch.scores[some]
+
+    def _by_task(self, rows: Ints) -> Iterator[tuple[BatchedValues, Ints]]:
+        """The values of each task, and those of ``rows`` (R,) that play it."""
+        numbers = self._batch.task_of[rows]
+        for number, values in enumerate(self._values):
+            some = rows[numbers == number]
+            if len(some):
+                yield values, some

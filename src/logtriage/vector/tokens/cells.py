@@ -1,0 +1,184 @@
+"""The cells on N screens, as beliefs take them: read off the board that shows them."""
+
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.topology import Topology
+from logtriage.vector.arrays import Bools, Ints
+from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, LINES, NO_CELL, Cells
+from logtriage.vector.tokens.episodes import NEVER, TokenEpisodes
+from logtriage.vector.tokens.screens import REQUEST, SORT
+from logtriage.vector.tokens.setting import TokenSetting
+from logtriage.world.channels import (
+    BANDS,
+    CHANGE_TOKENS,
+    EASES,
+    GAUGES,
+    NO_CHANGE,
+    NOTE_DELAY,
+    SPANS,
+    WINDOW_LINES,
+    Channel,
+)
+from logtriage.world.channels import LINES as LINES_SHOWN
+from logtriage.world.tables import alphabet, places
+
+_PLACE: Final = {channel: place for place, channel in enumerate(CHANNELS)}
+_EASES: Final = EFFECTS.index(EASES)
+_NO_CHANGE: Final = EFFECTS.index(NO_CHANGE)
+
+
+def screen_cells(
+    setting: TokenSetting, episodes: TokenEpisodes, rows: Ints, remedied: Bools, applied: Ints
+) -> Cells:
+    """The cells (R, M, 5) on the present screens of rows (R,) in which one acts.
+
+    All that an earlier screen did not show, and some that it did. ``remedied`` (R,) says
+    where a remedy was applied in the last tick, ``applied`` (R,) how many were until then,
+    that one included.
+    """
+    read = _ScreenCells(setting, episodes, rows)
+    parts = [read.window(), read.edge()]
+    parts += [read.changes()] if (read.now == 0).any() else []
+    judged = setting.tables.alert_at[read.now] | remedied
+    parts += [read.alerts(judged)] if judged.any() else []
+    parts += [read.answers()] if read.kind.any() else []
+    noted = episodes.paged_at[rows].astype(np.int64) + NOTE_DELAY == read.now
+    parts += [read.notes(noted)] if noted.any() else []
+    parts += [read.effects(remedied, applied)] if remedied.any() else []
+    return np.concatenate(parts, axis=1)
+
+
+class _ScreenCells:
+    """Reads the screens of rows (R,): one method a channel, each (R, K, 5)."""
+
+    def __init__(self, setting: TokenSetting, episodes: TokenEpisodes, rows: Ints) -> None:
+        self.setting, self.layout = setting, setting.layout
+        self.episodes, self.rows = episodes, rows
+        self.columns = episodes.columns[rows].astype(np.int64)
+        self.now = self.columns[:, setting.places.time]
+        self.answer = self.columns[:, self.layout.answer(0)]
+        self.kind = self.answer[:, 0]
+        self.every = np.arange(setting.tables.n)[np.newaxis]
+
+    def _cells(
+        self, channel: Any, service: Any, slot: Any, start: Any, token: Any, present: Any = True
+    ) -> Cells:
+        """The numbers of cells, broadcast to (R, K, 5); none where they are not present."""
+        numbers = np.broadcast_arrays(channel, service, slot, start, token, present)
+        found = np.empty((*numbers[0].shape, len(FIELDS)), np.int16)
+        for field, one in enumerate(numbers[: len(FIELDS)]):
+            found[..., field] = one
+        found[~numbers[-1], 0] = NO_CELL
+        return found
+
+    def _block(self, name: str) -> NDArray[np.int64]:
+        return self.columns[:, self.layout[name]]
+
+    def window(self) -> Cells:
+        slot = np.arange(WINDOW_LINES)
+        service, token = self._block("window_service") - 1, self._block("window_token") - 1
+        return self._cells(_PLACE[Channel.WINDOW], service, slot, self.now[:, None], token)
+
+    def edge(self) -> Cells:
+        bands = self._block("edge")
+        token = bands[:, :1] * len(BANDS) + bands[:, 1:]
+        start = self.episodes.epochs[self.rows, -1:]
+        return self._cells(_PLACE[Channel.EDGE], -1, 0, start, token)
+
+    def changes(self) -> Cells:
+        """Of rows whose first screen this is."""
+        columns = self.layout.column_of[SORT["change"], :, 1 : len(CHANGE_TOKENS)]
+        token = self.columns[:, columns] @ np.arange(1, len(CHANGE_TOKENS))
+        first = self.now[:, None] == 0
+        return self._cells(_PLACE[Channel.CHANGE], self.every, 0, 0, token, first)
+
+    def alerts(self, judged: Bools) -> Cells:
+        now = self.now[:, None]
+        token = self._block("alert")
+        return self._cells(_PLACE[Channel.ALERT], self.every, 0, now, token, judged[:, None])
+
+    def notes(self, noted: Bools) -> Cells:
+        shown = self._block("note")
+        service = shown.argmax(axis=1)
+        place = shown[np.arange(len(shown)), service]
+        line = _lines(self.setting.topology, self.layout.column_of.shape[-1])[service, place - 1]
+        token = np.where(place > 0, 1 + service * len(LINES) + line, 0)
+        return self._cells(
+            _PLACE[Channel.NOTE], -1, 0, self.now[:, None], token[:, None], noted[:, None]
+        )
+
+    def effects(self, remedied: Bools, applied: Ints) -> Cells:
+        """Only the first accepted remedy changes anything."""
+        eased = self.episodes.fixed_at[self.rows].astype(np.int64) == self.now - 1
+        token = np.where(eased, _EASES, _NO_CHANGE)[:, None]
+        return self._cells(
+            _PLACE[Channel.EFFECT],
+            -1,
+            applied[:, None] - 1,
+            self.now[:, None],
+            token,
+            remedied[:, None],
+        )
+
+    def answers(self) -> Cells:
+        """What was asked for in the last tick."""
+        asked = self.episodes.lines_asked[self.rows].astype(np.int64)
+        service, token = self.answer[:, 1:2] - 1, self.answer[:, 2:] - 1
+        at = np.arange(token.shape[1])[np.newaxis]
+        row = np.arange(len(token))
+        count = asked[row, np.where(self.kind == REQUEST[Channel.LOGS], service[:, 0] + 1, 0)]
+        lines = self._cells(
+            _PLACE[Channel.LOGS],
+            service,
+            (count[:, None] - 1) * LINES_SHOWN + at,
+            self.now[:, None],
+            token,
+            at < LINES_SHOWN,
+        )
+        overview = self._cells(
+            _PLACE[Channel.OVERVIEW],
+            at,
+            count[:, None] - 1,
+            self.now[:, None],
+            token,
+            at < self.setting.tables.n,
+        )
+        found = np.full_like(lines, NO_CELL)
+        for channel, cells in (
+            (Channel.LOGS, lines),
+            (Channel.OVERVIEW, overview),
+            (Channel.METRICS, self._readings(Channel.METRICS, len(GAUGES), service, token, at)),
+            (Channel.TRACES, self._readings(Channel.TRACES, len(SPANS), service, token, at)),
+        ):
+            here = self.kind == REQUEST[channel]
+            found[here] = cells[here]
+        return found
+
+    def _readings(
+        self, channel: Channel, slots: int, service: Ints, token: Ints, at: Ints
+    ) -> Cells:
+        """Reading by reading, of the epochs that there were."""
+        epochs = self.episodes.epochs[self.rows].astype(np.int64)
+        missing = (epochs == NEVER).sum(axis=1, keepdims=True)
+        reading = at // slots + missing
+        present = reading < epochs.shape[1]
+        start = np.take_along_axis(epochs, np.where(present, reading, 0), axis=1)
+        return self._cells(_PLACE[channel], service, at % slots, start, token, present)
+
+
+@lru_cache(maxsize=32)
+def _lines(topology: Topology, widest: int) -> Ints:
+    """The place (n, K) in :data:`logtriage.vector.cells.LINES` of each service's log tokens.
+
+    Those of no line that a note can tell have place 0: no note tells them.
+    """
+    found = np.zeros((len(topology), widest), np.int64)
+    number = {token: place for place, token in enumerate(LINES)}
+    for service, here in enumerate(places(topology)):
+        for place, token in enumerate(alphabet("log", here, 0)[:widest]):
+            found[service, place] = number.get(token, 0)
+    return found

@@ -1,0 +1,136 @@
+"""W of N incidents as they are played: the expected grade of each one's best plan.
+
+A belief in each row follows the screens of an engine, and a plan is made of it. Equal to
+:func:`logtriage.belief.shaping.value_of` row by row, to the last bit.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.belief.planner import SCALE
+from logtriage.belief.stakes import UNIT, stakes_of
+from logtriage.drawing import PRICES_OF_SILENCE, owning_teams
+from logtriage.vector.arrays import Ints
+from logtriage.vector.beliefs import BeliefBatch
+from logtriage.vector.cases import Cases, PlanTables, scaled_weights
+from logtriage.vector.plans import best_values
+from logtriage.vector.tokens.cells import screen_cells
+from logtriage.vector.tokens.episodes import NEVER, TokenEpisodes
+from logtriage.vector.tokens.incidents import PRICES, TokenIncidents
+from logtriage.vector.tokens.setting import TokenSetting
+
+Floats = NDArray[np.float64]
+#: Rows of which plans are made at a time, so that what lies between stays in a cache.
+BLOCK_ROWS = 512
+
+
+class BatchedValues:
+    """The beliefs and values of N incidents of one setting, in which one acts a tick.
+
+    :meth:`begin` in rows whose incidents are fresh, :meth:`follow` after each tick of those
+    that are open; ``incidents`` and ``episodes`` are the engine's.
+    """
+
+    def __init__(self, setting: TokenSetting, count: int, backend: str = "auto") -> None:
+        world, task = setting.tables.setting, setting.task
+        held = None if setting.own_topology else False
+        self._setting = setting
+        self.beliefs = BeliefBatch(
+            world, setting.topology, held, count=count, horizon=task.horizon, backend=backend
+        )
+        # One of the prices for what depends on none; each row has its own silence.
+        first = stakes_of(task.horizon, world.par, world.par_benign, PRICES_OF_SILENCE[0])
+        hypotheses = self.beliefs.hypotheses
+        root = np.array([one.faults[0][1] if one.faults else -1 for one in hypotheses])
+        accepts = self.beliefs.accepts
+        self._tables = PlanTables.of(first, root, len(setting.topology), accepts)
+        self._silence = np.array(
+            [
+                stakes_of(task.horizon, world.par, world.par_benign, float(price)).silence
+                for price in PRICES
+            ]
+        )
+        self._wrong = np.zeros((count, len(hypotheses)), np.uint8)
+        self._unapproved = np.zeros_like(self._wrong)
+        self._applied = np.zeros(count, np.int64)
+
+    def begin(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
+        """Begin new episodes in rows (R,), of which the first screens are shown."""
+        if not len(rows):
+            return
+        for counts in (self._wrong, self._unapproved, self._applied):
+            counts[rows] = 0
+        self.beliefs.reset(_owners(self._setting, incidents, rows), rows)
+        nothing = np.zeros(len(rows), bool)
+        cells = screen_cells(self._setting, episodes, rows, nothing, self._applied[rows])
+        self.beliefs.update(cells, rows=rows)
+
+    def follow(self, episodes: TokenEpisodes, actions: Ints, rows: Ints) -> None:
+        """Take in the screens of rows (R,), open after ``actions`` (R,) in the last tick."""
+        if not len(rows):
+            return
+        ranges = self._setting.places.ranges
+        which = actions - ranges.remedy
+        remedied = (which >= 0) & (which < ranges.remedies)
+        self._count(episodes, rows[remedied], which[remedied])
+        cells = screen_cells(self._setting, episodes, rows, remedied, self._applied[rows])
+        self.beliefs.update(cells, actions, rows=rows)
+
+    def _count(self, episodes: TokenEpisodes, rows: Ints, which: Ints) -> None:
+        """Count remedies (R,) that were just applied in some rows, by hypothesis."""
+        wrong = ~self.beliefs.accepts[which]
+        when = episodes.columns[rows, self._setting.places.time].astype(np.int64) - 1
+        approved = episodes.paged_at[rows] < when
+        self._wrong[rows] += wrong
+        self._unapproved[rows] += wrong & ~approved[:, None] & self._tables.fault
+        self._applied[rows] += 1
+
+    def values(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Floats:
+        """W of rows (R,), which are open."""
+        found = np.empty(len(rows))
+        for start in range(0, len(rows), BLOCK_ROWS):
+            block = rows[start : start + BLOCK_ROWS]
+            cases = self._cases(incidents, episodes, block)
+            total = cases.weights.sum(axis=1)
+            found[start : start + BLOCK_ROWS] = best_values(cases) / UNIT / total
+        return found
+
+    def _cases(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Cases:
+        beliefs, tables = self.beliefs, self._tables
+        weights = beliefs.weights[rows]
+        fixed_at = beliefs.fixed_at(rows)
+        known = fixed_at >= 0
+        paged_at = episodes.paged_at[rows].astype(np.int64)[:, None]
+        said_at = episodes.said_at[rows].astype(np.int64)[:, None]
+        wrong = self._wrong[rows].astype(np.int64)
+        approved = (paged_at < fixed_at).astype(np.int64)
+        severities = beliefs.severities(rows)
+        shares = severities * UNIT // severities.sum(axis=2, keepdims=True)
+        return Cases(
+            tables=tables,
+            weights=scaled_weights(weights, SCALE),
+            team=beliefs.right_team(rows),
+            wrong=wrong,
+            unapproved=self._unapproved[rows].astype(np.int64),
+            fix=np.where(known, tables.remedy_credit[approved, wrong], 0.0),
+            root_counts=~known | (said_at <= fixed_at),
+            severities=shares.astype(np.float64),
+            tick=self._setting.ticks(episodes)[rows],
+            silence=self._silence[incidents.price[rows]],
+            applied=self._applied[rows],
+            fixed=(known | (weights == 0)).all(axis=1),
+            paged=episodes.paged_at[rows] != NEVER,
+            severity=episodes.severity[rows].astype(np.int64),
+            declared=episodes.root_cause[rows].astype(np.int64),
+        )
+
+
+def _owners(setting: TokenSetting, incidents: TokenIncidents, rows: Ints) -> Any:
+    """The number of each service's team (R, n), off the board."""
+    topology, layout = setting.topology, setting.layout
+    teams = owning_teams(topology)
+    flags = np.stack([incidents.board[rows, layout[f"owner:{team}"]] for team in teams], axis=2)
+    number = np.array([topology.teams.index(team) for team in teams])
+    return number[flags.argmax(axis=2)]
