@@ -4,11 +4,18 @@ import csv
 import json
 from pathlib import Path
 
+import attrs
 import numpy as np
 import pytest
 
+from logtriage.actions import Escalate, action_id
+from logtriage.errors import InvalidInput
+from logtriage.generator import make_incident
+from logtriage.grading.batch import CLOSINGS
+from logtriage.state import Closing
 from logtriage.tasks import parse_incident_id
 from logtriage.vector import BatchedTriage
+from logtriage.world.channels import LOG_TOKENS
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchrl")
@@ -16,22 +23,33 @@ pytest.importorskip("rich")
 
 from training.ppo import __main__ as script  # noqa: E402 (after the skips)
 from training.ppo import store  # noqa: E402
-from training.ppo.evaluate import evaluate, play_held_out, regrade  # noqa: E402
+from training.ppo.curriculum import task_at, with_fog  # noqa: E402
+from training.ppo.evaluate import Played, evaluate, play_held_out, regrade  # noqa: E402
+from training.ppo.inputs import KINDS, inputs_of  # noqa: E402
 from training.ppo.learn import train  # noqa: E402
 from training.ppo.networks import make_agent  # noqa: E402
 from training.ppo.rollouts import Collector  # noqa: E402
+from training.ppo.runs import Written, name_of  # noqa: E402
 from training.ppo.settings import Settings  # noqa: E402
+from training.ppo.trials import play_ood  # noqa: E402
 
-TASK = "single_crash-v1"
+TASK = "single_crash-v2"
 TINY = Settings(
-    TASK, num_envs=32, rollout=8, epochs=1, minibatches=2, width=16, eval_incidents=40, rounds=3
+    TASK,
+    num_envs=32,
+    rollout=8,
+    epochs=1,
+    minibatches=2,
+    width=16,
+    eval_incidents=40,
+    rounds=3,
+    inputs="counts",
 )
 
 
-def fresh():
-    batch = BatchedTriage(TASK)
+def fresh(settings=TINY):
     torch.manual_seed(0)
-    return make_agent(batch.layout.size, batch.action_count, TINY)
+    return make_agent(settings)
 
 
 def ignore(*_):
@@ -55,7 +73,7 @@ def test_the_same_seed_gives_the_same_weights():
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 
-def test_it_trains_on_train_and_evaluates_on_test(monkeypatch):
+def test_it_trains_on_train_and_is_tried_on_test(monkeypatch):
     seen = []
     reset = BatchedTriage.reset
 
@@ -91,8 +109,8 @@ def test_no_training_incident_is_played_twice(monkeypatch):
 
 
 def test_rewards_between_restarts_sum_to_the_grades():
-    settings = Settings(TASK, num_envs=8, rollout=30, lmbda=1.0)
-    collector, agent = Collector(settings), fresh()
+    settings = Settings(TASK, num_envs=8, rollout=30, lmbda=1.0, inputs="counts")
+    collector, agent = Collector(settings), fresh(settings)
     for weight in agent.value.parameters():
         weight.detach().zero_()
     experience = collector.collect(agent).reshape(30, 8)
@@ -154,9 +172,143 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_inputs_are_the_same_columns_at_every_level_of_fog(kind):
+    sizes = set()
+    for fog in range(4):
+        batch = BatchedTriage(with_fog(TASK, fog))
+        inputs = inputs_of(kind, batch)
+        seen = inputs.begin(batch.reset("train", np.arange(3)))
+        assert seen.shape == (3, inputs.size)
+        sizes.add(inputs.size)
+    assert len(sizes) == 1
+
+
+def played(kind):
+    """What a batch of one row shows, screen after screen, and as these inputs."""
+    batch = BatchedTriage(TASK)
+    inputs = inputs_of(kind, batch)
+    screen = batch.reset("train", np.arange(1))
+    found, none = [(screen, inputs.begin(screen))], np.zeros(0, int)
+    requests = batch.action_count - 3 - 3 * len(batch.topology)
+    for action in (requests, requests + 3, requests + 3):
+        taken = np.array([action])
+        screen = batch.step(taken)
+        found.append((screen, inputs.read(screen, taken, none)))
+    return batch.layout, found
+
+
+def test_a_screen_alone_shows_what_is_new_and_counts_recall_the_sum():
+    layout, alone = played("screen")
+    _, recalled = played("counts")
+    lines = layout["seen:log"]
+    at = lines.start, lines.start + len(LOG_TOKENS)  # no level of fog has fewer in these
+    summed = torch.zeros_like(alone[0][1][:, slice(*at)])
+    for (_, new), (_, so_far) in zip(alone, recalled, strict=True):
+        summed += new[:, slice(*at)]
+        assert torch.equal(summed, so_far[:, slice(*at)])
+    assert summed.any()
+
+
+def test_a_screen_alone_forgets_what_an_earlier_incident_showed():
+    batch = BatchedTriage(TASK)
+    inputs = inputs_of("screen", batch)
+    inputs.begin(batch.reset("train", np.arange(2)))
+    ignore = np.full(2, batch.action_count - 1)
+    batch.step(ignore)
+    batch.restart([0, 1], [7, 8])
+    again = inputs.read(batch.look(), ignore, np.arange(2))
+    fresh_batch = BatchedTriage(TASK)
+    anew = inputs_of("screen", fresh_batch).begin(fresh_batch.reset("train", np.array([7, 8])))
+    assert torch.equal(again, anew)
+
+
+def test_the_page_of_an_owner_follows_the_directory():
+    batch = BatchedTriage(TASK)
+    inputs = inputs_of("counts", batch)
+    seen = inputs.begin(batch.reset("train", np.arange(6)))
+    agent, n = fresh(), len(batch.topology)
+    head = [one for one in agent.logits.body.modules() if isinstance(one, torch.nn.Linear)][-1]
+    head.weight.detach().zero_()
+    head.bias.detach().zero_()
+    head.bias.detach()[4] = 9.0  # a score for the fifth service, and nothing else
+    logits = agent.logits(seen)
+    for row, index in enumerate(range(6)):
+        owner = make_incident(f"{TASK}/train/{index}").directory[4]
+        wanted = torch.zeros(batch.action_count)
+        wanted[action_id(Escalate(owner), batch.topology)] = 9.0
+        assert torch.equal(logits[row], wanted)
+    assert logits.shape == (6, batch.action_count)
+    assert n == 7
+
+
+def test_a_curriculum_ends_at_the_fog_of_the_task():
+    settings = Settings(TASK, fogs="0,1")
+    tasks = [task_at(settings, progress) for progress in (0.0, 0.24, 0.26, 0.49, 0.5, 0.99)]
+    fog0, fog1 = f"{TASK}-fog0", f"{TASK}-fog1"
+    assert tasks == [fog0, fog0, fog1, fog1, TASK, TASK]
+    assert task_at(Settings(TASK), 0.0) == TASK
+
+
+def test_a_curriculum_of_no_levels_is_refused():
+    with pytest.raises(InvalidInput, match=r"fogs '0\.\.2': expected levels of 0, 1, 2, 3"):
+        task_at(Settings(TASK, fogs="0..2"), 0.0)
+
+
+def test_training_goes_through_the_curriculum(monkeypatch):
+    begun = []
+    begin = Collector.__init__
+
+    def spy(self, settings, task):
+        begun.append(task)
+        begin(self, settings, task)
+
+    monkeypatch.setattr(Collector, "__init__", spy)
+    settings = attrs.evolve(TINY, fogs="0", rounds=4)
+    run = train(settings, ignore)
+    assert begun == [f"{TASK}-fog0", TASK]
+    assert run.points[-1].steps == 4 * settings.batch
+
+
+def test_the_trial_out_of_distribution_is_of_the_tasks_own_topology():
+    played = play_ood(fresh(), TASK, 4)
+    assert len(played.ids) == 4
+    for one, score in zip(played.ids, played.scores, strict=True):
+        assert parse_incident_id(one).split == "ood"
+        assert make_incident(one).topology == BatchedTriage(TASK).topology
+        assert 0 <= score <= 1
+
+
+def test_right_pages_are_those_that_did_not_close_the_incident():
+    ids = tuple(f"{TASK}/test/{index}" for index in range(3))
+    closing = np.array([CLOSINGS.index(one) for one in (Closing.RESOLVED, Closing.MISROUTED,
+                                                        Closing.RESOLVED)])  # fmt: skip
+    none = np.zeros(3)
+    played = Played(ids, np.zeros((1, 3), int), none, none, closing, np.array([True, True, False]))
+    assert played.right.tolist() == [True, False, False]
+    faults = [one for one in ids if make_incident(one).truth.teams]
+    assert sum(count for count, _ in played.by_team().values()) == len(faults)
+
+
+def test_the_study_leaves_finished_runs_alone(tmp_path: Path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    from training.ppo import study
+
+    called = []
+    monkeypatch.setattr(study.subprocess, "run", lambda *given, **_: called.append(given))
+    settings = study.plan()[0]
+    where = tmp_path / name_of(settings)
+    where.mkdir()
+    (where / store.RUN).write_text('{"finished": true}')
+    assert study.train(settings, tmp_path, []) == 0
+    assert not called
+    names = [name_of(one) for one in study.plan()]
+    assert len(set(names)) == len(names)
+
+
 def test_the_command_leaves_everything_that_the_writeup_needs(tmp_path: Path):
     pytest.importorskip("matplotlib")
-    from training.ppo.writeup import Written, write_up
+    from training.ppo.writeup import write_up
 
     out = tmp_path / "run"
     options = "--num-envs 16 --rollout 8 --width 8 --eval-incidents 20 --rounds 1 --seed 3"
@@ -170,5 +322,7 @@ def test_the_command_leaves_everything_that_the_writeup_needs(tmp_path: Path):
 
     write_up([Written.read(out)], tmp_path / "results")
     written = {path.name for path in (tmp_path / "results").iterdir()}
-    assert written == {"ppo-results.md", "ppo-curves.png", f"ppo-{TASK}-seed3.csv"}
-    assert "--seed 3" in (tmp_path / "results" / "ppo-results.md").read_text()
+    assert written == {"ppo-results.md", "ppo-curves.png", f"ppo-{TASK}-belief-seed3.csv"}
+    page = (tmp_path / "results" / "ppo-results.md").read_text()
+    assert "| `single_crash-v2` | PPO, seed 3 | " in page
+    assert "| `single_crash-v2` | `observer` | 0.907" in page

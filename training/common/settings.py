@@ -8,6 +8,8 @@ import attrs
 EVAL_INCIDENTS: Final = 1_000
 TRAIN_SPLIT: Final = "train"
 EVAL_SPLIT: Final = "test"
+#: What a run looks at while it lasts, so that nothing is chosen on the split that is reported.
+CHOICE_SPLIT: Final = "val"
 
 
 @attrs.frozen

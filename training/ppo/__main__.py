@@ -18,6 +18,7 @@ from training.ppo.evaluate import evaluate, play_held_out, regrade
 from training.ppo.learn import Point, train
 from training.ppo.networks import Agent
 from training.ppo.settings import Settings
+from training.ppo.trials import OOD_INCIDENTS, trials
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -58,6 +59,8 @@ def run(settings: Settings, out: Path, command: str, console: Console | None = N
         done = train(settings, report)
     played = play_held_out(done.agent, settings.task, settings.eval_incidents)
     sampled = evaluate(done.agent, settings.task, settings.eval_incidents, sampled=True)
+    others = min(OOD_INCIDENTS, settings.eval_incidents)
+    held_out = trials(done.agent, settings.task, settings.eval_incidents, others)
     scalar = regrade(played, settings.task)
     last = points[-1]
     save_json(
@@ -67,14 +70,16 @@ def run(settings: Settings, out: Path, command: str, console: Console | None = N
             "finished": True,
             "load_after": os.getloadavg()[0],
             "seconds": done.seconds,
+            "cpu_seconds": done.cpu,
             "collecting_seconds": done.collecting,
             "updating_seconds": done.updating,
             "steps": last.steps,
             "episodes": last.incidents,
             "steps_per_second": last.steps / done.seconds,
-            "before": attrs.asdict(points[0].test),
+            "before": attrs.asdict(points[0].val),
             "after": attrs.asdict(played.result()),
             "after_sampled": attrs.asdict(sampled),
+            "trials": held_out,
             "scalar_core_agrees": scalar == played.scores.tolist(),
         },
     )
@@ -82,10 +87,11 @@ def run(settings: Settings, out: Path, command: str, console: Console | None = N
 
 
 def _line(point: Point) -> str:
-    test = point.test
+    val = point.val
     return (
-        f"{point.seconds:6.0f} s {point.steps:10,} steps  grade {test.grade:.3f}"
-        f"  solved {test.solved:6.1%}  mis-paged {test.mis_paged:5.1%}  ticks {test.ticks:4.1f}"
+        f"{point.seconds:6.0f} s ({point.cpu:5.0f} of CPU) {point.steps:10,} steps"
+        f"  grade {val.grade:.3f}  solved {val.solved:6.1%}  paged {val.paged:5.1%}"
+        f"  mis-paged {val.mis_paged:5.1%}  ticks {val.ticks:4.1f}"
     )
 
 

@@ -7,28 +7,31 @@ from numpy.typing import NDArray
 
 from logtriage.actions import all_actions
 from logtriage.evaluation import SOLVED
+from logtriage.generator import make_incident
 from logtriage.grading import grade_actions
 from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing
 from logtriage.tasks import incident_ids
 from logtriage.vector import BatchedTriage
 from training.common.settings import EVAL_SPLIT
+from training.ppo.inputs import inputs_of
 from training.ppo.networks import Agent
-from training.ppo.rollouts import tensors_of
+from training.ppo.rollouts import mask_of
 
 
 @attrs.frozen
 class Result:
     """Means over some incidents; ``error`` is 1.96 standard errors of the mean grade.
 
-    ``solved``, ``mis_paged`` (the gate holds), ``ignored`` (closed by Ignore and worth
-    nothing, so a real fault) and ``out_of_time`` are shares.
+    ``solved``, ``paged`` (a team was), ``mis_paged`` (the gate holds), ``ignored`` (closed
+    by Ignore and worth nothing, so a real fault) and ``out_of_time`` are shares of all.
     """
 
     incidents: int
     grade: float
     error: float
     solved: float
+    paged: float
     mis_paged: float
     ignored: float
     out_of_time: float
@@ -37,54 +40,81 @@ class Result:
 
 @attrs.frozen(eq=False)
 class Played:
-    """N played incidents: ids, ``actions`` (T, N), and ``ticks``, ``scores``, ``closing`` (N,)."""
+    """N played incidents: ids, ``actions`` (T, N), and for each (N,) what became of it.
+
+    ``paged`` says whether any team was.
+    """
 
     ids: tuple[str, ...]
     actions: NDArray[np.int64]
     ticks: NDArray[np.int64]
     scores: NDArray[np.float64]
     closing: NDArray[np.int8]
+    paged: NDArray[np.bool_]
+
+    def closed(self, closing: Closing) -> NDArray[np.bool_]:
+        """Which incidents closed so (N,)."""
+        return np.asarray(self.closing == CLOSINGS.index(closing))
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Where an accepted team was paged (N,): a wrong page closes the incident."""
+        return self.paged & ~self.closed(Closing.MISROUTED)
 
     def result(self) -> Result:
         """In figures."""
-
-        def closed(closing: Closing) -> NDArray[np.bool_]:
-            return np.asarray(self.closing == CLOSINGS.index(closing))
-
         return Result(
             incidents=len(self.ids),
             grade=float(self.scores.mean()),
             error=float(1.96 * self.scores.std() / np.sqrt(len(self.ids))),
             solved=float((self.scores >= SOLVED).mean()),
-            mis_paged=float(closed(Closing.MISROUTED).mean()),
-            ignored=float((closed(Closing.IGNORED) & (self.scores == 0)).mean()),
-            out_of_time=float(closed(Closing.OUT_OF_TIME).mean()),
+            paged=float(self.paged.mean()),
+            mis_paged=float(self.closed(Closing.MISROUTED).mean()),
+            ignored=float((self.closed(Closing.IGNORED) & (self.scores == 0)).mean()),
+            out_of_time=float(self.closed(Closing.OUT_OF_TIME).mean()),
             ticks=float(self.ticks.mean()),
         )
 
+    def by_team(self) -> dict[str, tuple[int, float]]:
+        """Faults whose page is this team's: how many, and the share in which it was paged."""
+        teams = [sorted(make_incident(one).truth.teams) for one in self.ids]
+        found = {}
+        for team in sorted({team for accepted in teams for team in accepted}):
+            rows = np.array([team in accepted for accepted in teams])
+            found[team] = int(rows.sum()), float(self.right[rows].mean())
+        return found
 
-def play_held_out(agent: Agent, task: str, incidents: int, *, sampled: bool = False) -> Played:
-    """Play the first ``incidents`` of split ``test``, greedily or with sampled actions."""
+
+def play_held_out(
+    agent: Agent, task: str, incidents: int, *, split: str = EVAL_SPLIT, sampled: bool = False
+) -> Played:
+    """Play the first ``incidents`` of a split, greedily or with sampled actions."""
     batch = BatchedTriage(task)
-    screen = batch.reset(EVAL_SPLIT, np.arange(incidents))
+    inputs = inputs_of(agent.inputs, batch)
+    screen = batch.reset(split, np.arange(incidents))
+    seen, none = inputs.begin(screen), np.zeros(0, np.int64)
     taken = []
     while (screen.closing < 0).any():
-        action = agent.act(*tensors_of(screen), sampled=sampled).numpy()
+        action = agent.act(seen, mask_of(screen), sampled=sampled).numpy()
         taken.append(action)
         screen = batch.step(action)
+        seen = inputs.read(screen, action, none)
     return Played(
-        incident_ids(task, EVAL_SPLIT, incidents),
+        incident_ids(task, split, incidents),
         np.stack(taken),
         screen.tick,
         screen.score,
         screen.closing,
+        np.asarray(screen.observation[:, batch.layout["paged"]].any(axis=1)),
     )
 
 
-def evaluate(agent: Agent, task: str, incidents: int, *, sampled: bool = False) -> Result:
+def evaluate(
+    agent: Agent, task: str, incidents: int, *, split: str = EVAL_SPLIT, sampled: bool = False
+) -> Result:
     """The figures of :func:`play_held_out`. Leaves torch's generator as it was."""
     with torch.random.fork_rng():
-        return play_held_out(agent, task, incidents, sampled=sampled).result()
+        return play_held_out(agent, task, incidents, split=split, sampled=sampled).result()
 
 
 def regrade(played: Played, task: str) -> list[float]:

@@ -9,6 +9,8 @@ import torch
 from tensordict import TensorDict
 
 from training.common.loss import MEASURED, clipped_loss, scaled
+from training.common.settings import CHOICE_SPLIT
+from training.ppo.curriculum import task_at
 from training.ppo.evaluate import Result, evaluate
 from training.ppo.networks import Agent, make_agent
 from training.ppo.rollouts import Collector
@@ -19,51 +21,59 @@ from training.ppo.settings import Settings
 class Point:
     """A point of the curve.
 
-    ``seconds`` of wall time so far, all included; ``steps`` and ``incidents`` played in
-    training; ``train`` the mean grade of the last round with sampled actions (None before
-    the first); ``test`` the evaluation; ``entropy`` of the policy and ``kl`` of the last
-    update.
+    ``seconds`` of wall time so far, all included, and ``cpu`` of this process; ``steps``
+    and ``incidents`` played in training; ``train`` the mean grade of the last round with
+    sampled actions (None before the first); ``val`` the evaluation; ``entropy`` of the
+    policy and ``kl`` of the last update.
     """
 
     seconds: float
+    cpu: float
     steps: int
     incidents: int
     train: float | None
-    test: Result
+    val: Result
     entropy: float | None
     kl: float | None
 
 
 @attrs.frozen(eq=False)
 class Run:
-    """A finished run. ``collecting`` and ``updating`` are seconds spent so."""
+    """A finished run.
+
+    ``collecting`` and ``updating`` are seconds of wall time spent so, ``cpu`` all that the
+    process had of a core, which on a busy machine is less than ``seconds`` of wall time.
+    """
 
     agent: Agent
     points: tuple[Point, ...]
     seconds: float
+    cpu: float
     collecting: float
     updating: float
 
 
 def train(settings: Settings, report: Callable[[Point, Agent], None]) -> Run:
     """Train as ``settings`` say; ``report`` is told of every evaluation."""
-    start = time.perf_counter()
+    start, began_cpu = time.perf_counter(), time.process_time()
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
-    collector = Collector(settings)
-    agent = make_agent(collector.batch.layout.size, collector.batch.action_count, settings)
+    collectors: dict[str, Collector] = {}
+    agent = make_agent(settings)
     learner = Learner(agent, settings)
     points: list[Point] = []
     collecting = updating = 0.0
     last: dict[str, float] = {}
+    grades: float | None = None
 
     def note() -> None:
-        result = evaluate(agent, settings.task, settings.eval_incidents)
+        result = evaluate(agent, settings.task, settings.eval_incidents, split=CHOICE_SPLIT)
         point = Point(
             time.perf_counter() - start,
-            collector.steps,
-            collector.incidents,
-            float(collector.grades.mean()) if len(collector.grades) else None,
+            time.process_time() - began_cpu,
+            sum(one.steps for one in collectors.values()),
+            sum(one.incidents for one in collectors.values()),
+            grades,
             result,
             last.get("entropy"),
             last.get("kl_approx"),
@@ -78,16 +88,22 @@ def train(settings: Settings, report: Callable[[Point, Agent], None]) -> Run:
         done = number / settings.rounds if settings.rounds is not None else spent
         if max(done, spent) >= 1:
             break
+        task = task_at(settings, done)
+        if task not in collectors:
+            collectors[task] = Collector(settings, task)
+        collector = collectors[task]
         experience = collector.collect(agent)
+        grades = float(collector.grades.mean()) if len(collector.grades) else None
         halfway = time.perf_counter()
         last = learner.update(experience, done)
         ended = time.perf_counter()
         collecting, updating = collecting + halfway - began, updating + ended - halfway
         if ended - start - points[-1].seconds >= settings.eval_every_s:
             note()
-    if points[-1].steps < collector.steps:
+    if last and points[-1].steps < sum(one.steps for one in collectors.values()):
         note()
-    return Run(agent, tuple(points), time.perf_counter() - start, collecting, updating)
+    cpu = time.process_time() - began_cpu
+    return Run(agent, tuple(points), time.perf_counter() - start, cpu, collecting, updating)
 
 
 class Learner:

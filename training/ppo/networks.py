@@ -5,18 +5,52 @@ import torch
 from torch import Tensor, nn
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 
+from logtriage.actions import Escalate, action_id
+from logtriage.drawing import owning_teams
+from logtriage.topology import Topology
+from logtriage.vector import BatchedTriage
 from training.common.networks import POLICY, VALUE, masked_actor, perceptrons
+from training.ppo.inputs import inputs_of
 from training.ppo.settings import Settings
+
+
+class PagesOwners(nn.Module):
+    """Logits of a perceptron, with a score for each service added to the page of its owner.
+
+    Who owns what is drawn in every incident, so that "page the owner of that one" is a
+    product of two inputs, which a perceptron finds late. The first columns that ``body``
+    puts out are scores (n,), the others logits of the actions.
+    """
+
+    def __init__(self, body: nn.Module, owners: slice, topology: Topology) -> None:
+        super().__init__()
+        self.body = body
+        self._owners, self._services = owners, len(topology)
+        pages = [action_id(Escalate(team), topology) for team in owning_teams(topology)]
+        self.register_buffer("pages", torch.tensor(pages), persistent=False)
+
+    def forward(self, observation: Tensor) -> Tensor:
+        """Logits (…, A) at observations (…, D)."""
+        out = self.body(observation)
+        scores, logits = out[..., : self._services], out[..., self._services :]
+        flags = observation[..., self._owners].unflatten(-1, (-1, self._services))
+        owned = (flags * scores.unsqueeze(-2)).sum(-1)
+        pages: Tensor = self.get_buffer("pages")
+        return logits.index_add(-1, pages, owned)
 
 
 @attrs.frozen(eq=False)
 class Agent:
-    """The networks of a run; ``logits`` and ``value`` are bare modules inside of the others."""
+    """The networks of a run; ``logits`` and ``value`` are bare modules inside of the others.
+
+    ``inputs`` names the kind of observation that they take (:mod:`training.ppo.inputs`).
+    """
 
     logits: nn.Module
     value: nn.Module
     actor: ProbabilisticActor
     critic: ValueOperator
+    inputs: str
 
     def distribution(self, observation: Tensor, mask: Tensor) -> MaskedCategorical:
         """The policy (N,) at observations (N, D) under masks (N, A) of booleans."""
@@ -47,7 +81,18 @@ class Agent:
             )
 
 
-def make_agent(columns: int, actions: int, settings: Settings) -> Agent:
+def make_agent(settings: Settings) -> Agent:
     """Fresh networks, drawn from torch's generator; the first policy is all but uniform."""
-    logits, value = perceptrons([(columns, actions, POLICY), (columns, 1, VALUE)], settings)
-    return Agent(logits, value, masked_actor(logits), ValueOperator(value, in_keys=["observation"]))
+    batch = BatchedTriage(settings.task)
+    inputs = inputs_of(settings.inputs, batch)
+    actions = batch.action_count
+    if inputs.owners is None:
+        shapes = [(inputs.size, actions, POLICY), (inputs.size, 1, VALUE)]
+        logits, value = perceptrons(shapes, settings)
+    else:
+        out = len(batch.topology) + actions
+        shapes = [(inputs.size, out, POLICY), (inputs.size, 1, VALUE)]
+        body, value = perceptrons(shapes, settings)
+        logits = PagesOwners(body, inputs.owners, batch.topology)
+    critic = ValueOperator(value, in_keys=["observation"])
+    return Agent(logits, value, masked_actor(logits), critic, settings.inputs)

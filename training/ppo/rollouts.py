@@ -7,6 +7,7 @@ from tensordict import TensorDict
 from logtriage.vector import BatchedTriage, Step
 from training.common.loss import advantages
 from training.common.settings import TRAIN_SPLIT
+from training.ppo.inputs import inputs_of
 from training.ppo.networks import Agent
 from training.ppo.settings import Settings
 
@@ -14,46 +15,52 @@ from training.ppo.settings import Settings
 class Collector:
     """Plays incidents of split ``train`` in order, none of them twice.
 
-    ``steps`` and ``incidents`` count what was played to the end so far, ``grades`` holds
-    those of the last round.
+    ``task`` may be that of the settings at another level of fog. ``steps`` and
+    ``incidents`` count what was played to the end so far, ``grades`` holds those of the
+    last round.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, task: str | None = None) -> None:
         self.settings = settings
-        self.batch = BatchedTriage(settings.task)
+        self.batch = BatchedTriage(settings.task if task is None else task)
+        self.inputs = inputs_of(settings.inputs, self.batch)
         self.steps = 0
         self.incidents = 0
         self.grades = np.zeros(0)
         self._next = settings.num_envs
         self._screen = self.batch.reset(TRAIN_SPLIT, np.arange(settings.num_envs))
+        self._seen = self.inputs.begin(self._screen)
 
     @torch.no_grad()
     def collect(self, agent: Agent) -> TensorDict:
         """A round, flattened to (rollout * num_envs,), with advantages and value targets."""
         one = self.settings
         shape = (one.rollout, one.num_envs)
-        observation = torch.empty((*shape, self.batch.layout.size))
+        observation = torch.empty((*shape, self.inputs.size))
         mask = torch.empty((*shape, self.batch.action_count), dtype=torch.bool)
         action = torch.empty(shape, dtype=torch.long)
         log_prob, reward = torch.empty(shape), torch.empty(shape)
         done = torch.empty(shape, dtype=torch.bool)
         grades = []
         for t in range(one.rollout):
-            observation[t], mask[t] = tensors_of(self._screen)
+            observation[t], mask[t] = self._seen, mask_of(self._screen)
             policy = agent.distribution(observation[t], mask[t])
             action[t] = policy.sample()
             log_prob[t] = policy.log_prob(action[t])
-            after = self.batch.step(action[t].numpy())
+            chosen = action[t].numpy()
+            after = self.batch.step(chosen)
             closed = after.closing >= 0
             reward[t], done[t] = torch.from_numpy(after.reward), torch.from_numpy(closed)
             grades.append(after.score[closed])
-            self._screen = self._restart(after, np.flatnonzero(closed))
+            fresh = np.flatnonzero(closed)
+            self._screen = self._restart(after, fresh)
+            self._seen = self.inputs.read(self._screen, chosen, fresh)
         self.steps += one.batch
         self.grades = np.concatenate(grades)
         self.incidents += len(self.grades)
 
         value = agent.value(observation)
-        last = agent.value(tensors_of(self._screen)[0])
+        last = agent.value(self._seen)
         advantage, target = advantages(one, value, last, reward, done)
         return TensorDict(
             {
@@ -76,6 +83,6 @@ class Collector:
         return self.batch.look()
 
 
-def tensors_of(screen: Step) -> tuple[torch.Tensor, torch.Tensor]:
-    """Observation (N, D) and mask (N, A)."""
-    return torch.from_numpy(screen.observation), torch.from_numpy(screen.mask).bool()
+def mask_of(screen: Step) -> torch.Tensor:
+    """The mask (N, A), as booleans."""
+    return torch.from_numpy(screen.mask).bool()

@@ -3,6 +3,7 @@
 import attrs
 
 from training.common.settings import PPOSettings
+from training.ppo.inputs import KINDS
 
 
 @attrs.frozen
@@ -11,8 +12,31 @@ class Settings(PPOSettings):
 
     It lasts ``rounds``, or if these are None as long as it may: ``minutes`` of wall time,
     evaluations included. Only with ``rounds`` does the same seed give the same weights.
+
+    ``inputs`` is what the agent is given (:mod:`training.ppo.inputs`). ``fogs`` is a
+    curriculum: levels of fog, such as ``0,1``, through which the first half of the run
+    goes in equal parts before it stays at the task's own.
+
+    Advantages are left in points of the grade: scaled by their deviation, a rare page
+    would face the same bar whatever silence is worth.
     """
 
-    minutes: float = 10.0
+    minutes: float = 15.0
     rounds: int | None = None
     eval_every_s: float = 30.0
+    inputs: str = attrs.field(
+        default="belief", metadata={"choices": KINDS, "help": "what the agent is given"}
+    )
+    fogs: str = attrs.field(
+        default="", metadata={"help": "levels of fog to begin with, such as 0,1"}
+    )
+    num_envs: int = 512
+    normalize: bool = False
+    width: int = 96
+    activation: str = "relu"
+    lr: float = 2e-3
+    lr_end: float = 1e-4
+    entropy: float = 0.01
+    entropy_end: float = 0.0005
+    epochs: int = 4
+    threads: int = 1

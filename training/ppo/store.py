@@ -14,7 +14,6 @@ from typing import Final
 import attrs
 import torch
 
-from logtriage.vector import BatchedTriage
 from training.common.files import replace, save_text
 from training.ppo.evaluate import Result
 from training.ppo.learn import Point
@@ -33,8 +32,7 @@ def save_agent(path: Path, agent: Agent) -> None:
 
 def load_agent(path: Path, settings: Settings) -> Agent:
     """The agent of a checkpoint; ``settings`` as in its ``run.json``."""
-    batch = BatchedTriage(settings.task)
-    agent = make_agent(batch.layout.size, batch.action_count, settings)
+    agent = make_agent(settings)
     agent.load(torch.load(path, weights_only=True))
     return agent
 
@@ -45,12 +43,15 @@ def save_curve(path: Path, points: Sequence[Point]) -> None:
     writer = csv.writer(out, lineterminator="\n")
     names = [field.name for field in attrs.fields(Result)]
     measured = ("train", "entropy", "kl")
-    writer.writerow(["seconds", "steps", "episodes", *measured, *(f"test_{one}" for one in names)])
+    writer.writerow(
+        ["seconds", "cpu", "steps", "episodes", *measured, *(f"val_{one}" for one in names)]
+    )
     for point in points:
         training = ["" if (one := getattr(point, name)) is None else f"{one:.4f}"
                     for name in measured]  # fmt: skip
-        test = [f"{getattr(point.test, name):.6g}" for name in names]
-        writer.writerow([f"{point.seconds:.1f}", point.steps, point.incidents, *training, *test])
+        val = [f"{getattr(point.val, name):.6g}" for name in names]
+        spent = f"{point.seconds:.1f}", f"{point.cpu:.1f}"
+        writer.writerow([*spent, point.steps, point.incidents, *training, *val])
     save_text(path, out.getvalue())
 
 

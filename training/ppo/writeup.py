@@ -1,248 +1,234 @@
 """Write up finished runs: tables and curves for ``docs/results/``.
 
-    python -m training.ppo.writeup runs/single runs/cascade --to docs/results
+    python -m training.ppo.writeup runs/ppo/* --to docs/results
 
 Writes ``ppo-results.md``, ``ppo-curves.png``, and the curve of every run as
-``ppo-<task>-seed<seed>.csv``.
+``ppo-<task>-<inputs>-seed<seed>.csv``. Scripted policies are those of ``second-world.csv``.
 """
 
 import argparse
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
 import attrs
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
-from logtriage.actions import Escalate, all_actions
-from logtriage.evaluation import play_episode
-from logtriage.generator import make_incident
-from logtriage.grading import score
-from logtriage.registry import make_policy
-from logtriage.tasks import TASKS, incident_ids
+from logtriage.tasks import TASKS, get_task
 from training.common.files import replace, save_text
-from training.common.settings import EVAL_SPLIT
+from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
 from training.ppo import store
-from training.ppo.evaluate import play_held_out
-from training.ppo.settings import Settings
+from training.ppo.figures import draw
+from training.ppo.references import POLICIES, reference
+from training.ppo.runs import Written, pages
 
-#: Mean grade to reach, by task; the others are trained for comparison.
-GOALS: Final = {"single_crash-v1": 0.80, "cascading_failure-v1": 0.60}
-#: Minutes in which to reach it.
-LIMIT: Final = 15
-_COLORS: Final = ("#1b6ca8", "#c8553d", "#4f772d")
+#: What the best agents must reach beside the observer: its grade, and its wrong pages.
+GRADE_SHARE: Final = 0.80
+PAGES: Final = 0.60
+MIS_PAGES: Final = 1.5
+SECURITY_SHARE: Final = 0.5
 _ORDER: Final = [task.id for task in TASKS]
+_HERE: Final = "fog2"
 
 
-@attrs.frozen(eq=False)
-class Written:
-    """A finished run, read back."""
-
-    settings: Settings
-    facts: dict[str, Any]
-    curve: list[dict[str, float | None]]
-    path: Path
-
-    @classmethod
-    def read(cls, path: Path) -> "Written":
-        """The run in a directory.
-
-        Raises:
-            SystemExit: if it is not finished.
-        """
-        facts = json.loads((path / store.RUN).read_text("utf-8"))
-        if not facts["finished"]:
-            raise SystemExit(f"{path}: this run is not finished")
-        curve = store.load_curve(path / store.CURVE)
-        return cls(Settings(**facts["settings"]), facts, curve, path)
-
-    @property
-    def name(self) -> str:
-        """The stem of its file."""
-        return f"ppo-{self.settings.task}-seed{self.settings.seed}"
-
-    def reached(self) -> str:
-        """When the goal was first met, in words."""
-        goal = GOALS.get(self.settings.task)
-        if goal is None:
-            return "no goal set"
-        for row in self.curve:
-            if (row["test_grade"] or 0.0) >= goal:
-                return f"≥ {goal:.2f} at {row['seconds']:.0f} s"
-        return f"≥ {goal:.2f} **not reached**"
-
-
-def write_up(runs: Sequence[Written], to: Path) -> None:
-    """Write the page, the figure, and the curves."""
-    runs = sorted(runs, key=lambda run: (_ORDER.index(run.settings.task), run.settings.seed))
+def write_up(runs: Sequence[Written], to: Path, missing: Sequence[str] = ()) -> None:
+    """Write the page, the figure, and the curves; ``missing`` runs are named as such."""
+    runs = sorted(
+        runs, key=lambda run: (_ORDER.index(run.settings.task), run.label, run.settings.seed)
+    )
     for run in runs:
         text = (run.path / store.CURVE).read_text("utf-8")
         save_text(to / f"{run.name}.csv", text)
-    replace(to / "ppo-curves.png", lambda where: _draw(runs, where))
-    save_text(to / "ppo-results.md", "\n".join(_page(runs)) + "\n")
+    replace(to / "ppo-curves.png", lambda where: draw(runs, where))
+    save_text(to / "ppo-results.md", "\n".join(_page(runs, missing)) + "\n")
 
 
-def _page(runs: Sequence[Written]) -> Iterable[str]:
-    machine = runs[0].facts["machine"]
-    held_out = runs[0].settings.eval_incidents
-    yield "# The batched engine can be learnt from: PPO"
+def _page(runs: Sequence[Written], missing: Sequence[str]) -> Iterable[str]:
+    first = runs[0].settings
+    yield "# Agents that learn to page: PPO on the second world"
     yield ""
     yield (
         "Proximal policy optimisation (TorchRL's `ClipPPOLoss`, generalised advantage estimation, "
-        "a masked categorical) on the numeric observation of `logtriage.vector`. Rewards are the "
-        "engine's own, unshaped; they sum to the grade. Written by `training/ppo/writeup.py`."
+        "a masked categorical) on `logtriage.vector`. Rewards are the engine's own: they sum to "
+        "the grade. Advantages stay in points of the grade. Written by"
     )
     yield ""
-    yield (
-        f"Trained on split `{runs[0].facts['train_split']}`, every incident once. Evaluated on the "
-        f"first {held_out:,} incidents of split `{EVAL_SPLIT}`, **greedily** (the likeliest action)"
-        " unless a column says sampled; ± is 1.96 standard errors over those incidents."
-    )
+    yield "    python -m training.ppo.study runs/ppo --to docs/results"
     yield ""
     yield (
-        f"| task | seed | before | after | after, sampled | goal (within {LIMIT} min) "
-        "| solved | mis-paged before | mis-paged after | faults ignored after | ticks | expert |"
+        f"Trained on split `{runs[0].facts['train_split']}`, every incident once; watched on "
+        f"`{CHOICE_SPLIT}`; all tables below are of the first {first.eval_incidents:,} incidents "
+        f"of split `{EVAL_SPLIT}`, played **greedily**, once, after the last step. ± is 1.96 "
+        "standard errors over the incidents. `observer`, `expert` and `chain` are those of "
+        "[the second world](second-world.md)."
     )
-    yield "|" + " --- |" * 12
-    for run in runs:
-        before, after = run.facts["before"], run.facts["after"]
-        sampled, one = run.facts["after_sampled"], run.settings
+    yield ""
+    if missing:
+        yield f"Not run yet: {', '.join(f'`{one}`' for one in missing)}."
+        yield ""
+    yield "## Reached"
+    yield ""
+    yield from _reached([run for run in runs if run.label == first_label(runs)])
+    yield ""
+    yield from _teams([run for run in runs if run.label == first_label(runs)])
+    yield ""
+    yield "![Grade while it is learnt, and over fog](ppo-curves.png)"
+    yield ""
+    yield "## Over fog, and out of distribution"
+    yield ""
+    yield from _trials(runs)
+    yield ""
+    if len({run.label for run in runs}) > 1:
+        yield "## What an agent must be given"
+        yield ""
+        yield from _compared(runs)
+        yield ""
+    yield "## Runs"
+    yield ""
+    yield from _runs(runs)
+
+
+def first_label(runs: Sequence[Written]) -> str:
+    """The kind of runs that the first tables are of: the one that most tasks have."""
+    labels = [run.label for run in runs]
+    return max(labels, key=lambda one: (labels.count(one), one))
+
+
+def _table(*heads: str) -> Iterable[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield "|" + " --- |" * len(heads)
+
+
+def _grade(result: dict[str, Any]) -> str:
+    return f"{result['grade']:.3f} ± {result['error']:.3f}"
+
+
+def _mark(*, reached: bool) -> str:
+    return "yes" if reached else "**no**"
+
+
+def _reached(runs: Sequence[Written]) -> Iterable[str]:
+    yield from _table("task", "agent", "grade", "of the observer's", "faults paged rightly",
+                      "mis-paged", "of the observer's", "solved", "ticks",
+                      f"≥ {GRADE_SHARE:.2f}, ≥ {PAGES:.0%}, ≤ {MIS_PAGES}")  # fmt: skip
+    for task in dict.fromkeys(run.settings.task for run in runs):
+        observer = reference(task, _HERE, "observer")
+        assert observer is not None
+        for run in (run for run in runs if run.settings.task == task):
+            one = run.trial(_HERE)
+            _, right = pages([one])
+            share, wrong = one["grade"] / observer.grade, one["mis_paged"] / observer.mis_paged
+            reached = share >= GRADE_SHARE and right >= PAGES and wrong <= MIS_PAGES
+            yield (
+                f"| `{task}` | PPO, seed {run.settings.seed} | {_grade(one)} | {share:.2f} "
+                f"| {right:.1%} | {one['mis_paged']:.1%} | {wrong:.2f} | {one['solved']:.1%} "
+                f"| {one['ticks']:.1f} | {_mark(reached=reached)} |"
+            )
+        for policy in POLICIES:
+            found = reference(task, _HERE, policy)
+            if found is not None:
+                yield (
+                    f"| `{task}` | `{policy}` | {found.grade:.3f} ± {found.margin:.3f} "
+                    f"| {found.grade / observer.grade:.2f} | | {found.mis_paged:.1%} "
+                    f"| {found.mis_paged / observer.mis_paged:.2f} | | | |"
+                )
+
+
+def _teams(runs: Sequence[Written]) -> Iterable[str]:
+    """Right pages by team."""
+    yield "Faults in which the right team was paged, by that team; all seeds of a task:"
+    yield ""
+    tasks = list(dict.fromkeys(run.settings.task for run in runs))
+    teams = sorted({team for run in runs for team in run.trial(_HERE)["teams"]})
+    yield from _table("task", *(f"`{team}`" for team in teams), "security beside the others",
+                      f"≥ {SECURITY_SHARE}")  # fmt: skip
+    for task in tasks:
+        figures = [run.trial(_HERE) for run in runs if run.settings.task == task]
+        topology = get_task(task).topology
+        assert topology is not None
+        by_team = {team: pages(figures, team) for team in teams}
+        others = pages(figures, *(team for team in teams if team != topology.security_team))[1]
+        share = by_team[topology.security_team][1] / others if others else 0.0
+        cells = [f"{right:.1%} of {faults:,}" for faults, right in by_team.values()]
         yield (
-            f"| `{one.task}` | {one.seed} | {_grade(before)} | {_grade(after)} | {_grade(sampled)} "
-            f"| {run.reached()} | {after['solved']:.1%} | {before['mis_paged']:.1%} "
-            f"| {after['mis_paged']:.1%} | {after['ignored']:.1%} | {after['ticks']:.1f} "
-            f"| {_expert(one.task, held_out):.3f} |"
+            f"| `{task}` | {' | '.join(cells)} | {share:.2f} "
+            f"| {_mark(reached=share >= SECURITY_SHARE)} |"
+        )
+
+
+def _trials(runs: Sequence[Written]) -> Iterable[str]:
+    yield (
+        "The agents were trained at fog 2 (or as their name says). `ood` here is the first "
+        f"{runs[0].trial('ood')['incidents']:,} incidents of that split that lie on the task's own "
+        "topology: networks of a fixed width cannot read the others. The scripted policies' `ood` "
+        "has both halves."
+    )
+    yield ""
+    trials = [*(f"fog{fog}" for fog in range(4)), "ood"]
+    yield from _table("task", "agent", "seeds", *trials)
+    for task in dict.fromkeys(run.settings.task for run in runs):
+        for label in dict.fromkeys(run.label for run in runs if run.settings.task == task):
+            mine = [run for run in runs if run.settings.task == task and run.label == label]
+            means = [fmean(run.trial(one)["grade"] for run in mine) for one in trials]
+            cells = " | ".join(f"{mean:.3f}" for mean in means)
+            yield f"| `{task}` | PPO, {label} | {len(mine)} | {cells} |"
+        for policy in POLICIES:
+            found = [reference(task, one, policy) for one in trials]
+            cells = " | ".join("–" if one is None else f"{one.grade:.3f}" for one in found)
+            yield f"| `{task}` | `{policy}` | | {cells} |"
+
+
+def _compared(runs: Sequence[Written]) -> Iterable[str]:
+    """Runs of one task and seed that differ in what the agent is given."""
+    yield from _table("task", "seed", "given", "grade", "faults paged rightly", "mis-paged",
+                      "steps", "CPU seconds")  # fmt: skip
+    for run in runs:
+        same = [one for one in runs if one.settings.task == run.settings.task
+                and one.settings.seed == run.settings.seed]  # fmt: skip
+        if len(same) > 1:
+            one = run.trial(_HERE)
+            yield (
+                f"| `{run.settings.task}` | {run.settings.seed} | {run.label} | {_grade(one)} "
+                f"| {pages([one])[1]:.1%} | {one['mis_paged']:.1%} | {run.facts['steps']:,} "
+                f"| {run.facts['cpu_seconds']:.0f} |"
+            )
+
+
+def _runs(runs: Sequence[Written]) -> Iterable[str]:
+    yield from _table("task", "given", "seed", "wall time", "CPU time", "steps", "episodes",
+                      "steps/CPU s", "collecting", "curve")  # fmt: skip
+    for run in runs:
+        facts = run.facts
+        busy = facts["collecting_seconds"] + facts["updating_seconds"]
+        yield (
+            f"| `{run.settings.task}` | {run.label} | {run.settings.seed} "
+            f"| {facts['seconds']:.0f} s | {facts['cpu_seconds']:.0f} s | {facts['steps']:,} "
+            f"| {facts['episodes']:,} | {facts['steps'] / facts['cpu_seconds']:,.0f} "
+            f"| {facts['collecting_seconds'] / busy:.0%} | [CSV]({run.name}.csv) |"
         )
     yield ""
     yield (
-        "`expert` is the scripted policy of [policies](../policies.md) on the same incidents. "
-        "Solved: a grade of at least 0.9."
+        "One thread each. CPU time is that of the process, wall time includes whatever else the "
+        "machine did. Collecting is the share of play (engine, belief, policy) in play and updates."
     )
     yield ""
+    for key, value in runs[0].facts["machine"].items():
+        yield f"- {key}: {value}"
+    loads = ", ".join(
+        f"{run.facts['load_before']:.1f} to {run.facts['load_after']:.1f}" for run in runs
+    )
+    yield f"- load average (1 min) before and after each run, its own included: {loads}"
     agree = all(run.facts["scalar_core_agrees"] for run in runs)
     yield (
-        "The actions of the last evaluation, played and graded once more by the scalar core, "
+        "- The actions of the last evaluation, played and graded once more by the scalar core, "
         f"{'give exactly the same score for' if agree else '**do not agree on**'} every incident."
     )
     yield ""
-    yield "![Grade on held-out incidents against time](ppo-curves.png)"
-    yield ""
-    yield "## By responsible team"
-    yield ""
-    yield "From the checkpoints, reloaded. Paged: any team, right or wrong."
-    yield ""
-    yield "| task | seed | team to page | incidents | grade | paged |"
-    yield "|" + " --- |" * 6
-    for run in runs:
-        for team, rows in _by_team(run).items():
-            grade, paged = (fmean(column) for column in zip(*rows, strict=True))
-            yield (
-                f"| `{run.settings.task}` | {run.settings.seed} | {team} | {len(rows)} "
-                f"| {grade:.3f} | {paged:.1%} |"
-            )
-    yield ""
-    yield "## Runs"
-    yield ""
-    yield "| task | seed | wall time | steps | episodes | steps/s | collecting | updating |"
-    yield "|" + " --- |" * 8
-    for run in runs:
-        facts = run.facts
-        share = [facts[key] / facts["seconds"] for key in
-                 ("collecting_seconds", "updating_seconds")]  # fmt: skip
-        yield (
-            f"| `{run.settings.task}` | {run.settings.seed} | {facts['seconds']:.0f} s "
-            f"| {facts['steps']:,} | {facts['episodes']:,} | {facts['steps_per_second']:,.0f} "
-            f"| {share[0]:.0%} | {share[1]:.0%} |"
-        )
-    yield ""
-    yield (
-        "Wall time is all of it: evaluations, checkpoints and updates. Steps/s is the rate of "
-        "training as a whole, not of the engine."
-    )
-    yield ""
-    for key, value in machine.items():
-        yield f"- {key}: {value}"
-    loads = ", ".join(f"{run.facts['load_before']:.1f} to {run.facts['load_after']:.1f}"
-                      for run in runs)  # fmt: skip
-    yield f"- load average (1 min) before and after each run, its own threads included: {loads}"
-    yield ""
-    yield "```"
-    yield from (run.facts["command"] for run in runs)
-    yield "```"
-    yield ""
-    varied = {"task", "seed", "minutes", "rounds"}
+    varied = {"task", "seed", "minutes", "rounds", "inputs", "fogs"}
     common = attrs.asdict(runs[0].settings)
     yield "Settings: " + ", ".join(
         f"`{key}` {value}" for key, value in common.items() if key not in varied
     ) + "."  # fmt: skip
-    yield ""
-    yield "## Curves"
-    for run in runs:
-        yield ""
-        yield f"`{run.settings.task}`, seed {run.settings.seed} ([CSV]({run.name}.csv))"
-        yield ""
-        yield "| seconds | steps | grade, test | solved | mis-paged | grade, train, sampled |"
-        yield "|" + " --- |" * 6
-        for row in run.curve:
-            train = "" if row["train"] is None else f"{row['train']:.3f}"
-            yield (
-                f"| {row['seconds']:.0f} | {row['steps']:,.0f} | {row['test_grade']:.3f} "
-                f"| {row['test_solved']:.1%} | {row['test_mis_paged']:.1%} | {train} |"
-            )
-
-
-def _by_team(run: Written) -> dict[str, list[tuple[float, bool]]]:
-    """Grade, and whether anybody was paged, of the held-out incidents by accepted team."""
-    agent = store.load_agent(run.path / store.CHECKPOINT, run.settings)
-    played = play_held_out(agent, run.settings.task, run.settings.eval_incidents)
-    found: dict[str, list[tuple[float, bool]]] = {}
-    for row, incident_id in enumerate(played.ids):
-        incident = make_incident(incident_id)
-        actions = all_actions(incident.topology)
-        taken = played.actions[: played.ticks[row], row]
-        paged = any(isinstance(actions[one], Escalate) for one in taken)
-        team = " or ".join(f"`{one}`" for one in sorted(incident.truth.teams)) or "none (benign)"
-        found.setdefault(team, []).append((float(played.scores[row]), paged))
-    return dict(sorted(found.items()))
-
-
-def _grade(result: dict[str, float]) -> str:
-    return f"{result['grade']:.3f} ± {result['error']:.3f}"
-
-
-def _expert(task: str, incidents: int) -> float:
-    factory = make_policy("expert")
-    return fmean(
-        score(play_episode(incident, factory(incident)))
-        for incident in map(make_incident, incident_ids(task, EVAL_SPLIT, incidents))
-    )
-
-
-def _draw(runs: Sequence[Written], path: Path) -> None:
-    figure = Figure(figsize=(7.0, 4.0), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    tasks = list(dict.fromkeys(run.settings.task for run in runs))
-    for run in runs:
-        task = run.settings.task
-        color = _COLORS[tasks.index(task) % len(_COLORS)]
-        first = next(one for one in runs if one.settings.task == task) is run
-        axes.plot(
-            [row["seconds"] or 0.0 for row in run.curve],
-            [row["test_grade"] or 0.0 for row in run.curve],
-            color=color,
-            marker=".",
-            label=task if first else None,
-        )
-        if first and task in GOALS:
-            axes.axhline(GOALS[task], color=color, linestyle=":", label=f"goal {GOALS[task]:.2f}")
-    axes.set(xlabel="wall time, seconds", ylabel="mean grade, split test, greedy", ylim=(0, 1.02))
-    axes.grid(alpha=0.3)
-    axes.legend(loc="lower right")
-    figure.savefig(path, format="png", dpi=120, metadata={"Software": None})
 
 
 def main() -> None:

@@ -11,6 +11,7 @@
 
 from logtriage.vector.belief_replay import belief_batch
 from logtriage.vector.beliefs import BeliefBatch
+from logtriage.vector.believing import BeliefScreens, belief_layout_of
 from logtriage.vector.encoding import Evidence, action_mask, encode, gather
 from logtriage.vector.engine import BatchedTriage, Step
 from logtriage.vector.layout import Layout, layout_of
@@ -32,6 +33,7 @@ __all__ = [
     "BatchedTeam",
     "BatchedTriage",
     "BeliefBatch",
+    "BeliefScreens",
     "Evidence",
     "Layout",
     "RoleTokens",
@@ -42,6 +44,7 @@ __all__ = [
     "TokenLayout",
     "action_mask",
     "belief_batch",
+    "belief_layout_of",
     "encode",
     "encode_role",
     "encode_role_tokens",

@@ -1,0 +1,235 @@
+"""The posterior as an observation: what the screens so far lead an ideal observer to believe.
+
+The columns of :class:`logtriage.vector.TokenLayout` recall every token that was shown; what
+follows from them is Bayes' rule. :class:`BeliefScreens` plays that part, so that a learner
+is left with what to ask and when to act. The numbers are functions of what was shown alone.
+
+>>> import numpy as np
+>>> from logtriage.vector import BatchedTriage, BeliefScreens
+>>> batch = BatchedTriage("single_crash-v2")
+>>> screens = BeliefScreens(batch)
+>>> beliefs = screens.begin(batch.reset("train", np.arange(64)))
+>>> actions = np.full(64, batch.action_count - 3)  # the traces of the last service
+>>> beliefs = screens.read(batch.step(actions), actions)
+>>> beliefs.shape == (64, screens.layout.size)
+True
+"""
+
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from logtriage.actions import REMEDIES
+from logtriage.drawing import owning_teams
+from logtriage.errors import InvalidInput
+from logtriage.faults import FAULT_KINDS
+from logtriage.grading.action_lists import ranges_of
+from logtriage.topology import Topology
+from logtriage.vector.arrays import Ints
+from logtriage.vector.beliefs import BeliefBatch
+from logtriage.vector.checks import checked_actions
+from logtriage.vector.engine import BatchedTriage, Step
+from logtriage.vector.layout import Floats, Layout
+from logtriage.vector.onscreen import ScreenCells
+from logtriage.vector.tokens.layout import TokenLayout
+from logtriage.vector.tokens.tables import SORTS
+from logtriage.world.conditions import Hypothesis, accepted_remedies, owner_is_paged, team_of
+from logtriage.world.signatures import BENIGN
+
+#: What may be the matter, wherever it is.
+KINDS: Final = (*(kind.name for kind in FAULT_KINDS), *BENIGN)
+#: Blocks of the screens that are kept beside the belief.
+KEPT: Final = (
+    *("seen:edge", "noted", "remedied", "applied", "eased", "declared", "severity"),
+    *("paged", "closed", "edge", "time", "price"),
+)
+#: How much each service has said: a sort of each channel that may be asked for.
+HEARD: Final = ("log", "cpu", "time")
+
+
+@lru_cache(maxsize=32)
+def belief_layout_of(layout: TokenLayout) -> Layout:
+    """Where each block of :class:`BeliefScreens` begins, on the topology of a token layout.
+
+    Probabilities: ``root`` (n) that a service is the root cause, ``remedy`` (5 n) that a
+    remedy is accepted, in canonical order, ``team`` (m) that a team is right to page,
+    ``kind`` (the fault kinds, then the benign ones) what is the matter, ``benign`` that
+    nothing needs a response; ``doubt`` is the entropy over the hypotheses as a share of
+    the most there can be. ``heard:<sort>`` (n each) counts what services said on demand:
+    log lines (of the window, too, but for everyday ones), readings of gauges, of traces.
+    The other blocks are those of the token layout.
+    """
+    n, m = len(layout.topology), len(layout.topology.teams)
+    widths = {"root": n, "remedy": len(REMEDIES) * n, "team": m, "kind": len(KINDS)}
+    widths |= {"benign": 1, "doubt": 1} | {f"heard:{sort}": n for sort in HEARD}
+    widths |= {name: layout[name].stop - layout[name].start for name in KEPT}
+    blocks, at = {}, 0
+    for name, width in widths.items():
+        blocks[name] = slice(at, at + width)
+        at += width
+    return Layout(layout.topology, blocks, at)
+
+
+class BeliefScreens:
+    """Reads the screens of a batch as beliefs, one after the other, each once.
+
+    ``backend`` is that of :class:`logtriage.vector.BeliefBatch`, and so is ``held``, the
+    prior: False on the task's own topology outside split ``ood``, True in it, None where
+    the batch was given a topology.
+
+    Raises:
+        InvalidInput: for a task of the first world, or a batch in which several act.
+    """
+
+    def __init__(
+        self, batch: BatchedTriage, *, held: bool | None = False, backend: str = "auto"
+    ) -> None:
+        setting, layout = batch.task.setting, batch.layout
+        if setting is None or not isinstance(layout, TokenLayout):
+            raise InvalidInput(f"task {batch.task.id!r}: beliefs are for tasks of version 2")
+        if layout.lanes != 1:
+            raise InvalidInput(f"{layout.lanes} act in each tick; expected a batch with one")
+        self.layout = belief_layout_of(layout)
+        self._batch, self._tokens, self._backend = batch, layout, backend
+        self._setting = setting
+        self._held = held
+        self._kept = np.concatenate([np.r_[layout[name]] for name in KEPT])
+        self._heard = _heard(layout)
+        self._beliefs: BeliefBatch | None = None
+
+    @property
+    def beliefs(self) -> BeliefBatch:
+        """The posteriors behind the last observation.
+
+        Raises:
+            InvalidInput: before :meth:`begin`.
+        """
+        if self._beliefs is None:
+            raise InvalidInput("no screens were read: call begin() first")
+        return self._beliefs
+
+    def begin(self, screen: Step) -> Floats:
+        """The observation (N, D) of a batch that was just reset."""
+        count, horizon = len(screen.tick), self._batch.task.horizon
+        topology = self._batch.topology
+        self._beliefs = BeliefBatch(
+            self._setting, topology, self._held, count=count, horizon=horizon, backend=self._backend
+        )
+        self._cells = ScreenCells(self._setting, self._tokens, horizon, count)
+        self._marginals = _marginals(topology, self.beliefs.hypotheses)
+        self._fixed = _fixed_teams(topology, self.beliefs.hypotheses)
+        rows = np.arange(count)
+        self._start(screen, rows)
+        self._take_in(screen, rows, None)
+        return self._observe(screen)
+
+    def read(self, screen: Step, actions: ArrayLike, fresh: ArrayLike = ()) -> Floats:
+        """The observation (N, D) after a step with ``actions`` (N,).
+
+        Rows in ``fresh`` have begun anew since, and ``screen`` shows their first screens.
+        Of rows that are closed nothing more is read.
+
+        Raises:
+            InvalidInput: before :meth:`begin`, and for actions of another shape or range.
+        """
+        chosen = checked_actions(actions, len(self.beliefs), self._batch.action_count)
+        began = np.asarray(fresh, np.int64)
+        going = screen.closing < 0
+        going[began] = False
+        self._take_in(screen, np.flatnonzero(going), chosen)
+        if len(began):
+            self._start(screen, began)
+            self._take_in(screen, began, None)
+        return self._observe(screen)
+
+    def _start(self, screen: Step, rows: Ints) -> None:
+        self.beliefs.reset(self._owners(screen.observation[rows]), rows)
+        self._cells.begin(rows)
+
+    def _owners(self, numbers: Floats) -> Ints:
+        teams = self._batch.topology.teams
+        able = owning_teams(self._batch.topology)
+        flags = np.stack([numbers[:, self._tokens[f"owner:{team}"]] for team in able])
+        found: Ints = np.array([teams.index(team) for team in able])[flags.argmax(axis=0)]
+        return found
+
+    def _take_in(self, screen: Step, rows: Ints, actions: Ints | None) -> None:
+        if not len(rows):
+            return
+        ranges = ranges_of(self._batch.topology)
+        acted = None if actions is None else actions[rows]
+        remedied = np.zeros(len(rows), np.bool_)
+        if acted is not None:
+            remedied = (acted >= ranges.remedy) & (acted < ranges.remedy + ranges.remedies)
+        cells = self._cells.read(screen.observation[rows], remedied, rows)
+        self.beliefs.update(cells, acted, rows=rows)
+
+    def _observe(self, screen: Step) -> Floats:
+        weights = self.beliefs.weights.astype(np.float32)
+        shares = weights / weights.sum(axis=1, keepdims=True)
+        told = shares @ self._marginals
+        n, k = len(self._batch.topology), len(KINDS)
+        root, remedy, kind, owned, benign = np.split(
+            told, np.cumsum([n, len(REMEDIES) * n, k, n]), axis=1
+        )
+        team = shares @ self._fixed
+        owners = self._owners(screen.observation)
+        np.add.at(team, (np.arange(len(team))[:, None], owners), owned)
+        logs = np.log2(np.where(shares > 0, shares, 1))
+        doubt = -(shares * logs).sum(axis=1, keepdims=True) / np.log2(shares.shape[1])
+        heard = screen.observation @ self._heard
+        kept = screen.observation[:, self._kept]
+        found: Floats = np.concatenate(
+            [root, remedy, team, kind, benign, doubt, heard, kept], axis=1, dtype=np.float32
+        )
+        return found
+
+
+def _marginals(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> Floats:
+    """Columns whose sums, weighted by the posterior (H,), are probabilities.
+
+    Of roots, remedies, kinds, roots whose owner is to be paged, and benign incidents.
+    """
+    n = len(topology)
+    roots, owned = np.zeros((2, len(hypotheses), n), np.float32)
+    kinds = np.zeros((len(hypotheses), len(KINDS)), np.float32)
+    for place, one in enumerate(hypotheses):
+        for kind, service in one.faults:
+            roots[place, service] = 1
+            owned[place, service] = owner_is_paged(kind)
+            kinds[place, KINDS.index(kind)] = 1
+        if one.benign is not None:
+            kinds[place, KINDS.index(one.benign[0])] = 1
+    remedies = _remedies(topology, hypotheses)
+    benign = np.array([[not one.faults] for one in hypotheses])
+    return np.concatenate([roots, remedies, kinds, owned, benign], axis=1, dtype=np.float32)
+
+
+def _heard(layout: TokenLayout) -> Floats:
+    """Sums the counts (D,) of a sort by service, for every sort of :data:`HEARD`."""
+    n = len(layout.topology)
+    found = np.zeros((layout.size, len(HEARD) * n), np.float32)
+    for place, sort in enumerate(HEARD):
+        for service, columns in enumerate(layout.column_of[SORTS.index(sort)]):
+            found[columns[columns >= 0], place * n + service] = 1
+    return found
+
+
+def _remedies(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> NDArray[np.bool_]:
+    order = [(str(remedy), name) for remedy in REMEDIES for name in topology.names]
+    return np.array(
+        [[pair in accepted_remedies(topology, one) for pair in order] for one in hypotheses]
+    )
+
+
+def _fixed_teams(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> Floats:
+    """The teams (H, m) that are right whoever owns what."""
+    found = np.zeros((len(hypotheses), len(topology.teams)), np.float32)
+    for place, one in enumerate(hypotheses):
+        for kind, service in one.faults:
+            if not owner_is_paged(kind):
+                team = team_of(topology, topology.owners, kind, service)
+                found[place, topology.teams.index(team)] = 1
+    return found

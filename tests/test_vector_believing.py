@@ -1,0 +1,85 @@
+"""Beliefs as observations: what is refused, and that no screen is read twice or out of turn."""
+
+import numpy as np
+import pytest
+
+from logtriage.errors import InvalidInput
+from logtriage.vector import BatchedTriage, BeliefScreens, belief_layout_of, token_layout_of
+from logtriage.vector.tokens.layout import TokenLayout
+
+TASK = "single_crash-v2"
+
+
+def batch_of(lanes: int = 1) -> BatchedTriage:
+    return BatchedTriage(TASK, backend="numpy", lanes=lanes)
+
+
+def test_a_layout_has_no_gaps_and_no_overlaps() -> None:
+    batch = batch_of()
+    assert isinstance(batch.layout, TokenLayout)
+    layout = belief_layout_of(batch.layout)
+    ends = [at.stop for at in layout.blocks.values()]
+    assert [at.start for at in layout.blocks.values()] == [0, *ends[:-1]]
+    assert ends[-1] == layout.size == BeliefScreens(batch).layout.size
+
+
+def test_a_layout_is_the_same_at_every_level_of_fog() -> None:
+    topology, horizon = batch_of().topology, 10
+    layouts = [belief_layout_of(token_layout_of(topology, fog, horizon)) for fog in range(4)]
+    assert all(one.blocks == layouts[0].blocks for one in layouts)
+
+
+def test_probabilities_are_shares_of_one() -> None:
+    batch = batch_of()
+    screens = BeliefScreens(batch, backend="numpy")
+    seen = screens.begin(batch.reset("train", np.arange(50)))
+    layout = screens.layout
+    assert seen.dtype == np.float32
+    np.testing.assert_allclose(seen[:, layout["kind"]].sum(axis=1), 1, atol=1e-5)
+    benign = seen[:, layout["benign"]].sum(axis=1)
+    for block in ("root", "team"):
+        np.testing.assert_allclose(seen[:, layout[block]].sum(axis=1) + benign, 1, atol=1e-5)
+    assert ((seen[:, layout["doubt"]] > 0) & (seen[:, layout["doubt"]] <= 1)).all()
+
+
+def test_it_counts_what_services_said() -> None:
+    batch = batch_of()
+    screens = BeliefScreens(batch, backend="numpy")
+    screens.begin(batch.reset("train", np.arange(3)))
+    first_traces = batch.action_count - 2 - len(batch.topology)
+    actions = np.full(3, first_traces + 4)  # traces of the fifth service
+    seen = screens.read(batch.step(actions), actions)
+    wanted = np.zeros((3, len(batch.topology)))
+    wanted[:, 4] = 1
+    assert (seen[:, screens.layout["heard:time"]] == wanted).all()
+    assert (seen[:, screens.layout["heard:cpu"]] == 0).all()
+
+
+def test_closed_rows_are_read_no_more() -> None:
+    batch = batch_of()
+    screens = BeliefScreens(batch, backend="numpy")
+    screens.begin(batch.reset("train", np.arange(4)))
+    ignore = np.full(4, batch.action_count - 1)
+    for _ in range(batch.task.horizon + 3):  # a belief takes no more screens than the horizon has
+        seen = screens.read(batch.step(ignore), ignore)
+    assert (seen[:, screens.layout["closed"]] == 1).all()
+
+
+def test_nothing_is_believed_before_the_first_screen() -> None:
+    screens = BeliefScreens(batch_of(), backend="numpy")
+    with pytest.raises(InvalidInput, match=r"call begin\(\) first"):
+        _ = screens.beliefs
+
+
+def test_actions_are_checked() -> None:
+    batch = batch_of()
+    screens = BeliefScreens(batch, backend="numpy")
+    screen = batch.reset("train", np.arange(2))
+    screens.begin(screen)
+    with pytest.raises(InvalidInput, match="must be 2 integers"):
+        screens.read(screen, np.zeros(3, int))
+
+
+def test_several_who_act_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="2 act in each tick"):
+        BeliefScreens(batch_of(lanes=2))

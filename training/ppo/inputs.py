@@ -1,0 +1,149 @@
+"""What an agent is given of a screen: which numbers of the engine, and what they recall.
+
+An agent sees one screen at a time, and a decision rests on all of them. So three kinds of
+input are at hand, each with what the one before lacks:
+
+``screen``: a screen alone: what is new on it, the panels, what was done so far. No memory.
+
+``counts``: memory. Every token that was ever shown, counted by service and sort: sufficient
+statistics of the evidence, in the columns of :class:`logtriage.vector.TokenLayout`.
+
+``belief``: memory and Bayes' rule: :class:`logtriage.vector.BeliefScreens`.
+"""
+
+from typing import Final, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from logtriage.vector import BatchedTriage, BeliefScreens, Step, TokenLayout, token_layout_of
+from logtriage.vector.layout import Floats
+from logtriage.world.tables import alphabet, places
+
+Numbers = NDArray[np.int64]
+
+KINDS: Final = ("screen", "counts", "belief")
+#: Blocks that number what they show; the counts say the same in columns of their own.
+_NUMBERED: Final = ("window_service", "window_token", "asked", "asked_service", "answer")
+#: Layouts differ by fog in what lines can say. This level has the fewest, which all others have.
+_PLAINEST_FOG: Final = 3
+
+
+class Inputs(Protocol):
+    """Reads the screens of one batch, each once, in order."""
+
+    @property
+    def size(self) -> int:
+        """How many columns there are; the same at every level of fog."""
+
+    @property
+    def owners(self) -> slice | None:
+        """Where flags say which team (of those that may own services) owns a service."""
+
+    def begin(self, screen: Step) -> Tensor:
+        """The input (N, D) at first screens."""
+
+    def read(self, screen: Step, actions: Numbers, fresh: Numbers) -> Tensor:
+        """The input (N, D) after ``actions`` (N,); rows ``fresh`` have begun anew since."""
+
+
+class _Tokens:
+    """The columns of a token layout that mean the same at every level of fog."""
+
+    def __init__(self, layout: TokenLayout, fog: int, horizon: int) -> None:
+        plain = token_layout_of(layout.topology, _PLAINEST_FOG, horizon)
+        columns, blocks, at = [], {}, 0
+        for name, here in layout.blocks.items():
+            if name in _NUMBERED:
+                continue
+            wanted = plain[name].stop - plain[name].start
+            chosen = np.arange(here.start, here.stop)
+            if len(chosen) != wanted:
+                chosen = here.start + _shared(layout, name.removeprefix("seen:"), fog)
+            assert len(chosen) == wanted
+            columns.append(chosen)
+            blocks[name] = slice(at, at + wanted)
+            at += wanted
+        self._columns, self.blocks, self.size = np.concatenate(columns), blocks, at
+        names = [name for name in blocks if name.startswith("owner:")]
+        self.owners = slice(blocks[names[0]].start, blocks[names[-1]].stop)
+
+    def of(self, screen: Step) -> Floats:
+        found: Floats = screen.observation[:, self._columns]
+        return found
+
+
+def _shared(layout: TokenLayout, sort: str, fog: int) -> Numbers:
+    """Which counts of a sort are of tokens that the plainest level of fog has, too."""
+    flags = [
+        token in alphabet(sort, place, _PLAINEST_FOG)
+        for place in places(layout.topology)
+        for token in alphabet(sort, place, fog)
+    ]
+    return np.flatnonzero(flags)
+
+
+class CountInputs(_Tokens):
+    """``counts``: every token so far, what was done, and the panels as they stand."""
+
+    def begin(self, screen: Step) -> Tensor:
+        """As :meth:`Inputs.begin`."""
+        return torch.from_numpy(self.of(screen))
+
+    def read(self, screen: Step, actions: Numbers, fresh: Numbers) -> Tensor:  # noqa: ARG002
+        """As :meth:`Inputs.read`."""
+        return torch.from_numpy(self.of(screen))
+
+
+class ScreenInputs(_Tokens):
+    """``screen``: as ``counts``, but of the tokens that the screen before did not count."""
+
+    def begin(self, screen: Step) -> Tensor:
+        """As :meth:`Inputs.begin`."""
+        self._counts = slice(0, self.blocks["seen:edge"].stop)  # they come first
+        found = self.of(screen)
+        self._before = found[:, self._counts].copy()
+        return torch.from_numpy(found)
+
+    def read(self, screen: Step, actions: Numbers, fresh: Numbers) -> Tensor:  # noqa: ARG002
+        """As :meth:`Inputs.read`."""
+        found = self.of(screen)
+        now = found[:, self._counts].copy()
+        self._before[fresh] = 0
+        found[:, self._counts] -= self._before
+        self._before = now
+        return torch.from_numpy(found)
+
+
+class BeliefInputs:
+    """``belief``: the posterior's marginals, what was done, and who was asked."""
+
+    owners = None
+
+    def __init__(self, batch: BatchedTriage, *, ood: bool) -> None:
+        self._screens = BeliefScreens(batch, held=ood)
+        self.size = self._screens.layout.size
+
+    def begin(self, screen: Step) -> Tensor:
+        """As :meth:`Inputs.begin`."""
+        return torch.from_numpy(self._screens.begin(screen))
+
+    def read(self, screen: Step, actions: Numbers, fresh: Numbers) -> Tensor:
+        """As :meth:`Inputs.read`."""
+        return torch.from_numpy(self._screens.read(screen, actions, fresh))
+
+
+def inputs_of(kind: str, batch: BatchedTriage, *, ood: bool = False) -> Inputs:
+    """A reader of a batch's screens; ``kind`` is one of :data:`KINDS`.
+
+    ``ood`` is whether the incidents are of that split, whose prior is public, too.
+    """
+    if kind == "belief":
+        return BeliefInputs(batch, ood=ood)
+    layout, setting = batch.layout, batch.task.setting
+    assert isinstance(layout, TokenLayout)
+    assert setting is not None
+    reader = CountInputs if kind == "counts" else ScreenInputs
+    return reader(layout, setting.fog, batch.task.horizon)

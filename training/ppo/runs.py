@@ -1,0 +1,69 @@
+"""Finished runs, read back."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from training.ppo import store
+from training.ppo.settings import Settings
+
+
+@attrs.frozen(eq=False)
+class Written:
+    """A finished run."""
+
+    settings: Settings
+    facts: dict[str, Any]
+    curve: list[dict[str, float | None]]
+    path: Path
+
+    @classmethod
+    def read(cls, path: Path) -> "Written":
+        """The run in a directory.
+
+        Raises:
+            SystemExit: if it is not finished.
+        """
+        facts = json.loads((path / store.RUN).read_text("utf-8"))
+        if not facts["finished"]:
+            raise SystemExit(f"{path}: this run is not finished")
+        curve = store.load_curve(path / store.CURVE)
+        return cls(Settings(**facts["settings"]), facts, curve, path)
+
+    @property
+    def label(self) -> str:
+        """What sets its settings apart from those of other runs of the task."""
+        return label(self.settings)
+
+    @property
+    def name(self) -> str:
+        """The stem of its file."""
+        return f"ppo-{name_of(self.settings)}"
+
+    def trial(self, name: str) -> dict[str, Any]:
+        """The figures of a trial of :mod:`training.ppo.trials`."""
+        found: dict[str, Any] = self.facts["trials"][name]
+        return found
+
+
+def label(settings: Settings) -> str:
+    """Inputs, and the curriculum if there is one."""
+    fogs = settings.fogs.replace(",", "")
+    return settings.inputs + (f"-from-fog{fogs}" if fogs else "")
+
+
+def name_of(settings: Settings) -> str:
+    """The directory of a run of these settings."""
+    return f"{settings.task}-{label(settings)}-seed{settings.seed}"
+
+
+def pages(figures: Iterable[dict[str, Any]], *teams: str) -> tuple[int, float]:
+    """Faults of some teams (of all, if none is named), and the share in which they were paged."""
+    rows = [
+        row for one in figures for team, row in one["teams"].items() if not teams or team in teams
+    ]
+    faults = sum(row["faults"] for row in rows)
+    return faults, sum(row["faults"] * row["paged"] for row in rows) / faults
