@@ -31,6 +31,7 @@ from logtriage import (
     observe,
 )
 from logtriage.actions import ACTION_TYPES, Remediate, Report, Wait
+from logtriage.board_words import NO_FAULT
 from logtriage.evaluation import joint_steps, play_episode, play_joint_episode
 from logtriage.incident import Fault
 from logtriage.policies import (
@@ -51,7 +52,6 @@ from logtriage.policies.first_reading import Notes
 from logtriage.registry import make_team
 from logtriage.roles import (
     DUO,
-    NO_FAULT,
     SOLO,
     TRIAGE,
     TRIO,

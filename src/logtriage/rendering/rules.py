@@ -21,7 +21,7 @@ from logtriage.incident import Incident
 from logtriage.rendering.briefing import briefing
 from logtriage.rendering.compact import LONG_LIST
 from logtriage.rendering.recordings import USEFUL, recorded_rules, tick_seconds_of
-from logtriage.roles import NO_FAULT, VIEWS, Role, RoleSplit, watched
+from logtriage.roles import VIEWS, Role, RoleSplit, watched
 from logtriage.runbook import SEVERITY_RULE
 from logtriage.telemetry import TICK_SECONDS
 from logtriage.topology import Topology
