@@ -43,6 +43,27 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
             put(console, _located_table(mine, gap=2 if wide else 1))
             say(console)
         print_losses(console, mine)
+        if any(row.teamwork for row in mine):
+            put(console, _teamwork_table(mine, gap=2 if wide else 1))
+            say(console)
+
+
+def _teamwork_table(rows: Sequence[Row], gap: int) -> Table:
+    """Doubt in bits when the last actions were chosen: pooled, and of each role by itself."""
+    table = table_of(gap)
+    table.add_column("bits of doubt", overflow="fold")
+    names = next(row.teamwork.alone for row in rows if row.teamwork)
+    for title in ("episodes", "pooled", *(spelled(one.role) for one in names)):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        if row.teamwork is not None:
+            table.add_row(
+                Text(spelled(row.policy)),
+                str(row.teamwork.episodes),
+                number(row.teamwork.pooled.mean, 2),
+                *(number(one.bits.mean, 2) for one in row.teamwork.alone),
+            )
+    return table
 
 
 def _title(task: str, count: str, rubric: str, seal: str | None) -> Text:
