@@ -32,6 +32,16 @@ def test_eval_says_which_roles_played(tmp_path: Path) -> None:
     assert [row["role_split"] for row in rows] == ["trio", "trio"]
 
 
+def test_eval_tells_the_doubt_of_the_team_and_of_each_role(tmp_path: Path) -> None:
+    task = "cascading_failure-v2"
+    arguments = ("eval", "expert", "--split-roles", "trio", "--task", task, "--episodes", 3)
+    shown = logtriage(*arguments, "--out", tmp_path / "run")
+    assert "bits of doubt  episodes  pooled  triage  escalation  remediation" in shown.stdout
+    (row,) = lines(logtriage("report", tmp_path / "run", "--json"))
+    assert row["teamwork"]["episodes"] == 3
+    assert [one["role"] for one in row["teamwork"]["alone"]] == list(TRIO.names)
+
+
 def test_any_number_of_jobs_prints_and_writes_the_same(tmp_path: Path, split_file: Path) -> None:
     common = [*EVAL, "central:expert", "--split-roles", split_file]
     one = logtriage(*common, "--out", tmp_path / "one")

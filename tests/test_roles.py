@@ -17,6 +17,7 @@ from logtriage.board_words import REPORT_WORDS, TOKEN_WORDS
 from logtriage.faults import FAULT_KINDS
 from logtriage.roles import (
     BOARD,
+    BY_CHANNEL,
     BY_TIER,
     DUO,
     ESCALATION,
@@ -87,6 +88,7 @@ def test_splits_by_name() -> None:
         TRIO,
         TRIO_WITHOUT_BOARD,
         TRIO_TWO_WAY,
+        BY_CHANNEL,
         NORTH_SOUTH,
         BY_TIER,
     ]

@@ -4,7 +4,7 @@ from typing import Final
 
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
-from logtriage.roles import Role, watched
+from logtriage.roles import Role, RoleSplit, watched
 from logtriage.state import State
 from logtriage.topology import Topology
 from logtriage.world.channels import Channel, Evidence
@@ -12,10 +12,11 @@ from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.simulation import World
 
 
-def evidence(state: State, role: Role | None = None) -> tuple[Evidence, ...]:
+def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Evidence, ...]:
     """The evidence behind everything shown so far, each cell once, in the order shown.
 
-    To a role, what its views have shown.
+    To a role, what its views have shown of what it watches; to a split, what was shown to
+    any of its roles.
 
     Raises:
         InvalidInput: for an incident of the original tasks or a recording, of whose
@@ -34,7 +35,12 @@ def evidence(state: State, role: Role | None = None) -> tuple[Evidence, ...]:
             found.setdefault(one.cell, one)
     if role is None:
         return tuple(found.values())
-    return tuple(one for one in found.values() if is_shown(one, role, world.topology))
+    roles = role.roles if isinstance(role, RoleSplit) else (role,)
+    return tuple(
+        one
+        for one in found.values()
+        if any(is_shown(one, viewer, world.topology) for viewer in roles)
+    )
 
 
 def is_shown(one: Evidence, role: Role, topology: Topology) -> bool:

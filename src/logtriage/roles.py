@@ -239,6 +239,25 @@ _FRONT: Final = ((*_EYES, "slo"), (*_HANDS, "classify_severity", "resolve", "ign
 
 #: The trio, of whom each may tell the others what it sees, and ask.
 TRIO_TWO_WAY: Final = _talk("trio_two_way", *TRIO.roles)
+#: By channel: lines, gauges and traces are each one role's, so that look-alikes need two.
+BY_CHANNEL: Final = _talk(
+    "by_channel",
+    Role(
+        "logs",
+        ("alerts", "window", "inspection"),
+        ("identify_root_cause", "request_more_logs", "wait"),
+    ),
+    Role(
+        "metrics",
+        ("slo", *_PANELS),
+        ("classify_severity", *_CLOSE, "wait"),
+    ),
+    Role(
+        "traces",
+        ("traces", *_DIRECTORY),
+        ("escalate", "request_traces", "wait"),
+    ),
+)
 #: By service: one watches the upper half of the call graph, one the lower.
 NORTH_SOUTH: Final = _talk(
     "north_south",
@@ -254,7 +273,16 @@ BY_TIER: Final = _talk(
 )
 ROLE_SPLITS: Final = {
     split.name: split
-    for split in (SOLO, DUO, TRIO, TRIO_WITHOUT_BOARD, TRIO_TWO_WAY, NORTH_SOUTH, BY_TIER)
+    for split in (
+        SOLO,
+        DUO,
+        TRIO,
+        TRIO_WITHOUT_BOARD,
+        TRIO_TWO_WAY,
+        BY_CHANNEL,
+        NORTH_SOUTH,
+        BY_TIER,
+    )
 }
 
 

@@ -20,6 +20,7 @@ from logtriage import (
 )
 from logtriage.evaluation import play_joint_episode
 from logtriage.grading import score
+from logtriage.joint import requests_left
 from logtriage.policies import ExpertPolicy
 from logtriage.policies.expert import LEADS, STEPS, TRIES
 from logtriage.registry import make_policy, make_team
@@ -122,10 +123,19 @@ def test_alone_in_a_team_it_plays_as_alone(task: TaskSpec) -> None:
         assert together.actions == alone.actions
 
 
+def test_roles_keep_to_their_budgets() -> None:
+    split = RoleSplit("few", [attrs.evolve(role, budget=1) for role in TRIO.roles])
+    for incident in some(get_task("cascading_failure-v2"), 4):
+        state = play_joint_episode(incident, make_team("expert", split)(incident), split)
+        assert not any(type(action).__name__ == "Malformed" for action in state.actions)
+        for role in split.roles:
+            assert requests_left(state, split, role) in (0, 1)
+
+
 @every_split
 @every_task
 def test_roles_do_only_what_they_may(task: TaskSpec, split: RoleSplit) -> None:
-    for incident in some(task, 4):
+    for incident in some(task, 2):
         state = play_joint_episode(incident, make_team("expert", split)(incident), split)
         assert not any(type(action).__name__ == "Malformed" for action in state.actions)
 
@@ -146,7 +156,7 @@ def test_the_board_is_worth_something() -> None:
 @every_split
 @every_task
 def test_oracles_in_every_split_earn_full_marks(task: TaskSpec, split: RoleSplit) -> None:
-    for incident in some(task, 6):
+    for incident in some(task, 3):
         state = play_joint_episode(incident, make_team("oracle", split)(incident), split)
         assert score(state) == 1.0
 

@@ -13,7 +13,7 @@ from logtriage.belief.stakes import Stakes, stakes_of
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
 from logtriage.incident import Incident
-from logtriage.roles import Role
+from logtriage.roles import Role, RoleSplit
 from logtriage.state import Closing, Facts, State
 from logtriage.topology import Topology
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
@@ -194,8 +194,10 @@ class Belief:
         return best_plan(self)
 
 
-def belief(state: State, role: Role | None = None) -> Belief:
+def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
     """The exact posterior given all evidence that a state has shown, to a role if given.
+
+    Of a split of roles the evidence is pooled: what was shown to any of them.
 
     What actions revealed counts as evidence, too: a page that did not close the
     incident, what became of a remedy, a note. To a role that is what its views show; that
@@ -214,7 +216,8 @@ def belief(state: State, role: Role | None = None) -> Belief:
     misrouted = state.closing is Closing.MISROUTED
     found = posterior(model, incident.directory, shown, facts.doings, misrouted=misrouted)
     standing = Standing.of(state.tick, _stakes(incident, setting), facts, state.closing)
-    return Belief(model, incident.directory, found, standing, role)
+    alone = None if isinstance(role, RoleSplit) else role
+    return Belief(model, incident.directory, found, standing, alone)
 
 
 def _stakes(incident: Incident, setting: Setting) -> Stakes:

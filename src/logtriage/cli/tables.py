@@ -37,6 +37,8 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
         if any(row.located for row in mine):
             _put_located(figures, mine)
         put_losses(figures, mine)
+        if any(row.teamwork for row in mine):
+            _put_teamwork(figures, mine)
     figures.legend()
 
 
@@ -78,6 +80,25 @@ def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
 
     titles = ("policy", "fault", "incidents", "AC@1", "AC@3", "AC@5", "Avg@5")
     figures.put(titles, cells, names=2)
+
+
+def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
+    """Doubt in bits when the last actions were chosen: pooled, and of each role by itself."""
+    names = next([spelled(one.role) for one in row.teamwork.alone] for row in rows if row.teamwork)
+
+    def cells(_: bool) -> list[list[Cell]]:
+        return [
+            [
+                Text(spelled(row.policy)),
+                str(found.episodes),
+                number(found.pooled.mean, 2),
+                *(number(one.bits.mean, 2) for one in found.alone),
+            ]
+            for row in rows
+            if (found := row.teamwork) is not None
+        ]
+
+    figures.put(("bits of doubt", "episodes", "pooled", *names), cells)
 
 
 def _grade(row: Row, *, wide: bool) -> Text:

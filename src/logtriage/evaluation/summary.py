@@ -19,6 +19,7 @@ from logtriage.evaluation.losses import Losses, losses_of
 from logtriage.evaluation.paging import Paging, paging_by_price
 from logtriage.evaluation.selective import augrc
 from logtriage.evaluation.statistics import Interval, brier, mean_interval
+from logtriage.evaluation.teamwork import Teamwork, teamwork_of
 from logtriage.policies import Ranking
 from logtriage.state import Closing, State
 
@@ -62,6 +63,7 @@ class Row:
         paging: pages and mis-pages by price of silence, where incidents have one.
         losses: why grades were lost, over the episodes that were explained.
         seal: the fingerprint of the key of sealed incidents.
+        teamwork: of teams, what the roles know together and each by itself, in bits.
     """
 
     policy: str
@@ -84,6 +86,7 @@ class Row:
     paging: tuple[Paging, ...] = attrs.field(default=(), converter=_paging)
     losses: Losses | None = None
     seal: str | None = None
+    teamwork: Teamwork | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -138,6 +141,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
         paging_by_price(states),
         losses_of(tuple(run.explained[policy, task].values())),
         run.manifest.seal,
+        None if split is None else teamwork_of(states, split),
     )
 
 

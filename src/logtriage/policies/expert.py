@@ -42,7 +42,7 @@ from logtriage.policies.first_expert import FirstExpertPolicy
 from logtriage.policies.notebook import Notebook, write_down
 from logtriage.policies.suspicion import HARDLY_NOTICED, Suspect, differences, structures, suspects
 from logtriage.policies.team import idle
-from logtriage.roles import SOLO, Role
+from logtriage.roles import SOLO, Role, is_request, may_ask
 from logtriage.world.channels import GAUGES, SPANS
 
 #: Ticks for what comes after the questions: page, severity, root cause, remedy, resolve.
@@ -83,9 +83,16 @@ class ExpertPolicy:
         role = alone if self.role is None else self.role
         book = write_down(observation, Notebook() if memory is None else memory)
         for action in _steps(observation, book, role):
-            if action_name(action) in role.may:
+            if _may(role, action, observation):
                 return action, book
         return idle(role), book
+
+
+def _may(role: Role, action: Action, observation: Observation) -> bool:
+    """Whether a role may take an action, and ask for what it asks for."""
+    if action_name(action) not in role.may or not may_ask(role, action, observation.topology):
+        return False
+    return not (observation.requests_left == 0 and is_request(action))
 
 
 def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Action]:

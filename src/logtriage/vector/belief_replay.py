@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from logtriage.actions import Escalate, Remediate, action_id
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
-from logtriage.roles import Role
+from logtriage.roles import Role, RoleSplit
 from logtriage.state import Closing, State
 from logtriage.topology import Topology
 from logtriage.vector.beliefs import BeliefBatch
@@ -26,9 +26,11 @@ Ints = NDArray[Any]
 
 
 def belief_batch(
-    states: Sequence[State], role: Role | None = None, *, backend: str = "auto"
+    states: Sequence[State], role: Role | RoleSplit | None = None, *, backend: str = "auto"
 ) -> BeliefBatch:
     """The posteriors of many states, given all evidence shown so far, to a role if given.
+
+    Of a split of roles the evidence is pooled: what was shown to any of them.
 
     For states at hand; an engine updates a :class:`BeliefBatch` of its own.
 
