@@ -12,7 +12,7 @@ from logtriage.cli.converting import convert
 from logtriage.cli.evaluating import compare, evaluate_, report
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Group
-from logtriage.cli.importing import labelled, nezha
+from logtriage.cli.importing import labelled, nezha, petshop, rcaeval
 from logtriage.cli.playing import play
 from logtriage.cli.sealing import fingerprint, new
 from logtriage.cli.serving import serve
@@ -67,6 +67,8 @@ app.command("audit")(audit_)
 app.add_typer(importing, name="import")
 importing.command()(nezha)
 importing.command()(labelled)
+importing.command()(petshop)
+importing.command()(rcaeval)
 app.add_typer(sealing, name="seal")
 sealing.command()(new)
 sealing.command()(fingerprint)
