@@ -179,7 +179,7 @@ def test_tasks_lists_the_registry_with_spec_sheets() -> None:
     for task in TASKS:
         assert task.id in result.stdout
         assert f"{task.horizon} ticks" in result.stdout
-    for incident in shipped_incidents():
+    for incident in (*shipped_incidents(), *shipped_incidents("petshop")):
         assert incident.id in result.stdout
 
 

@@ -9,7 +9,7 @@ from logtriage.actions import IdentifyRootCause, RequestMoreLogs, Resolve
 from logtriage.evaluation import play_episode
 from logtriage.grading import grade
 from logtriage.observation import Observation, observe
-from logtriage.policies import SCORES, RankingPolicy, Ranks
+from logtriage.policies import METHODS, SCORES, RankingPolicy, Ranks
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.state import initial_state
@@ -54,6 +54,44 @@ def test_what_each_goes_by(name: str, signals: tuple[Signal, ...], score: float)
     assert SCORES[name]({one.name: one for one in signals}) == pytest.approx(score)
 
 
+@pytest.mark.parametrize(
+    ("name", "signals", "score"),
+    [
+        ("n_sigma", _signals(cpu_bp=2, p50_ms=-7), 7),
+        ("n_sigma", (Signal("cpu_bp", 9000),), 0),
+        ("baro", (Signal("latency_us", 1600, 1000, 100, iqr=300),), 2),
+        # Without quartiles those of a normal distribution with that spread.
+        ("baro", (Signal("latency_us", 1000 + 1349, 1000, 100),), 10),
+        # What callers show as well counts for less than three spreads of one's own.
+        ("combined_v2", _signals(p50_ms=3), 1.5),
+        ("combined_v2", (Signal("latency_us", 1_000_000, 0, 1),), 3),
+        ("combined_v2", _signals(p50_ms=500, cpu_bp=4), 4),
+        ("combined_v2", _signals(availability_bp=-3), 1.5),
+        ("combined_v2", _signals(availability_bp=3), 0),
+        ("combined_v2", _signals(calls=90, requests=90, workload_milli=90), 0),
+        ("combined_v2", _signals(mem_milli=-8), 8),
+        ("combined_v2", _signals(events_bp=-6, new_errors_bp=5), 6),
+        ("combined_v2", _signals(cpu_bp=-9), 0),
+    ],
+)
+def test_what_the_methods_of_the_field_go_by(
+    name: str, signals: tuple[Signal, ...], score: float
+) -> None:
+    policy, screen = RankingPolicy(METHODS[name]), _screen(_signals(), signals, _signals())
+    action, memory = policy.act(attrs.evolve(screen, tick=1), None)
+    assert memory is not None
+    assert policy._summed(memory)[1] == pytest.approx(score, rel=1e-4)
+    assert action == (IdentifyRootCause("b") if score else Resolve())
+
+
+def test_a_screen_that_says_nothing_new_adds_nothing() -> None:
+    policy, memory = RankingPolicy(METHODS["combined_v2"]), None
+    ill, calm = _signals(cpu_bp=9), _signals(cpu_bp=0)
+    for tick, signals in enumerate((ill, calm, calm, calm)):
+        _, memory = policy.act(_screen(_signals(), signals, ill, tick=tick, horizon=9), memory)
+    assert policy._summed(memory) == pytest.approx([0, 4.5, 9])
+
+
 def test_a_lasting_fault_beats_a_spike() -> None:
     policy, memory = RankingPolicy(SCORES["cpu_rise"]), None
     spike = (_signals(), _signals(cpu_bp=4), _signals(cpu_bp=9))
@@ -76,7 +114,7 @@ def test_equal_scores_are_a_tie() -> None:
     assert policy.ranking(screen, memory) == (("b",), ("front", "c"))
 
 
-@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("name", METHODS)
 def test_without_signals_nobody_is_blamed(name: str) -> None:
     policy: Any = make_policy(name)(real_incident())
     state = play_episode(real_incident(horizon=5), policy)
@@ -85,7 +123,7 @@ def test_without_signals_nobody_is_blamed(name: str) -> None:
     assert policy.ranking(observe(state), None) == (names,)
 
 
-@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("name", METHODS)
 def test_they_answer_in_time_whatever_the_horizon(name: str) -> None:
     for horizon in (1, 2, 3, 12):
         incident = attrs.evolve(shipped_incidents()[1], horizon=horizon)
@@ -97,9 +135,10 @@ def test_they_answer_in_time_whatever_the_horizon(name: str) -> None:
         assert sorted(ranked) == sorted(incident.topology.names)
 
 
-def test_the_combined_one_finds_the_shipped_roots() -> None:
+@pytest.mark.parametrize("name", ["combined", "combined_v2"])
+def test_the_combined_one_finds_the_shipped_roots(name: str) -> None:
     for incident in shipped_incidents():
-        policy = make_policy("combined")(incident)
+        policy = make_policy(name)(incident)
         assert grade(play_episode(incident, policy)).score == 1.0
 
 

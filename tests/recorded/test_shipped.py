@@ -55,10 +55,12 @@ def test_only_the_root_cause_is_known(incident: Incident) -> None:
     assert not incident.truth.benign
     assert set(incident.directory) == {"sre-team"}
     assert len(incident.topology) == 46
-    assert [incident.topology.names[edge] for edge in incident.topology.edges] == [
-        "ts-gateway-service",
-        "ts-ui-dashboard",
-    ]
+    edges = {incident.topology.names[edge] for edge in incident.topology.edges}
+    assert {"ts-gateway-service", "ts-ui-dashboard"} < edges
+    # Besides the two only those whom nobody was seen to call: no call was made up.
+    called = {name for service in incident.topology.services for name in service.calls}
+    assert not (edges - {"ts-gateway-service", "ts-ui-dashboard"}) & called
+    assert len(edges) < 20
 
 
 @pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)

@@ -15,7 +15,7 @@ from logtriage.cli.exporting import harbor
 from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Group
-from logtriage.cli.importing import labelled, nezha
+from logtriage.cli.importing import labelled, nezha, petshop, rcaeval
 from logtriage.cli.playing import play
 from logtriage.cli.sealing import fingerprint, new
 from logtriage.cli.serving import serve
@@ -201,6 +201,20 @@ _add(
     labelled,
     "Make a bundle of your own incidents.",
     "import labelled incidents --out mine.jsonl.gz",
+)
+_add(
+    importing,
+    "petshop",
+    petshop,
+    "Make a bundle of the PetShop data set.",
+    "import petshop petshop --out petshop.jsonl.gz",
+)
+_add(
+    importing,
+    "rcaeval",
+    rcaeval,
+    "Make a bundle of cases in RCAEval's layout.",
+    "import rcaeval RE2-OB --out rcaeval.jsonl.gz",
 )
 
 

@@ -76,9 +76,10 @@ def tasks(
 
 
 def _recorded() -> RenderableType:
-    from logtriage.recorded import HISTORY, shipped_incidents
+    from logtriage.recorded import HISTORY, SHIPPED, shipped_incidents
 
-    rows = [(one.id, f"{one.task}, rubric {one.rubric}") for one in shipped_incidents()]
+    shipped = [one for source in SHIPPED for one in shipped_incidents(source)]
+    rows = [(one.id, f"{one.task}, rubric {one.rubric}") for one in shipped]
     return facts([*rows, *(("history", entry) for entry in HISTORY)])
 
 

@@ -1,7 +1,7 @@
 """``import``: recorded incidents from published data sets, and one's own."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import attrs
 import typer
@@ -10,6 +10,9 @@ from logtriage.cli.console import emit, note, put, results
 from logtriage.cli.options import Json
 from logtriage.cli.screens import facts, heading
 from logtriage.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from logtriage.recorded import Imported
 
 
 def nezha(
@@ -28,31 +31,10 @@ def nezha(
     as_json: Json = False,
 ) -> None:
     """Make a bundle of the Nezha data set: faults injected into the TrainTicket system."""
-    from logtriage.recorded import dump_bundle, import_nezha
+    from logtriage.recorded import import_nezha
 
     imported = import_nezha(directory, only=set(only) if only else None, strict=strict)
-    if not imported.incidents:
-        raise InvalidInput(f"{directory}: no incident could be imported")
-    dump_bundle(imported.incidents, out)
-    report = imported.report
-    # Of the answers nothing is said: whoever prepares a blind run may play in it.
-    if as_json:
-        incidents = [one.id for one in imported.incidents]
-        emit({"bundle": str(out), "incidents": incidents, **attrs.asdict(report)})
-    else:
-        console = results()
-        console.print(heading(str(out)))
-        rows = [
-            ("incidents", str(len(imported.incidents))),
-            ("files", str(report.files)),
-            ("rows", str(report.rows)),
-            ("skipped", str(sum(one.count for one in report.skipped))),
-        ]
-        put(console, facts(rows))
-    for one in report.skipped:
-        note(f"{one.file}:{one.first}: {one.reason} ({one.count} rows)", "yellow")
-    for text in report.notes:
-        note(text, "yellow")
+    _write(directory, imported, out, as_json=as_json)
 
 
 def labelled(
@@ -88,3 +70,66 @@ def labelled(
     console.print(heading(str(out)))
     rows = [(one.id, f"baseline: {one.recording.baseline}") for one in incidents]
     put(console, facts(rows))
+
+
+def petshop(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Holds the scenarios, such as high_traffic.")
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
+    ],
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="This incident; may be repeated.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a bundle of the PetShop data set: metrics of an application, every five minutes."""
+    from logtriage.recorded import import_petshop
+
+    imported = import_petshop(directory, only=set(only) if only else None)
+    _write(directory, imported, out, as_json=as_json)
+
+
+def rcaeval(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Holds cases, at any depth.")],
+    out: Annotated[
+        Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
+    ],
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse rows that would be skipped.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a bundle of cases in the layout of the RCAEval benchmark."""
+    from logtriage.recorded import import_rcaeval
+
+    _write(directory, import_rcaeval(directory, strict=strict), out, as_json=as_json)
+
+
+def _write(directory: Path, imported: "Imported", out: Path, *, as_json: bool) -> None:
+    """Write a bundle, and say what was read and what was left out."""
+    from logtriage.recorded import dump_bundle
+
+    if not imported.incidents:
+        raise InvalidInput(f"{directory}: no incident could be imported")
+    dump_bundle(imported.incidents, out)
+    report = imported.report
+    # Of the answers nothing is said: whoever prepares a blind run may play in it.
+    if as_json:
+        incidents = [one.id for one in imported.incidents]
+        emit({"bundle": str(out), "incidents": incidents, **attrs.asdict(report)})
+    else:
+        console = results()
+        console.print(heading(str(out)))
+        rows = [
+            ("incidents", str(len(imported.incidents))),
+            ("files", str(report.files)),
+            ("rows", str(report.rows)),
+            ("skipped", str(sum(one.count for one in report.skipped))),
+        ]
+        put(console, facts(rows))
+    for one in report.skipped:
+        note(f"{one.file}:{one.first}: {one.reason} ({one.count} rows)", "yellow")
+    for text in report.notes:
+        note(text, "yellow")

@@ -62,6 +62,8 @@ class Incidents:
         if not is_recorded(incident_id):
             return incident_of(incident_id, self.seal)
         recorded = self.recorded()
+        if self.bundle is None and incident_id not in recorded:
+            recorded = _shipped()
         try:
             return recorded[incident_id]
         except KeyError:
@@ -70,7 +72,9 @@ class Incidents:
             raise UnknownName("recorded incident", incident_id, recorded) from None
 
     def recorded(self) -> Mapping[str, Incident]:
-        """The recorded incidents by id, in their order.
+        """The recorded incidents by id, in their order: those that are played as ``recorded``.
+
+        Of the shipped ones those of TrainTicket; the others are found by their ids.
 
         Raises:
             BundleError: naming file, line and field.
@@ -89,3 +93,10 @@ def _recorded(
     if bundle is not None:
         return open_bundle(bundle)
     return {incident.id: incident for incident in shipped_incidents()}
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Mapping[str, Incident]:
+    from logtriage.recorded import SHIPPED, shipped_incidents
+
+    return {one.id: one for source in SHIPPED for one in shipped_incidents(source)}

@@ -14,7 +14,7 @@ from logtriage.policies.oracle import OraclePolicy, perfect_actions
 from logtriage.policies.oracle_team import OracleRole, OracleTeam, joint_schedule
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
 from logtriage.policies.random_questions import RandomQuestionsPolicy
-from logtriage.policies.ranking import SCORES, RankingPolicy
+from logtriage.policies.ranking import METHODS, SCORES, Method, RankingPolicy
 from logtriage.policies.team import (
     RoleFactory,
     RoleFailure,
@@ -26,6 +26,7 @@ from logtriage.policies.team import (
 )
 
 __all__ = [
+    "METHODS",
     "SCORES",
     "CentralControl",
     "ChainPolicy",
@@ -36,6 +37,7 @@ __all__ = [
     "FirstErrorPolicy",
     "FirstExpertPolicy",
     "Memory",
+    "Method",
     "NoisyPolicy",
     "ObserverPolicy",
     "OraclePolicy",

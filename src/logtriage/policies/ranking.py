@@ -7,12 +7,14 @@ meant for recorded incidents: a source without signals leaves them with nothing 
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
+from statistics import fmean
 from typing import Final
 
 import attrs
 
 from logtriage.actions import Action, IdentifyRootCause, RequestMoreLogs, Resolve
 from logtriage.observation import Observation
+from logtriage.policies import standardised
 from logtriage.policies.base import Memory, Ranking
 from logtriage.telemetry import Signal
 
@@ -65,44 +67,78 @@ SCORES: Final[dict[str, Score]] = {
 
 
 @attrs.frozen
-class RankingPolicy:
-    """Ranks by the mean of a score over all screens that there is time for.
+class Method:
+    """How services are scored: each screen, then over the screens.
 
-    A fault lasts, a spike does not: hence the mean and not the largest. Memory is the
-    screens watched, for each the scores of all services in index order.
+    ``score`` is that of one service on one screen; ``over`` sums up its scores. A method may
+    have a second one, ``weaker``, which counts as :func:`standardised.weighed` says. With
+    ``fresh``, a screen on which nothing is new adds nothing: a recording may have ended.
     """
 
     score: Score
+    over: Callable[[Sequence[float]], float] = fmean
+    weaker: Score | None = None
+    fresh: bool = False
+
+
+METHODS: Final[dict[str, Method]] = {
+    **{name: Method(score) for name, score in SCORES.items()},
+    "n_sigma": Method(standardised.n_sigma, over=max),
+    "baro": Method(standardised.baro, over=max),
+    "combined_v2": Method(standardised.own, weaker=standardised.inherited, fresh=True),
+}
+
+
+def _as_method(given: Method | Score) -> Method:
+    return given if isinstance(given, Method) else Method(given)
+
+
+@attrs.frozen
+class RankingPolicy:
+    """Ranks by a score summed up over all screens that there is time for.
+
+    A fault lasts, a spike does not: hence the mean and not the largest, unless the method
+    says otherwise. Memory is the screens watched, for each the scores of all services in index
+    order, and after them the weaker ones if the method has any.
+    """
+
+    method: Method = attrs.field(converter=_as_method)
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Watch, then name the service with the highest score (of several the first), resolve."""
         if observation.root_cause is not None:
             return Resolve(), memory
-        seen = (*(memory or ()), self._scores(observation))
+        scores = self._scores(observation)
+        seen = memory or ()
+        if not (self.method.fresh and seen and seen[-1] == scores):
+            seen = (*seen, scores)
         if observation.ticks_left > RESERVE:
             return RequestMoreLogs(None), seen
-        score, name = max(zip(_means(seen), observation.topology.names, strict=True), key=_first)
+        names = observation.topology.names
+        score, name = max(zip(self._summed(seen), names, strict=True), key=_first)
         return (IdentifyRootCause(name) if score > 0 else Resolve()), seen
 
     def ranking(self, observation: Observation, memory: Memory) -> Ranking:
         """Every service, those with equal scores together."""
-        scores = _means(memory) if memory else [0.0] * len(observation.topology)
+        scores = self._summed(memory) if memory else [0.0] * len(observation.topology)
         ranked = sorted(
             zip(scores, observation.topology.names, strict=True), key=lambda row: -row[0]
         )
         return tuple(tuple(name for _, name in group) for _, group in groupby(ranked, key=_first))
 
     def _scores(self, observation: Observation) -> tuple[float, ...]:
-        if not observation.signals:
-            return (0.0,) * len(observation.topology)
-        return tuple(
-            self.score({signal.name: signal for signal in signals})
-            for signals in observation.signals
-        )
+        scores = (self.method.score, self.method.weaker)
+        shown = observation.signals or ((),) * len(observation.topology)
+        named = [{signal.name: signal for signal in signals} for signals in shown]
+        return tuple(score(one) for score in scores if score is not None for one in named)
 
-
-def _means(seen: Sequence[Sequence[float]]) -> list[float]:
-    return [sum(scores) / len(seen) for scores in zip(*seen, strict=True)]
+    def _summed(self, seen: Sequence[Sequence[float]]) -> list[float]:
+        scores = [self.method.over(column) for column in zip(*seen, strict=True)]
+        if self.method.weaker is None:
+            return scores
+        half = len(scores) // 2
+        pairs = zip(scores[:half], scores[half:], strict=True)
+        return [standardised.weighed(mine, shared) for mine, shared in pairs]
 
 
 def _first(row: tuple[float, object]) -> float:

@@ -2,8 +2,9 @@
 
 A *bundle* holds recorded incidents, one JSON object a line. :func:`load_bundle` makes
 ordinary incidents of them, with open-loop telemetry and the root cause as the only
-graded fact; :func:`shipped_incidents` are three small ones that come with the package;
-:func:`import_nezha` makes records of the published Nezha data set and
+graded fact; :func:`shipped_incidents` are some small ones that come with the package;
+:func:`import_nezha`, :func:`import_petshop` and :func:`import_rcaeval` make records of
+published data sets, :func:`import_labelled` of one's own files, and
 :func:`dump_bundle` writes them. The format is described in ``docs/recorded.md``.
 """
 
@@ -11,6 +12,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
+from logtriage.errors import UnknownName
 from logtriage.incident import Incident
 from logtriage.recorded.bundle import (
     CLOSING,
@@ -25,8 +27,11 @@ from logtriage.recorded.bundle import (
 )
 from logtriage.recorded.csvrows import Skipped
 from logtriage.recorded.figures import Measure, Metric, Series, Shift
+from logtriage.recorded.imported import Imported, ImportReport
 from logtriage.recorded.labelled import import_labelled
-from logtriage.recorded.nezha import Imported, ImportReport, import_nezha
+from logtriage.recorded.nezha import import_nezha
+from logtriage.recorded.petshop import import_petshop
+from logtriage.recorded.rcaeval import import_rcaeval
 from logtriage.recorded.records import (
     SCHEMA,
     LogWindow,
@@ -45,6 +50,7 @@ __all__ = [
     "HISTORY",
     "RUBRIC",
     "SCHEMA",
+    "SHIPPED",
     "VERSION",
     "Bundle",
     "ImportReport",
@@ -66,6 +72,8 @@ __all__ = [
     "dump_bundle",
     "import_labelled",
     "import_nezha",
+    "import_petshop",
+    "import_rcaeval",
     "load_bundle",
     "load_records",
     "open_bundle",
@@ -73,15 +81,23 @@ __all__ = [
     "shipped_incidents",
 ]
 
-_SHIPPED: Final = "trainticket.jsonl.gz"
+#: The sources of the recorded incidents that come with the package.
+SHIPPED: Final = ("trainticket", "petshop")
 
 
-@lru_cache(maxsize=1)
-def shipped_incidents() -> tuple[Incident, ...]:
-    """The recorded TrainTicket incidents that come with the package, by id.
+@lru_cache(maxsize=len(SHIPPED))
+def shipped_incidents(source: str = SHIPPED[0]) -> tuple[Incident, ...]:
+    """The recorded incidents of one source that come with the package, by id.
 
-    Three of the Nezha data set, one each of a wrong return value, CPU contention and
-    network delay; read on the first call. Licence and citation lie beside the file.
+    Three of TrainTicket (the Nezha data set), one each of a wrong return value, CPU
+    contention and network delay, and two of PetShop, of latency and of availability. They
+    are read on the first call; licences and citations lie beside the files.
+
+    Raises:
+        UnknownName: for a source of which none are shipped.
     """
-    with files("logtriage").joinpath("data", "recorded", _SHIPPED).open("rb") as file:
-        return tuple(as_incident(record) for record in read_records(file, name=_SHIPPED))
+    if source not in SHIPPED:
+        raise UnknownName("source of recorded incidents", source, SHIPPED)
+    name = f"{source}.jsonl.gz"
+    with files("logtriage").joinpath("data", "recorded", name).open("rb") as file:
+        return tuple(as_incident(record) for record in read_records(file, name=name))

@@ -1,6 +1,6 @@
 """Which ticks a recording covers, and what was measured at each of them."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median_low
@@ -73,12 +73,14 @@ class Clock:
     def sampled(self, samples: Samples) -> list[int | None]:
         """At each tick the last fresh sample; what was not sampled at the end is left off."""
         values = dict(samples)
-        stale = stale_after(values)
+        times = sorted(values)
+        stale = stale_after(times)
         found: list[int | None] = []
         for tick in range(FIRST_TICK, self._horizon + 1):
             now = self._opened + tick * self._tick
-            fresh = [at for at in values if now - stale < at <= now]
-            found.append(values[max(fresh)] if fresh else None)
+            place = bisect_right(times, now) - 1
+            fresh = place >= 0 and times[place] > now - stale
+            found.append(values[times[place]] if fresh else None)
         while found and found[-1] is None:
             found.pop()
         return found

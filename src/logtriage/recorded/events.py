@@ -121,13 +121,17 @@ def most_shifted(now: Sequence[frozenset[str]], usual: Requests) -> Shifted | No
     best: tuple[float, str, Shifted] | None = None
     for event in sorted(here.keys() | there.keys()):
         found = _shifted(here[event], len(now), there[event], len(usual.events))
-        more = (found[0] - found[1]) / found[2]
-        size = -more if level_of_event(event) == "INFO" else more
+        size = _symptom(event, (found[0] - found[1]) / found[2])
         if size > 0 and (best is None or size > best[0]):
             best = size, event, found
     if best is not None:
         return best[2]
     return _shifted(0, len(now), 0, len(usual.events)) if here or there else None
+
+
+def _symptom(event: str, more: float) -> float:
+    """How far an event went in the direction in which a fault moves it, in spreads."""
+    return -more if level_of_event(event) == "INFO" else more
 
 
 def _counts(requests: Iterable[frozenset[str]]) -> Mapping[str, int]:

@@ -59,10 +59,7 @@ def label_of(where: str, row: Fields, names: Names) -> Label:
         text_of(where, row, "id"),
         # Whole seconds, as they are written.
         time_of(where, row, "opened") // 1000 * 1000,
-        tuple(
-            _named(where, part.strip(), names)
-            for part in text_of(where, row, "root_cause").split("|")
-        ),
+        tuple(names(part.strip(), where) for part in text_of(where, row, "root_cause").split("|")),
         text_of(where, row, "kind"),
         baseline,
     )
@@ -76,7 +73,7 @@ def log_of(where: str, row: Fields, names: Names) -> LogRow:
     said = read_message(level, text_of(where, row, "message"))
     return LogRow(
         time_of(where, row, "time"),
-        _named(where, text_of(where, row, "service"), names),
+        names(text_of(where, row, "service"), where),
         said.level,
         said.message,
         said.event,
@@ -92,8 +89,8 @@ def call_of(where: str, row: Fields, names: Names) -> Call:
     return Call(
         time_of(where, row, "time"),
         # From outside, where there is no caller.
-        _named(where, row["caller"], names) if row["caller"] else None,
-        _named(where, text_of(where, row, "callee"), names),
+        names(row["caller"], where) if row["caller"] else None,
+        names(text_of(where, row, "callee"), where),
         latency,
         _number(where, row, "network_ms", 1000),
         row.get("trace", ""),
@@ -107,7 +104,7 @@ def read_metrics(root: Path, names: Names, store: RowStore, note: Callable[[str]
     words: set[str] = set()
     for where, row in records_of(root, "metrics"):
         at, service = time_of(where, row, "time"), text_of(where, row, "service")
-        service = _named(where, service, names)
+        service = names(service, where)
         cpu, p99 = (_number(where, row, *one) for one in (("cpu_percent", 100), ("p99_ms", 1)))
         if cpu is not None or p99 is not None:
             store.add(Usage(at, service, cpu, p99))
@@ -161,14 +158,6 @@ def time_of(where: str, row: Fields, name: str) -> int:
     if moment is None or moment.utcoffset() is None:
         raise _bad(where, row, name, "a time with an offset such as 2031-05-06T10:21:05Z")
     return int(moment.timestamp() * 1000)
-
-
-def _named(where: str, given: str, names: Names) -> str:
-    """The name of a service as a topology takes it."""
-    try:
-        return names(given)
-    except BundleError as error:
-        raise BundleError(f"{where}: {error}") from None
 
 
 def _decimal(text: str) -> Decimal | None:

@@ -14,8 +14,8 @@ class Names:
         self._plain: dict[str, str] = {}
         self._given: dict[str, str] = {}
 
-    def __call__(self, given: str) -> str:
-        """The name of a service.
+    def __call__(self, given: str, where: str = "") -> str:
+        """The name of a service; ``where`` it stands is told in errors.
 
         Raises:
             BundleError: if nothing is left of it, or another service has the name already.
@@ -24,9 +24,14 @@ class Names:
             kept = "".join(one if one.isalnum() or one in "-_." else " " for one in given)
             plain = "-".join(kept.split())
             if not plain:
-                raise BundleError(f"service {given!r} has neither a letter nor a digit")
+                raise BundleError(
+                    f"{where and where + ': '}service {given!r} has neither a letter nor a digit"
+                )
             before = self._given.setdefault(plain, given)
             if before != given:
-                raise BundleError(f"services {before!r} and {given!r} are both called {plain!r}")
+                raise BundleError(
+                    f"{where and where + ': '}services {before!r} and {given!r} are both "
+                    f"called {plain!r}"
+                )
             self._plain[given] = plain
         return self._plain[given]

@@ -22,7 +22,8 @@ from typing import Final
 import attrs
 
 from logtriage.errors import BundleError, UnknownName
-from logtriage.recorded.csvrows import Skipped, Tally, inside
+from logtriage.recorded.csvrows import Tally, inside
+from logtriage.recorded.imported import Imported, ImportReport
 from logtriage.recorded.measure import record
 from logtriage.recorded.nezha_fields import milliseconds, service_of
 from logtriage.recorded.nezha_files import TOLERANCE_MS, Source, listed
@@ -37,27 +38,6 @@ HORIZON: Final = 8
 #: From injection to the opening of the incident.
 DETECTION: Final = timedelta(minutes=1)
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-@attrs.frozen
-class ImportReport:
-    """What was read, what was left out and why.
-
-    ``notes`` tell of whole files that an incident lacks, as ``"<incident id>: …"``.
-    """
-
-    files: int
-    rows: int
-    skipped: tuple[Skipped, ...]
-    notes: tuple[str, ...]
-
-
-@attrs.frozen
-class Imported:
-    """The incidents of a directory, by id, and the report of the import."""
-
-    incidents: tuple[RecordedIncident, ...]
-    report: ImportReport
 
 
 @attrs.frozen

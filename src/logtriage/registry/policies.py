@@ -8,7 +8,7 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire
 from logtriage.policies import (
-    SCORES,
+    METHODS,
     ChainPolicy,
     ConstantPolicy,
     ExpertPolicy,
@@ -89,7 +89,7 @@ class _Ranking:
         self.name = name
 
     def __call__(self, _: Incident) -> Policy:
-        return RankingPolicy(SCORES[self.name])
+        return RankingPolicy(METHODS[self.name])
 
 
 class _Random:
@@ -116,7 +116,7 @@ _PLAIN: Final[dict[str, PolicyFactory]] = {
     "expert": _expert,
     "chain": _chain,
     "first_error": _first_error,
-    **{name: _Ranking(name) for name in SCORES},
+    **{name: _Ranking(name) for name in METHODS},
 }
 
 

@@ -1,0 +1,231 @@
+"""Importer for the layout of the RCAEval benchmark.
+
+::
+
+    <any folders>/<service>_<fault>/<run>/inject_time.txt       Unix seconds
+    …/{simple_metrics,simple_data,metrics,data}.csv             time, <service>_<metric>, …
+    …/logs.csv       timestamp (ns), container_name, message [, level]
+    …/traces.csv     traceID, spanID, parentSpanID, serviceName, startTime, duration (µs)
+
+Each CSV file may be gzipped; of the files of metrics the first that is there is read, the
+two others where they are there. The ten minutes before the injection are the baseline, and
+the incident is opened a minute after it.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Final
+
+from logtriage.errors import BundleError, LogTriageError
+from logtriage.recorded.csvrecords import read_records
+from logtriage.recorded.csvrows import Tally, find_csv, inside
+from logtriage.recorded.imported import Imported, ImportReport
+from logtriage.recorded.measure import record
+from logtriage.recorded.metrics import in_units, signal_name
+from logtriage.recorded.names import Names
+from logtriage.recorded.records import RecordedIncident, RecordedTruth
+from logtriage.recorded.rows import Call, LogRow, Rows, Sample
+from logtriage.recorded.spans import Key, Span, requests
+from logtriage.recorded.text import known_level, read_line, read_message
+
+ORIGIN: Final = "RCAEval benchmark (https://github.com/phamquiluan/RCAEval), L. Pham et al."
+HORIZON: Final = 8
+#: From injection to the opening of the incident.
+DETECTION_MS: Final = 60_000
+BASELINE_MS: Final = 600_000
+#: How much after the opening is read: as long as an incident is played.
+AFTER_MS: Final = 30_000 * HORIZON
+_METRICS: Final = ("simple_metrics", "simple_data", "metrics", "data")
+#: Columns of machines and not of services, by how their metrics begin.
+_MACHINES: Final = ("node-",)
+
+
+def import_rcaeval(directory: str | Path, *, strict: bool = False) -> Imported:
+    """Import all cases below a directory.
+
+    Args:
+        directory: holds the cases, at any depth.
+        strict: make the first row that would be skipped an error.
+
+    Raises:
+        BundleError: naming the file, if there is no case, a file is damaged as a whole or
+            lacks a column, or, with ``strict``, on any row that cannot be used.
+    """
+    root, incidents = Path(directory), {}
+    tally, notes = Tally(root, strict=strict), []
+    for place in sorted(root.rglob("inject_time.txt")):
+        incident, missing = _case(root, inside(root, place), tally)
+        if incident.id in incidents:
+            raise BundleError(f"{tally.name(place)}: a second case at the same time, {incident.id}")
+        incidents[incident.id] = incident
+        notes += [f"{incident.id}: {what}" for what in missing]
+    if not incidents:
+        raise BundleError(f"{root}: no <service>_<fault>/<run>/inject_time.txt found")
+    report = ImportReport(tally.files, tally.rows, tally.skipped(), tuple(notes))
+    return Imported(tuple(one for _, one in sorted(incidents.items())), report)
+
+
+def _case(root: Path, place: Path, tally: Tally) -> tuple[RecordedIncident, list[str]]:
+    where, folder, names = tally.name(place), place.parent, Names()
+    service, _, fault = folder.parent.name.rpartition("_")
+    if not service or not fault:
+        raise BundleError(
+            f"{where}: the folder above the run must be <service>_<fault>, "
+            f"got {folder.parent.name!r}"
+        )
+    try:
+        injected = int(Decimal(place.read_text(encoding="utf-8").strip()))
+        opened = datetime.fromtimestamp(injected + DETECTION_MS // 1000, tz=UTC)
+    except (ValueError, InvalidOperation, OverflowError, OSError):
+        raise BundleError(f"{where}: must be a time in Unix seconds") from None
+    at = 1000 * injected
+    rows = _rows(root, folder, tally, names, at - BASELINE_MS, at + DETECTION_MS + AFTER_MS)
+    missing = [
+        f"no {what}"
+        for what, found in (("metrics", rows.samples), ("logs", rows.logs), ("traces", rows.calls))
+        if not found
+    ]
+    source = folder.parent.parent.name if folder.parent.parent != root else root.resolve().name
+    try:
+        cause = names(service, where)
+        incident = RecordedIncident(
+            id=f"rcaeval/{Names()(source, where)}-{opened:%Y-%m-%dT%H%M%S}",
+            opened=f"{opened:%Y-%m-%dT%H:%M:%SZ}",
+            recording=record(
+                rows,
+                rows.between(at - BASELINE_MS, at),
+                opened=at + DETECTION_MS,
+                horizon=HORIZON,
+                baseline="pre-fault",
+            ),
+            truth=RecordedTruth((cause,), fault),
+            task="recorded_rcaeval",
+            horizon=HORIZON,
+            origin=ORIGIN,
+        )
+    except LogTriageError as error:
+        raise BundleError(f"{where}: {error}") from None
+    return incident, missing
+
+
+# --- rows --------------------------------------------------------------------------------
+
+
+def _rows(root: Path, folder: Path, tally: Tally, names: Names, since: int, until: int) -> Rows:
+    def wanted(at: int) -> bool:
+        return since <= at < until
+
+    metrics = next((one for one in _METRICS if find_csv(root, folder, one)), "metrics")
+    return Rows(
+        logs=tuple(_logs(root, folder, tally, names, wanted)),
+        calls=tuple(_calls(root, folder, tally, names, wanted)),
+        samples=tuple(_samples(root, folder, metrics, tally, names, wanted)),
+    )
+
+
+def _read(
+    root: Path, folder: Path, stem: str, needed: tuple[str, ...], tally: Tally
+) -> Iterator[tuple[Path, int, dict[str, str]]]:
+    """File, line and fields of each record; nothing where there is no such file."""
+    path = find_csv(root, folder, stem)
+    if path is None:
+        return
+    name = tally.name(path)
+    tally.begin(path)
+    for where, row in read_records(path, needed, name):
+        tally.row(name)
+        yield path, int(where.rpartition(":")[2]), row
+
+
+def _samples(
+    root: Path, folder: Path, stem: str, tally: Tally, names: Names, wanted: Callable[[int], bool]
+) -> Iterator[Sample]:
+    """Wide rows: a column for each metric of each service; empty and NaN were not measured."""
+    columns: list[tuple[str, str, str, int]] | None = None
+    for path, line, row in _read(root, folder, stem, ("time",), tally):
+        if columns is None:
+            columns = list(_columns(row, names, tally.name(path)))
+        at = _number(row["time"])
+        if at is None:
+            tally.skip(path, line, "impossible time")
+            continue
+        when = int(1000 * at)
+        if not wanted(when):
+            continue
+        for column, service, name, factor in columns:
+            text = row[column]
+            if text and text.casefold() not in ("nan", "inf", "-inf"):
+                value = _number(text)
+                if value is None:
+                    tally.skip(path, line, f"column {column} is no number")
+                else:
+                    yield Sample(when, service, name, in_units(value, factor))
+
+
+def _columns(
+    header: dict[str, str], names: Names, file: str
+) -> Iterator[tuple[str, str, str, int]]:
+    """Column, service, signal and units of each metric of a service."""
+    taken: dict[tuple[str, str], str] = {}
+    for column in header:
+        service, _, metric = column.partition("_")
+        if column == "time" or not service or not metric or metric.startswith(_MACHINES):
+            continue
+        named, (signal, factor) = names(service, f"{file}:1"), signal_name(metric)
+        before = taken.setdefault((named, signal), column)
+        if before != column:
+            raise BundleError(
+                f"{file}:1: columns {before!r} and {column!r} are both {named} {signal}"
+            )
+        yield column, named, signal, factor
+
+
+def _logs(
+    root: Path, folder: Path, tally: Tally, names: Names, wanted: Callable[[int], bool]
+) -> Iterator[LogRow]:
+    needed = ("timestamp", "container_name", "message")
+    for path, line, row in _read(root, folder, "logs", needed, tally):
+        nano = _number(row["timestamp"])
+        if nano is None:
+            tally.skip(path, line, "impossible time")
+        elif not row["container_name"].strip():
+            tally.skip(path, line, "no container")
+        elif wanted(int(nano // 1_000_000)):
+            level = known_level(row.get("level", "")) if row.get("level") else None
+            said = (
+                read_line(row["message"]) if level is None else read_message(level, row["message"])
+            )
+            service = names(row["container_name"], f"{tally.name(path)}:{line}")
+            yield LogRow(int(nano // 1_000_000), service, said.level, said.message, said.event)
+
+
+def _calls(
+    root: Path, folder: Path, tally: Tally, names: Names, wanted: Callable[[int], bool]
+) -> Iterator[Call]:
+    needed = ("traceID", "spanID", "parentSpanID", "serviceName", "startTime", "duration")
+    spans: dict[Key, Span] = {}
+    for path, line, row in _read(root, folder, "traces", needed, tally):
+        start, duration = _number(row["startTime"]), _number(row["duration"])
+        if start is None or duration is None or duration < 0:
+            tally.skip(path, line, "impossible time")
+        elif not row["serviceName"].strip():
+            tally.skip(path, line, "no service")
+        elif wanted(int(start // 1000)):
+            parent = row["parentSpanID"]
+            spans[row["traceID"], row["spanID"]] = Span(
+                "" if parent.casefold() == "nan" else parent,
+                names(row["serviceName"], f"{tally.name(path)}:{line}"),
+                int(start),
+                int(duration),
+            )
+    yield from requests(spans)
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        return None
+    return value if value.is_finite() and abs(value) < Decimal(10) ** 20 else None

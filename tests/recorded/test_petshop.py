@@ -1,0 +1,216 @@
+"""PetShop's layout: what an issue becomes, and what is said of files that are not of it."""
+
+import gzip
+import json
+import os
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from logtriage.errors import BundleError, UnknownName
+from logtriage.evaluation import Incidents, play_episode
+from logtriage.incident import Fault
+from logtriage.recorded import as_incident, import_petshop, load_records, shipped_incidents
+from logtriage.registry import make_policy
+from logtriage.telemetry import NO_EFFECTS, Alert
+from tests.recorded.layout import shown_by
+from tests.test_cli import lines, logtriage
+
+#: 2023-04-13T10:00:00Z, and the names that the published layout has.
+START = 1_681_380_000
+SITE, SEARCH, TABLE = "PetSite", "Pet Search/x_AWS::ECS::Fargate", "petInfo_AWS::DynamoDB::Table"
+COLUMNS = [
+    (service, *metric)
+    for service in (SITE, SEARCH, TABLE)
+    for metric in (
+        ("latency", "Average"),
+        ("latency", "p99"),
+        ("availability", "Average"),
+        ("requests", "Sum"),
+        ("temperature", "p99"),
+    )
+]
+
+
+def _metrics(path: Path, begin: int, rows: int, broken: tuple[int, ...] = ()) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [
+        ",".join((title, *(column[place] for column in COLUMNS)))
+        for place, title in enumerate(("microservice", "metric", "statistic"))
+    ]
+    lines.append("unix_timestamp" + "," * len(COLUMNS))
+    for number in range(rows):
+        cells = [f"{begin + 300 * number}.0"]
+        for service, metric, _ in COLUMNS:
+            ill = number in broken and service != TABLE
+            wobble = 0.001 * (number % 3)
+            usual = {"latency": 0.0204 + wobble, "availability": 100.0, "requests": 50 + number % 2}
+            value = usual.get(metric, 1.0) * (5 if ill and metric == "latency" else 1)
+            cells.append("" if service == TABLE and metric == "availability" else str(value))
+        lines.append(",".join(cells))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Path:
+    root = tmp_path / "petshop"
+    for scenario in ("high", "none"):
+        issue = root / scenario / "train" / "issue_0"
+        shift = 86_400 if scenario == "none" else 0
+        _metrics(issue / "metrics.csv", START + shift, 5, broken=(2, 3))
+        (issue / "target.json").write_text(
+            json.dumps(
+                {
+                    "target": {
+                        "node": SITE,
+                        "metric": "latency",
+                        "agg": "Average",
+                        "timestamp": START + shift + 548,
+                    },
+                    "root_cause": {"node": SEARCH, "metric": None},
+                }
+            )
+        )
+        (root / scenario / "graph.csv").write_text(
+            f",{SITE},{SEARCH},{TABLE}\n{SITE},0,1.0,0\n{SEARCH},0,0,1.0\n{TABLE},0,0,0\n"
+        )
+    _metrics(root / "high" / "noissue" / "metrics.csv", START - 300 * 40, 30)
+    plain = root / "high" / "noissue" / "metrics.csv"
+    (plain.parent / "metrics.csv.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    return root
+
+
+def test_what_an_issue_becomes(layout: Path) -> None:
+    imported = import_petshop(layout)
+    first, second = imported.incidents
+    assert (first.id, first.opened) == ("petshop/2023-04-13T100908", "2023-04-13T10:10:00Z")
+    assert first.truth.root_causes == ("Pet-Search-x_AWS-ECS-Fargate",)
+    assert (first.truth.kind, first.horizon) == ("latency", 6)
+    assert first.recording.tick_seconds == 300
+    assert "CC-BY-4.0" in first.origin
+    assert [(one.name, one.tier, one.calls) for one in first.recording.services] == [
+        ("Pet-Search-x_AWS-ECS-Fargate", "service", ("petInfo_AWS-DynamoDB-Table",)),
+        ("PetSite", "edge", ("Pet-Search-x_AWS-ECS-Fargate",)),
+        ("petInfo_AWS-DynamoDB-Table", "service", ()),
+    ]
+    telemetry = shown_by(as_incident(first))
+    search = {one.name: one for one in telemetry.signals(0, NO_EFFECTS)[0]}
+    assert set(search) == {"latency_average_us", "latency_p99_us", "availability_bp", "requests"}
+    assert search["latency_p99_us"].value == 5 * 22_400
+    assert search["latency_p99_us"].usual == 21_400
+    assert search["latency_p99_us"].stray > 50
+    assert search["requests"].stray == 0
+    # The next one is the second of the two ill samples, then the fault is over.
+    strays = [telemetry.signals(tick, NO_EFFECTS)[0][1].stray > 50 for tick in range(4)]
+    assert strays == [True, True, False, False]
+    assert telemetry.alerts(0, NO_EFFECTS) == (Alert("PetSite", "HighLatency", 0),)
+    edge = telemetry.slo(0, NO_EFFECTS)
+    assert edge is not None
+    assert (edge.error_bp, edge.p99_ms) == (None, 112)
+    assert "availability_bp" not in {one.name for one in telemetry.signals(0, NO_EFFECTS)[2]}
+    assert second.recording.baseline == "none"
+    assert imported.report.notes == (
+        "petshop/2023-04-14T100908: no noissue/metrics.csv, baseline is 'none'",
+    )
+
+
+def test_one_may_be_picked(layout: Path) -> None:
+    (one,) = import_petshop(layout, only=["petshop/2023-04-14T100908"]).incidents
+    assert one.id == "petshop/2023-04-14T100908"
+    with pytest.raises(UnknownName, match="petshop/x"):
+        import_petshop(layout, only=["petshop/x"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("microservice,", "service,", "the first four rows must be microservice, metric"),
+        ("50", "many", r"metrics\.csv:\d+: column .* requests: must be a number, got 'many'"),
+        ("\n1681380", "\n,1681380", "wrong column count"),
+    ],
+)
+def test_a_bad_file_is_named(layout: Path, old: str, new: str, message: str) -> None:
+    path = layout / "high" / "train" / "issue_0" / "metrics.csv"
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(BundleError, match=message) as caught:
+        import_petshop(layout)
+    assert "high/train/issue_0/metrics.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        (("target", "timestamp"), "noon", "field target.timestamp: must be int, got 'noon'"),
+        (("target", "timestamp"), 2**40, "field target.timestamp: must be Unix seconds"),
+        (("target", "metric"), "mood", "field target.metric: must be latency or availability"),
+        (("root_cause", "node"), None, "field root_cause.node: must be str, got None"),
+        (("root_cause", "node"), "nobody", "truth.root_causes: unknown service 'nobody'"),
+    ],
+)
+def test_a_bad_target_is_named(
+    layout: Path, field: tuple[str, str], value: object, message: str
+) -> None:
+    path = layout / "high" / "train" / "issue_0" / "target.json"
+    data = json.loads(path.read_text())
+    data[field[0]][field[1]] = value
+    path.write_text(json.dumps(data))
+    with pytest.raises(BundleError, match=message) as caught:
+        import_petshop(layout)
+    assert "high/train/issue_0/target.json" in str(caught.value)
+
+
+def test_a_directory_without_issues_and_a_scenario_without_files(layout: Path) -> None:
+    with pytest.raises(BundleError, match=r"no <scenario>/train/issue_N/target\.json found"):
+        import_petshop(layout / "high" / "train")
+    (layout / "none" / "graph.csv").unlink()
+    with pytest.raises(BundleError, match=r"none: no graph\.csv"):
+        import_petshop(layout)
+
+
+def test_the_licence_lies_beside_the_shipped_ones() -> None:
+    notice = files("logtriage").joinpath("data", "recorded", "petshop.LICENSE.txt").read_text()
+    assert "CC-BY-4.0" in notice
+    assert "Amazon" in notice
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_shipped_ones_are_found_by_id_and_can_be_played(number: int) -> None:
+    incident = shipped_incidents("petshop")[number]
+    assert Incidents()(incident.id) == incident
+    assert incident.task == "recorded_petshop-v3"
+    assert incident.truth.fault == Fault(
+        ("latency", "availability")[number], "PetSearch_AWS-ECS-Fargate"
+    )
+    assert len(incident.topology) == (44, 42)[number]
+    state = play_episode(incident, make_policy("combined_v2")(incident))
+    assert state.is_closed
+    assert state.facts.root_cause is not None
+    with pytest.raises(UnknownName, match="source of recorded incidents"):
+        shipped_incidents("nobody")
+
+
+@pytest.mark.skipif(
+    "LOGTRIAGE_PETSHOP_DIR" not in os.environ, reason="LOGTRIAGE_PETSHOP_DIR names no data set"
+)
+def test_the_importer_still_makes_the_shipped_ones() -> None:
+    ids = [incident.id for incident in shipped_incidents("petshop")]
+    imported = import_petshop(os.environ["LOGTRIAGE_PETSHOP_DIR"], only=ids)
+    made = tuple(as_incident(record) for record in imported.incidents)
+    assert made == shipped_incidents("petshop")
+
+
+def test_the_command_makes_a_bundle_and_names_no_answer(layout: Path, tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle.jsonl.gz"
+    result = logtriage("import", "petshop", layout, "--out", bundle, "--json")
+    assert result.exit_code == 0, result.output
+    (told,) = lines(result)
+    assert told["incidents"] == [one.id for one in load_records(bundle)]
+    shown = logtriage("import", "petshop", layout, "--out", bundle)
+    assert "latency" not in shown.output.replace(str(bundle), "")
+    (row, *_) = lines(logtriage("eval", "n_sigma", "--bundle", bundle, "--json"))
+    assert row["episodes"] == len(told["incidents"])
+    result = logtriage("import", "petshop", tmp_path / "nowhere", "--out", bundle)
+    assert result.exit_code == 2
+    assert "found" in result.stderr
