@@ -14,6 +14,7 @@ from logtriage.cli.grading import grade
 from logtriage.cli.group import Group
 from logtriage.cli.importing import labelled, nezha
 from logtriage.cli.playing import play
+from logtriage.cli.replaying import replay
 from logtriage.cli.sealing import fingerprint, new
 from logtriage.cli.serving import serve
 
@@ -62,6 +63,7 @@ app.command()(grade)
 app.command()(convert)
 app.command()(compare)
 app.command()(report)
+app.command()(replay)
 app.command()(serve)
 app.command("audit")(audit_)
 app.add_typer(importing, name="import")
