@@ -66,6 +66,7 @@ def test_no_command_gives_help() -> None:
         "convert",
         "compare",
         "report",
+        "replay",
         "import",
     ):
         assert f" {name} " in result.output
@@ -96,6 +97,7 @@ def test_no_command_gives_help() -> None:
         ["grade", "-", "--rubric", "mine/7"],
         ["compare", "/no/such/run", "/no/such/run"],
         ["report", "/no/such/run"],
+        ["replay", "/no/such/run"],
         ["import", "nezha", "/no/such/directory", "--out", "/tmp/never"],
     ],
 )

@@ -17,6 +17,7 @@ from logtriage.cli.grading import grade
 from logtriage.cli.group import Group
 from logtriage.cli.importing import labelled, nezha, petshop, rcaeval
 from logtriage.cli.playing import play
+from logtriage.cli.replaying import replay
 from logtriage.cli.sealing import fingerprint, new
 from logtriage.cli.serving import serve
 from logtriage.cli.usage import usage
@@ -161,6 +162,14 @@ _add(
     "Show the figures of a run, or write an HTML report.",
     "report runs/expert",
     "report runs/expert --html",
+)
+_add(
+    app,
+    "replay",
+    replay,
+    "Show episodes of a run tick by tick, in one HTML page.",
+    "replay runs/expert",
+    "replay runs/expert cascading_failure-v2/test/27 --open",
 )
 _add(
     app,

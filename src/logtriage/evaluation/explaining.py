@@ -27,6 +27,7 @@ from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.evaluation.threshold import threshold_regret
 from logtriage.grading import Grade
+from logtriage.incident import Incident
 from logtriage.seal import Seal
 
 
@@ -126,7 +127,16 @@ def _left(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
     ]
 
 
+def explained_state(incident: Incident, graded: Grade) -> Explained:
+    """The explanation of one scored episode of a single agent.
+
+    Raises:
+        InvalidInput: as :func:`logtriage.belief.explain.explain`.
+    """
+    state = played_state(incident, graded)
+    return Explained(explain(state, samples=SAMPLES), threshold_regret(state), SAMPLES)
+
+
 def _explain(task: _Task) -> bytes:
-    state = played_state(task.incidents(task.graded.incident), task.graded)
-    found = Explained(explain(state, samples=SAMPLES), threshold_regret(state), SAMPLES)
+    found = explained_state(task.incidents(task.graded.incident), task.graded)
     return encode_explained(task.graded, found)

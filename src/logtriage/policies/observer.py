@@ -3,7 +3,8 @@
 Greedy in what it asks, so a reference and not a bound.
 """
 
-from typing import Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -19,6 +20,9 @@ from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.state import State, initial_state
 from logtriage.transition import transition
+
+if TYPE_CHECKING:
+    from logtriage.belief.questions import Worth
 
 #: A question that promises less than this many bits, and no grade, is not asked.
 LEAST_BITS: Final = 0.004
@@ -68,8 +72,12 @@ def best_question(held: Belief) -> Action | None:
 
     if held.fixed and held.standing.doings.pages:
         return None
-    rows = worths(held, requests_in_doubt(held))
-    if not rows:
+    return best_of(held, worths(held, requests_in_doubt(held)))
+
+
+def best_of(held: Belief, rows: "Sequence[Worth]") -> Action | None:
+    """:func:`best_question` of requests whose worths are known."""
+    if not rows or (held.fixed and held.standing.doings.pages):
         return None
     best = max(rows, key=lambda one: (one.grade, one.bits))
     worth_it = best.grade > 0 or (best.grade == 0 and best.bits >= LEAST_BITS)

@@ -73,13 +73,14 @@ def read_run(directory: Path, seal: Seal | None = None) -> Run:
         tasks=loaded.tasks,
         rubrics=tuple(dict.fromkeys(loaded.rubrics[task][0] for task in loaded.tasks)),
         rows=summarise(loaded),
-        episodes=tuple(_episodes(loaded)),
+        episodes=tuple(episodes_of(loaded)),
         roles=spec.role_split,
         seal=loaded.manifest.seal,
     )
 
 
-def _episodes(loaded: LoadedRun) -> Iterator[Episode]:
+def episodes_of(loaded: LoadedRun) -> Iterator[Episode]:
+    """The episodes of a loaded run, task by task and therein policy by policy."""
     for task in loaded.tasks:
         for policy in loaded.policies:
             key = policy, task

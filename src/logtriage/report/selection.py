@@ -24,9 +24,14 @@ def in_full(episodes: Sequence[Episode], limit: int = MAX_TIMELINES) -> tuple[in
     """
     if len(episodes) <= limit:
         return tuple(range(len(episodes)))
+    return ranked(episodes, limit)[:limit]
+
+
+def ranked(episodes: Sequence[Episode], limit: int) -> tuple[int, ...]:
+    """Positions of all episodes, in the order in which ``limit`` places are given to them."""
     cells = _cells(episodes)
-    places = -(-limit // len(cells))
-    return tuple(_in_turn([_telling(episodes, cell, places) for cell in cells]))[:limit]
+    places = -(-limit // max(1, len(cells)))
+    return tuple(_in_turn([_telling(episodes, cell, places) for cell in cells]))
 
 
 def listed(episodes: Sequence[Episode], limit: int = MAX_ROWS) -> tuple[int, ...]:

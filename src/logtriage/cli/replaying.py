@@ -1,0 +1,66 @@
+"""``replay``: the episodes of a run tick by tick, as a page."""
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from logtriage.cli.console import emit, note
+from logtriage.cli.options import Json, SealFile, seal_in
+
+
+def replay(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
+    incident_id: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ID", help="Only the episodes on this incident, with all there is to say."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The page; RUN/replay.html, or with ID RUN/replay-ID.html."
+        ),
+    ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    beliefs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Work out the belief of at most N episodes; 100 if not given. Takes about "
+            "0.3 seconds each, on a fleet up to a second.",
+        ),
+    ] = None,
+    seal_file: SealFile = None,
+    as_json: Json = False,
+) -> None:
+    """Show the episodes of a run tick by tick, as one self-contained page.
+
+    Screens, services, actions, the belief, and how each grade came about. With ID, every
+    episode on that incident is explained.
+    """
+    from logtriage.evaluation.cells import slug
+    from logtriage.report.replay import MAX_BELIEFS, write_replay
+
+    page = out
+    if page is None:
+        name = "replay" if incident_id is None else f"replay-{slug(incident_id)}"
+        page = run / f"{name}.html"
+    found = write_replay(
+        run,
+        page,
+        incident=incident_id,
+        beliefs=MAX_BELIEFS if beliefs is None else beliefs,
+        seal=seal_in(seal_file),
+    )
+    count = found.facts["episodes"]
+    if as_json:
+        told = {"page": str(page), "episodes": count}
+        emit({**told, "screens": found.shown, "beliefs": found.believed})
+    else:
+        note(f"wrote {page}: {count} episodes, beliefs of {found.believed}")
+    if show:
+        webbrowser.open(page.resolve().as_uri())

@@ -1,0 +1,98 @@
+"""The replay page: every episode of a run tick by tick, in one self-contained HTML file.
+
+Needs no extra. What the page shows is described in ``docs/replay.md``.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.evaluation import LoadedRun, load_run
+from logtriage.evaluation.explaining import explained_state
+from logtriage.files import replacing
+from logtriage.report.replay.document import MAX_BELIEFS, Document, document
+from logtriage.report.replay.page import render_replay
+from logtriage.report.run import Episode, episodes_of
+from logtriage.report.selection import ranked
+from logtriage.seal import Seal
+
+__all__ = ["MAX_BELIEFS", "Document", "write_replay"]
+
+
+def write_replay(
+    run_dir: str | Path,
+    out: str | Path,
+    *,
+    incident: str | None = None,
+    beliefs: int = MAX_BELIEFS,
+    seal: Seal | None = None,
+) -> Document:
+    """Write the replay page of a run to ``out``, the same bytes for the same run.
+
+    Args:
+        run_dir: the directory of a run, finished or not.
+        out: the page; replaced whole or not at all.
+        incident: only the episodes on this incident. Those of single agents are explained
+            (the four parts of the loss), if they are not yet; about a second each.
+        beliefs: of how many episodes at most the belief is worked out; about 0.3 s each,
+            up to a second on a fleet. ``incident`` has all of its own.
+        seal: that of a run of sealed incidents; by default that of the environment. The
+            page shows their truths.
+
+    Raises:
+        InvalidInput: if the directory is not that of a run, nothing was played yet, or
+            ``beliefs`` is below 0.
+        UnknownName: if the run has no episode on ``incident``.
+        SealError: if the run is of sealed incidents, and there is no key or another one.
+        OSError: if something cannot be read or written.
+    """
+    if beliefs < 0:
+        raise InvalidInput(f"beliefs must be at least 0, got {beliefs}")
+    loaded = load_run(Path(run_dir), seal=seal)
+    episodes = list(episodes_of(loaded))
+    if incident is not None:
+        episodes = [_explained(one) for one in _on(incident, episodes)]
+        beliefs = len(episodes)
+    found = replay_document(loaded, episodes, beliefs)
+    with replacing(Path(out)) as file:
+        file.write(render_replay(found).encode("utf-8", "backslashreplace"))
+    return found
+
+
+def replay_document(
+    loaded: LoadedRun, episodes: Sequence[Episode], beliefs: int = MAX_BELIEFS
+) -> Document:
+    """The data of the page of some episodes of a run.
+
+    Raises:
+        InvalidInput: if there are none.
+    """
+    if not episodes:
+        raise InvalidInput(f"{loaded.directory}: nothing was played yet")
+    return document(
+        loaded.directory.resolve().name,
+        loaded.manifest.version,
+        episodes,
+        roles=loaded.manifest.spec.role_split,
+        beliefs=beliefs,
+        order=ranked(episodes, max(1, beliefs)),
+    )
+
+
+def _on(incident: str, episodes: Sequence[Episode]) -> list[Episode]:
+    found = [one for one in episodes if one.incident.id == incident]
+    if not found:
+        known = dict.fromkeys(one.incident.id for one in episodes)
+        raise UnknownName("incident of this run", incident, known)
+    return found
+
+
+def _explained(one: Episode) -> Episode:
+    """An episode with its explanation, if it can be explained."""
+    if one.explained is not None or one.roles is not None or one.grade.score is None:
+        return one
+    if one.incident.setting is None:
+        return one
+    return attrs.evolve(one, explained=explained_state(one.incident, one.grade))

@@ -1,0 +1,73 @@
+"""The exact belief at every tick of an episode, and what it was worth to ask."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from logtriage.actions import Action, describe
+from logtriage.belief import Belief, belief
+from logtriage.belief.questions import Request, Worth, worths
+from logtriage.policies.observer import best_of, requests_in_doubt
+from logtriage.state import State
+
+#: Requests that are shown beside the one that was made, those worth most.
+REQUESTS: Final = 8
+#: Root causes, and kinds of fault, that are shown by name.
+LIKELIEST: Final = 7
+_DIGITS: Final = 4
+
+
+def beliefs(states: Sequence[State]) -> list[dict[str, Any]]:
+    """What an ideal observer believes at each state of an episode, as data for the page.
+
+    Of a team it is the belief of all that its roles have seen together.
+
+    Raises:
+        InvalidInput: for an incident of which no probabilities are known.
+    """
+    return [
+        _belief(state, after.actions[len(state.actions) :] if after is not None else ())
+        for state, after in zip(states, [*states[1:], None], strict=True)
+    ]
+
+
+def _belief(state: State, done: Iterable[Action]) -> dict[str, Any]:
+    held = belief(state)
+    data = {
+        "roots": _likeliest(held.root_causes),
+        "teams": _likeliest(held.teams),
+        "faults": _likeliest({f"{kind} {name}": p for (kind, name), p in held.faults.items()}),
+        "severities": _likeliest(held.severities),
+        "benign": round(held.benign, _DIGITS),
+        "bits": round(held.entropy, _DIGITS),
+    }
+    if state.is_closed:
+        return data
+    made = [one for one in done if isinstance(one, Request)]
+    rows = _worths(held, made)
+    plan = held.best()
+    question = best_of(held, [row for row, weighed in rows if weighed])
+    ranked = sorted(rows, key=lambda row: (row[0].grade, row[0].bits), reverse=True)
+    shown = [row for row, _ in ranked[:REQUESTS]]
+    shown += [row for row, _ in ranked[REQUESTS:] if row.request in made]
+    return {
+        **data,
+        "value": round(plan.value, _DIGITS),
+        "observer": describe(question if question is not None else plan.actions[0]),
+        "asks": [
+            [describe(row.request), round(row.grade, _DIGITS), round(row.bits, _DIGITS)]
+            for row in shown
+        ],
+    }
+
+
+def _worths(held: Belief, made: Sequence[Request]) -> list[tuple[Worth, bool]]:
+    """What requests are worth, and whether the observer weighs them; with those made."""
+    weighed = requests_in_doubt(held)
+    others = [one for one in dict.fromkeys(made) if one not in weighed and one.service is not None]
+    every = worths(held, (*weighed, *others))
+    return [(row, place < len(weighed)) for place, row in enumerate(every)]
+
+
+def _likeliest(shares: Mapping[str, float]) -> list[list[Any]]:
+    """The likeliest by name; what is left to the others is left out."""
+    return [[name, round(share, _DIGITS)] for name, share in list(shares.items())[:LIKELIEST]]

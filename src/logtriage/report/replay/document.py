@@ -1,0 +1,209 @@
+"""All data of a page: a list of every episode, and the episodes in compressed chunks."""
+
+import gzip
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, Final
+
+import attrs
+
+from logtriage.evaluation import SOLVED, played_state
+from logtriage.grading import GradeStatus
+from logtriage.incident import Incident
+from logtriage.report.confusion import MEANING, place_of
+from logtriage.report.replay.episode import LOSS_PARTS, Lines, episode_data
+from logtriage.report.replay.layout import layout
+from logtriage.report.replay.truths import Part, parts_of
+from logtriage.report.run import Episode
+from logtriage.report.text import clean
+from logtriage.report.timeline import truth_of
+from logtriage.roles import RoleSplit
+
+#: Characters of JSON in a chunk: little enough to be read at once, enough to compress well.
+CHUNK: Final = 1_000_000
+#: Episodes of which the page holds screens and services tick by tick.
+MAX_SCREENS: Final = 1_000
+#: Episodes of which it holds the belief, if no other number is asked for.
+MAX_BELIEFS: Final = 100
+
+_json = partial(json.dumps, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
+
+
+@attrs.frozen
+class Document:
+    """The data of a page: facts in the open, everything else compressed.
+
+    ``index`` and each of ``chunks`` are gzip of JSON in base64. ``believed`` and
+    ``shown`` count the episodes with beliefs and with screens.
+    """
+
+    facts: dict[str, Any]
+    index: str
+    chunks: tuple[str, ...]
+    believed: int
+    shown: int
+
+    def to_json(self) -> str:
+        """The document as JSON that may stand in a script element."""
+        data = {**self.facts, "index": self.index, "chunks": self.chunks}
+        return _json(data).replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def pack(data: Any) -> str:
+    """JSON data, compressed, in base64; the same bytes for the same data."""
+    return b64encode(gzip.compress(_json(data).encode(), 9, mtime=0)).decode()
+
+
+def document(
+    name: str,
+    version: str,
+    episodes: Sequence[Episode],
+    *,
+    roles: RoleSplit | None = None,
+    beliefs: int = MAX_BELIEFS,
+    screens: int = MAX_SCREENS,
+    order: Sequence[int] | None = None,
+) -> Document:
+    """The document of some episodes of a run.
+
+    ``order`` are the places of the episodes, those first that get screens and beliefs
+    before all others; by default as they come.
+    """
+    first = range(len(episodes)) if order is None else order
+    shown = frozenset(first[:screens])
+    believed = frozenset(
+        [place for place in first if episodes[place].incident.setting is not None][:beliefs]
+    )
+    # Those of one incident stand together: they share its services, and most of its lines.
+    places = sorted(range(len(episodes)), key=lambda one: _incident_key(episodes[one]))
+    chunks: list[str] = []
+    rows: dict[int, list[Any]] = {}
+    for chunk in _chunks(episodes, places, shown, believed):
+        for place, one in chunk.pop("places"):
+            rows[place] = [*_row(episodes[place]), len(chunks), one]
+        chunks.append(pack(chunk))
+    facts = {
+        "name": clean(name),
+        "version": version,
+        "solved": SOLVED,
+        "places": MEANING,
+        "lossParts": LOSS_PARTS,
+        "roles": None if roles is None else _roles(roles),
+        "episodes": len(episodes),
+        "shown": len(shown),
+        "believed": len(believed),
+        "beliefs": any(one.incident.setting is not None for one in episodes),
+    }
+    index = [rows[place] for place in range(len(episodes))]
+    return Document(facts, pack(index), tuple(chunks), len(believed), len(shown))
+
+
+def _incident_key(episode: Episode) -> tuple[str, int, str]:
+    task, _, number = episode.incident.id.rpartition("/")
+    return task, int(number) if number.isdecimal() else 0, number
+
+
+def _chunks(
+    episodes: Sequence[Episode],
+    places: Sequence[int],
+    shown: frozenset[int],
+    believed: frozenset[int],
+) -> Iterator[dict[str, Any]]:
+    incidents: dict[str, Any] = {}
+    parts: dict[str, tuple[Part, ...]] = {}
+    found: list[Any] = []
+    where: list[tuple[int, int]] = []
+    lines, size = Lines(), 0
+
+    def chunk() -> dict[str, Any]:
+        return {
+            "incidents": incidents,
+            "lines": lines.texts,
+            "episodes": found,
+            "places": where,
+        }
+
+    for place in places:
+        one = episodes[place]
+        key = one.incident.id
+        # Never in the middle of an incident, so that two agents on it can be compared at once.
+        if size > CHUNK and key not in incidents:
+            yield chunk()
+            incidents, parts, found, where, lines, size = {}, {}, [], [], Lines(), 0
+        if key not in incidents:
+            parts[key] = parts_of(one.incident)
+            incidents[key] = _incident(one, parts[key])
+        data = episode_data(
+            one, parts[key], lines, screens=place in shown, believed=place in believed
+        )
+        where.append((place, len(found)))
+        found.append({**_graded(one), **data})
+        size += len(_json(found[-1]))
+    if found:
+        yield chunk()
+
+
+def _row(one: Episode) -> list[Any]:
+    """A row of the list of episodes; ``replay.js`` names its fields."""
+    graded = one.grade
+    scored = graded.status is GradeStatus.SCORED
+    facts = played_state(one.incident, graded).facts if scored else None
+    declared = None if facts is None else facts.root_cause
+    return [
+        clean(one.policy),
+        graded.task,
+        clean(one.incident.id),
+        graded.score,
+        graded.gate,
+        str(graded.closing or "open") if scored else "unscored",
+        graded.ticks if scored else None,
+        graded.fault_kind,
+        sorted(one.incident.truth.root_causes),
+        declared,
+        place_of(one.incident, declared) if scored else None,
+    ]
+
+
+def _graded(one: Episode) -> dict[str, Any]:
+    graded = one.grade
+    return {
+        "agent": None if graded.agent is None else clean(graded.agent),
+        "cause": None if graded.cause is None else clean(graded.cause),
+        "gate": graded.gate,
+        "gateReason": graded.gate_reason,
+        "unplayed": graded.unplayed,
+        "rubric": graded.rubric,
+    }
+
+
+def _incident(one: Episode, parts: Sequence[Part]) -> dict[str, Any]:
+    incident: Incident = one.incident
+    topology = incident.topology
+    return {
+        "horizon": incident.horizon,
+        "price": incident.price_of_silence,
+        "belief": incident.setting is not None,
+        "recorded": incident.rubric == "recorded/1",
+        "services": [
+            [row.name, row.tier, owner, list(calls)]
+            for row, owner, calls in zip(
+                topology.services, incident.directory, topology.calls, strict=True
+            )
+        ],
+        "layout": [[round(x, 4), row] for x, row in layout(topology)],
+        "parts": [[part.part, part.words, part.hops] for part in parts],
+        "truth": [[name, value] for name, value in truth_of(one).items()],
+        "roots": sorted(topology.index(name) for name in incident.truth.root_causes),
+    }
+
+
+def _roles(split: RoleSplit) -> dict[str, Any]:
+    return {
+        "name": split.name,
+        "roles": [
+            {"name": one.name, "views": sorted(one.views), "may": sorted(one.may)}
+            for one in split.roles
+        ],
+    }

@@ -1,0 +1,96 @@
+"""What the agent can know of every service at a tick, from its screens alone."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from logtriage.observation import Observation
+from logtriage.rendering import status_of
+from logtriage.telemetry import LogLine
+from logtriage.world.channels import EVERYDAY, NOWHERE, USUAL
+
+ALERT: Final = "a"
+SIGNS: Final = "s"
+CALM: Final = "c"
+UNKNOWN: Final = "?"
+#: A figure of a recording is a sign from so many spreads on, as on the screen.
+_STRAY: Final = 3.0
+
+
+@attrs.frozen
+class Reading:
+    """One reading on a screen: of which service, whether it was asked for, whether it is a sign.
+
+    ``text`` is the line of the screen, or its end.
+    """
+
+    service: str
+    text: str
+    asked: bool
+    odd: bool
+
+
+def readings(observation: Observation) -> Iterator[Reading]:
+    """The log lines, gauges and traces of a screen."""
+    for asked, lines in ((False, observation.window), (True, observation.inspection)):
+        for one in lines:
+            text = f"{one.second:+d}s {one.level} {one.service}: {one.message}"
+            yield Reading(one.service, text, asked, _is_sign(one))
+    for gauge in observation.metrics:
+        yield Reading(gauge.service, gauge.text, True, any(one != USUAL for one in gauge.tokens))
+    for trace in observation.traces:
+        odd = any(one != NOWHERE for one in trace.tokens)
+        yield Reading(trace.service, trace.text, True, odd)
+
+
+def _is_sign(line: LogLine) -> bool:
+    """Whether a line says more than every day; by its level where it was made from no token."""
+    return line.level != "INFO" if line.token is None else line.token != EVERYDAY
+
+
+@attrs.frozen
+class Knowledge:
+    """What is known of each service at one tick, in index order.
+
+    ``states`` are :data:`ALERT` (an alert fires), :data:`SIGNS` (what was last seen is out
+    of the ordinary), :data:`CALM` (asked for, and ordinary) or :data:`UNKNOWN`; ``signs``
+    counts the readings out of the ordinary on this very screen.
+    """
+
+    states: tuple[str, ...]
+    signs: tuple[int, ...]
+
+
+def knowledge(screens: Sequence[Observation]) -> tuple[Knowledge, ...]:
+    """What is known after each of an episode's screens, which are in order."""
+    found: list[Knowledge] = []
+    names = screens[0].topology.names
+    held = dict.fromkeys(names, UNKNOWN)
+    for screen in screens:
+        signs = dict.fromkeys(names, 0)
+        asked: dict[str, bool] = {}
+        for one in readings(screen):
+            signs[one.service] += one.odd
+            if one.asked:
+                asked[one.service] = asked.get(one.service, False) or one.odd
+            elif one.odd:
+                held[one.service] = SIGNS
+        held.update((name, SIGNS if odd else CALM) for name, odd in asked.items())
+        for name, reading in zip(names, screen.health, strict=False):
+            if reading is not None:
+                well = status_of(reading) == "ok" and not asked.get(name, False)
+                held[name] = CALM if well else SIGNS
+        for name, figures in zip(names, screen.signals, strict=False):
+            stray = sum(abs(one.stray) >= _STRAY for one in figures)
+            signs[name] += stray
+            if figures:
+                held[name] = SIGNS if stray or held[name] == SIGNS else CALM
+        firing = {one.service for one in screen.alerts}
+        found.append(
+            Knowledge(
+                tuple(ALERT if name in firing else held[name] for name in names),
+                tuple(signs[name] for name in names),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,121 @@
+// Time: the scrubber with the reward so far, and the swim lanes of a team.
+
+function toldAt(episode, t) {
+  const acts = episode.ticks[t]?.acts;
+  return acts ? acts.map((act) => act.told).join("; ") : "closed";
+}
+
+// The same without the roles that waited.
+function deedAt(episode, t) {
+  const deeds = (episode.ticks[t].acts ?? []).filter((act) => act.kind !== "wait");
+  return deeds.map((act) => act.told).join("; ") || "waiting";
+}
+
+// The first tick at which two episodes on one incident part; null if they never do.
+function divergence(one, other) {
+  const count = Math.max(one.ticks.length, other.ticks.length);
+  for (let t = 0; t < count; t += 1) if (toldAt(one, t) !== toldAt(other, t)) return t;
+  return null;
+}
+
+function scrubber(episode, place, go, parted = null, side = "") {
+  const last = episode.ticks.length - 1;
+  const cells = episode.ticks.map((tick, t) => {
+    const acts = (tick.acts ?? []).filter((act) => act.kind !== "wait");
+    const icons = tick.acts ? (acts.length ? acts.slice(0, 3).map((act) => icon(act.kind, 16)) : [icon("wait", 16)]) : [icon("end", 16)];
+    const earned = t < last && tick.total !== undefined ? episode.ticks[t + 1].total - tick.total : 0;
+    const told = `Tick ${t}: ${toldAt(episode, t)}${earned ? `, reward ${signed(earned)}` : ""}${t === parted ? "; the agents part here" : ""}`;
+    return el("li", { class: t === parted ? "parted" : "" },
+      el("button", { type: "button", id: `tick${side}-${t}`, title: told, "aria-current": t === place.t ? "step" : null, class: t === place.t ? "now" : "", onclick: () => go({ t }) },
+        el("span", { class: "hidden" }, told),
+        el("span", { class: "icons" }, icons), el("span", { class: "number", "aria-hidden": "true" }, String(t)),
+        el("span", { class: `earned ${signClass(earned)}`, "aria-hidden": "true" }, earned ? signed(earned, 2) : "\u00a0")));
+  });
+  const scored = episode.ticks[0].total !== undefined;
+  return el("div", { class: "scrub scroll", role: "region", "aria-label": `Ticks of ${episode.row[POLICY]}`, tabindex: "0" },
+    el("ol", { class: "cells", style: `--count:${last + 1}` }, cells),
+    scored && rewardLine(episode, place.t));
+}
+
+function rewardLine(episode, t) {
+  const count = episode.ticks.length;
+  const totals = episode.ticks.map((tick) => tick.total);
+  const low = Math.min(0, ...totals);
+  const y = (value) => 40 - (36 * (value - low)) / (1 - low);
+  const points = totals.map((value, at) => `${at + 0.5},${y(value).toFixed(2)}`);
+  const before = points.slice(0, t + 1);
+  return el("div", { class: "reward", style: `--count:${count}` },
+    svg("svg", { viewBox: `0 0 ${count} 44`, preserveAspectRatio: "none", role: "img", "aria-label": `Grade so far: ${totals.map((one) => fixed(one, 2)).join(", ")}` },
+      svg("path", { class: "base", d: `M0 ${y(0)}H${count}` }),
+      svg("path", { class: "base top", d: `M0 ${y(1)}H${count}` }),
+      svg("polyline", { class: "curve faint", points: points.join(" ") }),
+      svg("polyline", { class: "curve", points: before.join(" ") })),
+    el("span", { class: "so-far" }, `grade so far ${fixed(totals[t])}`));
+}
+
+// What users see at the edge, from the screens so far.
+function edgePanel(episode, place) {
+  const seen = episode.ticks.slice(0, place.t + 1).map((tick) => tick.edge);
+  if (!seen.some(Boolean)) return null;
+  const charts = [["errors", 0, (value) => `${(value / 100).toFixed(2)} %`], ["p99", 1, (value) => `${value} ms`]];
+  return el("div", { class: "edge" }, charts.map(([name, field, words]) => {
+    const values = seen.map((one) => one?.[field] ?? 0);
+    const usual = seen.find(Boolean)[field + 2];
+    const top = Math.max(...values, usual ?? 0, 1);
+    const wide = episode.ticks.length - 1 || 1;
+    const y = (value) => 26 - (24 * value) / top;
+    return el("p", {}, el("span", { class: "label" }, `${name} at the edge`), " ",
+      svg("svg", { viewBox: `-0.2 0 ${wide + 0.4} 28`, preserveAspectRatio: "none", "aria-hidden": "true" },
+        usual !== undefined && svg("path", { class: "base", d: `M0 ${y(usual)}H${wide}` }),
+        svg("polyline", { class: "curve", points: values.map((value, t) => `${t},${y(value).toFixed(1)}`).join(" ") || "0,0" })),
+      el("b", {}, words(values.at(-1))), usual === undefined ? null : el("small", {}, ` usual ${words(usual)}`));
+  }));
+}
+
+const CELL = 92;
+const LANE = 54;
+const LABEL = 96;
+
+function lanes(episode, place, go) {
+  const { roles } = facts.roles;
+  const count = episode.ticks.length;
+  const wide = LABEL + count * CELL;
+  const tall = roles.length * LANE + 26;
+  const x = (t) => LABEL + (t + 0.5) * CELL;
+  const y = (role) => 24 + (role + 0.5) * LANE;
+  const picture = svg("svg", { class: "lanes", viewBox: `0 0 ${wide} ${tall}`, width: wide, height: tall, role: "img", "aria-label": "What each role did in each tick, and what it told the others" });
+  picture.append(svg("rect", { class: "now", x: LABEL + place.t * CELL, y: 0, width: CELL, height: tall, rx: 6 }));
+  roles.forEach((role, number) => {
+    picture.append(svg("path", { class: "lane", d: `M${LABEL} ${y(number)}H${wide}` }), svg("text", { class: "role", x: 4, y: y(number) + 4 }, role.name));
+  });
+  const talk = [];
+  episode.ticks.forEach((tick, t) => {
+    picture.append(svg("text", { class: "t", x: x(t), y: 14 }, String(t)));
+    for (const act of tick.acts ?? []) {
+      const board = act.kind === "report" ? "reports" : ["identify_root_cause", "classify_severity", "escalate"].includes(act.kind) ? "declarations" : null;
+      if (board) {
+        const hearers = roles.map((role, number) => number).filter((number) => number !== act.role && roles[number].views.includes(board));
+        if (t + 1 < count) for (const one of hearers) picture.append(svg("path", { class: `message ${board}`, d: `M${x(t) + 12} ${y(act.role)}C${x(t) + CELL / 2} ${y(act.role)} ${x(t) + CELL / 2} ${y(one)} ${x(t + 1) - 14} ${y(one)}`, "marker-end": "url(#tip)" }));
+        talk.push([t, act, hearers.map((one) => roles[one].name)]);
+      }
+    }
+  });
+  // Marks stand above the messages, whoever sent them.
+  episode.ticks.forEach((tick, t) => {
+    for (const act of tick.acts ?? []) {
+      const mark = icon(act.kind, 18);
+      fill(mark, { x: x(t) - 9, y: y(act.role) - 9 }, []);
+      picture.append(svg("circle", { class: act.kind === "wait" ? "seat idle" : "seat", cx: x(t), cy: y(act.role), r: 13 }), mark);
+      const value = act.value.length > 15 ? act.value.slice(0, 14) + "…" : act.value;
+      picture.append(svg("text", { class: "value", x: x(t), y: y(act.role) + 25 }, value));
+    }
+    picture.append(svg("rect", { class: "hit", x: LABEL + t * CELL, y: 0, width: CELL, height: tall, onclick: () => go({ t }) }));
+  });
+  picture.prepend(svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8Z" }))));
+  return panel("Who did what", { class: "swim" },
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Swim lanes" }, picture),
+    el("h3", {}, "The board"),
+    talk.length ? el("ul", { class: "board" }, talk.map(([t, act, to]) => el("li", { class: t < place.t ? "" : t === place.t ? "now" : "later" },
+      el("span", { class: "tick" }, `tick ${t}`), el("b", {}, roles[act.role].name), " ", el("code", {}, act.told), el("small", {}, to.length ? ` seen by ${to.join(", ")}` : " seen by no one else"))))
+      : el("p", { class: "note" }, "Nobody told anybody anything."));
+}

@@ -1,0 +1,194 @@
+// The address decides what is shown; keys and buttons change the address.
+
+const main = document.getElementById("main");
+const live = document.getElementById("live");
+const keys = document.getElementById("keys");
+let place = readAddress();
+let playing = null;
+let drawn = "";
+
+// Change where the reader stands. Ticks and searches leave no trail of steps to go back through.
+function go(change, replace = false) {
+  const next = addressOf({ ...place, ...change });
+  if (next === location.hash) return;
+  if (replace || "t" in change || "service" in change) {
+    history.replaceState(null, "", next);
+    show();
+  } else location.hash = next;
+}
+
+async function show() {
+  const asked = (place = readAddress());
+  const kept = document.activeElement?.id;
+  const scrolls = [...main.querySelectorAll(".scroll")].map((one) => [one.scrollLeft, one.scrollTop]);
+  const view = asked.view === "list" ? listView(asked, go) : await episodeView(asked);
+  if (asked !== place) return;
+  const name = `${asked.view} ${asked.policy} ${asked.incident} ${asked.rival}`;
+  const same = name === drawn;
+  drawn = name;
+  const cursor = kept === "search" ? document.getElementById("search").selectionStart : null;
+  main.replaceChildren(...view.flat().filter(Boolean));
+  if (same) [...main.querySelectorAll(".scroll")].forEach((one, at) => ([one.scrollLeft, one.scrollTop] = scrolls[at] ?? [0, 0]));
+  else window.scrollTo(0, 0);
+  for (const now of main.querySelectorAll(".cells .now")) reveal(now, now.closest(".scroll"));
+  for (const now of main.querySelectorAll(".lanes rect.now")) reveal(now, now.closest(".scroll"));
+  const focused = kept && main.querySelector(`#${CSS.escape(kept)}`);
+  if (focused) {
+    focused.focus({ preventScroll: true });
+    if (cursor !== null) focused.setSelectionRange(cursor, cursor);
+  }
+  main.dataset.ready = location.hash;
+}
+
+function reveal(node, box) {
+  const [inner, outer] = [node.getBoundingClientRect(), box.getBoundingClientRect()];
+  if (inner.left < outer.left || inner.right > outer.right) box.scrollLeft += inner.left - outer.left - outer.width / 2 + inner.width / 2;
+}
+
+async function episodeView(asked) {
+  const row = rowOf(asked.policy, asked.incident);
+  if (!row) return [el("h1", {}, "No such episode"), el("p", {}, `This page holds no episode of ${asked.policy || "nobody"} on ${asked.incident || "nothing"}. `, el("a", { href: "#/" }, "All episodes"))];
+  const episode = await episodeOf(row);
+  const rivals = rivalsOf(row);
+  const rivalRow = rivals.find((one) => one[POLICY] === asked.rival);
+  const rival = rivalRow ? await episodeOf(rivalRow) : null;
+  const most = Math.max(episode.ticks.length, rival?.ticks.length ?? 0) - 1;
+  asked.last = most;
+  asked.t = Math.min(most, Math.max(0, asked.t));
+  const here = { ...asked, t: Math.min(asked.t, episode.ticks.length - 1) };
+  document.title = `${row[POLICY]} on ${row[INCIDENT]} · tick ${here.t}`;
+  live.textContent = `Tick ${here.t} of ${episode.ticks.length - 1}: ${toldAt(episode, here.t)}`;
+  return [heading(row, asked, rivals), asked.truth && truthLine(episode), rival ? both(episode, rival, asked) : single(episode, here)];
+}
+
+function heading(row, asked, rivals) {
+  const list = found(asked.filters);
+  const at = list.indexOf(row);
+  const step = (by) => list[at + by];
+  return el("div", { class: "heading" },
+    el("h1", {}, el("span", { class: `grade ${row[GATE] ? "bad" : ""}` }, fixed(row[GRADE])), ` ${row[POLICY]} `, el("small", {}, `on ${row[INCIDENT]}`)),
+    el("p", { class: "tools" },
+      el("a", { href: addressOf({ view: "list", filters: asked.filters }) }, "All episodes"),
+      el("button", { type: "button", id: "previous", disabled: !step(-1), onclick: () => walk(-1) }, "Previous ", el("kbd", {}, "K")),
+      el("button", { type: "button", id: "next", disabled: !step(1), onclick: () => walk(1) }, "Next ", el("kbd", {}, "J")),
+      el("button", { type: "button", id: "play", "aria-pressed": String(playing !== null), onclick: play }, playing === null ? "Play " : "Stop ", el("kbd", {}, "Space")),
+      el("button", { type: "button", id: "truth", "aria-pressed": String(asked.truth), onclick: () => go({ truth: !asked.truth }, true) }, asked.truth ? "Hide the truth " : "Show the truth ", el("kbd", {}, "T")),
+      rivals.length ? el("label", {}, "Compare with ", el("select", { id: "rival", onchange: (event) => go({ rival: event.target.value || null }) },
+        el("option", { value: "" }, "nobody"), rivals.map((one) => el("option", { value: one[POLICY], selected: asked.rival === one[POLICY] }, `${one[POLICY]} (${fixed(one[GRADE])})`)))) : null));
+}
+
+function truthLine(episode) {
+  return el("dl", { class: "truth" }, episode.world.truth.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+}
+
+function single(episode, here) {
+  return [
+    episode.cause && el("p", { class: "alarm" }, `Not scored: ${episode.cause}`),
+    scrubber(episode, here, go),
+    facts.roles && lanes(episode, here, go),
+    el("div", { class: `board-of-panels ${episode.world.services.length > 20 ? "many" : ""}` },
+      el("div", { class: "column" }, panel("Services", { class: "services" }, edgePanel(episode, here), drawGraph(episode, here, go))),
+      el("div", { class: "column" }, actionPanel(episode, here), screenPanels(episode, here)),
+      el("div", { class: "column" }, beliefPanel(episode, here), gradePanel(episode, here, go))),
+  ];
+}
+
+function both(one, other, asked) {
+  const parted = divergence(one, other);
+  const told = parted === null ? "Both did the same throughout."
+    : `The same until tick ${parted}: there ${one.row[POLICY]} did ${toldAt(one, parted)}, and ${other.row[POLICY]} did ${toldAt(other, parted)}.`;
+  const side = (episode, mark) => {
+    const here = { ...asked, side: mark, service: null, t: Math.min(asked.t, episode.ticks.length - 1) };
+    return el("section", { class: "side", "aria-label": `${episode.row[POLICY]}` },
+      el("h2", { class: "who" }, el("span", { class: `grade ${episode.gate ? "bad" : ""}` }, fixed(episode.row[GRADE])), ` ${episode.row[POLICY]}`,
+        here.t < asked.t ? el("small", {}, ` closed at tick ${here.t}`) : null),
+      scrubber(episode, here, go, parted, mark),
+      actionPanel(episode, here),
+      panel("Services", { class: "services" }, drawGraph(episode, here, go)),
+      screenPanels(episode, here, ` (${episode.row[POLICY]})`), beliefPanel(episode, here), gradePanel(episode, here, go));
+  };
+  return [
+    el("p", { class: "parting" }, told, " ", parted === null ? null : el("button", { type: "button", class: "link", onclick: () => go({ t: parted }) }, `Go to tick ${parted}`)),
+    el("div", { class: "sides" }, side(one, "-a"), side(other, "-b")),
+  ];
+}
+
+function walk(by) {
+  const list = found(place.filters);
+  const at = list.findIndex((row) => row[POLICY] === place.policy && row[INCIDENT] === place.incident);
+  const next = list[at + by];
+  if (!next) return;
+  stop();
+  const rival = rivalsOf(next).some((row) => row[POLICY] === place.rival) ? place.rival : null;
+  location.hash = addressOf({ ...place, policy: next[POLICY], incident: next[INCIDENT], t: 0, service: null, rival });
+}
+
+function stop() {
+  clearInterval(playing);
+  playing = null;
+}
+
+function play() {
+  if (playing !== null) {
+    stop();
+    show();
+    return;
+  }
+  const from = place.t >= place.last ? 0 : place.t;
+  playing = setInterval(() => {
+    if (place.view !== "episode" || place.t >= place.last) {
+      stop();
+      show();
+    } else go({ t: place.t + 1 });
+  }, 900);
+  if (from !== place.t) go({ t: from });
+  else show();
+}
+
+function contrast() {
+  const rivals = rivalsOf(rowOf(place.policy, place.incident) ?? []);
+  if (place.rival || rivals.length) go({ rival: place.rival ? null : rivals[0][POLICY] });
+}
+
+const EPISODE_KEYS = {
+  ArrowLeft: () => go({ t: Math.max(0, place.t - 1) }),
+  ArrowRight: () => go({ t: Math.min(place.last, place.t + 1) }),
+  Home: () => go({ t: 0 }),
+  End: () => go({ t: place.last }),
+  " ": play,
+  j: () => walk(1),
+  k: () => walk(-1),
+  t: () => go({ truth: !place.truth }, true),
+  c: contrast,
+  Escape: () => (location.hash = addressOf({ view: "list", filters: place.filters })),
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || keys.open) return;
+  const typing = event.target.closest?.("input, select, textarea");
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (typing && key !== "Escape") return;
+  if (key === " " && event.target.closest?.("button, a, summary")) return;
+  let act = place.view === "episode" ? EPISODE_KEYS[key] : null;
+  if (key === "?") act = () => keys.showModal();
+  if (key === "/") act = search;
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+
+async function search() {
+  if (place.view !== "list") {
+    history.pushState(null, "", addressOf({ view: "list", filters: place.filters }));
+    await show();
+  }
+  document.getElementById("search").focus();
+}
+
+document.getElementById("help").addEventListener("click", () => keys.showModal());
+window.addEventListener("hashchange", () => {
+  if (readAddress().view === "list") stop();
+  show();
+});
+rows = await unpack(facts.index);
+await show();

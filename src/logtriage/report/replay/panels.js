@@ -1,0 +1,187 @@
+// What stands beside the graph: screen, action, belief, and the grade.
+
+function actionPanel(episode, place) {
+  const tick = episode.ticks[place.t];
+  if (!tick.acts) return panel("Closed", { class: "action" }, ending(episode));
+  const acts = tick.acts.map((act) => actOf(act, episode));
+  const earned = tick.total === undefined ? null : changeOf(episode, place.t);
+  return panel(`Action at tick ${place.t}`, { class: "action" }, acts, earned);
+}
+
+function ending(episode) {
+  const row = episode.row;
+  const told = [];
+  if (row[GRADE] === null) told.push(el("p", { class: "alarm" }, `Not scored: ${episode.cause}`));
+  else told.push(el("p", { class: "big" }, icon("end", 20), ` ${row[OUTCOME].replaceAll("_", " ")}, grade ${fixed(row[GRADE])}`));
+  if (episode.gate) told.push(el("p", { class: "alarm" }, `Gate ${episode.gate}: ${episode.gateReason}. The grade is 0, whatever was earned.`));
+  if (episode.unplayed) told.push(el("p", { class: "note" }, `${plural(episode.unplayed, "further action")} came after the closing one and never counted.`));
+  return told;
+}
+
+function actOf(act, episode) {
+  const role = act.role === null ? null : facts.roles.roles[act.role].name;
+  const effect = act.effect === act.told ? null : act.effect.startsWith(`${act.told}: `) ? act.effect.slice(act.told.length + 2) : act.effect;
+  return el("div", { class: "act" },
+    el("p", { class: "big" }, icon(act.kind, 20), role && el("b", {}, ` ${role}`), " ", el("code", {}, act.told),
+      act.confidence !== undefined && el("small", {}, ` confidence ${fixed(act.confidence, 2)}`)),
+    effect && el("p", { class: "note" }, `→ ${effect}`),
+    act.wrote !== undefined && el("blockquote", { class: "wrote" }, act.wrote),
+    act.reasoning && el("p", { class: "reasoning", tabindex: "0", role: "region", "aria-label": "Reasoning" }, act.reasoning),
+  );
+}
+
+function changeOf(episode, t) {
+  const earned = episode.ticks[t + 1].total - episode.ticks[t].total;
+  const what = (episode.ticks[t].changed ?? []).map(([name, points]) =>
+    el("li", {}, name, points === null ? null : el("b", { class: signClass(points) }, ` ${signed(points)}`)),
+  );
+  return el("div", { class: "earned" },
+    el("p", {}, "Reward ", el("b", { class: signClass(earned) }, signed(earned)), `, grade so far ${fixed(episode.ticks[t + 1].total)}`),
+    what.length ? el("ul", { class: "changes" }, what) : null,
+  );
+}
+
+function screenPanels(episode, place, side = "") {
+  const tick = episode.ticks[place.t];
+  if (!tick.screens) return panel("Screen", {}, el("p", { class: "note" }, "The screens of this episode are left out to keep the page small. ", commandFor(episode)));
+  const before = place.t ? episode.ticks[place.t - 1].screens : null;
+  return tick.screens.map(([numbers, marks], seat) => {
+    const old = new Set(before?.[seat]?.[0] ?? []);
+    const marked = new Map(marks);
+    const lines = numbers.map((number, at) => lineOf(episode.lines[number], !before || !old.has(number), place.truth ? marked.get(at) : 0));
+    const role = tick.screens.length > 1 ? facts.roles.roles[seat].name : null;
+    const title = role ? `${role} sees` : "What the agent saw";
+    return panel(title, { class: "screen" },
+      el("div", { class: "lines", tabindex: "0", role: "region", "aria-label": `${title}${side}, tick ${place.t}` }, lines));
+  });
+}
+
+function lineOf(text, fresh, mark) {
+  const tag = mark === 1 ? "tells" : mark === 2 ? "misleads" : null;
+  return el("div", { class: `line ${fresh ? "new" : "old"} ${tag ?? ""}` }, text, tag && el("span", { class: "tag" }, tag));
+}
+
+const commandFor = (episode) => [
+  el("code", {}, `logtriage replay RUN ${episode.row[INCIDENT]}`), " makes a page that has them.",
+];
+
+function bars(rows, before, own) {
+  const was = new Map(before ?? []);
+  return el("ul", { class: "bars" }, rows.map(([name, share]) => {
+    const ghost = was.get(name) ?? -1;
+    return el("li", { class: own?.includes(name) ? "own" : "" },
+      el("span", { class: "label", title: name }, name, own?.includes(name) && el("small", {}, " true")),
+      el("span", { class: "bar", "aria-hidden": "true" },
+        el("span", { class: "fill", style: `width:${100 * share}%` }),
+        ghost >= 0 && Math.max(ghost, share) > 0.005 && el("span", { class: "ghost", style: `left:${100 * ghost}%` })),
+      el("span", { class: "value" }, percent(share)));
+  }));
+}
+
+function beliefPanel(episode, place) {
+  if (!episode.world.belief) {
+    const why = episode.world.recorded ? "This incident was recorded" : "This is a task of the first world";
+    return panel("Belief", {}, el("p", { class: "note" }, `${why}: no probabilities are known of its telemetry, so there is no exact belief, and no telling luck from judgement.`));
+  }
+  if (!episode.belief)
+    return panel("Belief", {}, el("p", { class: "note" }, `Beliefs are worked out for ${facts.believed} of the ${facts.episodes} episodes here; this is not one of them. `, commandFor(episode)));
+  const now = episode.belief[place.t];
+  const before = place.t ? episode.belief[place.t - 1] : null;
+  const truth = Object.fromEntries(episode.world.truth);
+  const split = (text) => (place.truth && text ? text.split(" or ") : []);
+  const roots = [...now.roots.slice(0, 6), ["benign", now.benign]].sort((a, b) => b[1] - a[1]);
+  const parts = [
+    el("p", { class: "note" }, `What an ideal observer of ${facts.roles ? "all that the roles saw" : "these screens"} believes; the thin line is the tick before.`),
+    el("h3", {}, "Root cause"), bars(roots, before && [...before.roots, ["benign", before.benign]], place.truth ? (episode.world.roots.length ? split(truth["root cause"]) : ["benign"]) : []),
+    el("h3", {}, "Team to page"), bars(now.teams, before?.teams, split(truth.page)),
+    el("h3", {}, "Severity"), bars(now.severities, before?.severities, split(truth.severity)),
+    doubt(episode, place.t),
+  ];
+  if (now.asks) parts.push(...asks(episode, place, now));
+  return panel("Belief", { class: "belief" }, parts);
+}
+
+function doubt(episode, t) {
+  const bits = episode.belief.map((one) => one.bits);
+  const top = Math.max(...bits, 0.1);
+  const wide = 120;
+  const x = (place) => (bits.length > 1 ? (place * wide) / (bits.length - 1) : 0);
+  const points = bits.map((one, place) => `${x(place).toFixed(1)},${(22 - (20 * one) / top).toFixed(1)}`).join(" ");
+  return el("p", { class: "doubt" }, `Doubt ${fixed(bits[t], 2)} bits`,
+    svg("svg", { viewBox: `-3 0 ${wide + 6} 24`, width: 126, height: 24, "aria-hidden": "true" },
+      svg("polyline", { points, class: "curve" }),
+      svg("circle", { class: "dot", cx: x(t), cy: 22 - (20 * bits[t]) / top, r: 3 })));
+}
+
+function asks(episode, place, now) {
+  const done = (episode.ticks[place.t].acts ?? []).map((act) => act.told);
+  const same = done.includes(now.observer);
+  const best = Math.max(...now.asks.map((one) => Math.abs(one[1])), 1e-9);
+  return [
+    el("h3", {}, "What asking was worth"),
+    el("table", { class: "asks" },
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "request"), el("th", { scope: "col" }, "grade"), el("th", { scope: "col" }, "bits"))),
+      el("tbody", {}, now.asks.map(([told, grade, bits]) =>
+        el("tr", { class: done.includes(told) ? "own" : "" },
+          el("th", { scope: "row" }, told, done.includes(told) && el("small", {}, " asked")),
+          el("td", { class: signClass(grade) }, signed(grade),
+            el("span", { class: "mini", "aria-hidden": "true", style: `width:${(28 * Math.max(0, grade)) / best}px` })),
+          el("td", {}, fixed(bits, 2)))))),
+    el("p", { class: "observer" }, "The observer would ", el("code", {}, now.observer), same ? " – as was done." : ".",
+      ` The best plan without asking is worth ${fixed(now.value)}.`),
+  ];
+}
+
+function gradePanel(episode, place, go) {
+  if (!episode.falls.length) return panel("Grade", {}, ending(episode));
+  let total = 0;
+  const scale = (value) => 100 * Math.min(1, Math.max(0, value));
+  const steps = episode.falls.map((fall) => {
+    const from = total;
+    total += fall.points;
+    const [low, high] = [Math.min(from, total), Math.max(from, total)];
+    const sort = fall.kind === "criterion" ? (fall.points < 0 ? "lost" : "won") : "lost";
+    const detail = fall.kind === "criterion" ? `${fixed(fall.score, 2)} × ${fixed(fall.weight, 2)}` : fall.kind === "discount" ? `× ${fixed(fall.score, 2)}` : fall.kind;
+    return el("li", {},
+      el("span", { class: "label" }, fall.name, el("small", {}, ` ${detail}`)),
+      el("span", { class: "bar", "aria-hidden": "true" },
+        fall.kind === "criterion" && fall.weight > 0 && el("span", { class: "whole", style: `left:${scale(from)}%;width:${scale(from + fall.weight) - scale(from)}%` }),
+        el("span", { class: `fill ${sort}`, style: `left:${scale(low)}%;width:${scale(high) - scale(low)}%` })),
+      el("span", { class: `value ${signClass(fall.points)}` }, signed(fall.points)),
+      el("span", { class: "reason" }, fall.reason, " ", fall.tick === null ? null :
+        el("button", { type: "button", class: "link", onclick: () => go({ t: fall.tick }) }, `decided at tick ${fall.tick} by ${deedAt(episode, fall.tick)}`)));
+  });
+  return panel("Grade", { class: "grade" },
+    el("ol", { class: "waterfall" }, steps,
+      el("li", { class: "sum" }, el("span", { class: "label" }, "grade"),
+        el("span", { class: "bar", "aria-hidden": "true" }, el("span", { class: "fill total", style: `left:0;width:${scale(episode.row[GRADE])}%` })),
+        el("span", { class: "value" }, fixed(episode.row[GRADE])))),
+    losses(episode));
+}
+
+const LOSS_WORDS = {
+  hardness: "what all the evidence there is would have left in doubt",
+  "search regret": "what better questions would have told",
+  "decision regret": "what the evidence at hand spoke against",
+  luck: "outcomes worse than was to be expected; below 0 they were better",
+  "threshold regret": "lost on the wrong side of the bar for a page; no fifth part",
+};
+
+function losses(episode) {
+  if (!episode.world.belief) return null;
+  if (!episode.parts) {
+    const why = facts.roles ? "A team’s loss is not split into parts: a tick has several actions." : "Not explained. ";
+    return [el("h3", {}, "Why it lost"), el("p", { class: "note" }, why, !facts.roles && commandFor(episode))];
+  }
+  const most = Math.max(0.01, ...episode.parts.map(([, value]) => Math.abs(value)));
+  return [
+    el("h3", {}, `Why it lost ${fixed(1 - episode.row[GRADE])}`),
+    el("ul", { class: "losses" }, episode.parts.map(([name, value]) =>
+      el("li", {},
+        el("span", { class: "label" }, name),
+        el("span", { class: "bar two", "aria-hidden": "true" },
+          el("span", { class: `fill ${value > 0 ? "lost" : "won"}`, style: `width:${(50 * Math.abs(value)) / most}%;${value > 0 ? "left:50%" : "right:50%"}` })),
+        el("span", { class: "value" }, signed(value)),
+        el("span", { class: "reason" }, LOSS_WORDS[name] ?? "")))),
+  ];
+}

@@ -1,0 +1,101 @@
+"""What really is the matter with every service: shown on demand, never to the agent."""
+
+from typing import Final
+
+import attrs
+
+from logtriage.emission import SimulatedTelemetry
+from logtriage.incident import Incident
+from logtriage.rendering import status_of
+from logtriage.state import State
+from logtriage.world.conditions import affected
+from logtriage.world.setting import FULL
+from logtriage.world.signatures import DISTRACTIONS, HEALTHY, KINDS, LOADED, WAITING
+from logtriage.world.simulation import World
+
+ROOT: Final = "root"
+PATH: Final = "path"
+LOOKALIKE: Final = "lookalike"
+MINOR: Final = "minor"
+NOISE: Final = "noise"
+WELL: Final = "well"
+_LEVELS: Final = {"failing": 100, "degraded": 60, "ok": 0}
+
+
+@attrs.frozen
+class Part:
+    """The part of one service: one of the constants above, in words, and calls to the root.
+
+    ``hops`` is -1 where the service does not depend on a root cause.
+    """
+
+    part: str
+    words: str
+    hops: int
+
+
+def parts_of(incident: Incident) -> tuple[Part, ...]:
+    """The part of every service, in index order."""
+    topology = incident.topology
+    roots = sorted(topology.index(name) for name in incident.truth.root_causes)
+    away = [topology.hops_from(root) for root in roots]
+    hops = [
+        min((one[service] for one in away if one[service] >= 0), default=-1)
+        for service in range(len(topology))
+    ]
+    named = _named(incident, hops)
+    return tuple(Part(part, words, far) for (part, words), far in zip(named, hops, strict=True))
+
+
+def _named(incident: Incident, hops: list[int]) -> list[tuple[str, str]]:
+    telemetry = incident.telemetry
+    if isinstance(telemetry, World):
+        return _of_world(telemetry)
+    fault = incident.truth.fault
+    root = "root cause" if fault is None else fault.kind
+    found = [
+        (ROOT, root) if far == 0 else (PATH, "depends on the root") if far > 0 else (WELL, "")
+        for far in hops
+    ]
+    if isinstance(telemetry, SimulatedTelemetry):
+        for one in telemetry.scenario.distractors:
+            if found[one.service][0] == WELL:
+                found[one.service] = NOISE, "distraction"
+    return found
+
+
+def _of_world(world: World) -> list[tuple[str, str]]:
+    reached = affected(world.topology, world.truth)
+    roots = {service for _, service in world.truth.faults}
+    found = []
+    for service, condition in enumerate(world.conditions):
+        name = condition.name
+        if service in roots:
+            part = ROOT
+        elif name in (WAITING, LOADED):
+            part = PATH
+        elif service in reached:
+            part = LOOKALIKE
+        elif name in KINDS:
+            part = MINOR
+        else:
+            part = NOISE if name in DISTRACTIONS else WELL
+        found.append((part, "" if name == HEALTHY else name.replace("_", " ")))
+    return found
+
+
+def levels(state: State) -> tuple[int, ...]:
+    """How strongly each service is affected at the tick of a state, in per cent."""
+    telemetry, facts = state.incident.telemetry, state.facts
+    if isinstance(telemetry, World):
+        fixed = facts.fixed_at is not None and state.tick > facts.fixed_at
+        strength = 0 if fixed else 100 * telemetry.setting.strength(state.tick) // FULL
+        reached = telemetry.reached
+        return tuple(
+            strength if service in reached else 0 for service in range(len(telemetry.topology))
+        )
+    found = []
+    for service in range(len(state.incident.topology)):
+        reading = telemetry.health(service, state.tick, facts.effects)
+        found.append(0 if reading is None else _LEVELS[status_of(reading)])
+    return tuple(found)

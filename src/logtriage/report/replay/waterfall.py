@@ -1,0 +1,70 @@
+"""How a grade came about: the points of each criterion, and what gates and discounts took."""
+
+from collections.abc import Sequence
+
+import attrs
+
+from logtriage.grading import Grade
+
+#: What rounding may leave between the parts and the grade.
+_ROUNDING = 1e-9
+
+
+@attrs.frozen
+class Fall:
+    """One step of the waterfall.
+
+    ``points`` are added to the total (what a gate or a discount takes is negative),
+    ``tick`` is that of the action which last changed it, None where none ever did.
+    """
+
+    name: str
+    kind: str
+    points: float
+    reason: str
+    tick: int | None
+    score: float | None = None
+    weight: float | None = None
+
+
+def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
+    """The steps from 0 to the last of an episode's grades, one for each of its states."""
+    last = grades[-1]
+    falls = [
+        Fall(
+            one.name,
+            "criterion",
+            one.score * one.weight,
+            one.reason,
+            _decided([grade.criteria[place].score for grade in grades]),
+            one.score,
+            one.weight,
+        )
+        for place, one in enumerate(last.criteria)
+    ]
+    total = sum(one.points for one in falls)
+    for one in last.discounts:
+        factors = [_factor(grade, one.name) for grade in grades]
+        lost = total * (one.factor - 1.0)
+        falls.append(Fall(one.name, "discount", lost, one.reason, _decided(factors), one.factor))
+        total += lost
+    if last.gate is not None:
+        held = [grade.gate == last.gate for grade in grades]
+        reason = last.gate_reason or ""
+        falls.append(Fall(last.gate, "gate", -total, reason, _decided(held)))
+        total = 0.0
+    rest = (last.score or 0.0) - total
+    if abs(rest) > _ROUNDING:
+        reason = "the rubric keeps its grades within bounds, or rounds them"
+        falls.append(Fall("bounds", "bounds", rest, reason, None))
+    return tuple(falls)
+
+
+def _factor(grade: Grade, name: str) -> float:
+    return next((one.factor for one in grade.discounts if one.name == name), 1.0)
+
+
+def _decided(values: Sequence[float]) -> int | None:
+    """The tick of the action that changed a value last."""
+    changes = [tick for tick in range(len(values) - 1) if values[tick] != values[tick + 1]]
+    return changes[-1] if changes else None
