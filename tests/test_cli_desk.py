@@ -252,6 +252,9 @@ def test_every_kind_of_incident_is_played(incident_id: str) -> None:
     async def play(desk: Desk, pilot: "Pilot[State]") -> None:
         await enter(desk, pilot, f"logs {incident.topology.names[-1]}", "map", "screen")
         assert desk.session.state.tick == 1
+        words = [row[17:].split()[0] for row in shown(desk, "glances").splitlines()]
+        if len(words) > 16:  # they do not all stand on the page: the worst come first
+            assert words == sorted(words, key=NAMES.index, reverse=True)
         assert ("remedies change nothing" in shown(desk, "head")) is (incident_id == "recorded")
         await enter(desk, pilot, "resolve", "y")
         assert page(desk) == "debrief"
