@@ -21,11 +21,14 @@ from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
 from logtriage.cli.desk.signs import signs_of
 from logtriage.cli.desk.words import completions
+from logtriage.cli.screens import facts
 from logtriage.errors import UnknownName
 from logtriage.generator import make_incident
 from logtriage.grading import grade
+from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.policies import perfect_actions
+from logtriage.recorded import shipped_incidents
 from logtriage.state import State, initial_state
 from tests.test_cli import command, lines, logtriage
 from tests.test_cli_play import typed
@@ -37,9 +40,11 @@ WRONG = next(team for team in INCIDENT.topology.teams if team not in TRUTH.teams
 Play = Callable[[Desk, "Pilot[State]"], Awaitable[None]]
 
 
-def played(play: Play, *, practice: bool = False, explains: bool = False) -> Desk:
+def played(
+    play: Play, *, practice: bool = False, explains: bool = False, incident: Incident = INCIDENT
+) -> Desk:
     """A game of the pilot, on a terminal of 80 by 24."""
-    desk = Desk(INCIDENT, practice=practice, explains=explains)
+    desk = Desk(incident, practice=practice, explains=explains)
 
     async def run() -> None:
         async with desk.run_test(size=(80, 24)) as pilot:
@@ -221,6 +226,40 @@ def test_leaving_early_is_asked_and_keeps_what_was_done() -> None:
     desk = played(play)
     assert desk.return_value is not None
     assert desk.return_value.actions == (RequestMoreLogs(),)
+
+
+def test_text_of_others_is_shown_as_it_is() -> None:
+    """Textual reads markup where the rest of the command line does not."""
+    marked = "[red]odd[/red] [b]x[/]"
+
+    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+        desk.query_one("#debrief-text", Static).update(facts([("", marked)]))
+        desk.query_one(TabbedContent).show_tab("debrief")
+        desk.action_page("debrief")
+        await pilot.pause()
+        assert marked in "".join(rendered(desk))
+
+    played(play)
+
+
+@pytest.mark.parametrize(
+    "incident_id",
+    ["single_crash-v1/test/0", "recorded"],
+)
+def test_every_kind_of_incident_is_played(incident_id: str) -> None:
+    incident = shipped_incidents()[0] if incident_id == "recorded" else make_incident(incident_id)
+
+    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+        await enter(desk, pilot, f"logs {incident.topology.names[-1]}", "map", "screen")
+        assert desk.session.state.tick == 1
+        words = [row[17:].split()[0] for row in shown(desk, "glances").splitlines()]
+        if len(words) > 16:  # they do not all stand on the page: the worst come first
+            assert words == sorted(words, key=NAMES.index, reverse=True)
+        assert ("remedies change nothing" in shown(desk, "head")) is (incident_id == "recorded")
+        await enter(desk, pilot, "resolve", "y")
+        assert page(desk) == "debrief"
+
+    played(play, incident=incident)
 
 
 # -- its parts ----------------------------------------------------------------------------

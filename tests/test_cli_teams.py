@@ -132,7 +132,7 @@ def test_a_human_plays_alone() -> None:
     for command in (("eval", "human"), ("play", ID)):
         result = logtriage(*command, "--split-roles", "trio")
         assert result.exit_code == 2
-        assert "a human plays alone, without --split-roles; name a team" in result.stderr
+        assert "a person plays alone: leave out --split-roles, or name a team" in result.stderr
 
 
 def test_an_unknown_team_lists_the_known_ones() -> None:

@@ -2,8 +2,8 @@
 
 ======  =================================================================
 0       done
-1       done, but some input lines could not be used, episodes are unscored, or
-        a check of an audit failed
+1       done, but some input lines could not be used, episodes are unscored, a
+        check of an audit failed, or a gate was not passed
 2       wrong usage, or input that cannot be used at all
 130     interrupted
 141     nobody reads the output any more (as if by the signal for it)

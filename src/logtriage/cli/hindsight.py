@@ -42,7 +42,7 @@ def look_back(found: Explanation) -> RenderableType:
         table.add_row(
             str(number),
             action,
-            "\n".join(_likeliest(step.leading)),
+            Text("\n".join(_likeliest(step.leading))),
             f"{step.before:.3f}",
             Text(f"{step.worth:+.3f}", style="red" if step.worth < 0 else "green"),
             f"{step.after:.3f}",

@@ -39,12 +39,12 @@ def screen(rendered: str) -> Text:
 
 
 def facts(rows: list[tuple[str, str]]) -> RenderableType:
-    """Names and values in two columns."""
+    """Names and values in two columns; as text, whoever renders it, and never as markup."""
     table = Table.grid(padding=(0, 2), pad_edge=True)
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
     for name, value in rows:
-        table.add_row(name, value)
+        table.add_row(Text(name), Text(value))
     return table
 
 
@@ -104,7 +104,7 @@ def criteria(grade: Grade) -> Table:
     table.add_column(why, ratio=1)
     for one, (row, score, *rest) in zip(grade.criteria, debrief_of(grade).criteria, strict=True):
         style = "green" if one.score >= 1 else "red" if one.score <= 0 else "yellow"
-        table.add_row(row, Text(score, style=style), *rest)
+        table.add_row(Text(row), Text(score, style=style), *map(Text, rest))
     return table
 
 

@@ -36,17 +36,22 @@ _LOOKS: Final = (
     ("alerts", "an alert fires"),
     (BARS, "the same, for each of the latest ticks"),
 )
+#: Services that stand on the page without scrolling.
+_FIT: Final = 16
 #: Characters of a service's name beside the two columns on its right.
 _NAME: Final = 16
 
 
 def services(session: Session) -> Text:
-    """The services: name, state and sparkline, a line each."""
+    """The services: name, state and sparkline, a line each; of many the worst first."""
     return Text("\n").join(_services(session))
 
 
 def _services(session: Session) -> Iterator[Text]:
-    for one in glances(session.observations):
+    found = glances(session.observations)
+    if len(found) > _FIT:
+        found = tuple(sorted(found, key=lambda one: -one.look))  # stable: then as they come
+    for one in found:
         style = _STYLES[one.look]
         name = one.service if len(one.service) <= _NAME else f"{one.service[: _NAME - 1]}…"
         yield Text.assemble(
