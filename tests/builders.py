@@ -175,6 +175,12 @@ def telemetry_of(incident: Incident) -> SimulatedTelemetry:
     return incident.telemetry
 
 
+def errors_of(reading: Reading) -> int:
+    """The errors of a reading in which they were measured, as they are in every simulation."""
+    assert reading.error_bp is not None
+    return reading.error_bp
+
+
 def played(incident: Incident, *actions: Action) -> State:
     """The state after all of these actions, none of which may be left over."""
     state, left = play(incident, actions)

@@ -17,7 +17,7 @@ from logtriage.generator import open_incident
 from logtriage.phrases import BENIGN, CUES, DISTRACTORS, HEALTHY, NOISE, RESTARTED
 from logtriage.propagation import Scenario
 from logtriage.telemetry import LEVELS, NO_EFFECTS, Effects, LogLine
-from tests.builders import V1_TASKS, telemetry_of
+from tests.builders import V1_TASKS, errors_of, telemetry_of
 
 every_v1_task = pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
 CASCADING = V1_TASKS[1]
@@ -277,13 +277,13 @@ def test_impact_is_gone_two_ticks_after_an_accepted_remedy(task: TaskSpec, fixed
         for tick in range(fixed_at + 2, incident.horizon + 1):
             edge = telemetry.slo(tick, fixed)
             assert edge.p99_ms <= 1.03 * scenario.slo.base_p99
-            assert edge.error_bp <= 1.03 * scenario.slo.base_error
+            assert errors_of(edge) <= 1.03 * scenario.slo.base_error
             assert {alert.service for alert in telemetry.alerts(tick, fixed)} <= distractors
             for affected in scenario.affected:
                 health = telemetry.health(affected.service, tick, fixed)
                 assert health is not None
                 assert health.p99_ms <= 1.03 * affected.impact.base_p99
-                assert health.error_bp <= 1.03 * affected.impact.base_error
+                assert errors_of(health) <= 1.03 * affected.impact.base_error
             for line in telemetry.window(tick, fixed):
                 assert says(line, EVERYDAY) or says(line, UNRELATED), line
             root = incident.topology.index(root_of(incident))
@@ -300,14 +300,14 @@ def test_a_needless_restart_is_a_blip_of_that_service_and_nothing_else(task: Tas
             blip = tick in (3, 4)
             assert telemetry.alerts(tick, effects) == telemetry.alerts(tick, NO_EFFECTS)
             calm, edge = telemetry.slo(tick, NO_EFFECTS), telemetry.slo(tick, effects)
-            assert edge == attrs.evolve(calm, error_bp=calm.error_bp + 15 * blip)
+            assert edge == attrs.evolve(calm, error_bp=errors_of(calm) + 15 * blip)
             for service in range(len(names)):
                 before = telemetry.health(service, tick, NO_EFFECTS)
                 after = telemetry.health(service, tick, effects)
                 assert before is not None
                 assert after is not None
                 if service == restarted and blip:
-                    assert after.error_bp >= before.error_bp + 300
+                    assert errors_of(after) >= errors_of(before) + 300
                     assert after.p99_ms >= before.p99_ms + 150
                 elif service != restarted:
                     assert after == before
