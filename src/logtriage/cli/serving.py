@@ -58,6 +58,10 @@ def serve(
     grader: Annotated[
         bool, typer.Option("--grader/--no-grader", help="Grade lists of actions at /grader.")
     ] = _DEFAULT.grader,
+    forks: Annotated[
+        bool,
+        typer.Option("--forks", help="Continue an episode several times: to train, not to judge."),
+    ] = False,
     mcp: Annotated[
         bool, typer.Option("--mcp", help="Serve the OpenEnv library's MCP sessions at /mcp.")
     ] = False,
@@ -83,6 +87,7 @@ def serve(
         per_address=per_address,
         proxies=proxy or (),
         grader=grader,
+        forks=forks,
         mcp=mcp,
         web=web,
         seal=seal_at_hand(seal_file),

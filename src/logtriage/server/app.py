@@ -31,6 +31,7 @@ _WEB_VARIABLE: Final = "ENABLE_WEB_INTERFACE"
 def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
     """The ASGI application; ``gate`` is shared with whoever drains it."""
     gate = Gate() if gate is None else gate
+    gate.forks = settings.forks
     catalogue = Catalogue(settings.tasks, settings.seal)
     app = _library_app(
         settings.web,

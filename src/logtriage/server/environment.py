@@ -15,7 +15,7 @@ from logtriage.server.episode import Episode, Gate
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
 
 ENV_NAME: Final = "logtriage"
-RESET_FIELDS: Final = (*EPISODE_FIELDS, "episode_id", "show_id", "view")
+RESET_FIELDS: Final = (*EPISODE_FIELDS, "episode_id", "show_id", "view", "fork")
 DESCRIPTION: Final = (
     "Incident triage from telemetry: find the root cause, page the right team, apply the "
     "remedy. Every episode is graded between 0 and 1 with a reason for each criterion; the "
@@ -80,8 +80,9 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
     ) -> TriageObservation:
         """Begin an episode: ``incident``, or ``task``, ``split`` and ``index`` (or ``seed``).
 
-        With ``view`` true, every observation carries its structured form, too; with
-        ``show_id`` true, the incident's id.
+        Or ``fork``, the id of an open episode of this server, which goes on apart from it;
+        rewards count from there. With ``view`` true, every observation carries its structured
+        form, too; with ``show_id`` true, the incident's id.
 
         Raises:
             UnknownName, InvalidInput: naming the field and what was expected.
@@ -91,17 +92,30 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
             if name not in RESET_FIELDS:
                 raise InvalidInput(f"{name}: unknown field; known: {', '.join(RESET_FIELDS)}")
         with_view = flag("view", kwargs.pop("view", False))
+        asked = {"show_id": kwargs.get("show_id")}
         show_id = flag("show_id", kwargs.pop("show_id", False))
         if episode_id is not None:
             text_field("episode_id", episode_id)
-        incident_id = self._catalogue.incident_id({**kwargs, "seed": seed})
-        episode = Episode(
-            incident_id, self._gate, episode_id, show_id=show_id, seal=self._catalogue.seal
-        )
+        if "fork" in kwargs:
+            episode = self._forked(kwargs, {"seed": seed, "episode_id": episode_id} | asked)
+        else:
+            incident_id = self._catalogue.incident_id({**kwargs, "seed": seed})
+            episode = Episode(
+                incident_id, self._gate, episode_id, show_id=show_id, seal=self._catalogue.seal
+            )
         self.close()
         self._episode, self._with_view = episode, with_view
         self._reset_rubric()
-        return self._seen(episode)
+        return self._seen(episode, opens=True)
+
+    def _forked(self, named: dict[str, Any], others: dict[str, Any]) -> Episode:
+        """The fork that a reset names. It is of one episode, which all else follows from."""
+        named = dict(named)
+        fork = text_field("fork", named.pop("fork"))
+        given = [*named, *(name for name, value in others.items() if value)]
+        if given:
+            raise InvalidInput(f"{given[0]}: a fork takes it from the episode that it continues")
+        return self._gate.fork(fork)
 
     def step(
         self,
@@ -146,9 +160,9 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
             raise InvalidInput("no episode yet: send a reset first")
         return self._episode
 
-    def _seen(self, episode: Episode) -> TriageObservation:
-        done = episode.state.is_closed
-        return TriageObservation(done=done, **episode.seen(with_view=self._with_view))
+    def _seen(self, episode: Episode, *, opens: bool = False) -> TriageObservation:
+        seen = episode.seen(with_view=self._with_view, opens=opens)
+        return TriageObservation(done=episode.state.is_closed, **seen)
 
     @property
     def state(self) -> TriageState:

@@ -1,5 +1,6 @@
 """One episode on a server, whichever protocol asks for its steps."""
 
+from copy import copy
 from secrets import token_hex
 from typing import Any, Final
 from uuid import uuid4
@@ -36,6 +37,8 @@ class Gate:
 
     def __init__(self) -> None:
         self.draining = False
+        #: Whether episodes may be forked.
+        self.forks = False
         self._running: WeakSet[Episode] = WeakSet()
 
     @property
@@ -63,6 +66,30 @@ class Gate:
                 f"{incident_id}: a session plays this incident; lists of actions are graded "
                 "once its episode is closed"
             )
+
+    def fork(self, episode_id: str) -> "Episode":
+        """A fork of the open episode of that id.
+
+        Raises:
+            InvalidInput: if forks are not allowed, or there is not exactly one.
+            ShuttingDown: while draining.
+        """
+        found = [one for one in self._running if one.id == episode_id]
+        if self.forks and len(found) != 1:
+            raise InvalidInput(
+                f"fork: {len(found)} open episodes of the id {episode_id!r}; a state tells it"
+            )
+        self.allow_fork()
+        return found[0].fork()
+
+    def allow_fork(self) -> None:
+        """Refuse forks where they are off.
+
+        Raises:
+            InvalidInput: saying how to turn them on.
+        """
+        if not self.forks:
+            raise InvalidInput("fork: this server forks no episodes; start it with --forks")
 
     def begin(self, episode: "Episode") -> None:
         """An episode is open."""
@@ -116,6 +143,21 @@ class Episode:
         if self.state.is_closed:
             self._gate.end(self)
 
+    def fork(self) -> "Episode":
+        """The same episode once more, under an id of its own; they part from here on.
+
+        Raises:
+            InvalidInput: if the server forks no episodes.
+            ShuttingDown: if it begins none.
+        """
+        self._gate.allow_fork()
+        self._gate.admit()
+        other = copy(self)
+        other.id, other.reward = uuid4().hex, None
+        if not other.state.is_closed:
+            self._gate.begin(other)
+        return other
+
     def leave(self) -> None:
         """Nobody plays on."""
         self._gate.end(self)
@@ -124,26 +166,26 @@ class Episode:
         """The grade as far as it may be told now, as JSON data."""
         return public_grade(self.state, name=self.name)
 
-    def seen(self, *, with_view: bool = False) -> dict[str, Any]:
+    def seen(self, *, with_view: bool = False, opens: bool = False) -> dict[str, Any]:
         """What a client may see now, as the fields of :class:`~logtriage.server.wire.Served`.
 
-        All but ``reward`` and ``done``, which the protocol keeps apart.
+        All but ``reward`` and ``done``, which the protocol keeps apart. Whoever ``opens`` an
+        episode is told the rules, and what never changes.
         """
         state, incident = self.state, self.state.incident
         observation = observe(state)
         last = state.history[-1][1] if state.history else None
+        first = opens or last is None
         return {
             "incident": self.name,
             "tick": state.tick,
             "horizon": incident.horizon,
             "screen": render_observation(observation),
             "closing": None if state.closing is None else str(state.closing),
-            "prompt": system_prompt(incident) if last is None else None,
+            "prompt": system_prompt(incident) if first else None,
             "error": last.reason if isinstance(last, Malformed) else None,
             "grade": self.grade() if state.is_closed else None,
-            "view": view_of(observation, first=last is None, show_id=self._show_id)
-            if with_view
-            else None,
+            "view": view_of(observation, first=first, show_id=self._show_id) if with_view else None,
         }
 
 

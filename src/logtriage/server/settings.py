@@ -61,6 +61,8 @@ class Settings:
         proxies: addresses of proxies in front: of their requests, the header
             ``X-Forwarded-For`` says whose they are. Nobody else's is believed.
         grader: whether ``POST /grader`` grades lists of actions.
+        forks: whether an episode may be continued several times. Whoever plays can then try
+            an action out, and so learn the truth: for training, not for evaluation.
         mcp: whether the library's ``/mcp`` is there. Its sessions need no connection.
         web: whether to mount the library's web interface at ``/web``.
         seal: the key of split ``sealed``, which is not served without.
@@ -84,6 +86,7 @@ class Settings:
     per_address: int = 512
     proxies: tuple[str, ...] = attrs.field(default=(), converter=_addresses)
     grader: bool = True
+    forks: bool = False
     mcp: bool = False
     web: bool = False
     seal: Seal | None = None

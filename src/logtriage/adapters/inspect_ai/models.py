@@ -1,6 +1,8 @@
 """The scripted policies as models of Inspect: ``--model logtriage/expert``."""
 
-from typing import Any
+import json
+from collections.abc import Sequence
+from typing import Any, Final
 
 from inspect_ai.model import (
     ChatCompletionChoice,
@@ -15,13 +17,20 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 from inspect_ai.util import store_as
 
+from logtriage.actions import Action
 from logtriage.adapters.episode import state_after
 from logtriage.adapters.inspect_ai.agent import TriageStore
-from logtriage.adapters.tools import call_from_action
+from logtriage.adapters.tools import Wire, call_from_action
+from logtriage.incident import Incident
 from logtriage.observation import observe
+from logtriage.parsing import action_from_wire
+from logtriage.policies import Memory
 from logtriage.registry import make_policy
-from logtriage.replay import replay
-from logtriage.transcript import Transcript
+from logtriage.state import State, initial_state
+from logtriage.transition import transition
+
+#: How many episodes are remembered at most; those that stopped half-way stay until then.
+_MOST_KEPT: Final = 1_000
 
 
 @modelapi("logtriage")
@@ -42,6 +51,7 @@ class ScriptedModel(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         self.factory = make_policy(model_name)
+        self._kept: dict[tuple[str, str | None, str], tuple[State, Memory]] = {}
 
     async def generate(
         self,
@@ -53,15 +63,37 @@ class ScriptedModel(ModelAPI):
         """The call that the policy makes next; no words once the incident is closed."""
         store = store_as(TriageStore)
         incident = store.current()
-        policy, memory = self.factory(incident), None
         message = ChatMessageAssistant(content="", model=self.model_name, source="generate")
         if not state_after(incident, store.actions)[0].is_closed:
-            played = Transcript(incident.id, tuple(store.actions), seal=incident.seal)
-            # Policies are pure: what this one remembers follows from what it saw.
-            for state in replay(played, resolve=lambda _: incident):
-                action, memory = policy.act(observe(state), memory)
+            action = self._next(incident, store.actions)
             name, arguments = call_from_action(action)
             number = len(store.actions)
             message.tool_calls = [ToolCall(f"call_{number}", name, arguments)]
         choice = ChatCompletionChoice(message=message, stop_reason="stop")
         return ModelOutput(model=self.model_name, choices=[choice], usage=ModelUsage())
+
+    def _next(self, incident: Incident, actions: Sequence[Wire]) -> Action:
+        """What the policy does after these actions.
+
+        Policies are pure: what one remembers follows from what it saw. So it is kept from one
+        turn to the next, and where it is not at hand (another process began the episode, two
+        epochs play it at once) the episode is replayed.
+        """
+        policy = self.factory(incident)
+        kept = self._kept.pop(_key(incident, actions[:-1]), None) if actions else None
+        if kept is None:
+            todo, state = actions, initial_state(incident)
+            action, memory = policy.act(observe(state), None)
+        else:
+            todo, (state, memory) = actions[-1:], kept
+        for wire in todo:
+            state = transition(state, action_from_wire(wire, incident.topology))
+            action, memory = policy.act(observe(state), memory)
+        if len(self._kept) >= _MOST_KEPT:
+            self._kept.clear()
+        self._kept[_key(incident, actions)] = state, memory
+        return action
+
+
+def _key(incident: Incident, actions: Sequence[Wire]) -> tuple[str, str | None, str]:
+    return incident.id, incident.seal, json.dumps(actions)
