@@ -16,14 +16,14 @@ from trl import GRPOConfig, GRPOTrainer
 import logtriage as lt
 from logtriage.adapters.trl import TriageEnv, triage_criteria, triage_rows
 
-TASK = "single_crash-v1"
+TASK = "single_crash-v2"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("model")
     parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--tokens", type=int, default=4_096, help="of an episode, screens included")
+    parser.add_argument("--tokens", type=int, default=8_192, help="of an episode, screens included")
     parser.add_argument("--out", default="runs/trl-grpo")
     options = parser.parse_args()
 
@@ -37,6 +37,8 @@ def main() -> None:
             num_generations=8,  # attempts at the same incident
             max_completion_length=options.tokens,
             max_tool_calling_iterations=lt.get_task(TASK).horizon,
+            scale_rewards="none",  # docs/trl.md says why
+            chat_template_kwargs={"enable_thinking": False},
             logging_steps=1,
             save_strategy="no",
             report_to=[],

@@ -8,7 +8,7 @@ import pytest
 
 from logtriage.parsing import action_from_wire
 from logtriage.topology import SEVEN_SERVICES
-from tests.adapters.test_endpoint import server
+from tests.adapters.test_endpoint import completion, server
 from tests.training.models import TASK, acting_model, acting_tokenizer, save_acting
 from training.evaluate import held_out
 from training.evaluate.__main__ import main
@@ -98,3 +98,45 @@ def test_one_model_plays_every_role_of_a_team(tmp_path: Path) -> None:
         ticks = one["ticks"]
         last = ticks[-1]  # in which the incident may be closed before all have acted
         assert all(ticks.count(tick) == 3 for tick in range(last))
+
+
+def test_replies_that_are_cut_off_are_a_column_and_many_of_them_a_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model that thinks until the limit: its zeros are not taken for its figures."""
+    answers = [completion(None).replace(b'"stop"', b'"length"'), completion("Hm.")]
+
+    def given(share: int) -> tuple[int, str, dict[str, Any]]:
+        asked = 0
+
+        def handler(_: dict[str, Any]) -> tuple[int, bytes]:
+            nonlocal asked
+            asked += 1
+            return 200, answers[0] if asked % share == 0 else answers[1]
+
+        with server(handler) as (url, seen):
+            out = tmp_path / str(share)
+            options = ["--policy", "openai:thinker", "--base-url", url, "--concurrency", "1"]
+            body = ["--extra-body", '{"reasoning": {"effort": "low"}}', "--output-dir", str(out)]
+            code = main([*options, *GIVEN[:-2], *body])
+        assert {str(one["reasoning"]) for one in seen} == {"{'effort': 'low'}"}
+        assert {one["max_tokens"] for one in seen} == {8192}
+        return code, capsys.readouterr().err, json.loads((out / "results.json").read_text("utf-8"))
+
+    code, said, results = given(2)
+    assert code == 1
+    assert "50% of its 20 replies were cut off" in said.replace("\n", " ")
+    assert results["agents"][0]["all"]["cut_off"] == 0.5
+    assert "| cut off |" in (tmp_path / "2" / "results.md").read_text("utf-8")
+    code, said, results = given(20)
+    assert (code, results["agents"][0]["tasks"][TASK]["cut_off"]) == (0, 0.05)
+    assert "cut off" not in said
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", "3"])
+def test_an_extra_body_that_is_no_object_is_refused(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["--policy", "openai:m", "--extra-body", text, "--output-dir", str(tmp_path)])
+    assert "--extra-body: expected a JSON object" in capsys.readouterr().err

@@ -6,8 +6,9 @@ executed, and nothing is graded: what is right nobody here knows.
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from logtriage.actions import Action, Malformed, describe
 from logtriage.adapters.toolchat import ToolChatPolicy
@@ -22,9 +23,11 @@ from logtriage.state import State, initial_state
 from logtriage.topology import SEVEN_SERVICES
 from logtriage.transition import transition
 from training.evaluate.players import ENDPOINT, LOCAL
+from training.evaluate.settings import LOCAL_TOKENS, json_object
 from training.language.chat import Chat
 from training.language.episodes import Decoding
 from training.language.loading import load_model, load_tokenizer
+from training.language.places import check_there
 from training.language.policy import ModelPolicy
 from training.triage.incident import READER, pasted_incident
 from training.triage.lines import EXPECTED, read_lines, strangers
@@ -42,12 +45,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--logs", default=STDIN, metavar="FILE", help="- (default): standard input")
     parser.add_argument("--topology", metavar="FILE", help="your services and teams (JSON)")
     parser.add_argument("--base-url", help="of the endpoint of openai:MODEL")
+    parser.add_argument(
+        "--extra-body", default="", metavar="JSON", help="more fields of its requests"
+    )
     parser.add_argument("--max-actions", type=int, default=HORIZON, help=f"default: {HORIZON}")
     given = parser.parse_args(arguments)
     try:
         text = sys.stdin.read() if given.logs == STDIN else _read(Path(given.logs))
         incident = _incident(text, given.topology, given.max_actions)
-        policy = make_player(given.policy or f"{LOCAL}{given.model}", incident, given.base_url)
+        policy = make_player(
+            given.policy or f"{LOCAL}{given.model}",
+            incident,
+            given.base_url,
+            json_object("extra-body", given.extra_body),
+        )
     except LogTriageError as wrong:
         parser.error(str(wrong))
     state = initial_state(incident)
@@ -61,7 +72,12 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def make_player(policy: str, incident: Incident, base_url: str | None = None) -> Policy:
+def make_player(
+    policy: str,
+    incident: Incident,
+    base_url: str | None = None,
+    extra: Mapping[str, Any] | None = None,
+) -> Policy:
     """The policy behind ``hf:PATH``, ``openai:MODEL`` or a name of the registry.
 
     Raises:
@@ -69,13 +85,17 @@ def make_player(policy: str, incident: Incident, base_url: str | None = None) ->
     """
     if policy.startswith(LOCAL):
         path = policy.removeprefix(LOCAL)
+        check_there(path)
         chat = Chat(load_tokenizer(path))
         rules = system_prompt(incident, "tools")
-        return ModelPolicy(load_model(path), chat, Decoding(), rules, incident.id)
+        return ModelPolicy(
+            load_model(path), chat, Decoding(max_new_tokens=LOCAL_TOKENS), rules, incident.id
+        )
     if policy.startswith(ENDPOINT):
         from logtriage.adapters.endpoint import ChatEndpoint  # needs the extra openai
 
-        ask = ChatEndpoint(policy.removeprefix(ENDPOINT), base_url=base_url, temperature=0.0)
+        name = policy.removeprefix(ENDPOINT)
+        ask = ChatEndpoint(name, base_url=base_url, temperature=0.0, extra=extra)
         return ToolChatPolicy(ask.with_tools, system_prompt(incident, "tools"))
     if policy == "oracle":
         raise InvalidInput("the oracle needs a truth; nobody knows that of these lines")

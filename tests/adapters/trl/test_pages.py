@@ -23,7 +23,7 @@ def test_python_blocks_run(tmp_path: Path, model: Path) -> None:
     changes = {
         '"Qwen/Qwen3-0.6B"': repr(str(model)),
         "max_steps=100,": "max_steps=1, use_cpu=True, bf16=False, report_to=[],",
-        "max_completion_length=4096": "max_completion_length=16",
+        "max_completion_length=8192": "max_completion_length=16",
     }
     for old, new in changes.items():
         assert code.count(old) == 1

@@ -7,24 +7,44 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+from transformers.utils import get_json_schema
 from trl.chat_template_utils import qwen2_5_chat_template
 
-from logtriage.adapters.trl import triage_rows
+from logtriage.adapters.episode import answer
+from logtriage.adapters.tools import TOOLS
+from logtriage.adapters.trl import TriageEnv, triage_rows
+from logtriage.generator import make_incident
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 IDS = ["single_crash-v1/train/0", "cascading_failure-v1/train/1"]
+SECOND = "single_crash-v2/train/0"
 Call = tuple[str, dict[str, Any]]
 Reply = Call | str
 
 
 def tiny_tokenizer() -> PreTrainedTokenizerFast:
-    """Byte-level BPE that was trained on the rules, with Qwen's chat template."""
+    """Byte-level BPE that was trained on rules and tools, with Qwen's chat template.
+
+    Its merges span words, so that what was trained on is few tokens: episodes are short, and
+    what is tested is what they say.
+    """
     raw = Tokenizer(models.BPE())
-    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split("\n", "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
     raw.decoder = decoders.ByteLevel()
-    texts = [message["content"] for row in triage_rows(IDS) for message in row["prompt"]]
+    texts = [message["content"] for row in triage_rows([*IDS, SECOND])
+             for message in row["prompt"]]  # fmt: skip
+    texts += [json.dumps(get_json_schema(getattr(TriageEnv(), name))) for name in TOOLS]
+    texts += [json.dumps({"name": name, "arguments": {}}) for name in TOOLS]
+    for one in (*IDS, SECOND):
+        incident = make_incident(one)
+        texts += [answer(incident, [{"action_type": "request_more_logs"}] * n) for n in range(6)]
     trainer = trainers.BpeTrainer(
-        vocab_size=1_500,
+        vocab_size=4_000,
         special_tokens=SPECIAL,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,

@@ -1,0 +1,79 @@
+"""Evaluation on ood, on tasks and rubrics of one's own, and on recorded incidents."""
+
+import io
+import json
+from pathlib import Path
+
+import attrs
+import pytest
+from rich.console import Console
+
+import logtriage as lt
+from logtriage.grading import TRIAGE_2, Discount
+from training.evaluate import Judge, compare, markdown, scripted
+from training.evaluate.__main__ import main
+from training.evaluate.phases import Phases
+
+ONE = "single_crash-v2-fog0"
+HALF = attrs.evolve(
+    TRIAGE_2,
+    id="half/1",
+    discounts=(Discount("half", lambda _: (0.5, "for the test")),),
+)
+
+
+def own(split: str, number: int) -> lt.Incident:
+    """A task of one's own."""
+    return attrs.evolve(lt.make_incident(f"{ONE}/{split}/{number}"), id=f"own/{split}/{number}")
+
+
+def test_ood_has_a_row_for_what_training_never_shows() -> None:
+    found = compare(None, scripted("observer", ONE, 12, split="ood"))
+    rows = found["agents"][0]["tasks"][ONE]["by_part"]
+    assert sum(one["incidents"] for one in rows.values()) == 12
+    assert {name.split(", ")[0] for name in rows} >= {"random topology"}
+    assert any("held-out pair" in name for name in rows)
+    assert "### Mean grade by held out" in markdown(found)
+    assert compare(None, scripted("oracle", ONE, 2))["agents"][0]["tasks"][ONE]["by_part"] == {}
+
+
+def test_tasks_rubrics_and_recorded_incidents_by_name(tmp_path: Path) -> None:
+    given = ["--policy", "oracle", "--baselines", "", "--episodes", "2"]
+    mine = ["--task", f"{__name__}:own", "--rubric", f"{__name__}:HALF"]
+    assert main([*given, *mine, "--output-dir", str(tmp_path / "a")]) == 0
+    results = json.loads((tmp_path / "a" / "results.json").read_text("utf-8"))
+    assert results["agents"][0]["all"]["grade"]["mean"] == pytest.approx(0.5)
+    assert main([*given, "--task", "recorded", "--output-dir", str(tmp_path / "b")]) == 0
+    played = (tmp_path / "b" / "transcripts" / "oracle.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(one)["incident"].split("/")[0] for one in played] == ["nezha"] * 2
+
+
+def test_what_was_lost_is_explained_by_its_four_parts() -> None:
+    played = scripted("expert", ONE, 3)
+    content = compare(None, played, explained=2)
+    lost = content["agents"][0]["tasks"][ONE]["lost"]
+    first = [grade.score or 0.0 for grade in played.grades[:2]]
+    parts = [lost[name] for name in ("hardness", "search_regret", "decision_regret", "luck")]
+    assert lost["episodes"] == 2
+    assert sum(parts) == pytest.approx(1 - sum(first) / 2)
+    assert "What was lost, and why" in markdown(content)
+
+
+def test_a_judge_without_a_name_grades_by_the_task() -> None:
+    assert Judge.of().rubric is None
+    assert Judge.of("logtriage/2").rubric is TRIAGE_2
+
+
+def test_without_a_terminal_progress_is_plain_lines_from_the_first_moment() -> None:
+    out = io.StringIO()
+    phases = Phases(Console(file=out, width=200))
+    phases.begin("held-out incidents", 4)
+    assert out.getvalue() == "held-out incidents: 4 to do\n"
+    for done in range(1, 5):
+        phases.advance(done)  # within a moment: the last one alone is worth a line
+    assert out.getvalue().splitlines()[1:] == ["held-out incidents 4/4"]
+    phases.begin("GRPO steps", 3, done=1)
+    phases.advance(2, "reward 0.5", every=True)
+    assert out.getvalue().splitlines()[-1].startswith("GRPO steps 2/3  reward 0.5  about 0 s left")
+    phases.begin("loading")
+    assert out.getvalue().splitlines()[-1] == "loading ..."
