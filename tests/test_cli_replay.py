@@ -1,5 +1,7 @@
 """replay: the page of a run through the command line."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,24 @@ def test_the_page_of_an_incident_is_another_one(run: Path) -> None:
     assert told["episodes"] == told["screens"] == 2
     assert Path(told["page"]).name.startswith("replay-single_crash-v1-test-1")
     assert Path(told["page"]).exists()
+
+
+def test_the_report_links_to_it(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    result = logtriage("report", run, "--html", tmp_path / "a page.html", "--replay")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "a page-replay.html").exists()
+    page = (tmp_path / "a page.html").read_text("utf-8")
+    (data,) = re.findall(r'id="data">(.*?)</script>', page)
+    assert json.loads(data)["replay"] == {
+        "page": "./a%20page-replay.html",
+        "policies": ["expert", "random"],
+        "stems": ["single_crash-v1/"],
+    }
+    refused = logtriage("report", run, "--replay")
+    assert refused.exit_code == 2
+    assert "--replay goes with --html" in refused.stderr
 
 
 def test_open_shows_it(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import logtriage as lt
 from logtriage.evaluation import RunSpec, evaluate
+from logtriage.report import write_report
 from logtriage.report.replay import write_replay
 from tests.chromium import Browser, needs_chromium
 
@@ -155,6 +156,20 @@ def test_belief_where_there_is_one(tab: Browser, pages: dict[str, Path]) -> None
     tab.ask("document.querySelector('.episodes a').click()")
     tab.wait("document.querySelector('.services') !== null")
     assert "This incident was recorded" in tab.ask("document.getElementById('main').textContent")
+
+
+def test_the_report_links_every_episode(tab: Browser, pages: dict[str, Path]) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    report = pages["sole"].with_name("report.html")
+    write_report(pages["sole"].with_name("sole"), report, replay=pages["sole"])
+    tab.call("Page.navigate", url=report.as_uri())
+    tab.wait("document.querySelectorAll('a.replay').length === 6")
+    links = "[...document.querySelectorAll('a.replay')].map((one) => one.href)"
+    for address in tab.ask(links):
+        tab.call("Page.navigate", url="about:blank")
+        tab.call("Page.navigate", url=address)
+        tab.wait("document.querySelector('.cells') !== null")
 
 
 def test_a_team_has_lanes(tab: Browser, pages: dict[str, Path]) -> None:

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from logtriage.actions import Escalate, action_id
+from logtriage.belief.shaping import value_of
 from logtriage.errors import InvalidInput
 from logtriage.generator import make_incident
 from logtriage.grading.batch import CLOSINGS
-from logtriage.state import Closing
+from logtriage.state import Closing, initial_state
 from logtriage.tasks import parse_incident_id
 from logtriage.vector import BatchedTriage
 from logtriage.world.channels import LOG_TOKENS
@@ -124,6 +125,23 @@ def test_rewards_between_restarts_sum_to_the_grades():
     assert (screen.closing >= 0).all()
     torch.testing.assert_close(
         experience["advantage"][0, :, 0], torch.from_numpy(screen.score).float()
+    )
+
+
+def test_shaped_rewards_sum_to_the_grade_less_what_was_expected():
+    settings = Settings(TASK, num_envs=4, rollout=12, lmbda=1.0, inputs="counts", shaping=True)
+    collector, agent = Collector(settings), fresh(settings)
+    for weight in agent.value.parameters():
+        weight.detach().zero_()
+    experience = collector.collect(agent).reshape(12, 4)
+    batch = BatchedTriage(TASK)
+    batch.reset("train", np.arange(4))
+    for actions in experience["action"].numpy():
+        screen = batch.step(actions)
+    states = [initial_state(make_incident(f"{TASK}/train/{index}")) for index in range(4)]
+    expected = screen.score - [value_of(state) for state in states]
+    torch.testing.assert_close(
+        experience["advantage"][0, :, 0], torch.from_numpy(expected).float(), atol=1e-5, rtol=0
     )
 
 

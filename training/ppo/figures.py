@@ -12,7 +12,12 @@ from logtriage.world.setting import FOG
 from training.ppo.references import POLICIES, reference
 from training.ppo.runs import Written
 
-_COLORS: Final = {"belief": "#1b6ca8", "counts": "#4f772d", "screen": "#8d6a9f"}
+_COLORS: Final = {
+    "belief": "#1b6ca8",
+    "counts": "#4f772d",
+    "screen": "#8d6a9f",
+    "belief-shaped": "#e0a030",
+}
 _OTHER: Final = "#c8553d"
 _GREYS: Final = dict(zip(POLICIES, ("#222222", "#777777", "#bbbbbb"), strict=True))
 

@@ -5,6 +5,7 @@ import torch
 from tensordict import TensorDict
 
 from logtriage.vector import BatchedTriage, Step
+from logtriage.vector.shaping import BatchedShaping
 from training.common.loss import advantages
 from training.common.settings import TRAIN_SPLIT
 from training.ppo.inputs import inputs_of
@@ -30,6 +31,9 @@ class Collector:
         self._next = settings.num_envs
         self._screen = self.batch.reset(TRAIN_SPLIT, np.arange(settings.num_envs))
         self._seen = self.inputs.begin(self._screen)
+        self._shaping = BatchedShaping(self.batch, settings.gamma) if settings.shaping else None
+        if self._shaping is not None:
+            self._shaping.begin()
 
     @torch.no_grad()
     def collect(self, agent: Agent) -> TensorDict:
@@ -50,7 +54,10 @@ class Collector:
             chosen = action[t].numpy()
             after = self.batch.step(chosen)
             closed = after.closing >= 0
-            reward[t], done[t] = torch.from_numpy(after.reward), torch.from_numpy(closed)
+            earned = after.reward
+            if self._shaping is not None:
+                earned = self._shaping.shaped(earned, chosen, np.ones(one.num_envs, bool))
+            reward[t], done[t] = torch.from_numpy(earned), torch.from_numpy(closed)
             grades.append(after.score[closed])
             fresh = np.flatnonzero(closed)
             self._screen = self._restart(after, fresh)
@@ -80,6 +87,8 @@ class Collector:
             return after
         self.batch.restart(rows, np.arange(self._next, self._next + len(rows)))
         self._next += len(rows)
+        if self._shaping is not None:
+            self._shaping.begin(rows)
         return self.batch.look()
 
 

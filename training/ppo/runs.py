@@ -50,9 +50,12 @@ class Written:
 
 
 def label(settings: Settings) -> str:
-    """Inputs, and the curriculum if there is one."""
+    """Inputs, and what is done beside: shaping, a curriculum."""
     fogs = settings.fogs.replace(",", "")
-    return settings.inputs + (f"-from-fog{fogs}" if fogs else "")
+    parts = [settings.inputs]
+    parts += ["shaped"] if settings.shaping else []
+    parts += [f"from-fog{fogs}"] if fogs else []
+    return "-".join(parts)
 
 
 def name_of(settings: Settings) -> str:

@@ -15,7 +15,9 @@ class Settings(PPOSettings):
 
     ``inputs`` is what the agent is given (:mod:`training.ppo.inputs`). ``fogs`` is a
     curriculum: levels of fog, such as ``0,1``, through which the first half of the run
-    goes in equal parts before it stays at the task's own.
+    goes in equal parts before it stays at the task's own. With ``shaping`` every question
+    is paid by what it told (:class:`logtriage.vector.shaping.BatchedShaping`); grades are
+    reported as ever.
 
     Advantages are left in points of the grade: scaled by their deviation, a rare page
     would face the same bar whatever silence is worth.
@@ -29,6 +31,9 @@ class Settings(PPOSettings):
     )
     fogs: str = attrs.field(
         default="", metadata={"help": "levels of fog to begin with, such as 0,1"}
+    )
+    shaping: bool = attrs.field(
+        default=False, metadata={"help": "whether rewards are shaped by the belief"}
     )
     num_envs: int = 512
     normalize: bool = False

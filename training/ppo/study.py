@@ -27,7 +27,7 @@ TASKS: Final = ("single_crash-v2", "cascading_failure-v2", "silent_degradation-v
 SEEDS: Final = (0, 1, 2)
 #: Rounds of every run: about a million steps.
 ROUNDS: Final = 120
-#: Where inputs and curriculum are compared, each with the first seed.
+#: Where inputs and curriculum are compared, each with the first seed, and shaping with all.
 COMPARED: Final = "single_crash-v2"
 
 
@@ -42,7 +42,8 @@ def plan() -> list[Settings]:
         attrs.evolve(base, inputs="screen"),
         attrs.evolve(base, fogs="0,1"),
     ]
-    return [*main, *others]
+    shaped = [attrs.evolve(base, seed=seed, shaping=True) for seed in SEEDS]
+    return [*main, *others, *shaped]
 
 
 def finished(out: Path) -> bool:
@@ -59,6 +60,7 @@ def train(settings: Settings, out: Path, options: list[str]) -> int:
     words = ["--task", settings.task, "--seed", str(settings.seed), "--inputs", settings.inputs]
     words += ["--rounds", str(settings.rounds), "--minutes", str(settings.minutes)]
     words += ["--fogs", settings.fogs, "--out", str(where), *options]
+    words += ["--shaping"] if settings.shaping else []
     # One thread each: a second one in NumPy's or torch's pool would wait for a core.
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "training.ppo", *words]

@@ -10,25 +10,22 @@ import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
-from logtriage.tasks import TASKS, get_task
+from logtriage.tasks import TASKS
 from training.common.files import replace, save_text
 from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
 from training.ppo import store
 from training.ppo.figures import draw
 from training.ppo.references import POLICIES, reference
 from training.ppo.runs import Written, pages
+from training.ppo.tables import HERE, grade_of, reached, right_pages, table
 
-#: What the best agents must reach beside the observer: its grade, and its wrong pages.
-GRADE_SHARE: Final = 0.80
-PAGES: Final = 0.60
-MIS_PAGES: Final = 1.5
-SECURITY_SHARE: Final = 0.5
+#: The share of the observer's grade that runs are timed by.
+GOAL: Final = 0.7
 _ORDER: Final = [task.id for task in TASKS]
-_HERE: Final = "fog2"
 
 
 def write_up(runs: Sequence[Written], to: Path, missing: Sequence[str] = ()) -> None:
@@ -68,9 +65,9 @@ def _page(runs: Sequence[Written], missing: Sequence[str]) -> Iterable[str]:
         yield ""
     yield "## Reached"
     yield ""
-    yield from _reached([run for run in runs if run.label == first_label(runs)])
+    yield from reached([run for run in runs if run.label == first_label(runs)])
     yield ""
-    yield from _teams([run for run in runs if run.label == first_label(runs)])
+    yield from right_pages([run for run in runs if run.label == first_label(runs)])
     yield ""
     yield "![Grade while it is learnt, and over fog](ppo-curves.png)"
     yield ""
@@ -94,68 +91,6 @@ def first_label(runs: Sequence[Written]) -> str:
     return max(labels, key=lambda one: (labels.count(one), one))
 
 
-def _table(*heads: str) -> Iterable[str]:
-    yield f"| {' | '.join(heads)} |"
-    yield "|" + " --- |" * len(heads)
-
-
-def _grade(result: dict[str, Any]) -> str:
-    return f"{result['grade']:.3f} ± {result['error']:.3f}"
-
-
-def _mark(*, reached: bool) -> str:
-    return "yes" if reached else "**no**"
-
-
-def _reached(runs: Sequence[Written]) -> Iterable[str]:
-    yield from _table("task", "agent", "grade", "of the observer's", "faults paged rightly",
-                      "mis-paged", "of the observer's", "solved", "ticks",
-                      f"≥ {GRADE_SHARE:.2f}, ≥ {PAGES:.0%}, ≤ {MIS_PAGES}")  # fmt: skip
-    for task in dict.fromkeys(run.settings.task for run in runs):
-        observer = reference(task, _HERE, "observer")
-        assert observer is not None
-        for run in (run for run in runs if run.settings.task == task):
-            one = run.trial(_HERE)
-            _, right = pages([one])
-            share, wrong = one["grade"] / observer.grade, one["mis_paged"] / observer.mis_paged
-            reached = share >= GRADE_SHARE and right >= PAGES and wrong <= MIS_PAGES
-            yield (
-                f"| `{task}` | PPO, seed {run.settings.seed} | {_grade(one)} | {share:.2f} "
-                f"| {right:.1%} | {one['mis_paged']:.1%} | {wrong:.2f} | {one['solved']:.1%} "
-                f"| {one['ticks']:.1f} | {_mark(reached=reached)} |"
-            )
-        for policy in POLICIES:
-            found = reference(task, _HERE, policy)
-            if found is not None:
-                yield (
-                    f"| `{task}` | `{policy}` | {found.grade:.3f} ± {found.margin:.3f} "
-                    f"| {found.grade / observer.grade:.2f} | | {found.mis_paged:.1%} "
-                    f"| {found.mis_paged / observer.mis_paged:.2f} | | | |"
-                )
-
-
-def _teams(runs: Sequence[Written]) -> Iterable[str]:
-    """Right pages by team."""
-    yield "Faults in which the right team was paged, by that team; all seeds of a task:"
-    yield ""
-    tasks = list(dict.fromkeys(run.settings.task for run in runs))
-    teams = sorted({team for run in runs for team in run.trial(_HERE)["teams"]})
-    yield from _table("task", *(f"`{team}`" for team in teams), "security beside the others",
-                      f"≥ {SECURITY_SHARE}")  # fmt: skip
-    for task in tasks:
-        figures = [run.trial(_HERE) for run in runs if run.settings.task == task]
-        topology = get_task(task).topology
-        assert topology is not None
-        by_team = {team: pages(figures, team) for team in teams}
-        others = pages(figures, *(team for team in teams if team != topology.security_team))[1]
-        share = by_team[topology.security_team][1] / others if others else 0.0
-        cells = [f"{right:.1%} of {faults:,}" for faults, right in by_team.values()]
-        yield (
-            f"| `{task}` | {' | '.join(cells)} | {share:.2f} "
-            f"| {_mark(reached=share >= SECURITY_SHARE)} |"
-        )
-
-
 def _trials(runs: Sequence[Written]) -> Iterable[str]:
     yield (
         "The agents were trained at fog 2 (or as their name says). `ood` here is the first "
@@ -165,7 +100,7 @@ def _trials(runs: Sequence[Written]) -> Iterable[str]:
     )
     yield ""
     trials = [*(f"fog{fog}" for fog in range(4)), "ood"]
-    yield from _table("task", "agent", "seeds", *trials)
+    yield from table("task", "agent", "seeds", *trials)
     for task in dict.fromkeys(run.settings.task for run in runs):
         for label in dict.fromkeys(run.label for run in runs if run.settings.task == task):
             mine = [run for run in runs if run.settings.task == task and run.label == label]
@@ -180,22 +115,39 @@ def _trials(runs: Sequence[Written]) -> Iterable[str]:
 
 def _compared(runs: Sequence[Written]) -> Iterable[str]:
     """Runs of one task and seed that differ in what the agent is given."""
-    yield from _table("task", "seed", "given", "grade", "faults paged rightly", "mis-paged",
-                      "steps", "CPU seconds")  # fmt: skip
+    yield (
+        "`screen`: a screen alone, no memory. `counts`: the tokens so far, and a head that knows "
+        "who owns what. `belief`: the posterior (`BeliefScreens`). `shaped`: questions are paid "
+        f"by what they told. `from-fog01`: the first half at fog 0, then 1. {GOAL:.0%} of the "
+        f"observer's grade is looked for on `{CHOICE_SPLIT}`, at every evaluation."
+    )
+    yield ""
+    yield from table("task", "seed", "given", "grade", "faults paged rightly", "mis-paged",
+                      f"steps to {GOAL:.0%}", "steps", "CPU seconds")  # fmt: skip
     for run in runs:
         same = [one for one in runs if one.settings.task == run.settings.task
                 and one.settings.seed == run.settings.seed]  # fmt: skip
         if len(same) > 1:
-            one = run.trial(_HERE)
+            one = run.trial(HERE)
             yield (
-                f"| `{run.settings.task}` | {run.settings.seed} | {run.label} | {_grade(one)} "
-                f"| {pages([one])[1]:.1%} | {one['mis_paged']:.1%} | {run.facts['steps']:,} "
+                f"| `{run.settings.task}` | {run.settings.seed} | {run.label} | {grade_of(one)} "
+                f"| {pages([one])[1]:.1%} | {one['mis_paged']:.1%} | {_steps_to_goal(run)} "
+                f"| {run.facts['steps']:,} "
                 f"| {run.facts['cpu_seconds']:.0f} |"
             )
 
 
+def _steps_to_goal(run: Written) -> str:
+    observer = reference(run.settings.task, HERE, "observer")
+    assert observer is not None
+    for row in run.curve:
+        if (row["val_grade"] or 0.0) >= GOAL * observer.grade:
+            return f"{row['steps'] or 0:,.0f}"
+    return "not reached"
+
+
 def _runs(runs: Sequence[Written]) -> Iterable[str]:
-    yield from _table("task", "given", "seed", "wall time", "CPU time", "steps", "episodes",
+    yield from table("task", "given", "seed", "wall time", "CPU time", "steps", "episodes",
                       "steps/CPU s", "collecting", "curve")  # fmt: skip
     for run in runs:
         facts = run.facts

@@ -236,6 +236,13 @@ def report(
         Path | None, typer.Argument(metavar="OUT", help="The page; RUN/report.html if not given.")
     ] = None,
     html: Annotated[bool, typer.Option("--html", help="Write one self-contained page.")] = False,
+    replay: Annotated[
+        bool,
+        typer.Option(
+            "--replay",
+            help="With --html: write the replay page beside it too, and link every episode to it.",
+        ),
+    ] = False,
     seal_file: SealFile = None,
     as_json: Json = False,
 ) -> None:
@@ -246,9 +253,17 @@ def report(
         from logtriage.report import write_report
 
         page = run / "report.html" if out is None else out
-        write_report(run, page, seal=seal_in(seal_file))
+        beside = page.with_name(f"{page.stem}-replay.html") if replay else None
+        write_report(run, page, replay=beside, seal=seal_in(seal_file))
         note(f"wrote {page}")
+        if beside is not None:
+            from logtriage.report.replay import write_replay
+
+            write_replay(run, beside, seal=seal_in(seal_file))
+            note(f"wrote {beside}")
         return
+    if replay:
+        raise InvalidInput("--replay goes with --html; the page alone: logtriage replay RUN")
     if out is not None:
         raise InvalidInput(f"{out}: a page is written with --html")
     loaded = load_run(run, seal=seal_in(seal_file))

@@ -4,8 +4,10 @@ Needs the extra ``report`` (jinja2 and matplotlib), loaded when a page is writte
 nowhere else. What the page shows is described in ``docs/report.md``.
 """
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import quote
 
 from logtriage.errors import MissingExtra
 from logtriage.files import replacing
@@ -14,10 +16,18 @@ from logtriage.seal import Seal
 __all__ = ["write_report"]
 
 
-def write_report(run_dir: str | Path, out: str | Path, *, seal: Seal | None = None) -> None:
+def write_report(
+    run_dir: str | Path,
+    out: str | Path,
+    *,
+    replay: str | Path | None = None,
+    seal: Seal | None = None,
+) -> None:
     """Write the page of a run to ``out``, the same bytes for the same run; whole or not at all.
 
-    ``seal`` is that of a run of sealed incidents; by default that of the environment. The
+    ``replay`` is the replay page of the same run (:func:`logtriage.report.replay.write_replay`),
+    to which every episode is then linked, by its place as seen from ``out``. ``seal`` is that of
+    a run of sealed incidents; by default that of the environment. The
     page shows their truths.
 
     Raises:
@@ -31,6 +41,14 @@ def write_report(run_dir: str | Path, out: str | Path, *, seal: Seal | None = No
     from logtriage.report.page import render_page
     from logtriage.report.run import read_run
 
-    page = render_page(read_run(Path(run_dir), seal))
+    link = None if replay is None else _link(Path(out), Path(replay))
+    page = render_page(read_run(Path(run_dir), seal), link)
     with replacing(Path(out)) as file:
         file.write(page.encode("utf-8", "backslashreplace"))
+
+
+def _link(out: Path, page: Path) -> str:
+    """The address of a page, as seen from another one."""
+    way = os.path.relpath(page.resolve(), out.resolve().parent)
+    # A name with a colon in it would be taken for one of a protocol.
+    return f"./{quote(Path(way).as_posix())}"

@@ -25,8 +25,8 @@ _SCRIPT: Final = "report.js"
 _STYLES: Final = "report.css"
 
 
-def render_page(run: Run) -> str:
-    """The whole page as text."""
+def render_page(run: Run, replay: str | None = None) -> str:
+    """The whole page as text; ``replay`` is the address of the replay page of the same run."""
     short = labels(run.policies)
     cells = cells_of(run)
     script = _file(_SCRIPT)
@@ -48,7 +48,7 @@ def render_page(run: Run) -> str:
         explained=any(row.losses is not None for row in run.rows),
         places=PLACES,
         meaning=MEANING,
-        **_episodes(run, short),
+        **_episodes(run, short, replay),
     )
 
 
@@ -121,7 +121,7 @@ def _legend(cells: Sequence[Cell]) -> list[tuple[str, str]]:
 # -- episodes --------------------------------------------------------------------------
 
 
-def _episodes(run: Run, short: dict[str, str]) -> dict[str, Any]:
+def _episodes(run: Run, short: dict[str, str], replay: str | None) -> dict[str, Any]:
     rows = listed(run.episodes)
     place = {position: row for row, position in enumerate(rows)}
     full = [position for position in in_full(run.episodes) if position in place]
@@ -140,7 +140,10 @@ def _episodes(run: Run, short: dict[str, str]) -> dict[str, Any]:
         "without_screens": sum(not entry["screens"] for entry in entries),
         "listed": len(rows),
         "gates": gates,
-        "data": _data(run, rows, short, gates, frozenset(shown)),
+        "data": {
+            **_data(run, rows, short, gates, frozenset(shown)),
+            **({} if replay is None else {"replay": _replay(run, replay)}),
+        },
     }
 
 
@@ -163,6 +166,19 @@ def _entry(episode: Episode, short: dict[str, str]) -> dict[str, Any]:
 
 def _outcome(graded: Grade) -> str:
     return str(graded.closing or "open") if graded.score is not None else "unscored"
+
+
+def _replay(run: Run, page: str) -> dict[str, Any]:
+    """What the script makes the address of an episode of: whole names, and beginnings of ids."""
+    stems = {
+        one.grade.task: f"{one.grade.task}/" * one.incident.id.startswith(f"{one.grade.task}/")
+        for one in run.episodes
+    }
+    return {
+        "page": page,
+        "policies": [clean(name) for name in run.policies],
+        "stems": [stems.get(task, "") for task in run.tasks],
+    }
 
 
 def _data(

@@ -60,11 +60,24 @@
     return element;
   }
 
+  // A link to the same episode on the replay page, where there is one.
+  function linked(index) {
+    const element = full.get(index) || make(index);
+    if (!data.replay || element.querySelector(".replay")) return element;
+    const row = data.rows[index];
+    const incident = data.replay.stems[row[TASK]] + row[INCIDENT];
+    const parts = [data.replay.policies[row[POLICY]], ...incident.split("/")];
+    const link = text(element.querySelector(".body"), "a", "Replay it tick by tick", "replay");
+    link.href = data.replay.page + "#/e/" + parts.map(encodeURIComponent).join("/");
+    link.parentElement.prepend(link);
+    return element;
+  }
+
   let found = [];
   let shown = 0;
 
   function extend() {
-    const next = found.slice(shown, shown + PAGE).map((index) => full.get(index) || make(index));
+    const next = found.slice(shown, shown + PAGE).map(linked);
     list.append(...next);
     shown += next.length;
     more.hidden = shown >= found.length;

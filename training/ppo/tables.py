@@ -1,0 +1,81 @@
+"""What agents reached, as tables: their grades beside scripted policies, and pages by team."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from logtriage.tasks import get_task
+from training.ppo.references import POLICIES, reference
+from training.ppo.runs import Written, pages
+
+#: What the best agents must reach beside the observer: its grade, and its wrong pages.
+GRADE_SHARE: Final = 0.80
+PAGES: Final = 0.60
+MIS_PAGES: Final = 1.5
+SECURITY_SHARE: Final = 0.5
+#: The trial that tells: the benchmark's fog.
+HERE: Final = "fog2"
+
+
+def table(*heads: str) -> Iterable[str]:
+    """The head of a table."""
+    yield f"| {' | '.join(heads)} |"
+    yield "|" + " --- |" * len(heads)
+
+
+def grade_of(result: dict[str, Any]) -> str:
+    """A mean grade and its margin."""
+    return f"{result['grade']:.3f} ± {result['error']:.3f}"
+
+
+def _mark(*, reached: bool) -> str:
+    return "yes" if reached else "**no**"
+
+
+def reached(runs: Sequence[Written]) -> Iterable[str]:
+    """Every run beside the scripted policies."""
+    yield from table("task", "agent", "grade", "of the observer's", "faults paged rightly",
+                      "mis-paged", "of the observer's", "solved", "ticks",
+                      f"≥ {GRADE_SHARE:.2f}, ≥ {PAGES:.0%}, ≤ {MIS_PAGES}")  # fmt: skip
+    for task in dict.fromkeys(run.settings.task for run in runs):
+        observer = reference(task, HERE, "observer")
+        assert observer is not None
+        for run in (run for run in runs if run.settings.task == task):
+            one = run.trial(HERE)
+            _, right = pages([one])
+            share, wrong = one["grade"] / observer.grade, one["mis_paged"] / observer.mis_paged
+            met = share >= GRADE_SHARE and right >= PAGES and wrong <= MIS_PAGES
+            yield (
+                f"| `{task}` | PPO, seed {run.settings.seed} | {grade_of(one)} | {share:.2f} "
+                f"| {right:.1%} | {one['mis_paged']:.1%} | {wrong:.2f} | {one['solved']:.1%} "
+                f"| {one['ticks']:.1f} | {_mark(reached=met)} |"
+            )
+        for policy in POLICIES:
+            found = reference(task, HERE, policy)
+            if found is not None:
+                yield (
+                    f"| `{task}` | `{policy}` | {found.grade:.3f} ± {found.margin:.3f} "
+                    f"| {found.grade / observer.grade:.2f} | | {found.mis_paged:.1%} "
+                    f"| {found.mis_paged / observer.mis_paged:.2f} | | | |"
+                )
+
+
+def right_pages(runs: Sequence[Written]) -> Iterable[str]:
+    """Right pages by team, over all runs of a task."""
+    yield "Faults in which the right team was paged, by that team; all seeds of a task:"
+    yield ""
+    tasks = list(dict.fromkeys(run.settings.task for run in runs))
+    teams = sorted({team for run in runs for team in run.trial(HERE)["teams"]})
+    yield from table("task", *(f"`{team}`" for team in teams), "security beside the others",
+                      f"≥ {SECURITY_SHARE}")  # fmt: skip
+    for task in tasks:
+        figures = [run.trial(HERE) for run in runs if run.settings.task == task]
+        topology = get_task(task).topology
+        assert topology is not None
+        by_team = {team: pages(figures, team) for team in teams}
+        others = pages(figures, *(team for team in teams if team != topology.security_team))[1]
+        share = by_team[topology.security_team][1] / others if others else 0.0
+        cells = [f"{right:.1%} of {faults:,}" for faults, right in by_team.values()]
+        yield (
+            f"| `{task}` | {' | '.join(cells)} | {share:.2f} "
+            f"| {_mark(reached=share >= SECURITY_SHARE)} |"
+        )
