@@ -18,12 +18,14 @@ from tests.test_cli import logtriage
 COMMANDS = (
     (),
     *((name,) for name in (
-        "tasks", "show", "play", "eval", "grade", "convert", "compare", "gate", "report", "serve",
-        "audit",
+        "tasks", "show", "play", "eval", "grade", "convert", "compare", "gate", "report", "replay",
+        "serve", "audit",
     )),
-    *(("import", name) for name in ("nezha", "labelled")),
+    *(("import", name) for name in ("nezha", "labelled", "petshop", "rcaeval")),
+    ("export", "harbor"),
     *(("seal", name) for name in ("new", "fingerprint")),
     ("import",),
+    ("export",),
     ("seal",),
 )  # fmt: skip
 every_command = pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
@@ -46,7 +48,7 @@ def test_help_has_examples_of_the_command(words: tuple[str, ...]) -> None:
     own = [one for one in examples if one.startswith(" ".join(("logtriage", *words)))]
     assert own
     assert all("logtriage " in one for one in examples)  # none of them was wrapped
-    if words not in {(), ("import",), ("seal",)}:
+    if words not in {(), ("import",), ("export",), ("seal",)}:
         options = re.findall(r"--[a-z-]+", " ".join(own))
         assert [one for one in options if one not in told.partition("╭")[2]] == []
 
@@ -87,7 +89,7 @@ def test_what_completion_offers_exists() -> None:
             make_policy(name)
     assert "human" in dict(completion.complete_policy("h"))
     assert "central:" in dict(completion.complete_player("c"))
-    assert list(completion.complete_role_split("trio_")) == ["trio_without_board"]
+    assert list(completion.complete_role_split("trio_w")) == ["trio_without_board"]
     assert list(completion.complete_rubric("recorded")) == ["recorded/1"]
 
 
