@@ -111,7 +111,6 @@ class BatchedTriage:
             setting = max(several, key=lambda one: one.tables.condition_type.itemsize)
             self.settings, self._backend = several, mixed_backend(backend, several, self.rubric)
         self._setting: WorldSetting = setting
-        self._task_of: Ints = np.zeros(0, np.int64)
         self.topology = setting.topology
         self.layout = setting.layout
         self.action_count = setting.action_count
@@ -133,7 +132,9 @@ class BatchedTriage:
     @property
     def task_of(self) -> Ints:
         """The number of each row's task (N,) in ``tasks``."""
-        return self._task_of.copy()
+        if isinstance(self._backend, MixedTokens):
+            return self._backend.task_of.astype(np.int64)
+        return np.zeros(len(self), np.int64)
 
     @property
     def incidents(self) -> Any:
@@ -165,9 +166,9 @@ class BatchedTriage:
         if not len(rows):
             raise InvalidInput("a batch needs at least one incident")
         count, every = len(rows), np.arange(len(rows))
-        self._task_of = checked_numbers(task, count, len(self.tasks))
+        numbers = checked_numbers(task, count, len(self.tasks))
         if isinstance(self._backend, MixedTokens):
-            self._backend.task_of = self._task_of
+            self._backend.task_of = numbers.astype(np.min_scalar_type(len(self.tasks)))
         incidents = self._setting.room(count)
         self._backend.draw(incidents, every, split, rows)
         self._split, self._incidents = split, incidents
@@ -191,7 +192,8 @@ class BatchedTriage:
         numbers = checked_numbers(task, len(chosen), len(self.tasks))
         if not len(places):
             return
-        self._task_of[places] = numbers
+        if isinstance(self._backend, MixedTokens):
+            self._backend.task_of[places] = numbers
         self._backend.draw(self._incidents, places, self._split, chosen)
         self._backend.begin(self._episodes, places)
         self._backend.read(self._incidents, self._episodes, places)

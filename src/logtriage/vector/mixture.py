@@ -1,6 +1,7 @@
 """Several tasks in one batch: what they share, and a backend that plays each row by its own."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +80,7 @@ class MixedTokens:
 
     def __init__(self, backends: tuple[Backend, ...]) -> None:
         self._backends = backends
-        self.task_of: Ints = np.zeros(0, np.int64)
+        self.task_of: NDArray[Any] = np.zeros(0, np.uint8)
 
     @property
     def name(self) -> str:
