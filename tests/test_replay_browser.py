@@ -123,6 +123,18 @@ def test_search_and_filters_stand_in_the_address(tab: Browser, pages: dict[str, 
     stands_at(tab, f"#/e/first_error/{TASK}/test/1?q=test%2F1&policy=first_error")
 
 
+def test_a_chosen_service_tells_what_was_seen_of_it(tab: Browser, pages: dict[str, Path]) -> None:
+    asked = "request_metrics "
+    tab.open(pages["sole"], f"#/e/expert/{FIRST}")
+    cells = tab.ask("[...document.querySelectorAll('.cells .hidden')].map(e => e.textContent)")
+    at = next(number for number, told in enumerate(cells) if asked in told)
+    service = cells[at].partition(asked)[2].partition(",")[0]
+    tab.open(pages["sole"], f"#/e/expert/{FIRST}?t={at + 1}&service={service}")
+    seen = text(tab, ".seen")
+    assert f"METRICS {service} (" in seen
+    assert f"tick {at + 1}CPU " in seen
+
+
 def test_two_agents_side_by_side(tab: Browser, pages: dict[str, Path]) -> None:
     tab.open(pages["sole"], f"#/e/expert/{FIRST}")
     tab.press("c")

@@ -24,7 +24,7 @@ const signed = (value, digits = 3) =>
 const percent = (share) =>
   share > 0 && share < 0.005 ? "<1 %" : share < 1 && share > 0.995 ? ">99 %" : Math.round(100 * share) + " %";
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
-const signClass = (value) => (value > 1e-9 ? "plus" : value < -1e-9 ? "minus" : "zero");
+const signClass = (value) => (value >= 0.0005 ? "plus" : value <= -0.0005 ? "minus" : "zero");
 
 // One path for each kind of action, in a square of 16.
 const ICONS = {

@@ -140,6 +140,8 @@ function legend(place) {
   return el("ul", { class: "legend" }, items);
 }
 
+const HEADING = /^(METRICS|TRACES|REQUESTED LOGS|LOGS|HEALTH|SIGNALS|CHANGES|DIRECTORY|DECLARED|REPORTS)\b/;
+
 // Everything on the screens so far that names the service that was chosen.
 function chosen(episode, place, index) {
   const number = index.get(place.service);
@@ -149,13 +151,20 @@ function chosen(episode, place, index) {
   const callers = services.filter((one) => one[3].includes(number)).map((one) => one[0]);
   const seen = new Map();
   episode.ticks.slice(0, place.t + 1).forEach((tick, t) => {
-    for (const [numbers] of tick.screens ?? [])
+    for (const [numbers] of tick.screens ?? []) {
+      let inside = false; // a panel of this service, whose lines do not name it again
       for (const line of numbers) {
         const text = episode.lines[line];
+        if (HEADING.test(text)) inside = /^(METRICS|TRACES)/.test(text) && text.split(" ")[1] === name;
+        if (inside) {
+          if (!seen.has(text)) seen.set(text, t);
+          continue;
+        }
         if (/^(DIRECTORY|DECLARED|LAST|TICK)/.test(text)) continue;
         if (!text.split(/[^\w.-]+/).some((word) => word.replace(/\.$/, "") === name)) continue;
         if (!seen.has(text)) seen.set(text, t);
       }
+    }
   });
   const lines = [...seen].map(([text, t]) => el("li", {}, el("span", { class: "tick" }, `tick ${t}`), el("code", {}, text)));
   return el("div", { class: "chosen-service" },
