@@ -76,7 +76,8 @@ READING = """\
 AC@k is the share of incidents with the root cause among the first k of {services} services, Avg@5
 the mean of AC@1 to AC@5; ties count by expectation. The last columns are AC@1 by fault kind, with
 the number of incidents. The three policies at the end give no ranking and are taken at the one
-service that they declare. The interval (bootstrap, 95 %) is of the mean grade, which is AC@1
+service that they declare. `baro` is `n_sigma` here, since no signal of these recordings has
+quartiles. The interval (bootstrap, 95 %) is of the mean grade, which is AC@1
 but that a tie is declared one way or the other.
 
 [`combined`](../policies.md#baselines-of-root-cause-analysis) reads four signals of the dashboard

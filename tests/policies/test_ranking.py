@@ -89,6 +89,7 @@ def test_a_screen_that_says_nothing_new_adds_nothing() -> None:
     ill, calm = _signals(cpu_bp=9), _signals(cpu_bp=0)
     for tick, signals in enumerate((ill, calm, calm, calm)):
         _, memory = policy.act(_screen(_signals(), signals, ill, tick=tick, horizon=9), memory)
+    assert memory is not None
     assert policy._summed(memory) == pytest.approx([0, 4.5, 9])
 
 
