@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,17 @@ def find_chromium() -> str | None:
 needs_chromium = pytest.mark.skipif(
     find_chromium() is None, reason="no Chromium found: install it, or name it in CHROMIUM"
 )
+#: The protocol wants its pipes as descriptors 3 and 4. Copies first, so that neither is
+#: closed by the other's move.
+_LAUNCH = """
+import os, sys
+reads, writes = (os.dup(int(one)) for one in sys.argv[1:3])
+os.dup2(reads, 3)
+os.dup2(writes, 4)
+for one in (3, 4):  # a copy that was made there already is not handed on by itself
+    os.set_inheritable(one, True)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 class Browser:
@@ -40,14 +52,13 @@ class Browser:
         reads, self._out = os.pipe()
         self._in, writes = os.pipe()
 
-        def hand_over() -> None:
-            # The protocol wants its pipes as descriptors 3 and 4.
-            low, high = os.dup(reads), os.dup(writes)
-            os.dup2(low, 3)
-            os.dup2(high, 4)
-
         self._process = subprocess.Popen(
             [
+                sys.executable,
+                "-c",
+                _LAUNCH,
+                str(reads),
+                str(writes),
                 program,
                 "--headless",
                 "--no-sandbox",
@@ -59,8 +70,7 @@ class Browser:
                 f"--user-data-dir={profile}",
                 "about:blank",
             ],
-            preexec_fn=hand_over,
-            close_fds=False,
+            pass_fds=(reads, writes),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
