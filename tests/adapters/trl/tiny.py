@@ -9,7 +9,9 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 from trl.chat_template_utils import qwen2_5_chat_template
 
-from logtriage.adapters.trl import triage_rows
+import logtriage as lt
+from logtriage.adapters.episode import opening
+from logtriage.adapters.tools import openai_tools
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 IDS = ["single_crash-v1/train/0", "cascading_failure-v1/train/1"]
@@ -18,11 +20,22 @@ Reply = Call | str
 
 
 def tiny_tokenizer() -> PreTrainedTokenizerFast:
-    """Byte-level BPE that was trained on the rules, with Qwen's chat template."""
+    """Byte-level BPE that was trained on what a model is shown, with Qwen's chat template.
+
+    Attention costs the square of what a conversation has in tokens, and it is most of what a
+    step of a trainer costs here.
+    """
     raw = Tokenizer(models.BPE())
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     raw.decoder = decoders.ByteLevel()
-    texts = [message["content"] for row in triage_rows(IDS) for message in row["prompt"]]
+    texts = [json.dumps(openai_tools())]
+    for one in IDS:
+        state = lt.initial_state(lt.make_incident(one))
+        texts += [message["content"] for message in opening(state.incident, "tools")]
+        looks = [lt.RequestMoreLogs(name) for name in state.incident.topology.names[:4]]
+        for look in looks:
+            state = lt.transition(state, look)
+            texts.append(lt.render_observation(lt.observe(state)))
     trainer = trainers.BpeTrainer(
         vocab_size=1_500,
         special_tokens=SPECIAL,
