@@ -47,7 +47,7 @@ DEMO_EVAL := eval oracle observer expert first_error random --task all --split t
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help demo install test lint format types layers docs kernels unit properties bench-smoke bench bench-adapters \
-	test-versions test-wheel test-adapters test-multi-frameworks \
+	test-versions test-wheel test-adapters test-trainers test-multi-frameworks \
 	mutants fuzz check-python clean
 
 help: ## this list
@@ -128,6 +128,14 @@ test-multi-frameworks: $(TORCHRL_STAMP) $(RLLIB_STAMP) ## TorchRL and RLlib play
 
 test-adapters: | check-python ## adapters against their frameworks, each in its own environment
 	scripts/test_adapters.sh $(PYTHON) $(ADAPTERS)
+
+test-trainers: $(STAMP) test-adapters ## the same 50 incidents through every framework: all grades are equal
+	rm -rf build/trainers
+	$(BIN)/python scripts/trainers.py play core build/trainers/core.json
+	for name in skyrl inspect verifiers openenv trl; do \
+		.venv-$$name/bin/python scripts/trainers.py play $$name build/trainers/$$name.json || exit 1; \
+	done
+	$(BIN)/python scripts/trainers.py compare build/trainers/*.json
 
 mutants: ## mutation testing of the graders (an hour or two; not part of test)
 	$(PYTHON) -m venv $(MUTANTS_VENV)
