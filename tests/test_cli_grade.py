@@ -130,6 +130,8 @@ def test_another_rubric(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", line())
     (graded,) = lines(logtriage("grade", path, "--rubric", "recorded/1", "--json"))
     assert graded["rubric"] == "recorded/1"
+    (graded,) = lines(logtriage("grade", path, "--rubric", "tests.builders:HALVED", "--json"))
+    assert [one["name"] for one in graded["discounts"]] == ["halved"]
 
 
 def test_transcripts_of_a_run_are_graded_alike(tmp_path: Path) -> None:

@@ -33,6 +33,6 @@ def test_python_blocks_run(tmp_path: Path, model: Path) -> None:
 
 def test_the_example_runs(tmp_path: Path, model: Path) -> None:
     example = str(ROOT / "examples/adapters/trl_grpo.py")
-    done = run([sys.executable, example, str(model), "--steps", "2", "--tokens", "16"], tmp_path)
+    done = run([sys.executable, example, str(model), "--steps", "1", "--tokens", "16"], tmp_path)
     told = [line for line in done.stdout.splitlines() if line.startswith("step ")]
-    assert told == ["step 1: reward 0.000, ticks 0.0", "step 2: reward 0.000, ticks 0.0"]
+    assert told == ["step 1: reward 0.000, ticks 0.0"]
