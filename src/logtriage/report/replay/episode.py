@@ -154,8 +154,8 @@ def _shared(whole: Observation, episode: Episode) -> Observation:
     return slice_for(whole, Role("team", views, may))
 
 
-def _edge(seen: Observation) -> list[int] | None:
-    """What users see: errors in basis points, p99 in ms, and the usual two where known."""
+def _edge(seen: Observation) -> list[int | None] | None:
+    """What users see: errors in basis points (if recorded), p99 in ms, the usual two if known."""
     if seen.edge is not None:
         one = seen.edge
         return [one.error_bp, one.p99_ms, one.usual_error_bp, one.usual_p99_ms]

@@ -57,7 +57,8 @@ function rewardLine(episode, t) {
 function edgePanel(episode, place) {
   const seen = episode.ticks.slice(0, place.t + 1).map((tick) => tick.edge);
   if (!seen.some(Boolean)) return null;
-  const charts = [["errors", 0, (value) => `${(value / 100).toFixed(2)} %`], ["p99", 1, (value) => `${value} ms`]];
+  const charts = [["errors", 0, (value) => `${(value / 100).toFixed(2)} %`], ["p99", 1, (value) => `${value} ms`]]
+    .filter(([, field]) => seen.some((one) => one && one[field] !== null)); // errors are not always recorded
   return el("div", { class: "edge" }, charts.map(([name, field, words]) => {
     const values = seen.map((one) => one?.[field] ?? 0);
     const usual = seen.find(Boolean)[field + 2];
