@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.tasks import FIRST_WORLD, MAX_INDEX, SPLITS, TaskSpec, get_task
+from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, get_task
 from logtriage.vector.arrays import Ints
 from logtriage.vector.episodes import NEVER
 
@@ -31,20 +31,6 @@ def checked_task(task: str | TaskSpec, horizon: Any = None) -> TaskSpec:
     if not 0 < spec.horizon < NEVER:
         raise InvalidInput(f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {NEVER - 1}")
     return spec
-
-
-def check_first_world(task: TaskSpec) -> None:
-    """Refuse a task of the second world where only the first has moved to arrays.
-
-    Raises:
-        InvalidInput: naming the tasks that can be played there.
-    """
-    if task.setting is not None:
-        raise InvalidInput(
-            f"task {task.id!r} is of the second world, which BatchedTriage plays by arrays; "
-            "teams with numeric observations play the first; choose one of: "
-            f"{', '.join(FIRST_WORLD)}"
-        )
 
 
 def checked_indices(split: str, index: ArrayLike, *, own_topology: bool) -> Ints:
