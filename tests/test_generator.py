@@ -248,7 +248,9 @@ def test_an_id_determines_the_incident_in_any_order_of_calls() -> None:
 def test_a_bad_id_is_refused() -> None:
     with pytest.raises(UnknownName, match="unknown task"):
         make_incident("nosuch-v1/test/0")
-    with pytest.raises(InvalidInput, match="expected <task>/<split>/<index>"):
+    with pytest.raises(
+        InvalidInput, match="the split and the number are missing; expected single_crash-v1/test/0"
+    ):
         make_incident("single_crash-v1")
 
 

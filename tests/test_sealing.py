@@ -399,8 +399,8 @@ def test_teams_play_sealed_incidents_and_see_no_index(monkeypatch: pytest.Monkey
         triage_team_v1.parallel_env(TASK, "sealed", observations="text")
     with pytest.raises(InvalidInput, match="'single_crash-v1' has no split 'sealed'"):
         triage_team_v1.parallel_env("single_crash-v1", "sealed", seal=SEAL)
-    with pytest.raises(InvalidInput, match="'single_crash-v1' has no split 'sealed'"):
-        TriageVectorEnv("single_crash-v1", 2, "sealed")
+    with pytest.raises(InvalidInput, match="seeds of sealed incidents are wider"):
+        TriageVectorEnv(TASK, 2, "sealed")
     give(monkeypatch, OTHER_KEY)
     for seal, meant in ((SEAL, SEAL), (None, OTHER)):
         env = triage_team_v1.parallel_env(

@@ -32,7 +32,6 @@ from logtriage.grading import TRIAGE_2
 from logtriage.tasks import IncidentId, get_task
 from logtriage.topology import Service, Topology
 from logtriage.vector import (
-    BatchedTeam,
     BatchedTriage,
     Evidence,
     encode,
@@ -60,11 +59,6 @@ def test_a_task_with_a_topology_for_each_incident_needs_one_of_ones_own() -> Non
     with pytest.raises(InvalidInput, match="each incident has a topology of its own"):
         BatchedTriage("fleet_outage-v2")
     assert BatchedTriage("fleet_outage-v2", topology=FIVE_TEAMS).topology == FIVE_TEAMS
-
-
-def test_teams_of_the_second_world_are_refused_in_words() -> None:
-    with pytest.raises(InvalidInput, match="is of the second world, which BatchedTriage plays"):
-        BatchedTeam("cascading_failure-v2")
 
 
 def test_a_horizon_that_no_byte_counts_is_refused() -> None:

@@ -187,7 +187,10 @@ BAD = (
     (line(schema="logtriage.transcript/9"), "schema: expected 'logtriage.transcript/1'"),
     (line("nosuch-v1/test/0"), "unknown task 'nosuch-v1'; known: single_crash-v2"),
     (line("single_crash-v1/test/01"), "incident id 'single_crash-v1/test/01': index must be"),
-    (line("single_crash-v1"), "incident id 'single_crash-v1': expected <task>/<split>/<index>"),
+    (
+        line("single_crash-v1"),
+        "incident id 'single_crash-v1': the split and the number are missing",
+    ),
     (line(status=5), "status: expected a string, got a number"),
     ("[" * 50_000, "JSON nested too deeply"),
     ("\0", "not JSON: "),
