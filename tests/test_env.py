@@ -95,7 +95,7 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.startswith(MissingExtra.__name__)
-    assert "pip install 'logtriage[env]'" in done.stdout
+    assert "needs the extra logtriage[env]: pip install 'gymnasium" in done.stdout
 
 
 @pytest.mark.parametrize("env_id", ENV_IDS)

@@ -238,7 +238,7 @@ except ImportError as error:
 """
     told = run(code)
     assert told.startswith(MissingExtra.__name__)
-    assert "pip install 'logtriage[multi]'" in told
+    assert "needs the extra logtriage[multi]: pip install 'gymnasium" in told
 
 
 # -- spaces --------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from logtriage.server.launch import BACKLOG, HARD_LIMIT_FACTOR, OTHER_FILES
 from logtriage.server.logs import BURST, SECONDS
 from logtriage.server.messages import MAX_DEPTH
 from logtriage.server.remote import ConnectionLost
-from tests.adapters.openenv.serving import Running
+from tests.adapters.openenv.serving import Running, running
 
 INCIDENT = "cascading_failure-v2/test/42"
 ROOT = Path(__file__).resolve().parents[3]
@@ -172,14 +172,15 @@ def test_serve_says_what_is_wrong(tmp_path: Path) -> None:
     assert "Traceback" not in told.stderr
 
 
-def test_the_page_says_what_is_so(server: Running) -> None:
+def test_the_page_says_what_is_so() -> None:
     """Its Python runs against a real server, and it states the defaults of the code."""
     text = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
     shared: dict[str, object] = {"__name__": "page"}
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     assert len(blocks) >= 3
-    for block in blocks:
-        exec(block.replace("http://127.0.0.1:8000", server.http), shared)
+    with running(forks=True) as server:
+        for block in blocks:
+            exec(block.replace("http://127.0.0.1:8000", server.http), shared)
     flat, default = " ".join(text.split()), Settings()
     for stated in (
         f"| {default.max_sessions} over `/ws`, {default.max_sessions} over HTTP |",
