@@ -27,8 +27,9 @@ pytest.importorskip("matplotlib")
 from logtriage.report import page as page_module
 from logtriage.report import selection
 from logtriage.report.confusion import BELOW, NONE, UNRELATED, place_of
+from logtriage.report.episode import Episode
 from logtriage.report.figures import cells_of
-from logtriage.report.run import Episode, Run, read_run
+from logtriage.report.run import Run, read_run
 from logtriage.report.selection import in_full, listed
 from logtriage.report.text import clean, clip, labels, number, percent, signed
 from logtriage.report.timeline import steps_of, truth_of

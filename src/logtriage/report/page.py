@@ -13,9 +13,10 @@ from logtriage.evaluation import SOLVED, Row
 from logtriage.grading import Grade
 from logtriage.report import plots
 from logtriage.report.confusion import MEANING, PLACES
+from logtriage.report.episode import Episode
 from logtriage.report.figures import Cell, cells_of, criterion_names, points_of
 from logtriage.report.hindsight import FIGURES, beliefs_of, parts_of
-from logtriage.report.run import Episode, Run
+from logtriage.report.run import Run
 from logtriage.report.selection import MAX_SCREENS, in_full, listed
 from logtriage.report.text import clean, labels, number, percent, signed
 from logtriage.report.timeline import Step, actions_of, steps_of, truth_of

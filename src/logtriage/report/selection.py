@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Final
 
-from logtriage.report.run import Episode
+from logtriage.report.episode import Episode
 
 #: Episodes shown tick by tick. The rest appear as rows with their actions.
 MAX_TIMELINES: Final = 200

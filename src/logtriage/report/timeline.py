@@ -12,7 +12,7 @@ from logtriage.joint import observe_roles
 from logtriage.observation import observe
 from logtriage.rendering import render_observation
 from logtriage.replay import replay
-from logtriage.report.run import Episode
+from logtriage.report.episode import Episode
 from logtriage.report.text import clip
 from logtriage.roles import RoleSplit
 from logtriage.state import State

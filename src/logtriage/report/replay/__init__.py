@@ -1,22 +1,25 @@
 """The replay page: every episode of a run tick by tick, in one self-contained HTML file.
 
-Needs no extra. What the page shows is described in ``docs/replay.md``.
+Needs no extra. What the page shows is described in ``docs/replay.md``. Runs are read by
+:mod:`logtriage.evaluation`, which loads NumPy; the page itself does without.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.evaluation import LoadedRun, load_run
-from logtriage.evaluation.explaining import explained_state
 from logtriage.files import replacing
+from logtriage.report.episode import Episode
 from logtriage.report.replay.document import MAX_BELIEFS, Document, document
 from logtriage.report.replay.page import render_replay
-from logtriage.report.run import Episode, episodes_of
 from logtriage.report.selection import ranked
 from logtriage.seal import Seal
+
+if TYPE_CHECKING:
+    from logtriage.evaluation import LoadedRun
 
 __all__ = ["MAX_BELIEFS", "Document", "write_replay"]
 
@@ -48,6 +51,9 @@ def write_replay(
         SealError: if the run is of sealed incidents, and there is no key or another one.
         OSError: if something cannot be read or written.
     """
+    from logtriage.evaluation import load_run
+    from logtriage.report.run import episodes_of
+
     if beliefs < 0:
         raise InvalidInput(f"beliefs must be at least 0, got {beliefs}")
     loaded = load_run(Path(run_dir), seal=seal)
@@ -62,7 +68,7 @@ def write_replay(
 
 
 def replay_document(
-    loaded: LoadedRun, episodes: Sequence[Episode], beliefs: int = MAX_BELIEFS
+    loaded: "LoadedRun", episodes: Sequence[Episode], beliefs: int = MAX_BELIEFS
 ) -> Document:
     """The data of the page of some episodes of a run.
 
@@ -71,12 +77,15 @@ def replay_document(
     """
     if not episodes:
         raise InvalidInput(f"{loaded.directory}: nothing was played yet")
+    from logtriage.evaluation import SOLVED
+
     return document(
         loaded.directory.resolve().name,
         loaded.manifest.version,
         episodes,
         roles=loaded.manifest.spec.role_split,
         beliefs=beliefs,
+        solved=SOLVED,
         order=ranked(episodes, max(1, beliefs)),
     )
 
@@ -91,6 +100,8 @@ def _on(incident: str, episodes: Sequence[Episode]) -> list[Episode]:
 
 def _explained(one: Episode) -> Episode:
     """An episode with its explanation, if it can be explained."""
+    from logtriage.evaluation.explaining import explained_state
+
     if one.explained is not None or one.roles is not None or one.grade.score is None:
         return one
     if one.incident.setting is None:

@@ -98,6 +98,7 @@ function beliefPanel(episode, place) {
     doubt(episode, place.t),
   ];
   if (now.asks) parts.push(...asks(episode, place, now));
+  else if (!facts.worths) parts.push(el("p", { class: "note" }, "What each request was worth is left out: it takes NumPy, and this page was made in a browser without it."));
   return panel("Belief", { class: "belief" }, parts);
 }
 
@@ -170,8 +171,8 @@ const LOSS_WORDS = {
 function losses(episode) {
   if (!episode.world.belief) return null;
   if (!episode.parts) {
-    const why = facts.roles ? "A team’s loss is not split into parts: a tick has several actions." : "Not explained. ";
-    return [el("h3", {}, "Why it lost"), el("p", { class: "note" }, why, !facts.roles && commandFor(episode))];
+    const why = facts.roles ? "A team’s loss is not split into parts: a tick has several actions." : facts.worths ? "Not explained. " : "Not explained: that takes NumPy.";
+    return [el("h3", {}, "Why it lost"), el("p", { class: "note" }, why, !facts.roles && facts.worths && commandFor(episode))];
   }
   const most = Math.max(0.01, ...episode.parts.map(([, value]) => Math.abs(value)));
   return [
