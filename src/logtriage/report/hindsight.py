@@ -31,10 +31,8 @@ def _fields(explained: "Explained") -> dict[str, float]:
     return {name: getattr(found, name) for name, _ in FIGURES if hasattr(found, name)}
 
 
-def beliefs_of(explained: "Explained | None", steps: int) -> list[str | None]:
-    """A line for each of so many steps: what was likeliest before it, and what it was worth."""
-    if explained is None:
-        return [None] * steps
+def beliefs_of(explained: "Explained") -> list[str]:
+    """A line for each step: what was likeliest before it, and what it was worth."""
     return [_line(step) for step in explained.explanation.steps]
 
 

@@ -17,7 +17,7 @@ from logtriage.report.replay.episode import LOSS_PARTS, Lines, episode_data, sta
 from logtriage.report.replay.layout import layout
 from logtriage.report.replay.truths import Part, parts_of
 from logtriage.report.text import clean
-from logtriage.report.timeline import truth_of
+from logtriage.report.truth import truth_of
 from logtriage.roles import RoleSplit
 
 #: Characters of JSON in a chunk: little enough to be read at once, enough to compress well.

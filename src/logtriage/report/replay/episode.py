@@ -11,7 +11,7 @@ from logtriage.observation import Observation, observe, slice_for
 from logtriage.rendering import effect_of, render_observation
 from logtriage.replay import replay
 from logtriage.report.episode import Episode
-from logtriage.report.hindsight import FIGURES, parts_of
+from logtriage.report.hindsight import FIGURES, beliefs_of, parts_of
 from logtriage.report.replay.beliefs import beliefs
 from logtriage.report.replay.knowledge import knowledge, readings
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
@@ -102,10 +102,7 @@ def episode_data(
         data["falls"] = [attrs.asdict(one) for one in waterfall(grades)]
     if episode.explained is not None:
         data["parts"] = [[name, value] for name, value in parts_of(episode.explained)]
-        data["steps"] = [
-            [one.before, one.expected, one.after, one.justified, one.right]
-            for one in episode.explained.explanation.steps
-        ]
+        data["steps"] = beliefs_of(episode.explained)
     if believed:
         data["belief"] = beliefs(states, worths=worths)
     return data

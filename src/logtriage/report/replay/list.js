@@ -6,7 +6,7 @@ function listView(place, go) {
   const kept = found(place.filters);
   document.title = `${facts.name} · logtriage replay`;
   return [
-    el("h1", {}, facts.name),
+    within ? el("h2", { class: "section" }, "Episodes") : el("h1", {}, facts.name),
     el("p", { class: "note" }, `${plural(rows.length, "episode")}${facts.roles ? ` of teams (${facts.roles.name})` : ""}. ${held()}`),
     filterForm(place, go),
     failures(kept, place),

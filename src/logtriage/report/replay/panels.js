@@ -5,7 +5,8 @@ function actionPanel(episode, place) {
   if (!tick.acts) return panel("Closed", { class: "action" }, ending(episode));
   const acts = tick.acts.map((act) => actOf(act, episode));
   const earned = tick.total === undefined ? null : changeOf(episode, place.t);
-  return panel(`Action at tick ${place.t}`, { class: "action" }, acts, earned);
+  const weighed = episode.steps?.[place.t];
+  return panel(`Action at tick ${place.t}`, { class: "action" }, acts, earned, weighed && el("p", { class: "note" }, weighed));
 }
 
 function ending(episode) {
