@@ -54,8 +54,10 @@ from logtriage.tasks import SEALED, SPLITS, IncidentId, TaskSpec
 from logtriage.transition import transition_jointly
 
 V1_TASKS = tuple(task for task in TASKS if task.version == 1)
-#: Every task of the second world, at every level of fog.
-V2_TASKS = tuple(task for task in TASKS if task.version == 2)
+#: Every task of the second world with one fault at most, at every level of fog.
+V2_TASKS = tuple(task for task in TASKS if task.version == 2 and not task.several)
+#: Those with several faults at once.
+COMPOUND_TASKS = tuple(task for task in TASKS if task.several)
 #: What incidents are drawn from: both worlds.
 DRAWN = V1_TASKS + V2_TASKS
 #: A split, the states of an episode, and what the roles did in each tick.

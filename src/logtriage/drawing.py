@@ -5,12 +5,13 @@ from functools import lru_cache
 from typing import Final
 
 from logtriage.actions import SEVERITIES, Remedy, Severity
-from logtriage.incident import Fault, Incident, Truth
+from logtriage.incident import Fault, Incident, Part, Truth
 from logtriage.rng import MASK, Draws, below, draw, hash_name, subkey
 from logtriage.tasks import SEALED, IncidentId, TaskSpec
 from logtriage.topologies import random_topology
 from logtriage.topology import FIVE_TEAMS, Topology
-from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
+from logtriage.world.compounds import set_prior
+from logtriage.world.conditions import Hypothesis, accepted_remedies, secondary, teams_of
 from logtriage.world.prior import prior
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import World, draw_truth
@@ -28,6 +29,7 @@ class Slot(IntEnum):
     TRUTH = 2
     SEVERITY = 3
     PRICE = 4
+    COUNT = 5
 
 
 #: What a perfect response without the right page may be worth.
@@ -54,7 +56,11 @@ def draw_second(
     draws = Draws(seed, TRUTH_STREAM)
     topology, held = _topology(task, incident_id, seed, draws, own)
     directory = _directory(seed, topology)
-    truth = draw_truth(prior(setting, topology, held), draws.bits(Slot.TRUTH))
+    if setting.several:
+        sets = set_prior(setting, topology, held)
+        truth = sets.pick(draws.bits(Slot.COUNT), draws.bits(Slot.TRUTH))
+    else:
+        truth = draw_truth(prior(setting, topology, held), draws.bits(Slot.TRUTH))
     severity = Severity.P3
     if truth.faults:
         severity = SEVERITIES[draws.weighted(setting.severities, Slot.SEVERITY)]
@@ -68,7 +74,7 @@ def draw_second(
         horizon=task.horizon,
         topology=topology,
         directory=directory,
-        truth=_answer(topology, teams_of(topology, directory, truth), truth, severity),
+        truth=answer(topology, teams_of(topology, directory, truth), truth, severity),
         telemetry=world,
         rubric=task.rubric,
         par=setting.par if truth.faults else setting.par_benign,
@@ -111,16 +117,34 @@ def owning_teams(topology: Topology) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=65_536)
-def _answer(
+def answer(
     topology: Topology, teams: tuple[str, ...], truth: Hypothesis, severity: Severity
 ) -> Truth:
-    names = topology.names
+    """The answer to a hypothesis; ``teams`` has the team of each of its faults, in order."""
+    parts = tuple(
+        _part(topology, team, fault, brought_about=fault[1] in secondary(topology, truth))
+        for fault, team in zip(truth.faults, teams, strict=True)
+    )
     return Truth(
-        fault=Fault(truth.faults[0][0], names[truth.faults[0][1]]) if truth.faults else None,
+        fault=parts[0].fault if parts else None,
         severity=severity,
-        root_causes=frozenset(names[service] for _, service in truth.faults),
+        root_causes=frozenset().union(*(one.root_causes for one in parts)),
         teams=frozenset(teams),
-        remedies=frozenset(
-            (Remedy(remedy), service) for remedy, service in accepted_remedies(topology, truth)
+        remedies=frozenset().union(*(one.remedies for one in parts)),
+        several=parts if len(parts) > 1 else (),
+    )
+
+
+def _part(topology: Topology, team: str, fault: tuple[str, int], *, brought_about: bool) -> Part:
+    kind, service = fault
+    name = topology.names[service]
+    return Part(
+        Fault(kind, name),
+        frozenset({name}),
+        frozenset({team}),
+        frozenset(
+            (Remedy(remedy), one)
+            for remedy, one in accepted_remedies(topology, Hypothesis((fault,)))
         ),
+        brought_about,
     )

@@ -60,6 +60,11 @@ class TaskSpec:
         return None if self.setting is None else self.setting.fog
 
     @property
+    def several(self) -> bool:
+        """Whether an incident may have more than one fault."""
+        return self.setting is not None and self.setting.several
+
+    @property
     def topology(self) -> Topology | None:
         """The services of its incidents, split ``ood`` aside; None if each has its own."""
         if self.setting is None:
@@ -211,16 +216,25 @@ _SECOND: Final = (
         14,
     ),
 )
-#: Every task: the second world's (the benchmark first, then other levels of fog), then
-#: the first world's, then the original's.
+_COMPOUND: Final = _second(
+    "compound_failure",
+    "One fault, two or three at once",
+    "how many faults there are is not told: one may hide behind another's callers, and a pool "
+    "may stay exhausted after its database is well again",
+    20,
+)
+#: Every task: the second world's (the benchmark first, then other levels of fog, then
+#: several faults at once), then the first world's, then the original's.
 TASKS: Final = (
     *(task for task in _SECOND if task.fog == BENCHMARK_FOG),
     *(task for task in _SECOND if task.fog != BENCHMARK_FOG),
+    *sorted(_COMPOUND, key=lambda task: task.fog != BENCHMARK_FOG),
     *_FIRST,
 )
 
-#: The ids of the benchmark: what ``all`` stands for everywhere.
-DRAWN_TASKS: Final = tuple(task.id for task in TASKS if task.fog == BENCHMARK_FOG)
+#: The ids of the benchmark: what ``all`` stands for everywhere. Incidents with several
+#: faults at once are named where they are wanted: they are another measure.
+DRAWN_TASKS: Final = tuple(task.id for task in _SECOND if task.fog == BENCHMARK_FOG)
 #: The ids of the first world's drawn tasks, which the batched engine plays.
 FIRST_WORLD: Final = tuple(task.id for task in TASKS if task.version == 1)
 

@@ -16,7 +16,7 @@ from logtriage.actions import SEVERITIES
 from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
-from logtriage.audit.worlds import NOT_OF_A_WORLD, world_of
+from logtriage.audit.worlds import NOT_OF_A_WORLD, OF_SEVERAL, world_of
 from logtriage.incident import Incident
 from logtriage.topology import Topology
 from logtriage.world.channels import BANDS, EPOCH, NONE, Channel, Evidence
@@ -60,6 +60,8 @@ def _symptom(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     incidents = [one for one in subject.incidents("test", sizes.panel) if world_of(one)]
     if not incidents:
         return Finding.skipped("symptom", NOT_OF_A_WORLD)
+    if any(one.setting is not None and one.setting.several for one in incidents):
+        return Finding.skipped("symptom", OF_SEVERAL)
     faults = [one for one in incidents if not one.truth.benign]
     if not faults:
         return Finding.untested("symptom", "no incident of the sample is a real fault")

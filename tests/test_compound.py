@@ -1,0 +1,123 @@
+"""Several faults at once, seen from outside: ids, screens, truths, and what refuses them."""
+
+import pytest
+
+from logtriage import (
+    IdentifyRootCause,
+    InvalidInput,
+    get_task,
+    initial_state,
+    make_incident,
+    observe,
+    play,
+    render_observation,
+    system_prompt,
+    transition,
+)
+from logtriage.actions import RequestMetrics, RequestMoreLogs
+from logtriage.belief import belief
+from logtriage.belief.explain import explain
+from logtriage.belief.model import model_of
+from logtriage.belief.planner import Planner
+from logtriage.belief.questions import worths
+from logtriage.codec import truth_to_json
+from logtriage.grading import grade, truths_of
+from logtriage.incident import Incident
+from logtriage.policies.observer import ObserverPolicy
+from logtriage.tasks import DRAWN_TASKS
+from logtriage.topology import FIVE_TEAMS
+
+TASK = "compound_failure-v2"
+
+
+def incident_with(faults: int) -> Incident:
+    """The first test incident with so many faults."""
+    found = (make_incident(f"{TASK}/test/{number}") for number in range(100))
+    return next(one for one in found if len(one.truth.parts) == faults)
+
+
+def test_the_task_is_named_where_it_is_wanted() -> None:
+    assert TASK not in DRAWN_TASKS
+    assert get_task(TASK).several
+    assert not get_task("cascading_failure-v2").several
+    assert (get_task(TASK).horizon, get_task(TASK).topology) == (20, FIVE_TEAMS)
+
+
+def test_a_truth_lists_its_faults_and_one_fault_reads_as_ever() -> None:
+    several, one = truth_to_json(incident_with(3)), truth_to_json(incident_with(1))
+    assert [sorted(row) for row in several["faults"]] == 3 * [
+        ["kind", "remedies", "root_causes", "secondary", "teams"]
+    ]
+    assert several["root_causes"] == sorted(
+        name for row in several["faults"] for name in row["root_causes"]
+    )
+    assert "faults" not in one
+    assert one["fault"]["service"] == one["root_causes"][0]
+
+
+def test_the_screen_lists_every_service_declared() -> None:
+    incident = incident_with(2)
+    state, _ = play(incident, [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")])
+    assert observe(state).root_causes == ("user-db", "email-queue")
+    screen = render_observation(observe(state))
+    assert "root causes user-db, email-queue" in screen
+    assert "no effect" not in screen
+    single, _ = play(
+        make_incident("cascading_failure-v2/test/0"),
+        [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")],
+    )
+    assert observe(single).root_causes is None
+    assert "no effect, user-db stands" in render_observation(observe(single))
+
+
+def test_the_prompt_says_how_several_faults_are_graded() -> None:
+    incident = incident_with(2)
+    prompt = system_prompt(incident)
+    assert "GRADE, of k faults" in prompt
+    assert "One to 3 faults (30%, 50%, 20%)" in prompt
+    assert "report_impact" in prompt
+    assert "report_impact" not in system_prompt(incident, "tools")
+    assert "report_impact" not in system_prompt(make_incident("cascading_failure-v2/test/0"))
+
+
+def test_what_knows_single_faults_alone_refuses_in_words() -> None:
+    incident = incident_with(3)
+    with pytest.raises(InvalidInput, match="has 3 faults: a batch grades"):
+        truths_of([incident])
+    assert incident.setting is not None
+    with pytest.raises(InvalidInput, match="not played or believed in batches"):
+        model_of(incident.setting, incident.topology, incident.held)
+    with pytest.raises(InvalidInput, match="knows single faults alone"):
+        Planner(belief(initial_state(incident)))
+
+
+def test_the_batched_engine_refuses_in_words() -> None:
+    from logtriage.vector import BatchedTriage
+
+    with pytest.raises(InvalidInput, match="not played or believed in batches"):
+        BatchedTriage(TASK).reset("test", [0])
+
+
+def test_the_observer_responds_to_several_faults_and_what_it_lost_adds_up() -> None:
+    incident = incident_with(2)
+    state, memory = initial_state(incident), None
+    policy = ObserverPolicy(incident, questions=2)
+    while not state.is_closed:
+        action, memory = policy.act(observe(state), memory)
+        state = transition(state, action)
+    told = explain(state, samples=1)
+    parts = told.hardness + told.search_regret + told.decision_regret + told.luck
+    assert told.grade == grade(state).score
+    assert abs(parts - (1.0 - told.grade)) < 1e-9
+
+
+def test_a_question_tells_bits_and_asking_again_at_once_tells_none() -> None:
+    state = initial_state(incident_with(2))
+    first = RequestMetrics("payment-db")
+    before, logs = worths(belief(state), (first, RequestMoreLogs("payment-db")))
+    assert before.bits > 0.0
+    assert logs.bits > 0.0
+    asked, _ = play(state.incident, [first])
+    (after,) = worths(belief(asked), (first,))
+    assert after.bits == 0.0
+    assert after.grade <= 0.0
