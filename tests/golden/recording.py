@@ -38,7 +38,7 @@ EPISODES = (("test", 6, ("expert", "random:1")), ("ood", 4, ("expert", "first_er
 #: Of the other levels of fog, which play by the tables of a task that is recorded.
 FEW_EPISODES = (("test", 1, ("oracle", "expert", "random:1")),)
 #: Fog 0 of the benchmark, where lines may name their cause, is recorded as fully as the tasks.
-IN_FULL = (*DRAWN_TASKS, "cascading_failure-v2-fog0", "compound_failure-v2")
+IN_FULL = (*DRAWN_TASKS, "cascading_failure-v2-fog0")
 #: The recorded incidents that are shipped, and who plays them.
 RECORDED = task_id("recorded_trainticket")
 RECORDED_AGENTS = ("combined", "expert", "random:1")
