@@ -32,7 +32,7 @@ every_task = pytest.mark.parametrize("task", SECOND, ids=lambda task: task.id)
 LIMITS: dict[Reply, int] = {"json": 4_500, "tools": 4_300, "plan": 4_600}
 NAMES_MORE, EACH = 100, 45
 #: What the rules of several faults at once may add.
-SEVERAL_MORE = 900
+SEVERAL_MORE = 500
 
 
 def prompt_of(task: TaskSpec, reply: Reply = "json") -> str:
