@@ -66,6 +66,8 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Means over episodes; exact sets of the incidents with a fault."""
     real = [one for one in rows if one["faults"]]
     interval = mean_interval([one["grade"] for one in rows])
+    if interval is None:
+        raise SystemExit("no episodes were played: --episodes wants at least 1")
     found: dict[str, Any] = {
         "episodes": len(rows),
         "grade": interval.mean,

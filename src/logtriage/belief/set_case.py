@@ -169,7 +169,8 @@ class SetCase:
         wrong, early = np.zeros(shape[0], np.int64), np.zeros(shape[0], np.int64)
         severity: int | None = None
         declared: list[int] = []
-        applied, close = 0, None
+        applied = 0
+        close: Action | None = None
         for when, action in plays:
             match action:
                 case ClassifySeverity(one):

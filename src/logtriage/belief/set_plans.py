@@ -24,6 +24,7 @@ from logtriage.actions import (
 )
 from logtriage.belief.beliefs import Belief
 from logtriage.belief.set_case import NONE, SEVERITY_CREDITS, Floats, SetCase
+from logtriage.belief.sets import Bools
 from logtriage.belief.stakes import UNIT
 from logtriage.errors import InvalidInput
 
@@ -250,7 +251,7 @@ def _roots(case: SetCase, weights: Floats, room: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _fixed_parts(case: SetCase) -> "np.typing.NDArray[np.bool_]":
+def _fixed_parts(case: SetCase) -> Bools:
     """Which faults are fixed by now (H, K)."""
     fixed = np.zeros(case.service.shape, np.bool_)
     for _, remedy, service in case.belief.standing.doings.remedies:

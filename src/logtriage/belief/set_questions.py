@@ -1,6 +1,6 @@
 """What a question tells about several faults, in bits, and what it is worth."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -9,7 +9,7 @@ from logtriage.actions import Action, RequestMoreLogs
 from logtriage.belief.beliefs import Belief
 from logtriage.belief.plans import Floats
 from logtriage.belief.questions import Request, Worth, information, likelihoods, told_by
-from logtriage.belief.set_case import SetCase
+from logtriage.belief.set_case import Longs, SetCase
 from logtriage.belief.set_plans import portfolio
 from logtriage.belief.stakes import UNIT
 from logtriage.world.conditions import Hypothesis, accepted_remedies, team_of, unaffected
@@ -30,7 +30,7 @@ class Asking:
         self.rows, self.weights = self.case.rows, self.case.weights
         self.answers = self._answers()
 
-    def _answers(self) -> "np.typing.NDArray[np.int64]":
+    def _answers(self) -> Longs:
         """Hypotheses that ask for the same response have the same number."""
         held, known = self.belief, dict[object, int]()
         topology, doings = held.topology, held.standing.doings
@@ -88,7 +88,8 @@ class Asking:
         value = float((now @ self.weights).max())
         idle = float((after @ self.weights).max()) - value
         told = [table for table in tables if table is not None]
-        rises = bits = iter(())
+        rises: Iterator[float] = iter(())
+        bits: Iterator[float] = iter(())
         if told:
             joint = np.floor(np.concatenate(told) * self.weights / 65_536)
             first = np.cumsum([0, *(len(table) for table in told[:-1])])
