@@ -143,7 +143,7 @@ class SetCase:
         doings = standing.doings
         plays: list[Play] = [(when, Escalate(team)) for when, team in doings.pages]
         plays += [(when, IdentifyRootCause(service)) for when, service in standing.root_causes]
-        plays += [(when, Remediate(*rest)) for when, *rest in doings.remedies]  # type: ignore[arg-type]
+        plays += [(when, Remediate(*rest)) for when, *rest in doings.remedies]
         if standing.severity is not None:
             plays.append((0, ClassifySeverity(standing.severity)))
         return tuple(plays)
