@@ -35,7 +35,6 @@ from logtriage.evidence import evidence
 from logtriage.rng import below, draw, hash_name
 from logtriage.roles import TRIO
 from logtriage.state import Closing
-from logtriage.tasks import TASKS
 from logtriage.world.channels import Channel, Evidence, sort_of
 from logtriage.world.conditions import (
     WELL,
@@ -59,10 +58,10 @@ from logtriage.world.tables import (
     places,
     weights,
 )
-from property_tests.strategies import V2_TASKS, episodes
+from property_tests.strategies import DRAWN, episodes
 
-V2 = tuple(task.id for task in TASKS if task.version == 2 and not task.several)
-SMALL = tuple(task for task in V2_TASKS if task.name != "fleet_outage")
+V2 = tuple(task.id for task in DRAWN)
+SMALL = tuple(task for task in DRAWN if task.name != "fleet_outage")
 
 
 def asked(incident: Incident, ticks: int) -> State:

@@ -21,6 +21,7 @@ from logtriage import (
 from logtriage.audit.exact import Situations
 from logtriage.grading import grade_actions, rubric_of, score
 from logtriage.policies import perfect_actions
+from logtriage.tasks import SPLITS
 from logtriage.topology import Service
 from logtriage.transition import play_jointly
 from logtriage.world.compounds import LINKED, SetPrior
@@ -37,7 +38,7 @@ from logtriage.world.outcomes import condition_at, left_at
 from logtriage.world.prior import Prior
 from logtriage.world.schedule import Doings
 from logtriage.world.simulation import World
-from property_tests.strategies import COMPOUND_TASKS, SPLITS, plans, triage_plays, wrong_remedies
+from property_tests.strategies import COMPOUND_TASKS, plans, triage_plays, wrong_remedies
 from property_tests.triage_reference import expected_of_several
 
 #: A caller with a pool, its database, and a queue beside them.
@@ -184,8 +185,8 @@ def test_the_grade_is_the_one_of_the_table(data: st.DataObject, incident: Incide
         assert isclose(one.score, wanted.criteria[one.name], abs_tol=1e-12)
         assert one.reason
     assert {one.name for one in graded.discounts} == wanted.discounts.keys()
-    for one in graded.discounts:
-        assert isclose(one.factor, wanted.discounts[one.name], abs_tol=1e-12)
+    for applied in graded.discounts:
+        assert isclose(applied.factor, wanted.discounts[applied.name], abs_tol=1e-12)
 
 
 @given(compound())

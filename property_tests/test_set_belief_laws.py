@@ -1,11 +1,13 @@
 """Laws of the belief over sets of faults: Bayes' rule read anew, and plans worth what is said."""
 
+from collections.abc import Iterable
 from functools import lru_cache
 from math import isclose, log2, prod
 from typing import Any
 
 import attrs
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,12 +34,13 @@ from logtriage.belief.set_posterior import Seen
 from logtriage.belief.set_search import ERROR, searched_posterior
 from logtriage.belief.sets import NONE, SetModel, set_model_of
 from logtriage.belief.stakes import UNIT
-from logtriage.drawing import answer
+from logtriage.drawing import truth_of
 from logtriage.evidence import evidence
 from logtriage.generator import draw_incident
 from logtriage.grading import score
+from logtriage.grading.impact import path_of
 from logtriage.policies import perfect_actions
-from logtriage.tasks import IncidentId
+from logtriage.tasks import SPLITS, IncidentId, TaskSpec
 from logtriage.topology import FIVE_TEAMS
 from logtriage.world.channels import Evidence
 from logtriage.world.compounds import set_prior
@@ -45,7 +48,8 @@ from logtriage.world.conditions import Condition, Hypothesis, affected, teams_of
 from logtriage.world.outcomes import at_service, condition_at, elsewhere, left_at
 from logtriage.world.setting import compound_failure
 from logtriage.world.simulation import World
-from property_tests.strategies import COMPOUND_TASKS, SPLITS
+from property_tests.strategies import COMPOUND_TASKS
+from property_tests.test_belief_laws import asked, check_calibrated
 from property_tests.test_compound_laws import TINY
 
 
@@ -55,7 +59,7 @@ def tiny_states(draw: st.DrawFn) -> State:
     task = draw(st.sampled_from(COMPOUND_TASKS))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 100_000)))
     incident = draw_incident(task, number, TINY)
-    right = [one for one in perfect_actions(incident)[:-1] if one]
+    right = perfect_actions(incident)[:-1]
     service = st.sampled_from(TINY.names)
     one = st.one_of(
         st.sampled_from(right),
@@ -145,6 +149,52 @@ def test_the_posterior_is_that_of_bayes_rule(state: State) -> None:
         assert isclose(given_to.get(one, 0.0), 2 ** (found - highest) / whole, abs_tol=2e-4)
 
 
+# --- calibration ---------------------------------------------------------------------------
+
+
+def told(incidents: Iterable[Incident]) -> dict[str, list[tuple[float, bool]]]:
+    """What was believed of roots, teams, calls and the number of faults, and whether it is so.
+
+    After some requests, and in every other incident after a right remedy for one fault.
+    """
+    found: dict[str, list[tuple[float, bool]]] = {}
+    for number, incident in enumerate(incidents):
+        state = asked(incident, number % 5)
+        fixes = [one for one in perfect_actions(incident) if isinstance(one, Remediate)]
+        for fix in fixes[: number % 2]:
+            state = transition(state, fix)
+        held, truth, world = belief(state), incident.truth, incident.telemetry
+        assert isinstance(world, World)
+        calls = path_of(world.topology, world.truth).calls
+        counts = [0.0] * 4
+        for one, share in zip(held.hypotheses, held.probabilities, strict=True):
+            counts[len(one.faults)] += share
+        for what, believed, true in (
+            ("roots", held.root_causes, truth.root_causes),
+            ("teams", held.teams, truth.teams),
+            ("calls", held.calls, calls),
+            ("counts", dict(enumerate(counts)), {len(truth.parts)}),
+        ):
+            pairs = found.setdefault(what, [])
+            pairs += [(share, name in true) for name, share in believed.items()]  # type: ignore[attr-defined]
+    return found
+
+
+@pytest.mark.parametrize("task", COMPOUND_TASKS, ids=lambda task: task.id)
+def test_beliefs_over_sets_are_calibrated(task: TaskSpec) -> None:
+    drawn = (draw_incident(task, IncidentId(task, "test", 7000 + one), TINY) for one in range(60))
+    for what, pairs in told(drawn).items():
+        check_calibrated(pairs, what)
+
+
+@pytest.mark.parametrize("split", ["test", "ood"])
+def test_beliefs_over_sets_on_the_topologies_of_the_task_are_calibrated(split: str) -> None:
+    """Half of ``ood`` lies on topologies of their own, where sets may be searched."""
+    drawn = (make_incident(f"compound_failure-v2/{split}/{7000 + one}") for one in range(16))
+    for what, pairs in told(drawn).items():
+        check_calibrated(pairs, what)
+
+
 # --- what the arrays are made of -----------------------------------------------------------
 
 
@@ -193,7 +243,7 @@ def graded(state: State, one: Hypothesis, severities: tuple[int, ...], plan: lis
     teams = teams_of(incident.topology, incident.directory, one)
     for severity, share in zip(SEVERITIES, severities, strict=True):
         if share:
-            truth = answer(incident.topology, teams, one, severity)
+            truth = truth_of(incident.topology, teams, one, severity)
             there = attrs.evolve(incident, truth=truth)
             if plan:
                 whole, _ = play(there, [*state.actions, *plan])
@@ -273,7 +323,11 @@ def test_the_search_misplaces_no_more_than_it_states() -> None:
     for number in range(6):
         incident = make_incident(f"compound_failure-v2/test/{number}")
         state = initial_state(incident)
-        plan = [RequestMetrics("payment-db"), RequestTraces("api-gateway"), RequestMoreLogs(None)]
+        plan: list[Action] = [
+            RequestMetrics("payment-db"),
+            RequestTraces("api-gateway"),
+            RequestMoreLogs(None),
+        ]
         fix = [one for one in perfect_actions(incident) if isinstance(one, Remediate)]
         for action in (*plan[: number % 4], *fix[: number % 2]):
             state = transition(state, action)

@@ -1,5 +1,8 @@
 """Several faults at once, seen from outside: ids, screens, truths, and what refuses them."""
 
+import json
+
+import attrs
 import pytest
 
 from logtriage import (
@@ -14,7 +17,7 @@ from logtriage import (
     system_prompt,
     transition,
 )
-from logtriage.actions import RequestMetrics, RequestMoreLogs
+from logtriage.actions import RequestMetrics, RequestMoreLogs, Wait, all_actions
 from logtriage.belief import belief
 from logtriage.belief.explain import explain
 from logtriage.belief.model import model_of
@@ -23,9 +26,17 @@ from logtriage.belief.questions import worths
 from logtriage.codec import truth_to_json
 from logtriage.grading import grade, truths_of
 from logtriage.incident import Incident
+from logtriage.joint import board_of, observe_role
 from logtriage.policies.observer import ObserverPolicy
+from logtriage.report.run import Episode
+from logtriage.report.timeline import truth_of
+from logtriage.roles import TRIO
+from logtriage.server.wire import observation_of, view_of
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.topology import FIVE_TEAMS
+from logtriage.transcript import Transcript
+from logtriage.transition import transition_jointly
+from logtriage.vector import action_mask, encode_tokens, role_token_mask, token_layout_of
 
 TASK = "compound_failure-v2"
 
@@ -68,6 +79,63 @@ def test_the_screen_lists_every_service_declared() -> None:
     )
     assert observe(single).root_causes is None
     assert "no effect, user-db stands" in render_observation(observe(single))
+
+
+def test_only_services_that_were_declared_are_settled() -> None:
+    incident = incident_with(2)
+    state, _ = play(incident, [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")])
+    names, actions = ("user-db", "email-queue"), all_actions(incident.topology)
+    settled = [
+        one.service
+        for one, open_ in zip(actions, action_mask(observe(state)), strict=True)
+        if isinstance(one, IdentifyRootCause) and not open_
+    ]
+    assert sorted(settled) == sorted(names)
+    layout = token_layout_of(incident.topology, 2, incident.horizon)
+    declared = encode_tokens(state)[layout["declared"]]
+    assert [bool(one) for one in declared] == [name in names for name in incident.topology.names]
+    single, _ = play(make_incident("cascading_failure-v2/test/0"), list(state.actions))
+    assert not any(
+        open_
+        for one, open_ in zip(actions, action_mask(observe(single)), strict=True)
+        if isinstance(one, IdentifyRootCause)
+    )
+
+
+def test_a_role_that_hears_late_hears_of_every_service_in_its_time() -> None:
+    split = attrs.evolve(TRIO, roles=tuple(attrs.evolve(one, delay=2) for one in TRIO.roles))
+    late = next(one for one in split.roles if "identify_root_cause" not in one.may)
+    state = initial_state(incident_with(2))
+    heard = []
+    for action in (IdentifyRootCause("user-db"), IdentifyRootCause("email-queue"), Wait(), Wait()):
+        acts = [action if "identify_root_cause" in one.may else Wait() for one in split.roles]
+        state = transition_jointly(state, acts)
+        heard.append(board_of(state, late).root_causes)
+    assert heard == [(), (), ("user-db",), ("user-db", "email-queue")]
+    assert observe_role(state, split, late).root_causes in (None, heard[-1])
+    mask = role_token_mask(state, split, split.roles[0])
+    assert mask.any()
+
+
+def test_what_a_server_shows_lists_every_service_declared() -> None:
+    state, _ = play(
+        incident_with(2), [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")]
+    )
+    view = json.loads(json.dumps(view_of(observe(state), first=True)))
+    assert observation_of(view) == observe(state)
+    older = {name: value for name, value in view.items() if name != "root_causes"}
+    assert observation_of(older).root_causes is None
+
+
+def test_a_report_tells_each_fault_apart() -> None:
+    incident = incident_with(2)
+    kinds = [part.fault.kind for part in incident.truth.parts if part.fault is not None]
+    graded = grade(initial_state(incident))
+    assert graded.fault_kind == " + ".join(kinds)
+    episode = Episode("hand", incident, Transcript(incident.id, ()), graded)
+    told = truth_of(episode)
+    assert told["fault"].count(" on ") == 2
+    assert told["root cause"] == ", ".join(sorted(incident.truth.root_causes))
 
 
 def test_the_prompt_says_how_several_faults_are_graded() -> None:

@@ -1,4 +1,4 @@
-"""Draws incidents of the second world: topology, owners, truth, severity, price of silence."""
+"""Draws incidents of a world: topology, owners, truth, severity, price of silence."""
 
 from enum import IntEnum
 from functools import lru_cache
@@ -43,10 +43,10 @@ _FLEET_SIZES: Final = (20, 60)
 _PHRASING: Final = {"train": 0, "val": 0, "test": 1, SEALED: 1, "ood": 2}
 
 
-def draw_second(
+def draw_world(
     task: TaskSpec, setting: Setting, incident_id: IncidentId, own: Topology | None = None
 ) -> Incident:
-    """An incident of a task of the second world; on a topology of one's own, if given.
+    """An incident of a task in a setting; on a topology of one's own, if given.
 
     Raises:
         InvalidInput: if the topology has no place for the task's faults.
@@ -74,7 +74,7 @@ def draw_second(
         horizon=task.horizon,
         topology=topology,
         directory=directory,
-        truth=answer(topology, teams_of(topology, directory, truth), truth, severity),
+        truth=truth_of(topology, teams_of(topology, directory, truth), truth, severity),
         telemetry=world,
         rubric=task.rubric,
         par=setting.par if truth.faults else setting.par_benign,
@@ -117,34 +117,40 @@ def owning_teams(topology: Topology) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=65_536)
-def answer(
+def truth_of(
     topology: Topology, teams: tuple[str, ...], truth: Hypothesis, severity: Severity
 ) -> Truth:
-    """The answer to a hypothesis; ``teams`` has the team of each of its faults, in order."""
-    parts = tuple(
-        _part(topology, team, fault, brought_about=fault[1] in secondary(topology, truth))
-        for fault, team in zip(truth.faults, teams, strict=True)
-    )
+    """The answer of an incident in which a hypothesis holds, and these teams are to be paged.
+
+    Faults at different services are several, each with the team at its place. What may go by
+    more than one kind at one service is one fault, and any of the teams is right.
+    """
+    names = topology.names
     return Truth(
-        fault=parts[0].fault if parts else None,
+        fault=Fault(truth.faults[0][0], names[truth.faults[0][1]]) if truth.faults else None,
         severity=severity,
-        root_causes=frozenset().union(*(one.root_causes for one in parts)),
+        root_causes=frozenset(names[service] for service in truth.services),
         teams=frozenset(teams),
-        remedies=frozenset().union(*(one.remedies for one in parts)),
-        several=parts if len(parts) > 1 else (),
+        remedies=_remedies(topology, truth),
+        several=_parts(topology, teams, truth) if len(truth.services) > 1 else (),
     )
 
 
-def _part(topology: Topology, team: str, fault: tuple[str, int], *, brought_about: bool) -> Part:
-    kind, service = fault
-    name = topology.names[service]
-    return Part(
-        Fault(kind, name),
-        frozenset({name}),
-        frozenset({team}),
-        frozenset(
-            (Remedy(remedy), one)
-            for remedy, one in accepted_remedies(topology, Hypothesis((fault,)))
-        ),
-        brought_about,
+def _parts(topology: Topology, teams: tuple[str, ...], truth: Hypothesis) -> tuple[Part, ...]:
+    brought_about = secondary(topology, truth)
+    return tuple(
+        Part(
+            Fault(kind, topology.names[service]),
+            frozenset({topology.names[service]}),
+            frozenset({team}),
+            _remedies(topology, Hypothesis(((kind, service),))),
+            service in brought_about,
+        )
+        for (kind, service), team in zip(truth.faults, teams, strict=True)
+    )
+
+
+def _remedies(topology: Topology, truth: Hypothesis) -> frozenset[tuple[Remedy, str]]:
+    return frozenset(
+        (Remedy(remedy), service) for remedy, service in accepted_remedies(topology, truth)
     )

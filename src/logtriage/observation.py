@@ -6,7 +6,7 @@ import attrs
 
 from logtriage.actions import Action, Malformed, Report, Severity, action_name
 from logtriage.roles import Role, watched
-from logtriage.state import Closing, State, check_state
+from logtriage.state import Closing, State, check_state, declared_in, is_settled
 from logtriage.telemetry import (
     TICK_SECONDS,
     Alert,
@@ -36,7 +36,7 @@ class Observation:
     agent), ``reports`` what roles told each other, with the tick. ``signals`` are the
     figures of every service, where the source has a dashboard of them; empty where it
     has none. ``metrics`` and ``traces`` are those asked for in the last tick, where the
-    source has them. Incidents of the second world have ``edge`` (what users see),
+    source has them. Simulated incidents have ``edge`` (what users see),
     ``notes`` of the responders that were paged (in a recording: what was not recorded),
     ``effects``: the remedies of the last tick
     as (remedy, service, whether the symptoms ease), and the ``price_of_silence``. A role
@@ -76,6 +76,13 @@ class Observation:
     requests_left: int | None = None
     root_causes: tuple[str, ...] | None = None
     tick_seconds: int = TICK_SECONDS
+
+    def settles(self, service: str) -> bool:
+        """Whether to declare a service as root cause could have no effect any more.
+
+        The first declared stands; where there may be several faults, each that was declared.
+        """
+        return is_settled(self.root_cause, self.root_causes, service)
 
     @property
     def ticks_left(self) -> int:
@@ -173,9 +180,7 @@ def _observe_world(state: State, world: World) -> Observation:
         directory=incident.directory,
         severity=facts.severity,
         root_cause=facts.root_cause,
-        root_causes=(
-            tuple([service for _, service in facts.root_causes]) if world.setting.several else None
-        ),
+        root_causes=declared_in(state),
         pages=tuple(team for _, team in facts.pages),
         remedies=tuple((str(remedy), service) for _, remedy, service in facts.remedies),
         last_actions=_last_actions(state),
@@ -183,7 +188,7 @@ def _observe_world(state: State, world: World) -> Observation:
         edge=voice.edge(by_channel[Channel.EDGE][0]),
         metrics=voice.gauges(by_channel[Channel.METRICS]),
         traces=voice.traces(by_channel[Channel.TRACES]),
-        notes=tuple(voice.note(one, facts.pages[0][1]) for one in by_channel[Channel.NOTE]),
+        notes=tuple(voice.note(one, facts.doings.pages[0][1]) for one in by_channel[Channel.NOTE]),
         effects=tuple(
             (remedies[one.slot][1], remedies[one.slot][2], one.token == EASES)
             for one in by_channel[Channel.EFFECT]

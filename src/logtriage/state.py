@@ -146,7 +146,8 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
             tuple(metrics),
             tuple(traces),
             tuple((when, str(remedy), service) for when, remedy, service in remedies),
-            tuple(pages),
+            # Where a wrong page does not end the incident, it brings no note of the responders.
+            tuple(one for one in pages if incident.closing.wrong_page or one[1] in truth.teams),
         ),
         root_cause_at,
         paged_at,
@@ -236,3 +237,20 @@ def check_state(given: object) -> None:
     elif isinstance(given, str):
         how = f"; its first state is initial_state(make_incident({given!r:.80}))"
     raise InvalidInput(f"expected a state, got {kind_of(given)}{how}")
+
+
+def declared_in(state: State) -> tuple[str, ...] | None:
+    """The services declared, in order; None where one fault at most is possible."""
+    setting = state.incident.setting
+    if setting is None or not setting.several:
+        return None
+    return tuple([service for _, service in state.facts.root_causes])
+
+
+def is_settled(first: str | None, every: tuple[str, ...] | None, service: str) -> bool:
+    """Whether to declare a service could have no effect any more.
+
+    The first declared stands; where there may be several faults, each that was declared.
+    ``every`` is of :func:`declared_in`.
+    """
+    return first is not None if every is None else service in every

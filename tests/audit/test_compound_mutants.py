@@ -59,10 +59,10 @@ LOCKED: Final = part("deadlock", "auth-service", "dba-team", Remedy.RESTART)
 LOADED: Final = part("saturation", "email-queue", "sre-team", Remedy.SCALE)
 THREE: Final = several(QUERY, LOCKED, LOADED)
 PAGE: Final = {"dba": Escalate("dba-team"), "sre": Escalate("sre-team")}
-FIX: Final = [Remediate(*min(one.remedies)) for one in (QUERY, LOCKED, LOADED)]
-NAME: Final = [IdentifyRootCause(*one.root_causes) for one in (QUERY, LOCKED, LOADED)]
+FIX: Final[list[Action]] = [Remediate(*min(one.remedies)) for one in (QUERY, LOCKED, LOADED)]
+NAME: Final[list[Action]] = [IdentifyRootCause(min(one.root_causes)) for one in (QUERY, LOCKED, LOADED)]
 WRONG: Final = Remediate(Remedy.ROLLBACK, "api-gateway")
-NOT: Final = [IdentifyRootCause("api-gateway"), IdentifyRootCause("payment-db")]
+NOT: Final[list[Action]] = [IdentifyRootCause("api-gateway"), IdentifyRootCause("payment-db")]
 
 
 def plans() -> list[list[Action]]:
@@ -76,8 +76,8 @@ def plans() -> list[list[Action]]:
         [*NOT, *NAME, Resolve()],
         [*NAME[:2], NOT[0], NAME[2]],
     ]
-    pages = ([], [PAGE["dba"]], [PAGE["sre"]], [*PAGE.values()])
-    fixes = (FIX[:1], FIX[1:], FIX, [WRONG, *FIX], [])
+    pages: tuple[list[Action], ...] = ([], [PAGE["dba"]], [PAGE["sre"]], [*PAGE.values()])
+    fixes: tuple[list[Action], ...] = (FIX[:1], FIX[1:], FIX, [WRONG, *FIX], [])
     for paged, fixed in product(pages, fixes):
         listed.append([*NAME[:1], *paged, *fixed, *NAME[1:], Resolve()])
         listed.append([*fixed, *paged, *NAME, Resolve()])

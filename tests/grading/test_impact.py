@@ -22,6 +22,7 @@ from logtriage.parsing import TEAM_KINDS, action_from_wire, action_to_wire
 from logtriage.topology import FIVE_TEAMS
 from logtriage.world.conditions import Hypothesis
 from logtriage.world.simulation import World
+from tests.builders import real_incident
 
 GATEWAY, AUTH, USER_DB, PAYMENT, PAYMENT_DB = (
     "api-gateway", "auth-service", "user-db", "payment-service", "payment-db"
@@ -119,9 +120,9 @@ def test_a_path_names_some_calls_and_not_too_many() -> None:
             ReportImpact(calls)
 
 
-def test_no_path_is_known_of_the_first_tasks() -> None:
+def test_no_path_is_known_where_nothing_was_simulated() -> None:
     with pytest.raises(InvalidInput, match="the path of its damage is not known"):
-        impact_of(initial_state(make_incident("single_crash-v0/test/0")))
+        impact_of(initial_state(real_incident()))
 
 
 def test_declared_services_count_as_nodes() -> None:

@@ -47,6 +47,10 @@ class Model:
         """All hypotheses, in the order of everything that is said of them."""
         return self.prior.hypotheses
 
+    def hypothesis(self, place: int) -> Hypothesis:
+        """The hypothesis at a place, where one is wanted and not all."""
+        return self.hypotheses[place]
+
     @cached_property
     def logs(self) -> tuple[int, ...]:
         """The logarithms of the prior weights."""

@@ -86,7 +86,7 @@ class SetCase:
         rows = [row for row, one in enumerate(belief.weights) if one >= floor]
         if not rows:
             raise InvalidInput("nothing is possible any more: evidence of another incident?")
-        topology, faults = belief.topology, [belief.hypotheses[row].faults for row in rows]
+        topology, faults = belief.topology, [belief.model.hypothesis(row).faults for row in rows]
         raw = [belief.weights[row] for row in rows]
         most = max(1, *(len(one) for one in faults))
         teams = {team: number for number, team in enumerate(topology.teams)}

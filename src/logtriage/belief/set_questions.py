@@ -11,6 +11,7 @@ from logtriage.belief.plans import Floats
 from logtriage.belief.questions import Request, Worth, information, likelihoods, told_by
 from logtriage.belief.set_case import Longs, SetCase
 from logtriage.belief.set_plans import portfolio
+from logtriage.belief.sets import NONE, Chosen
 from logtriage.belief.stakes import UNIT
 from logtriage.world.conditions import Hypothesis, accepted_remedies, team_of, unaffected
 from logtriage.world.outcomes import condition_at, left_at
@@ -28,6 +29,9 @@ class Asking:
         self.belief = belief
         self.case = SetCase.of(belief, negligible=NEGLIGIBLE, least=LEAST)
         self.rows, self.weights = self.case.rows, self.case.weights
+        model = belief.model
+        assert isinstance(model, Chosen)  # every belief over sets is of such a model
+        self.places = model.reached_by(self.rows)
         self.answers = self._answers()
 
     def _answers(self) -> Longs:
@@ -36,7 +40,7 @@ class Asking:
         topology, doings = held.topology, held.standing.doings
         found = []
         for row in self.rows:
-            one = held.hypotheses[row]
+            one = held.model.hypothesis(row)
             left = left_at(topology, one, doings, held.standing.stakes.horizon + 1)
             faults = () if left is None else left.faults
             asks = frozenset(
@@ -66,15 +70,15 @@ class Asking:
         shares[:count] = [one * 65_536 // sum(own) for one in own]
         found = np.repeat(np.floor(shares @ rows / 65_536)[:, np.newaxis], len(self.rows), axis=1)
         index = {condition: place for place, condition in enumerate(conditions)}
-        for column, row in enumerate(self.rows):
-            place = next((at for one, at in model.reach[row] if one == service), None)
-            if place is None:
-                continue
-            if doings.remedies:
-                one = held.hypotheses[row]
+        columns = np.flatnonzero(self.places[:, service] != NONE)
+        places = self.places[columns, service]
+        if doings.remedies:
+            for number, column in enumerate(columns.tolist()):
+                one = model.hypothesis(self.rows[column])
                 left = left_at(topology, one, doings, start)
-                place = index[condition_at(topology, one, left, service, conditions[place])]
-            found[:, column] = rows[place]
+                own = conditions[places[number]]
+                places[number] = index[condition_at(topology, one, left, service, own)]
+        found[:, columns] = rows[places].T
         return found
 
     def worths(self, requests: Sequence[Request]) -> tuple[Worth, ...]:

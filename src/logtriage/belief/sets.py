@@ -250,9 +250,11 @@ class Chosen(Model):
     @cached_property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """The hypotheses that are left."""
-        return tuple(map(self._hypothesis, self.rows))
+        return tuple(map(self.hypothesis, range(len(self.rows))))
 
-    def _hypothesis(self, row: int) -> Hypothesis:
+    def hypothesis(self, place: int) -> Hypothesis:
+        """The hypothesis at a place; the others are not made for it."""
+        row = self.rows[place]
         if row >= self.listed.sets:
             return self.listed.benign[row - self.listed.sets]
         members: Iterable[Any] = self.listed.members[row].tolist()
@@ -262,6 +264,11 @@ class Chosen(Model):
     def conditions(self) -> tuple[tuple[Condition, ...], ...]:
         """What each service can be."""
         return self.listed.conditions
+
+    def reached_by(self, chosen: Sequence[int]) -> Longs:
+        """What each service is under some of them (len(chosen), n); ``NONE`` if not reached."""
+        found: Longs = self.listed.place[[self.rows[one] for one in chosen]]
+        return found
 
     @cached_property
     def reach(self) -> tuple[tuple[tuple[int, int], ...], ...]:

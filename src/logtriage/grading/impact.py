@@ -68,8 +68,7 @@ def impact_of(state: State) -> Impact:
     """What the last report of the impact is worth; services declared count as nodes of it.
 
     Raises:
-        InvalidInput: for an incident of which no path is known: of the first world, or
-            recorded.
+        InvalidInput: for a recorded incident, of which no path is known.
     """
     world = state.incident.telemetry
     if not isinstance(world, World):

@@ -101,7 +101,17 @@ def requests_in_doubt(
 ) -> tuple[RequestMoreLogs | RequestMetrics | RequestTraces, ...]:
     """The requests that are weighed: those at the services of which most is in doubt."""
     topology = held.topology
-    doubt = [0.0] * len(topology)
+    names = list(topology.names)
+    if len(names) > MOST_SERVICES:
+        names = [names[one] for one in sorted(_most_in_doubt(held)[:MOST_SERVICES])]
+    return tuple(
+        kind(name) for kind in (RequestMoreLogs, RequestMetrics, RequestTraces) for name in names
+    )
+
+
+def _most_in_doubt(held: Belief) -> list[int]:
+    """The services by how much is in doubt of each, the most first."""
+    doubt = [0.0] * len(held.topology)
     for row, share in zip(held.model.reach, held.probabilities, strict=True):
         if share > 0:
             for service, _ in row:
@@ -109,8 +119,4 @@ def requests_in_doubt(
     for hypothesis, share in zip(held.hypotheses, held.probabilities, strict=True):
         for _, service in hypothesis.faults:
             doubt[service] += share
-    ranked = sorted(range(len(topology)), key=lambda one: -min(doubt[one], 2.0 - doubt[one]))
-    names = [topology.names[one] for one in sorted(ranked[:MOST_SERVICES])]
-    return tuple(
-        kind(name) for kind in (RequestMoreLogs, RequestMetrics, RequestTraces) for name in names
-    )
+    return sorted(range(len(doubt)), key=lambda one: -min(doubt[one], 2.0 - doubt[one]))

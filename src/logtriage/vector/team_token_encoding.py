@@ -1,4 +1,4 @@
-"""The numeric observations of a team on the scalar core, in the second world.
+"""The numeric observations of a team on the scalar core.
 
 The batched team computes the same numbers from its arrays; a law holds that they agree.
 """
@@ -26,8 +26,7 @@ def encode_team_tokens(state: State, split: RoleSplit) -> Floats:
     """All that any role of a split could see, shape (D,) of :func:`team_tokens_of`.
 
     Raises:
-        InvalidInput: for an incident of the original tasks, of the first world or a
-            recording, of whose telemetry no tokens are known.
+        InvalidInput: as :func:`logtriage.evidence.world_of`.
     """
     return _encode(state, split, evidence(state), None)
 
@@ -52,7 +51,7 @@ class TeamReader:
     def read(self, state: State) -> None:
         """Take in the next state of an incident; one in its first tick begins anew."""
         world = state.incident.telemetry
-        assert isinstance(world, World), "only the second world is made of tokens"
+        assert isinstance(world, World)  # or nothing could be shown
         if state.tick == 0:
             self._found = {}
         for one in world.shown(state.tick, state.facts.doings):
@@ -86,7 +85,7 @@ def role_token_mask(state: State, split: RoleSplit, role: Role) -> NDArray[np.in
         [
             not (
                 (isinstance(one, ClassifySeverity) and board.severity is not None)
-                or (isinstance(one, IdentifyRootCause) and board.root_cause is not None)
+                or (isinstance(one, IdentifyRootCause) and board.settles(one.service))
                 or (left == 0 and is_request(one))
             )
             for one in choices
@@ -139,8 +138,9 @@ def _write_board(
 ) -> None:
     """Write what was declared and reported, as far as it is known."""
     topology, split = layout.topology, layout.split
-    if board.root_cause is not None:
-        service = topology.index(board.root_cause)
+    named = () if board.root_cause is None else (board.root_cause,)
+    for name in named if board.root_causes is None else board.root_causes:
+        service = topology.index(name)
         owner = topology.teams.index(directory[service])
         numbers[layout["declared"].start + service] = 1
         numbers[layout["declared_owner"].start + owner] = 1

@@ -45,6 +45,11 @@ class Hypothesis:
     benign: tuple[str, int] | None = None
 
     @property
+    def services(self) -> frozenset[int]:
+        """The services with a fault; one that may go by several kinds is there once."""
+        return frozenset([service for _, service in self.faults])
+
+    @property
     def errors_first(self) -> bool | None:
         """Whether users see errors before latency: if any fault shows errors first.
 
@@ -90,16 +95,19 @@ _LOADED: Final = Condition(LOADED)
 def affected(topology: Topology, hypothesis: Hypothesis) -> dict[int, Condition]:
     """The condition of every service that the hypothesis reaches, by index.
 
-    Precedence where faults overlap: root, then loaded, then waiting; what none of them
-    reaches may be distracted. A service that is loaded and calls a sick one looks loaded, and
-    its callers wait for it all the same. A secondary fault hides behind waiting.
+    Precedence where faults overlap: root (of the first one there), then loaded, then waiting;
+    what none of them reaches may be distracted. A service that is loaded and calls a sick one
+    looks loaded, and its callers wait for it all the same. A secondary fault hides behind
+    waiting.
     """
     if hypothesis.benign is not None:
         kind, service = hypothesis.benign
         return {service: Condition(kind)}
     hidden = secondary(topology, hypothesis) if len(hypothesis.faults) > 1 else ()
     shown = [one for one in hypothesis.faults if one[1] not in hidden]
-    found = {service: Condition(kind) for kind, service in shown}
+    found: dict[int, Condition] = {}
+    for kind, service in shown:
+        found.setdefault(service, Condition(kind))
     for kind, service in shown:
         if kind in POURS_LOAD:
             for below in _reachable(topology.calls, (service,)):

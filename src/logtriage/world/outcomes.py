@@ -43,7 +43,7 @@ def fixing(topology: Topology, hypothesis: Hypothesis, doings: Doings) -> dict[i
 def fixed_at(topology: Topology, hypothesis: Hypothesis, doings: Doings) -> int | None:
     """The tick in which the last fault of a hypothesis was fixed; None while one is left."""
     slots = fixing(topology, hypothesis, doings)
-    if not slots or len(slots) < len(hypothesis.faults):
+    if not slots or len(slots) < len(hypothesis.services):
         return None
     return doings.remedies[max(slots.values())][0]
 
@@ -58,7 +58,7 @@ def left_at(
     over = {one for one, slot in slots.items() if doings.remedies[slot][0] < start}
     if not over:
         return hypothesis
-    return without(hypothesis, over) if len(over) < len(hypothesis.faults) else None
+    return without(hypothesis, over) if len(over) < len(hypothesis.services) else None
 
 
 def condition_at(
@@ -112,8 +112,12 @@ def noted_fault(
 ) -> tuple[str, int] | None:
     """The fault that the note of the first page is about; None where it tells nothing.
 
-    It is the first fault of the paged team at a service of its own.
+    It is the first fault of the paged team at a service of its own. Where only one service
+    is sick, the team that was rightly paged sees it.
     """
+    if len(hypothesis.services) == 1:
+        first = hypothesis.faults[0]
+        return first if owner_is_paged(first[0]) else None
     team = doings.pages[0][1]
     for kind, service in hypothesis.faults:
         if owner_is_paged(kind) and directory[service] == team:

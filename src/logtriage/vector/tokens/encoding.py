@@ -1,4 +1,4 @@
-"""The numeric observation of the scalar core, of the second world: from tokens alone.
+"""The numeric observation of the scalar core: from tokens alone.
 
 The batched engine computes the same numbers from its arrays; a law holds that they agree.
 """
@@ -16,9 +16,9 @@ from logtriage.actions import (
     RequestMoreLogs,
     RequestTraces,
 )
-from logtriage.evidence import VIEW_OF, evidence, is_shown
+from logtriage.evidence import VIEW_OF, evidence, is_shown, world_of
 from logtriage.roles import Role
-from logtriage.state import State
+from logtriage.state import State, declared_in
 from logtriage.topology import Topology
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.layout import (
@@ -51,12 +51,10 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
     (:func:`logtriage.vector.tokens.layout.layout_of_tasks`).
 
     Raises:
-        InvalidInput: for an incident of the original tasks, of the first world or a
-            recording, of whose telemetry no tokens are known.
+        InvalidInput: as :func:`logtriage.evidence.world_of`.
     """
     shown = evidence(state)
-    incident, world = state.incident, state.incident.telemetry
-    assert isinstance(world, World)  # or there would be no evidence
+    incident, world = state.incident, world_of(state.incident)
     if layout is None:
         layout = token_layout_of(world.topology, world.setting.fog, incident.horizon, lanes)
     numbers = np.zeros(layout.size, np.int64)
@@ -159,8 +157,10 @@ def _done(numbers: Numbers, layout: TokenLayout, state: State) -> None:
     for _, remedy, name in facts.remedies:
         numbers[layout["remedied"].start + topology.index(name)] = 1
         numbers[layout["applied"].start + REMEDIES.index(remedy)] = 1
-    if facts.root_cause is not None:
-        numbers[layout["declared"].start + topology.index(facts.root_cause)] = 1
+    first = () if facts.root_cause is None else (facts.root_cause,)
+    every = declared_in(state)
+    for service in first if every is None else every:
+        numbers[layout["declared"].start + topology.index(service)] = 1
     if facts.severity is not None:
         numbers[layout["severity"].start + SEVERITIES.index(facts.severity)] = 1
     for _, team in facts.pages:
