@@ -73,7 +73,7 @@ class ClassifySeverity:
 
 @attrs.frozen
 class IdentifyRootCause:
-    """Declare the root-cause service. The first declaration stands.
+    """Declare a root-cause service. The first declaration stands (of k faults, the first k).
 
     ``confidence`` in [0, 1] is optional, never graded, and used for calibration.
     """

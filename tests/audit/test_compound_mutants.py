@@ -60,7 +60,9 @@ LOADED: Final = part("saturation", "email-queue", "sre-team", Remedy.SCALE)
 THREE: Final = several(QUERY, LOCKED, LOADED)
 PAGE: Final = {"dba": Escalate("dba-team"), "sre": Escalate("sre-team")}
 FIX: Final[list[Action]] = [Remediate(*min(one.remedies)) for one in (QUERY, LOCKED, LOADED)]
-NAME: Final[list[Action]] = [IdentifyRootCause(min(one.root_causes)) for one in (QUERY, LOCKED, LOADED)]
+NAME: Final[list[Action]] = [
+    IdentifyRootCause(min(one.root_causes)) for one in (QUERY, LOCKED, LOADED)
+]
 WRONG: Final = Remediate(Remedy.ROLLBACK, "api-gateway")
 NOT: Final[list[Action]] = [IdentifyRootCause("api-gateway"), IdentifyRootCause("payment-db")]
 

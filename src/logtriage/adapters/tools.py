@@ -96,7 +96,7 @@ _TOOLS: Final = (
     ),
     Tool(
         "identify_root_cause",
-        "Declare the root-cause service. The first declaration stands.",
+        "Declare a root-cause service. The first declaration stands (of k faults, the first k).",
         (
             Parameter("service", "The service that started it."),
             Parameter("confidence", "From 0 to 1.", kind="number", required=False),
