@@ -288,12 +288,11 @@ def test_what_discounts_took_is_shown_beside_what_counts(
 
 def test_the_truth_names_the_price_of_silence(run: Run) -> None:
     episode = next(one for one in run.episodes if one.grade.score is not None)
-    told = truth_of(episode)
-    incident = episode.incident
-    assert told["par"] == f"{incident.par} ticks"
-    assert told["price of silence"] == f"{incident.price_of_silence:g}"
-    (original,) = (lt.make_incident("single_crash-v0/test/0"),)
-    assert "price of silence" not in truth_of(attrs.evolve(episode, incident=original))
+    free = attrs.evolve(episode.incident, price_of_silence=None)
+    assert "price of silence" not in truth_of(attrs.evolve(episode, incident=free))
+    priced = attrs.evolve(episode.incident, par=6, price_of_silence=0.4)
+    told = truth_of(attrs.evolve(episode, incident=priced))
+    assert (told["par"], told["price of silence"]) == ("6 ticks", "0.4")
 
 
 def test_an_unfinished_run_has_a_page_that_says_so(tmp_path: Path) -> None:

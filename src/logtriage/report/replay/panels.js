@@ -89,7 +89,7 @@ function beliefPanel(episode, place) {
   const now = episode.belief[place.t];
   const before = place.t ? episode.belief[place.t - 1] : null;
   const truth = Object.fromEntries(episode.world.truth);
-  const split = (text) => (place.truth && text ? text.split(" or ") : []);
+  const split = (text) => (place.truth && text ? text.split(/ or |, /) : []);
   const roots = [...now.roots.slice(0, 6), ["benign", now.benign]].sort((a, b) => b[1] - a[1]);
   const parts = [
     el("p", { class: "note" }, `What an ideal observer of ${facts.roles ? "all that the roles saw" : "these screens"} believes; the thin line is the tick before.`),
