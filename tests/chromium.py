@@ -19,7 +19,7 @@ import pytest
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome-headless-shell")
 #: A browser that does not answer for so many seconds has died.
-_PATIENCE = 20
+_PATIENCE = 60
 
 
 def find_chromium() -> str | None:
