@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FILES = ROOT / "build" / "browser"
 INCIDENT = "cascading_failure-v2/test/27"
 #: Loading Python takes seconds, on a busy machine many.
-PATIENCE = 120
+PATIENCE = 300
 RIGHT = (
     ("request_metrics", "user-db", None),
     ("classify_severity", "P1", None),
