@@ -11,7 +11,7 @@ from typing import Final
 
 from logtriage.errors import RubricError
 from logtriage.grading import criteria
-from logtriage.grading.criteria import Measured, listed, not_closed, promptness
+from logtriage.grading.criteria import Measured, listed, promptness
 from logtriage.state import Closing, State
 
 #: What each criterion of a real fault weighs.
@@ -96,7 +96,7 @@ def remediation(state: State) -> Measured:
 def closure(state: State) -> Measured:
     """If resolved after the fix: 1 - (ticks used - par) / (horizon - par), clipped to [0, 1]."""
     if state.closing is not Closing.RESOLVED:
-        return (0.0, not_closed(state, "resolved"))
+        return (0.0, _not_closed(state, "resolved"))
     if state.facts.fixed_at is None:
         return (0.0, "resolved while the fault was still there")
     return _promptly(state, "resolved")
@@ -105,7 +105,7 @@ def closure(state: State) -> Measured:
 def dismissal(state: State) -> Measured:
     """Benign only: 1 if closed by ``Ignore`` with no service blamed; x max(0, 1 - 0.2/remedy)."""
     if state.closing is not Closing.IGNORED:
-        return (0.0, not_closed(state, "dismissed"))
+        return (0.0, _not_closed(state, "dismissed"))
     facts = state.facts
     if facts.root_cause is not None:
         return (0.0, f"dismissed, but {facts.root_cause} was blamed")
@@ -171,6 +171,10 @@ def _promptly(state: State, done: str) -> Measured:
         f"{done} in {used} tick{'' if used == 1 else 's'} "
         f"(par is {incident.par}, the horizon {incident.horizon})",
     )
+
+
+def _not_closed(state: State, wanted: str) -> str:
+    return f"not {wanted}" if state.closing is None else f"closed as {state.closing}, not {wanted}"
 
 
 def _remedies(count: int, kind: str = "") -> str:
