@@ -58,6 +58,7 @@ for _count in (LEAST, FEW, MORE, MANY):
         derandomize=True,
         database=None,
         phases=(Phase.explicit, Phase.generate),
+        report_multiple_bugs=False,  # the first failure kills
         suppress_health_check=list(HealthCheck),
     )
 

@@ -95,7 +95,7 @@ def test_remediation_an_accepted_remedy_again_is_not_wrong() -> None:
 
 
 #: (horizon, par) -> {ticks used when closed: score}
-PROMPT = {
+PROMPT: dict[tuple[int, int], dict[int, float]] = {
     (8, 5): {2: 1, 4: 1, 5: 1, 6: 2 / 3, 7: 1 / 3, 8: 0},
     (12, 5): {2: 1, 5: 1, 6: 6 / 7, 7: 5 / 7, 8: 4 / 7, 11: 1 / 7, 12: 0},
     (15, 9): {2: 1, 9: 1, 10: 5 / 6, 11: 4 / 6, 14: 1 / 6, 15: 0},

@@ -90,8 +90,8 @@ def _causes(state: State) -> list[tuple[int, str]]:
 
 
 def last_root_cause(state: State) -> Measured:
-    when, said = (_causes(state) or [(None, "")])[-1]
-    return (float(said in _roots(state) and _in_time(state, when)), "the last answer")
+    right = [one in _roots(state) and _in_time(state, when) for when, one in _causes(state)]
+    return (float(bool(right) and right[-1]), "the last answer")
 
 
 def any_root_cause(state: State) -> Measured:
