@@ -202,7 +202,7 @@ def test_an_extra_key_cannot_take_the_place_of_a_field() -> None:
 
 
 def test_the_truth_on_the_wire() -> None:
-    data = truth_to_json(real_incident())
+    data = truth_to_json(real_incident(price_of_silence=None))
     assert data.pop("topology") == topology_to_json(SEVEN_SERVICES)
     assert data == {
         "id": "hand-made/test/0",

@@ -107,11 +107,16 @@ def test_grouping_incidents_changes_no_mean(task: TaskSpec) -> None:
         assert scorer(incidents).mean(actions) == pytest.approx(sum(each) / 150, abs=1e-12)
 
 
-def test_the_search_finds_the_answer_where_there_is_but_one() -> None:
-    found = best_constant_list(scorer([real_incident()] * 20))
-    assert found.mean == 1.0
-    assert set(found.actions) == {ClassifySeverity(P1), RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()}
-    assert found.actions[-1] == Resolve()
+def test_what_the_greedy_search_misses_the_local_one_finds() -> None:
+    """The greedy one adds to the end, where a root cause comes after the fix."""
+    where = scorer([real_incident()] * 20)
+    greedy = best_constant_list(where)
+    assert greedy.mean == pytest.approx(0.75)
+    assert set(greedy.actions) == {ClassifySeverity(P1), RIGHT_PAGE, FIX, Resolve()}
+    local = best_blind_policy(where, [greedy.actions])
+    assert local.mean == 1.0
+    assert set(local.actions) == {*greedy.actions, RIGHT_CAUSE}
+    assert local.actions[-1] == Resolve()
 
 
 def test_the_search_does_no_worse_than_any_single_action() -> None:
