@@ -106,7 +106,7 @@ def test_the_grade_of_a_list_is_the_one_of_the_table(
 def test_a_dismissal_is_the_one_of_the_table(data: st.DataObject, incident: Incident) -> None:
     """Remedies, blame and lost time before an ``Ignore``, more often than chance has them."""
     blame = IdentifyRootCause(incident.topology.names[0])
-    idle = st.sampled_from((WAIT, WAIT, blame))
+    idle: st.SearchStrategy[Action] = st.sampled_from((WAIT, WAIT, blame))
     acts = st.one_of(idle, wrong_remedies(incident))
     severity, *_ = perfect_actions(incident)
     said = [severity] * data.draw(st.sampled_from((0, 1, 1)))
