@@ -10,9 +10,12 @@ from logtriage.cli.console import emit, note, put, results
 from logtriage.cli.options import Json
 from logtriage.cli.screens import facts, heading
 from logtriage.errors import InvalidInput
+from logtriage.telemetry import TICK_SECONDS
 
 if TYPE_CHECKING:
-    from logtriage.recorded import Imported
+    from collections.abc import Sequence
+
+    from logtriage.recorded import Imported, RecordedIncident
 
 
 def nezha(
@@ -63,13 +66,33 @@ def labelled(
         note=lambda text: note(text, "yellow"),
     )
     dump_bundle(incidents, out)
-    if as_json:
-        emit({"bundle": str(out), "incidents": [one.id for one in incidents]})
-        return
-    console = results()
-    console.print(heading(str(out)))
-    rows = [(one.id, f"baseline: {one.recording.baseline}") for one in incidents]
-    put(console, facts(rows))
+    _list(incidents, out, as_json=as_json)
+
+
+def otlp(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Holds labels.csv and files of JSON.")
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
+    ],
+    horizon: Annotated[int, typer.Option(metavar="N", help="Ticks of each incident.")] = 8,
+    tick_seconds: Annotated[
+        int, typer.Option(metavar="S", min=1, help="Length of a tick.")
+    ] = TICK_SECONDS,
+    as_json: Json = False,
+) -> None:
+    """Make a bundle of a captured stack: OTLP or Jaeger telemetry, alerts, and labels."""
+    from logtriage.recorded import dump_bundle, import_otlp
+
+    incidents = import_otlp(
+        directory,
+        horizon=horizon,
+        tick_seconds=tick_seconds,
+        note=lambda text: note(text, "yellow"),
+    )
+    dump_bundle(incidents, out)
+    _list(incidents, out, as_json=as_json)
 
 
 def petshop(
@@ -105,6 +128,17 @@ def rcaeval(
     from logtriage.recorded import import_rcaeval
 
     _write(directory, import_rcaeval(directory, strict=strict), out, as_json=as_json)
+
+
+def _list(incidents: "Sequence[RecordedIncident]", out: Path, *, as_json: bool) -> None:
+    """Say what was written, and nothing of the answers."""
+    if as_json:
+        emit({"bundle": str(out), "incidents": [one.id for one in incidents]})
+        return
+    console = results()
+    console.print(heading(str(out)))
+    rows = [(one.id, f"baseline: {one.recording.baseline}") for one in incidents]
+    put(console, facts(rows))
 
 
 def _write(directory: Path, imported: "Imported", out: Path, *, as_json: bool) -> None:

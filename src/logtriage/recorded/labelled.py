@@ -72,14 +72,11 @@ def import_labelled(
         OSError: if a file cannot be read.
     """
     root, names = Path(directory), Names()
-    labels = [label_of(where, row, names) for where, row in records_of(root, "labels")]
-    if not labels:
-        raise BundleError(f"{root}: no labels.csv with an incident in it")
+    labels = labels_of(root, names)
     tick = tick_seconds or _tick_of(root)
-    around = max(AROUND_MS, 1000 * tick * (max(horizon, 0) + _BEFORE_TICKS))
+    around = around_of(horizon, tick)
     stretches = [(one.opened - around, one.opened + around) for one in labels]
     stretches += [one.baseline for one in labels if one.baseline is not None]
-    made: dict[str, RecordedIncident] = {}
     with RowStore(stretches) as store:
         for where, row in records_of(root, "logs"):
             store.add(log_of(where, row, names))
@@ -88,18 +85,46 @@ def import_labelled(
         read_metrics(root, names, store, note)
         if not store.offered:
             raise BundleError(f"{root}: no rows in logs.csv, calls.csv or metrics.csv")
+        made = []
         for label in labels:
-            if label.id in made:
-                raise BundleError(f"{label.where}: field id: {label.id!r} appears twice")
-            made[label.id] = _incident(label, store, horizon, tick, around)
-    return tuple(made.values())
+            rows = store.between(label.opened - around, label.opened + around)
+            usual = Rows() if label.baseline is None else store.between(*label.baseline)
+            made.append(incident_of(label, rows, usual, horizon, tick, around))
+    return tuple(made)
 
 
-def _incident(
-    label: Label, store: RowStore, horizon: int, tick_seconds: int, around: int
+def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
+    """The lines of ``labels.csv``.
+
+    Raises:
+        BundleError: naming line and field; also where there are none, or an id is there twice.
+    """
+    found: dict[str, Label] = {}
+    for where, row in records_of(root, "labels"):
+        label = label_of(where, row, names)
+        if label.id in found:
+            raise BundleError(f"{where}: field id: {label.id!r} appears twice")
+        found[label.id] = label
+    if not found:
+        raise BundleError(f"{root}: no labels.csv with an incident in it")
+    return tuple(found.values())
+
+
+def around_of(horizon: int, tick_seconds: int) -> int:
+    """How much is taken of the time before and after an opening, in milliseconds."""
+    return max(AROUND_MS, 1000 * tick_seconds * (max(horizon, 0) + _BEFORE_TICKS))
+
+
+def incident_of(
+    label: Label, rows: Rows, usual: Rows, horizon: int, tick_seconds: int, around: int
 ) -> RecordedIncident:
-    rows = store.between(label.opened - around, label.opened + around)
-    usual = Rows() if label.baseline is None else store.between(*label.baseline)
+    """The incident of a label, from the rows around it and those of its baseline.
+
+    ``around`` is in milliseconds, for errors alone.
+
+    Raises:
+        BundleError: naming the line of the label.
+    """
     baseline = "fault-free" if usual.services else "none"
     opened = datetime.fromtimestamp(label.opened / 1000, tz=UTC)
     if not rows.services:

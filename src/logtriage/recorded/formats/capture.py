@@ -1,0 +1,153 @@
+"""A captured stack: a folder of OTLP, Jaeger and alert files, and labels.
+
+::
+
+    labels.csv            as of labelled incidents
+    *.json, *.jsonl, …    any number, at any depth, gzipped or not: each document is told by
+                          its fields, so that names are free
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from logtriage.errors import BundleError
+from logtriage.recorded.formats.alerts import (
+    AlertBook,
+    is_alertmanager,
+    recorded_alerts,
+    unknown_services,
+)
+from logtriage.recorded.formats.documents import documents
+from logtriage.recorded.formats.jaeger import is_jaeger, traces_of
+from logtriage.recorded.formats.jsonspot import Spot
+from logtriage.recorded.formats.otlp import Unnamed, logs_of, spans_of
+from logtriage.recorded.formats.otlp_metrics import MetricReader
+from logtriage.recorded.labelled import around_of, incident_of, labels_of
+from logtriage.recorded.labelled_rows import Label
+from logtriage.recorded.names import Names
+from logtriage.recorded.records import RecordedIncident
+from logtriage.recorded.rows import Rows
+from logtriage.recorded.rowstore import RowStore
+from logtriage.recorded.spans import Key, Span, requests
+from logtriage.telemetry import TICK_SECONDS
+
+#: How much longer than a stretch its spans are looked for: those above began before.
+_SPAN_MARGIN_MS: Final = 60_000
+
+
+def import_otlp(
+    directory: str | Path,
+    *,
+    horizon: int = 8,
+    tick_seconds: int = TICK_SECONDS,
+    note: Callable[[str], None] = lambda _: None,
+) -> tuple[RecordedIncident, ...]:
+    """Import incidents from telemetry in the field's formats, and a file of labels.
+
+    Documents are read once and their rows kept on disk; one incident at a time is in memory.
+    Alerts are those that were sent; where the folder has none, they are made of thresholds.
+
+    Args:
+        directory: holds ``labels.csv`` and the rest.
+        horizon: ticks of each incident.
+        tick_seconds: how long a tick is.
+        note: is told what was left out, in words.
+
+    Raises:
+        BundleError: naming file, line and field, for a document that is of none of the
+            formats, or breaks the rules of its own.
+        OSError: if a file cannot be read.
+    """
+    root, names = Path(directory), Names()
+    labels = labels_of(root, names)
+    around = around_of(horizon, tick_seconds)
+    stretches = [(one.opened - around, one.opened + around) for one in labels]
+    stretches += [one.baseline for one in labels if one.baseline is not None]
+    margins = [(since - _SPAN_MARGIN_MS, until) for since, until in stretches]
+    unnamed, book = Unnamed(), AlertBook()
+    metrics = MetricReader(names, unnamed)
+    with RowStore(margins) as store:
+        for spot in documents(root):
+            _read(spot, names, unnamed, metrics, store, book)
+        if not store.offered:
+            raise BundleError(f"{root}: no telemetry in its .json and .jsonl files")
+        made = [_incident(one, store, book, horizon, tick_seconds, note) for one in labels]
+    if unnamed.resources:
+        note(f"{unnamed.first}: no service.name in {unnamed.resources} resources, left out")
+    for what, count in metrics.left_out.items():
+        note(f"left out {count} times: {what}")
+    return tuple(made)
+
+
+def _read(
+    spot: Spot,
+    names: Names,
+    unnamed: Unnamed,
+    metrics: MetricReader,
+    store: RowStore,
+    book: AlertBook,
+) -> None:
+    """What one document tells."""
+    if "resourceLogs" in spot:
+        for log in logs_of(spot, names, unnamed):
+            store.add(log)
+    elif "resourceSpans" in spot:
+        for row in spans_of(spot, names, unnamed):
+            store.add(row)
+    elif "resourceMetrics" in spot:
+        for sample in metrics.rows(spot):
+            store.add(sample)
+    elif is_alertmanager(spot):
+        book.alertmanager(spot)
+    elif "event_action" in spot:
+        book.pagerduty(spot)
+    elif is_jaeger(spot):
+        for row in traces_of(spot, names):
+            store.add(row)
+    else:
+        raise spot.bad(
+            "OTLP (resourceLogs, resourceSpans or resourceMetrics), Jaeger (data), an Alertmanager "
+            "webhook (alerts, version) or a PagerDuty event (event_action)"
+        )
+
+
+def _incident(
+    label: Label,
+    store: RowStore,
+    book: AlertBook,
+    horizon: int,
+    tick_seconds: int,
+    note: Callable[[str], None],
+) -> RecordedIncident:
+    around = around_of(horizon, tick_seconds)
+    rows = _between(store, label.opened - around, label.opened + around)
+    usual = Rows() if label.baseline is None else _between(store, *label.baseline)
+    made = incident_of(label, rows, usual, horizon, tick_seconds, around)
+    if not book:
+        return made
+    alerts, nobodys = recorded_alerts(
+        book.within(label.opened - around, label.opened + around),
+        (one.name for one in made.recording.services),
+        opened=label.opened,
+        horizon=horizon,
+        tick_seconds=tick_seconds,
+    )
+    for name, count in unknown_services(nobodys).items():
+        note(f"{label.id}: alert {name!r:.80} is of no service with telemetry ({count} times)")
+    return attrs.evolve(made, recording=attrs.evolve(made.recording, alerts=alerts))
+
+
+def _between(store: RowStore, since: int, until: int) -> Rows:
+    """The rows of a stretch, spans joined to calls."""
+    spans: dict[Key, Span] = {
+        (one.trace, one.id): Span(
+            one.parent, one.service, one.start, one.duration, one.failed, one.peer
+        )
+        for one in store.spans(since - _SPAN_MARGIN_MS, until)
+    }
+    calls = tuple(call for call in requests(spans) if since <= call.at < until)
+    rows = store.between(since, until)
+    return attrs.evolve(rows, calls=rows.calls + calls)
