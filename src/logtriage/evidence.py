@@ -25,7 +25,7 @@ def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Eviden
     world = state.incident.telemetry
     if not isinstance(world, World):
         raise InvalidInput(
-            f"{state.incident.id}: no probabilities are known of its telemetry; "
+            f"{state.incident.id}: {unknown_because(state.incident)}; "
             "evidence and belief are for tasks of version 2"
         )
     doings = state.facts.doings
@@ -43,6 +43,14 @@ def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Eviden
     )
 
 
+def unknown_because(incident: Incident) -> str:
+    """Why there is no belief outside the second world, in words."""
+    why = "no probabilities are known of its telemetry"
+    if isinstance(incident.telemetry, World) or not incident.telemetry.open_loop:
+        return why
+    return f"{why}: of a recording a belief is not known, and none is claimed"
+
+
 def is_shown(one: Evidence, role: Role, topology: Topology) -> bool:
     """Whether a role may see a piece of evidence: by its views, and the parts that it watches."""
     if VIEW_OF[one.channel] not in role.views:
@@ -58,7 +66,7 @@ def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:
     """
     world = incident.telemetry
     if not isinstance(world, World):
-        raise InvalidInput(f"{incident.id}: no probabilities are known of its telemetry")
+        raise InvalidInput(f"{incident.id}: {unknown_because(incident)}")
     return tuple(cells(world.setting, world.topology, incident.speakers(now), now, doings))
 
 

@@ -135,6 +135,8 @@ def play(
         from logtriage.cli.hindsight import hindsight
 
         put(console, hindsight(state))
+    elif explain and incident.setting is None and incident.telemetry.open_loop:
+        note("of a recording a belief is not known, and none is claimed", "dim")
     if out is not None:
         status = COMPLETED if cause is None else cause
         extra = {} if roles is None else {ROLES: list(roles.names)}
