@@ -31,7 +31,10 @@ from logtriage import (
 )
 from logtriage.actions import (
     ACTION_TYPES,
+    RECORDED_ACTION_TYPES,
     TEAM_ACTION_TYPES,
+    ClassifyFault,
+    FaultCategory,
     action_name,
     action_value,
     check_action,
@@ -126,6 +129,7 @@ def test_names_and_values() -> None:
             "user-db",
             "identify_root_cause user-db",
         ),
+        ClassifyFault(FaultCategory.CODE): ("classify_fault", "code", "classify_fault code"),
         Escalate("dba-team"): ("escalate", "dba-team", "escalate dba-team"),
         Remediate(Remedy.FLUSH_CACHE, "user-db"): (
             "remediate",
@@ -154,5 +158,7 @@ def test_names_and_values() -> None:
 
 
 def test_every_type_but_malformed_has_a_wire_name() -> None:
-    assert set(TEAM_ACTION_TYPES.values()) == set(get_args(Action)) - {Malformed}
+    named = {**TEAM_ACTION_TYPES, **RECORDED_ACTION_TYPES}
+    assert set(named.values()) == set(get_args(Action)) - {Malformed}
+    assert set(RECORDED_ACTION_TYPES) == {"classify_fault"}
     assert set(TEAM_ACTION_TYPES) - set(ACTION_TYPES) == {"report", "wait"}

@@ -174,6 +174,8 @@ def truth_to_json(incident: Incident) -> dict[str, Any]:
         else {"kind": truth.fault.kind, "service": truth.fault.service},
         "severity": None if truth.severity is None else str(truth.severity),
         "root_causes": sorted(truth.root_causes),
+        # Where it counts.
+        **({} if truth.fault_category is None else {"fault_class": str(truth.fault_category)}),
         "teams": sorted(truth.teams),
         "remedies": sorted(f"{remedy}:{service}" for remedy, service in truth.remedies),
         "topology": topology_to_json(incident.topology),

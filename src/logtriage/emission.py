@@ -86,6 +86,11 @@ class SimulatedTelemetry:
         )
 
     @property
+    def on_request(self) -> bool:
+        """False: the health panel is there for all services that alert."""
+        return False
+
+    @property
     def open_loop(self) -> bool:
         """False: the right remedy ends the impact."""
         return False

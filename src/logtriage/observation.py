@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import attrs
 
-from logtriage.actions import Action, Malformed, Report, Severity, action_name
+from logtriage.actions import Action, FaultCategory, Malformed, Report, Severity, action_name
 from logtriage.roles import Role, watched
 from logtriage.state import Closing, State, check_state
 from logtriage.telemetry import (
@@ -43,7 +43,7 @@ class Observation:
     sees None or an empty tuple where it has no view (``hidden`` names those views, so that
     *nothing to see* and *not shown* stay apart); what became of the kinds of action that
     it may take it always sees. ``requests_left`` is how many requests a role may still make,
-    where that is limited.
+    where that is limited. ``fault_category`` is the one that was declared of a recording.
     """
 
     topology: Topology
@@ -74,6 +74,7 @@ class Observation:
     price_of_silence: float | None = None
     requests_left: int | None = None
     tick_seconds: int = TICK_SECONDS
+    fault_category: FaultCategory | None = None
 
     @property
     def ticks_left(self) -> int:
@@ -107,8 +108,8 @@ def observe(state: State, role: Role | None = None) -> Observation:
     known = {service for _, service in facts.requests if service >= 0}
     index = incident.topology.index
     known.update(index(alert.service) for alert in alerts)
-    health: list[Reading | None] = [None] * len(incident.topology)
-    for service in known:
+    health: list[Reading | None] = [] if telemetry.on_request else [None] * len(incident.topology)
+    for service in known if health else ():
         health[service] = telemetry.health(service, now, effects)
     observation = Observation(
         incident.topology,
@@ -144,6 +145,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
         ),
         notes=telemetry.notes(now),
         tick_seconds=telemetry.tick_seconds,
+        fault_category=facts.fault_category,
     )
     return observation if role is None else slice_for(observation, role)
 
@@ -222,7 +224,7 @@ _FIELDS: dict[str, dict[str, object]] = {
     "notes": {"notes": ()},
     "changes": {"changes": ()},
     "directory": {"directory": ()},
-    "declarations": {"severity": None, "root_cause": None, "pages": ()},
+    "declarations": {"severity": None, "root_cause": None, "pages": (), "fault_category": None},
     "effects": {"remedies": (), "effects": ()},
     "reports": {"reports": ()},
 }
@@ -230,6 +232,7 @@ _FIELDS: dict[str, dict[str, object]] = {
 _SHOWN_IN: dict[str, str] = {
     "classify_severity": "declarations",
     "identify_root_cause": "declarations",
+    "classify_fault": "declarations",
     "escalate": "declarations",
     "remediate": "effects",
     "request_more_logs": "inspection",

@@ -13,11 +13,14 @@ from typing import Any, Final
 from logtriage.actions import (
     ACTION_TYPES,
     ALL_SERVICES,
+    FAULT_CATEGORIES,
     MAX_REPORT,
+    RECORDED_ACTION_TYPES,
     REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
     Action,
+    ClassifyFault,
     IdentifyRootCause,
     Ignore,
     Malformed,
@@ -45,7 +48,7 @@ WASTE_RATE: Final = 2
 _ATTEMPT: Final = 128
 #: Action types by their wire names; a set that can be hashed.
 Kinds = frozenset[str]
-SOLO_KINDS: Final[Kinds] = frozenset(ACTION_TYPES)
+SOLO_KINDS: Final[Kinds] = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES))
 TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES)
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
 
@@ -238,7 +241,7 @@ def _read(
 def _wire_table(topology: Topology, may: Kinds) -> dict[tuple[Any, Any], Action]:
     table: dict[tuple[Any, Any], Action] = {
         (action_name(action), action_value(action)): action
-        for action in (*all_actions(topology), Wait())
+        for action in (*all_actions(topology), *map(ClassifyFault, FAULT_CATEGORIES), Wait())
         if action_name(action) in may
     }
     if action_name(RequestMoreLogs()) in may:
@@ -270,6 +273,8 @@ def _irregular(
             return Report(value, _author(wire))
         case "classify_severity":
             return _bad(wire, _choices("severity", value, SEVERITIES))
+        case "classify_fault":
+            return _bad(wire, _choices("fault class", value, FAULT_CATEGORIES))
         case "identify_root_cause" | "request_metrics" | "request_traces":
             return _bad(wire, _choices("service", value, topology.names))
         case "escalate":

@@ -12,8 +12,10 @@ import attrs
 
 from logtriage.actions import (
     Action,
+    ClassifyFault,
     ClassifySeverity,
     Escalate,
+    FaultCategory,
     IdentifyRootCause,
     Remediate,
     Remedy,
@@ -47,7 +49,8 @@ class Facts:
     """What a history amounts to: everything that grading and telemetry read.
 
     ``pages``, ``remedies``, ``requests`` and ``reports`` list every one with its tick, in
-    order; a request for all services is -1. Three ticks are None as long as it has not
+    order; a request for all services is -1. ``fault_category`` is the one that was declared
+    of a recording. Three ticks are None as long as it has not
     happened: ``root_cause_at``, in which the first root cause was declared, ``paged_at``, in
     which an accepted team was first paged, ``fixed_at``, in which an accepted remedy was
     first applied. ``unapproved_remedies`` counts the wrong remedies that were applied while
@@ -70,6 +73,7 @@ class Facts:
     root_cause_at: int | None
     paged_at: int | None
     unapproved_remedies: int
+    fault_category: FaultCategory | None = None
 
 
 def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
@@ -85,6 +89,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
     traces: list[tuple[int, int]] = []
     reports: list[tuple[int, Report]] = []
     restarts: list[tuple[int, int]] = []
+    fault_category: FaultCategory | None = None
     root_cause_at: int | None = None
     paged_at: int | None = None
     fixed_at: int | None = None
@@ -104,6 +109,8 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
             if root_cause is None:
                 root_cause, confidence = action.service, action.confidence
                 root_cause_at = tick
+        elif isinstance(action, ClassifyFault):
+            fault_category = fault_category or action.fault_category
         elif isinstance(action, Escalate):
             pages.append((tick, action.team))
             if action.team not in truth.teams:
@@ -143,6 +150,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
         root_cause_at,
         paged_at,
         unapproved_remedies,
+        fault_category,
     )
 
 

@@ -13,7 +13,7 @@ import logtriage as lt
 from logtriage.adapters.otlp import write_alertmanager, write_labels, write_otlp
 from logtriage.adapters.otlp.metrics import reading
 from logtriage.adapters.otlp.tape import Tape
-from logtriage.errors import InvalidInput
+from logtriage.errors import BundleError, InvalidInput
 from logtriage.recorded import RecordedIncident, import_otlp
 from logtriage.world.channels import GAUGE_TOKENS, GAUGES, TIER_TOKENS, Channel
 
@@ -198,6 +198,21 @@ def test_the_same_bytes_each_time_and_the_same_incident_at_another_time(
     assert there.opened == "2032-01-01T01:30:00Z"
 
 
+def test_an_incident_without_a_fault_is_labelled_so(tmp_path: Path) -> None:
+    name = next(
+        name
+        for name in lt.incident_ids("single_crash-v2", "test", 40)
+        if lt.make_incident(name).truth.benign
+    )
+    incident = lt.make_incident(name)
+    write_otlp(incident, tmp_path)
+    write_labels(incident, tmp_path / "labels.csv")
+    (found, *_) = sorted(import_otlp(tmp_path, models=True), key=lambda one: one.opened)
+    assert found.truth.root_causes == ()
+    with pytest.raises(BundleError, match=r"truth\.root_causes is empty"):
+        import_otlp(tmp_path)
+
+
 # --- what cannot be exported -------------------------------------------------------------
 
 
@@ -229,3 +244,28 @@ def test_the_command_line(tmp_path: Path) -> None:
     result = runner.invoke(app, ["export", "otlp", INCIDENT, str(out), "--opened", "noon"])
     assert result.exit_code == 2
     assert "--opened must be a time with an offset" in result.output
+
+
+def test_the_documented_example_goes_there_and_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from typer.testing import CliRunner
+
+    from logtriage.cli.app import app
+
+    page = Path(__file__).parents[2] / "docs" / "recorded.md"
+    if not page.exists():
+        pytest.skip("the docs are not part of this distribution")
+    block = page.read_text(encoding="utf-8").split("as a worked example:\n\n")[1].split("\n\n")[0]
+    commands = [line.split()[1:] for line in block.splitlines()]
+    assert [one[:2] for one in commands[:3]] == [
+        ["export", "otlp"],
+        ["export", "alertmanager"],
+        ["import", "otlp"],
+    ]
+    monkeypatch.chdir(tmp_path)
+    # A policy plays in place of a person.
+    for command in (*commands[:3], [*commands[3], "--policy", "combined", "--brief"]):
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 0, (command, result.output)
+    assert "of a recording a belief is not known, and none is claimed" in result.output

@@ -8,7 +8,17 @@ from logtriage.actions import ACTION_TYPES
 from logtriage.emission import OVERVIEW_LINES, SERVICE_LINES, WINDOW_LINES
 from logtriage.incident import ClosingRules, Incident, Truth
 from logtriage.roles import Role
-from logtriage.telemetry import Alert, Change, Effects, Gauge, LogLine, Reading, Signal, Trace
+from logtriage.telemetry import (
+    TICK_SECONDS,
+    Alert,
+    Change,
+    Effects,
+    Gauge,
+    LogLine,
+    Reading,
+    Signal,
+    Trace,
+)
 from logtriage.topology import Topology
 
 #: What can be shown of log lines. There are no alerts, no panels and no directory.
@@ -29,6 +39,16 @@ class PastedLogs:
         return True
 
     @property
+    def on_request(self) -> bool:
+        """Nothing was measured, and so nobody can ask for it."""
+        return False
+
+    @property
+    def tick_seconds(self) -> int:
+        """As of simulated incidents; time stands still."""
+        return TICK_SECONDS
+
+    @property
     def changes(self) -> tuple[Change, ...]:
         """None are known."""
         return ()
@@ -36,6 +56,10 @@ class PastedLogs:
     def slo(self, tick: int, effects: Effects) -> Reading:  # noqa: ARG002
         """Nothing was measured; :data:`READER` does not see this."""
         return _NO_PANEL
+
+    def notes(self, tick: int) -> tuple[str, ...]:  # noqa: ARG002
+        """There is nothing to say of any screen."""
+        return ()
 
     def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:  # noqa: ARG002
         """None are known."""

@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
     from logtriage.recorded import Imported, RecordedIncident
 
+Models = Annotated[
+    bool,
+    typer.Option(
+        "--models",
+        help="Make incidents of recorded/2: figures on request, a fault class, some without "
+        "a fault.",
+    ),
+]
+
 
 def nezha(
     directory: Annotated[
@@ -54,6 +63,7 @@ def labelled(
             metavar="S", min=1, help="Length of a tick; by default as the data has it, 30 at least."
         ),
     ] = None,
+    models: Models = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of your own incidents: CSV files, and a file of labels."""
@@ -63,6 +73,7 @@ def labelled(
         directory,
         horizon=horizon,
         tick_seconds=tick_seconds,
+        models=models,
         note=lambda text: note(text, "yellow"),
     )
     dump_bundle(incidents, out)
@@ -80,6 +91,7 @@ def otlp(
     tick_seconds: Annotated[
         int, typer.Option(metavar="S", min=1, help="Length of a tick.")
     ] = TICK_SECONDS,
+    models: Models = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of a captured stack: OTLP or Jaeger telemetry, alerts, and labels."""
@@ -89,6 +101,7 @@ def otlp(
         directory,
         horizon=horizon,
         tick_seconds=tick_seconds,
+        models=models,
         note=lambda text: note(text, "yellow"),
     )
     dump_bundle(incidents, out)
@@ -122,12 +135,13 @@ def rcaeval(
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse rows that would be skipped.")
     ] = False,
+    models: Models = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of cases in the layout of the RCAEval benchmark."""
     from logtriage.recorded import import_rcaeval
 
-    _write(directory, import_rcaeval(directory, strict=strict), out, as_json=as_json)
+    _write(directory, import_rcaeval(directory, strict=strict, models=models), out, as_json=as_json)
 
 
 def _list(incidents: "Sequence[RecordedIncident]", out: Path, *, as_json: bool) -> None:

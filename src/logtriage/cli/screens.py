@@ -59,6 +59,11 @@ def truth(incident: Incident) -> RenderableType:
         remedies = sorted(f"{remedy}:{service}" for remedy, service in answer.remedies)
         rows += [
             ("root cause", " or ".join(sorted(answer.root_causes))),
+            *(
+                ()
+                if answer.fault_category is None
+                else (("fault class", str(answer.fault_category)),)
+            ),
             ("page", " or ".join(sorted(answer.teams)) or "not known"),
             ("remedy", " or ".join(remedies) or "not known"),
         ]

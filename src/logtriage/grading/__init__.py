@@ -26,7 +26,16 @@ from logtriage.grading.grade import (
     unscored,
 )
 from logtriage.grading.named import rubric_named
-from logtriage.grading.rubric import DEFAULT, RECORDED, TRIAGE_2, Criterion, Discount, Gate, Rubric
+from logtriage.grading.rubric import (
+    DEFAULT,
+    RECORDED,
+    RECORDED_2,
+    TRIAGE_2,
+    Criterion,
+    Discount,
+    Gate,
+    Rubric,
+)
 from logtriage.grading.transcripts import (
     Resolver,
     grade_actions,
@@ -46,6 +55,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT",
     "RECORDED",
+    "RECORDED_2",
     "RUBRICS",
     "TRIAGE_2",
     "AppliedDiscount",

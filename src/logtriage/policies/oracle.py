@@ -4,6 +4,7 @@ import attrs
 
 from logtriage.actions import (
     Action,
+    ClassifyFault,
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
@@ -30,6 +31,8 @@ def perfect_actions(incident: Incident) -> tuple[Action, ...]:
     if truth.benign:
         return (*plan, Ignore())
     plan.append(IdentifyRootCause(min(truth.root_causes), 1.0))
+    if truth.fault_category is not None:
+        plan.append(ClassifyFault(truth.fault_category))
     if truth.teams:
         plan.append(Escalate(min(truth.teams)))
     if truth.remedies:

@@ -40,10 +40,10 @@ from logtriage.recorded.records import (
     RecordedIncident,
     RecordedLine,
     RecordedService,
-    RecordedTruth,
     Recording,
 )
 from logtriage.recorded.telemetry import RecordedTelemetry
+from logtriage.recorded.truth import RecordedTruth
 from logtriage.recorded.version import HISTORY, VERSION
 
 __all__ = [

@@ -7,7 +7,9 @@ from typing import Literal
 
 from logtriage.actions import (
     ACTION_TYPES,
+    FAULT_CATEGORIES,
     MAX_REPORT,
+    RECORDED_ACTION_TYPES,
     REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
@@ -15,12 +17,18 @@ from logtriage.actions import (
 from logtriage.board_words import NO_FAULT
 from logtriage.errors import InvalidInput
 from logtriage.faults import FAULT_KINDS
-from logtriage.grading import DEFAULT, RECORDED
+from logtriage.grading import DEFAULT, RECORDED, RECORDED_2
 from logtriage.grading.original import ORIGINAL
 from logtriage.incident import Incident
 from logtriage.rendering.briefing import briefing
 from logtriage.rendering.compact import LONG_LIST
-from logtriage.rendering.recordings import USEFUL, recorded_rules, tick_seconds_of
+from logtriage.rendering.recordings import (
+    USEFUL,
+    USEFUL_ON_REQUEST,
+    on_request_rules,
+    recorded_rules,
+    tick_seconds_of,
+)
 from logtriage.roles import VIEWS, Role, RoleSplit, watched
 from logtriage.runbook import SEVERITY_RULE
 from logtriage.telemetry import TICK_SECONDS
@@ -129,7 +137,9 @@ def public_rules(
         opening = _team_opening(topology, horizon, recording or TICK_SECONDS, split, seat, hidden)
     useful = None if recording is None else USEFUL
     body: Iterable[str]
-    if recording is not None:
+    if recording is not None and rubric == RECORDED_2.id:
+        useful, body = USEFUL_ON_REQUEST, on_request_rules(topology)
+    elif recording is not None:
         body = (*recorded_rules(topology), _GRADING.get(rubric, ""))
     elif setting is None:
         body = _first_rules(topology, rubric)
@@ -257,7 +267,7 @@ def _action_rules(
         yield "ANSWER with one tool call a turn. Names of services and teams must be exact."
         return
     known = (ACTION_TYPES if useful is None else useful) if role is None else role.may
-    may = tuple(kind for kind in TEAM_ACTION_TYPES if kind in known)
+    may = tuple(kind for kind in (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES) if kind in known)
     example = _example(topology, may)
     if reply == "json":
         yield f"ANSWER with one JSON object, such as {example}"
@@ -269,6 +279,7 @@ def _action_rules(
     values = {
         "classify_severity": "|".join(SEVERITIES),
         "identify_root_cause": "<service>",
+        "classify_fault": "|".join(FAULT_CATEGORIES),
         "escalate": "<team>",
         "remediate": f"<{'remedy' if listed else '|'.join(REMEDIES)}>:<service>",
         "request_more_logs": "<service>|all",

@@ -9,8 +9,9 @@ from typing import Any
 START = 1_935_828_000
 BREAKS, OPENED, LENGTH = 180, 240, 360
 LABELS = (
-    "id,opened,root_cause,kind,baseline_start,baseline_end\n"
-    "mine/1,2031-05-06T10:04:00Z,payments,overload,2031-05-06T10:00:00Z,2031-05-06T10:03:00Z\n"
+    "id,opened,root_cause,kind,baseline_start,baseline_end,fault_class\n"
+    "mine/1,2031-05-06T10:04:00Z,payments,overload,2031-05-06T10:00:00Z,2031-05-06T10:03:00Z,"
+    "resource\n"
 )
 
 

@@ -229,7 +229,7 @@ def test_an_alert_of_nobody_is_said(folder: Path) -> None:
     told: list[str] = []
     (record,) = import_otlp(folder, note=told.append)
     assert record.recording.alerts == ()
-    assert told == ["mine/1: alert 'Disk' is of no service with telemetry (1 times)"]
+    assert told == ["mine/1: alert 'Disk' is of no known service (1 times)"]
 
 
 # --- Jaeger ------------------------------------------------------------------------------
@@ -325,6 +325,23 @@ def test_the_first_bad_field_is_named(folder: Path, line: str, message: str | No
         return
     with pytest.raises(BundleError, match=message):
         import_otlp(folder)
+
+
+def test_half_characters_and_huge_numbers_break_nothing(folder: Path) -> None:
+    half = stack.log_line(239, "shop", 9, "half \ud800", "\ud800")
+    huge = stack.span(239, 5, 2, "ab" * 16, "\udfff", attributes=[])
+    wide = {"dataPoints": [stack.point(239, asDouble=9e18)]}
+    cpu = stack.metrics_line("shop", {"name": "process.cpu.utilization", "gauge": wide})
+    any_ = stack.metrics_line("shop", {"name": "x", "unit": "s", "gauge": wide})
+    stack.write_lines(folder / "odd.jsonl", [half, stack.spans_line([("shop", huge)]), cpu, any_])
+    told: list[str] = []
+    (record,) = import_otlp(folder, note=told.append)
+    messages = {line.message for line in record.recording.windows[1].lines}
+    assert "half ?" in messages
+    assert told == [
+        "left out 1 times: process.cpu.utilization: shares below 0, or beyond 63 bits",
+        "left out 1 times: x: values beyond 63 bits",
+    ]
 
 
 def test_a_folder_without_telemetry_or_labels(folder: Path) -> None:

@@ -15,9 +15,10 @@ from logtriage.adapters.otlp.logs import log_lines
 from logtriage.adapters.otlp.metrics import metric_lines
 from logtriage.adapters.otlp.tape import Tape
 from logtriage.adapters.otlp.traces import trace_lines
-from logtriage.errors import InvalidInput
 from logtriage.files import replacing
 from logtriage.incident import Incident
+from logtriage.recorded.names import plain_name
+from logtriage.recorded.truth import NO_FAULT
 
 #: When an incident is opened that says nothing else: drawn incidents have no date.
 OPENED: Final = datetime(2031, 5, 6, 10, 0, tzinfo=UTC)
@@ -63,23 +64,23 @@ def write_alertmanager(
 def write_labels(incident: Incident, path: str | PathLike[str], opened: datetime = OPENED) -> Path:
     """Write the answer of an incident as the ``labels.csv`` of an import.
 
-    Not for the folder that an agent is given.
+    Not for the folder that an agent is given. An incident without a fault can be imported
+    with ``--models`` alone.
 
     Raises:
-        InvalidInput: as of :func:`write_otlp`, and for an incident without a fault.
+        InvalidInput: as of :func:`write_otlp`.
         OSError: if the file cannot be written.
     """
     tape, truth = Tape.of(incident, opened), incident.truth
-    if truth.fault is None:
-        raise InvalidInput(f"{incident.id}: has no fault, and so no label")
     calm = (opened + timedelta(seconds=one) for one in (tape.calm.start, tape.calm.stop))
     at, since, until = (f"{one.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" for one in (opened, *calm))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_LABELS)
-    name = f"drawn/{incident.id.replace('/', '-')}"
+    name = f"drawn/{plain_name(incident.id)}"
     roots = "|".join(sorted(truth.root_causes))
-    writer.writerow((name, at, roots, truth.fault.kind, since, until))
+    kind = NO_FAULT if truth.fault is None else truth.fault.kind
+    writer.writerow((name, at, roots, kind, since, until))
     with replacing(Path(path)) as file:
         file.write(text.getvalue().encode())
     return Path(path)

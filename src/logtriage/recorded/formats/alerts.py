@@ -1,5 +1,6 @@
 """Alerts as they are sent out: Alertmanager's webhook (version 4), PagerDuty's Events v2."""
 
+import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
@@ -66,17 +67,18 @@ class AlertBook:
             raise spot["version"].bad("'4', the version of Alertmanager's webhook")
         for alert in spot["alerts"].items():
             labels, since = alert["labels"], _time(alert["startsAt"])
+            name = labels["alertname"].needed
             if since is None:
                 raise alert["startsAt"].bad("a time with an offset")
             ended = alert["status"].text == "resolved"
             until = _time(alert["endsAt"]) if ended else None
             if ended and until is None:
                 raise alert["endsAt"].bad("a time with an offset, since the alert is resolved")
-            key = alert["fingerprint"].text or repr(sorted((labels.value or {}).items()))
+            key = alert["fingerprint"].text or json.dumps(labels.value, sort_keys=True)
             self._add(
                 AlertRow(
                     key,
-                    labels["alertname"].needed,
+                    name,
                     tuple(labels[name].text for name in _LABELS if name in labels),
                     since,
                     until,

@@ -8,6 +8,7 @@
 """
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -25,13 +26,19 @@ from logtriage.recorded.formats.jaeger import is_jaeger, traces_of
 from logtriage.recorded.formats.jsonspot import Spot
 from logtriage.recorded.formats.otlp import Unnamed, logs_of, spans_of
 from logtriage.recorded.formats.otlp_metrics import MetricReader
-from logtriage.recorded.labelled import around_of, incident_of, labels_of
-from logtriage.recorded.labelled_rows import Label
+from logtriage.recorded.labelled import (
+    around_of,
+    incident_of,
+    labels_of,
+    stretches_of,
+    times_of,
+)
 from logtriage.recorded.names import Names
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Rows
 from logtriage.recorded.rowstore import RowStore
 from logtriage.recorded.spans import Key, Span, requests
+from logtriage.recorded.stretches import Stretch
 from logtriage.telemetry import TICK_SECONDS
 
 #: How much longer than a stretch its spans are looked for: those above began before.
@@ -43,6 +50,7 @@ def import_otlp(
     *,
     horizon: int = 8,
     tick_seconds: int = TICK_SECONDS,
+    models: bool = False,
     note: Callable[[str], None] = lambda _: None,
 ) -> tuple[RecordedIncident, ...]:
     """Import incidents from telemetry in the field's formats, and a file of labels.
@@ -54,6 +62,7 @@ def import_otlp(
         directory: holds ``labels.csv`` and the rest.
         horizon: ticks of each incident.
         tick_seconds: how long a tick is.
+        models: make incidents of ``recorded/2``, those without a fault included.
         note: is told what was left out, in words.
 
     Raises:
@@ -63,10 +72,9 @@ def import_otlp(
     """
     root, names = Path(directory), Names()
     labels = labels_of(root, names)
-    around = around_of(horizon, tick_seconds)
-    stretches = [(one.opened - around, one.opened + around) for one in labels]
-    stretches += [one.baseline for one in labels if one.baseline is not None]
-    margins = [(since - _SPAN_MARGIN_MS, until) for since, until in stretches]
+    wanted = stretches_of(labels, horizon, tick_seconds, note, models=models)
+    times = times_of(wanted, around_of(horizon, tick_seconds))
+    margins = [(since - _SPAN_MARGIN_MS, until) for since, until in times]
     unnamed, book = Unnamed(), AlertBook()
     metrics = MetricReader(names, unnamed)
     with RowStore(margins) as store:
@@ -74,7 +82,7 @@ def import_otlp(
             _read(spot, names, unnamed, metrics, store, book)
         if not store.offered:
             raise BundleError(f"{root}: no telemetry in its .json and .jsonl files")
-        made = [_incident(one, store, book, horizon, tick_seconds, note) for one in labels]
+        made = [_incident(one, store, book, horizon, tick_seconds, note) for one in wanted]
     if unnamed.resources:
         note(f"{unnamed.first}: no service.name in {unnamed.resources} resources, left out")
     for what, count in metrics.left_out.items():
@@ -115,28 +123,26 @@ def _read(
 
 
 def _incident(
-    label: Label,
+    stretch: Stretch,
     store: RowStore,
     book: AlertBook,
     horizon: int,
     tick_seconds: int,
     note: Callable[[str], None],
 ) -> RecordedIncident:
-    around = around_of(horizon, tick_seconds)
-    rows = _between(store, label.opened - around, label.opened + around)
-    usual = Rows() if label.baseline is None else _between(store, *label.baseline)
-    made = incident_of(label, rows, usual, horizon, tick_seconds, around)
+    made = incident_of(stretch, partial(_between, store), horizon, tick_seconds)
     if not book:
         return made
+    around = around_of(horizon, tick_seconds)
     alerts, nobodys = recorded_alerts(
-        book.within(label.opened - around, label.opened + around),
+        book.within(stretch.opened - around, stretch.opened + around),
         (one.name for one in made.recording.services),
-        opened=label.opened,
+        opened=stretch.opened,
         horizon=horizon,
         tick_seconds=tick_seconds,
     )
     for name, count in unknown_services(nobodys).items():
-        note(f"{label.id}: alert {name!r:.80} is of no service with telemetry ({count} times)")
+        note(f"{stretch.label.id}: alert {name!r:.80} is of no known service ({count} times)")
     return attrs.evolve(made, recording=attrs.evolve(made.recording, alerts=alerts))
 
 

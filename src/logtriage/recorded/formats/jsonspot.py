@@ -6,8 +6,8 @@ from typing import Final, Self
 from logtriage.errors import BundleError
 from logtriage.jsonvalues import json_kind
 
-#: What protobuf keeps in 64 bits without a sign; JSON has it as a string or a number.
-_MOST: Final = 1 << 64
+#: What is kept of a number: 63 bits, as times in nanoseconds have them until 2262.
+_MOST: Final = 1 << 63
 
 
 class Spot:
@@ -58,7 +58,8 @@ class Spot:
             return ""
         if not isinstance(self.value, str):
             raise self.bad("a string")
-        return self.value
+        # JSON may hold halves of characters, which are none.
+        return self.value.encode("utf-8", "replace").decode("utf-8")
 
     @property
     def needed(self) -> str:
@@ -78,7 +79,7 @@ class Spot:
         elif isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool) or not -_MOST < value < _MOST:
-            raise self.bad("a whole number of 64 bits, or one in a string")
+            raise self.bad("a whole number of at most 63 bits, or one in a string")
         return value
 
     @property

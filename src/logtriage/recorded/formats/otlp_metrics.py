@@ -140,7 +140,11 @@ class MetricReader:
                 together[point.at] = together.get(point.at, 0.0) + point.values[0]
             for at, value in together.items():
                 mean = self._mean(service, "cpu", instance, at, value)
-                yield Usage(at // 1_000_000, service, max(0, round(10_000 * mean)))
+                share = round(10_000 * mean)
+                if 0 <= share < _SQLITE_MOST:
+                    yield Usage(at // 1_000_000, service, share)
+                else:
+                    self._leave(f"{name}: shares below 0, or beyond 63 bits")
             return
         for point in points:
             sets = self._sets.setdefault((service, name), set())
@@ -199,7 +203,7 @@ class MetricReader:
         if abs(units) < _SQLITE_MOST:
             yield Sample(at // 1_000_000, service, signal, units)
         else:
-            self._leave(f"{name}: values beyond 64 bits")
+            self._leave(f"{name}: values beyond 63 bits")
 
     def _mean(self, service: str, signal: str, instance: str, at: int, value: float) -> float:
         """Of what the instances of a service said lately."""
