@@ -43,7 +43,8 @@ class Observation:
     sees None or an empty tuple where it has no view (``hidden`` names those views, so that
     *nothing to see* and *not shown* stay apart); what became of the kinds of action that
     it may take it always sees. ``requests_left`` is how many requests a role may still make,
-    where that is limited. ``fault_category`` is the one that was declared of a recording.
+    where that is limited. ``fault_category`` is the one that was declared of a recording;
+    with ``on_request`` its figures are shown to those alone who ask for them.
     """
 
     topology: Topology
@@ -75,6 +76,7 @@ class Observation:
     requests_left: int | None = None
     tick_seconds: int = TICK_SECONDS
     fault_category: FaultCategory | None = None
+    on_request: bool = False
 
     @property
     def ticks_left(self) -> int:
@@ -146,6 +148,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
         notes=telemetry.notes(now),
         tick_seconds=telemetry.tick_seconds,
         fault_category=facts.fault_category,
+        on_request=telemetry.on_request,
     )
     return observation if role is None else slice_for(observation, role)
 

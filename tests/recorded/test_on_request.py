@@ -26,6 +26,7 @@ from logtriage.recorded.labelled_rows import Label
 from logtriage.recorded.stretches import MAX_LEAD, for_models
 from logtriage.recorded.version import task_id
 from logtriage.rendering.recordings import USEFUL_ON_REQUEST
+from logtriage.roles import TRIO
 from logtriage.transcript import transcript_of
 from tests.recorded.formats import stack
 
@@ -166,6 +167,13 @@ def test_figures_are_shown_to_those_who_ask(incident: lt.Incident) -> None:
     assert "CALLS: shop -> payments -> db" in screen
     assert "SIGNALS" not in screen
     assert "HEALTH" not in screen
+
+
+def test_a_role_of_a_dashboard_recording_is_not_shown_calls() -> None:
+    state = lt.initial_state(shipped_incidents()[1])
+    seen = lt.observe(state, TRIO.roles[0])
+    assert seen.health == ()
+    assert "CALLS" not in lt.render_observation(seen)
 
 
 def test_the_prompt_is_short_and_of_recordings_alone() -> None:

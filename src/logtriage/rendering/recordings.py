@@ -71,7 +71,8 @@ def on_request_rules(topology: Topology) -> Iterator[str]:
         "RECORDING of a real system: no action changes what follows; unknown is not fine. The "
         "fault may begin only while you watch, or there is none. Figures stand beside usual "
         "ones; [new] marks lines that time without a fault does not have. Alerts tell of "
-        "symptoms: who waits for a service is slow as well."
+        "symptoms: who waits for a service is slow as well. CALLS: its callers -> a service -> "
+        "whom it calls."
     )
     weights = ", ".join(f"{name.replace('_', ' ')} {weight:g}" for name, weight in WEIGHTS.items())
     yield (
@@ -86,7 +87,7 @@ def neighbourhood(observation: Observation) -> str | None:
     At tick 0 all that alert. None where the whole call graph is known already, or there is
     no such service.
     """
-    if not observation.open_loop or observation.health:
+    if not observation.on_request:
         return None
     asked = (
         action.service

@@ -167,6 +167,21 @@ def test_a_histogram_is_a_mean_and_a_rate(folder: Path) -> None:
     }
 
 
+def test_what_was_not_measured_is_no_zero(folder: Path) -> None:
+    """A histogram need not have a sum, and the quantiles of nothing are NaN."""
+    bare = {"dataPoints": [stack.point(230, count="20")], "aggregationTemporality": 1}
+    quantiles = [{"quantile": 0.5, "value": "NaN"}, {"quantile": 0.9, "value": 7}, {"value": 1}]
+    summary = {"dataPoints": [stack.point(230, quantileValues=quantiles)]}
+    line = stack.metrics_line(
+        "payments", {"name": "took", "histogram": bare}, {"name": "size", "summary": summary}
+    )
+    assert _metric(folder, [line]) == {
+        "size_p0_milli": 1000,
+        "size_p90_milli": 7000,
+        "took_per_second_milli": 16,
+    }
+
+
 def test_of_several_instances_the_mean_counts(folder: Path) -> None:
     lines = [
         stack.metrics_line(

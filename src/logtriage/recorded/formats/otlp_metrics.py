@@ -22,7 +22,17 @@ import attrs
 from logtriage.errors import BundleError
 from logtriage.recorded.clock import STALE_MS
 from logtriage.recorded.formats.jsonspot import Spot
-from logtriage.recorded.formats.otlp import Unnamed, attributes, by_service, told
+from logtriage.recorded.formats.otlp import Unnamed, by_service, told
+from logtriage.recorded.formats.otlp_points import (
+    Point,
+    is_delta,
+    is_empty,
+    labels_of,
+    numbers_of,
+    stated,
+    sum_of,
+    time_of,
+)
 from logtriage.recorded.metrics import in_units, signal_name
 from logtriage.recorded.names import Names
 from logtriage.recorded.rows import Sample, Usage
@@ -39,30 +49,19 @@ CPU: Final = (
 _UNITS: Final = {"s": "seconds", "ms": "ms", "us": "us", "%": "percent", "1": "", "By": "bytes"}
 _PER: Final = {"s": "second", "min": "minute", "h": "hour"}
 _ANNOTATION: Final = re.compile(r"\{[^}]*\}")
-_DELTA: Final = (1, "AGGREGATION_TEMPORALITY_DELTA")
 _SQLITE_MOST: Final = 1 << 63
-
-
-@attrs.frozen
-class _Point:
-    """A data point: ``values`` are those that are summed, times in Unix nanoseconds."""
-
-    at: int
-    since: int
-    labels: str
-    values: tuple[float, ...]
 
 
 @attrs.define
 class MetricReader:
     """Reads the metrics of a capture line by line; remembers the last point of each series.
 
-    ``note`` texts tell what was left out.
+    ``left_out`` tells what was not used.
     """
 
     names: Names
     unnamed: Unnamed
-    _last: dict[tuple[str, str], _Point] = attrs.Factory(dict)
+    _last: dict[tuple[str, str], Point] = attrs.Factory(dict)
     _exported: dict[str, int] = attrs.Factory(dict)
     _instances: dict[tuple[str, str], dict[str, tuple[int, float]]] = attrs.Factory(dict)
     _sets: dict[tuple[str, str], set[str]] = attrs.Factory(dict)
@@ -84,28 +83,28 @@ class MetricReader:
         name, unit = metric["name"].needed, metric["unit"].text
         key = f"{service} {instance} {name}"
         if "gauge" in metric:
-            points = list(_numbers(metric["gauge"]))
+            points = list(numbers_of(metric["gauge"]))
             yield from self._levels(points, service, instance, name, unit)
         elif "sum" in metric:
-            points = list(_numbers(metric["sum"]))
+            points = list(numbers_of(metric["sum"]))
             if not metric["sum"]["isMonotonic"].value:
                 yield from self._levels(points, service, instance, name, unit)
                 return
-            for at, (grown,), seconds in self._grown(points, key, _is_delta(metric["sum"])):
+            for at, (grown,), seconds in self._grown(points, key, is_delta(metric["sum"])):
                 yield from self._sample(service, instance, name, "per second", at, grown / seconds)
         elif "histogram" in metric or "exponentialHistogram" in metric:
             body = metric["histogram" if "histogram" in metric else "exponentialHistogram"]
-            yield from self._distribution(body, _is_delta(body), service, instance, name, unit, key)
+            yield from self._distribution(body, is_delta(body), service, instance, name, unit, key)
         elif "summary" in metric:
             body = metric["summary"]
             yield from self._distribution(body, False, service, instance, name, unit, key)
             for point in body["dataPoints"].items():
-                at, labels = _time(point), _labels(point)
+                at, labels = time_of(point), labels_of(point)
                 for one in point["quantileValues"].items():
-                    quantile, value = one["quantile"].number or 0.0, one["value"].number or 0.0
-                    which = f"{labels} p{100 * quantile:g}"
-                    level = _Point(at, 0, which, (value,))
-                    yield from self._levels([level], service, instance, name, unit)
+                    quantile, value = stated(one["quantile"]), stated(one["value"])
+                    if quantile == quantile and value == value:
+                        level = Point(at, 0, f"{labels} p{100 * quantile:g}", (value,))
+                        yield from self._levels([level], service, instance, name, unit)
         else:
             raise metric.bad("a gauge, sum, histogram, exponentialHistogram or summary")
 
@@ -113,18 +112,18 @@ class MetricReader:
         self, body: Spot, delta: bool, service: str, instance: str, name: str, unit: str, key: str
     ) -> Iterator[Sample | Usage]:
         points = [
-            _Point(
-                _time(point),
+            Point(
+                time_of(point),
                 point["startTimeUnixNano"].whole or 0,
-                _labels(point),
-                (float(point["count"].whole or 0), point["sum"].number or 0.0),
+                labels_of(point),
+                (float(point["count"].whole or 0), sum_of(point)),
             )
             for point in body["dataPoints"].items()
-            if not _empty(point)
+            if not is_empty(point)
         ]
         for at, (count, total), seconds in self._grown(points, key, delta):
             yield from self._sample(service, instance, name, "per second", at, count / seconds)
-            if count > 0:
+            if count > 0 and total == total:
                 yield from self._sample(
                     service, instance, name, f"mean {_spelled(unit)}", at, total / count
                 )
@@ -132,7 +131,7 @@ class MetricReader:
     # --- levels and growth -----------------------------------------------------------
 
     def _levels(
-        self, points: Iterable[_Point], service: str, instance: str, name: str, unit: str
+        self, points: Iterable[Point], service: str, instance: str, name: str, unit: str
     ) -> Iterator[Sample | Usage]:
         if name in CPU and self._cpu.setdefault(service, name) == name:
             together: dict[int, float] = {}
@@ -156,7 +155,7 @@ class MetricReader:
             yield from self._sample(service, instance, name, ending, point.at, point.values[0])
 
     def _grown(
-        self, points: Sequence[_Point], key: str, delta: bool
+        self, points: Sequence[Point], key: str, delta: bool
     ) -> Iterator[tuple[int, tuple[float, ...], float]]:
         """Time, growth over all sets of attributes, and the seconds in which it grew."""
         grown: dict[int, tuple[list[float], float]] = {}
@@ -214,39 +213,6 @@ class MetricReader:
 
     def _leave(self, what: str) -> None:
         self.left_out[what] = self.left_out.get(what, 0) + 1
-
-
-def _numbers(body: Spot) -> Iterator[_Point]:
-    for point in body["dataPoints"].items():
-        if _empty(point):
-            continue
-        value = point["asDouble"].number if "asDouble" in point else point["asInt"].whole
-        if value is None and "asDouble" not in point:
-            raise point.bad("a data point with asDouble or asInt")
-        if value is not None:  # not NaN
-            since = point["startTimeUnixNano"].whole or 0
-            yield _Point(_time(point), since, _labels(point), (float(value),))
-
-
-def _empty(point: Spot) -> bool:
-    """Whether a point says that nothing was recorded (bit 0 of its flags)."""
-    return bool((point["flags"].whole or 0) & 1)
-
-
-def _time(point: Spot) -> int:
-    at = point["timeUnixNano"].whole
-    if not at:
-        raise point["timeUnixNano"].bad("Unix nanoseconds")
-    return at
-
-
-def _labels(point: Spot) -> str:
-    found = attributes(point["attributes"])
-    return " ".join(told(found[name]) for name in sorted(found))
-
-
-def _is_delta(body: Spot) -> bool:
-    return body["aggregationTemporality"].value in _DELTA
 
 
 def _spelled(unit: str) -> str:
