@@ -1,5 +1,6 @@
 """``recorded/2``: figures on request, a fault class, incidents without a fault."""
 
+from importlib.resources import files
 from pathlib import Path
 
 import attrs
@@ -20,6 +21,8 @@ from logtriage.recorded import (
     dump_bundle,
     import_otlp,
     load_records,
+    on_request,
+    read_records,
     shipped_incidents,
 )
 from logtriage.recorded.labelled_rows import Label
@@ -246,6 +249,23 @@ def test_a_truth_that_contradicts_itself_is_refused(
 ) -> None:
     with pytest.raises(BundleError, match=r"root_causes|fault_category must be one of"):
         RecordedTruth(roots, kind, category)
+
+
+def test_a_record_with_a_dashboard_can_be_played_on_request() -> None:
+    with files("logtriage").joinpath("data", "recorded", "trainticket.jsonl.gz").open("rb") as file:
+        records = read_records(file, name="shipped")
+    classes = []
+    for record in records:
+        made = as_incident(on_request(record))
+        assert made.id == record.id.replace("nezha/", "nezha-models/")
+        assert (made.task, made.rubric) == (task_id("recorded_models_trainticket"), "recorded/2")
+        assert lt.observe(lt.initial_state(made)).signals == ()
+        classes.append(str(made.truth.fault_category))
+    assert classes == ["code", "resource", "network"]
+    with files("logtriage").joinpath("data", "recorded", "petshop.jsonl.gz").open("rb") as file:
+        for record in read_records(file, name="shipped"):
+            with pytest.raises(BundleError, match=r"truth\.fault_category: the class of"):
+                on_request(record)
 
 
 # --- which time becomes an incident ------------------------------------------------------

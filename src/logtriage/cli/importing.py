@@ -40,12 +40,17 @@ def nezha(
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse rows that would be skipped.")
     ] = False,
+    models: Annotated[
+        bool, typer.Option("--models", help="Make incidents of recorded/2; all have a fault.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of the Nezha data set: faults injected into the TrainTicket system."""
-    from logtriage.recorded import import_nezha
+    from logtriage.recorded import import_nezha, on_request
 
     imported = import_nezha(directory, only=set(only) if only else None, strict=strict)
+    if models:
+        imported = attrs.evolve(imported, incidents=tuple(map(on_request, imported.incidents)))
     _write(directory, imported, out, as_json=as_json)
 
 

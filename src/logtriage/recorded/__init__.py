@@ -42,6 +42,7 @@ from logtriage.recorded.records import (
     RecordedService,
     Recording,
 )
+from logtriage.recorded.stretches import on_request
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.recorded.truth import RecordedTruth
 from logtriage.recorded.version import HISTORY, VERSION
@@ -78,6 +79,7 @@ __all__ = [
     "import_rcaeval",
     "load_bundle",
     "load_records",
+    "on_request",
     "open_bundle",
     "read_records",
     "shipped_incidents",

@@ -13,7 +13,7 @@ from typing import Final
 import attrs
 
 from logtriage.recorded.labelled_rows import Label
-from logtriage.recorded.records import RUBRICS
+from logtriage.recorded.records import RUBRICS, RecordedIncident
 from logtriage.recorded.truth import NO_FAULT, RecordedTruth
 
 #: The tasks of incidents by their rubric: results of the two must not be mixed.
@@ -88,6 +88,21 @@ def for_models(
     if calm is not None and label.baseline is not None:
         truth, until = RecordedTruth((), NO_FAULT), label.baseline[1]
         yield Stretch(label, _id(label, "calm"), calm, usual, until, truth, RUBRICS[1], origin)
+
+
+def on_request(record: RecordedIncident) -> RecordedIncident:
+    """A record of ``recorded/1`` as ``recorded/2`` plays it, opened when it was.
+
+    Raises:
+        BundleError: if the class of its fault is not known.
+    """
+    source, _, name = record.id.partition("/")
+    return attrs.evolve(
+        record,
+        id=f"{source}-models/{name}",
+        task=record.task.replace(TASKS[RUBRICS[0]], TASKS[RUBRICS[1]], 1),
+        rubric=RUBRICS[1],
+    )
 
 
 def _truth(label: Label) -> RecordedTruth:
