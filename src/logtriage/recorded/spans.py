@@ -70,14 +70,12 @@ def requests(spans: Mapping[Key, Span]) -> Iterator[Call]:
         at = span.start // 1000
         if caller is None:
             yield Call(at, None, span.service, span.duration, None, key[0], inside, span.failed)
-        elif caller.duration >= span.duration:
-            waited, network = caller.duration, caller.duration - span.duration
-            yield Call(
-                at, caller.service, span.service, waited, network, key[0], inside, span.failed
-            )
         else:
-            waited = span.duration
-            yield Call(at, caller.service, span.service, waited, None, key[0], inside, span.failed)
+            latency = max(caller.duration, span.duration)
+            network = latency - span.duration if caller.duration >= span.duration else None
+            yield Call(
+                at, caller.service, span.service, latency, network, key[0], inside, span.failed
+            )
 
 
 def _entry(spans: Mapping[Key, Span], key: Key) -> Key:
