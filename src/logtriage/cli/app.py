@@ -248,14 +248,14 @@ _add(
     "otlp",
     export_otlp,
     "Write an incident's telemetry as OTLP.",
-    f"export otlp {_INCIDENT} capture --labels answers.csv",
+    "export otlp single_crash-v2/test/7 capture --labels answers.csv",
 )
 _add(
     exporting,
     "alertmanager",
     alertmanager,
     "Write an incident's alerts as Alertmanager sends them.",
-    f"export alertmanager {_INCIDENT} capture",
+    "export alertmanager single_crash-v2/test/7 capture",
 )
 
 
