@@ -120,6 +120,7 @@ def damaged(draw: st.DrawFn) -> Any:
     return changed
 
 
+@settings(max_examples=60)
 @given(st.lists(damaged(), min_size=1, max_size=3))
 def test_whatever_stands_in_a_document_is_read_or_refused(documents: list[Any]) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -134,8 +135,8 @@ def test_whatever_stands_in_a_document_is_read_or_refused(documents: list[Any]) 
         assert record.truth.root_causes == ("payments",)
 
 
-@settings(max_examples=6)
-@given(incidents(V2_TASKS))
+@settings(max_examples=4)
+@given(incidents(V2_TASKS, max_services=12))
 def test_what_an_incident_says_comes_back(incident: Incident) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
