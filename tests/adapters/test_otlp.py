@@ -14,9 +14,14 @@ from logtriage.adapters.otlp import write_alertmanager, write_labels, write_otlp
 from logtriage.adapters.otlp.metrics import reading
 from logtriage.adapters.otlp.tape import Tape
 from logtriage.errors import BundleError, InvalidInput
+from logtriage.generator import draw_incident
 from logtriage.recorded import RecordedIncident, import_otlp
+from logtriage.tasks import IncidentId, get_task
+from logtriage.topologies import random_topology
+from logtriage.topology import FIVE_TEAMS
 from logtriage.world.channels import GAUGE_TOKENS, GAUGES, TIER_TOKENS, Channel
 
+TEAMS = FIVE_TEAMS.teams
 INCIDENT = "cascading_failure-v2/test/27"
 OPENED = datetime(2031, 5, 6, 10, 0, tzinfo=UTC)
 
@@ -170,7 +175,18 @@ def test_alerts_come_back(record: RecordedIncident) -> None:
         assert found == expected
 
 
-def test_gauges_and_latencies_come_back(record: RecordedIncident) -> None:
+def test_that_no_alert_fires_comes_back(tmp_path: Path) -> None:
+    task = get_task("single_crash-v2")
+    incident = draw_incident(task, IncidentId(task, "test", 12), random_topology(12, 8, TEAMS))
+    assert lt.observe(lt.initial_state(incident)).alerts == ()
+    write_otlp(incident, tmp_path)
+    write_alertmanager(incident, tmp_path)
+    write_labels(incident, tmp_path / "labels.csv")
+    (record,) = import_otlp(tmp_path)
+    assert record.recording.alerts == ()
+
+
+def test_gauges_come_back(record: RecordedIncident) -> None:
     tape = Tape.of(lt.make_incident(INCIDENT), OPENED)
     services = {one.name: one for one in record.recording.services}
     for now, screen in tape.screens():

@@ -214,6 +214,14 @@ def test_alerts_are_those_that_alertmanager_sent(folder: Path) -> None:
     assert record.recording.alerts == (RecordedAlert("payments", "Slow", 0, 1),)
 
 
+def test_no_alert_is_not_the_same_as_no_notification(folder: Path) -> None:
+    (record,) = import_otlp(folder)
+    assert record.recording.alerts  # of thresholds
+    stack.write_lines(folder / "alerts.jsonl", [{"version": "4", "receiver": "x", "alerts": []}])
+    (record,) = import_otlp(folder)
+    assert record.recording.alerts == ()
+
+
 def test_alerts_of_pagerduty(folder: Path) -> None:
     def event(action: str, at: str) -> dict[str, Any]:
         payload = {

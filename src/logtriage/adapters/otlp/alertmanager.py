@@ -14,14 +14,18 @@ _URL: Final = "http://alertmanager.example.org"
 
 
 def notifications(tape: Tape) -> Iterator[Json]:
-    """One group of all alerts, sent again whenever an alert begins or ends."""
-    before: frozenset[Alert] = frozenset()
+    """One group of all alerts, sent again whenever an alert begins or ends.
+
+    The first one is there even if it has no alert, so that *none fired* can be told from
+    *none were recorded*.
+    """
+    before: frozenset[Alert] | None = None
     for now, screen in tape.screens():
         cells = [one for one in screen if one.channel is Channel.ALERT]
         firing = frozenset(tape.voice.alerts(cells))
         if firing != before:
             alerts = [_alert(tape, one, None) for one in _ordered(firing)]
-            alerts += [_alert(tape, one, now) for one in _ordered(before - firing)]
+            alerts += [_alert(tape, one, now) for one in _ordered((before or firing) - firing)]
             yield _notification(alerts)
         before = firing
 
@@ -32,7 +36,7 @@ def _ordered(alerts: Iterable[Alert]) -> list[Alert]:
 
 def _notification(alerts: list[Json]) -> Json:
     firing = any(one["status"] == "firing" for one in alerts)
-    labels = [set(one["labels"].items()) for one in alerts]
+    labels = [set(one["labels"].items()) for one in alerts] or [set()]
     return {
         "version": "4",
         "groupKey": "{}:{}",

@@ -49,13 +49,14 @@ def is_alertmanager(spot: Spot) -> bool:
 
 
 class AlertBook:
-    """Collects notifications: what is sent again is the same alert, and may end it."""
+    """Collects notifications: what is sent again is the same alert, and may end it.
+
+    ``given``: whether there were any, be it of no alert.
+    """
 
     def __init__(self) -> None:
         self._alerts: dict[tuple[str, int], AlertRow] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._alerts)
+        self.given = False
 
     def alertmanager(self, spot: Spot) -> None:
         """A notification of Alertmanager's webhook.
@@ -63,6 +64,7 @@ class AlertBook:
         Raises:
             BundleError: naming file, line and field.
         """
+        self.given = True
         if "version" in spot and spot["version"].value != "4":
             raise spot["version"].bad("'4', the version of Alertmanager's webhook")
         for alert in spot["alerts"].items():
@@ -91,6 +93,7 @@ class AlertBook:
         Raises:
             BundleError: naming file, line and field.
         """
+        self.given = True
         action, key = spot["event_action"].needed, spot["dedup_key"].text
         payload = spot["payload"]
         at = _time(payload["timestamp"])

@@ -131,7 +131,7 @@ def _incident(
     note: Callable[[str], None],
 ) -> RecordedIncident:
     made = incident_of(stretch, partial(_between, store), horizon, tick_seconds)
-    if not book:
+    if not book.given:
         return made
     around = around_of(horizon, tick_seconds)
     alerts, nobodys = recorded_alerts(
