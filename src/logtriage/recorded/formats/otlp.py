@@ -131,7 +131,7 @@ def _parent(span_id: str) -> str:
 
 
 def _peer(found: Mapping[str, object]) -> str:
-    names = _PEERS
+    names: tuple[str, ...] = _PEERS
     if any(found.get(name) for name in _STORES):
         names += _ADDRESSES
     return next((told(found[name]) for name in names if found.get(name)), "")
