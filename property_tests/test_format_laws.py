@@ -14,7 +14,7 @@ from logtriage.adapters.otlp.tape import Tape
 from logtriage.errors import BundleError
 from logtriage.recorded import import_otlp
 from logtriage.world.channels import Channel
-from property_tests.strategies import V2_TASKS, incidents, json_values
+from property_tests.strategies import DRAWN, incidents, json_values
 from tests.recorded.formats import stack
 
 #: A document of each kind.
@@ -136,7 +136,7 @@ def test_whatever_stands_in_a_document_is_read_or_refused(documents: list[Any]) 
 
 
 @settings(max_examples=4)
-@given(incidents(V2_TASKS, max_services=12))
+@given(incidents(DRAWN, max_services=12))
 def test_what_an_incident_says_comes_back(incident: Incident) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

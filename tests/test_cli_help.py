@@ -90,7 +90,7 @@ def test_what_completion_offers_exists() -> None:
     assert "human" in dict(completion.complete_policy("h"))
     assert "central:" in dict(completion.complete_player("c"))
     assert list(completion.complete_role_split("trio_w")) == ["trio_without_board"]
-    assert list(completion.complete_rubric("recorded")) == ["recorded/1"]
+    assert list(completion.complete_rubric("recorded")) == ["recorded/1", "recorded/2"]
 
 
 def test_incidents_are_completed_part_by_part() -> None:
@@ -100,7 +100,6 @@ def test_incidents_are_completed_part_by_part() -> None:
     task = DRAWN_TASKS[0]
     assert list(completion.complete_incident(f"{task}/t")) == [f"{task}/train/", f"{task}/test/"]
     assert f"{task}/{SEALED}/" in completion.complete_incident(f"{task}/")
-    assert f"single_crash-v1/{SEALED}/" not in completion.complete_incident("single_crash-v1/")
     for typed, count in (("", 10), ("2", 10), ("0", 0)):
         found = list(completion.complete_incident(f"{task}/test/{typed}"))
         assert len(found) == count
@@ -114,7 +113,7 @@ def test_incidents_are_completed_part_by_part() -> None:
     [
         ("logtriage ev", "eval"),
         ("logtriage eval ra", "random"),
-        ("logtriage eval expert --task silent_degradation-v1", "silent_degradation-v1"),
+        ("logtriage eval expert --task silent_degradation-v2", "silent_degradation-v2"),
         ("logtriage eval expert --split se", "sealed"),
         ("logtriage play single_crash-v2/va", "single_crash-v2/val/"),
     ],

@@ -11,6 +11,9 @@ from logtriage.world.channels import Channel, Evidence
 from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.simulation import World
 
+#: What is said of recordings: nobody knows how likely a sign is there under a cause.
+NOT_CLAIMED: Final = "of a recording a belief is not known, and none is claimed"
+
 
 def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Evidence, ...]:
     """The evidence behind everything shown so far, each cell once, in the order shown.
@@ -19,15 +22,9 @@ def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Eviden
     any of its roles.
 
     Raises:
-        InvalidInput: for an incident of the original tasks or a recording, of whose
-            telemetry no probabilities are known.
+        InvalidInput: as :func:`world_of`.
     """
-    world = state.incident.telemetry
-    if not isinstance(world, World):
-        raise InvalidInput(
-            f"{state.incident.id}: {unknown_because(state.incident)}; "
-            "evidence and belief are for tasks of version 2"
-        )
+    world = world_of(state.incident)
     doings = state.facts.doings
     found: dict[object, Evidence] = {}
     for now in range(state.tick + 1):
@@ -43,12 +40,20 @@ def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Eviden
     )
 
 
-def unknown_because(incident: Incident) -> str:
-    """Why there is no belief outside the second world, in words."""
-    why = "no probabilities are known of its telemetry"
-    if isinstance(incident.telemetry, World) or not incident.telemetry.open_loop:
-        return why
-    return f"{why}: of a recording a belief is not known, and none is claimed"
+def world_of(incident: Incident) -> World:
+    """The world of an incident of which beliefs can be held.
+
+    Raises:
+        InvalidInput: for an incident of the original tasks or a recording, whose truth was
+            drawn from no prior that is known.
+    """
+    if incident.world is None:
+        why = NOT_CLAIMED if incident.telemetry.open_loop else "its truth was not drawn"
+        raise InvalidInput(
+            f"{incident.id}: no probabilities are known of it: {why}; evidence and belief are "
+            "for incidents that a task draws"
+        )
+    return incident.world
 
 
 def is_shown(one: Evidence, role: Role, topology: Topology) -> bool:
@@ -62,11 +67,9 @@ def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:
     """The cells that stand on the screen of a tick, whatever is in them.
 
     Raises:
-        InvalidInput: as :func:`evidence`.
+        InvalidInput: as :func:`world_of`.
     """
-    world = incident.telemetry
-    if not isinstance(world, World):
-        raise InvalidInput(f"{incident.id}: {unknown_because(incident)}")
+    world = world_of(incident)
     return tuple(cells(world.setting, world.topology, incident.speakers(now), now, doings))
 
 

@@ -15,7 +15,7 @@ from logtriage.adapters.otlp.metrics import reading
 from logtriage.adapters.otlp.tape import Tape
 from logtriage.errors import BundleError, InvalidInput
 from logtriage.generator import draw_incident
-from logtriage.recorded import RecordedIncident, import_otlp
+from logtriage.recorded import RecordedIncident, import_otlp, shipped_incidents
 from logtriage.tasks import IncidentId, get_task
 from logtriage.topologies import random_topology
 from logtriage.topology import FIVE_TEAMS
@@ -232,9 +232,9 @@ def test_an_incident_without_a_fault_is_labelled_so(tmp_path: Path) -> None:
 # --- what cannot be exported -------------------------------------------------------------
 
 
-def test_only_incidents_of_version_2_can_be_exported(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="only incidents of version 2 can be exported"):
-        write_otlp(lt.make_incident("single_crash-v0/test/0"), tmp_path)
+def test_recordings_cannot_be_exported(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="only simulated incidents can be exported"):
+        write_otlp(shipped_incidents()[0], tmp_path)
     with pytest.raises(InvalidInput, match="must be a time with an offset"):
         write_otlp(lt.make_incident(INCIDENT), tmp_path, datetime(2031, 5, 6))
 

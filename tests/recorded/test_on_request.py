@@ -16,6 +16,7 @@ from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.policies.oracle import perfect_actions
 from logtriage.recorded import (
     RecordedIncident,
+    RecordedTelemetry,
     RecordedTruth,
     as_incident,
     dump_bundle,
@@ -181,6 +182,7 @@ def test_a_role_of_a_dashboard_recording_is_not_shown_calls() -> None:
 
 def test_the_prompt_is_short_and_of_recordings_alone() -> None:
     old = shipped_incidents()[1]
+    assert isinstance(old.telemetry, RecordedTelemetry)
     new = attrs.evolve(
         old, rubric="recorded/2", telemetry=attrs.evolve(old.telemetry, on_request=True)
     )

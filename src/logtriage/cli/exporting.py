@@ -38,9 +38,7 @@ def harbor(
 
 _IncidentId = Annotated[
     str,
-    typer.Argument(
-        metavar="ID", help="A drawn incident of version 2.", autocompletion=complete_incident
-    ),
+    typer.Argument(metavar="ID", help="A drawn incident.", autocompletion=complete_incident),
 ]
 _Folder = Annotated[Path, typer.Argument(metavar="OUT", help="The folder to write into.")]
 _Opened = Annotated[

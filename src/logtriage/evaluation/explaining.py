@@ -26,6 +26,7 @@ from logtriage.evaluation.runner import OnProgress
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.evaluation.threshold import threshold_regret
+from logtriage.evidence import NOT_CLAIMED
 from logtriage.grading import Grade
 from logtriage.incident import Incident
 from logtriage.seal import Seal
@@ -104,7 +105,7 @@ def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
         recorded = any(incident.telemetry.open_loop for incident in tasks.values())
         raise InvalidInput(
             f"nothing to explain: no probabilities are known of {', '.join(without)}"
-            + ("; of recordings a belief is not known, and none is claimed" if recorded else "")
+            + (f"; {NOT_CLAIMED}" if recorded else "")
         )
     return without
 

@@ -3,7 +3,7 @@
 ``grade_batch`` and its kin load NumPy when they are first asked for.
 
 >>> from logtriage.grading import grade_actions
->>> grade_actions("single_crash-v1/test/0", [{"action_type": "resolve"}]).score
+>>> grade_actions("single_crash-v2/test/0", [{"action_type": "resolve"}]).score
 0.0
 """
 
@@ -30,6 +30,7 @@ from logtriage.grading.rubric import (
     DEFAULT,
     RECORDED,
     RECORDED_2,
+    TRIAGE_1,
     TRIAGE_2,
     Criterion,
     Discount,
@@ -57,6 +58,7 @@ __all__ = [
     "RECORDED",
     "RECORDED_2",
     "RUBRICS",
+    "TRIAGE_1",
     "TRIAGE_2",
     "AppliedDiscount",
     "BatchGrades",

@@ -5,11 +5,9 @@ from typing import Final
 
 from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.grading.recordings import WEIGHTS
-from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.rendering.dashboard import STRAY
 from logtriage.topology import Topology
-from logtriage.world.simulation import World
 
 #: The kinds of action that a recording has a use for; the others cost a tick.
 USEFUL: Final = (
@@ -31,14 +29,6 @@ USEFUL_ON_REQUEST: Final = (
     "resolve",
     "ignore",
 )
-
-
-def tick_seconds_of(incident: Incident) -> int | None:
-    """How long a tick of a recorded incident is; None for a simulated one."""
-    telemetry = incident.telemetry
-    if isinstance(telemetry, World) or not telemetry.open_loop:
-        return None
-    return telemetry.tick_seconds
 
 
 def recorded_rules(topology: Topology) -> Iterator[str]:

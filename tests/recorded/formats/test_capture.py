@@ -129,7 +129,7 @@ def test_deltas_are_rates_of_their_own_time(folder: Path) -> None:
 
 
 def test_sets_of_attributes_of_a_sum_are_one_and_new_ones_count(folder: Path) -> None:
-    failed = {"attributes": [stack.attribute("status", "500")]}
+    failed: dict[str, Any] = {"attributes": [stack.attribute("status", "500")]}
     lines = [_sum(180, 1000), _sum(210, 1300), _sum(210, 30, **failed)]
     both = stack.metrics_line(
         "payments",
@@ -270,7 +270,7 @@ def _as_jaeger(folder: Path) -> dict[str, Any]:
             )
             trace["processes"][f"p-{service}"] = {"serviceName": service}
             start, end = (int(one[f"{name}TimeUnixNano"]) // 1000 for name in ("start", "end"))
-            tags = [{"key": "span.kind", "type": "string", "value": "server"}]
+            tags: list[dict[str, Any]] = [{"key": "span.kind", "type": "string", "value": "server"}]
             if one.get("attributes"):
                 tags = [
                     {"key": "span.kind", "type": "string", "value": "client"},

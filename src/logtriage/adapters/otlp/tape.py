@@ -22,7 +22,7 @@ CALM_ENDS: Final = 120
 
 @attrs.frozen
 class Tape:
-    """One incident of the second world over time, with nobody acting.
+    """One simulated incident over time, with nobody acting.
 
     ``opened`` is the moment of tick 0, with an offset.
     """
@@ -36,13 +36,13 @@ class Tape:
         """The tape of an incident.
 
         Raises:
-            InvalidInput: for a recorded or an original incident, whose telemetry is not
-                made of tokens; for a time without an offset.
+            InvalidInput: for a recorded incident, whose telemetry is not made of tokens;
+                for a time without an offset.
         """
         world = incident.telemetry
         if not isinstance(world, World):
             raise InvalidInput(
-                f"{incident.id}: only incidents of version 2 can be exported as telemetry"
+                f"{incident.id}: only simulated incidents can be exported as telemetry"
             )
         if opened.utcoffset() is None:
             raise InvalidInput(f"opened must be a time with an offset, got {opened}")

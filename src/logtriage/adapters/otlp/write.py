@@ -34,12 +34,12 @@ def write_otlp(
     acts; the truth is not in it.
 
     Args:
-        incident: a drawn one of version 2.
+        incident: a simulated one.
         out: the folder, which is made.
         opened: the moment of tick 0, with an offset.
 
     Raises:
-        InvalidInput: for any other incident, and a time without an offset.
+        InvalidInput: for a recorded incident, and a time without an offset.
         OSError: if a file cannot be written.
     """
     tape, folder = Tape.of(incident, opened), _made(out)
