@@ -62,6 +62,18 @@ DOCUMENTS: tuple[dict[str, Any], ...] = (
         ],
     },
     {
+        "status": "success",
+        "data": {
+            "resultType": "matrix",
+            "result": [
+                {
+                    "metric": {"__name__": "jobs_total", "app": "payments", "code": "200"},
+                    "values": [[1_935_828_210, "1"], [1_935_828_225.5, "4"]],
+                }
+            ],
+        },
+    },
+    {
         "event_action": "trigger",
         "dedup_key": "k",
         "payload": {"summary": "s", "source": "shop", "timestamp": "2031-05-06T10:03:40Z"},

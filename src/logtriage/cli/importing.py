@@ -97,9 +97,15 @@ def otlp(
         int, typer.Option(metavar="S", min=1, help="Length of a tick.")
     ] = TICK_SECONDS,
     models: Models = False,
+    service_label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABEL", help="The label of Prometheus that names the service, such as app."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a bundle of a captured stack: OTLP or Jaeger telemetry, alerts, and labels."""
+    """Make a bundle of a captured stack: OTLP, Jaeger or Prometheus, alerts, and labels."""
     from logtriage.recorded import dump_bundle, import_otlp
 
     incidents = import_otlp(
@@ -107,6 +113,7 @@ def otlp(
         horizon=horizon,
         tick_seconds=tick_seconds,
         models=models,
+        service_label=service_label,
         note=lambda text: note(text, "yellow"),
     )
     dump_bundle(incidents, out)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from logtriage.actions import (
     REMEDIES,
     Action,
+    ClassifyFault,
     Escalate,
     IdentifyRootCause,
     Ignore,
@@ -29,6 +30,8 @@ Ints = NDArray[Any]
 PADDING: Final = -1
 #: Stands for an action that does nothing, such as a malformed one: it has no canonical integer.
 MALFORMED: Final = -2
+#: What does nothing wherever lists are graded as arrays, and has no integer either.
+_NOTHING: Final = (Malformed, Report, Wait, ClassifyFault)
 
 
 @attrs.frozen
@@ -74,8 +77,8 @@ def action_array(topology: Topology, plans: Sequence[Sequence[Action]]) -> Ints:
     """Lists of actions as canonical integers, shape (N, T), T the longest list's length.
 
     Shorter lists are padded with :data:`PADDING`; what does nothing (a malformed action,
-    a report, a wait) becomes :data:`MALFORMED`. The type is the narrowest that holds the
-    topology's actions.
+    a report, a wait, a class of fault) becomes :data:`MALFORMED`. The type is the narrowest
+    that holds the topology's actions.
 
     Raises:
         UnknownName: if an action names what the topology lacks.
@@ -85,7 +88,6 @@ def action_array(topology: Topology, plans: Sequence[Sequence[Action]]) -> Ints:
     array = np.full((len(plans), longest), PADDING, dtype)
     for row, plan in enumerate(plans):
         array[row, : len(plan)] = [
-            MALFORMED if isinstance(one, Malformed | Report | Wait) else action_id(one, topology)
-            for one in plan
+            MALFORMED if isinstance(one, _NOTHING) else action_id(one, topology) for one in plan
         ]
     return array

@@ -128,16 +128,28 @@ def public_rules(
     else:
         opening = _team_opening(topology, horizon, tick_seconds, split, seat, hidden)
     body: Iterable[str]
-    useful: Iterable[str] = ACTION_TYPES
     if setting is not None:
         body = briefing(topology, horizon, setting, rubric)
     elif rubric == RECORDED_2.id:
-        useful, body = USEFUL_ON_REQUEST, on_request_rules(topology)
+        body = on_request_rules(topology)
     else:
-        useful, body = USEFUL, recorded_rules(topology)
+        body = recorded_rules(topology)
+    useful = _useful(rubric) if setting is None else tuple(ACTION_TYPES)
     told = (*body, _GRADING.get(rubric, ""))
     actions = _action_rules(topology, horizon, reply, seat, useful, recorded=setting is None)
     return "\n".join(filter(None, (opening, *told, *actions)))
+
+
+def useful_actions(incident: Incident) -> tuple[str, ...]:
+    """The types of action that :func:`system_prompt` tells a single agent of."""
+    if isinstance(incident.telemetry, World):
+        return tuple(ACTION_TYPES)
+    return _useful(incident.rubric)
+
+
+def _useful(rubric: str) -> tuple[str, ...]:
+    """Those that a recording has a use for."""
+    return USEFUL_ON_REQUEST if rubric == RECORDED_2.id else USEFUL
 
 
 def _opening(horizon: int, tick_seconds: int) -> str:

@@ -14,8 +14,8 @@ from logtriage.recorded.records import RecordedAlert
 
 #: The longest name of an alert, in characters; PagerDuty's are whole sentences.
 MAX_NAME: Final = 80
-#: Labels that may name the service, the likeliest first.
-_LABELS: Final = (
+#: Labels of Prometheus that may name the service, the likeliest first.
+SERVICE_LABELS: Final = (
     "service",
     "service_name",
     "app_kubernetes_io_name",
@@ -81,7 +81,7 @@ class AlertBook:
                 AlertRow(
                     key,
                     name,
-                    tuple(labels[name].text for name in _LABELS if name in labels),
+                    tuple(labels[name].text for name in SERVICE_LABELS if name in labels),
                     since,
                     until,
                 )

@@ -1,4 +1,4 @@
-"""A captured stack: a folder of OTLP, Jaeger and alert files, and labels.
+"""A captured stack: a folder of OTLP, Jaeger, Prometheus and alert files, and labels.
 
 ::
 
@@ -7,7 +7,7 @@
                           its fields, so that names are free
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -26,6 +26,8 @@ from logtriage.recorded.formats.jaeger import is_jaeger, traces_of
 from logtriage.recorded.formats.jsonspot import Spot
 from logtriage.recorded.formats.otlp import Unnamed, logs_of, spans_of
 from logtriage.recorded.formats.otlp_metrics import MetricReader
+from logtriage.recorded.formats.prometheus import PrometheusReader, is_prometheus
+from logtriage.recorded.formats.series import SeriesBook
 from logtriage.recorded.labelled import (
     around_of,
     incident_of,
@@ -35,7 +37,7 @@ from logtriage.recorded.labelled import (
 )
 from logtriage.recorded.names import Names
 from logtriage.recorded.records import RecordedIncident
-from logtriage.recorded.rows import Rows
+from logtriage.recorded.rows import LogRow, Rows, Sample, SpanRow, Usage
 from logtriage.recorded.rowstore import RowStore
 from logtriage.recorded.spans import Key, Span, requests
 from logtriage.recorded.stretches import Stretch
@@ -51,6 +53,7 @@ def import_otlp(
     horizon: int = 8,
     tick_seconds: int = TICK_SECONDS,
     models: bool = False,
+    service_label: str | None = None,
     note: Callable[[str], None] = lambda _: None,
 ) -> tuple[RecordedIncident, ...]:
     """Import incidents from telemetry in the field's formats, and a file of labels.
@@ -63,6 +66,8 @@ def import_otlp(
         horizon: ticks of each incident.
         tick_seconds: how long a tick is.
         models: make incidents of ``recorded/2``, those without a fault included.
+        service_label: the label of Prometheus that names the service; None: the first of the
+            usual ones (:data:`~logtriage.recorded.formats.alerts.SERVICE_LABELS`).
         note: is told what was left out, in words.
 
     Raises:
@@ -75,51 +80,68 @@ def import_otlp(
     wanted = stretches_of(labels, horizon, tick_seconds, note, models=models)
     times = times_of(wanted, around_of(horizon, tick_seconds))
     margins = [(since - _SPAN_MARGIN_MS, until) for since, until in times]
-    unnamed, book = Unnamed(), AlertBook()
-    metrics = MetricReader(names, unnamed)
+    reader = _Reader.of(names, service_label)
     with RowStore(margins) as store:
         for spot in documents(root):
-            _read(spot, names, unnamed, metrics, store, book)
+            for row in reader.rows(spot):
+                store.add(row)
         if not store.offered:
             raise BundleError(f"{root}: no telemetry in its .json and .jsonl files")
-        made = [_incident(one, store, book, horizon, tick_seconds, note) for one in wanted]
+        made = [_incident(one, store, reader.book, horizon, tick_seconds, note) for one in wanted]
+    unnamed = reader.unnamed
     if unnamed.resources:
         note(f"{unnamed.first}: no service.name in {unnamed.resources} resources, left out")
-    for what, count in metrics.left_out.items():
+    for what, count in reader.series.left_out.items():
         note(f"left out {count} times: {what}")
     return tuple(made)
 
 
-def _read(
-    spot: Spot,
-    names: Names,
-    unnamed: Unnamed,
-    metrics: MetricReader,
-    store: RowStore,
-    book: AlertBook,
-) -> None:
-    """What one document tells."""
-    if "resourceLogs" in spot:
-        for log in logs_of(spot, names, unnamed):
-            store.add(log)
-    elif "resourceSpans" in spot:
-        for row in spans_of(spot, names, unnamed):
-            store.add(row)
-    elif "resourceMetrics" in spot:
-        for sample in metrics.rows(spot):
-            store.add(sample)
-    elif is_alertmanager(spot):
-        book.alertmanager(spot)
-    elif "event_action" in spot:
-        book.pagerduty(spot)
-    elif is_jaeger(spot):
-        for row in traces_of(spot, names):
-            store.add(row)
-    else:
-        raise spot.bad(
-            "OTLP (resourceLogs, resourceSpans or resourceMetrics), Jaeger (data), an Alertmanager "
-            "webhook (alerts, version) or a PagerDuty event (event_action)"
+@attrs.frozen
+class _Reader:
+    """Reads documents of all formats; alerts go to the book."""
+
+    names: Names
+    unnamed: Unnamed
+    series: SeriesBook
+    metrics: MetricReader
+    answers: PrometheusReader
+    book: AlertBook
+
+    @classmethod
+    def of(cls, names: Names, service_label: str | None) -> "_Reader":
+        unnamed, series = Unnamed(), SeriesBook()
+        return cls(
+            names,
+            unnamed,
+            series,
+            MetricReader(names, unnamed, series),
+            PrometheusReader(names, series, service_label),
+            AlertBook(),
         )
+
+    def rows(self, spot: Spot) -> Iterable[LogRow | SpanRow | Sample | Usage]:
+        """What one document tells."""
+        if "resourceLogs" in spot:
+            return logs_of(spot, self.names, self.unnamed)
+        if "resourceSpans" in spot:
+            return spans_of(spot, self.names, self.unnamed)
+        if "resourceMetrics" in spot:
+            return self.metrics.rows(spot)
+        if is_jaeger(spot):
+            return traces_of(spot, self.names)
+        if is_prometheus(spot):
+            return self.answers.rows(spot)
+        if is_alertmanager(spot):
+            self.book.alertmanager(spot)
+        elif "event_action" in spot:
+            self.book.pagerduty(spot)
+        else:
+            raise spot.bad(
+                "OTLP (resourceLogs, resourceSpans or resourceMetrics), Jaeger (data), Prometheus "
+                "(data.resultType), an Alertmanager webhook (alerts, version) or a PagerDuty event "
+                "(event_action)"
+            )
+        return ()
 
 
 def _incident(

@@ -4,22 +4,11 @@ from collections.abc import Iterator
 from math import nan
 from typing import Final
 
-import attrs
-
 from logtriage.recorded.formats.jsonspot import Spot
 from logtriage.recorded.formats.otlp import attributes, told
+from logtriage.recorded.formats.series import Point
 
 _DELTA: Final = (1, "AGGREGATION_TEMPORALITY_DELTA")
-
-
-@attrs.frozen
-class Point:
-    """A data point: ``values`` are those that are summed, times in Unix nanoseconds."""
-
-    at: int
-    since: int
-    labels: str
-    values: tuple[float, ...]
 
 
 def numbers_of(body: Spot) -> Iterator[Point]:
