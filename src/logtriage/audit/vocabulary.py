@@ -8,6 +8,7 @@ field of an action type in neither is one that no check varies: :func:`untested_
 
 from collections.abc import Hashable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, get_args
 
@@ -21,6 +22,7 @@ from logtriage.actions import (
     Malformed,
     Remedy,
     Report,
+    ReportImpact,
     Wait,
     all_actions,
     describe,
@@ -56,11 +58,19 @@ def vocabulary(topology: Topology) -> tuple[Action, ...]:
     silent: tuple[Action, ...] = (
         *all_actions(topology),
         *map(ClassifyFault, FAULT_CATEGORIES),
+        *_impacts(topology),
         IDLE,
         Report("nothing to report"),
         Wait(),
     )
     return tuple(dict.fromkeys(one for action in silent for one in (action, *variations(action))))
+
+
+def _impacts(topology: Topology) -> Iterator[ReportImpact]:
+    """Two of them: there are more than could be played."""
+    calls = ((one.name, called) for one in topology.services for called in one.calls)
+    for call in islice(calls, 2):
+        yield ReportImpact((call,))
 
 
 def variations(

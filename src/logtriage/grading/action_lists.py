@@ -17,6 +17,7 @@ from logtriage.actions import (
     Malformed,
     Remediate,
     Report,
+    ReportImpact,
     Resolve,
     Wait,
     action_id,
@@ -25,13 +26,13 @@ from logtriage.actions import (
 from logtriage.topology import Topology
 
 Ints = NDArray[Any]
+#: What may be played and has no canonical integer: it does nothing where lists are arrays.
+_UNNUMBERED: Final = (Malformed, ClassifyFault, Report, ReportImpact, Wait)
 
 #: Fills up a list of actions that is shorter than the longest of its batch.
 PADDING: Final = -1
 #: Stands for an action that does nothing, such as a malformed one: it has no canonical integer.
 MALFORMED: Final = -2
-#: What does nothing wherever lists are graded as arrays, and has no integer either.
-_NOTHING: Final = (Malformed, Report, Wait, ClassifyFault)
 
 
 @attrs.frozen
@@ -88,6 +89,6 @@ def action_array(topology: Topology, plans: Sequence[Sequence[Action]]) -> Ints:
     array = np.full((len(plans), longest), PADDING, dtype)
     for row, plan in enumerate(plans):
         array[row, : len(plan)] = [
-            MALFORMED if isinstance(one, _NOTHING) else action_id(one, topology) for one in plan
+            MALFORMED if isinstance(one, _UNNUMBERED) else action_id(one, topology) for one in plan
         ]
     return array

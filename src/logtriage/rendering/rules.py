@@ -97,6 +97,13 @@ def system_prompt(
     )
 
 
+#: What a single agent may do beside what is graded, where several faults spread.
+_PATH = (
+    "Also, graded beside the total: report_impact <caller>-><callee>, <caller>-><callee>, … (a "
+    "tick; all calls that wait or carry load; the last one stands)"
+)
+
+
 @lru_cache(maxsize=64)
 def public_rules(
     topology: Topology,
@@ -137,7 +144,9 @@ def public_rules(
     useful = _useful(rubric) if setting is None else tuple(ACTION_TYPES)
     told = (*body, _GRADING.get(rubric, ""))
     actions = _action_rules(topology, horizon, reply, seat, useful, recorded=setting is None)
-    return "\n".join(filter(None, (opening, *told, *actions)))
+    beside = _PATH if setting is not None and setting.several and not seat else None
+    beside = None if reply == "tools" else beside
+    return "\n".join(filter(None, (opening, *told, *actions, beside)))
 
 
 def useful_actions(incident: Incident) -> tuple[str, ...]:
