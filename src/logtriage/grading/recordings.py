@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from logtriage.grading.criteria import Measured, not_closed
+from logtriage.grading.criteria import Measured
+from logtriage.grading.triage import not_closed
 from logtriage.state import Closing, State
 
 #: What each criterion of a real fault weighs.
