@@ -501,7 +501,7 @@ def test_a_belief_may_be_the_observation() -> None:
         # What is told besides is that of the other kind of observation.
         _, *others, _ = plain.step(actions)
         assert all(np.array_equal(one, other) for one, other in zip(told, others, strict=True))
-        closed = told[1] | told[2]
+        closed = np.logical_or(told[1], told[2])
         restarts += len(fresh)
     assert restarts > 8
 
