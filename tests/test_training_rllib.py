@@ -17,7 +17,8 @@ ROOT = Path(__file__).parents[1]
 WRONG = (
     ({"task": "crash"}, UnknownName, "task 'crash'; known: single_crash-v2"),
     ({"task": "fleet_outage-v2"}, InvalidInput, "task 'fleet_outage-v2': expected a task that"),
-    ({"task": "single_crash-v0"}, InvalidInput, "expected a task that draws its incidents on one"),
+    ({"task": "single_crash-v0"}, InvalidInput, "expected a task that draws incidents of"),
+    ({"task": "compound_failure-v2"}, InvalidInput, "incidents of one fault on one topology"),
     ({"rounds": 0}, InvalidInput, "rounds must be at least 1, got 0"),
     ({"runners": -1}, InvalidInput, "runners must be at least 0, got -1"),
     ({"gamma": 1.5}, InvalidInput, "gamma must lie above 0, up to 1, got 1.5"),

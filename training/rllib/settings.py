@@ -60,10 +60,10 @@ class Settings:
 
     def __attrs_post_init__(self) -> None:
         task = get_task(self.task)
-        if task.original or task.topology is None:
+        if task.setting is None or task.setting.several or task.topology is None:
             raise InvalidInput(
-                f"task {task.id!r}: expected a task that draws its incidents on one topology; "
-                "networks have a fixed width"
+                f"task {task.id!r}: expected a task that draws incidents of one fault on one "
+                "topology: batches play no others, and networks have a fixed width"
             )
         for name, least in _COUNTS.items():
             if getattr(self, name) < least:
