@@ -12,6 +12,8 @@ VERSIONS ?= 3.12 3.13 3.14
 ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl,tests/training \
 	verifiers:verifiers:tests/adapters/verifiers skyrl:skyrl:tests/adapters/skyrl \
 	openenv:openenv,cli:tests/adapters/openenv harbor:harbor:tests/adapters/harbor:3.12
+# Trainers whose environments are too large for `make test`; written as ADAPTERS.
+TRAINERS ?= verl:verl:tests/adapters/verl
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
@@ -130,6 +132,7 @@ test-adapters: | check-python ## adapters against their frameworks, each in its 
 	scripts/test_adapters.sh $(PYTHON) $(ADAPTERS)
 
 test-trainers: $(STAMP) test-adapters ## the same 50 incidents through every framework: all grades are equal
+	scripts/test_adapters.sh $(PYTHON) $(TRAINERS)
 	rm -rf build/trainers
 	$(BIN)/python scripts/trainers.py play core build/trainers/core.json
 	for name in skyrl inspect verifiers openenv trl; do \
