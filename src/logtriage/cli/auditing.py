@@ -77,7 +77,9 @@ def audit_(
         list[str] | None,
         typer.Option(
             metavar="KIND:PLACE",
-            help="Audit an environment of others from outside: gymnasium:ID. May be repeated.",
+            help="Audit an environment of others from outside: openenv:URL, gymnasium:ID, "
+            "verifiers:ID. "
+            "May be repeated.",
         ),
     ] = None,
     action: Annotated[
