@@ -147,7 +147,7 @@ mutants: ## mutation testing of the graders (an hour or two; not part of test)
 	cp -R src tests property_tests conftest.py pyproject.toml build/mutation
 	$(PYTHON) scripts/undecorate.py build/mutation/src/logtriage/grading/*.py
 	cd build/mutation && HYPOTHESIS_PROFILE=mutants PATH="$(CURDIR)/$(MUTANTS_VENV)/bin:$$PATH" \
-		mutmut run --max-children 1 '$(MUTANTS)'
+		mutmut run --max-children 1 $(foreach one,$(MUTANTS),'$(one)')
 	cd build/mutation && $(CURDIR)/$(MUTANTS_VENV)/bin/mutmut results
 
 fuzz: ## hostile input for every parser (half an hour; not part of test)

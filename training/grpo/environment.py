@@ -4,14 +4,15 @@ Its public methods are the model's tools, so what is added here is private.
 """
 
 import time
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from logtriage.adapters.episode import closed, state_after
-from logtriage.adapters.tools import Wire
 from logtriage.adapters.trl import TriageEnv
 from logtriage.errors import LogTriageError
 from logtriage.grading import Resolver, Rubric
+from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire
 from logtriage.sealing import incident_of
 from logtriage.state import State
@@ -77,19 +78,19 @@ class TrainingEnv(TriageEnv):
         with self._clock:
             return super().get_reward()
 
-    def _play(self, wire: Wire) -> str:
+    def _call(self, called: Mapping[str, Any]) -> str:
         with self._clock:
-            return self._played(wire)
+            return self._told(called)
 
-    def _played(self, wire: Wire) -> str:
-        return super()._play(wire)
+    def _told(self, called: Mapping[str, Any]) -> str:
+        return super()._call(called)
 
     def _begin_turn(self) -> None:
-        self._turns.append(len(self._wires))
+        self._turns.append(len(self.actions))
 
     def _after(self, count: int | None = None) -> State:
         """The state after the first so many actions; None for all."""
-        return state_after(self._current(), self._wires[:count])[0]
+        return state_after(self.episode.state.incident, self.actions[:count])[0]
 
 
 class RemoteTrainingEnv(TrainingEnv):
@@ -107,22 +108,27 @@ class RemoteTrainingEnv(TrainingEnv):
         self._closing: str | None = None
         self._failure: LogTriageError | None = None
 
-    def _open(self) -> tuple[str, str]:
+    def _opening(self) -> tuple[str, str]:
         if self._session is None:
             from logtriage.server import RemoteEnv  # needs the extra client
 
             self._session = RemoteEnv(self._url)
-        rules, _ = super()._open()
+        rules, _ = super()._opening()
         self._earned, self._closing, self._failure = 0.0, None, None
-        return rules, self._session.reset(incident=self._current().id).screen
+        return rules, self._session.reset(incident=self._incident.id).screen
 
-    def _played(self, wire: Wire) -> str:
-        self._wires.append(wire)
+    @property
+    def _incident(self) -> Incident:
+        return self.episode.state.incident
+
+    def _told(self, called: Mapping[str, Any]) -> str:
+        super()._told(called)  # played here, too: the grade is that of these actions
         if self._closing is not None:
             return closed(self._closing, too_late=True)
         assert self._session is not None
+        action = action_from_wire(self.actions[-1], self._incident.topology)
         try:
-            served = self._session.step(action_from_wire(wire, self._current().topology))
+            served = self._session.step(action)
         except LogTriageError as error:
             self._failure = error
             raise
@@ -143,7 +149,7 @@ class RemoteTrainingEnv(TrainingEnv):
         here = super().get_reward()
         if abs(here - self._earned) > 1e-9:
             raise LogTriageError(
-                f"{self._current().id}: the server's rewards add up to {self._earned}, the grade "
+                f"{self._incident.id}: the server's rewards add up to {self._earned}, the grade "
                 f"is {here}: it runs another version"
             )
         return here

@@ -5,15 +5,27 @@ from typing import Final
 import attrs
 
 from logtriage.actions import ACTION_TYPES
-from logtriage.emission import OVERVIEW_LINES, SERVICE_LINES, WINDOW_LINES
 from logtriage.incident import ClosingRules, Incident, Truth
 from logtriage.roles import Role
-from logtriage.telemetry import Alert, Change, Effects, Gauge, LogLine, Reading, Signal, Trace
+from logtriage.telemetry import (
+    TICK_SECONDS,
+    Alert,
+    Change,
+    Effects,
+    Gauge,
+    LogLine,
+    Reading,
+    Signal,
+    Trace,
+)
 from logtriage.topology import Topology
+from logtriage.world.channels import WINDOW_LINES
 
 #: What can be shown of log lines. There are no alerts, no panels and no directory.
 READER: Final = Role("reader", {"window", "inspection", "declarations", "effects"}, ACTION_TYPES)
-_NO_PANEL: Final = Reading(0, 0, 0)
+#: Lines of a service asked by name, and of a broad look.
+SERVICE_LINES: Final = 5
+OVERVIEW_LINES: Final = 12
 
 
 @attrs.frozen(cache_hash=True)
@@ -29,13 +41,22 @@ class PastedLogs:
         return True
 
     @property
+    def tick_seconds(self) -> int:
+        """A tick is as long as any other."""
+        return TICK_SECONDS
+
+    @property
     def changes(self) -> tuple[Change, ...]:
         """None are known."""
         return ()
 
-    def slo(self, tick: int, effects: Effects) -> Reading:  # noqa: ARG002
-        """Nothing was measured; :data:`READER` does not see this."""
-        return _NO_PANEL
+    def slo(self, tick: int, effects: Effects) -> None:  # noqa: ARG002
+        """Nothing was measured."""
+        return
+
+    def notes(self, tick: int) -> tuple[str, ...]:  # noqa: ARG002
+        """There is nothing to know of a screen."""
+        return ()
 
     def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:  # noqa: ARG002
         """None are known."""

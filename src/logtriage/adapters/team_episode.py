@@ -6,7 +6,7 @@ shares the grade; what each role added is told beside it.
 
 import copy
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 import attrs
 
@@ -130,5 +130,4 @@ class TeamEpisode:
     @property
     def by_agent(self) -> dict[str, float]:
         """The sum of each role's differences. They need not add up to the grade."""
-        names: Any = self.split.names
-        return {name: sum(one[name] for one in self._credit) for name in names}
+        return {name: sum(one[name] for one in self._credit) for name in self.split.names}

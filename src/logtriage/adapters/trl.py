@@ -160,8 +160,7 @@ def _tool(
     def call(self: "TriageTools", /, *unnamed: P.args, **arguments: P.kwargs) -> str:
         if unnamed:
             raise TypeError(f"{tool.name}() takes arguments by name only")
-        called = {"name": tool.name, "arguments": arguments}
-        return self.episode.step({"role": "assistant", "tool_calls": [called]}).text
+        return self._call({"name": tool.name, "arguments": arguments})
 
     call.__doc__ = tool.docstring()
     # What a tool returns would be said in every prompt, for nothing.
@@ -198,7 +197,7 @@ class TriageTools:
             SealError: for a sealed incident without its key, or with another one.
         """
         self._episode = Episode.of_row(row, rubric=self._rubric, resolve=self._resolve)
-        rules, screen = (message["content"] for message in self._episode.prompt)
+        rules, screen = self._opening()
         prompt = row.get("prompt")
         told = isinstance(prompt, list | tuple) and any(
             isinstance(message, Mapping) and message.get("role") == "system" for message in prompt
@@ -225,6 +224,15 @@ class TriageTools:
     def actions(self) -> tuple[Wire, ...]:
         """The wire actions so far, those after the closing one included."""
         return self.episode.actions
+
+    def _opening(self) -> tuple[str, str]:
+        """The rules and the first screen."""
+        rules, screen = (message["content"] for message in self.episode.prompt)
+        return rules, screen
+
+    def _call(self, called: Mapping[str, Any]) -> str:
+        """Play a tool call; what the model is told of it."""
+        return self.episode.step({"role": "assistant", "tool_calls": [called]}).text
 
     # The tools: signatures alone. What they say and do comes from logtriage.adapters.tools.
 
