@@ -107,7 +107,7 @@ class Episode:
         name: what the incident is called in all that is told of the episode. An id says
             which incident it is, and so its truth to whoever has this package: unless
             ``show_id`` is set, it is a name made of the episode's id alone: who replays an
-            episode under the same id reads the same.
+            episode under the same id reads the same. A fork keeps it.
 
     Raises:
         ShuttingDown: if the server begins no new episode.

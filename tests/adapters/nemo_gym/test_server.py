@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from nemo_gym.base_resources_server import ReverifyMode
-from nemo_gym.config_types import BaseServerConfig
 from nemo_gym.openai_utils import NeMoGymResponseCreateParamsNonStreaming
 from nemo_gym.server_utils import ServerClient
 
@@ -24,14 +23,18 @@ from logtriage.registry import make_policy
 IDS = list(lt.incident_ids("single_crash-v2", "train", 3))
 
 
-@pytest.fixture
-def server() -> TriageServer:
+def triage_server() -> TriageServer:
+    """The server, without the head server that a whole NeMo Gym would have."""
     config = TriageServerConfig(
         host="127.0.0.1", port=9, entrypoint="app.py", name="logtriage", domain="agent"
     )
     client = ServerClient.model_construct(head_server_config=None, global_config_dict={})
-    assert BaseServerConfig
     return TriageServer.model_construct(config=config, server_client=client, _episodes={})
+
+
+@pytest.fixture
+def server() -> TriageServer:
+    return triage_server()
 
 
 def rollout(client: TestClient, row: dict[str, Any], policy: str) -> dict[str, Any]:

@@ -5,23 +5,17 @@ What is scripted is the inference server alone: it answers token ids with token 
 
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-import verl
 from omegaconf import DictConfig, OmegaConf
-from transformers import PreTrainedTokenizerFast, Qwen2Config
 from verl import DataProto
 from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
 from verl.tools.schemas import OpenAIFunctionToolSchema
 from verl.trainer.ppo.core_algos import compute_gdpo_outcome_advantage
 from verl.trainer.ppo.reward import load_reward_manager
-from verl.utils.dataset.rl_dataset import RLHFDataset, collate_fn
-from verl.workers.rollout.replica import TokenOutput
 
 import logtriage as lt
 from logtriage.adapters.tools import call_from_action, openai_tools
@@ -31,42 +25,9 @@ from logtriage.grading import grade_actions
 from logtriage.registry import make_policy
 from tests.adapters.pages import ROOT, run
 from tests.adapters.verl.chat import said, tiny_tokenizer
+from tests.adapters.verl.worker import Server, batch_of, config_of, save_model
 
 KEYS = gdpo_reward_keys("logtriage/2")
-LIMIT = 40_000  # of bytes, each a token here
-
-
-class Server:
-    """verl's client of an inference server: rollout n of a prompt follows script n."""
-
-    def __init__(self, tokenizer: PreTrainedTokenizerFast, scripts: dict[str, list[list[str]]]):
-        self.tokenizer = tokenizer
-        self.scripts = scripts
-        self.running: dict[str, Iterator[str]] = {}
-        self.prompts: list[str] = []
-        self.asked = 0
-
-    async def generate(
-        self,
-        request_id: str,
-        *,
-        prompt_ids: Sequence[int],
-        sampling_params: dict[str, Any],
-        **_: Any,
-    ) -> TokenOutput:
-        assert sampling_params["temperature"] == 1.0
-        text = self.tokenizer.decode(list(prompt_ids))
-        self.prompts.append(text)
-        self.asked += 1
-        if request_id not in self.running:
-            (screen,) = (one for one in self.scripts if one in text)
-            self.running[request_id] = iter(self.scripts[screen].pop(0))
-        ids = self.tokenizer.encode(next(self.running[request_id]), add_special_tokens=False)
-        return TokenOutput(
-            token_ids=ids,
-            log_probs=[-0.5] * len(ids),
-            extra_fields={"min_global_steps": self.asked, "max_global_steps": self.asked},
-        )
 
 
 @pytest.fixture(scope="module")
@@ -76,36 +37,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = str(ROOT / "examples/adapters/verl/data.py")
     run([sys.executable, data, str(folder), "--train", "2", "--val", "1"], folder)
     run([sys.executable, data, str(folder / "plans"), "--reply", "plan", "--train", "2"], folder)
-    tiny_tokenizer().save_pretrained(folder / "model")
-    Qwen2Config(hidden_size=8, num_attention_heads=1, num_hidden_layers=1).save_pretrained(
-        folder / "model"
-    )
+    save_model(folder / "model")
     return folder
 
 
 @pytest.fixture(scope="module")
 def config(folder: Path) -> DictConfig:
-    """verl's own default configuration, with what the page says, and small numbers."""
-    path = Path(verl.__file__).parent / "trainer/config/_generated_ppo_trainer.yaml"
-    loaded = OmegaConf.load(path)
-    assert isinstance(loaded, DictConfig)
-    loaded.actor_rollout_ref.model.path = str(folder / "model")
-    loaded.actor_rollout_ref.model.override_config = {"attn_implementation": "eager"}
-    rollout = loaded.actor_rollout_ref.rollout
-    rollout.name, rollout.prompt_length, rollout.response_length = "vllm", LIMIT, LIMIT
-    rollout.agent.agent_loop_config_path = str(ROOT / "examples/adapters/verl/agent_loop.yaml")
-    loaded.reward.custom_reward_function.path = "pkg://logtriage.adapters.verl"
-    loaded.reward.reward_manager.name = "gdpo"
-    return loaded
-
-
-def batch_of(config: DictConfig, path: Path, times: int) -> DataProto:
-    """Rows as verl's trainer reads them, each several times."""
-    data = RLHFDataset(str(path), tiny_tokenizer(), config.data)
-    rows = [data[n] for n in range(len(data)) for _ in range(times)]
-    batch = DataProto.from_single_dict(collate_fn(rows))
-    batch.non_tensor_batch["uid"] = np.array([one["extra_info"]["incident"] for one in rows])
-    return batch
+    return config_of(folder / "model")
 
 
 def played(incident_id: str, policy: str) -> tuple[lt.Grade, list[str]]:
