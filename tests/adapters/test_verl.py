@@ -25,7 +25,7 @@ def test_rows_name_the_loop_that_plays_them() -> None:
     assert "tool" in tools["prompt"][0]["content"]
 
 
-@pytest.mark.parametrize("row", verl_rows(IDS, "plan"), ids=str)
+@pytest.mark.parametrize("row", verl_rows(IDS, "plan"), ids=IDS)
 def test_a_plans_shares_add_up_to_its_grade(row: dict) -> None:  # type: ignore[type-arg]
     incident = row["reward_model"]["ground_truth"]
     found = compute_score("logtriage", PLAN, incident, row["extra_info"], router=None)
