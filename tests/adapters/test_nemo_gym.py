@@ -13,6 +13,7 @@ from logtriage.adapters.nemo_gym import nemo_gym_rows, reward_of, verified, wire
 from logtriage.adapters.tools import TOOLS, call_from_action
 from logtriage.evaluation import play_episode
 from logtriage.registry import make_policy
+from logtriage.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = ROOT / "deploy/nemo_gym/resources_servers/logtriage"
@@ -89,4 +90,4 @@ def test_the_configuration_names_what_is_there() -> None:
     (path,) = re.findall(r"jsonl_fpath: (.*)", text)
     assert (ROOT / "deploy/nemo_gym" / path).is_file()
     (steps,) = map(int, re.findall(r"max_steps: (\d+)", text))
-    assert steps >= max(lt.get_task(one).horizon for one in ("single_crash-v2", "fleet_outage-v2"))
+    assert steps == max(task.horizon for task in TASKS)

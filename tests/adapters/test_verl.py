@@ -44,8 +44,8 @@ def test_a_plans_shares_add_up_to_its_grade(row: dict) -> None:  # type: ignore[
 
 
 def test_keys_are_those_of_the_rubric() -> None:
-    names = reward_names(get_rubric("logtriage/1"))
-    assert gdpo_reward_keys("logtriage/1") == [f"triage_{name}" for name in names]
+    names = reward_names(get_rubric("logtriage/2"))
+    assert gdpo_reward_keys("logtriage/2") == [f"triage_{name}" for name in names]
 
 
 def test_what_cannot_be_graded_is_refused() -> None:
