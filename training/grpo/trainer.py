@@ -1,9 +1,11 @@
 """TRL's GRPOTrainer, with its time measured, its episodes recorded, and credit by turns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import attrs
+import torch
 from accelerate.utils import gather_object
 from torch import Tensor
 from trl import GRPOTrainer
@@ -25,6 +27,8 @@ from training.grpo.turns import Turns
 INSIDES: Final = ("_generate_single_turn", "_generate_and_score_completions")
 #: Is told of the episodes of a step, those of all processes, on the main one.
 OnStep = Callable[[Sequence[Episode]], None]
+#: The label of a token that is not scored.
+NO_LABEL: Final = -100
 #: Smaller advantages are rounding.
 NOTHING: Final = 1e-6
 
@@ -113,7 +117,8 @@ class TriageTrainer(GRPOTrainer):
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], *more: Any, **named: Any) -> Any:
         """TRL's loss, on as many columns as the episodes of this backward pass fill."""
-        return super().compute_loss(model, trimmed(inputs), *more, **named)
+        with said_alone(model, inputs := trimmed(inputs)):
+            return super().compute_loss(model, inputs, *more, **named)
 
     def _generate_single_turn(
         self, prompt_ids: Sequence[Sequence[int]], *arguments: Any, **named: Any
@@ -162,6 +167,30 @@ class TriageTrainer(GRPOTrainer):
         if self.settings.reward == "shaped":
             return value_of(state)
         return score(state, self._rubric)
+
+
+@contextmanager
+def said_alone(model: torch.nn.Module, inputs: Mapping[str, Any]) -> Iterator[None]:
+    """Let the model's head score the tokens that it wrote, and no screens.
+
+    TRL's head leaves out what has no label; it gives labels to all of an episode, of which
+    screens are nine parts in ten, and leaves them out of the loss afterwards.
+    """
+    wrote = inputs.get("tool_mask")
+
+    def unlabelled(_: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        labels = named.get("labels")
+        if labels is not None and wrote is not None and len(labels) == len(wrote):
+            labels = labels.clone()
+            labels[:, -wrote.shape[1] :].masked_fill_(wrote == 0, NO_LABEL)
+            named = {**named, "labels": labels}
+        return given, named
+
+    hook = model.register_forward_pre_hook(unlabelled, with_kwargs=True)
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 def trimmed(inputs: dict[str, Any]) -> dict[str, Any]:
