@@ -159,9 +159,10 @@ def _time(runs: Sequence[Written]) -> Iterable[str]:
 
 def _commands(runs: Sequence[Written]) -> Iterable[str]:
     yield "```sh"
+    began = (run.began for run in runs)
+    # Runs that share a warm start tell of it once.
+    yield from dict.fromkeys(one["command"] for one in began if one is not None)
     for run in runs:
-        if run.began is not None:
-            yield run.began["command"]
         yield run.about["command"]
     yield "```"
     yield ""
