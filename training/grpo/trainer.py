@@ -1,12 +1,11 @@
 """TRL's GRPOTrainer, with its time measured, its episodes recorded, and credit by turns."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import attrs
-import torch
 from accelerate.utils import gather_object
+from peft import PeftModel
 from torch import Tensor
 from trl import GRPOTrainer
 
@@ -18,6 +17,7 @@ from training.grpo.credit import by_token, returns_to_go, turn_advantages
 from training.grpo.environment import RemoteTrainingEnv, Stopwatch, TrainingEnv
 from training.grpo.nothing import Watch
 from training.grpo.played import Episode, Shares, episode_of
+from training.grpo.scored import said_alone
 from training.grpo.settings import Settings
 from training.grpo.stages import Curriculum
 from training.grpo.turns import Turns
@@ -27,8 +27,6 @@ from training.grpo.turns import Turns
 INSIDES: Final = ("_generate_single_turn", "_generate_and_score_completions")
 #: Is told of the episodes of a step, those of all processes, on the main one.
 OnStep = Callable[[Sequence[Episode]], None]
-#: The label of a token that is not scored.
-NO_LABEL: Final = -100
 #: Smaller advantages are rounding.
 NOTHING: Final = 1e-6
 
@@ -117,7 +115,9 @@ class TriageTrainer(GRPOTrainer):
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], *more: Any, **named: Any) -> Any:
         """TRL's loss, on as many columns as the episodes of this backward pass fill."""
-        with said_alone(model, inputs := trimmed(inputs)):
+        inner = self.accelerator.unwrap_model(model)
+        inner = inner.get_base_model() if isinstance(inner, PeftModel) else inner
+        with said_alone(inner, inputs := trimmed(inputs)):
             return super().compute_loss(model, inputs, *more, **named)
 
     def _generate_single_turn(
@@ -167,30 +167,6 @@ class TriageTrainer(GRPOTrainer):
         if self.settings.reward == "shaped":
             return value_of(state)
         return score(state, self._rubric)
-
-
-@contextmanager
-def said_alone(model: torch.nn.Module, inputs: Mapping[str, Any]) -> Iterator[None]:
-    """Let the model's head score the tokens that it wrote, and no screens.
-
-    TRL's head leaves out what has no label; it gives labels to all of an episode, of which
-    screens are nine parts in ten, and leaves them out of the loss afterwards.
-    """
-    wrote = inputs.get("tool_mask")
-
-    def unlabelled(_: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        labels = named.get("labels")
-        if labels is not None and wrote is not None and len(labels) == len(wrote):
-            labels = labels.clone()
-            labels[:, -wrote.shape[1] :].masked_fill_(wrote == 0, NO_LABEL)
-            named = {**named, "labels": labels}
-        return given, named
-
-    hook = model.register_forward_pre_hook(unlabelled, with_kwargs=True)
-    try:
-        yield
-    finally:
-        hook.remove()
 
 
 def trimmed(inputs: dict[str, Any]) -> dict[str, Any]:
