@@ -1,7 +1,7 @@
 """``grade_batch`` beside the scalar grader: transcripts of twelve actions, N at once.
 
 Half of the actions of a list are useful ones; a third of the incidents come from each
-v1 task. ``transcripts_per_s`` stands in the extra info of every row.
+task. ``transcripts_per_s`` stands in the extra info of every row.
 """
 
 from collections.abc import Callable
@@ -13,8 +13,9 @@ import attrs
 import numpy as np
 import pytest
 
+from benchmarks.workload import SMALL
 from logtriage import (
-    SEVEN_SERVICES,
+    FIVE_TEAMS,
     Action,
     Escalate,
     Incident,
@@ -25,7 +26,6 @@ from logtriage import (
 from logtriage.grading import TRIAGE_2, action_array, grade_actions, grade_batch, truths_of
 from logtriage.grading.batch import LAYOUTS, Truths
 from logtriage.policies import perfect_actions
-from logtriage.tasks import FIRST_WORLD
 
 Benchmark = Any
 BACKENDS: Any = ("numpy", "numba") if find_spec("numba") else ("numpy",)
@@ -41,10 +41,10 @@ DRAWN = 3 * 512
 def drawn() -> tuple[tuple[Incident, ...], tuple[tuple[Action, ...], ...]]:
     """Incidents with twelve actions each, of which only the last may close on purpose."""
     rng = np.random.default_rng(7)
-    every = all_actions(SEVEN_SERVICES)
+    every = all_actions(FIVE_TEAMS)
     harmless = [one for one in every[:-2] if not isinstance(one, Escalate)]
     incidents, lists = [], []
-    for task in FIRST_WORLD:
+    for task in SMALL:
         for one in map(make_incident, incident_ids(task, "test", DRAWN // 3)):
             *steps, last = perfect_actions(one)
             wasted = [harmless[i] for i in rng.integers(len(harmless), size=LENGTH)]
@@ -61,7 +61,7 @@ def batch(size: int) -> tuple[Truths, Any]:
     """Truths and (N, 12) actions."""
     incidents, lists = drawn()
     rows = np.random.default_rng(size).permutation(np.arange(max(size, DRAWN)) % DRAWN)[:size]
-    truths, actions = truths_of(incidents), action_array(SEVEN_SERVICES, lists)
+    truths, actions = truths_of(incidents), action_array(FIVE_TEAMS, lists)
     return truths.take(rows), np.ascontiguousarray(actions[rows])
 
 

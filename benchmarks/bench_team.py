@@ -11,7 +11,7 @@ import pytest
 from logtriage.roles import BY_TIER, DUO, SOLO, TRIO, RoleSplit
 from logtriage.vector import CREDITS, BatchedTeam, BatchedTriage
 
-TASKS = ("cascading_failure-v1", "cascading_failure-v2")
+TASKS = ("cascading_failure-v2", "cascading_failure-v2")
 SIZE = 4096
 TICKS = 6
 Benchmark = Callable[..., Any]

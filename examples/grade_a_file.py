@@ -30,10 +30,10 @@ def write_sample(path: Path) -> None:
     lines = [
         encode_transcript(play(incident_id, spec))
         for spec in ("expert", "first_error", "random")
-        for task in ("single_crash-v1", "cascading_failure-v1", "silent_degradation-v1")
+        for task in ("single_crash-v2", "cascading_failure-v2", "silent_degradation-v2")
         for incident_id in lt.incident_ids(task, "val", 10)
     ]
-    lines.insert(5, '{"incident": "single_crash-v1/val/0", "actions": "resolve"}')
+    lines.insert(5, '{"incident": "single_crash-v2/val/0", "actions": "resolve"}')
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""A policy of one's own: follows complaints, then tries remedies until the root recovers.
+"""A policy of one's own: follows complaints, then tries remedies until the symptoms ease.
 
     python examples/own_policy.py
 
@@ -14,15 +14,16 @@ from logtriage.policies import Policy
 from logtriage.registry import make_policy
 from logtriage.runbook import severity_of
 
-TASKS = ("single_crash-v1", "cascading_failure-v1", "silent_degradation-v1")
+TASKS = ("single_crash-v2", "cascading_failure-v2", "silent_degradation-v2")
 
 
 @attrs.frozen
 class Memory:
-    """Whom it asked so far, and how many remedies it tried."""
+    """Whom it asked so far, how many remedies it tried, and whether one helped."""
 
     asked: tuple[str, ...] = ()
     tried: int = 0
+    eased: bool = False
 
 
 class Follower:
@@ -30,16 +31,17 @@ class Follower:
 
     def act(self, observation: Observation, memory: Memory | None) -> tuple[lt.Action, Memory]:
         memory, names = memory or Memory(), observation.topology.names
-        if observation.severity is None and observation.slo is not None:
-            return lt.ClassifySeverity(severity_of(observation.slo)), memory
+        if any(eases for _, _, eases in observation.effects):
+            memory = attrs.evolve(memory, eased=True)
+        if observation.severity is None and observation.edge is not None:
+            return lt.ClassifySeverity(severity_of(observation.edge)), memory
         suspect = self._suspect(observation, memory)
         if suspect is not None and observation.root_cause is None and len(memory.asked) < 3:
             return lt.RequestMoreLogs(suspect), attrs.evolve(memory, asked=(*memory.asked, suspect))
         root = observation.root_cause
         if root is None:
             return lt.IdentifyRootCause(memory.asked[-1] if memory.asked else names[0]), memory
-        healthy = observation.health[observation.topology.index(root)]
-        if memory.tried and healthy is not None and severity_of(healthy) is lt.Severity.P3:
+        if memory.eased:
             if observation.pages:
                 return lt.Resolve(), memory
             owner = observation.directory[observation.topology.index(root)]
@@ -72,7 +74,7 @@ def play(incident: lt.Incident, policy: Policy) -> lt.Grade:
 def main() -> None:
     print(f"{'task':24} {'first_error':>12} {'Follower':>12} {'expert':>12}")
     for task in TASKS:
-        incidents = [lt.make_incident(one) for one in lt.incident_ids(task, "train", 100)]
+        incidents = [lt.make_incident(one) for one in lt.incident_ids(task, "train", 20)]
         means = []
         for factory in (make_policy("first_error"), lambda _: Follower(), make_policy("expert")):
             scores = [play(incident, factory(incident)).score or 0.0 for incident in incidents]

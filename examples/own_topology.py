@@ -13,7 +13,7 @@ from logtriage.registry import make_policy
 from logtriage.tasks import parse_incident_id
 
 BOOKSHOP = load_topology(Path(__file__).with_name("bookshop.json"))
-TASKS = ("single_crash-v1", "cascading_failure-v1", "silent_degradation-v1")
+TASKS = ("single_crash-v2", "cascading_failure-v2", "silent_degradation-v2")
 
 
 def draw(incident_id: str) -> lt.Incident:
@@ -35,11 +35,11 @@ def play(incident: lt.Incident) -> lt.Transcript:
 
 
 def main() -> None:
-    first = draw(f"cascading_failure-v1/val/0@{BOOKSHOP.name}")
+    first = draw(f"cascading_failure-v2/val/0@{BOOKSHOP.name}")
     print(lt.render_observation(lt.observe(lt.initial_state(first))))
-    print(f"\n{len(lt.all_actions(BOOKSHOP))} actions; the expert, 100 incidents a task:")
+    print(f"\n{len(lt.all_actions(BOOKSHOP))} actions; the expert, 20 incidents a task:")
     for task in TASKS:
-        ids = [f"{one}@{BOOKSHOP.name}" for one in lt.incident_ids(task, "val", 100)]
+        ids = [f"{one}@{BOOKSHOP.name}" for one in lt.incident_ids(task, "val", 20)]
         grades = [grade_transcript(play(draw(one)), resolve=draw) for one in ids]
         mean = sum(grade.score or 0.0 for grade in grades) / len(grades)
         print(f"  {task:24} mean grade {mean:.3f}")

@@ -53,11 +53,8 @@ from logtriage.seal import Seal
 from logtriage.tasks import SEALED, SPLITS, IncidentId, TaskSpec
 from logtriage.transition import transition_jointly
 
-V1_TASKS = tuple(task for task in TASKS if task.version == 1)
-#: Every task of the second world, at every level of fog.
-V2_TASKS = tuple(task for task in TASKS if task.version == 2)
-#: What incidents are drawn from: both worlds.
-DRAWN = V1_TASKS + V2_TASKS
+#: Every task that draws its incidents, at every level of fog.
+DRAWN = tuple(task for task in TASKS if not task.original)
 #: A split, the states of an episode, and what the roles did in each tick.
 JointEpisode = tuple[RoleSplit, tuple[State, ...], tuple[tuple[Action, ...], ...]]
 TEAM_NAMES = tuple(TEAM_ACTION_TYPES)
@@ -77,21 +74,13 @@ def topologies(max_services: int = 40) -> SearchStrategy[Topology]:
 SEAL: Final = Seal(b"the key of the laws, 0123456789")
 
 
-def some_task(tasks: tuple[TaskSpec, ...]) -> SearchStrategy[TaskSpec]:
-    """One of the tasks, each version as likely as any other."""
-    versions = sorted({task.version for task in tasks}, reverse=True)
-    return st.sampled_from(versions).flatmap(
-        lambda version: st.sampled_from([task for task in tasks if task.version == version])
-    )
-
-
 def incident_ids(
     tasks: tuple[TaskSpec, ...] = DRAWN, splits: tuple[str, ...] = SPLITS
 ) -> SearchStrategy[str]:
     """Ids of the given tasks and splits."""
     return st.builds(
         "{}/{}/{}".format,
-        some_task(tasks).map(lambda task: task.id),
+        st.sampled_from([task.id for task in tasks]),
         st.sampled_from(splits),
         st.integers(0, 1_000_000),
     )
@@ -99,11 +88,8 @@ def incident_ids(
 
 @st.composite
 def benign_incidents(draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN) -> Incident:
-    """Incidents with nothing behind them, of the tasks that have such.
-
-    In the first world one in each block of five neighbours, in the second about one in seven.
-    """
-    task = draw(some_task(tuple(one for one in tasks if one.benign and one.topology)))
+    """Incidents with nothing behind them: about one in seven."""
+    task = draw(st.sampled_from([one for one in tasks if one.benign and one.topology]))
     split, block = draw(st.sampled_from(SPLITS)), draw(st.integers(0, 100_000))
     neighbours = incident_ids_of(task.id, split, 200, 200 * block)
     return next(one for one in map(make_incident, neighbours) if one.truth.benign)
@@ -127,7 +113,7 @@ def incidents(
         return make_incident(draw(incident_ids(second, (SEALED,))), seal=SEAL)
     if way < 2:
         return make_incident(draw(incident_ids(by_id)))
-    task = draw(some_task(drawable))
+    task = draw(st.sampled_from(drawable))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
     return draw_incident(task, number, draw(topologies(max_services)))
 
@@ -244,8 +230,7 @@ ROLE_SETTINGS: SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 def role_splits(draw: st.DrawFn, settings: bool = False) -> RoleSplit:
     """A built-in split, or any partition or overlap of views and actions over 1 to 4 roles.
 
-    With ``settings`` also what only the second world's arrays know: parts, words, delays,
-    losses and budgets.
+    With ``settings`` also parts, words, delays, losses and budgets.
     """
     if draw(st.booleans()):
         plain = (split for split in ROLE_SPLITS.values() if settings or split.name in PLAIN_SPLITS)

@@ -11,8 +11,8 @@ from logtriage.audit.exact import Searched, Situations
 from logtriage.audit.scoring import Scorer, fitted
 from logtriage.grading import RUBRICS, rubric_of, score
 from property_tests.strategies import (
+    DRAWN,
     ORIGINAL_TASKS,
-    V1_TASKS,
     incident_ids,
     incidents,
     plans,
@@ -20,18 +20,18 @@ from property_tests.strategies import (
     triage_plays,
 )
 
-ALL_TASKS = V1_TASKS + ORIGINAL_TASKS
+ALL_TASKS = DRAWN + ORIGINAL_TASKS
 #: Incidents of every rubric that the search knows.
 ANY = incidents(ALL_TASKS) | triage_incidents()
 #: One incident of each kind that is searched apart.
 SEARCHED = (
-    *(make_incident(f"single_crash-v1/test/{number}") for number in range(3)),
+    *(make_incident(f"single_crash-v2/test/{number}") for number in range(3)),
     *(make_incident(f"{task.id}/test/0") for task in ORIGINAL_TASKS[:2]),
     *(
         attrs.evolve(make_incident(one), rubric="logtriage/2", par=par, price_of_silence=price)
         for one, par, price in (
-            ("single_crash-v1/test/0", 5, 0.2),
-            ("single_crash-v1/test/1", 6, 0.6),
+            ("single_crash-v2/test/0", 5, 0.2),
+            ("single_crash-v2/test/1", 6, 0.6),
         )
     ),
 )

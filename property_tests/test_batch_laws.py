@@ -11,7 +11,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from logtriage import (
-    DEFAULT,
     SEVEN_SERVICES,
     Action,
     Incident,
@@ -28,6 +27,7 @@ from logtriage.backend import BackendName
 from logtriage.generator import draw_incident
 from logtriage.grading import (
     RECORDED,
+    TRIAGE_1,
     TRIAGE_2,
     Criterion,
     action_array,
@@ -44,9 +44,8 @@ from logtriage.policies import perfect_actions
 from logtriage.tasks import SPLITS, IncidentId
 from logtriage.transition import play_jointly
 from property_tests.strategies import (
+    DRAWN,
     ORIGINAL_TASKS,
-    V1_TASKS,
-    V2_TASKS,
     incident_ids,
     malformed_actions,
     plans,
@@ -73,9 +72,8 @@ def batches(draw: st.DrawFn, max_size: int = 6) -> list[Incident]:
 @st.composite
 def plain(draw: st.DrawFn, topology: Topology) -> Incident:
     if topology is SEVEN_SERVICES and draw(st.booleans()):
-        drawn = draw(incident_ids(V1_TASKS + ORIGINAL_TASKS, SPLITS[:3]))
-        return make_incident(drawn)
-    task = draw(st.sampled_from(V1_TASKS) | st.sampled_from(V2_TASKS))
+        return make_incident(draw(incident_ids(ORIGINAL_TASKS, SPLITS[:3])))
+    task = draw(st.sampled_from(DRAWN))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
     return draw_incident(task, number, topology)
 
@@ -107,10 +105,10 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
 def rubrics(draw: st.DrawFn) -> Rubric:
     """Rubrics made of the measures and gates that have kernels, in any mixture."""
     if draw(st.integers(0, 3)) == 0:
-        return draw(st.sampled_from([DEFAULT, RECORDED, TRIAGE_2]))
+        return draw(st.sampled_from([TRIAGE_1, RECORDED, TRIAGE_2]))
     changes: dict[str, Any] = {"id": "law/1"}
     if draw(st.booleans()):
-        usual = draw(st.sampled_from([DEFAULT, TRIAGE_2]))
+        usual = draw(st.sampled_from([TRIAGE_1, TRIAGE_2]))
         changes["criteria"] = reweighted(draw, usual.criteria)
         changes["benign"] = reweighted(draw, usual.benign)
     else:
@@ -129,7 +127,7 @@ def rubrics(draw: st.DrawFn) -> Rubric:
     low = draw(st.sampled_from([0.0, 0.0, 0.0001, 0.25]))
     changes["bounds"] = (low, draw(st.sampled_from([1.0, 0.9999, 0.5])))
     changes["digits"] = draw(st.none() | st.integers(0, 6))
-    return attrs.evolve(DEFAULT, **changes)
+    return attrs.evolve(TRIAGE_1, **changes)
 
 
 def mixture(draw: st.DrawFn, prefix: str, least: int) -> tuple[Criterion, ...]:
@@ -243,11 +241,11 @@ def test_tables_of_any_size_give_the_same_totals(
     plan_module.plan_of.cache_clear()
     try:
         plan_module.TABLE_SIZE = size  # type: ignore[misc]
-        grades = grade_batch(truths, actions, DEFAULT, backend="numpy")
+        grades = grade_batch(truths, actions, TRIAGE_1, backend="numpy")
     finally:
         plan_module.TABLE_SIZE = usual  # type: ignore[misc]
         plan_module.plan_of.cache_clear()
-    assert_equal(grades, incidents, lists, DEFAULT)
+    assert_equal(grades, incidents, lists, TRIAGE_1)
 
 
 @given(jobs(), st.integers(1, 40))
@@ -262,7 +260,7 @@ def test_neither_blocks_nor_padding_nor_type_matter(
     usual = batch_module.BLOCK_BYTES
     try:
         batch_module.BLOCK_BYTES = rows * max(1, actions.shape[1])  # type: ignore[misc]
-        grades = grade_batch(truths, padded, DEFAULT, backend="numpy")
+        grades = grade_batch(truths, padded, TRIAGE_1, backend="numpy")
     finally:
         batch_module.BLOCK_BYTES = usual  # type: ignore[misc]
-    assert_equal(grades, [incidents[i] for i in repeat], [lists[i] for i in repeat], DEFAULT)
+    assert_equal(grades, [incidents[i] for i in repeat], [lists[i] for i in repeat], TRIAGE_1)

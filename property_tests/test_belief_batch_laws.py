@@ -18,7 +18,7 @@ from logtriage.transition import apply, transition_jointly
 from logtriage.vector import BeliefBatch, belief_batch, belief_replay
 from logtriage.vector import fixedpoint as vector
 from logtriage.world.simulation import World
-from property_tests.strategies import V2_TASKS, incident_ids, plans, topologies, useful_actions
+from property_tests.strategies import DRAWN, incident_ids, plans, topologies, useful_actions
 
 BACKENDS = ("numpy", "numba") if find_spec("numba") else ("numpy",)
 ROLES = (None, *(role for split in ROLE_SPLITS.values() for role in split.roles))
@@ -38,7 +38,7 @@ def test_exponentials_of_arrays_are_the_scalar_ones(downs: list[int]) -> None:
 @st.composite
 def alike(draw: st.DrawFn, max_size: int = 4) -> list[State]:
     """States of one task and topology: pages, remedies and requests, at all stages."""
-    task = draw(st.sampled_from(V2_TASKS))
+    task = draw(st.sampled_from(DRAWN))
     split = draw(st.sampled_from(("train", "ood")))
     topology = task.topology if draw(st.booleans()) else None
     if topology is None:
@@ -88,7 +88,7 @@ def test_a_batch_believes_what_its_rows_believe(
 
 @with_backends
 @settings(max_examples=12)
-@given(incident_ids(tuple(task for task in V2_TASKS if task.topology)), st.data())
+@given(incident_ids(tuple(task for task in DRAWN if task.topology)), st.data())
 def test_whole_screens_say_nothing_twice(backend: str, name: str, data: st.DataObject) -> None:
     """An engine may hand over every screen as it stands, whatever stood there before."""
     incident = make_incident(name)

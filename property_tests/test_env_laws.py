@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from logtriage import TaskSpec, Topology
-from property_tests.strategies import DRAWN, V2_TASKS, topologies
+from property_tests.strategies import DRAWN, topologies
 
 if find_spec("gymnasium") is None:
     pytest.skip("needs the extra env", allow_module_level=True)
@@ -73,7 +73,7 @@ def test_a_vector_environment_is_scalar_ones_that_restart(
 @pytest.mark.parametrize("backend", ("numpy", "numba") if find_spec("numba") else ("numpy",))
 @settings(max_examples=5)
 @given(
-    st.lists(st.sampled_from(V2_TASKS), min_size=2, max_size=3, unique=True),
+    st.lists(st.sampled_from(DRAWN), min_size=2, max_size=3, unique=True),
     st.none() | topologies(9),
     seeds,
     st.booleans(),

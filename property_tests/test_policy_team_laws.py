@@ -9,13 +9,10 @@ from hypothesis.strategies import SearchStrategy
 
 from logtriage import Incident, Malformed, grade, observe
 from logtriage.actions import (
-    ACTION_TYPES,
     Escalate,
     IdentifyRootCause,
-    Ignore,
     Remediate,
     Report,
-    Resolve,
     Wait,
     action_name,
 )
@@ -36,10 +33,9 @@ from logtriage.policies import (
 )
 from logtriage.policies.expert import TRIES
 from logtriage.registry import make_policy, make_team
-from logtriage.roles import ROLE_SPLITS, SOLO, VIEWS, Role, RoleSplit
+from logtriage.roles import ROLE_SPLITS, SOLO, VIEWS, RoleSplit
 from property_tests.strategies import (
-    V1_TASKS,
-    V2_TASKS,
+    DRAWN,
     JointEpisode,
     incidents,
     joint_episodes,
@@ -47,13 +43,7 @@ from property_tests.strategies import (
 )
 
 SOLO_SPECS = ("oracle", "expert", "first_error", "random", "constant:resolve", "constant:ignore")
-#: Policies that play the second world alone.
-SECOND_SPECS = (*SOLO_SPECS, "chain", "random_questions:1")
 TEAM_SPECS = ("oracle", "expert", "random", "random:7", *(f"central:{one}" for one in SOLO_SPECS))
-
-
-def is_second(incident: Incident) -> bool:
-    return incident.price_of_silence is not None
 
 
 def team_specs(split: RoleSplit) -> SearchStrategy[str]:
@@ -69,7 +59,7 @@ def team_specs(split: RoleSplit) -> SearchStrategy[str]:
 def test_a_policy_as_a_team_of_one_plays_the_same_episode(
     incident: Incident, data: st.DataObject
 ) -> None:
-    spec = data.draw(st.sampled_from(SECOND_SPECS if is_second(incident) else SOLO_SPECS))
+    spec = data.draw(st.sampled_from((*SOLO_SPECS, "chain", "random_questions:1")))
     alone = play_episode(incident, make_policy(spec)(incident))
     central = make_team(f"central:{spec}", SOLO)(incident)
     assert play_joint_episode(incident, central, SOLO) == alone
@@ -158,53 +148,19 @@ def _only_waits_are_malformed(row: tuple[Any, ...], split: RoleSplit) -> bool:
 def test_oracles_in_roles_of_their_own_are_perfect_too(
     incident: Incident, split: RoleSplit
 ) -> None:
-    """In the second world those that see when the page was made, and so when to fix."""
+    """Those that see when the page was made, and so when to fix."""
     spec = ",".join(f"{name}=oracle" for name in split.names)
     score = grade(play_joint_episode(incident, make_team(spec, split)(incident), split)).score
     fixers = [role for role in split.roles if "remediate" in role.may]
     blind = any("declarations" not in role.views for role in fixers)
-    assert score == 1.0 or (is_second(incident) and blind)
+    assert score == 1.0 or blind
 
 
-@given(incidents(V1_TASKS, max_services=12), role_splits())
-def test_experts_do_nothing_that_they_may_not_and_nothing_out_of_ignorance(
-    incident: Incident, split: RoleSplit
-) -> None:
-    """Whatever a split hides: no wrong page, no wrong fix, and no fault is ignored."""
-    team = make_team("expert", split)(incident)
-    last = play_joint_episode(incident, team, split)
-    truth = incident.truth
-    for when, action in last.history:
-        match action:
-            case Escalate(one):
-                assert one in truth.teams
-            case Remediate(remedy, service):
-                assert (remedy, service) in truth.remedies
-            case Ignore():
-                assert truth.benign
-            case Malformed(text, _, by):
-                assert text == "wait"
-                assert by is None or "wait" not in split.role(by).may
-            case Resolve() if last.facts.fixed_at is None:
-                # Either it is the whole team, or it cannot see what was fixed, and time is up.
-                assert any(map(_is_everything, split.roles)) or (
-                    when >= incident.horizon - 2
-                    and any(
-                        "resolve" in role.may
-                        and "remediate" not in role.may
-                        and "effects" not in role.views
-                        for role in split.roles
-                    )
-                )
-            case _:
-                pass
-
-
-@given(incidents(V2_TASKS, max_services=12), role_splits())
+@given(incidents(DRAWN, max_services=12), role_splits())
 def test_experts_by_rules_of_thumb_do_nothing_that_they_may_not(
     incident: Incident, split: RoleSplit
 ) -> None:
-    """In the second world they may be wrong, but each pages once and tries little."""
+    """They may be wrong, but each pages once and tries little."""
     last = play_joint_episode(incident, make_team("expert", split)(incident), split)
     for _, action in last.history:
         if isinstance(action, Malformed):
@@ -216,10 +172,6 @@ def test_experts_by_rules_of_thumb_do_nothing_that_they_may_not(
     assert len(last.facts.remedies) <= TRIES * fixers
     if last.closing == "ignored":
         assert not last.facts.pages
-
-
-def _is_everything(role: Role) -> bool:
-    return role.may.issuperset(ACTION_TYPES) and role.views == set(VIEWS)
 
 
 @given(incidents(max_services=12))

@@ -15,7 +15,7 @@ from logtriage.vector import BatchedTriage, BeliefScreens
 from logtriage.vector.believing import KINDS
 from logtriage.vector.layout import Floats, Layout
 from property_tests.strategies import topologies
-from property_tests.test_token_vector_laws import any_task, chosen_actions, incident_of, tasks
+from property_tests.test_vector_laws import any_task, chosen_actions, incident_of, tasks
 
 
 def marginals(held: Belief) -> Mapping[str, list[float]]:

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from logtriage import TaskSpec, Topology
 from logtriage.belief.shaping import shaped_reward
-from property_tests.strategies import V2_TASKS, topologies
-from property_tests.test_token_vector_laws import chosen_actions
-from property_tests.test_vector_laws import with_backends
+from property_tests.strategies import DRAWN, topologies
+from property_tests.test_vector_laws import chosen_actions, with_backends
 
 if find_spec("gymnasium") is None:
     pytest.skip("needs the extra env", allow_module_level=True)
@@ -26,7 +25,7 @@ discounts = st.sampled_from((1.0, 0.99, 0.5))
 @settings(max_examples=8)
 @given(
     st.data(),
-    st.sampled_from(V2_TASKS),
+    st.sampled_from(DRAWN),
     st.none() | topologies(9),
     st.lists(st.integers(0, 10**6), min_size=2, max_size=2, unique=True),
     discounts,

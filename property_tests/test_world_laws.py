@@ -31,7 +31,7 @@ from logtriage.world.signatures import AFFECTED, BENIGN, DISTRACTIONS, KINDS
 from logtriage.world.simulation import World
 from logtriage.world.tables import EDGE_TOKENS, Place, alphabet, edge_weights, places, weights
 from logtriage.world.voice import Voice
-from property_tests.strategies import V2_TASKS, episodes, incidents
+from property_tests.strategies import DRAWN, episodes, incidents
 
 SORTS = ("alert", "change", "log", "window", "cpu", "memory", "workers", "traffic", "tier",
          "time", "errors")  # fmt: skip
@@ -76,7 +76,7 @@ def test_every_row_of_the_edge_panel_sums_to_65536(
     assert min(row) >= 0
 
 
-@given(incidents(V2_TASKS), st.integers(0, 1))
+@given(incidents(DRAWN), st.integers(0, 1))
 def test_no_token_stands_where_it_makes_no_sense(incident: Incident, asked: int) -> None:
     state = initial_state(incident)
     for action in perfect_actions(incident)[: 1 + asked]:
@@ -96,7 +96,7 @@ def test_no_token_stands_where_it_makes_no_sense(incident: Incident, asked: int)
             assert tier in fault_kind(number).tiers
 
 
-@given(incidents(V2_TASKS))
+@given(incidents(DRAWN))
 def test_the_edge_shows_the_severity_from_the_announced_tick_on(incident: Incident) -> None:
     world = world_of(incident)
     bands = {"usual": 2, "slight": 2, "P2": 1, "P1": 0}
@@ -115,7 +115,7 @@ def test_the_edge_shows_the_severity_from_the_announced_tick_on(incident: Incide
         assert worse == (worst <= list(Severity).index(severity))
 
 
-@given(incidents(V2_TASKS))
+@given(incidents(DRAWN))
 def test_within_a_band_no_caller_is_faster_than_what_it_waits_for(incident: Incident) -> None:
     world = world_of(incident)
     voice = Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
@@ -127,7 +127,7 @@ def test_within_a_band_no_caller_is_faster_than_what_it_waits_for(incident: Inci
                 assert slow >= voice.latency(callee, "itself")
 
 
-@given(incidents(V2_TASKS))
+@given(incidents(DRAWN))
 def test_a_guilty_change_precedes_the_onset(incident: Incident) -> None:
     onset = world_of(incident).setting.onset
     for change in observe(initial_state(incident)).changes:
@@ -138,7 +138,7 @@ def test_a_guilty_change_precedes_the_onset(incident: Incident) -> None:
         assert all(token.endswith("_before") for token in likely), kind
 
 
-@given(episodes(V2_TASKS))
+@given(episodes(DRAWN))
 def test_what_is_said_twice_is_said_the_same(states: tuple[State, ...]) -> None:
     said: dict[object, str] = {}
     for state in states:
@@ -149,7 +149,7 @@ def test_what_is_said_twice_is_said_the_same(states: tuple[State, ...]) -> None:
             assert said.setdefault(key, one.text) == one.text
 
 
-@given(incidents(V2_TASKS))
+@given(incidents(DRAWN))
 def test_a_minor_fault_never_sits_at_the_edge_and_makes_nobody_wait(incident: Incident) -> None:
     world = world_of(incident)
     reached = affected(world.topology, world.truth)
@@ -160,7 +160,7 @@ def test_a_minor_fault_never_sits_at_the_edge_and_makes_nobody_wait(incident: In
             assert service in reached
 
 
-@given(incidents(V2_TASKS), st.integers(0, 1 << 30))
+@given(incidents(DRAWN), st.integers(0, 1 << 30))
 def test_the_right_remedy_is_seen_at_once(incident: Incident, bits: int) -> None:
     if incident.truth.benign:
         return
@@ -182,7 +182,7 @@ def test_the_right_remedy_is_seen_at_once(incident: Incident, bits: int) -> None
 
 
 @settings(max_examples=20)
-@given(incidents(V2_TASKS))
+@given(incidents(DRAWN))
 def test_a_note_comes_two_ticks_after_the_right_page(incident: Incident) -> None:
     if incident.truth.benign:
         return
@@ -194,7 +194,7 @@ def test_a_note_comes_two_ticks_after_the_right_page(incident: Incident) -> None
     assert note.startswith(team)
 
 
-@given(incidents(V2_TASKS))
+@given(incidents(DRAWN))
 def test_the_directory_says_nothing_of_the_truth(incident: Incident) -> None:
     graph = incident.topology
     special = {graph.capacity_team, graph.security_team}

@@ -6,7 +6,7 @@ from logtriage.vector import BatchedTriage, belief_batch
 
 
 def main() -> None:
-    for task in ("cascading_failure-v1", "cascading_failure-v2"):
+    for task in ("cascading_failure-v2", "cascading_failure-v2"):
         batch = BatchedTriage(task, backend="numba")
         batch.reset("test", [0])
         batch.step([0])

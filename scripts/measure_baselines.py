@@ -4,24 +4,18 @@
     python scripts/measure_baselines.py --write    # and put them into the files
     python scripts/measure_baselines.py --check    # exit 1 if a file is out of date
 
-A block stands between `<!-- NAME -->` and `<!-- /NAME -->`. Facts (weights, horizons,
-fault kinds) are compared word for word by `--check`. Measured figures take seconds, so
-they carry a fingerprint of how a few dozen incidents play and grade; `--check` computes
-that one anew. Needs nothing but the core.
+A block stands between `<!-- NAME -->` and `<!-- /NAME -->`, and is compared word for word by
+`--check`. Needs nothing but the core.
 """
 
 import argparse
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 
 import logtriage as lt
 from logtriage.actions import (
-    REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
     Action,
@@ -39,37 +33,17 @@ from logtriage.actions import (
 from logtriage.adapters.tools import TOOLS
 from logtriage.audit.holes import HOLES
 from logtriage.belief.explain import explain
-from logtriage.codec import truth_to_json
-from logtriage.evaluation import play_joint_episode
 from logtriage.faults import FAULT_KINDS
-from logtriage.generator import _CLASS_WEIGHTS, _CLASSES, OVERRIDE_SHARE
-from logtriage.grading import DEFAULT, TRIAGE_2, Criterion, Rubric, get_rubric, score
+from logtriage.grading import DEFAULT, TRIAGE_1, TRIAGE_2, Criterion, Rubric, get_rubric
 from logtriage.incident import Incident
-from logtriage.originals import ORIGINALS
-from logtriage.phrases import BENIGN, DISTRACTORS
 from logtriage.policies import PolicyFactory
-from logtriage.registry import make_policy, make_team
+from logtriage.registry import make_policy
 from logtriage.rendering.signature_table import GROUPS, shares_of, told_shares
-from logtriage.roles import (
-    DUO,
-    ROLE_SPLITS,
-    SOLO,
-    TRIO,
-    TRIO_WITHOUT_BOARD,
-    role_actions,
-)
+from logtriage.roles import ROLE_SPLITS, role_actions
 from logtriage.runbook import SEVERITY_RULE
-from logtriage.scenario_ranges import (
-    ATTENUATION,
-    EDGE_ERROR,
-    EDGE_ERROR_ASIDE,
-    EDGE_P99,
-    EDGE_P99_ASIDE,
-)
-from logtriage.tasks import BENCHMARK_FOG, FIRST_WORLD, TASKS
+from logtriage.tasks import BENCHMARK_FOG, TASKS
 from logtriage.topology import FIVE_TEAMS, TIERS
 from logtriage.vector import token_layout_of
-from logtriage.vector.layout import SERVICE_BLOCKS, layout_of
 from logtriage.vector.team_tokens import role_tokens_of, team_tokens_of
 from logtriage.world import prior
 from logtriage.world.channels import (
@@ -84,20 +58,11 @@ from logtriage.world.setting import FOG, FULL, NAMED, Setting
 from logtriage.world.signatures import DISTRACTED, MINOR_FAULT, ORDINARY, Signature
 
 ROOT = Path(__file__).resolve().parent.parent
-POLICIES = ("oracle", "expert", "first_error", "random")
 BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)
-#: Tasks of the first world, of which the figures measured here are.
-DRAWN = tuple(task for task in TASKS if task.id in FIRST_WORLD)
 FIXED = tuple(task for task in TASKS if task.original)
-EPISODES = 1_000
-BALANCE = 10_000
 EXAMPLE = "cascading_failure-v2/test/27"
 #: The incident of the explained episode.
 EXPLAINED = "cascading_failure-v2/test/12"
-COMMAND = "`python scripts/measure_baselines.py`"
-TEAMS = ("oracle", "expert", "central:expert", "random")
-PINNED_TEAMS = 5  #: incidents per task, split and team behind the fingerprint of teams
-PINNED = 20  #: incidents per task, split and policy behind the fingerprint
 
 
 def play(incident: Incident, factory: PolicyFactory) -> lt.State:
@@ -140,11 +105,11 @@ def _points(rows: tuple[Criterion, ...]) -> list[list[str]]:
 
 
 def criteria() -> str:
-    return table(("criterion", "weight", "score"), _points(DEFAULT.criteria))
+    return table(("criterion", "weight", "score"), _points(TRIAGE_1.criteria))
 
 
 def benign_criteria() -> str:
-    return table(("criterion", "weight", "score"), _points(DEFAULT.benign))
+    return table(("criterion", "weight", "score"), _points(TRIAGE_1.benign))
 
 
 def triage_criteria() -> str:
@@ -197,23 +162,6 @@ def task_sheet() -> str:
         if task.setting is not None
     ]
     return table(("task", "horizon", "par / benign", "noise", "benign", "what makes it hard"), rows)
-
-
-def first_tasks() -> str:
-    """The sheets of the first world and of the original."""
-    rows = [
-        [
-            f"`{task.id}`",
-            task.horizon,
-            f"{task.noise // 10} %",
-            "–" if task.original else f"{task.benign / 10:g} %",
-            f"`{task.rubric}`",
-            task.hard,
-        ]
-        for task in TASKS
-        if task.setting is None
-    ]
-    return table(("task", "horizon", "noise", "benign", "rubric", "what makes it hard"), rows)
 
 
 def settings() -> str:
@@ -336,57 +284,11 @@ def faults() -> str:
     return f"{table(head, rows)}\n\n{note}"
 
 
-def first_classes() -> str:
-    weights = ", ".join(f"{one} {n}" for one, n in zip(_CLASSES, _CLASS_WEIGHTS, strict=True))
-    return (
-        "A root is drawn uniformly from the services that can be one, then a class by weight "
-        f"({weights}, among the classes possible there), then a kind of that class."
-    )
-
-
 def severity_rule() -> str:
     rows = [[severity, f"{error / 100:g} %", f"{p99} ms"] for severity, error, p99 in SEVERITY_RULE]
     return table(
         ("severity", "errors from", "or p99 from"), [*rows, [SEVERITIES[-1], "less", "less"]]
     )
-
-
-def severity_bands() -> str:
-    def share(pair: tuple[int, int]) -> str:
-        return f"{pair[0] / 100:g}–{pair[1] / 100:g} %"
-
-    def time(pair: tuple[int, int]) -> str:
-        return f"{pair[0]}–{pair[1]} ms"
-
-    rows = [
-        [
-            one,
-            share(EDGE_ERROR[one]),
-            time(EDGE_P99_ASIDE[one]),
-            share(EDGE_ERROR_ASIDE[one]),
-            time(EDGE_P99[one]),
-            f"{ATTENUATION[one] / 10:g} %",
-        ]
-        for one in SEVERITIES
-    ]
-    head = (
-        "severity",
-        "errors (error fault)",
-        "p99 (error fault)",
-        "errors (latency fault)",
-        "p99 (latency fault)",
-        "left per hop",
-    )
-    return table(head, rows)
-
-
-def distractors() -> str:
-    rows = [[f"`{alert}`" if alert else "none", grade, text] for alert, grade, text in DISTRACTORS]
-    return table(("alert", "level", "line"), rows)
-
-
-def benign_kinds() -> str:
-    return table(("look-alike", "what the service says"), [[f"`{a}`", b] for a, b in BENIGN])
 
 
 def held_out_pairs() -> str:
@@ -399,17 +301,20 @@ def held_out_pairs() -> str:
 
 
 def originals() -> str:
-    rows = [
-        [
-            f"`{name}-v0`",
-            f"`{one.service}`",
-            one.severity,
-            " or ".join(f"`{remedy}`" for remedy in one.remedies),
-            " or ".join(f"`{team}`" for team in one.teams),
-        ]
-        for name, one in ORIGINALS.items()
-    ]
-    return table(("task", "root cause", "severity", "remedies", "teams"), rows)
+    rows = []
+    for task in FIXED:
+        truth = lt.make_incident(f"{task.id}/test/0").truth
+        rows.append(
+            [
+                f"`{task.id}`",
+                task.horizon,
+                *(f"`{service}`" for service in truth.root_causes),
+                truth.severity,
+                " or ".join(f"`{remedy}`" for remedy in sorted(one for one, _ in truth.remedies)),
+                " or ".join(f"`{team}`" for team in sorted(truth.teams)),
+            ]
+        )
+    return table(("task", "horizon", "root cause", "severity", "remedies", "teams"), rows)
 
 
 def default_topology() -> str:
@@ -417,18 +322,9 @@ def default_topology() -> str:
     return table(("service", "tier", "calls"), rows)
 
 
-def first_topology() -> str:
-    rows = [[f"`{one.name}`", f"`{one.owner}`"] for one in lt.SEVEN_SERVICES.services]
-    note = (
-        "Every incident has a directory of its own: each service belongs, with a chance of "
-        f"{OVERRIDE_SHARE / 10:g} %, to another team than by default."
-    )
-    return f"{table(('service', 'default owner'), rows)}\n\n{note}"
-
-
 def action_integers() -> str:
     groups: dict[str, list[tuple[int, Action]]] = {}
-    for number, action in enumerate(all_actions(lt.SEVEN_SERVICES)):
+    for number, action in enumerate(all_actions(lt.FIVE_TEAMS)):
         groups.setdefault(action_name(action), []).append((number, action))
     rows = []
     for name, members in groups.items():
@@ -453,33 +349,7 @@ def tools() -> str:
     return table(("tool", "arguments", ""), rows)
 
 
-#: Blocks of the numeric observation beside those over services: name and meaning.
-WHOLE_BLOCKS = {
-    "owner": "it is owned by this team in this incident",
-    "change": "a recent change of this kind",
-    "time": "tick / horizon",
-    "slo": "error rate, p99 and trend at the edge, scaled as above",
-    "worst": "severity (P1, P2, P3) of the worst edge panel so far",
-    "severity": "severity declared",
-    "kind": "fault kind that a service named, in the order of the fault table",
-    "named_owner": "team that owns the service that named it",
-    "paged": "teams paged",
-    "applied": "remedies applied, to whatever service",
-    "closed": "the incident is closed",
-}
-
-
-def numeric_observation() -> str:
-    meanings = dict(SERVICE_BLOCKS) | WHOLE_BLOCKS
-    rows = []
-    for name, first, width in layout_of(lt.SEVEN_SERVICES).describe():
-        columns = str(first) if width == 1 else f"{first}–{first + width - 1}"
-        meaning = meanings[name.partition(":")[0]].replace("|", "\\|")
-        rows.append([f"`{name}`", columns, meaning])
-    return table(("block", "columns", "holds"), rows)
-
-
-#: What a block of the second world's observation holds, by the part of its name before ``:``.
+#: What a block of the numeric observation holds, by the part of its name before ``:``.
 TOKEN_BLOCKS = {
     "seen": "how often each token was seen, cell by cell",
     "quiet": "everyday lines of the window",
@@ -531,84 +401,7 @@ def team_spaces() -> str:
     return f"{table(head, rows)}\n\n`state()` has so many columns: {', '.join(sizes)}."
 
 
-# -- measured ---------------------------------------------------------------------
-
-
-#: Splits of roles that differ in views and actions alone: those that the first world knows.
-PLAIN_SPLITS = (SOLO, DUO, TRIO, TRIO_WITHOUT_BOARD)
-
-
-@lru_cache(maxsize=1)
-def fingerprint() -> str:
-    digest = blake2b(digest_size=6)
-    for task in DRAWN:
-        for split in ("train", "test", "ood"):
-            for incident_id in lt.incident_ids(task.id, split, PINNED):
-                incident = lt.make_incident(incident_id)
-                digest.update(repr(truth_to_json(incident)).encode())
-                for spec in POLICIES:
-                    state = play(incident, make_policy(spec))
-                    digest.update(f"{state.actions} {score(state)!r}".encode())
-    return digest.hexdigest()
-
-
-@lru_cache(maxsize=1)
-def team_fingerprint() -> str:
-    """The same for teams: it moves with what single agents see, or with how teams play."""
-    digest = blake2b(fingerprint().encode(), digest_size=6)
-    for split in PLAIN_SPLITS:
-        for team in TEAMS:
-            make = make_team(team, split)
-            for task in DRAWN:
-                for incident_id in lt.incident_ids(task.id, "test", PINNED_TEAMS):
-                    incident = lt.make_incident(incident_id)
-                    state = play_joint_episode(incident, make(incident), split)
-                    digest.update(f"{state.history} {score(state)!r}".encode())
-    return digest.hexdigest()
-
-
-def _stamp(block: str = "") -> str:
-    return f"<!-- measured: {FINGERPRINTS.get(block, fingerprint)()} -->\n"
-
-
-def balance() -> str:
-    columns: list[dict[str, float]] = []
-    for task in DRAWN:
-        found: Counter[str] = Counter()
-        for incident_id in lt.incident_ids(task.id, "test", BALANCE):
-            incident = lt.make_incident(incident_id)
-            truth, topology = incident.truth, incident.topology
-            found[f"severity {truth.severity}"] += 1
-            found["benign"] += truth.benign
-            found.update(f"root cause `{name}`" for name in truth.root_causes)
-            found.update(f"team `{team}`" for team in truth.teams)
-            found.update({f"remedy `{remedy}`" for remedy, _ in truth.remedies})
-            for name in truth.root_causes:
-                index = topology.index(name)
-                default = topology.owners[index]
-                found["owner of the root differs from its default"] += (
-                    incident.directory[index] != default
-                )
-                found["right page differs from the root's default owner"] += (
-                    default not in truth.teams
-                )
-        columns.append({key: count / BALANCE for key, count in found.items()})
-    keys = [
-        *(f"severity {one}" for one in SEVERITIES),
-        "benign",
-        *(f"root cause `{name}`" for name in lt.SEVEN_SERVICES.names),
-        *(f"team `{team}`" for team in lt.SEVEN_SERVICES.teams),
-        *(f"remedy `{remedy}`" for remedy in REMEDIES),
-        "owner of the root differs from its default",
-        "right page differs from the root's default owner",
-    ]
-    rows = [[key, *(percent(column.get(key, 0.0)) for column in columns)] for key in keys]
-    note = (
-        f"Shares of the first {BALANCE:,} incidents of split `test`, benign ones included. An "
-        "incident with two accepted remedies counts for both."
-    )
-    head = ("share", *(f"`{task.id}`" for task in DRAWN))
-    return f"{_stamp()}{table(head, rows)}\n\n{note}"
+# -- played ----------------------------------------------------------------------
 
 
 def debrief() -> str:
@@ -678,28 +471,6 @@ def screen() -> str:
     return f"```text\n{text}\n```"
 
 
-def teams() -> str:
-    rows = []
-    for team in TEAMS:
-        for split in PLAIN_SPLITS:
-            make, cells = make_team(team, split), []
-            for task in DRAWN:
-                states = (
-                    play_joint_episode(incident, make(incident), split)
-                    for incident in map(
-                        lt.make_incident, lt.incident_ids(task.id, "test", EPISODES)
-                    )
-                )
-                cells.append(sum(map(score, states)) / EPISODES)
-            rows.append([f"`{team}`", f"`{split.name}`", *(f"{one:.3f}" for one in cells)])
-    head = ("team", "roles", *(f"`{task.id}`" for task in DRAWN))
-    note = (
-        f"Mean grade over the first {EPISODES:,} incidents of split `test`, rubric "
-        f"`{DEFAULT.id}`. Regenerate with {COMMAND}."
-    )
-    return f"{_stamp('teams')}{table(head, rows)}\n\n{note}"
-
-
 def holes() -> str:
     rows = [[f"`{one.name}`", one.wrong, f"`{one.check}`"] for one in HOLES]
     return table(("hole", "what is wrong", "found by"), rows)
@@ -714,9 +485,6 @@ FACTS: dict[str, Callable[[], str]] = {
     "gates": gates,
     "original-rubrics": original_rubrics,
     "tasks": task_sheet,
-    "first-tasks": first_tasks,
-    "first-classes": first_classes,
-    "first-topology": first_topology,
     "settings": settings,
     "fog": fog,
     "signatures": signatures,
@@ -729,25 +497,15 @@ FACTS: dict[str, Callable[[], str]] = {
     "history": history,
     "faults": faults,
     "severity-rule": severity_rule,
-    "severity-bands": severity_bands,
-    "distractors": distractors,
-    "benign-kinds": benign_kinds,
     "held-out": held_out_pairs,
     "originals": originals,
     "topology": default_topology,
     "action-integers": action_integers,
     "tools": tools,
-    "numeric-observation": numeric_observation,
     "token-observation": token_observation,
     "team-spaces": team_spaces,
     "holes": holes,
 }
-MEASURED: dict[str, Callable[[], str]] = {
-    "balance": balance,
-    "teams": teams,
-}
-#: What says whether the figures of a block still hold, where it is not :func:`fingerprint`.
-FINGERPRINTS: dict[str, Callable[[], str]] = {"teams": team_fingerprint}
 BLOCK = re.compile(r"<!-- (?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- /(?P=name) -->", re.DOTALL)
 
 
@@ -756,8 +514,6 @@ def documents() -> list[Path]:
 
 
 def is_current(name: str, body: str) -> bool:
-    if name in MEASURED:
-        return body.startswith(_stamp(name))
     return name not in FACTS or body == f"{FACTS[name]()}\n"
 
 
@@ -774,7 +530,7 @@ def outdated() -> list[str]:
 def write() -> None:
     def renewed(found: re.Match[str]) -> str:
         name = found["name"]
-        make = FACTS.get(name) or MEASURED.get(name)
+        make = FACTS.get(name)
         return found[0] if make is None else f"<!-- {name} -->\n{make()}\n<!-- /{name} -->"
 
     for path in documents():
@@ -797,7 +553,7 @@ def main() -> int:
     if asked.write:
         write()
         return 0
-    for name, make in (FACTS | MEASURED).items():
+    for name, make in FACTS.items():
         print(f"<!-- {name} -->\n{make()}\n<!-- /{name} -->\n")
     return 0
 

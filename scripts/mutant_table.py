@@ -24,8 +24,8 @@ from tests.audit.broken import NAMES
 
 SIZES = attrs.evolve(QUICK, kinds=2, same=2, slow=2, panel=20)
 AUDITED = {
-    "single_crash-v1": ("fields", "monotone", "floor"),
-    "silent_degradation-v1": ("fields", "ceiling", "farming", "monotone", "stability"),
+    "single_crash-v2": ("fields", "monotone", "floor"),
+    "silent_degradation-v2": ("fields", "ceiling", "farming", "monotone", "stability"),
 }
 
 

@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=$1
 [[ $python == */* ]] && python=$(cd "$(dirname "$python")" && pwd)/$(basename "$python")
 eval_arguments=${2:-eval oracle expert --task all --split test --episodes 5}
-incident=${3:-cascading_failure-v1/test/42}
+incident=${3:-cascading_failure-v2/test/42}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -61,7 +61,7 @@ echo "with the fast extra: kernels are compiled, and play as NumPy does"
 "$bin/python" -m pip install -q --no-compile -c "$root/constraints.txt" "$wheel[fast]"
 "$bin/python" -W error -c '
 from logtriage.vector import BatchedTriage
-batches = [BatchedTriage("cascading_failure-v1", backend=one) for one in ("numpy", "numba")]
+batches = [BatchedTriage("cascading_failure-v2", backend=one) for one in ("numpy", "numba")]
 for batch in batches:
     batch.reset("test", range(64))
 first, second = (batch.step([50] * 64) for batch in batches)

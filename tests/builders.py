@@ -28,18 +28,16 @@ from logtriage import (
     random_topology,
     transition,
 )
-from logtriage.emission import SimulatedTelemetry
-from logtriage.grading import Discount
+from logtriage.grading import TRIAGE_1, Discount
 from logtriage.incident import STRICT, ClosingRules, Fault
 from logtriage.policies import PolicyFactory
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.telemetry import Alert, Change, Effects, Gauge, LogLine, Reading, Signal, Trace
 
-V1_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.version == 1)
-#: The benchmark's tasks: the second world at the fog that their ids do not name.
+#: The benchmark's tasks, at the fog that their ids do not name.
 V2_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRAWN_TASKS)
-#: The role splits that differ in views and actions alone.
-PLAIN_SPLITS = ("solo", "duo", "trio", "trio_without_board")
+#: Those of them on the default topology.
+SMALL_TASKS: tuple[TaskSpec, ...] = tuple(task for task in V2_TASKS if task.topology)
 V0_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.original)
 
 # The right answers of `real_incident`.
@@ -143,6 +141,7 @@ def real_incident(
         ),
         telemetry=StillTelemetry(),
         closing=closing,
+        rubric=TRIAGE_1.id,
     )
 
 
@@ -156,6 +155,7 @@ def benign_incident(horizon: int = 15) -> Incident:
         directory=SEVEN_SERVICES.owners,
         truth=Truth(None, P3, frozenset(), frozenset(), frozenset()),
         telemetry=StillTelemetry(),
+        rubric=TRIAGE_1.id,
     )
 
 
@@ -167,18 +167,6 @@ def with_actions(number: int) -> Topology:
     )
     assert len(all_actions(topology)) == number
     return topology
-
-
-def telemetry_of(incident: Incident) -> SimulatedTelemetry:
-    """The telemetry of an incident of the first world."""
-    assert isinstance(incident.telemetry, SimulatedTelemetry)
-    return incident.telemetry
-
-
-def errors_of(reading: Reading) -> int:
-    """The errors of a reading in which they were measured, as they are in every simulation."""
-    assert reading.error_bp is not None
-    return reading.error_bp
 
 
 def played(incident: Incident, *actions: Action) -> State:

@@ -20,7 +20,7 @@ from logtriage import DEFAULT, get_task
 from logtriage.generator import draw_incident
 from logtriage.tasks import IncidentId
 
-TASK = get_task("single_crash-v1")
+TASK = get_task("single_crash-v2")
 SHEET = attrs.evolve(TASK, horizon=9)
 def shrug(incident):
     return ()
@@ -58,10 +58,10 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_a_task_that_passes() -> None:
-    result = audit("--task", "single_crash-v1", "--family", "monotone")
+    result = audit("--task", "single_crash-v2", "--family", "monotone")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("single_crash-v1")
+    assert lines[0].startswith("single_crash-v2")
     assert lines[1].startswith("passed    monotonicity  a better fact never")
     assert "1 checks, 0 failed" in result.stderr
 
@@ -87,7 +87,7 @@ def test_all_are_the_v2_tasks() -> None:
 def test_what_is_the_users_own_is_imported(mine: str) -> None:
     result = audit("--task", f"{mine}:draw", "--task", f"{mine}:SHEET", "--family", "monotone")
     assert result.exit_code == 0
-    assert "draw  rubric logtriage/1" in result.stdout
+    assert "draw  rubric logtriage/2" in result.stdout
     result = audit("--task", f"{mine}:draw", "--rubric", f"{mine}:NO_GATE", "--family", "ceiling")
     assert result.exit_code == 1
     assert "acme/no-gate-1" in result.stdout

@@ -244,7 +244,7 @@ def test_text_of_others_is_shown_as_it_is() -> None:
 
 @pytest.mark.parametrize(
     "incident_id",
-    ["single_crash-v1/test/0", "recorded"],
+    ["single_crash-v2/test/0", "recorded"],
 )
 def test_every_kind_of_incident_is_played(incident_id: str) -> None:
     incident = shipped_incidents()[0] if incident_id == "recorded" else make_incident(incident_id)
@@ -295,7 +295,7 @@ def test_a_glance_shows_the_worst_that_was_seen() -> None:
 
 
 def test_where_health_is_known_it_shows() -> None:
-    state = initial_state(make_incident("single_crash-v1/test/0"))
+    state = initial_state(make_incident("single_crash-v2/test/0"))
     looks = {one.service: one.look for one in glances([observe(state)])}
     assert Look.ALERTS in looks.values()
 

@@ -23,10 +23,11 @@ from logtriage.actions import (
 )
 from logtriage.cli.human import WORDS, read_action
 from logtriage.generator import make_incident
-from logtriage.grading import DEFAULT, RUBRICS, grade_actions
+from logtriage.grading import DEFAULT, RUBRICS, grade_actions, score
 from logtriage.policies import perfect_actions
 from logtriage.rendering import system_prompt
 from logtriage.topology import SEVEN_SERVICES
+from logtriage.transition import play
 from tests.builders import HALVED
 from tests.test_cli import INCIDENT, lines, logtriage
 
@@ -104,7 +105,7 @@ def test_right_answers_through_a_pipe_earn_full_marks_and_a_debrief() -> None:
     for one in graded.criteria:
         assert f"{one.name} " in result.stdout
         assert one.reason in result.stdout
-    assert "1.000  by rubric logtriage/1" in result.stdout
+    assert "1.000  by rubric logtriage/2" in result.stdout
     assert TRUTH.fault is not None
     debrief = result.stdout.partition("TRUTH")[2]
     assert f"{TRUTH.fault.kind} on {TRUTH.fault.service}" in debrief
@@ -114,14 +115,14 @@ def test_right_answers_through_a_pipe_earn_full_marks_and_a_debrief() -> None:
 def test_a_discount_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(RUBRICS, DEFAULT.id, HALVED)
     result = logtriage("play", INCIDENT, stdin="\n".join(map(typed, RIGHT)) + "\n")
-    assert "0.500  by rubric logtriage/1" in result.stdout
+    assert "0.500  by rubric logtriage/2" in result.stdout
     assert "halved leaves 0.500 of it: whatever was done" in result.stdout
 
 
 def test_gate_is_explained() -> None:
     team = next(one for one in SEVEN_SERVICES.teams if one not in TRUTH.teams)
     result = logtriage("play", INCIDENT, stdin=f"page {team}\n")
-    assert "0.000  by rubric logtriage/1" in result.stdout
+    assert "0.000  by rubric logtriage/2" in result.stdout
     assert f"wrong_escalation makes it 0: {team} was paged" in result.stdout
 
 
@@ -146,21 +147,23 @@ def test_stopping_early_grades_what_was_earned_so_far(end: str) -> None:
     result = logtriage("play", INCIDENT, "--json", stdin=f"severity {TRUTH.severity}\n{end}")
     assert result.exit_code == 0
     (graded,) = lines(result)
-    assert (graded["score"], graded["closing"]) == (pytest.approx(0.2), None)
+    earned = score(play(make_incident(INCIDENT), RIGHT[:1])[0])
+    assert earned > 0
+    assert (graded["score"], graded["closing"]) == (pytest.approx(earned), None)
     assert "stopped" in result.stderr
 
 
 def test_out_of_time() -> None:
-    result = logtriage("play", INCIDENT, "--json", stdin="logs\n" * 12 + "resolve\n")
+    result = logtriage("play", INCIDENT, "--json", stdin="logs\n" * 14 + "resolve\n")
     (graded,) = lines(result)
-    assert (graded["closing"], graded["ticks"]) == ("out_of_time", 12)
+    assert (graded["closing"], graded["ticks"]) == ("out_of_time", 14)
 
 
 def test_json_keeps_screens_off_stdout() -> None:
     result = logtriage("play", INCIDENT, "--json", "--policy", "expert")
     (graded,) = lines(result)
-    assert graded["score"] == pytest.approx(0.98, abs=0.02)
-    assert "TICK 0/12" in result.stderr
+    assert graded["ticks"] > 1
+    assert "TICK 0/14" in result.stderr
 
 
 def test_watching_a_policy_shows_every_step() -> None:
@@ -168,9 +171,9 @@ def test_watching_a_policy_shows_every_step() -> None:
     assert result.exit_code == 0
     ticks = [line for line in result.stdout.splitlines() if line.startswith("TICK ")]
     steps = [line for line in result.stdout.splitlines() if line.startswith("expert: ")]
-    assert ticks == [f"TICK {n}/12" for n in range(len(steps) + 1)]
-    assert steps[-1] == "expert: resolve"
-    assert "CLOSED: resolved" in result.stdout
+    assert ticks[0] == "TICK 0/14; silence is worth 0.4"
+    assert len(ticks) == len(steps) + 1
+    assert "CLOSED: " in result.stdout
 
 
 def test_recorded_incident_can_be_played() -> None:

@@ -10,8 +10,8 @@ from logtriage.roles import TRIO, RoleSplit
 from tests.test_cli import lines, logtriage
 from tests.test_evaluation_runner import contents
 
-TASK = "single_crash-v1"
-ID = "cascading_failure-v1/test/42"
+TASK = "single_crash-v2"
+ID = "cascading_failure-v2/test/42"
 EVAL = ("eval", "expert", "random", "--task", TASK, "--episodes", 4)
 
 
@@ -25,7 +25,7 @@ def split_file(tmp_path: Path) -> Path:
 def test_eval_says_which_roles_played(tmp_path: Path) -> None:
     result = logtriage(*EVAL, "--split-roles", "trio", "--out", tmp_path / "run")
     assert result.exit_code == 0
-    assert f"{TASK}  4 episodes, roles trio, rubric logtriage/1" in result.stdout
+    assert f"{TASK}  4 episodes, roles trio, rubric logtriage/2" in result.stdout
     again = logtriage("report", tmp_path / "run")
     assert again.stdout == result.stdout
     rows = lines(logtriage("report", tmp_path / "run", "--json"))
@@ -83,16 +83,13 @@ def test_play_shows_each_role_its_screen_and_action() -> None:
     result = logtriage("play", ID, "--policy", "expert", "--split-roles", "trio")
     assert result.exit_code == 0
     text = result.stdout
-    first = text[: text.index("triage: classify_severity P1")]
+    first = text[: text.index("\ntriage: ")]
     triage, escalation, remediation = first.split(" sees\n")[1:]
     assert "LOGS:" in triage
     assert "DIRECTORY:" in escalation
-    assert "HEALTH" in remediation
     assert "LOGS:" not in escalation + remediation
-    assert "triage: report cache_thrash" in text or "triage: report stale_cache" in text
     debrief = text[text.index("\nACTIONS") :]
-    assert "remediation: remediate flush-cache:payment-service" in debrief
-    assert "remediation: resolve" in debrief
+    assert "triage: identify_root_cause" in debrief
 
 
 def test_play_in_brief_is_the_debrief_alone() -> None:

@@ -1,24 +1,10 @@
-"""What a line of a log says to whoever knows the runbook."""
+"""What a line of a log says without being asked."""
 
 import pytest
 
 from logtriage import SEVEN_SERVICES
-from logtriage.clues import complaint, named_cause
+from logtriage.clues import complaint
 from logtriage.telemetry import LogLine
-
-
-@pytest.mark.parametrize(
-    ("message", "kind"),
-    [
-        ("heap at 91% after full GC, growing every minute", "memory_leak"),
-        ("HEAP at 91%", "memory_leak"),
-        ("SQL injection: foreign session exfiltrates 4 tables", "malicious_query"),
-        ("call to user-db timed out after 900 ms", None),
-        ("health probe ok", None),
-    ],
-)
-def test_a_cause_is_known_by_its_cue(message: str, kind: str | None) -> None:
-    assert named_cause(LogLine(0, "user-db", "ERROR", message)) == kind
 
 
 @pytest.mark.parametrize(
@@ -39,7 +25,6 @@ def test_a_complaint_names_a_dependency(message: str, pair: tuple[str, str] | No
 @pytest.mark.parametrize("message", ["heap at 91% after full GC", "call to user-db timed out"])
 def test_an_everyday_line_is_no_evidence(message: str) -> None:
     line = LogLine(0, "auth-service", "INFO", message)
-    assert named_cause(line) is None
     assert complaint(line, SEVEN_SERVICES) is None
 
 

@@ -38,7 +38,7 @@ from tests.builders import real_incident
 
 GOOD: dict[str, Any] = {
     "schema": "logtriage.transcript/1",
-    "incident": "single_crash-v1/test/0",
+    "incident": "single_crash-v2/test/0",
     "actions": [{"action_type": "resolve"}],
     "status": "completed",
     "agent": "me",
@@ -59,7 +59,7 @@ def without(key: str) -> dict[str, Any]:
 def test_a_good_object_is_read() -> None:
     transcript = structure_transcript(GOOD)
     assert transcript == Transcript(
-        "single_crash-v1/test/0", ({"action_type": "resolve"},), "completed", "me"
+        "single_crash-v2/test/0", ({"action_type": "resolve"},), "completed", "me"
     )
 
 
@@ -220,7 +220,7 @@ def test_the_truth_on_the_wire() -> None:
 def test_a_benign_truth_on_the_wire() -> None:
     benign = next(
         one
-        for one in (make_incident(f"silent_degradation-v1/test/{index}") for index in range(20))
+        for one in (make_incident(f"silent_degradation-v2/test/{index}") for index in range(20))
         if one.truth.benign
     )
     data = truth_to_json(benign)
@@ -240,7 +240,7 @@ def test_a_truth_without_a_severity() -> None:
     assert truth_to_json(real_incident(None))["severity"] is None
 
 
-@pytest.mark.parametrize("task", ["single_crash-v1", "silent_degradation-v0"])
+@pytest.mark.parametrize("task", ["single_crash-v2", "silent_degradation-v0"])
 def test_truths_are_plain_json(task: str) -> None:
     for index in range(10):
         data = truth_to_json(make_incident(f"{task}/ood/{index}"))

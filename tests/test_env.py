@@ -10,19 +10,19 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import FIVE_TEAMS, SEVEN_SERVICES, EpisodeOver, random_topology
+from logtriage import FIVE_TEAMS, EpisodeOver, random_topology
 from logtriage.actions import Escalate, Resolve, action_id
 from logtriage.errors import InvalidInput, MissingExtra, SealError, UnknownName
 from logtriage.generator import draw_incident
 from logtriage.grading import TRIAGE_2
 from logtriage.tasks import MAX_INDEX, TASKS, IncidentId, get_task
-from logtriage.vector import layout_of, token_layout_of
+from logtriage.vector import token_layout_of
 
 if find_spec("gymnasium") is None:
     pytest.skip("needs the extra env", allow_module_level=True)
 
 import gymnasium
-from gymnasium.error import ResetNeeded
+from gymnasium.error import DeprecatedEnv, ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
@@ -31,8 +31,8 @@ from logtriage.env import ENV_IDS, TriageEnv, TriageVectorEnv
 from logtriage.env.playlist import Playlist
 
 TASK = "cascading_failure-v2"
-#: A task of each kind, and one of the first world.
-KINDS = (TASK, "single_crash-v2-fog0", "silent_degradation-v2-fog3", "cascading_failure-v1")
+#: A task of each kind.
+KINDS = (TASK, "single_crash-v2-fog0", "silent_degradation-v2-fog3")
 ACTIONS = 74
 RESOLVE = action_id(Resolve(), FIVE_TEAMS)
 ASK = RESOLVE - 1
@@ -63,10 +63,10 @@ def same(left: list[tuple[Any, ...]], right: list[tuple[Any, ...]]) -> bool:
 
 def test_every_drawn_task_is_registered() -> None:
     assert sorted(ENV_IDS.values()) == sorted(task.id for task in TASKS if task.version)
-    assert len(ENV_IDS) == 4 * 4 + 3
+    assert len(ENV_IDS) == 4 * 4
     assert ENV_IDS["logtriage/Cascading-v2"] == TASK
     assert ENV_IDS["logtriage/Fleet-fog0-v2"] == "fleet_outage-v2-fog0"
-    assert ENV_IDS["logtriage/Silent-v1"] == "silent_degradation-v1"
+    assert ENV_IDS["logtriage/Silent-v2"] == "silent_degradation-v2"
 
 
 @pytest.mark.parametrize("env_id", ["logtriage/Cascading-v2", "logtriage/Silent-fog0-v2"])
@@ -98,7 +98,6 @@ except ImportError as error:
     assert "needs the extra logtriage[env]: pip install 'gymnasium" in done.stdout
 
 
-@pytest.mark.filterwarnings("ignore:.*is out of date")
 @pytest.mark.parametrize("env_id", ENV_IDS)
 def test_gymnasium_finds_no_fault(env_id: str) -> None:
     fleet = "Fleet" in env_id
@@ -106,8 +105,9 @@ def test_gymnasium_finds_no_fault(env_id: str) -> None:
     check_env(gymnasium.make(env_id, **given).unwrapped)
 
 
-def test_gymnasium_says_that_the_first_world_is_out_of_date() -> None:
-    with pytest.warns(DeprecationWarning, match="You should consider upgrading to version `v2`"):
+@pytest.mark.filterwarnings("ignore:.*is out of date")
+def test_gymnasium_names_the_environment_in_the_place_of_a_retired_one() -> None:
+    with pytest.raises(DeprecatedEnv, match="use `logtriage/Cascading-v2` instead"):
         gymnasium.make("logtriage/Cascading-v1")
 
 
@@ -138,14 +138,6 @@ def test_spaces() -> None:
     assert envs.observation_space.shape == (3, layout.size)
     assert (space.low == 0).all()
     assert np.array_equal(space.high, 255 * layout.units)
-
-
-def test_spaces_of_the_first_world() -> None:
-    space: Any = TriageEnv("cascading_failure-v1").observation_space
-    assert space.shape == (layout_of(SEVEN_SERVICES).size,)
-    assert (space.low == -1).sum() == len(SEVEN_SERVICES) + 1  # a trend each, one at the edge
-    assert set(space.low) == {-1, 0}
-    assert set(space.high) == {1}
 
 
 @pytest.mark.parametrize("env", [TriageEnv(TASK), TriageVectorEnv(TASK, 2)], ids=["one", "many"])
@@ -299,12 +291,10 @@ def severity_of_42() -> int:
     return int(np.argmax(earned))
 
 
-def test_the_fixed_incidents_of_the_original_can_be_played_one_at_a_time() -> None:
-    env = TriageEnv("single_crash-v0")
-    assert env.reset(seed=0)[0] in env.observation_space
-    assert env.step(action_id(Resolve(), SEVEN_SERVICES))[2]
-    with pytest.raises(InvalidInput, match="one fixed incident"):
-        TriageVectorEnv("single_crash-v0")
+@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
+def test_the_fixed_incidents_of_the_original_are_refused(make: Any) -> None:
+    with pytest.raises(InvalidInput, match="one fixed incident; environments play tasks that dra"):
+        make("single_crash-v0")
 
 
 def test_a_fleet_needs_a_topology() -> None:
@@ -481,8 +471,6 @@ def test_shaping_is_refused_where_there_is_none(make: Any) -> None:
     for wrong in (0.0, 1.5, -1.0):
         with pytest.raises(InvalidInput, match=f"expected a discount .* got {wrong}"):
             make(TASK, shaping=wrong)
-    with pytest.raises(InvalidInput, match="none can be held in task 'cascading_failure-v1'"):
-        make("cascading_failure-v1", shaping=1.0)
     rubric = attrs.evolve(TRIAGE_2, id="mine/1", gates=())
     with pytest.raises(InvalidInput, match="by logtriage/2, not by rubric 'mine/1'"):
         make(TASK, rubric=rubric, shaping=1.0)
@@ -569,7 +557,7 @@ def test_several_tasks_have_one_layout() -> None:
         ({TASK: "1"}, "expected a number from 0 on, got '1'"),
         ({TASK: 1, "crash": 1}, "unknown task 'crash'; known: "),
         ({TASK: 1, "fleet_outage-v2": 1}, "every incident of task 'fleet_outage-v2' has a top"),
-        ({TASK: 1, "cascading_failure-v1": 1}, "together in version 2 alone"),
+        ({TASK: 1, "single_crash-v0": 1}, "task 'single_crash-v0' is one fixed incident"),
     ],
     ids=str,
 )

@@ -60,12 +60,12 @@ def play(directory: Path, plans: Plans, task: str) -> Row:
 
 def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
     plans = [perfect, wrong_page, ignoring, wrong_cause, failing]
-    ids = incident_ids("single_crash-v1", "test", len(plans))
-    row = play(tmp_path, dict(zip(ids, plans, strict=True)), "single_crash-v1")
+    ids = incident_ids("single_crash-v2", "test", len(plans))
+    row = play(tmp_path, dict(zip(ids, plans, strict=True)), "single_crash-v2")
     assert row == Row(
         policy="mine",
-        task="single_crash-v1",
-        rubric="logtriage/1",
+        task="single_crash-v2",
+        rubric="logtriage/2",
         episodes=5,
         unscored=1,
         grade=mean_interval([1.0, 0.0, 0.0, 0.0]),
@@ -82,7 +82,7 @@ def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
 
 
 def test_summary_file_says_the_same(tmp_path: Path) -> None:
-    rows = evaluate(RunSpec(["expert"], ["single_crash-v1"], episodes=3), tmp_path)
+    rows = evaluate(RunSpec(["expert"], ["single_crash-v2"], episodes=3), tmp_path)
     written = json.loads((tmp_path / "summary.json").read_text())
     assert written["schema"] == "logtriage.summary/1"
     (row,) = written["rows"]
@@ -92,14 +92,14 @@ def test_summary_file_says_the_same(tmp_path: Path) -> None:
 
 def neighbours(benign: bool) -> str:
     """The first incident of its kind."""
-    ids = incident_ids("silent_degradation-v1", "test", 50)
+    ids = incident_ids("silent_degradation-v2", "test", 50)
     return next(one for one in ids if make_incident(one).truth.benign is benign)
 
 
 def test_benign_incidents_have_no_root_cause_to_find_and_no_fault_to_ignore(
     tmp_path: Path,
 ) -> None:
-    row = play(tmp_path, {neighbours(True): perfect}, "silent_degradation-v1")
+    row = play(tmp_path, {neighbours(True): perfect}, "silent_degradation-v2")
     assert row.grade == Interval(1.0, 1.0, 1.0)
     assert (row.root_cause, row.ignored, row.ticks) == (None, None, None)
     assert (row.severity, row.mis_page) == (1.0, 0.0)
@@ -109,13 +109,13 @@ def test_any_page_and_any_blame_on_a_benign_incident_is_wrong(tmp_path: Path) ->
     def sure(incident: Incident) -> list[Action]:
         return [IdentifyRootCause(incident.topology.names[0], 0.8), *wrong_page(incident)]
 
-    row = play(tmp_path, {neighbours(True): sure}, "silent_degradation-v1")
+    row = play(tmp_path, {neighbours(True): sure}, "silent_degradation-v2")
     assert row.mis_page == 1.0
     assert row.brier == pytest.approx(0.64)
 
 
 def test_resolving_an_unfixed_fault_is_no_resolution(tmp_path: Path) -> None:
-    row = play(tmp_path, {neighbours(False): wrong_cause}, "silent_degradation-v1")
+    row = play(tmp_path, {neighbours(False): wrong_cause}, "silent_degradation-v2")
     assert row.ticks is None
 
 
@@ -126,7 +126,7 @@ def test_of_a_recording_only_the_root_cause_is_known(tmp_path: Path) -> None:
 
 
 def test_nothing_scored_is_no_zero(tmp_path: Path) -> None:
-    row = play(tmp_path, {"single_crash-v1/test/0": failing}, "single_crash-v1")
+    row = play(tmp_path, {"single_crash-v2/test/0": failing}, "single_crash-v2")
     assert (row.episodes, row.unscored) == (1, 1)
     assert (row.grade, row.solved, row.mis_page, row.brier) == (None, None, None, None)
 
@@ -138,8 +138,8 @@ def test_original_tasks_are_summed_up_by_their_own_rubrics(tmp_path: Path) -> No
 
 
 def test_rows_of_an_unfinished_run_are_about_what_was_played(tmp_path: Path) -> None:
-    evaluate(RunSpec(["expert"], ["single_crash-v1"], episodes=3), tmp_path)
-    path = tmp_path / "transcripts" / "expert--single_crash-v1.jsonl"
+    evaluate(RunSpec(["expert"], ["single_crash-v2"], episodes=3), tmp_path)
+    path = tmp_path / "transcripts" / "expert--single_crash-v2.jsonl"
     path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
     run: LoadedRun = load_run(tmp_path)
     assert [row.episodes for row in summarise(run)] == [1]

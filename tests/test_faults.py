@@ -6,7 +6,6 @@ import pytest
 
 from logtriage import Remedy, UnknownName
 from logtriage.faults import FAULT_KINDS, FaultClass, fault_kind
-from logtriage.phrases import CAUSES, CUES
 from logtriage.topology import TIERS
 
 #: What DESIGN.md asks for at least: kind -> a remedy that must be accepted.
@@ -53,9 +52,3 @@ def test_remedies_and_classes_are_well_mixed() -> None:
         own = {r for kind in FAULT_KINDS if kind.fault_class is one for r in kind.remedies}
         others = {r for kind in FAULT_KINDS if kind.fault_class is not one for r in kind.remedies}
         assert own <= others
-
-
-def test_every_row_has_words() -> None:
-    names = {kind.name for kind in FAULT_KINDS}
-    assert set(CAUSES) == names
-    assert set(CUES) == names

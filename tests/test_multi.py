@@ -17,7 +17,6 @@ import pytest
 from logtriage import (
     DEFAULT,
     FIVE_TEAMS,
-    SEVEN_SERVICES,
     Action,
     EpisodeOver,
     InvalidInput,
@@ -29,6 +28,7 @@ from logtriage import (
     Resolve,
     Role,
     RoleSplit,
+    TaskSpec,
     UnknownName,
     Wait,
     get_task,
@@ -41,13 +41,14 @@ from logtriage import (
     transition_jointly,
 )
 from logtriage.actions import ACTION_TYPES, ClassifySeverity, Escalate, Severity
+from logtriage.grading import triage
 from logtriage.grading.batch import CLOSINGS
 from logtriage.observation import slice_for
 from logtriage.rendering import public_rules
 from logtriage.roles import ROLE_SPLITS, TRIO, VIEWS, role_actions
 from logtriage.tasks import MAX_INDEX
-from logtriage.vector import BatchedTeam, role_layout_of, team_layout_of
-from tests.builders import PLAIN_SPLITS, V0_TASKS, V1_TASKS
+from logtriage.vector import BatchedTeam, role_tokens_of, team_tokens_of
+from tests.builders import SMALL_TASKS, V0_TASKS
 
 if find_spec("pettingzoo") is None:
     pytest.skip("needs the extra multi", allow_module_level=True)
@@ -71,7 +72,7 @@ from logtriage.multi import triage_team_v1
 from logtriage.multi.seats import OBSERVATIONS
 from logtriage.multi.texts import MAX_SCREEN
 
-TASK = "cascading_failure-v1"
+TASK = "cascading_failure-v2"
 AGENTS = ["triage_0", "escalation_0", "remediation_0"]
 MAKERS = (triage_team_v1.parallel_env, triage_team_v1.env, triage_team_v1.raw_env)
 #: As odd as a user may want it: overlaps, a blind role, one that cannot wait.
@@ -84,14 +85,13 @@ ODD = RoleSplit(
         Role("idler_2", ("alerts",), ("wait", "report")),
     ),
 )
-#: Those that arrays of version 1 know, too.
-SPLITS = (*(ROLE_SPLITS[name] for name in PLAIN_SPLITS), ODD)
+SPLITS = (*ROLE_SPLITS.values(), ODD)
 
 
 def given(**actions: Action) -> dict[str, int]:
     """Integers of the trio, who wait unless an action is named for a role."""
     return {
-        f"{role.name}_0": role_actions(role, SEVEN_SERVICES).index(actions.get(role.name, Wait()))
+        f"{role.name}_0": role_actions(role, FIVE_TEAMS).index(actions.get(role.name, Wait()))
         for role in TRIO.roles
     }
 
@@ -172,7 +172,7 @@ def test_pettingzoo_finds_no_fault(
     state_test(env(), parallel_env(), num_cycles=20)
 
 
-@pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
+@pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
 def test_those_who_wait_are_cut_off_at_the_horizon(task: Any) -> None:
     """In the way of PettingZoo's ``max_cycles_test``, whose samples would resolve."""
     env, turns = triage_team_v1.parallel_env(task.id), triage_team_v1.env(task.id)
@@ -197,9 +197,9 @@ def test_those_who_wait_are_cut_off_at_the_horizon(task: Any) -> None:
 
 
 def test_both_are_registered() -> None:
-    env: Any = pettingzoo.make("parallel", "logtriage/triage_team_v1", task="single_crash-v1")
+    env: Any = pettingzoo.make("parallel", "logtriage/triage_team_v1", task="single_crash-v2")
     assert isinstance(env, triage_team_v1.parallel_env)
-    assert env._incidents.task.id == "single_crash-v1"
+    assert env._incidents.task.id == "single_crash-v2"
     turns: Any = pettingzoo.make("aec", triage_team_v1.ENV_ID, role_split="duo")
     assert isinstance(turns.unwrapped, type(triage_team_v1.raw_env()))
     assert turns.possible_agents == ["diagnosis_0", "action_0"]
@@ -257,21 +257,24 @@ def test_spaces_and_names_stay_the_same_objects(make: Any) -> None:
     assert env.metadata["name"] == "triage_team_v1"
 
 
-@pytest.mark.parametrize("topology", [None, random_topology(4, 12)], ids=["default", "own"])
+@pytest.mark.parametrize(
+    "topology", [None, random_topology(4, 12, FIVE_TEAMS.teams)], ids=["default", "own"]
+)
 @pytest.mark.parametrize("split", SPLITS, ids=lambda split: split.name)
 def test_spaces_fit_the_layouts(split: RoleSplit, topology: Any) -> None:
     env = triage_team_v1.parallel_env(role_split=split, topology=topology)
     flat = triage_team_v1.parallel_env(role_split=split, topology=topology, observations="flat")
-    assert env.state_space.shape == (team_layout_of(env.topology).size,)
+    where = env.topology, 2, 14
+    assert env.state_space.shape == (team_tokens_of(split, *where).size,)
     for role in split.roles:
-        agent, layout = f"{role.name}_0", role_layout_of(env.topology, role)
+        agent, layout = f"{role.name}_0", role_tokens_of(split, role, *where)
         space: Any = env.observation_space(agent)
         count = len(role_actions(role, env.topology))
         assert space["observation"] == flat.observation_space(agent)
         assert space["observation"].shape == (layout.size,)
         assert space["observation"].dtype == np.float32
-        lows = len(env.topology) * ("health" in role.views) + ("slo" in role.views)
-        assert (space["observation"].low == -1).sum() == lows  # one for each trend
+        assert (space["observation"].low == 0).all()
+        assert np.array_equal(space["observation"].high, 255 * layout.units)
         assert space["action_mask"] == spaces.Box(0, 1, (count,), np.int8)
         assert env.action_space(agent) == flat.action_space(agent) == spaces.Discrete(count)
 
@@ -333,7 +336,7 @@ def test_a_seed_is_whole_episodes(split: RoleSplit, observations: str) -> None:
 @pytest.mark.parametrize("observations", OBSERVATIONS)
 @pytest.mark.parametrize("split", SPLITS, ids=lambda split: split.name)
 def test_turns_are_parallel_play(split: RoleSplit, observations: str) -> None:
-    settings: Any = {"role_split": split, "observations": observations, "task": "single_crash-v1"}
+    settings: Any = {"role_split": split, "observations": observations, "task": "single_crash-v2"}
     for seed in range(6):
         together = play(triage_team_v1.parallel_env(**settings), seed=seed)
         turns = play_by_turns(triage_team_v1.env(**settings), seed=seed)
@@ -384,7 +387,7 @@ def test_an_action_terminates_all_and_what_follows_it_is_not_taken() -> None:
     env = triage_team_v1.parallel_env(split="test")
     env.reset(options={"id": 42})
     right = next(iter(make_incident(f"{TASK}/test/42").truth.teams))
-    wrong = next(team for team in SEVEN_SERVICES.teams if team != right)
+    wrong = next(team for team in FIVE_TEAMS.teams if team != right)
     actions = given(escalation=Escalate(wrong), remediation=Resolve())
     _, rewards, terminations, truncations, infos = env.step(actions)
     assert set(terminations.values()) == {True}
@@ -408,6 +411,13 @@ def test_a_masked_action_costs_the_turn_and_nothing_else() -> None:
     assert infos["triage_0"]["tick"] == 2
 
 
+def right_severity(index: int) -> float:
+    """What the right severity alone earns, silence having its price."""
+    price = make_incident(f"{TASK}/test/{index}").price_of_silence
+    assert price is not None
+    return triage.WEIGHTS["severity"] * price / triage.MOST_UNPAGED
+
+
 def test_rewards_by_credit() -> None:
     """The severity is triage's to earn; under ``team`` all are paid for it."""
     severity = make_incident(f"{TASK}/test/42").truth.severity
@@ -417,7 +427,7 @@ def test_rewards_by_credit() -> None:
         env = triage_team_v1.parallel_env(split="test", credit=credit)
         env.reset(options={"id": 42})
         _, earned[credit], *_ = env.step(given(triage=ClassifySeverity(severity)))
-    weight = pytest.approx(0.2)
+    weight = pytest.approx(right_severity(42))
     assert earned["team"] == dict.fromkeys(AGENTS, weight)
     assert earned["counterfactual"] == {**dict.fromkeys(AGENTS, 0.0), "triage_0": weight}
 
@@ -426,13 +436,13 @@ def test_who_pages_wrongly_bears_the_loss() -> None:
     severity = make_incident(f"{TASK}/test/42").truth.severity
     assert severity is not None
     right = next(iter(make_incident(f"{TASK}/test/42").truth.teams))
-    wrong = Escalate(next(team for team in SEVEN_SERVICES.teams if team != right))
+    wrong = Escalate(next(team for team in FIVE_TEAMS.teams if team != right))
     env = triage_team_v1.parallel_env(split="test", credit="counterfactual")
     env.reset(options={"id": 42})
     _, rewards, *_ = env.step(given(triage=ClassifySeverity(severity), escalation=wrong))
     assert rewards == {
         "triage_0": 0.0,
-        "escalation_0": pytest.approx(-0.2),
+        "escalation_0": pytest.approx(-right_severity(42)),
         "remediation_0": 0.0,
     }
 
@@ -441,16 +451,16 @@ def test_a_rubric_of_ones_own() -> None:
     rubric = attrs.evolve(DEFAULT, id="mine/1", gates=())
     severity = make_incident(f"{TASK}/test/42").truth.severity
     right = next(iter(make_incident(f"{TASK}/test/42").truth.teams))
-    wrong = Escalate(next(team for team in SEVEN_SERVICES.teams if team != right))
+    wrong = Escalate(next(team for team in FIVE_TEAMS.teams if team != right))
     assert severity is not None
     for credit in ("team", "counterfactual"):
         env = triage_team_v1.parallel_env(split="test", rubric=rubric, credit=credit)
         env.reset(options={"id": 42})
         actions = given(triage=ClassifySeverity(severity), escalation=wrong)
         _, rewards, *_, infos = env.step(actions)
-        assert infos["triage_0"]["score"] == pytest.approx(0.2)
+        assert infos["triage_0"]["score"] == pytest.approx(right_severity(42))
         alone = dict.fromkeys(AGENTS, 0.0)  # a page costs nothing here
-        shared = dict.fromkeys(AGENTS, pytest.approx(0.2))
+        shared = dict.fromkeys(AGENTS, pytest.approx(right_severity(42)))
         assert rewards == (
             shared if credit == "team" else {**alone, "triage_0": shared["triage_0"]}
         )
@@ -486,8 +496,8 @@ def test_a_team_of_one_is_the_gymnasium_environment() -> None:
         observations, infos = env.reset(seed=seed)
         observation, info = alone.reset(seed=seed)
         while env.agents:
-            width = len(observation)
-            assert np.array_equal(observations["solo_0"][:width], observation)
+            # It counts lines of the window apart from those asked for, and knows the board.
+            assert len(observations["solo_0"]) > len(observation)
             assert np.array_equal(infos["solo_0"].pop("action_mask"), info.pop("action_mask"))
             assert infos["solo_0"] == info
             action = env.action_space("solo_0").sample()
@@ -496,14 +506,13 @@ def test_a_team_of_one_is_the_gymnasium_environment() -> None:
             assert [rewards["solo_0"], *(end["solo_0"] for end in ends)] == told
 
 
-def test_the_fixed_incidents_of_the_original_can_be_played() -> None:
-    for task in V0_TASKS:
-        env = triage_team_v1.parallel_env(task.id, credit="counterfactual")
-        for seen, *_ in play(env, seed=0):
-            assert all(seen[agent] in env.observation_space(agent) for agent in AGENTS)
+@pytest.mark.parametrize("task", V0_TASKS, ids=lambda task: task.id)
+def test_the_fixed_incidents_of_the_original_are_refused(task: TaskSpec) -> None:
+    with pytest.raises(InvalidInput, match=f"task '{task.id}' is one fixed incident; environm"):
+        triage_team_v1.parallel_env(task.id, observations="text")
 
 
-def test_a_task_of_the_second_world_is_played_by_text() -> None:
+def test_a_task_is_played_by_text() -> None:
     env = triage_team_v1.parallel_env("cascading_failure-v2", observations="text")
     assert env.topology is FIVE_TEAMS
     screens, infos = env.reset(options={"id": 0})
@@ -625,13 +634,8 @@ def test_a_horizon_or_a_task_of_one_s_own() -> None:
     for horizon in wrong:
         with pytest.raises(InvalidInput, match="horizon"):
             BatchedTeam("cascading_failure-v2", TRIO, horizon=horizon)
-    with pytest.raises(InvalidInput, match="'single_crash-v0' is one fixed incident, with a hori"):
+    with pytest.raises(InvalidInput, match="'single_crash-v0' is one fixed incident"):
         triage_team_v1.parallel_env("single_crash-v0", horizon=3)
-
-
-def test_arrays_of_the_first_world_know_plain_roles_alone() -> None:
-    with pytest.raises(InvalidInput, match=r"role 'north' .* version 1 know no 'watches'"):
-        triage_team_v1.parallel_env("single_crash-v1", role_split="north_south")
 
 
 def test_services_that_differ_from_incident_to_incident_need_one_topology() -> None:
@@ -741,12 +745,14 @@ def test_sampled_replies_are_the_roles_own_actions() -> None:
         replies = {space.sample() for _ in range(2000)}
         assert replies <= {one for one in replies if one in space}
         read = {env.read(agent, one) for one in replies}
-        assert read == set(role_actions(role, SEVEN_SERVICES))
+        assert read == set(role_actions(role, FIVE_TEAMS))
 
 
 def test_the_largest_screens_fit_their_space() -> None:
     env = triage_team_v1.parallel_env(
-        "silent_degradation-v1", topology=random_topology(1, 200), observations="text"
+        "silent_degradation-v2",
+        topology=random_topology(1, 200, FIVE_TEAMS.teams),
+        observations="text",
     )
     longest = 0
     for seen, *_ in play(env, episodes=3, seed=1):
@@ -760,7 +766,7 @@ def test_prompts_are_those_of_the_roles() -> None:
         env = make(TASK)
         prompt = env.system_prompt("escalation_0")
         wanted = public_rules(
-            SEVEN_SERVICES, task.horizon, task.rubric, None, split=TRIO, role="escalation"
+            FIVE_TEAMS, task.horizon, task.rubric, task.setting, split=TRIO, role="escalation"
         )
         assert prompt == wanted
         with pytest.raises(UnknownName, match="agent 'sre_0'; known: triage_0, escalation_0"):
@@ -773,7 +779,7 @@ def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
         env = make(render_mode="ansi")
         env.reset(seed=0)
         text = env.render()
-        assert text.startswith("TICK 0/12\n")
+        assert text.startswith("TICK 0/14; silence is worth ")
         assert "LOGS:" in text
         assert "DIRECTORY:" in text
         silent = make()
@@ -786,7 +792,7 @@ def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
         assert shown.render() is None
         assert capsys.readouterr().out == f"{text}\n\n"
         act(shown, WAITING["triage_0"])
-        assert capsys.readouterr().out.startswith("TICK 1/12\n")
+        assert capsys.readouterr().out.startswith("TICK 1/14; silence is worth ")
 
 
 # -- misuse --------------------------------------------------------------------------
@@ -842,7 +848,7 @@ def test_actions_out_of_range_are_refused_in_the_agent_s_own_turn(make: Any, act
     act(env, np.int32(1))  # nothing was lost
     if hasattr(env, "agent_selection"):
         env.step(0)
-        with pytest.raises(InvalidInput, match=r"action 6 of escalation_0: .* in \[0, 5\)"):
+        with pytest.raises(InvalidInput, match=r"action 6 of escalation_0: .* in \[0, 6\)"):
             env.step(6)  # in triage's range
         assert env.agent_selection == "escalation_0"
 

@@ -9,7 +9,7 @@ pytest.importorskip("pettingzoo")
 from torchrl.envs import PettingZooWrapper, check_env_specs  # noqa: E402 (after the skips)
 
 from logtriage.multi import triage_team_v1  # noqa: E402
-from logtriage.vector import team_layout_of  # noqa: E402
+from logtriage.vector import team_tokens_of  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 GROUPS = ["triage", "escalation", "remediation"]
@@ -30,15 +30,18 @@ def test_its_specs_hold_by_turns(observations):
 
 @pytest.mark.parametrize("observations", ["dict", "flat"])
 def test_whole_episodes_within_the_masks(observations):
-    raw = triage_team_v1.parallel_env("silent_degradation-v1", observations=observations)
+    raw = triage_team_v1.parallel_env("silent_degradation-v2", observations=observations)
     env = PettingZooWrapper(raw, return_state=True)
     env.set_seed(1)
     assert list(env.group_map) == GROUPS
     for _ in range(10):
         played = env.rollout(100)
         assert played["next", "done"][-1].item()
-        assert len(played) <= 15
-        assert played["state"].shape == (len(played), team_layout_of(raw.topology).size)
+        assert len(played) <= 16
+        assert played["state"].shape == (
+            len(played),
+            team_tokens_of(raw.role_split, raw.topology, 2, 16).size,
+        )
         for group in GROUPS:
             before = played[group]
             chosen = before["action"].unsqueeze(-1)

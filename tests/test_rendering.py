@@ -7,6 +7,7 @@ import attrs
 import pytest
 
 from logtriage import (
+    FIVE_TEAMS,
     SEVEN_SERVICES,
     Action,
     ClassifySeverity,
@@ -21,6 +22,7 @@ from logtriage import (
     State,
     TaskSpec,
     Topology,
+    get_task,
     incident_ids,
     initial_state,
     make_incident,
@@ -32,22 +34,18 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import ACTION_TYPES, Remedy, Report, Wait
-from logtriage.emission import SimulatedTelemetry
-from logtriage.faults import FAULT_KINDS, FaultKind
-from logtriage.generator import draw_incident
 from logtriage.grading import DEFAULT
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.rendering import Reply, public_rules, status_of
 from logtriage.roles import ESCALATION, REMEDIATION, TRIAGE, TRIO
-from logtriage.tasks import IncidentId
 from logtriage.telemetry import Alert, Change, LogLine, Reading, Signal
 from logtriage.transition import transition_jointly
 from tests.builders import (
     FIX,
     P1,
     RIGHT_PAGE,
-    V1_TASKS,
+    SMALL_TASKS,
     WAIT,
     WRONG_PAGE,
     episode,
@@ -56,23 +54,24 @@ from tests.builders import (
     waits,
 )
 
-OBSERVATION_LIMIT = 1_700
-PROMPT_LIMIT = 3_600
+OBSERVATION_LIMIT = 2_400
+PROMPT_LIMIT = 6_200
+TASK = get_task("cascading_failure-v2")
 
 
-def first_rules(topology: Topology, horizon: int, reply: Reply = "json") -> str:
-    """The rules of an incident of the first world."""
-    return public_rules(topology, horizon, DEFAULT.id, None, reply)
+def rules(topology: Topology, horizon: int, reply: Reply = "json") -> str:
+    """The rules of an incident of the benchmark."""
+    return public_rules(topology, horizon, DEFAULT.id, TASK.setting, reply)
 
 
-every_v1_task = pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
+every_small_task = pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
 
 
 def test_how_to_answer_is_all_that_differs_between_ways_to_answer() -> None:
-    prompts = [first_rules(SEVEN_SERVICES, 8, one) for one in get_args(Reply)]
-    assert first_rules(SEVEN_SERVICES, 8) == prompts[0]
-    rules = {one.split("ANSWER")[0].split("You see one screen")[0] for one in prompts}
-    assert len(rules) == 1
+    prompts = [rules(FIVE_TEAMS, 8, one) for one in get_args(Reply)]
+    assert rules(FIVE_TEAMS, 8) == prompts[0]
+    told = {one.split("ANSWER")[0].split("You see one screen")[0] for one in prompts}
+    assert len(told) == 1
     assert "ANSWER with one tool call a turn" in prompts[1]
     assert "ACTIONS:" not in prompts[1]
     assert "array of at most 8 objects" in prompts[2]
@@ -82,35 +81,21 @@ def test_how_to_answer_is_all_that_differs_between_ways_to_answer() -> None:
 # -- sizes ----------------------------------------------------------------------------
 
 
-@every_v1_task
+@every_small_task
 def test_one_observation_of_the_default_topology_is_short(task: TaskSpec) -> None:
     longest = 0
-    for one in incident_ids(task.id, "test", 300):
+    for one in incident_ids(task.id, "test", 40):
         for state in episode(make_incident(one), make_policy("expert")):
             longest = max(longest, len(render_observation(observe(state))))
     assert 1_000 <= longest <= OBSERVATION_LIMIT
 
 
-@pytest.mark.parametrize("horizon", [8, 12, 15])
-def test_the_prompt_of_the_default_topology_is_short(horizon: int) -> None:
-    assert len(first_rules(SEVEN_SERVICES, horizon)) <= PROMPT_LIMIT
-
-
-def test_large_topologies_stay_readable() -> None:
-    graph = random_topology(4, 200)
-    # All names have to be said; the graph and the unknown services need not be.
-    assert len(first_rules(graph, 12)) <= PROMPT_LIMIT + 200 * 30
-    incident = draw_incident(V1_TASKS[1], IncidentId(V1_TASKS[1], "test", 0), graph)
-    text = render_observation(observe(initial_state(incident)))
-    assert "services" in text.split("unknown: ")[1].splitlines()[0]
-
-
 # -- the prompt says all public rules -------------------------------------------------
 
 
-@pytest.mark.parametrize("graph", [SEVEN_SERVICES, random_topology(3, 12), random_topology(3, 90)])
+@pytest.mark.parametrize("graph", [FIVE_TEAMS, random_topology(3, 12), random_topology(3, 90)])
 def test_the_prompt_names_everything_that_an_answer_may_name(graph: Topology) -> None:
-    words = set(re.findall(r"[\w-]+", first_rules(graph, 12)))
+    words = set(re.findall(r"[\w-]+", rules(graph, 12)))
     assert set(graph.names) <= words
     assert set(graph.teams) <= words
     assert set(Severity) <= words
@@ -118,51 +103,29 @@ def test_the_prompt_names_everything_that_an_answer_may_name(graph: Topology) ->
     assert set(ACTION_TYPES) <= words
 
 
-def test_the_prompt_holds_the_severity_rule() -> None:
-    (line,) = (
-        one for one in first_rules(SEVEN_SERVICES, 8).splitlines() if one.startswith("SEVERITY")
-    )
-    for fact in ("P1 from 5% errors or 2000 ms", "P2 from 1% errors or 800 ms", "else P3"):
-        assert fact in line
-
-
-@pytest.mark.parametrize("row", FAULT_KINDS, ids=lambda row: row.name)
-def test_the_prompt_holds_the_runbook(row: FaultKind) -> None:
-    rows = [one for one in first_rules(SEVEN_SERVICES, 8).splitlines() if one.startswith("- ")]
-    (line,) = (one for one in rows if re.search(rf"\b{row.name}\b", one))
-    assert row.fault_class in line
-    assert row.signature in line
-    assert {str(remedy) for remedy in Remedy if remedy in line} == {str(r) for r in row.remedies}
-
-
-def test_the_prompt_holds_graph_page_rule_grade_and_clock() -> None:
-    prompt = first_rules(SEVEN_SERVICES, 15)
-    assert "15 ticks of 30 s" in prompt
-    assert "api-gateway -> auth-service, payment-service, notification-service" in prompt
-    assert "payment-service -> payment-db" in prompt
-    assert "capacity: sre-team" in prompt
-    assert "security: security-team" in prompt
-    for criterion in DEFAULT.criteria:
-        assert f"{criterion.weight:.2f}" in prompt
-    assert "ignore" in prompt.lower()
-    assert "malformed" not in prompt
-
-
 def test_the_prompts_own_example_is_an_action() -> None:
-    for graph in (SEVEN_SERVICES, random_topology(3, 12)):
-        (line,) = (one for one in first_rules(graph, 8).splitlines() if one.startswith("ANSWER"))
+    for graph in (FIVE_TEAMS, random_topology(3, 12)):
+        (line,) = (one for one in rules(graph, 8).splitlines() if one.startswith("ANSWER"))
         assert not isinstance(parse_action(line, graph), Malformed)
+
+
+def test_the_prompt_of_an_original_incident_tells_of_its_own_world_and_grade() -> None:
+    prompt = system_prompt(make_incident("cascading_failure-v0/test/0"))
+    assert "by the original's formulas" in prompt
+    assert "request_traces <service>" in prompt
+    assert "incidents are benign" not in prompt
+    assert "price of silence" not in prompt
 
 
 # -- what must not be said ------------------------------------------------------------
 
 
 def seed_of(incident: Incident) -> int:
-    assert isinstance(incident.telemetry, SimulatedTelemetry)
-    return incident.telemetry.scenario.seed
+    assert incident.world is not None
+    return incident.world.seed
 
 
-@every_v1_task
+@every_small_task
 def test_nothing_rendered_holds_id_seed_or_task(task: TaskSpec) -> None:
     for split in ("train", "test", "ood"):
         for one in incident_ids(task.id, split, 40, start=1_234_567):
@@ -189,7 +152,7 @@ def screens(incident: Incident, actions: tuple[Action, ...]) -> list[str]:
     return shown
 
 
-@every_v1_task
+@every_small_task
 def test_the_text_does_not_hang_on_the_truth_until_an_act_tells(task: TaskSpec) -> None:
     for one in incident_ids(task.id, "test", 30):
         incident = make_incident(one)
@@ -277,7 +240,7 @@ def test_a_service_has_the_status_of_the_severity_rule(reading: Reading, status:
         (played(real_incident(), WRONG_PAGE), "LAST: escalate sre-team: the wrong people took it"),
         (
             played(real_incident(), FIX),
-            "LAST: remediate kill-query:user-db: done, watch the panels",
+            "LAST: remediate kill-query:user-db: done",
         ),
         (
             played(real_incident(), ClassifySeverity(P1), ClassifySeverity(Severity.P3)),
@@ -319,7 +282,7 @@ def test_a_recording_says_that_remedies_change_nothing() -> None:
 
 
 def test_a_role_reads_its_own_parts_only() -> None:
-    state = initial_state(make_incident("cascading_failure-v1/test/4"))
+    state = initial_state(make_incident("cascading_failure-v2/test/42"))
     page = Escalate(min(state.incident.truth.teams))
     state = transition(transition(state, RequestMoreLogs("user-db")), Report("deadlock", "triage"))
     state = transition_jointly(state, [page, Malformed("?", "not JSON", "escalation"), Wait()])
@@ -328,13 +291,13 @@ def test_a_role_reads_its_own_parts_only() -> None:
             re.split("[: ]", line)[0]
             for line in render_observation(observe(state, role)).splitlines()
         }
-        & {"SLO", "ALERTS", "LOGS", "HEALTH", "CHANGES", "DIRECTORY", "DECLARED", "LAST", "REPORTS"}
+        & {"EDGE", "ALERTS", "LOGS", "CHANGES", "DIRECTORY", "DECLARED", "LAST", "REPORTS"}
         for role in (TRIAGE, ESCALATION, REMEDIATION)
     }
     assert titles == {
-        "triage": {"SLO", "ALERTS", "LOGS", "REPORTS"},
+        "triage": {"EDGE", "ALERTS", "LOGS", "REPORTS"},
         "escalation": {"CHANGES", "DIRECTORY", "DECLARED", "LAST", "REPORTS"},
-        "remediation": {"HEALTH", "DECLARED", "LAST", "REPORTS"},
+        "remediation": {"DECLARED", "LAST", "REPORTS"},
     }
     lines = {role.name: render_observation(observe(state, role)) for role in TRIO.roles}
     assert "tick 1, triage: deadlock" in lines["remediation"]

@@ -39,7 +39,7 @@ HOSTILE = (
     '<img src="http://evil.example/x.png" onerror="alert(2)"> \ud800 \x00 \x1b[31m $x_1$ &amp;'
 )
 HOSTILE_POLICY = 'mine <script>alert(3)</script> "quoted" $\\frac$ \U0001f600'
-TASKS = ("cascading_failure-v1", "silent_degradation-v1")
+TASKS = ("cascading_failure-v2", "silent_degradation-v2")
 EPISODES = 6
 
 
@@ -239,7 +239,7 @@ def test_table_is_the_summary(page: str, run_dir: Path, run: Run) -> None:
 
 def test_header_says_what_was_run(page: str) -> None:
     head = page[: page.index("</header>")]
-    for text in ("baseline", lt.__version__, "test", *TASKS, "logtriage/1"):
+    for text in ("baseline", lt.__version__, "test", *TASKS, "logtriage/2"):
         assert text in head
     assert "not finished" not in head
 
@@ -305,7 +305,7 @@ def test_other_rubrics_and_recorded_incidents(tmp_path: Path) -> None:
 
 
 def on(service: str) -> lt.Incident:
-    incident = lt.make_incident("single_crash-v1/test/0")
+    incident = lt.make_incident("single_crash-v2/test/0")
     truth = attrs.evolve(incident.truth, root_causes=frozenset({service}))
     return attrs.evolve(incident, truth=truth)
 
@@ -342,7 +342,7 @@ def test_place_in_a_deep_topology_and_with_several_roots() -> None:
 def test_a_benign_incident_has_no_root() -> None:
     benign = next(
         one
-        for one in map(lt.make_incident, lt.incident_ids("silent_degradation-v1", "test", 30))
+        for one in map(lt.make_incident, lt.incident_ids("silent_degradation-v2", "test", 30))
         if one.truth.benign
     )
     assert place_of(benign, None) is None

@@ -266,7 +266,7 @@ def test_every_command_takes_the_key_from_a_file_and_shows_none(
 
 def test_the_command_line_says_what_is_not_sealed() -> None:
     for arguments, told in (
-        (("show", "single_crash-v1/sealed/0"), "has no split 'sealed'"),
+        (("show", "single_crash-v0/sealed/0"), "has no split 'sealed'"),
         (("eval", "expert", "--task", "single_crash-v0", "--split", "sealed"), "has no split"),
         (("eval", "expert", "--task", "recorded", "--split", "sealed"), "recorded incidents have"),
         (("eval", "expert", "--split", "sealed"), "its incidents are drawn with a secret key"),
@@ -388,8 +388,8 @@ def test_no_prompt_screen_or_tool_names_the_incident(
 
 def test_numeric_environments_tell_no_index_unless_asked_to() -> None:
     for show_id in (False, True):
-        made = NumericEnv("single_crash-v1", "test", show_id=show_id)
-        many = TriageVectorEnv("single_crash-v1", 2, "test", show_id=show_id)
+        made = NumericEnv("single_crash-v2", "test", show_id=show_id)
+        many = TriageVectorEnv("single_crash-v2", 2, "test", show_id=show_id)
         seen = [made.reset(seed=1)[1], made.step(0)[4], many.reset(seed=1)[1]]
         assert ["index" in info for info in seen] == [show_id] * 3
 
@@ -397,10 +397,10 @@ def test_numeric_environments_tell_no_index_unless_asked_to() -> None:
 def test_teams_play_sealed_incidents_and_see_no_index(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SealError, match="split 'sealed'"):
         triage_team_v1.parallel_env(TASK, "sealed", observations="text")
-    with pytest.raises(InvalidInput, match="'single_crash-v1' has no split 'sealed'"):
-        triage_team_v1.parallel_env("single_crash-v1", "sealed", seal=SEAL)
-    with pytest.raises(InvalidInput, match="seeds of sealed incidents are wider"):
-        TriageVectorEnv(TASK, 2, "sealed")
+    with pytest.raises(InvalidInput, match="'single_crash-v0' is one fixed incident"):
+        triage_team_v1.parallel_env("single_crash-v0", "sealed", seal=SEAL)
+    with pytest.raises(InvalidInput, match="split 'sealed': seeds of sealed incidents are wider"):
+        TriageVectorEnv("single_crash-v2", 2, "sealed")
     give(monkeypatch, OTHER_KEY)
     for seal, meant in ((SEAL, SEAL), (None, OTHER)):
         env = triage_team_v1.parallel_env(

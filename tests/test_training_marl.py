@@ -30,7 +30,7 @@ from training.marl.runs import Written  # noqa: E402
 from training.marl.settings import Settings  # noqa: E402
 from training.marl.writeup import PAGE, write_up  # noqa: E402
 
-TASK = "cascading_failure-v1"
+TASK = "cascading_failure-v2"
 TINY = Settings(
     TASK,
     num_envs=16,

@@ -26,7 +26,7 @@ CLIENTS: Final = 12
 SOCKETS: Final = 800
 #: Seconds.
 _LONGEST: Final = 60.0
-_INCIDENT: Final = "cascading_failure-v1/train/7"
+_INCIDENT: Final = "cascading_failure-v2/train/7"
 _EVIL: Final = "http://evil.example"
 
 Counter = Callable[[], None]

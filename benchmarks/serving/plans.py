@@ -3,13 +3,12 @@
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from benchmarks.workload import GROUP, play
+from benchmarks.workload import GROUP, SMALL, play
 from logtriage import incident_ids, make_incident
 from logtriage.grading import grade_actions, grade_to_json
 from logtriage.parsing import action_to_wire
 from logtriage.registry import make_policy
 from logtriage.server.public import listed_grade
-from logtriage.tasks import FIRST_WORLD
 
 
 class Plan(NamedTuple):
@@ -28,7 +27,7 @@ def plans(incidents: int, group: int = GROUP) -> tuple[Plan, ...]:
     """
     made = []
     for number in range(incidents):
-        task = FIRST_WORLD[number % len(FIRST_WORLD)]
+        task = SMALL[number % len(SMALL)]
         incident = incident_ids(task, "train", 1, number)[0]
         for attempt in range(group):
             policy = make_policy(f"random:{attempt}" if attempt % 2 else "expert")

@@ -23,7 +23,7 @@ def main(url: str, model: str) -> None:
                 "env": {
                     "taskset": {
                         "id": "logtriage-verifiers",
-                        "tasks": ["single_crash-v1"],
+                        "tasks": ["single_crash-v2"],
                         "split": "val",
                         "episodes": 5,
                     }

@@ -1,4 +1,4 @@
-"""Draws incidents of the second world: topology, owners, truth, severity, price of silence."""
+"""Draws incidents of a world: topology, owners, truth, severity, price of silence."""
 
 from enum import IntEnum
 from functools import lru_cache
@@ -41,10 +41,10 @@ _FLEET_SIZES: Final = (20, 60)
 _PHRASING: Final = {"train": 0, "val": 0, "test": 1, SEALED: 1, "ood": 2}
 
 
-def draw_second(
+def draw_world(
     task: TaskSpec, setting: Setting, incident_id: IncidentId, own: Topology | None = None
 ) -> Incident:
-    """An incident of a task of the second world; on a topology of one's own, if given.
+    """An incident of a task in a setting; on a topology of one's own, if given.
 
     Raises:
         InvalidInput: if the topology has no place for the task's faults.
@@ -68,7 +68,7 @@ def draw_second(
         horizon=task.horizon,
         topology=topology,
         directory=directory,
-        truth=_answer(topology, teams_of(topology, directory, truth), truth, severity),
+        truth=truth_of(topology, teams_of(topology, directory, truth), truth, severity),
         telemetry=world,
         rubric=task.rubric,
         par=setting.par if truth.faults else setting.par_benign,
@@ -111,9 +111,10 @@ def owning_teams(topology: Topology) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=65_536)
-def _answer(
+def truth_of(
     topology: Topology, teams: tuple[str, ...], truth: Hypothesis, severity: Severity
 ) -> Truth:
+    """The answer of an incident in which a hypothesis holds, and these teams are to be paged."""
     names = topology.names
     return Truth(
         fault=Fault(truth.faults[0][0], names[truth.faults[0][1]]) if truth.faults else None,

@@ -52,6 +52,18 @@ class UnknownName(InvalidInput):
         return type(self), (self.what, self.given, self.known)
 
 
+class RetiredName(UnknownName):
+    """A name that stood for something until another one took its place: ``instead``."""
+
+    def __init__(self, what: str, given: str, instead: str, known: Iterable[str]) -> None:
+        super().__init__(what, given, known)
+        self.instead = instead
+        self.args = (f"{what} {given!r} is no more; in its place stands {instead!r}",)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.what, self.given, self.instead, self.known)
+
+
 def _listed(names: tuple[str, ...]) -> str:
     if len(names) <= _ALL:
         return ", ".join(names)

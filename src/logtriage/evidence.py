@@ -19,15 +19,9 @@ def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Eviden
     any of its roles.
 
     Raises:
-        InvalidInput: for an incident of the original tasks or a recording, of whose
-            telemetry no probabilities are known.
+        InvalidInput: as :func:`world_of`.
     """
-    world = state.incident.telemetry
-    if not isinstance(world, World):
-        raise InvalidInput(
-            f"{state.incident.id}: no probabilities are known of its telemetry; "
-            "evidence and belief are for tasks of version 2"
-        )
+    world = world_of(state.incident)
     doings = state.facts.doings
     found: dict[object, Evidence] = {}
     for now in range(state.tick + 1):
@@ -43,6 +37,21 @@ def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Eviden
     )
 
 
+def world_of(incident: Incident) -> World:
+    """The world of an incident of which beliefs can be held.
+
+    Raises:
+        InvalidInput: for an incident of the original tasks or a recording, whose truth was
+            drawn from no prior that is known.
+    """
+    if incident.world is None:
+        raise InvalidInput(
+            f"{incident.id}: no probabilities are known of it; evidence and belief are for "
+            "incidents that a task draws, not for the original's fixed ones or recordings"
+        )
+    return incident.world
+
+
 def is_shown(one: Evidence, role: Role, topology: Topology) -> bool:
     """Whether a role may see a piece of evidence: by its views, and the parts that it watches."""
     if VIEW_OF[one.channel] not in role.views:
@@ -54,11 +63,9 @@ def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:
     """The cells that stand on the screen of a tick, whatever is in them.
 
     Raises:
-        InvalidInput: as :func:`evidence`.
+        InvalidInput: as :func:`world_of`.
     """
-    world = incident.telemetry
-    if not isinstance(world, World):
-        raise InvalidInput(f"{incident.id}: no probabilities are known of its telemetry")
+    world = world_of(incident)
     return tuple(cells(world.setting, world.topology, incident.speakers(now), now, doings))
 
 

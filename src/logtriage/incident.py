@@ -77,28 +77,37 @@ class Incident:
     truth: Truth
     telemetry: Telemetry | World
     closing: ClosingRules = STRICT
-    rubric: str = "logtriage/1"
+    rubric: str = "logtriage/2"
     par: int = 5
     price_of_silence: float | None = None
     seal: str | None = None
 
     @property
-    def setting(self) -> Setting | None:
-        """The public constants of the second world; None outside it."""
-        return self.telemetry.setting if isinstance(self.telemetry, World) else None
+    def world(self) -> World | None:
+        """The simulated system, if it is one of which beliefs can be held; else None.
 
-    def speakers(self, now: int) -> tuple[int, ...]:
-        """The services of the window's lines at a tick of the second world.
-
-        Whatever is the matter: who speaks is public and says nothing. Empty outside it.
+        Recordings have none, and nobody drew the truth of the original's incidents.
         """
         world = self.telemetry
-        return speakers(world.seed, len(self.topology), now) if isinstance(world, World) else ()
+        return world if isinstance(world, World) and not world.original else None
+
+    @property
+    def setting(self) -> Setting | None:
+        """The public constants of its world, if beliefs can be held of it; else None."""
+        return None if self.world is None else self.world.setting
+
+    def speakers(self, now: int) -> tuple[int, ...]:
+        """The services of the window's lines at a tick; empty if it has no :attr:`world`.
+
+        Whatever is the matter: who speaks is public and says nothing.
+        """
+        world = self.world
+        return () if world is None else speakers(world.seed, len(self.topology), now)
 
     @property
     def held(self) -> bool | None:
         """Whether the public prior leaves out the held-out pairs (False) or raises them (True).
 
-        None: any (service, fault) pair may occur, or the incident is not of the second world.
+        None: any (service, fault) pair may occur, or the incident has no :attr:`world`.
         """
-        return self.telemetry.held if isinstance(self.telemetry, World) else None
+        return None if self.world is None else self.world.held

@@ -36,7 +36,7 @@ class Observation:
     agent), ``reports`` what roles told each other, with the tick. ``signals`` are the
     figures of every service, where the source has a dashboard of them; empty where it
     has none. ``metrics`` and ``traces`` are those asked for in the last tick, where the
-    source has them. Incidents of the second world have ``edge`` (what users see),
+    source has them. Simulated incidents have ``edge`` (what users see),
     ``notes`` of the responders that were paged (in a recording: what was not recorded),
     ``effects``: the remedies of the last tick
     as (remedy, service, whether the symptoms ease), and the ``price_of_silence``. A role
@@ -178,7 +178,7 @@ def _observe_world(state: State, world: World) -> Observation:
         edge=voice.edge(by_channel[Channel.EDGE][0]),
         metrics=voice.gauges(by_channel[Channel.METRICS]),
         traces=voice.traces(by_channel[Channel.TRACES]),
-        notes=tuple(voice.note(one, facts.pages[0][1]) for one in by_channel[Channel.NOTE]),
+        notes=tuple(voice.note(one, facts.doings.pages[0][1]) for one in by_channel[Channel.NOTE]),
         effects=tuple(
             (remedies[one.slot][1], remedies[one.slot][2], one.token == EASES)
             for one in by_channel[Channel.EFFECT]

@@ -1,47 +1,38 @@
 """The three fixed incidents of the original LogTriageEnv, as its graders define them.
 
-The facts (service, severity, accepted remedies and teams) are the published ones;
-the telemetry around them is drawn by this package, like any other.
+The facts (service, severity, accepted remedies and teams) are the published ones; the
+telemetry around them is that of the drawn task of the same name, without fog.
 """
 
 from typing import Final
 
 import attrs
 
-from logtriage.actions import Remedy, Severity
+from logtriage.actions import Severity
 
 
 @attrs.frozen
 class Original:
-    """The truth of one original task; ``kind`` is the row of our table nearest to it."""
+    """The truth of one original task.
 
-    kind: str
+    ``kinds`` are the rows of our fault table whose remedies are together those that the
+    original accepts. The first of them names the fault.
+    """
+
+    kinds: tuple[str, ...]
     service: str
     severity: Severity
     teams: tuple[str, ...]
-    remedies: tuple[Remedy, ...]
 
 
 ORIGINALS: Final = {
     "single_crash": Original(
-        "crash_loop",
-        "payment-service",
-        Severity.P1,
-        ("sre-team", "backend-team"),
-        (Remedy.RESTART,),
+        ("crash_loop",), "payment-service", Severity.P1, ("sre-team", "backend-team")
     ),
     "cascading_failure": Original(
-        "slow_query",
-        "user-db",
-        Severity.P1,
-        ("dba-team", "sre-team"),
-        (Remedy.KILL_QUERY, Remedy.RESTART),
+        ("slow_query", "lock_contention"), "user-db", Severity.P1, ("dba-team", "sre-team")
     ),
     "silent_degradation": Original(
-        "cache_thrash",
-        "payment-db",
-        Severity.P2,
-        ("dba-team", "sre-team"),
-        (Remedy.FLUSH_CACHE, Remedy.KILL_QUERY),
+        ("cache_thrash", "slow_query"), "payment-db", Severity.P2, ("dba-team", "sre-team")
     ),
 }

@@ -138,7 +138,8 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
             tuple(metrics),
             tuple(traces),
             tuple((when, str(remedy), service) for when, remedy, service in remedies),
-            tuple(pages),
+            # Where a wrong page does not end the incident, it brings no note of the responders.
+            tuple(one for one in pages if incident.closing.wrong_page or one[1] in truth.teams),
         ),
         root_cause_at,
         paged_at,

@@ -8,16 +8,15 @@ from typing import Final
 
 import attrs
 
-from logtriage.errors import InvalidInput, SealError, UnknownName
-from logtriage.propagation import Mode
-from logtriage.rng import hash_name, mix
+from logtriage.errors import InvalidInput, RetiredName, SealError, UnknownName
+from logtriage.rng import hash_name
 from logtriage.seal import SEAL_VARIABLE, Seal
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, Topology
 from logtriage.world.setting import FOG, SETTINGS, Setting
 
 #: The splits whose incidents anybody can draw.
 SPLITS: Final = ("train", "val", "test", "ood")
-#: The split whose incidents are drawn with a secret key; of tasks of the second world alone.
+#: The split whose incidents are drawn with a secret key; none of the originals are.
 SEALED: Final = "sealed"
 #: What an incident of a task may be named by.
 ALL_SPLITS: Final = (*SPLITS, SEALED)
@@ -36,8 +35,8 @@ class TaskSpec:
     ``horizon`` in ticks; ``noise`` is the share of window lines without signal and
     ``benign`` that of incidents with no fault behind them, both per mille;
     ``severity_weights`` for P1, P2, P3 among real faults; ``history`` one reasoned
-    entry a version. ``original`` marks the fixed incident of a ``*-v0`` task. ``mode`` is
-    how an incident of the first world unfolds, ``setting`` the constants of the second.
+    entry a version. ``original`` marks the fixed incident of a ``*-v0`` task; the others have a
+    ``setting``, the constants of their world.
     """
 
     name: str
@@ -46,7 +45,6 @@ class TaskSpec:
     hard: str
     horizon: int
     noise: int
-    mode: Mode | None
     rubric: str
     history: tuple[str, ...]
     benign: int = 0
@@ -56,7 +54,7 @@ class TaskSpec:
 
     @property
     def fog(self) -> int | None:
-        """The level of fog, 0 to 3; None outside the second world."""
+        """The level of fog, 0 to 3; None of a ``*-v0`` task."""
         return None if self.setting is None else self.setting.fog
 
     @property
@@ -76,83 +74,42 @@ class TaskSpec:
         return name if self.fog in (None, BENCHMARK_FOG) else f"{name}-fog{self.fog}"
 
 
-_V0_HISTORY: Final = ("v0: the one fixed incident of the original LogTriageEnv, new telemetry",)
+_V0_HISTORY: Final = (
+    "v0: the one fixed incident of the original LogTriageEnv, new telemetry",
+    "v0: the telemetry of the drawn tasks of version 2, without fog",
+)
 
-_FIRST: Final = (
-    TaskSpec(
-        name="single_crash",
-        version=1,
-        title="One service fails, loudly",
-        hard="loud and local; find the right fix and the owner in this incident's directory",
-        horizon=8,
-        noise=200,
-        mode=Mode.LOUD,
-        rubric="logtriage/1",
-        severity_weights=(36, 28, 36),
-        history=("v1: first procedurally drawn version",),
-    ),
-    TaskSpec(
-        name="cascading_failure",
-        version=1,
-        title="The callers scream, the root is silent",
-        hard="symptoms come first and loudest at the callers; the root is one or more calls "
-        "below and says nothing at first; distractors elsewhere",
-        horizon=12,
-        noise=300,
-        mode=Mode.CASCADE,
-        rubric="logtriage/1",
-        severity_weights=(36, 28, 36),
-        history=("v1: first procedurally drawn version",),
-    ),
-    TaskSpec(
-        name="silent_degradation",
-        version=1,
-        title="Slow drift, or nothing at all",
-        hard="slow drift without early errors; one incident in five is a benign look-alike "
-        "that settles by itself: the trend and the service's own lines decide",
-        horizon=15,
-        noise=600,
-        mode=Mode.DRIFT,
-        rubric="logtriage/1",
-        benign=200,
-        severity_weights=(43, 38, 19),
-        history=("v1: first procedurally drawn version",),
-    ),
-    TaskSpec(
-        name="single_crash",
+
+def _original(name: str, title: str, hard: str, horizon: int) -> TaskSpec:
+    """A task of the original, with telemetry as of the task of that name without fog."""
+    return TaskSpec(
+        name=name,
         version=0,
-        title="The original's single crash",
-        hard="always payment-service, P1, restart",
-        horizon=8,
-        noise=200,
-        mode=Mode.LOUD,
-        rubric="logtriage-env/0/single_crash",
+        title=title,
+        hard=hard,
+        horizon=horizon,
+        noise=SETTINGS[name](0).noise,
+        rubric=f"logtriage-env/0/{name}",
         history=_V0_HISTORY,
         original=True,
+    )
+
+
+_ORIGINALS: Final = (
+    _original(
+        "single_crash", "The original's single crash", "always payment-service, P1, restart", 8
     ),
-    TaskSpec(
-        name="cascading_failure",
-        version=0,
-        title="The original's cascade",
-        hard="always user-db, P1, kill-query or restart",
-        horizon=12,
-        noise=300,
-        mode=Mode.CASCADE,
-        rubric="logtriage-env/0/cascading_failure",
-        history=_V0_HISTORY,
-        original=True,
+    _original(
+        "cascading_failure",
+        "The original's cascade",
+        "always user-db, P1, kill-query or restart",
+        12,
     ),
-    TaskSpec(
-        name="silent_degradation",
-        version=0,
-        title="The original's silent degradation",
-        hard="always payment-db, P2, flush-cache or kill-query",
-        horizon=15,
-        noise=600,
-        mode=Mode.DRIFT,
-        rubric="logtriage-env/0/silent_degradation",
-        history=_V0_HISTORY,
-        original=True,
+    _original(
+        "silent_degradation",
+        "The original's silent degradation",
+        "always payment-db, P2, flush-cache or kill-query",
+        15,
     ),
 )
 
@@ -163,8 +120,8 @@ _V2_HISTORY: Final = (
 )
 
 
-def _second(name: str, title: str, hard: str, horizon: int) -> tuple[TaskSpec, ...]:
-    """A task of the second world at every level of fog."""
+def _drawn(name: str, title: str, hard: str, horizon: int) -> tuple[TaskSpec, ...]:
+    """A task with drawn incidents at every level of fog."""
     return tuple(
         TaskSpec(
             name=name,
@@ -173,7 +130,6 @@ def _second(name: str, title: str, hard: str, horizon: int) -> tuple[TaskSpec, .
             hard=hard,
             horizon=horizon,
             noise=setting.noise,
-            mode=None,
             rubric="logtriage/2",
             history=_V2_HISTORY,
             benign=setting.benign,
@@ -184,58 +140,63 @@ def _second(name: str, title: str, hard: str, horizon: int) -> tuple[TaskSpec, .
     )
 
 
-_SECOND: Final = (
-    *_second(
+_DRAWN: Final = (
+    *_drawn(
         "single_crash",
         "One service fails, loudly",
         "few questions: look-alike faults differ in the team to page or in the remedy",
         10,
     ),
-    *_second(
+    *_drawn(
         "cascading_failure",
         "The callers scream, the root is silent",
         "the root neither alerts nor speaks at first; minor faults elsewhere show the same "
         "signs, and only the callers' waiting tells them apart",
         14,
     ),
-    *_second(
+    *_drawn(
         "silent_degradation",
         "Slow drift under much noise",
         "signs grow with time, so that waiting informs, and costs",
         16,
     ),
-    *_second(
+    *_drawn(
         "fleet_outage",
         "Twenty to sixty services, few questions",
         "what to ask is the problem: nobody can look at every service",
         14,
     ),
 )
-#: Every task: the second world's (the benchmark first, then other levels of fog), then
-#: the first world's, then the original's.
+#: Every task: the benchmark's, then those at other levels of fog, then the original's.
 TASKS: Final = (
-    *(task for task in _SECOND if task.fog == BENCHMARK_FOG),
-    *(task for task in _SECOND if task.fog != BENCHMARK_FOG),
-    *_FIRST,
+    *(task for task in _DRAWN if task.fog == BENCHMARK_FOG),
+    *(task for task in _DRAWN if task.fog != BENCHMARK_FOG),
+    *_ORIGINALS,
 )
 
 #: The ids of the benchmark: what ``all`` stands for everywhere.
 DRAWN_TASKS: Final = tuple(task.id for task in TASKS if task.fog == BENCHMARK_FOG)
-#: The ids of the first world's drawn tasks, which the batched engine plays.
-FIRST_WORLD: Final = tuple(task.id for task in TASKS if task.version == 1)
 
 _BY_ID: Final = {task.id: task for task in TASKS}
+#: Tasks that are no more, with those that took their places.
+RETIRED: Final = {
+    f"{name}-v1": f"{name}-v2"
+    for name in ("single_crash", "cascading_failure", "silent_degradation")
+}
 
 
 def get_task(task_id: str) -> TaskSpec:
     """The task of that id.
 
     Raises:
-        UnknownName: if there is none; the message lists the known ids.
+        UnknownName: if there is none; the message lists the known ids, or names the task
+            that took the place of a retired one.
     """
     try:
         return _BY_ID[task_id]
     except KeyError:
+        if task_id in RETIRED:
+            raise RetiredName("task", task_id, RETIRED[task_id], _BY_ID) from None
         raise UnknownName("task", task_id, _BY_ID) from None
 
 
@@ -244,14 +205,14 @@ def check_split(task: TaskSpec, split: str) -> None:
 
     Raises:
         UnknownName: for an unknown split.
-        InvalidInput: for split ``sealed`` of a task that is not of the second world.
+        InvalidInput: for split ``sealed`` of a ``*-v0`` task.
     """
     if split not in ALL_SPLITS:
         raise UnknownName("split", split, SPLITS if task.setting is None else ALL_SPLITS)
     if split == SEALED and task.setting is None:
         raise InvalidInput(
-            f"task {task.id!r} has no split {SEALED!r}: only tasks of the second world can be "
-            f"sealed, such as {', '.join(DRAWN_TASKS)}"
+            f"task {task.id!r} is one fixed incident and has no split {SEALED!r}; choose a task "
+            f"such as {', '.join(DRAWN_TASKS)}"
         )
 
 
@@ -344,16 +305,6 @@ def incident_ids(task_id: str, split: str, count: int, start: int = 0) -> tuple[
     if not (count >= 0 and 0 <= start <= start + count <= MAX_INDEX):
         raise InvalidInput(f"ids {start} to {start + count - 1}: indices lie in [0, {MAX_INDEX})")
     return tuple(f"{task.id}/{split}/{index}" for index in range(start, start + count))
-
-
-def stratum(incident: IncidentId, size: int, key: int) -> int:
-    """The place of an incident in its block of ``size`` neighbours, in a shuffled order.
-
-    Every block holds each place once: a share drawn by place is exact over blocks.
-    """
-    block, place = divmod(incident.index, size)
-    order = mix(key ^ mix(block * len(SPLITS) + SPLITS.index(incident.split)))
-    return (place + order % size) % size
 
 
 def _missing(parts: list[str]) -> str:

@@ -14,6 +14,10 @@ TICK_SECONDS: Final = 30
 #: How far back the ``earlier`` value of a :class:`Reading` lies.
 TREND_TICKS: Final = 4
 
+#: Names of alerts on what a fault does: failed requests, and slow ones.
+ERROR_ALERT: Final = "HighErrorRate"
+LATENCY_ALERT: Final = "HighLatency"
+
 LEVELS: Final = ("INFO", "WARN", "ERROR", "FATAL")
 
 

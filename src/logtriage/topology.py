@@ -199,7 +199,7 @@ SEVEN_SERVICES: Final = Topology(
     ),
 )
 
-#: The same services with a fifth team: the topology of the second world's tasks.
+#: The same services with a fifth team: the topology of drawn tasks.
 FIVE_TEAMS: Final = attrs.evolve(
     SEVEN_SERVICES,
     name="seven-services-five-teams",

@@ -11,7 +11,7 @@ from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
 from logtriage.registry import make_policy
 
-INCIDENT = lt.make_incident("single_crash-v1/test/0")
+INCIDENT = lt.make_incident("single_crash-v2/test/0")
 RESOLVE = {"action_type": "resolve"}
 
 

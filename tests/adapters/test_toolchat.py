@@ -17,7 +17,7 @@ from logtriage.registry import make_policy
 from logtriage.replies import ENDED_THINKING
 from tests.adapters.test_endpoint import completion, server
 
-INCIDENT = make_incident("single_crash-v1/test/0")
+INCIDENT = make_incident("single_crash-v2/test/0")
 BEST = play_episode(INCIDENT, make_policy("oracle")(INCIDENT)).actions
 
 

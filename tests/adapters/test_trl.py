@@ -23,10 +23,10 @@ from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
 from logtriage.registry import make_policy
 
-INCIDENT = "single_crash-v1/train/0"
+INCIDENT = "single_crash-v2/train/0"
 IDS = [
     one
-    for task in ("single_crash-v1", "silent_degradation-v1")
+    for task in ("single_crash-v2", "silent_degradation-v2")
     for one in lt.incident_ids(task, "train", 6)
 ]
 

@@ -1,14 +1,12 @@
 """Every check can fail: each meets the fault that it is there to find."""
 
 from itertools import count
-from typing import Any
 
 import attrs
 import numpy as np
 import pytest
 
 from logtriage import (
-    DEFAULT,
     Incident,
     Rubric,
     Severity,
@@ -20,18 +18,17 @@ from logtriage.actions import RequestMoreLogs, all_actions
 from logtriage.audit import QUICK, STANDARD, Finding, Verdict, audit
 from logtriage.audit.leaks import mutual_information
 from logtriage.audit.mutants import MUTANTS
+from logtriage.audit.planted_tasks import root_first
 from logtriage.audit.players import WATCHERS, played
 from logtriage.audit.renaming import renamed
 from logtriage.audit.scoring import Scorer, fitted
 from logtriage.audit.subject import subject_of
-from logtriage.emission import SimulatedTelemetry
 from logtriage.generator import draw_incident
-from logtriage.grading import Criterion, Measured, grade, score
+from logtriage.grading import TRIAGE_1, Criterion, Measured, grade, score
 from logtriage.observation import observe
 from logtriage.policies import perfect_actions
 from logtriage.state import State
 from logtriage.tasks import IncidentId
-from logtriage.telemetry import Alert, Effects
 from logtriage.transition import play
 from tests.builders import real_incident
 
@@ -39,7 +36,7 @@ BY_NAME = {one.name: one.rubric for one in MUTANTS}
 
 
 def finding(check: str, family: str, rubric: Rubric | None = None, task: str = "") -> Finding:
-    return audit(task or "silent_degradation-v1", rubric, families=[family], sizes=QUICK).finding(
+    return audit(task or "silent_degradation-v2", rubric, families=[family], sizes=QUICK).finding(
         check
     )
 
@@ -84,14 +81,14 @@ def test_a_check_finds_the_mistake_that_it_is_there_for(
 
 
 def test_a_grader_that_pays_for_everything_has_no_floor() -> None:
-    report = audit("single_crash-v1", single("always", always), families=["floor"], sizes=QUICK)
+    report = audit("single_crash-v2", single("always", always), families=["floor"], sizes=QUICK)
     assert set(report.failed) == {"idle", "blind", "shallow", "unread", "chance", "gap"}
     assert report.finding("blind").evidence["panel"]["best blind policy"][0] == 1.0
 
 
 def test_a_grader_that_pays_for_nothing_teaches_nothing() -> None:
     report = audit(
-        "single_crash-v1", single("never", never), families=["floor", "signal"], sizes=QUICK
+        "single_crash-v2", single("never", never), families=["floor", "signal"], sizes=QUICK
     )
     assert set(report.failed) == {"expert", "gap", "signal"}
     assert report.finding("signal").evidence["policies"]["random"]["without_variance"] == 1.0
@@ -120,7 +117,7 @@ def test_renaming_is_caught_by_names_in_a_grader() -> None:
 def test_an_unknown_measure_makes_the_search_a_lower_bound() -> None:
     known, unknown = (
         finding("exact-maximum", "ceiling", rubric)
-        for rubric in (DEFAULT, BY_NAME["closure-unhurried"])
+        for rubric in (TRIAGE_1, BY_NAME["closure-unhurried"])
     )
     assert known.evidence["exact"] is True
     assert unknown.evidence["exact"] is False
@@ -140,25 +137,8 @@ def test_what_a_new_process_cannot_import_is_said() -> None:
 def by_parity(split: str, number: int) -> Incident:
     """Even numbers are P1: the number gives it away."""
     wanted = number % 2 == 0
-    drawn = (make_incident(f"single_crash-v1/{split}/{1000 * number + i}") for i in range(1000))
+    drawn = (make_incident(f"single_crash-v2/{split}/{1000 * number + i}") for i in range(1000))
     return next(one for one in drawn if (one.truth.severity is Severity.P1) == wanted)
-
-
-@attrs.frozen
-class RootFirst(SimulatedTelemetry):
-    """Telemetry that lists the alerts of the root before all others."""
-
-    def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:
-        first = self.topology.names[self.root]
-        return tuple(sorted(super().alerts(tick, effects), key=lambda one: one.service != first))
-
-
-def in_order(split: str, number: int) -> Incident:
-    """The root cause heads the list of alerts."""
-    incident = make_incident(f"single_crash-v1/{split}/{number}")
-    told: Any = incident.telemetry
-    fields = {one.name: getattr(told, one.name) for one in attrs.fields(SimulatedTelemetry)}
-    return attrs.evolve(incident, telemetry=RootFirst(**fields))
 
 
 def always_the_same(split: str, number: int) -> Incident:  # noqa: ARG001
@@ -175,7 +155,7 @@ def test_an_answer_in_the_number_is_found() -> None:
 
 def test_an_answer_in_the_order_of_alerts_is_found() -> None:
     sizes = attrs.evolve(QUICK, leaks=2_000)
-    report = audit(in_order, families=["leaks"], sizes=sizes)
+    report = audit(root_first, families=["leaks"], sizes=sizes)
     leaking = report.finding("leaks").evidence["leaking"]
     assert {one["feature"] for one in leaking} == {"order of alerts"}
     assert "root cause" in {one["answer"] for one in leaking}
@@ -202,18 +182,18 @@ def test_mutual_information_of_what_is_known() -> None:
 
 def test_thresholds_are_in_one_place_and_can_be_changed() -> None:
     strict = attrs.evolve(STANDARD, expert=1.0, chance=0.0)
-    report = audit("cascading_failure-v1", families=["floor"], sizes=QUICK, limits=strict)
+    report = audit("cascading_failure-v2", families=["floor"], sizes=QUICK, limits=strict)
     assert set(report.failed) == {"expert", "chance"}
 
 
 def test_lists_are_fitted_to_each_topology() -> None:
-    task = get_task("single_crash-v1")
+    task = get_task("single_crash-v2")
     incidents = [
         draw_incident(task, IncidentId(task, "test", number), topology)
         for number, topology in enumerate((None, random_topology(1, 8), random_topology(2, 5)))
     ]
     plans = [perfect_actions(one) for one in incidents]
-    scores = Scorer(incidents, DEFAULT).by_kind(plans)
+    scores = Scorer(incidents, TRIAGE_1).by_kind(plans)
     for row, plan in enumerate(plans):
         for column, one in enumerate(incidents):
             expected = score(play(one, fitted(plan, one.topology))[0])
@@ -222,7 +202,7 @@ def test_lists_are_fitted_to_each_topology() -> None:
 
 
 def test_a_renamed_incident_is_the_same_one() -> None:
-    incident = make_incident("single_crash-v1/test/1")
+    incident = make_incident("single_crash-v2/test/1")
     there, translate = renamed(incident)
     assert not set(there.topology.names) & set(incident.topology.names)
     plan = perfect_actions(incident)
@@ -238,7 +218,7 @@ def test_a_renamed_incident_is_the_same_one() -> None:
 
 
 @pytest.mark.parametrize("name", WATCHERS)
-@pytest.mark.parametrize("task", ["single_crash-v1", "silent_degradation-v1"])
+@pytest.mark.parametrize("task", ["single_crash-v2", "silent_degradation-v2"])
 def test_who_watches_the_panel_reads_no_line(name: str, task: str) -> None:
     """The same actions with every line blanked; and it does look at what a remedy did."""
     subject, cured = subject_of(task), 0

@@ -6,14 +6,14 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import DEFAULT, Rubric, State, initial_state, make_incident
+from logtriage import Rubric, State, initial_state, make_incident
 from logtriage.audit import QUICK, STANDARD, Verdict, audit, subject_of
 from logtriage.audit.exact import Situations
 from logtriage.audit.failing import AuditedCodeFailed, blaming, rules_of, score
 from logtriage.audit.scoring import batched
-from logtriage.grading import Criterion, Discount, Measured
+from logtriage.grading import TRIAGE_1, Criterion, Discount, Measured
 
-INCIDENT = make_incident("single_crash-v1/test/0")
+INCIDENT = make_incident("single_crash-v2/test/0")
 
 
 def half(_: State) -> tuple[float, str]:
@@ -25,7 +25,7 @@ def too_much(_: State) -> tuple[float, str]:
 
 
 def discounted(factor: Callable[[State], tuple[float, str]]) -> Rubric:
-    return attrs.evolve(DEFAULT, id="test/discounted", discounts=(Discount("d", factor),))
+    return attrs.evolve(TRIAGE_1, id="test/discounted", discounts=(Discount("d", factor),))
 
 
 def breaks(_: State) -> Measured:
@@ -34,7 +34,7 @@ def breaks(_: State) -> Measured:
 
 def test_the_measure_that_raises_is_named_with_the_history() -> None:
     rubric = attrs.evolve(
-        DEFAULT, id="test/breaks", criteria=(*DEFAULT.criteria, Criterion("odd", 0.0, breaks))
+        TRIAGE_1, id="test/breaks", criteria=(*TRIAGE_1.criteria, Criterion("odd", 0.0, breaks))
     )
     expected = r"criterion 'odd' raised RuntimeError: no such figure \(on single.*after nothing\)"
     with pytest.raises(AuditedCodeFailed, match=expected):
@@ -44,14 +44,14 @@ def test_the_measure_that_raises_is_named_with_the_history() -> None:
 def test_what_no_rule_raises_is_the_rubrics() -> None:
     with (
         pytest.raises(AuditedCodeFailed, match=r"rubric 'logtriage/.' raised ValueError: sum"),
-        blaming(DEFAULT, doing="adding up"),
+        blaming(TRIAGE_1, doing="adding up"),
     ):
         raise ValueError("sum")
 
 
 @pytest.mark.parametrize("oracle", [lambda _: ["resolve"], lambda _: 3, lambda one: one.nothing])
 def test_an_oracle_that_gives_no_actions_is_a_finding(oracle: Any) -> None:
-    report = audit("single_crash-v1", oracle=oracle, families=["ceiling"], sizes=QUICK)
+    report = audit("single_crash-v2", oracle=oracle, families=["ceiling"], sizes=QUICK)
     assert report.failed == ("oracle", "exact-maximum")
     assert report.finding("oracle").evidence == {"failing": "the oracle"}
     assert report.finding("wrong-page").verdict is Verdict.PASSED
@@ -63,10 +63,10 @@ def test_discounts_are_rules_like_any_other() -> None:
     assert not batched(rubric)
     assert "d" in Situations(INCIDENT, rubric).unknown
     assert "d" not in Situations(INCIDENT, rubric, {half: lambda _: None}).unknown
-    found = audit("single_crash-v1", rubric, families=["fields"], checks=["measures"], sizes=QUICK)
+    found = audit("single_crash-v2", rubric, families=["fields"], checks=["measures"], sizes=QUICK)
     assert found.passed
     wrong = audit(
-        "single_crash-v1",
+        "single_crash-v2",
         discounted(too_much),
         families=["fields"],
         checks=["measures"],
@@ -76,7 +76,7 @@ def test_discounts_are_rules_like_any_other() -> None:
 
 
 def test_what_a_task_draws_is_asked_once_for_each_script() -> None:
-    subject = subject_of("single_crash-v1")
+    subject = subject_of("single_crash-v2")
     audit(subject, families=["floor"], checks=["gap"], sizes=QUICK, limits=STANDARD)
     kept = dict(subject.played)
     audit(subject, families=["ceiling"], checks=["exact-maximum"], sizes=QUICK)

@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, Phase, settings
 
 import property_tests.test_grading_laws as original_laws
 import property_tests.test_triage_laws as triage_laws
-from logtriage import DEFAULT, Rubric, grade, initial_state
+from logtriage import Rubric, grade, initial_state
 from logtriage.audit.mutants import MUTANTS
 from logtriage.errors import RubricError
-from logtriage.grading import RUBRICS, TRIAGE_2, Criterion
+from logtriage.grading import RUBRICS, TRIAGE_1, TRIAGE_2, Criterion
 from tests.audit.broken import BROKEN, NAMES, broken
 from tests.builders import real_incident
 
@@ -44,7 +44,7 @@ LIKELIEST = (
     "test_later_declarations_change_nothing_but_time",
 )
 #: The module of laws for each rubric that has mutants.
-LAWS_OF = {DEFAULT.id: original_laws, TRIAGE_2.id: triage_laws}
+LAWS_OF = {TRIAGE_1.id: original_laws, TRIAGE_2.id: triage_laws}
 # Hypothesis draws some of its examples from constants of whatever modules are loaded, so
 # how many a rare mutant needs differs with what ran before: those that survive a few
 # examples of all meet more of the likeliest, then many of all.

@@ -20,7 +20,6 @@ from logtriage.audit import plan_search
 from logtriage.audit.plan_search import Node, PlanSearch
 from logtriage.audit.probing import decision
 from logtriage.audit.symptoms import chances, is_seen
-from logtriage.audit.worlds import world_of
 from logtriage.belief import Belief, belief
 from logtriage.errors import InvalidInput
 from logtriage.grading import score
@@ -104,7 +103,7 @@ def test_a_fix_is_worth_what_the_grader_pays(paged: bool, wrong: int) -> None:
 
 def test_faults_stay_unseen_as_often_as_the_tables_say() -> None:
     """At a horizon of one tick, where that is not rare."""
-    first = world_of(make_incident(f"{TASK}/test/0"))
+    first = make_incident(f"{TASK}/test/0").world
     assert first is not None
     table = prior(first.setting, first.topology, first.held)
     weights = {

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from logtriage import (
-    DEFAULT,
     SEVEN_SERVICES,
     Action,
     ClassifySeverity,
@@ -37,6 +36,7 @@ from logtriage import (
 from logtriage.actions import Remedy, Severity
 from logtriage.grading import (
     RECORDED,
+    TRIAGE_1,
     TRIAGE_2,
     Criterion,
     action_array,
@@ -54,7 +54,12 @@ from logtriage.incident import ClosingRules, Fault
 from logtriage.policies import perfect_actions
 from tests.builders import real_incident, with_actions
 
-BASE = make_incident("cascading_failure-v1/test/42")
+BASE = attrs.evolve(
+    make_incident("cascading_failure-v2/test/42"),
+    topology=SEVEN_SERVICES,
+    directory=SEVEN_SERVICES.owners,
+    rubric=TRIAGE_1.id,
+)
 REAL = attrs.evolve(
     BASE,
     horizon=12,
@@ -89,7 +94,7 @@ def refused(message: str, error: type[InvalidInput] = InvalidInput) -> Any:
     return pytest.raises(error, match=f"^{re.escape(message)}$")
 
 
-def graded(incidents: list[Incident], lists: list[list[Action]], rubric: Any = DEFAULT) -> Any:
+def graded(incidents: list[Incident], lists: list[list[Action]], rubric: Any = TRIAGE_1) -> Any:
     return grade_batch(truths_of(incidents), action_array(SEVEN_SERVICES, lists), rubric)
 
 
@@ -299,7 +304,7 @@ def test_long_histories(waste: int) -> None:
 
 def test_another_rubric_of_the_same_measures() -> None:
     assert graded([REAL], [PERFECT[:2]], RECORDED).scores.tolist() == [1.0]
-    bare = attrs.evolve(DEFAULT, id="acme/bare", gates=())
+    bare = attrs.evolve(TRIAGE_1, id="acme/bare", gates=())
     grades = graded([REAL], [[*PERFECT[:4], Ignore()]], bare)
     assert grades.scores[0] == pytest.approx(0.9)
     assert (grades.gate.tolist(), grades.gate_names) == ([-1], ())
@@ -343,7 +348,7 @@ def test_a_measure_without_kernel_is_refused_by_name(part: str) -> None:
         f"those that can: {KNOWN_MEASURES}",
         RubricError,
     ):
-        graded([REAL], [[]], attrs.evolve(DEFAULT, id="acme/1", **rows))
+        graded([REAL], [[]], attrs.evolve(TRIAGE_1, id="acme/1", **rows))
     with pytest.raises(RubricError, match=re.escape(f"those that can: {KNOWN_MEASURES}")):
         graded([REAL], [[]], get_rubric("logtriage-env/0/single_crash"))
 
@@ -352,7 +357,7 @@ def test_a_gate_without_kernel_is_refused_by_name() -> None:
     def late(_: Any) -> None:
         return None
 
-    custom = attrs.evolve(DEFAULT, id="acme/1", gates=(Gate("late", late),))
+    custom = attrs.evolve(TRIAGE_1, id="acme/1", gates=(Gate("late", late),))
     with refused(
         f"rubric 'acme/1': gate {__name__}.{late.__qualname__} ('late') cannot grade a batch; "
         "those that can: logtriage.grading.criteria.wrong_escalation, "
@@ -366,7 +371,7 @@ def test_a_discount_without_kernel_is_refused_by_name() -> None:
     def late(_: Any) -> None:
         return None
 
-    custom = attrs.evolve(DEFAULT, id="acme/1", discounts=(Discount("late", late),))
+    custom = attrs.evolve(TRIAGE_1, id="acme/1", discounts=(Discount("late", late),))
     with refused(
         f"rubric 'acme/1': discount {__name__}.{late.__qualname__} ('late') cannot grade a batch; "
         "those that can: logtriage.grading.triage.unescalated, logtriage.grading.triage.unapproved",
@@ -547,8 +552,8 @@ def test_tables_have_no_tick_that_cannot_be_used(
 
 
 def test_measures_of_benign_incidents_are_taken_where_there_are_any() -> None:
-    real = {row.measure for row in DEFAULT.criteria}
-    both = real | {row.measure for row in DEFAULT.benign}
+    real = {row.measure for row in TRIAGE_1.criteria}
+    both = real | {row.measure for row in TRIAGE_1.benign}
     assert set(graded([REAL, REAL], [PERFECT, []]).levels) == real
     assert set(graded([REAL, BENIGN], [PERFECT, []]).levels) == both
 

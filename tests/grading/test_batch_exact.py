@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from logtriage import (
-    DEFAULT,
+    SEVEN_SERVICES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -35,10 +35,10 @@ from logtriage import (
 )
 from logtriage.actions import REMEDIES, SEVERITIES, Remedy, Severity
 from logtriage.backend import BackendName
-from logtriage.errors import RubricError
 from logtriage.generator import draw_incident
 from logtriage.grading import (
     RECORDED,
+    TRIAGE_1,
     TRIAGE_2,
     BatchGrades,
     Criterion,
@@ -51,8 +51,7 @@ from logtriage.grading import (
 from logtriage.grading import batch as batch_module
 from logtriage.grading import plan as plan_module
 from logtriage.grading.action_lists import Ints
-from logtriage.grading.batch import CLOSINGS, Layout, grade_played
-from logtriage.grading.played import Block
+from logtriage.grading.batch import CLOSINGS, Layout
 from logtriage.grading.rubric import Gate
 from logtriage.incident import ClosingRules, Fault
 from logtriage.policies import perfect_actions
@@ -60,7 +59,12 @@ from logtriage.state import Closing
 from logtriage.tasks import parse_incident_id
 from logtriage.transition import play_jointly
 
-BASE = make_incident("cascading_failure-v1/test/42")
+BASE = attrs.evolve(
+    make_incident("cascading_failure-v2/test/42"),
+    topology=SEVEN_SERVICES,
+    directory=SEVEN_SERVICES.owners,
+    rubric=TRIAGE_1.id,
+)
 FAULT = Fault("slow_query", "user-db")
 KILL = (Remedy.KILL_QUERY, "user-db")
 DROP = (Remedy.FLUSH_CACHE, "email-queue")  # the last remedy, on the last service
@@ -86,7 +90,7 @@ SEVERAL = truth(
 )
 UNKNOWN = truth(None, "api-gateway", "sre-team", RESTART)
 UNPAGED = truth(Severity.P3, "email-queue", "", DROP)
-FOREIGN = parse_incident_id("silent_degradation-v1/test/3")
+FOREIGN = parse_incident_id("silent_degradation-v2/test/3")
 LARGE = random_topology(1, 40)
 
 #: Batches of one topology each: equal and unequal horizons and closing rules, one accepted
@@ -100,8 +104,8 @@ BATCHES: dict[str, tuple[Incident, ...]] = {
     "wrong-pages-close-nothing": (of(ONE, closing=ClosingRules(wrong_page=False)),),
     "horizons": (of(ONE, 2), of(ONE, 8), of(NOTHING, 3), of(SEVERAL, 5), of(ONE, 1000)),
     "soon-over": (of(ONE, 1), of(NOTHING, 1)),
-    "drawn": tuple(make_incident(f"single_crash-v1/test/{number}") for number in range(3)),
-    "silent": tuple(make_incident(f"silent_degradation-v1/test/{number}") for number in range(5)),
+    "drawn": tuple(make_incident(f"single_crash-v2/test/{number}") for number in range(3)),
+    "silent": tuple(make_incident(f"silent_degradation-v2/test/{number}") for number in range(5)),
     "original": tuple(
         make_incident(f"{task}-v0/test/0")
         for task in ("single_crash", "cascading_failure", "silent_degradation")
@@ -119,11 +123,11 @@ BATCHES = {
 
 #: Rubrics that read the same facts in other ways.
 RUBRICS: dict[str, Rubric] = {
-    "default": DEFAULT,
+    "default": TRIAGE_1,
     "recorded": RECORDED,
     "triage": TRIAGE_2,
     "twice-the-same-measure-and-penalties": attrs.evolve(
-        DEFAULT,
+        TRIAGE_1,
         id="exact/1",
         criteria=(
             Criterion("closure", 0.5, criteria.closure),
@@ -138,7 +142,7 @@ RUBRICS: dict[str, Rubric] = {
         digits=2,
     ),
     "other-gates": attrs.evolve(
-        DEFAULT,
+        TRIAGE_1,
         id="exact/2",
         benign=(),
         gates=(
@@ -204,7 +208,7 @@ class Job:
 
     def graded(
         self,
-        rubric: Rubric = DEFAULT,
+        rubric: Rubric = TRIAGE_1,
         layout: Layout = "batch_major",
         per_tick: int = 1,
         backend: BackendName = "numpy",
@@ -337,23 +341,3 @@ def test_whatever_the_size_of_the_blocks(monkeypatch: pytest.MonkeyPatch, rows: 
 def columns(truths: Truths, given: Job) -> Ints:
     actions = action_array(truths.topology, given.lists).astype(np.int16)
     return np.ascontiguousarray(actions.T)
-
-
-@pytest.mark.parametrize("batch", ["usual", "benign", "several"])
-@pytest.mark.parametrize("rubric", ["default", "recorded", "other-gates"])
-def test_histories_that_are_summed_up_elsewhere_are_graded_alike(batch: str, rubric: str) -> None:
-    given = job(batch)
-    truths = truths_of(given.incidents)
-    # Twelve ticks are all that the horizon lets anybody play.
-    block = Block(truths, slice(0, len(truths)), columns(truths, given)[:12])
-    scores = grade_played(block, 12, RUBRICS[rubric])
-    assert [one.hex() for one in scores.tolist()] == [one.score for one in wanted(batch, rubric)]
-
-
-def test_histories_that_keep_no_order_are_not_graded_by_what_came_first() -> None:
-    given = job("usual")
-    truths = truths_of(given.incidents)
-    block = Block(truths, slice(0, len(truths)), columns(truths, given)[:12])
-    told = "'root_cause', 'remediation', 'closure', 'dismissal', 'unescalated', 'unapproved'"
-    with pytest.raises(RubricError, match=f"{told} read what came first"):
-        grade_played(block, 12, TRIAGE_2)

@@ -9,7 +9,6 @@ import attrs
 import pytest
 
 from logtriage import (
-    DEFAULT,
     Action,
     ClassifySeverity,
     Closing,
@@ -33,8 +32,11 @@ from logtriage import (
     transition,
 )
 from logtriage.grading import (
+    DEFAULT,
     RECORDED,
     RUBRICS,
+    TRIAGE_1,
+    TRIAGE_2,
     AppliedDiscount,
     Criterion,
     Discount,
@@ -280,7 +282,7 @@ def test_score_is_the_score_of_the_grade() -> None:
 def test_a_grade_says_what_was_graded() -> None:
     one = grade(played(real_incident(), *PERFECT), unplayed=3, agent="me")
     assert (one.incident, one.task) == ("hand-made/test/0", "hand-made")
-    assert (one.rubric, one.rubric_digest) == ("logtriage/1", DEFAULT.digest)
+    assert (one.rubric, one.rubric_digest) == ("logtriage/1", TRIAGE_1.digest)
     assert one.actions == PERFECT
     assert (one.closing, one.ticks, one.unplayed) == (Closing.RESOLVED, 5, 3)
     assert (one.cause, one.agent) == (None, "me")
@@ -302,11 +304,11 @@ def test_an_unscored_episode_has_no_score_at_all() -> None:
 
 
 def test_the_task_decides_on_the_rubric_unless_one_is_given() -> None:
-    assert rubric_of(make_incident("single_crash-v1/test/0")) is DEFAULT
+    assert rubric_of(make_incident("single_crash-v2/test/0")) is DEFAULT is TRIAGE_2
     old = make_incident("single_crash-v0/test/0")
     assert rubric_of(old).id == "logtriage-env/0/single_crash"
     assert grade(initial_state(old)).rubric == "logtriage-env/0/single_crash"
-    assert grade(initial_state(old), DEFAULT).rubric == "logtriage/1"
+    assert grade(initial_state(old), TRIAGE_1).rubric == "logtriage/1"
     with pytest.raises(
         UnknownName, match="unknown rubric 'x'; known: logtriage/1, logtriage/2, recorded/1"
     ):
@@ -335,8 +337,8 @@ def test_the_same_episode_has_the_same_digest() -> None:
         {"actions": (*PERFECT[:4], WAIT, Resolve())},
         {"actions": (Malformed("?", ""), *PERFECT)},
         {"incident": attrs.evolve(real_incident(), id="hand-made/test/2")},
-        {"rubric": attrs.evolve(DEFAULT, id="mine/1")},
-        {"rubric": attrs.evolve(DEFAULT, gates=())},
+        {"rubric": attrs.evolve(TRIAGE_1, id="mine/1")},
+        {"rubric": attrs.evolve(TRIAGE_1, gates=())},
     ],
 )
 def test_whatever_is_graded_changes_the_digest(other: dict[str, Any]) -> None:
@@ -358,7 +360,7 @@ def hashed(*lines: str) -> str:
 def test_the_digest_is_that_of_these_lines() -> None:
     """Digests are stored beside grades: they must not change with the code."""
     lines = [
-        DEFAULT.digest,
+        TRIAGE_1.digest,
         "hand-made/test/0",
         "classify_severity P1 None",
         "identify_root_cause user-db 0.75",
@@ -591,4 +593,4 @@ def test_what_is_unscored_names_task_and_rubric() -> None:
     assert (graded.task, graded.rubric) == ("hand-made", "recorded/1")
     assert graded.rubric_digest == RECORDED.digest
     assert graded.fault_kind == "slow_query"
-    assert unscored(real_incident(), "the agent crashed").rubric == DEFAULT.id
+    assert unscored(real_incident(), "the agent crashed").rubric == TRIAGE_1.id

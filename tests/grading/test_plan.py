@@ -6,8 +6,8 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import DEFAULT, SEVEN_SERVICES, Rubric
-from logtriage.grading import Criterion, action_array, criteria, truths_of
+from logtriage import SEVEN_SERVICES, Rubric
+from logtriage.grading import TRIAGE_1, Criterion, action_array, criteria, truths_of
 from logtriage.grading import plan as plan_module
 from logtriage.grading.kernels import MEASURES, Span
 from logtriage.grading.plan import plan_of, total_of
@@ -27,9 +27,9 @@ def of(*measures: object) -> Rubric:
 
 
 def test_a_table_has_an_entry_for_each_combination_of_levels() -> None:
-    plan = plan_of(DEFAULT, SPAN)
+    plan = plan_of(TRIAGE_1, SPAN)
     assert plan.benign is not None
-    for totals, rows in ((plan.real, DEFAULT.criteria), (plan.benign, DEFAULT.benign)):
+    for totals, rows in ((plan.real, TRIAGE_1.criteria), (plan.benign, TRIAGE_1.benign)):
         measures = tuple(row.measure for row in rows)
         assert totals.measures == measures
         assert totals.table.shape == (prod(LEVELS[one] for one in measures),)
@@ -43,8 +43,8 @@ def test_a_criterion_that_would_make_the_table_too_large_is_added_apart(
 ) -> None:
     """Three severities, twice yes or no; and so is every one after it."""
     monkeypatch.setattr(plan_module, "TABLE_SIZE", size)
-    measures = tuple(row.measure for row in DEFAULT.criteria)
-    totals = plan_of(DEFAULT, SPAN).real
+    measures = tuple(row.measure for row in TRIAGE_1.criteria)
+    totals = plan_of(TRIAGE_1, SPAN).real
     assert tuple(measure for measure, _, _ in totals.strides) == measures[:tabled]
     assert tuple(measure for measure, _ in totals.rest) == measures[tabled:]
 
@@ -69,27 +69,27 @@ def test_places_in_a_table_are_as_narrow_as_it_is_long() -> None:
 
 
 def test_levels_are_as_narrow_as_there_are_many() -> None:
-    types = plan_of(DEFAULT, Span(254, (300,))).level_types
+    types = plan_of(TRIAGE_1, Span(254, (300,))).level_types
     assert types[criteria.closure] == np.uint8  # none, and 0 to 254 ticks
     assert types[criteria.severity] == np.uint8
-    assert plan_of(DEFAULT, Span(255, (300,))).level_types[criteria.closure] == np.uint16
-    assert set(types) == {row.measure for row in (*DEFAULT.criteria, *DEFAULT.benign)}
+    assert plan_of(TRIAGE_1, Span(255, (300,))).level_types[criteria.closure] == np.uint16
+    assert set(types) == {row.measure for row in (*TRIAGE_1.criteria, *TRIAGE_1.benign)}
 
 
 def test_a_rubric_without_a_benign_part_has_no_plan_for_it() -> None:
-    plan = plan_of(attrs.evolve(DEFAULT, id="mine/1", benign=()), SPAN)
+    plan = plan_of(attrs.evolve(TRIAGE_1, id="mine/1", benign=()), SPAN)
     assert plan.benign is None
-    assert set(plan.level_types) == {row.measure for row in DEFAULT.criteria}
+    assert set(plan.level_types) == {row.measure for row in TRIAGE_1.criteria}
 
 
 def test_gates_are_small_integers() -> None:
     truths = truths_of([real_incident(), benign_incident()])
     block = Block(truths, slice(0, 2), action_array(SEVEN_SERVICES, [[WRONG_PAGE], []]).T)
-    plan = plan_of(DEFAULT, SPAN)
+    plan = plan_of(TRIAGE_1, SPAN)
     levels = {
         one: MEASURES[one].levels(block).astype(dtype) for one, dtype in plan.level_types.items()
     }
-    scores, gates = total_of(plan, DEFAULT, block, levels, any_benign=True)
+    scores, gates = total_of(plan, TRIAGE_1, block, levels, any_benign=True)
     assert (scores.tolist(), gates.tolist()) == ([0.0, 0.0], [0, -1])
     assert scores.dtype == np.float64
     assert gates.dtype == np.int8

@@ -9,10 +9,11 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import DEFAULT, Rubric, RubricError, State
+from logtriage import Rubric, RubricError, State
 from logtriage.grading import (
     RECORDED,
     RUBRICS,
+    TRIAGE_1,
     TRIAGE_2,
     Criterion,
     Discount,
@@ -50,23 +51,23 @@ def rubric(**changes: Any) -> Rubric:
 
 
 def test_the_default_is_the_table_of_the_design() -> None:
-    assert DEFAULT.id == "logtriage/1"
-    assert {row.name: row.weight for row in DEFAULT.criteria} == {
+    assert TRIAGE_1.id == "logtriage/1"
+    assert {row.name: row.weight for row in TRIAGE_1.criteria} == {
         "severity": 0.20,
         "root_cause": 0.30,
         "escalation": 0.15,
         "remediation": 0.25,
         "closure": 0.10,
     }
-    assert {row.name: row.weight for row in DEFAULT.benign} == {
+    assert {row.name: row.weight for row in TRIAGE_1.benign} == {
         "severity": 0.20,
         "dismissal": 0.70,
         "closure": 0.10,
     }
-    assert [gate.name for gate in DEFAULT.gates] == ["wrong_escalation", "ignored_incident"]
-    assert DEFAULT.penalties == ()
-    assert DEFAULT.bounds == (0.0, 1.0)
-    assert DEFAULT.digits is None
+    assert [gate.name for gate in TRIAGE_1.gates] == ["wrong_escalation", "ignored_incident"]
+    assert TRIAGE_1.penalties == ()
+    assert TRIAGE_1.bounds == (0.0, 1.0)
+    assert TRIAGE_1.digits is None
 
 
 def test_the_second_is_the_table_of_the_design() -> None:
@@ -78,9 +79,9 @@ def test_the_second_is_the_table_of_the_design() -> None:
         "closure": 0.10,
     }
     assert [(row.name, row.weight) for row in TRIAGE_2.benign] == [
-        (row.name, row.weight) for row in DEFAULT.benign
+        (row.name, row.weight) for row in TRIAGE_1.benign
     ]
-    assert TRIAGE_2.gates == DEFAULT.gates
+    assert TRIAGE_2.gates == TRIAGE_1.gates
     assert [one.name for one in TRIAGE_2.discounts] == ["unescalated", "unapproved"]
     assert (TRIAGE_2.penalties, TRIAGE_2.bounds, TRIAGE_2.digits) == ((), (0.0, 1.0), None)
 
@@ -155,13 +156,13 @@ def test_what_is_allowed() -> None:
 
 
 def test_a_rubric_is_changed_with_evolve_and_checked_again() -> None:
-    lenient = attrs.evolve(DEFAULT, id="lenient/1", gates=())
-    assert lenient.criteria == DEFAULT.criteria
+    lenient = attrs.evolve(TRIAGE_1, id="lenient/1", gates=())
+    assert lenient.criteria == TRIAGE_1.criteria
     assert lenient.gates == ()
     with pytest.raises(RubricError, match="weights of criteria must sum to 1"):
-        attrs.evolve(DEFAULT, id="broken/1", criteria=DEFAULT.criteria[:-1])
+        attrs.evolve(TRIAGE_1, id="broken/1", criteria=TRIAGE_1.criteria[:-1])
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        DEFAULT.id = "x"  # type: ignore[misc]
+        TRIAGE_1.id = "x"  # type: ignore[misc]
 
 
 def test_equal_rubrics_are_equal_and_hash_alike() -> None:
@@ -269,7 +270,7 @@ def test_measures_that_do_different_things_have_different_digests(
     assert digest_with("P1") == digest_with("P1")
     assert digest_with("P1") != digest_with("P2")
     gates = [(Gate("late", lambda _: None),), (Gate("late", lambda _: "always"),)]
-    both = [attrs.evolve(DEFAULT, id="mine/1", gates=one).digest for one in gates]
+    both = [attrs.evolve(TRIAGE_1, id="mine/1", gates=one).digest for one in gates]
     assert both[0] != both[1]
 
 
@@ -286,4 +287,4 @@ def test_a_measure_that_may_change_is_refused() -> None:
 
 def test_the_message_for_a_missing_id_says_so() -> None:
     with pytest.raises(RubricError, match=r"^a rubric needs an id$"):
-        attrs.evolve(DEFAULT, id="")
+        attrs.evolve(TRIAGE_1, id="")

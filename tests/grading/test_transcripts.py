@@ -10,7 +10,6 @@ import attrs
 import pytest
 
 from logtriage import (
-    DEFAULT,
     SEVEN_SERVICES,
     Closing,
     Escalate,
@@ -33,6 +32,7 @@ from logtriage import (
 from logtriage.codec import encode_transcript
 from logtriage.grading import (
     RECORDED,
+    TRIAGE_1,
     Criterion,
     GradeStatus,
     grade_actions,
@@ -45,7 +45,7 @@ from logtriage.state import Play
 from logtriage.transition import play_jointly
 from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, RIGHT_SEVERITY, played, real_incident
 
-ID = "cascading_failure-v1/test/42"
+ID = "cascading_failure-v2/test/42"
 PERFECT = tuple(action_to_wire(action) for action in perfect_actions(make_incident(ID)))
 
 
@@ -83,9 +83,9 @@ def test_an_incident_is_found_by_its_id() -> None:
 
 def test_wire_actions_that_cannot_be_read_cost_their_tick() -> None:
     junk: list[dict[str, Any]] = [{}, {"action_type": "reboot"}, {"action_type": None}]
-    one = grade_actions(ID, [*junk, *PERFECT])
-    assert (one.ticks, one.unplayed) == (8, 0)
-    assert one.score == pytest.approx(0.90 + 0.10 * 4 / 7)
+    one = grade_actions(ID, [*junk, *junk, {}, *PERFECT])
+    assert (one.ticks, one.unplayed) == (12, 0)
+    assert one.score == pytest.approx(0.90 + 0.10 * 2 / 4)
 
 
 def test_actions_after_the_closing_one_are_counted_and_not_graded() -> None:
@@ -94,8 +94,8 @@ def test_actions_after_the_closing_one_are_counted_and_not_graded() -> None:
     assert (one.score, one.unplayed, one.ticks) == (1.0, 6, 5)
     assert one == attrs.evolve(grade_actions(ID, PERFECT), unplayed=6)
     wait = {"action_type": "request_more_logs"}
-    late = grade_actions(ID, [wait] * 14)
-    assert (late.closing, late.ticks, late.unplayed) == (Closing.OUT_OF_TIME, 12, 2)
+    late = grade_actions(ID, [wait] * 16)
+    assert (late.closing, late.ticks, late.unplayed) == (Closing.OUT_OF_TIME, 14, 2)
 
 
 def test_no_actions_at_all() -> None:
@@ -109,7 +109,7 @@ def test_an_entry_that_is_no_action_is_refused(junk: Any) -> None:
         grade_actions(ID, [{"action_type": "resolve"}, junk])
 
 
-@pytest.mark.parametrize("junk", [SEVEN_SERVICES, Transcript(ID, ()), DEFAULT])
+@pytest.mark.parametrize("junk", [SEVEN_SERVICES, Transcript(ID, ()), TRIAGE_1])
 def test_an_object_of_ours_that_is_no_action_is_refused_too(junk: Any) -> None:
     with pytest.raises(InvalidInput, match=r"actions\[0\]: expected an action or a wire mapping"):
         grade_actions(ID, [junk])
@@ -120,7 +120,7 @@ def test_typed_actions_must_fit_the_topology() -> None:
         grade_actions(ID, [Escalate("x-team")])
 
 
-@pytest.mark.parametrize("incident_id", ["", "nosuch-v1/test/0", "single_crash-v1/test/x"])
+@pytest.mark.parametrize("incident_id", ["", "nosuch-v2/test/0", "single_crash-v2/test/x"])
 def test_an_id_that_does_not_exist_is_refused(incident_id: str) -> None:
     with pytest.raises(InvalidInput):
         grade_actions(incident_id, [])
@@ -129,7 +129,7 @@ def test_an_id_that_does_not_exist_is_refused(incident_id: str) -> None:
 
 
 def test_another_rubric_may_be_given() -> None:
-    lenient = attrs.evolve(DEFAULT, id="lenient/1", gates=())
+    lenient = attrs.evolve(TRIAGE_1, id="lenient/1", gates=())
     page = {"action_type": "escalate", "value": _wrong_team()}
     assert grade_actions(ID, [*PERFECT[:2], page]).score == 0.0
     assert grade_actions(ID, [*PERFECT[:2], page], lenient).score == pytest.approx(0.50)
@@ -157,13 +157,14 @@ def test_what_did_not_complete_is_unscored_with_its_cause(status: str) -> None:
     assert graded.status is GradeStatus.UNSCORED
     assert (graded.score, graded.cause, graded.agent) == (None, status, "me")
     assert graded.criteria == ()
-    assert graded.rubric == "logtriage/1"
+    assert graded.rubric == "logtriage/2"
     assert len(graded.actions) == 5
 
 
 def test_an_episode_that_stopped_early_is_graded_on_what_it_earned() -> None:
     graded = grade_transcript(Transcript(ID, PERFECT[:2]))
-    assert graded.score == pytest.approx(0.50)
+    # Severity and root cause, at the price of silence of 0.4.
+    assert graded.score == pytest.approx(0.40 * 0.4 / 0.625)
     assert graded.closing is None
 
 
@@ -185,11 +186,11 @@ BAD = (
     ('{"incident": "x", "actions": 3}', "actions: expected a list of wire actions, got a number"),
     (line(actions=["resolve"]), "actions[0]: expected an object, got a string"),
     (line(schema="logtriage.transcript/9"), "schema: expected 'logtriage.transcript/1'"),
-    (line("nosuch-v1/test/0"), "unknown task 'nosuch-v1'; known: single_crash-v2"),
-    (line("single_crash-v1/test/01"), "incident id 'single_crash-v1/test/01': index must be"),
+    (line("nosuch-v2/test/0"), "unknown task 'nosuch-v2'; known: single_crash-v2"),
+    (line("single_crash-v2/test/01"), "incident id 'single_crash-v2/test/01': index must be"),
     (
-        line("single_crash-v1"),
-        "incident id 'single_crash-v1': the split and the number are missing",
+        line("single_crash-v2"),
+        "incident id 'single_crash-v2': the split and the number are",
     ),
     (line(status=5), "status: expected a string, got a number"),
     ("[" * 50_000, "JSON nested too deeply"),
@@ -328,7 +329,7 @@ def test_unscored_lines_are_neither_zeroes_nor_errors() -> None:
 
 
 def test_a_rubric_may_be_given_for_the_whole_file() -> None:
-    lenient = attrs.evolve(DEFAULT, id="lenient/1")
+    lenient = attrs.evolve(TRIAGE_1, id="lenient/1")
     assert [one.rubric for one in grade_jsonl(io.StringIO(GOOD), lenient)] == ["lenient/1"]
 
 

@@ -24,7 +24,7 @@ from logtriage.policies import ChatPolicies, ChatPolicy, ExpertPolicy
 from logtriage.policies.chat import Message
 from logtriage.roles import TRIO
 
-INCIDENT = make_incident("cascading_failure-v1/test/42")
+INCIDENT = make_incident("cascading_failure-v2/test/42")
 STATE = initial_state(INCIDENT)
 RULES = system_prompt(INCIDENT)
 CLASSIFY = '{"action_type": "classify_severity", "value": "P1"}'
@@ -83,7 +83,7 @@ def test_only_the_latest_turns_are_shown_if_so_asked(turns: int) -> None:
     for number, shown in enumerate(script.shown):
         screens = min(number + 1, turns)
         assert [one["role"] for one in shown] == ["system", *["user", "assistant"] * screens][:-1]
-        assert f"TICK {number}/12" in shown[-1]["content"]
+        assert f"TICK {number}/{INCIDENT.horizon}" in shown[-1]["content"]
 
 
 def test_what_cannot_be_read_is_the_model_s_own_action_and_failures_are_not() -> None:

@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
+    FIVE_TEAMS,
     Action,
     ClassifySeverity,
     Escalate,
@@ -24,7 +24,7 @@ from logtriage import (
 )
 from logtriage.audit.scoring import Scorer, alike
 from logtriage.audit.search import best_blind_policy, best_constant_list
-from logtriage.grading import DEFAULT, grade, score
+from logtriage.grading import DEFAULT, TRIAGE_1, grade, score
 from logtriage.policies import ConstantPolicy
 from tests.builders import (
     FIX,
@@ -32,12 +32,12 @@ from tests.builders import (
     P3,
     RIGHT_CAUSE,
     RIGHT_PAGE,
-    V1_TASKS,
+    SMALL_TASKS,
     final_state,
     real_incident,
 )
 
-every_v1_task = pytest.mark.parametrize("task", V1_TASKS, ids=lambda task: task.id)
+every_small_task = pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
 
 
 def drawn(task: TaskSpec, split: str, count: int) -> list[Incident]:
@@ -77,20 +77,24 @@ def test_a_name_that_the_topology_lacks_is_malformed_there() -> None:
         assert memory == 1
 
 
-@every_v1_task
+@every_small_task
 def test_the_best_constant_list_is_a_bad_policy(task: TaskSpec) -> None:
-    found = best_constant_list(scorer(drawn(task, "train", 2_000)))
-    on_test = scorer(drawn(task, "test", 2_000)).mean(found.actions)
+    found = best_constant_list(scorer(drawn(task, "train", 800)))
+    on_test = scorer(drawn(task, "test", 800)).mean(found.actions)
     # The search found something worth having on the incidents it was made for ...
-    assert found.mean >= 0.15
+    assert found.mean >= 0.12
     # ... and yet guessing does not pay.
     assert on_test <= 0.20 + 1e-9, found
+
+
+#: A perfect response without the right page is worth 0.4 here.
+PRICED = attrs.evolve(real_incident(), rubric=DEFAULT.id, price_of_silence=0.4)
 
 
 # -- the search itself ----------------------------------------------------------------
 
 
-@every_v1_task
+@every_small_task
 def test_grouping_incidents_changes_no_mean(task: TaskSpec) -> None:
     incidents = drawn(task, "train", 150)
     lists: tuple[tuple[Action, ...], ...] = (
@@ -108,24 +112,24 @@ def test_grouping_incidents_changes_no_mean(task: TaskSpec) -> None:
 
 
 def test_the_search_finds_the_answer_where_there_is_but_one() -> None:
-    found = best_constant_list(scorer([real_incident()] * 20))
+    found = best_constant_list(Scorer([real_incident()] * 20, TRIAGE_1))
     assert found.mean == 1.0
     assert set(found.actions) == {ClassifySeverity(P1), RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()}
     assert found.actions[-1] == Resolve()
 
 
 def test_the_search_does_no_worse_than_any_single_action() -> None:
-    incidents = drawn(V1_TASKS[2], "train", 100)
+    incidents = drawn(SMALL_TASKS[2], "train", 100)
     found = best_constant_list(scorer(incidents))
     for severity in ("P1", "P2", "P3"):
         declared = ClassifySeverity(severity)
         for closer in (Resolve(), Ignore()):
             assert found.mean >= scorer(incidents).mean((declared, closer))
-    assert all(one.topology is SEVEN_SERVICES for one in incidents)
+    assert all(one.topology is FIVE_TEAMS for one in incidents)
 
 
 def test_the_local_search_improves_on_what_it_starts_from() -> None:
-    incidents = drawn(V1_TASKS[0], "train", 200)
+    incidents = drawn(SMALL_TASKS[0], "train", 200)
     start = (Remediate(Remedy.RESTART, "user-db"), Resolve())
     found = best_blind_policy(scorer(incidents), [start])
     assert found.mean > scorer(incidents).mean(start) + 0.05
@@ -133,5 +137,5 @@ def test_the_local_search_improves_on_what_it_starts_from() -> None:
 
 
 def test_the_local_search_finds_the_answer_where_there_is_but_one() -> None:
-    found = best_blind_policy(scorer([real_incident()]), [(Resolve(),)])
+    found = best_blind_policy(scorer([PRICED]), [(Resolve(),)])
     assert found.mean == 1.0

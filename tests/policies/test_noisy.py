@@ -5,10 +5,10 @@ import pytest
 from logtriage import InvalidInput, incident_ids, initial_state, make_incident, observe, transition
 from logtriage.actions import ACTION_TYPES
 from logtriage.grading.grade import score
-from logtriage.policies import ExpertPolicy, NoisyPolicy, masked_actions
+from logtriage.policies import ExpertPolicy, FirstErrorPolicy, NoisyPolicy, masked_actions
 from tests.builders import final_state
 
-IDS = incident_ids("cascading_failure-v1", "test", 300)
+IDS = incident_ids("cascading_failure-v2", "test", 300)
 
 
 def test_without_slips_it_is_the_policy_and_with_slips_alone_it_keeps_the_kinds() -> None:
@@ -29,8 +29,8 @@ def test_it_slips_as_often_as_it_is_told() -> None:
     differs = total = 0
     for number, one in enumerate(IDS):
         seen = observe(initial_state(make_incident(one)))
-        wanted, _ = ExpertPolicy().act(seen, None)  # a severity: one of three
-        action, _ = NoisyPolicy(ExpertPolicy(), 600, seed=number).act(seen, None)
+        wanted, _ = FirstErrorPolicy().act(seen, None)  # a severity: one of three
+        action, _ = NoisyPolicy(FirstErrorPolicy(), 600, seed=number).act(seen, None)
         differs += action != wanted
         total += 1
     assert total * 0.6 * 2 / 3 == pytest.approx(differs, abs=4 * (total * 0.24) ** 0.5)
@@ -38,7 +38,7 @@ def test_it_slips_as_often_as_it_is_told() -> None:
 
 def mean_grade(slips: int) -> float:
     grades = []
-    for number, one in enumerate(IDS[:150]):
+    for number, one in enumerate(IDS[:50]):
         policy = NoisyPolicy(ExpertPolicy(), slips, seed=number)
         grades.append(score(final_state(make_incident(one), lambda _, policy=policy: policy)))  # type: ignore[misc]
     return sum(grades) / len(grades)
@@ -46,8 +46,8 @@ def mean_grade(slips: int) -> float:
 
 def test_the_more_it_slips_the_less_it_earns() -> None:
     never, seldom, often = (mean_grade(slips) for slips in (0, 150, 400))
-    assert never > 0.97
-    assert never - 0.1 > seldom > often + 0.1
+    assert never > 0.5
+    assert never - 0.05 > seldom > often + 0.05
 
 
 def test_unlike_slips_are_drawn_among_all_actions() -> None:

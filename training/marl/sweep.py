@@ -18,7 +18,7 @@ from pathlib import Path
 import attrs
 
 from logtriage.roles import ROLE_SPLITS
-from logtriage.tasks import FIRST_WORLD
+from logtriage.tasks import DRAWN_TASKS, get_task
 from training.marl import store
 from training.marl.runs import Written
 from training.marl.writeup import write_up
@@ -45,7 +45,8 @@ def main(arguments: list[str] | None = None) -> None:
                                      formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     parser.add_argument("out", type=Path, help="directory for the runs")
     parser.add_argument("--splits", nargs="+", choices=ROLE_SPLITS, default=list(ROLE_SPLITS))
-    parser.add_argument("--tasks", nargs="+", choices=FIRST_WORLD, default=list(FIRST_WORLD))
+    tasks = [task for task in DRAWN_TASKS if get_task(task).topology]  # the others have many
+    parser.add_argument("--tasks", nargs="+", choices=tasks, default=tasks)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time; default: 2")
     parser.add_argument("--to", type=Path, help="directory for the page, figure and tables")

@@ -5,7 +5,6 @@ from typing import Final
 import attrs
 
 from logtriage.actions import ACTION_TYPES
-from logtriage.emission import OVERVIEW_LINES, SERVICE_LINES, WINDOW_LINES
 from logtriage.incident import ClosingRules, Incident, Truth
 from logtriage.roles import Role
 from logtriage.telemetry import (
@@ -20,9 +19,13 @@ from logtriage.telemetry import (
     Trace,
 )
 from logtriage.topology import Topology
+from logtriage.world.channels import WINDOW_LINES
 
 #: What can be shown of log lines. There are no alerts, no panels and no directory.
 READER: Final = Role("reader", {"window", "inspection", "declarations", "effects"}, ACTION_TYPES)
+#: Lines of a service asked by name, and of a broad look.
+SERVICE_LINES: Final = 5
+OVERVIEW_LINES: Final = 12
 
 
 @attrs.frozen(cache_hash=True)

@@ -11,10 +11,10 @@ from logtriage.actions import (
     RequestMoreLogs,
     Severity,
 )
-from logtriage.grading import DEFAULT, Measure, Measured, criteria
+from logtriage.grading import TRIAGE_1, Measure, Measured, criteria
 from logtriage.state import Closing, State
 
-PAGE_GATE, IGNORE_GATE = DEFAULT.gates
+PAGE_GATE, IGNORE_GATE = TRIAGE_1.gates
 
 
 # -- gates ------------------------------------------------------------------------------

@@ -23,11 +23,10 @@ from logtriage.actions import (
     RequestMoreLogs,
     RequestTraces,
 )
-from logtriage.audit.findings import Check, Finding
+from logtriage.audit.findings import NOT_OF_A_WORLD, Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import word
-from logtriage.audit.worlds import NOT_OF_A_WORLD, world_of
 from logtriage.evidence import evidence
 from logtriage.incident import Incident, Truth
 from logtriage.observation import observe
@@ -53,13 +52,13 @@ def fairness(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Che
 
 
 def _fairness(subject: Subject, sizes: Sizes) -> Finding:
-    incidents = [one for one in subject.incidents("test", sizes.twins) if world_of(one)]
+    incidents = [one for one in subject.incidents("test", sizes.twins) if one.world]
     if not incidents:
         return Finding.skipped("fairness", NOT_OF_A_WORLD)
     screens = pairs = 0
     told: list[str] = []
     for incident in incidents:
-        world = cast(World, world_of(incident))
+        world = cast(World, incident.world)
         for number in range(TWINS):
             truth, severity = _another(incident, world, number)
             plan = _plan(incident, truth, number)

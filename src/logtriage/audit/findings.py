@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 import attrs
+
+#: Why checks of probabilities have nothing to look at.
+NOT_OF_A_WORLD: Final = "no probabilities are known of these incidents"
 
 
 class Verdict(StrEnum):

@@ -1,8 +1,8 @@
 """Every threshold and every sample size of an audit, in one place.
 
-The thresholds are those that the built-in tasks are held to: :data:`STANDARD` in the first
-world, where one line gives the answer away and the expert reads it; :data:`SECOND` in the
-second, where evidence is in doubt and the expert goes by rules of thumb. A task that is meant
+:data:`WORLD` are those that the tasks which draw their incidents are held to: evidence is in
+doubt, and the expert goes by rules of thumb. :data:`STANDARD` are those of any other task, where
+who reads well should find the answer. A task that is meant
 to be easier or harder has others: hand them to :func:`logtriage.audit.audit`.
 """
 
@@ -96,7 +96,7 @@ class Sizes:
 
 
 STANDARD: Final = Thresholds()
-SECOND: Final = Thresholds(shallow=0.45, unread=0.35, expert=0.50, gap=0.25)
+WORLD: Final = Thresholds(shallow=0.45, unread=0.35, expert=0.50, gap=0.25)
 FULL: Final = Sizes()
 #: For a first look, and for tests: seconds instead of a minute.
 QUICK: Final = Sizes(

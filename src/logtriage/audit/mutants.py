@@ -12,7 +12,7 @@ import attrs
 
 from logtriage.audit import broken_measures as broken
 from logtriage.audit import triage_mutants
-from logtriage.grading import DEFAULT, Criterion, Gate, Measure, Rubric
+from logtriage.grading import TRIAGE_1, Criterion, Gate, Measure, Rubric
 from logtriage.state import Closing
 
 
@@ -32,16 +32,16 @@ def _replaced(rows: Sequence[Criterion], new: dict[str, Measure]) -> tuple[Crite
 
 def _real(**measures: Measure) -> Rubric:
     """The rubric with other measures for real faults."""
-    return attrs.evolve(DEFAULT, criteria=_replaced(DEFAULT.criteria, measures))
+    return attrs.evolve(TRIAGE_1, criteria=_replaced(TRIAGE_1.criteria, measures))
 
 
 def _benign(**measures: Measure) -> Rubric:
     """The rubric with other measures for benign incidents."""
-    return attrs.evolve(DEFAULT, benign=_replaced(DEFAULT.benign, measures))
+    return attrs.evolve(TRIAGE_1, benign=_replaced(TRIAGE_1.benign, measures))
 
 
 def _gated(*gates: Gate) -> Rubric:
-    return attrs.evolve(DEFAULT, gates=gates)
+    return attrs.evolve(TRIAGE_1, gates=gates)
 
 
 _SWAP: Final = {"root_cause": 0.25, "remediation": 0.30}
@@ -77,10 +77,10 @@ _TABLE: Final = (
         "weights-swapped",
         "root cause and remediation have each other's weight",
         attrs.evolve(
-            DEFAULT,
+            TRIAGE_1,
             criteria=tuple(
                 attrs.evolve(row, weight=_SWAP.get(row.name, row.weight))
-                for row in DEFAULT.criteria
+                for row in TRIAGE_1.criteria
             ),
         ),
     ),
@@ -141,7 +141,7 @@ _TABLE: Final = (
     ),
     ("closure-claimed", "a claim in the text counts", _real(closure=broken.claims)),
     ("closure-diligence", "asking for logs pays by itself", _real(closure=broken.diligence)),
-    ("benign-as-real", "benign incidents are graded as faults", attrs.evolve(DEFAULT, benign=())),
+    ("benign-as-real", "benign incidents are graded as faults", attrs.evolve(TRIAGE_1, benign=())),
     (
         "benign-blamed",
         "blaming somebody does not spoil a dismissal",

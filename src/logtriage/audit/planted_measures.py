@@ -15,13 +15,13 @@ from logtriage.actions import (
     RequestMoreLogs,
     action_name,
 )
-from logtriage.grading import DEFAULT, Measured
+from logtriage.grading import TRIAGE_1, Measured
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
 from logtriage.state import State
 
-_ROWS = {row.name: row.measure for row in DEFAULT.criteria}
-_PAGE_GATE = DEFAULT.gates[0]
+_ROWS = {row.name: row.measure for row in TRIAGE_1.criteria}
+_PAGE_GATE = TRIAGE_1.gates[0]
 
 
 def _sound(name: str, state: State) -> float:

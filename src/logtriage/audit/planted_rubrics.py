@@ -5,15 +5,15 @@ from typing import Any, Final
 import attrs
 
 from logtriage.audit import planted_measures as planted
-from logtriage.grading import DEFAULT, Criterion, Gate, Measure, Rubric
+from logtriage.grading import TRIAGE_1, Criterion, Gate, Measure, Rubric
 
 
 def with_measures(**measures: Measure) -> Rubric:
     """The default rubric with other measures for some of its criteria on real faults."""
     rows = tuple(
-        attrs.evolve(row, measure=measures.get(row.name, row.measure)) for row in DEFAULT.criteria
+        attrs.evolve(row, measure=measures.get(row.name, row.measure)) for row in TRIAGE_1.criteria
     )
-    return attrs.evolve(DEFAULT, criteria=rows)
+    return attrs.evolve(TRIAGE_1, criteria=rows)
 
 
 def with_row(name: str, measure: Measure, weight: float = 0.10) -> Rubric:
@@ -23,7 +23,7 @@ def with_row(name: str, measure: Measure, weight: float = 0.10) -> Rubric:
         return tuple(attrs.evolve(row, weight=row.weight * (1.0 - weight)) for row in rows)
 
     row = Criterion(name, weight, measure)
-    return attrs.evolve(DEFAULT, criteria=(*scaled(DEFAULT.criteria), row))
+    return attrs.evolve(TRIAGE_1, criteria=(*scaled(TRIAGE_1.criteria), row))
 
 
 def only(name: str, measure: Measure) -> Rubric:
@@ -33,7 +33,7 @@ def only(name: str, measure: Measure) -> Rubric:
 
 def with_page_gate(holds: Any) -> Rubric:
     """The default rubric with another gate for pages."""
-    return attrs.evolve(DEFAULT, gates=(Gate("wrong_escalation", holds), *DEFAULT.gates[1:]))
+    return attrs.evolve(TRIAGE_1, gates=(Gate("wrong_escalation", holds), *TRIAGE_1.gates[1:]))
 
 
 #: Pays for looking, and is sound: ``looking_oracle`` earns the most that can be had.

@@ -6,7 +6,7 @@ from typing import Final
 import attrs
 
 from logtriage.actions import SEVERITIES, Severity
-from logtriage.drawing import draw_second
+from logtriage.drawing import draw_world
 from logtriage.generator import make_incident
 from logtriage.incident import Incident
 from logtriage.tasks import IncidentId, get_task
@@ -16,10 +16,10 @@ from logtriage.world.setting import Setting
 from logtriage.world.simulation import World
 
 #: The task that the holes are planted in.
-TASK: Final = "single_crash-v1"
+TASK: Final = "single_crash-v2"
 #: One with incidents that are dismissed.
-OTHER_TASK: Final = "silent_degradation-v1"
-#: One of the second world.
+OTHER_TASK: Final = "silent_degradation-v2"
+#: One whose evidence they are planted in.
 WORLD_TASK: Final = "cascading_failure-v2"
 
 
@@ -65,10 +65,10 @@ def benign(split: str, number: int) -> Incident:
 def _drawn(split: str, number: int, **changes: object) -> tuple[Incident, World]:
     """An incident of the task, its setting changed."""
     task = get_task(WORLD_TASK)
-    assert task.setting is not None, "a task of the second world"
+    assert task.setting is not None, "a drawn task"
     setting: Setting = attrs.evolve(task.setting, **changes)  # type: ignore[arg-type]
-    incident = draw_second(task, setting, IncidentId(task, split, number))
-    assert isinstance(incident.telemetry, World), "an incident of the second world"
+    incident = draw_world(task, setting, IncidentId(task, split, number))
+    assert isinstance(incident.telemetry, World), "a simulated incident"
     return incident, incident.telemetry
 
 

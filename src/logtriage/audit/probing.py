@@ -17,7 +17,6 @@ from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.plan_search import PlanSearch, Searched
 from logtriage.audit.risk import NO_PRICE, priced
 from logtriage.audit.subject import Subject
-from logtriage.audit.worlds import world_of
 from logtriage.belief import Belief, belief
 from logtriage.grading import TRIAGE_2, Rubric
 from logtriage.incident import Incident
@@ -97,7 +96,7 @@ def _searched(subject: Subject, sizes: Sizes) -> list[Searched]:
     """All plans at the observer's decisions; the planner knows ``logtriage/2`` alone."""
     if subject.rubric.digest != TRIAGE_2.digest:
         return []
-    incidents = [one for one in subject.incidents("test", sizes.beliefs) if world_of(one)]
+    incidents = [one for one in subject.incidents("test", sizes.beliefs) if one.world]
     held = [decision(one) for one in incidents]
     return [PlanSearch(one).search() for one in held if one is not None]
 

@@ -18,7 +18,6 @@ from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import IDLE
-from logtriage.audit.worlds import world_of
 from logtriage.belief import belief
 from logtriage.drawing import PRICES_OF_SILENCE
 from logtriage.grading import Rubric
@@ -128,7 +127,7 @@ def _paging(subject: Subject, sizes: Sizes) -> dict[float, float]:
 
     That is where most is in doubt: after some questions it is sure, whatever the price.
     """
-    incidents = [one for one in subject.incidents("test", sizes.prices) if world_of(one)]
+    incidents = [one for one in subject.incidents("test", sizes.prices) if one.world]
     if not incidents:
         return {}
     pages = dict.fromkeys(PRICES_OF_SILENCE, 0)

@@ -11,7 +11,7 @@ from logtriage.audit.fields import fields
 from logtriage.audit.findings import Check, Finding, Report
 from logtriage.audit.floor import floor
 from logtriage.audit.leaks import leaks
-from logtriage.audit.limits import FULL, SECOND, STANDARD, Sizes, Thresholds
+from logtriage.audit.limits import FULL, STANDARD, WORLD, Sizes, Thresholds
 from logtriage.audit.monotone import monotone
 from logtriage.audit.probing import probing
 from logtriage.audit.reads import Read
@@ -20,7 +20,6 @@ from logtriage.audit.signal import signal
 from logtriage.audit.stability import stability
 from logtriage.audit.subject import Draw, Oracle, Subject, subject_of
 from logtriage.audit.symptoms import symptoms
-from logtriage.audit.worlds import world_of
 from logtriage.errors import UnknownName
 from logtriage.grading import Rubric
 from logtriage.tasks import TaskSpec
@@ -102,7 +101,7 @@ def audit(
 
 def limits_for(subject: Subject) -> Thresholds:
     """The thresholds of the built-in tasks that a subject is most like."""
-    return STANDARD if world_of(subject.incident("test", 0)) is None else SECOND
+    return STANDARD if subject.incident("test", 0).world is None else WORLD
 
 
 def _made(check: Check) -> Finding:

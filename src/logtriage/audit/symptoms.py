@@ -13,10 +13,9 @@ from functools import lru_cache
 import attrs
 
 from logtriage.actions import SEVERITIES
-from logtriage.audit.findings import Check, Finding
+from logtriage.audit.findings import NOT_OF_A_WORLD, Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
-from logtriage.audit.worlds import NOT_OF_A_WORLD, world_of
 from logtriage.incident import Incident
 from logtriage.topology import Topology
 from logtriage.world.channels import BANDS, EPOCH, NONE, Channel, Evidence
@@ -57,7 +56,7 @@ class Unseen:
 
 
 def _symptom(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
-    incidents = [one for one in subject.incidents("test", sizes.panel) if world_of(one)]
+    incidents = [one for one in subject.incidents("test", sizes.panel) if one.world]
     if not incidents:
         return Finding.skipped("symptom", NOT_OF_A_WORLD)
     faults = [one for one in incidents if not one.truth.benign]
@@ -99,7 +98,7 @@ def _symptom(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
 
 
 def _world(incident: Incident) -> World:
-    world = world_of(incident)
+    world = incident.world
     assert world is not None, "only incidents of a world are looked at"
     return world
 

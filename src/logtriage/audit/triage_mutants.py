@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 
 from logtriage.audit.broken_measures import closed_with, fixed
-from logtriage.grading import DEFAULT, TRIAGE_2, Criterion, Measure, Measured, Rubric, triage
+from logtriage.grading import TRIAGE_1, TRIAGE_2, Criterion, Measure, Measured, Rubric, triage
 from logtriage.grading import criteria as first
 from logtriage.state import Closing, State
 
@@ -151,7 +151,7 @@ def dear_dismissal(state: State) -> Measured:
     return (triage.remedy_credit(len(state.facts.remedies)) if score else 0.0, reason)
 
 
-_OLD: Final = {row.name: row.weight for row in DEFAULT.criteria}
+_OLD: Final = {row.name: row.weight for row in TRIAGE_1.criteria}
 #: Name, what is wrong, and the rubric with it.
 TABLE: Final = (
     ("silence-free", "a response without a page counts in full", _without("unescalated")),

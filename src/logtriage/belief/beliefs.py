@@ -10,8 +10,7 @@ from logtriage.actions import SEVERITIES, Severity
 from logtriage.belief.model import Model, model_of
 from logtriage.belief.posterior import Posterior, posterior
 from logtriage.belief.stakes import Stakes, stakes_of
-from logtriage.errors import InvalidInput
-from logtriage.evidence import evidence
+from logtriage.evidence import evidence, world_of
 from logtriage.incident import Incident
 from logtriage.roles import Role, RoleSplit
 from logtriage.state import Closing, Facts, State
@@ -204,14 +203,11 @@ def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
     others acted, and when, it knows.
 
     Raises:
-        InvalidInput: for an incident of the original tasks or a recording, of whose
-            telemetry no probabilities are known.
+        InvalidInput: as :func:`logtriage.evidence.world_of`.
     """
     shown = evidence(state, role)
     incident, facts = state.incident, state.facts
-    setting = incident.setting
-    if setting is None:
-        raise InvalidInput(f"{incident.id}: a belief needs an incident of the second world")
+    setting = world_of(incident).setting
     model = model_of(setting, incident.topology, incident.held)
     misrouted = state.closing is Closing.MISROUTED
     found = posterior(model, incident.directory, shown, facts.doings, misrouted=misrouted)

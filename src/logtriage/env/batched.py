@@ -56,7 +56,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         UnknownName: for a task, split or backend that does not exist.
         InvalidInput: for a ``*-v0`` task, no environments, split ``ood`` or
             ``fleet_outage`` without a topology, split ``sealed``, or shaping with a discount
-            out of (0, 1], a task of the first world or a rubric of your own.
+            out of (0, 1] or a rubric of your own.
         RubricError: for a rubric of your own that cannot score a batch.
         MissingExtra: for backend ``numba`` where it is not installed.
     """

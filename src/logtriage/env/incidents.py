@@ -74,13 +74,11 @@ def task_of(task: str | TaskSpec, horizon: Any) -> TaskSpec:
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: for a horizon of no ticks, or of a task that is one fixed incident.
+        InvalidInput: for a horizon of no ticks.
     """
     spec = task if isinstance(task, TaskSpec) else get_task(task)
     if horizon is None:
         return spec
-    if spec.original:
-        raise InvalidInput(f"task {spec.id!r} is one fixed incident, with a horizon of its own")
     if not isinstance(horizon, int) or isinstance(horizon, bool) or horizon < 1:
         raise InvalidInput(f"horizon {horizon!r}: expected a whole number of ticks from 1")
     return attrs.evolve(spec, horizon=horizon)

@@ -24,8 +24,8 @@ class Playlist:
 
     Raises:
         UnknownName: for an unknown task or split.
-        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology of one's own,
-            for split ``sealed`` of a task that has none, and for weights that are none.
+        InvalidInput: for a ``*-v0`` task, for split ``ood`` or ``fleet_outage`` without a
+            topology of one's own, and for weights that are none.
     """
 
     def __init__(self, tasks: Tasks, split: str, own_topology: bool) -> None:
@@ -143,7 +143,15 @@ class Playlist:
 
 
 def _check_playable(task: TaskSpec, split: str, own_topology: bool) -> None:
-    """Refuse a split that a task lacks, or whose incidents have topologies of their own."""
+    """Refuse what no environment plays.
+
+    That is a task that is one fixed incident, a split that a task lacks, and incidents that
+    have topologies of their own.
+    """
+    if task.original:
+        raise InvalidInput(
+            f"task {task.id!r} is one fixed incident; environments play tasks that draw theirs"
+        )
     check_split(task, split)
     if split == "ood" and not own_topology:
         raise InvalidInput(

@@ -12,7 +12,6 @@ from logtriage.actions import all_actions
 from logtriage.belief.shaping import potential as potential_of
 from logtriage.env.incidents import Incidents, standing
 from logtriage.env.playlist import Tasks, option
-from logtriage.env.reading import Reading, reading_of
 from logtriage.env.spaces import action_space, box_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
@@ -21,9 +20,11 @@ from logtriage.rendering import render_observation
 from logtriage.state import Closing, State, initial_state
 from logtriage.topology import Topology
 from logtriage.transition import transition
-from logtriage.vector import action_mask
+from logtriage.vector import action_mask, encode_tokens
 from logtriage.vector.layout import Floats
+from logtriage.vector.mixture import check_together
 from logtriage.vector.shaping import checked_discount
+from logtriage.vector.tokens.layout import layout_of_tasks
 
 
 class TriageEnv(gymnasium.Env[Floats, np.int64]):
@@ -53,7 +54,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         UnknownName: for a task, split or render mode that does not exist.
         InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology, and for
             split ``sealed`` of a task that has none; for shaping with a discount out of
-            (0, 1], a task of the first world or a rubric of your own.
+            (0, 1] or a rubric of your own.
         SealError: for split ``sealed`` without a key.
     """
 
@@ -80,10 +81,10 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         self._discount, self._potential = shaping, 0.0
         self._topology = self._incidents.topology
         self.tasks = tuple(one.id for one in self._incidents.tasks)
-        self._reading: Reading = reading_of(
-            self._incidents.tasks, self._topology, own=topology is not None
-        )
-        self.observation_space = box_of(self._reading.layout)
+        tasks = self._incidents.tasks
+        check_together(tasks, own=topology is not None)
+        self._layout = layout_of_tasks(tasks, self._topology)
+        self.observation_space = box_of(self._layout)
         self.action_space = action_space(self._topology)
         self._show_id, self._index = show_id, -1
         self._now: State | None = None
@@ -104,7 +105,6 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             playlist.begin(self.np_random)
         self._index, incident = self._incidents.draw(option(options, "id"))
         self._now = initial_state(incident)
-        self._reading.begin()
         return self._look()
 
     def step(self, action: np.int64 | int) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
@@ -164,4 +164,4 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             info["task"] = self._incidents.number
         if self._discount is not None:
             info["potential"] = self._potential = potential_of(state)
-        return self._reading.read(state, screen), info
+        return encode_tokens(state, layout=self._layout), info

@@ -40,8 +40,8 @@ class RunSpec:
 
     Raises:
         UnknownName: for a task, split or role split that does not exist.
-        InvalidInput: if there is nothing to play, a task has no such split (``sealed`` is of
-            the second world alone), or a number makes no sense.
+        InvalidInput: if there is nothing to play, a task has no such split, or a number makes no
+            sense.
     """
 
     policies: tuple[str, ...] = attrs.field(converter=_distinct, validator=_not_empty)

@@ -49,7 +49,7 @@ class Teamwork:
 def teamwork_of(states: Iterable[State], split: RoleSplit) -> Teamwork | None:
     """The teamwork in the first episodes that a team of ``split`` has played.
 
-    None for a team of one, and where no probabilities are known: outside the second world.
+    None for a team of one, and where no probabilities are known.
     """
     first = [
         last_decided(state)

@@ -3,7 +3,7 @@
 ``grade_batch`` and its kin load NumPy when they are first asked for.
 
 >>> from logtriage.grading import grade_actions
->>> grade_actions("single_crash-v1/test/0", [{"action_type": "resolve"}]).score
+>>> grade_actions("single_crash-v2/test/0", [{"action_type": "resolve"}]).score
 0.0
 """
 
@@ -26,7 +26,16 @@ from logtriage.grading.grade import (
     unscored,
 )
 from logtriage.grading.named import rubric_named
-from logtriage.grading.rubric import DEFAULT, RECORDED, TRIAGE_2, Criterion, Discount, Gate, Rubric
+from logtriage.grading.rubric import (
+    DEFAULT,
+    RECORDED,
+    TRIAGE_1,
+    TRIAGE_2,
+    Criterion,
+    Discount,
+    Gate,
+    Rubric,
+)
 from logtriage.grading.transcripts import (
     Resolver,
     grade_actions,
@@ -47,6 +56,7 @@ __all__ = [
     "DEFAULT",
     "RECORDED",
     "RUBRICS",
+    "TRIAGE_1",
     "TRIAGE_2",
     "AppliedDiscount",
     "BatchGrades",

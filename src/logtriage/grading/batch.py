@@ -21,13 +21,12 @@ from logtriage.grading.kernels import MEASURES, Span
 from logtriage.grading.plan import (
     Floats,
     Plan,
-    check_orderless,
     plan_of,
     reads_par,
     signed,
     total_of,
 )
-from logtriage.grading.played import CLOSINGS, Block, Played
+from logtriage.grading.played import CLOSINGS, Block
 from logtriage.grading.rubric import DEFAULT, Criterion, Rubric, check_rubric
 from logtriage.grading.truths import Truths, truths_of
 
@@ -261,27 +260,6 @@ def _grade_block(grades: BatchGrades, plan: Plan, rows: slice, listed: Ints, per
     grades.closing[rows] = block.closing
     grades.ticks[rows] = block.ticks
     grades.unplayed[rows] = block.tally(present) - block.count
-
-
-def grade_played(played: Played, horizon: int, rubric: Rubric = DEFAULT) -> Floats:
-    """The scores (N,) of histories that were summed up while they were played.
-
-    For an engine that keeps the facts of its episodes, all of one ``horizon``: what
-    :func:`grade_batch` says of their lists of actions, at a cost that no list makes grow.
-
-    Raises:
-        RubricError: if a measure or gate of the rubric has no kernel, or the rubric reads
-            what came first, which is not kept.
-    """
-    check_orderless(rubric)
-    plan = plan_of(rubric, Span(horizon, (horizon,)))
-    any_benign = bool(played.benign.any())
-    levels = {
-        one: MEASURES[one].levels(played).astype(plan.level_types[one])
-        for one in plan.wanted(any_benign)
-    }
-    scores, _ = total_of(plan, rubric, played, levels, any_benign)
-    return scores
 
 
 def _by_time(truths: Truths, given: ArrayLike, layout: str) -> Ints:

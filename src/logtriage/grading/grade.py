@@ -13,7 +13,7 @@ from logtriage.actions import Action, Malformed, action_name, action_value
 from logtriage.errors import RubricError, UnknownName
 from logtriage.grading.debrief import plain
 from logtriage.grading.original import ORIGINAL
-from logtriage.grading.rubric import DEFAULT, RECORDED, TRIAGE_2, Rubric, check_rubric
+from logtriage.grading.rubric import RECORDED, TRIAGE_1, TRIAGE_2, Rubric, check_rubric
 from logtriage.incident import Incident
 from logtriage.state import Closing, State, check_state
 
@@ -21,7 +21,7 @@ from logtriage.state import Closing, State, check_state
 #: episode, as differences of scores, add up to its grade without any rounding.
 GRID: Final = 2.0**50
 
-RUBRICS: Final = {rubric.id: rubric for rubric in (DEFAULT, TRIAGE_2, RECORDED, *ORIGINAL)}
+RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_1, TRIAGE_2, RECORDED, *ORIGINAL)}
 
 
 class GradeStatus(StrEnum):
@@ -160,8 +160,8 @@ def grade(
 ) -> Grade:
     """Grade a state, closed or open, on what has been earned so far.
 
-    ``rubric`` defaults to the one of the incident's task: :data:`DEFAULT` for all
-    ``*-v1`` tasks. ``unplayed`` and ``agent`` are taken over into the grade.
+    ``rubric`` defaults to the one of the incident's task: :data:`DEFAULT` for all that
+    draw their incidents. ``unplayed`` and ``agent`` are taken over into the grade.
 
     Raises:
         RubricError: if a measure of a user's rubric returns no finite number, or a

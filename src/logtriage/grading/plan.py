@@ -144,22 +144,6 @@ def reads_par(rubric: Rubric) -> bool:
     return any(one.scores is clock_scores for one in kernels)
 
 
-def check_orderless(rubric: Rubric) -> None:
-    """Refuse a rubric that reads what came first.
-
-    Raises:
-        RubricError: naming what does.
-    """
-    rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
-    names = [row.name for row in rows if row.measure in MEASURES and MEASURES[row.measure].ordered]
-    names += [one.name for one in rubric.discounts]
-    if names:
-        raise RubricError(
-            f"rubric {rubric.id!r}: {', '.join(map(repr, dict.fromkeys(names)))} read what came "
-            "first, which these episodes do not keep; grade lists of actions with grade_batch"
-        )
-
-
 def _check_kernel(
     rubric: Rubric, what: str, name: str, function: AnyCall, known: tuple[AnyCall, ...]
 ) -> None:

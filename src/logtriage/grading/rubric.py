@@ -165,9 +165,9 @@ def check_rubric(given: object) -> None:
         raise InvalidInput(f"expected a rubric, got {kind_of(given)}{how}")
 
 
-#: The rubric of drawn incidents: what ``*-v1`` tasks are graded by where no other is given.
-#: Its id is ``logtriage/1``; a wrong escalation zeroes the reward.
-DEFAULT: Final = Rubric(
+#: Rubric ``logtriage/1``: a wrong escalation zeroes the reward, and silence costs little. No task
+#: is graded by it any more.
+TRIAGE_1: Final = Rubric(
     id="logtriage/1",
     criteria=(
         Criterion("severity", 0.20, measures.severity),
@@ -205,12 +205,15 @@ TRIAGE_2: Final = Rubric(
         Criterion("dismissal", 0.70, triage.dismissal),
         Criterion("closure", 0.10, triage.benign_closure),
     ),
-    gates=DEFAULT.gates,
+    gates=TRIAGE_1.gates,
     discounts=(
         Discount("unescalated", triage.unescalated),
         Discount("unapproved", triage.unapproved),
     ),
 )
+
+#: What drawn incidents are graded by: ``logtriage/2``.
+DEFAULT: Final = TRIAGE_2
 
 #: Rubric ``recorded/1``: recorded incidents have labels for the root cause only.
 RECORDED: Final = Rubric(

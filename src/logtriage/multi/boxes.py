@@ -6,32 +6,19 @@ from logtriage.env.spaces import box_of
 from logtriage.roles import Role, RoleSplit
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
-from logtriage.vector import (
-    role_layout_of,
-    role_tokens_of,
-    team_layout_of,
-    team_tokens_of,
-)
+from logtriage.vector import role_tokens_of, team_tokens_of
 from logtriage.vector.layout import Floats
-from logtriage.vector.team_first_world import check_plain
 
 
 def role_box(
     split: RoleSplit, role: Role, task: TaskSpec, topology: Topology
 ) -> spaces.Space[Floats]:
-    """The box of a role's numeric observation.
-
-    Raises:
-        InvalidInput: for a role that only arrays of the second world know, in the first.
-    """
-    if task.setting is None:
-        check_plain(split)
-        return box_of(role_layout_of(topology, role))
+    """The box of a role's numeric observation."""
+    assert task.setting is not None  # or there would be no environment of the task
     return box_of(role_tokens_of(split, role, topology, task.setting.fog, task.horizon))
 
 
 def team_box(split: RoleSplit, task: TaskSpec, topology: Topology) -> spaces.Space[Floats]:
     """The box of all that any role could see."""
-    if task.setting is None:
-        return box_of(team_layout_of(topology))
+    assert task.setting is not None  # or there would be no environment of the task
     return box_of(team_tokens_of(split, topology, task.setting.fog, task.horizon))

@@ -73,8 +73,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             mode that does not exist.
         InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology, split
             ``sealed`` of a task that has none, a horizon of no ticks, a role split that is
-            none, observations of some agents alone, or roles that only arrays of the second
-            world know.
+            none, or observations of some agents alone.
         SealError: for split ``sealed`` without a key.
     """
 
@@ -87,7 +86,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 
     def __init__(
         self,
-        task: str | TaskSpec = "cascading_failure-v1",
+        task: str | TaskSpec = "cascading_failure-v2",
         split: str = "train",
         *,
         role_split: str | RoleSplit = "trio",
@@ -240,8 +239,6 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 
     def state(self) -> Floats:
         """All that any role could see, never the truth: (D,) of ``team_tokens_of``.
-
-        Of tasks of version 1 that is ``team_layout_of``.
 
         Raises:
             ResetNeeded: before the first reset.

@@ -15,7 +15,6 @@ from logtriage.rendering import render_observation
 from logtriage.roles import Role, RoleSplit, role_actions
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
-from logtriage.vector import Evidence, encode_role, gather, role_mask
 
 #: Kinds of observations: arrays with their mask, arrays alone, or text both ways.
 OBSERVATIONS: Final = ("dict", "flat", "text")
@@ -57,7 +56,7 @@ class NumericSeat:
     def __init__(
         self, role: Role, split: RoleSplit, task: TaskSpec, topology: Topology, flat: bool
     ) -> None:
-        self.role, self._flat, self._lane = role, flat, split.roles.index(role)
+        self.role, self._flat = role, flat
         self._choices = role_actions(role, topology)
         count = len(self._choices)
         box = role_box(split, role, task, topology)
@@ -66,21 +65,13 @@ class NumericSeat:
         self.observation_space: spaces.Space[Any] = (
             box if flat else spaces.Dict({"observation": box, "action_mask": mask})
         )
-        self._evidence = Evidence()
 
     def begin(self) -> None:
         """As :class:`Seat`."""
-        self._evidence = Evidence()
 
     def look(self, sight: Sight) -> tuple[Any, dict[str, Any]]:
         """As :class:`Seat`."""
-        if sight.tokens:
-            row, mask = sight.reader.role(self.role), sight.reader.mask(self.role)
-        else:
-            seen = sight.slices[self._lane]
-            self._evidence = gather(seen, self._evidence)
-            row = encode_role(seen, self._evidence, self.role)
-            mask = role_mask(seen, self.role)
+        row, mask = sight.reader.role(self.role), sight.reader.mask(self.role)
         if self._flat:
             return row, {"action_mask": mask}
         return {"observation": row, "action_mask": mask}, {}

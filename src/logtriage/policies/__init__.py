@@ -7,7 +7,6 @@ from logtriage.policies.chat import ChatPolicies, ChatPolicy
 from logtriage.policies.constant import ConstantPolicy
 from logtriage.policies.expert import ExpertPolicy
 from logtriage.policies.first_error import FirstErrorPolicy
-from logtriage.policies.first_expert import FirstExpertPolicy
 from logtriage.policies.noisy import NoisyPolicy
 from logtriage.policies.observer import ObserverPolicy
 from logtriage.policies.oracle import OraclePolicy, perfect_actions
@@ -35,7 +34,6 @@ __all__ = [
     "ConstantPolicy",
     "ExpertPolicy",
     "FirstErrorPolicy",
-    "FirstExpertPolicy",
     "Memory",
     "Method",
     "NoisyPolicy",

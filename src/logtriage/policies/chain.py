@@ -1,4 +1,4 @@
-"""The chain follower: what won the first world, and falls for the second one's decoys.
+"""The chain follower: it falls for decoys.
 
 It classifies by the first screen, follows complaints in the logs down to a service
 that complains of nobody, asks that one, and believes the first line there that tells of

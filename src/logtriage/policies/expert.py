@@ -9,7 +9,7 @@ and resolves; or it dismisses what troubles nobody. It knows no probabilities.
 
 In a role it does of this what the role may do, with what the role sees, and reports
 what it finds. A role that cannot diagnose goes by the board; where it was told nothing,
-it waits. Incidents of the first world are left to its own expert.
+it waits. Recordings, which tell no tokens, are left to an expert of their own.
 """
 
 from collections.abc import Iterator
@@ -38,8 +38,8 @@ from logtriage.faults import FaultClass, fault_kind
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.policies.board import heard
-from logtriage.policies.first_expert import FirstExpertPolicy
 from logtriage.policies.notebook import Notebook, write_down
+from logtriage.policies.recorded_expert import RecordedExpertPolicy
 from logtriage.policies.suspicion import HARDLY_NOTICED, Suspect, differences, structures, suspects
 from logtriage.policies.team import idle
 from logtriage.roles import SOLO, Role, is_request, may_ask
@@ -77,8 +77,8 @@ class ExpertPolicy:
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Read the screen, then take the most useful step left."""
-        if observation.price_of_silence is None:
-            return FirstExpertPolicy(self.role).act(observation, memory)
+        if observation.open_loop:
+            return RecordedExpertPolicy(self.role).act(observation, memory)
         (alone,) = SOLO.roles
         role = alone if self.role is None else self.role
         book = write_down(observation, Notebook() if memory is None else memory)
@@ -227,8 +227,8 @@ def _respond(
     """Page, declare, tell, fix, close: by the runbook and this incident's directory."""
     kind = fault_kind(top.kind)
     owner_known = observation.directory or kind.fault_class in _NO_OWNER_NEEDED
-    assert observation.price_of_silence is not None
-    worth_it = lead >= LEADS[observation.price_of_silence]
+    price = observation.price_of_silence
+    worth_it = price is None or lead >= LEADS[price]
     if not observation.pages and owner_known and worth_it:
         team = top.team(observation)
         assert team is not None

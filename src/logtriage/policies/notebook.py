@@ -1,4 +1,4 @@
-"""What a scripted policy writes down of the second world's screens: signs, in order."""
+"""What a scripted policy writes down of its screens: signs, in order."""
 
 import re
 from collections.abc import Iterable

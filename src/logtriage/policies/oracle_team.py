@@ -58,7 +58,7 @@ def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, 
 def _fix_tick(incident: Incident, by_role: Sequence[Sequence[Action]]) -> int:
     """The first tick in which a remedy costs nothing.
 
-    In the second world the page comes in an earlier tick, the root cause in no later one.
+    The page comes in an earlier tick, the root cause in no later one.
     """
     if incident.price_of_silence is None:
         return 0

@@ -6,13 +6,12 @@ import attrs
 
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.belief import belief
-from logtriage.errors import InvalidInput
+from logtriage.evidence import world_of
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.policies.observer import followed
 from logtriage.rng import Stream, hash_name, mix
-from logtriage.world.simulation import World
 
 QUESTION_STREAM: Final = hash_name("random-questions")
 #: Page, severity, root cause, remedy and resolve: what a response needs besides questions.
@@ -50,10 +49,7 @@ class RandomQuestionsPolicy:
     def _count(self) -> int:
         if self.questions is not None:
             return self.questions
-        world = self.incident.telemetry
-        if not isinstance(world, World):
-            raise InvalidInput(f"{self.incident.id}: a belief needs an incident of version 2")
-        return world.setting.par - _STEPS
+        return world_of(self.incident).setting.par - _STEPS
 
     def _question(self, observation: Observation) -> Action:
         stream = Stream(mix(self.seed) ^ mix(observation.tick), QUESTION_STREAM)

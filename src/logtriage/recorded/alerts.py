@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Final
 
-from logtriage.phrases import ERROR_ALERT, LATENCY_ALERT
 from logtriage.recorded.figures import FIRST_TICK, Measure
 from logtriage.recorded.records import RecordedAlert, RecordedService
+from logtriage.telemetry import ERROR_ALERT, LATENCY_ALERT
 
 #: Alerts fire on symptoms as a service's callers see them, against the baseline, and
 #: never on a cause such as CPU: whoever triages has to look for that.

@@ -22,7 +22,7 @@ from logtriage.policies import (
     RankingPolicy,
 )
 from logtriage.rng import hash_name
-from logtriage.topology import SEVEN_SERVICES, Topology
+from logtriage.topology import FIVE_TEAMS, Topology
 
 CONSTANT: Final = "constant"
 #: Built-in policies, each with a line of help.
@@ -105,7 +105,7 @@ class _Random:
 class _Constant:
     def __init__(self, text: str) -> None:
         self.text = text
-        constant_actions(text, SEVEN_SERVICES)
+        constant_actions(text, FIVE_TEAMS)
 
     def __call__(self, incident: Incident) -> Policy:
         return ConstantPolicy(constant_actions(self.text, incident.topology))

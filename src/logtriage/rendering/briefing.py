@@ -1,4 +1,4 @@
-"""What the system prompt says of the second world: how it behaves, and how one is graded.
+"""What the system prompt says of a simulated incident: how it behaves, and how one is graded.
 
 Everything that a player would otherwise have to guess; the numbers come from the task's
 setting, the signature tables and the rubric.
@@ -53,6 +53,12 @@ def _services(topology: Topology) -> str:
 def _world(setting: Setting) -> str:
     load = " or ".join(kind.name for kind in FAULT_KINDS if kind.name in POURS_LOAD)
     where = "a service that others call" if setting.called_only else "one service"
+    benign = (
+        f"{_percent(setting.benign, 1000)} of incidents are benign: one service looks ill, nobody "
+        "waits, EDGE about usual. "
+        if setting.benign
+        else ""
+    )
     grows = (
         f" Signs grow from half strength at tick 0 to full at {setting.grows_for}."
         if setting.grows_for
@@ -62,8 +68,7 @@ def _world(setting: Setting) -> str:
         f"WORLD: trouble began {setting.onset} min before tick 0, a guilty change earlier. The "
         f"fault is at {where}; its callers, direct or not, are {WAITING}; under {load} all it "
         f"calls is {LOADED}. Elsewhere: jobs, releases, memory, logins, traffic, minor faults (a "
-        f"fault's signs, nobody waits). {_percent(setting.benign, 1000)} of incidents are benign: "
-        "one service looks ill, nobody waits, EDGE about usual. FOG: "
+        f"fault's signs, nobody waits). {benign}FOG: "
         f"{_percent(setting.fog_weight, FULL)} of readings say what any service might.{grows}"
     )
 

@@ -1,4 +1,4 @@
-"""What only the second world shows: the edge panel, gauges, traces."""
+"""What simulated incidents show: the edge panel, gauges, traces."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby

@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from logtriage.incident import Incident
 from logtriage.rendering.dashboard import STRAY
 from logtriage.topology import Topology
-from logtriage.world.simulation import World
 
 #: The kinds of action that a recording has a use for; the others cost a tick.
 USEFUL: Final = (
@@ -16,14 +14,6 @@ USEFUL: Final = (
     "request_traces",
     "resolve",
 )
-
-
-def tick_seconds_of(incident: Incident) -> int | None:
-    """How long a tick of a recorded incident is; None for a simulated one."""
-    telemetry = incident.telemetry
-    if isinstance(telemetry, World) or not telemetry.open_loop:
-        return None
-    return telemetry.tick_seconds
 
 
 def recorded_rules(topology: Topology) -> Iterator[str]:

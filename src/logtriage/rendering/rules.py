@@ -1,7 +1,7 @@
 """The system prompt: all public rules of an incident, for a single agent or for a role."""
 
 import json
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
@@ -14,18 +14,16 @@ from logtriage.actions import (
 )
 from logtriage.board_words import NO_FAULT
 from logtriage.errors import InvalidInput
-from logtriage.faults import FAULT_KINDS
-from logtriage.grading import DEFAULT, RECORDED
+from logtriage.grading import RECORDED
 from logtriage.grading.original import ORIGINAL
 from logtriage.incident import Incident
 from logtriage.rendering.briefing import briefing
-from logtriage.rendering.compact import LONG_LIST
-from logtriage.rendering.recordings import USEFUL, recorded_rules, tick_seconds_of
+from logtriage.rendering.recordings import USEFUL, recorded_rules
 from logtriage.roles import VIEWS, Role, RoleSplit, watched
-from logtriage.runbook import SEVERITY_RULE
 from logtriage.telemetry import TICK_SECONDS
 from logtriage.topology import Topology
 from logtriage.world.setting import Setting
+from logtriage.world.simulation import World
 
 _VIEW_NAMES = {
     "alerts": "alerts",
@@ -42,24 +40,19 @@ _VIEW_NAMES = {
     "effects": "remedies applied",
     "reports": "reports",
 }
-_WEIGHT = {row.name: f"{row.weight:.2f}" for row in DEFAULT.criteria}
 _ORIGINAL_RULES = (
     "GRADE: severity, root cause, remedy and speed, by the original's formulas. "
     "First declarations count. Only resolve ends the incident, or ignoring a P1."
 )
-#: What an agent is told of its rubric.
+#: What an agent is told of its rubric; of logtriage/2 the briefing tells, with the par of the task.
 _GRADING = {
-    DEFAULT.id: f"GRADE: severity {_WEIGHT['severity']}, root cause {_WEIGHT['root_cause']}, "
-    f"page {_WEIGHT['escalation']}, remedy {_WEIGHT['remediation']} (less for each wrong one), "
-    f"prompt resolve after the fix {_WEIGHT['closure']}. Paging a wrong team, or ignoring a real "
-    "fault, ends the incident with 0. First declarations count.",
     RECORDED.id: "GRADE: the root cause alone; the first declaration counts.",
     **{rubric.id: _ORIGINAL_RULES for rubric in ORIGINAL},
 }
 
 
-#: The views that a world does not have, by whether it is the second one.
-_NOT_SHOWN = {True: frozenset({"health"}), False: frozenset({"metrics", "traces", "notes"})}
+#: The views that no simulated incident has.
+_NOT_SIMULATED = frozenset({"health"})
 
 #: How an agent answers: one JSON object a turn, one tool call a turn, or all its
 #: actions at once as a JSON array.
@@ -84,15 +77,16 @@ def system_prompt(
         UnknownName: for a role that the split does not have.
         InvalidInput: for a split without a role, or a role without a split.
     """
+    world = incident.telemetry
     return public_rules(
         incident.topology,
         incident.horizon,
         incident.rubric,
-        incident.setting,
+        world.setting if isinstance(world, World) else None,
         reply,
         split=split,
         role=role,
-        recording=tick_seconds_of(incident),
+        tick_seconds=TICK_SECONDS if isinstance(world, World) else world.tick_seconds,
     )
 
 
@@ -106,14 +100,13 @@ def public_rules(
     *,
     split: RoleSplit | None = None,
     role: str | None = None,
-    recording: int | None = None,
+    tick_seconds: int = TICK_SECONDS,
 ) -> str:
     """:func:`system_prompt` of the parts that it is made of, where there is no incident yet.
 
     ``rubric`` is the id of the one that grades; of a rubric that is not built in, nothing
-    is said. ``setting`` is the task's (:attr:`logtriage.tasks.TaskSpec.setting`), None
-    outside the second world. ``recording`` are the seconds of a tick of a recorded
-    incident, None for any other.
+    is said. ``setting`` is the task's (:attr:`logtriage.tasks.TaskSpec.setting`), None of
+    a recorded incident.
 
     Raises:
         UnknownName: for a role that the split does not have.
@@ -122,43 +115,19 @@ def public_rules(
     if (split is None) != (role is None):
         raise InvalidInput("a role's prompt needs both the split and the role")
     seat = None if split is None or role is None else split.role(role)
-    hidden = _NOT_SHOWN[setting is not None]
+    hidden: frozenset[str] = frozenset() if setting is None else _NOT_SIMULATED
     if split is None or seat is None or len(split) == 1:
-        opening = _opening(horizon, recording or TICK_SECONDS)
+        opening = _opening(horizon, tick_seconds)
     else:
-        opening = _team_opening(topology, horizon, recording or TICK_SECONDS, split, seat, hidden)
-    useful = None if recording is None else USEFUL
+        opening = _team_opening(topology, horizon, tick_seconds, split, seat, hidden)
     body: Iterable[str]
-    if recording is not None:
-        body = (*recorded_rules(topology), _GRADING.get(rubric, ""))
-    elif setting is None:
-        body = _first_rules(topology, rubric)
+    if setting is None:
+        body = recorded_rules(topology)
     else:
         body = briefing(topology, horizon, setting, rubric)
-    listed = setting is not None
-    actions = _action_rules(topology, horizon, reply, seat, useful, listed=listed)
-    return "\n".join(filter(None, (opening, *body, *actions)))
-
-
-def _first_rules(topology: Topology, rubric: str) -> Iterable[str]:
-    """What there is to know of an incident outside the second world."""
-    yield _graph(topology)
-    yield _severity_rules()
-    yield "RUNBOOK (fault class: fault, remedies, sign)"
-    yield from _runbook_rows()
-    yield (
-        "WHOM TO PAGE: code and data faults: the owner of the root-cause service in the "
-        f"incident's directory, which may differ from habit; capacity: {topology.capacity_team}; "
-        f"security: {topology.security_team}. Teams: {', '.join(topology.teams)}."
-    )
-    yield (
-        "HINTS: callers complain of the dependency they wait for; only the root names its own "
-        "cause. Health is unknown until a service is inspected or alerts. The right remedy "
-        "shows within two ticks. A load that settles by itself is benign: classify it P3, "
-        "blame and page nobody, and ignore it."
-    )
-    if rubric in _GRADING:
-        yield _GRADING[rubric]
+    told = (*body, _GRADING.get(rubric, ""))
+    actions = _action_rules(topology, horizon, reply, seat, recorded=setting is None)
+    return "\n".join(filter(None, (opening, *told, *actions)))
 
 
 def _opening(horizon: int, tick_seconds: int) -> str:
@@ -215,48 +184,23 @@ def _kinds(role: Role) -> str:
     return ", ".join(kind for kind in TEAM_ACTION_TYPES if kind in role.may)
 
 
-def _graph(topology: Topology) -> str:
-    """Who calls whom; of many services, the names alone."""
-    if len(topology) > LONG_LIST:
-        return f"SERVICES: {', '.join(topology.names)}"
-    calls = "; ".join(
-        f"{one.name} -> {', '.join(one.calls)}" for one in topology.services if one.calls
-    )
-    return f"SERVICES (caller -> dependencies): {calls}"
-
-
-def _severity_rules() -> str:
-    rows = [
-        f"{severity} from {error_bp / 100:g}% errors or {p99_ms} ms p99"
-        for severity, error_bp, p99_ms in SEVERITY_RULE
-    ]
-    return f"SEVERITY, by the SLO panel at the edge: {', '.join(rows)}, else {SEVERITIES[-1]}."
-
-
-def _runbook_rows() -> Iterable[str]:
-    for kind in FAULT_KINDS:
-        remedies = " or ".join(kind.remedies)
-        yield f"- {kind.fault_class}: {kind.name}, {remedies}: {kind.signature}"
-
-
 def _action_rules(
     topology: Topology,
     horizon: int,
     reply: Reply,
     role: Role | None,
-    useful: Container[str] | None,
     *,
-    listed: bool,
+    recorded: bool,
 ) -> Iterable[str]:
     """How to answer, and with what.
 
-    A single agent is told of ``useful`` kinds of action alone, unless that is None; a role of
-    all that it may do. ``listed``: whether the runbook's heading says what a remedy is.
+    Of a recording a single agent is told the useful kinds of action alone; a role of all
+    that it may do.
     """
     if reply == "tools":
         yield "ANSWER with one tool call a turn. Names of services and teams must be exact."
         return
-    known = (ACTION_TYPES if useful is None else useful) if role is None else role.may
+    known = (USEFUL if recorded else ACTION_TYPES) if role is None else role.may
     may = tuple(kind for kind in TEAM_ACTION_TYPES if kind in known)
     example = _example(topology, may)
     if reply == "json":
@@ -270,7 +214,7 @@ def _action_rules(
         "classify_severity": "|".join(SEVERITIES),
         "identify_root_cause": "<service>",
         "escalate": "<team>",
-        "remediate": f"<{'remedy' if listed else '|'.join(REMEDIES)}>:<service>",
+        "remediate": f"<{'|'.join(REMEDIES) if recorded else 'remedy'}>:<service>",
         "request_more_logs": "<service>|all",
         "request_metrics": "<service>",
         "request_traces": "<service>",

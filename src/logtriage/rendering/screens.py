@@ -89,11 +89,11 @@ def _reading(reading: Reading) -> str:
 
 
 def _is_fleet(observation: Observation) -> bool:
-    """Whether lists over services are put together: in the second world, if there are many.
+    """Whether lists over services are put together: of a simulation, if there are many.
 
-    What a version 1 task or a recording of any size shows is promised to the letter.
+    What a recording of any size shows is promised to the letter.
     """
-    return observation.price_of_silence is not None and len(observation.topology) > LONG_LIST
+    return not observation.open_loop and len(observation.topology) > LONG_LIST
 
 
 def _alerts(observation: Observation) -> str:
@@ -193,7 +193,7 @@ def _declared(observation: Observation) -> str:
         parts.append(f"root cause {observation.root_cause or '-'}")
     if observation.pages:
         parts.append(f"paged {', '.join(observation.pages)}")
-    if observation.remedies and observation.price_of_silence is not None:
+    if observation.remedies and not observation.open_loop:
         applied = (f"{remedy}:{service}" for remedy, service in observation.remedies)
         parts.append(f"applied {', '.join(applied)}")
     return ", ".join(parts)
@@ -230,4 +230,4 @@ def _came_of(observation: Observation, remedy: str, service: str) -> str:
     for applied, where, eases in observation.effects:
         if (applied, where) == (remedy, service):
             return "the symptoms ease" if eases else "no change"
-    return "done" if observation.price_of_silence is not None else "done, watch the panels"
+    return "done, watch the panels" if observation.open_loop else "done"

@@ -50,7 +50,7 @@ def original_observation(state: State, name: str) -> dict[str, Any]:
                 "latency_p99_ms": reading.p99_ms,
                 "last_updated": _time(now),
             }
-            # The second world has no health panel: its gauges are asked for.
+            # There is no health panel: its gauges are asked for.
             for name, reading in zip(observation.topology.names, observation.health, strict=False)
             if reading is not None
         },

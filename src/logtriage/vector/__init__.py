@@ -2,7 +2,7 @@
 
 >>> import numpy as np
 >>> from logtriage.vector import BatchedTriage
->>> batch = BatchedTriage("cascading_failure-v1")
+>>> batch = BatchedTriage("cascading_failure-v2")
 >>> screen = batch.reset("train", np.arange(1024))
 >>> screen = batch.step(np.zeros(1024, int))  # every row declares P1
 >>> screen.observation.shape, screen.reward.shape
@@ -12,12 +12,10 @@
 from logtriage.vector.belief_replay import belief_batch
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.believing import BeliefScreens, belief_layout_of
-from logtriage.vector.encoding import Evidence, action_mask, encode, gather
 from logtriage.vector.engine import BatchedTriage, Step
-from logtriage.vector.layout import Layout, layout_of
+from logtriage.vector.layout import Layout
+from logtriage.vector.masks import action_mask, role_mask
 from logtriage.vector.team import CREDITS, BatchedTeam, TeamStep
-from logtriage.vector.team_encoding import encode_role, encode_team, role_mask
-from logtriage.vector.team_layout import role_layout_of, team_layout_of
 from logtriage.vector.team_token_encoding import (
     TeamReader,
     encode_role_tokens,
@@ -34,7 +32,6 @@ __all__ = [
     "BatchedTriage",
     "BeliefBatch",
     "BeliefScreens",
-    "Evidence",
     "Layout",
     "RoleTokens",
     "Step",
@@ -45,19 +42,12 @@ __all__ = [
     "action_mask",
     "belief_batch",
     "belief_layout_of",
-    "encode",
-    "encode_role",
     "encode_role_tokens",
-    "encode_team",
     "encode_team_tokens",
     "encode_tokens",
-    "gather",
-    "layout_of",
-    "role_layout_of",
     "role_mask",
     "role_token_mask",
     "role_tokens_of",
-    "team_layout_of",
     "team_tokens_of",
     "token_layout_of",
 ]

@@ -68,11 +68,6 @@ def below(bits: Bits, n: Any) -> Ints:
     return (((bits >> _32) * np.asarray(n).astype(np.uint64)) >> _32).astype(np.int64)
 
 
-def between(bits: Bits, low: Any, high: Any) -> Ints:
-    """As :func:`logtriage.rng.between`."""
-    return np.asarray(low) + below(bits, np.asarray(high) - np.asarray(low) + 1)
-
-
 def at(key: Bits, slot: int, index: int = 0) -> Bits:
     """The draws of a slot: (N,)."""
     return draw(key + offset(slot, index))
@@ -81,12 +76,6 @@ def at(key: Bits, slot: int, index: int = 0) -> Bits:
 def each(key: Bits, slot: int, count: int) -> Bits:
     """The draws of a slot for every index below ``count``: (N, count)."""
     return draw((key + offset(slot))[:, None] + offsets_b(np.arange(count)))
-
-
-def chance(bits: Bits, permille: Any) -> Bools:
-    """As :meth:`logtriage.rng.Draws.chance`, with a share per row or for all."""
-    answer: Bools = below(bits, 1000) < permille
-    return answer
 
 
 def weighted(bits: Bits, weights: Any) -> Ints:

@@ -97,7 +97,7 @@ def _check_alike(states: Sequence[State]) -> None:
     for row, state in enumerate(states):
         one = state.incident
         if one.setting is None:
-            raise InvalidInput(f"{one.id}: a belief needs an incident of the second world")
+            raise InvalidInput(f"{one.id}: a belief needs an incident that a task draws")
         for name in ("setting", "topology", "held"):
             if getattr(one, name) != getattr(first, name):
                 raise InvalidInput(

@@ -80,15 +80,14 @@ class BeliefScreens:
     the batch was given a topology.
 
     Raises:
-        InvalidInput: for a task of the first world, or a batch in which several act.
+        InvalidInput: for a batch in which several act.
     """
 
     def __init__(
         self, batch: BatchedTriage, *, held: bool | None = False, backend: str = "auto"
     ) -> None:
         setting, layout = batch.task.setting, batch.layout
-        if setting is None or not isinstance(layout, TokenLayout):
-            raise InvalidInput(f"task {batch.task.id!r}: beliefs are for tasks of version 2")
+        assert setting is not None  # or there would be no batch
         if layout.lanes != 1:
             raise InvalidInput(f"{layout.lanes} act in each tick; expected a batch with one")
         self.layout = belief_layout_of(layout)

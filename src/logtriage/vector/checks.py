@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, get_task
 from logtriage.vector.arrays import Ints
-from logtriage.vector.episodes import NEVER
+from logtriage.vector.tokens.episodes import MOST_TICKS
 
 
 def checked_task(task: str | TaskSpec, horizon: Any = None) -> TaskSpec:
@@ -28,8 +28,10 @@ def checked_task(task: str | TaskSpec, horizon: Any = None) -> TaskSpec:
         if not isinstance(horizon, int) or isinstance(horizon, bool):
             raise InvalidInput(f"horizon {horizon!r}: expected a whole number of ticks")
         spec = attrs.evolve(spec, horizon=horizon)
-    if not 0 < spec.horizon < NEVER:
-        raise InvalidInput(f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {NEVER - 1}")
+    if not 0 < spec.horizon <= MOST_TICKS:
+        raise InvalidInput(
+            f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {MOST_TICKS}"
+        )
     return spec
 
 

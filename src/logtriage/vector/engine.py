@@ -5,7 +5,7 @@ closing reason; ``property_tests/test_vector_laws.py`` holds it to that.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import numpy as np
@@ -17,7 +17,7 @@ from logtriage.grading import get_rubric
 from logtriage.grading.action_lists import MALFORMED
 from logtriage.grading.rubric import Rubric
 from logtriage.tasks import TaskSpec
-from logtriage.topology import SEVEN_SERVICES, Topology
+from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.backends import Backend, BackendName, WholeTicks, backend_of
 from logtriage.vector.checks import (
@@ -27,11 +27,11 @@ from logtriage.vector.checks import (
     checked_rows,
     checked_task,
 )
-from logtriage.vector.episodes import OPEN
-from logtriage.vector.layout import Floats, Layout
+from logtriage.vector.layout import Floats
 from logtriage.vector.mixture import MixedTokens, mixed_backend, settings_of
-from logtriage.vector.screens import write_read
-from logtriage.vector.setting import Setting, WorldSetting
+from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
+from logtriage.vector.tokens.incidents import TokenIncidents
+from logtriage.vector.tokens.layout import TokenLayout
 from logtriage.vector.tokens.scoring import check_scorable
 from logtriage.vector.tokens.setting import TokenSetting
 
@@ -62,8 +62,8 @@ class BatchedTriage:
 
     Args:
         task: a drawn task, such as ``cascading_failure-v2``, or one of your own making; or
-            several of version 2, whose observations then have one layout: rows are told
-            apart by ``task_of``.
+            several, whose observations then have one layout: rows are told apart by
+            ``task_of``.
         topology: the default one, or one of your own, on which every (service, fault)
             pair may occur.
         rubric: another one than the task's.
@@ -73,7 +73,7 @@ class BatchedTriage:
         lanes: how many act in each tick; more than one is for
             :class:`logtriage.vector.BatchedTeam`.
         apart: whether lines of the window count apart from those asked for, as
-            :class:`logtriage.vector.BatchedTeam` needs it in the second world.
+            :class:`logtriage.vector.BatchedTeam` needs it.
         copy: whether each ``observation`` is an array of the caller's own. If not, it is
             one that the next ``reset``, ``step`` or ``look`` writes over.
 
@@ -82,7 +82,7 @@ class BatchedTriage:
         InvalidInput: for a ``*-v0`` task, a topology with no place for its faults, or none
             for a task whose incidents have one each; for several tasks that cannot be
             played together (:func:`logtriage.vector.mixture.settings_of`).
-        RubricError: for a rubric of the second world that cannot score a batch.
+        RubricError: for a rubric that cannot score a batch.
         MissingExtra: for backend ``numba`` where it is not installed.
     """
 
@@ -103,22 +103,22 @@ class BatchedTriage:
             raise InvalidInput("task: expected at least one")
         self.task = self.tasks[0]
         self.rubric = get_rubric(self.task.rubric) if rubric is None else rubric
+        check_scorable(self.rubric)
         self._backend: Backend
-        self.settings: tuple[WorldSetting, ...]
+        self.settings: tuple[TokenSetting, ...]
         if len(self.tasks) == 1:
-            setting = _setting_of(self.task, topology, self.rubric, lanes, apart)
+            setting = TokenSetting.of(self.task, topology, lanes, apart=apart)
             self.settings, self._backend = (setting,), backend_of(backend, setting)
         else:
             several = settings_of(self.tasks, topology, lanes)
-            check_scorable(self.rubric)
             setting = max(several, key=lambda one: one.tables.condition_type.itemsize)
             self.settings, self._backend = several, mixed_backend(backend, several, self.rubric)
-        self._setting: WorldSetting = setting
+        self._setting = setting
         self.topology = setting.topology
-        self.layout = setting.layout
+        self.layout: TokenLayout = setting.layout
         self.action_count = setting.action_count
-        self._incidents: Any
-        self._episodes: Any
+        self._incidents: TokenIncidents
+        self._episodes: TokenEpisodes
         self._score = np.empty(0)
         self._masks = _masks(len(self.topology), self.action_count)
         self._copy = copy
@@ -140,13 +140,13 @@ class BatchedTriage:
         return np.zeros(len(self), np.int64)
 
     @property
-    def incidents(self) -> Any:
-        """The incidents, hidden truths included, as arrays of their world: for reading."""
+    def incidents(self) -> TokenIncidents:
+        """The incidents, hidden truths included, as arrays: for reading."""
         return self._incidents
 
     @property
-    def episodes(self) -> Any:
-        """What was done and shown, as arrays of their world: for reading."""
+    def episodes(self) -> TokenEpisodes:
+        """What was done and shown, as arrays: for reading."""
         return self._episodes
 
     @property
@@ -266,7 +266,7 @@ class BatchedTriage:
 
     @property
     def numbers(self) -> NDArray[np.uint8]:
-        """Of the second world: the observation (N, D) in its units, not to be written to."""
+        """The observation (N, D) in its units, not to be written to."""
         found: NDArray[np.uint8] = self._episodes.columns
         return found
 
@@ -281,19 +281,9 @@ class BatchedTriage:
         found: NDArray[np.uint64] = self._incidents.seed
         return found
 
-    def declared_owners(self) -> tuple[Ints, Ints]:
-        """Rows in which a root cause was declared, and the team that owns it there."""
-        rows = np.flatnonzero(self._episodes.root_cause >= 0)
-        owners = self._incidents.owners[rows, self._episodes.root_cause[rows]]
-        return rows, owners.astype(np.int64)
-
-    def write_read(self, layout: Layout, sources: int, out: Floats) -> None:
-        """Write anew what was read in log lines of some sources alone."""
-        write_read(layout, sources, self._incidents, self._episodes, out)
-
     # -- inside -----------------------------------------------------------------------
 
-    def _take(self, episodes: Any, acts: Sequence[Ints], rows: Ints) -> tuple[Ints, ...]:
+    def _take(self, episodes: TokenEpisodes, acts: Sequence[Ints], rows: Ints) -> tuple[Ints, ...]:
         """Let the lanes act in turn, then time pass; the rows in which each got to act."""
         going, acted = rows, []
         self._backend.forget(episodes, rows)
@@ -306,7 +296,7 @@ class BatchedTriage:
         self._backend.pass_time(episodes, rows)
         return tuple(acted)
 
-    def _scores(self, episodes: Any) -> NDArray[np.float64]:
+    def _scores(self, episodes: TokenEpisodes) -> NDArray[np.float64]:
         return self._backend.scores(self.rubric, self._incidents, episodes)
 
     def _check_begun(self) -> None:
@@ -343,15 +333,6 @@ class BatchedTriage:
             self._score.copy(),
             self._setting.ticks(now),
         )
-
-
-def _setting_of(
-    task: TaskSpec, own: Topology | None, rubric: Rubric, lanes: int, apart: bool
-) -> Setting | TokenSetting:
-    if task.setting is None:
-        return Setting.of(task, own or SEVEN_SERVICES, own is not None, lanes)
-    check_scorable(rubric)
-    return TokenSetting.of(task, own, lanes, apart=apart)
 
 
 def _masks(n: int, count: int) -> NDArray[np.int8]:

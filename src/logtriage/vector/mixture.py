@@ -37,15 +37,10 @@ def check_together(tasks: Sequence[TaskSpec], *, own: bool) -> None:
     """Refuse several tasks that cannot be played on one topology, one's ``own`` or theirs.
 
     Raises:
-        InvalidInput: for tasks of the first world, of several topologies or rubrics, and one
-            that is named twice.
+        InvalidInput: for tasks of several topologies or rubrics, and one that is named twice.
     """
     first = tasks[0]
     for number, task in enumerate(tasks):
-        if task.setting is None:
-            raise InvalidInput(
-                f"task {task.id!r}: several tasks are played together in version 2 alone"
-            )
         if task in tasks[:number]:
             raise InvalidInput(f"task {task.id!r} is named twice")
         if not own and task.topology != first.topology:
@@ -73,7 +68,7 @@ def mixed_backend(name: str, settings: Sequence[TokenSetting], rubric: Rubric) -
 
 
 class MixedTokens:
-    """A :class:`logtriage.vector.backends.Backend` of several tasks of the second world.
+    """A :class:`logtriage.vector.backends.Backend` of several tasks.
 
     ``task_of`` (N,) is the number of each row's task, which its owner sets before it draws.
     """

@@ -3,7 +3,7 @@
 import numpy as np
 
 from logtriage.tasks import SCRAMBLE, SEED_BITS, SEED_MASK, SPLITS, task_offset
-from logtriage.vector.arrays import Bits, Ints, mix
+from logtriage.vector.arrays import Bits, Ints
 
 
 def seeds_of(task_id: str, split: str, index: Ints) -> Bits:
@@ -13,12 +13,3 @@ def seeds_of(task_id: str, split: str, index: Ints) -> Bits:
     for shift, factor in SCRAMBLE:
         value = ((value ^ (value >> np.uint64(shift))) * np.uint64(factor)) & mask
     return value | np.uint64(SPLITS.index(split) << SEED_BITS)
-
-
-def strata_of(split: str, index: Ints, size: int, key: int) -> Ints:
-    """The places of incidents in their blocks, as :func:`logtriage.tasks.stratum`."""
-    block, place = np.divmod(index, size)
-    inner = mix((block * len(SPLITS) + SPLITS.index(split)).astype(np.uint64))
-    order = mix(np.uint64(key) ^ inner) % np.uint64(size)
-    strata: Ints = (place + order.astype(np.int64)) % size
-    return strata

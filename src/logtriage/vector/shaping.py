@@ -10,7 +10,6 @@ from logtriage.grading.rubric import TRIAGE_2, Rubric
 from logtriage.tasks import TaskSpec
 from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.engine import BatchedTriage
-from logtriage.vector.tokens.setting import TokenSetting
 from logtriage.vector.values import BatchedValues
 
 Floats = NDArray[np.float64]
@@ -20,16 +19,11 @@ def checked_discount(task: TaskSpec, rubric: Rubric | None, gamma: float) -> flo
     """The discount of shaped rewards, if a task and rubric have such.
 
     Raises:
-        InvalidInput: for a discount out of (0, 1], a task of which no probabilities are
-            known, and another rubric than ``logtriage/2``, by which plans are valued.
+        InvalidInput: for a discount out of (0, 1], and for another rubric than
+            ``logtriage/2``, by which plans are valued.
     """
     if not 0 < gamma <= 1:
         raise InvalidInput(f"shaping: expected a discount above 0 and up to 1, got {gamma!r}")
-    if task.setting is None:
-        raise InvalidInput(
-            f"shaping: rewards are shaped by a belief, and none can be held in task {task.id!r}; "
-            "choose a task of version 2"
-        )
     if rubric not in (None, TRIAGE_2) or task.rubric != TRIAGE_2.id:
         used = task.rubric if rubric is None else rubric.id
         raise InvalidInput(f"shaping: plans are valued by {TRIAGE_2.id}, not by rubric {used!r}")
@@ -49,7 +43,7 @@ class BatchedShaping:
     def __init__(self, batch: BatchedTriage, gamma: float = 1.0) -> None:
         self.gamma = checked_discount(batch.task, batch.rubric, gamma)
         self._batch = batch
-        self._settings = [one for one in batch.settings if isinstance(one, TokenSetting)]
+        self._settings = batch.settings
         lanes = self._settings[0].lanes
         if lanes != 1:
             raise InvalidInput(f"shaping: one acts in each tick, not {lanes}")

@@ -20,8 +20,7 @@ from logtriage.vector.arrays import Ints
 from logtriage.vector.backends import BackendName
 from logtriage.vector.checks import checked_task, checked_team_actions
 from logtriage.vector.engine import BatchedTriage
-from logtriage.vector.layout import Floats, Layout
-from logtriage.vector.team_first_world import FirstScreens
+from logtriage.vector.layout import Floats
 from logtriage.vector.team_screens import TokenScreens
 
 #: How a tick's reward is shared out: the team's, or each role's own difference to waiting.
@@ -63,8 +62,7 @@ class BatchedTeam:
 
     Raises:
         UnknownName: for a task or credit that does not exist.
-        InvalidInput: as :class:`BatchedTriage`, for a horizon out of range, and in the first
-            world for roles that only the second one knows.
+        InvalidInput: as :class:`BatchedTriage`, and for a horizon out of range.
     """
 
     def __init__(
@@ -89,14 +87,13 @@ class BatchedTeam:
             rubric=rubric,
             backend=backend,
             lanes=len(split),
-            apart=spec.setting is not None,
+            apart=True,
             copy=False,
         )
         self.topology = self._batch.topology
-        make = FirstScreens if spec.setting is None else TokenScreens
-        self._screens: FirstScreens | TokenScreens = make(self._batch, split)
-        self.layout: Layout = self._screens.layout
-        self.layouts: tuple[Layout, ...] = self._screens.layouts
+        self._screens = TokenScreens(self._batch, split)
+        self.layout = self._screens.layout
+        self.layouts = self._screens.layouts
 
     def __len__(self) -> int:
         return len(self._batch)

@@ -1,4 +1,4 @@
-"""The screens of N teams in the second world: each role's columns, and what it may not see.
+"""The screens of N teams as arrays: each role's columns, and what it may not see.
 
 Row by row as :mod:`logtriage.vector.team_token_encoding` has it for one.
 """
@@ -15,7 +15,6 @@ from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.engine import NOTHING, BatchedTriage, Step
 from logtriage.vector.layout import Floats
 from logtriage.vector.team_board import Boards
-from logtriage.vector.team_seats import runs_of
 from logtriage.vector.team_tokens import (
     RoleTokens,
     can_ask,
@@ -30,6 +29,20 @@ _DECLARED = {
     "severity": "classify_severity",
     "paged": "escalate",
 }
+
+
+def runs_of(columns: NDArray[np.intp]) -> tuple[tuple[slice, slice], ...]:
+    """Ascending columns as runs of neighbours: where each is, and where it goes.
+
+    Runs are copied far faster than columns are picked.
+    """
+    breaks = np.flatnonzero(np.diff(columns) != 1) + 1
+    starts, ends = [0, *breaks.tolist()], [*breaks.tolist(), len(columns)]
+    first = columns.tolist()
+    return tuple(
+        (slice(first[at], first[at] + end - at), slice(at, end))
+        for at, end in zip(starts, ends, strict=True)
+    )
 
 
 @attrs.frozen(eq=False)
@@ -88,7 +101,7 @@ class TokenScreens:
 
     def __init__(self, batch: BatchedTriage, split: RoleSplit) -> None:
         setting = batch.task.setting
-        assert setting is not None, "the first world is not made of tokens"
+        assert setting is not None  # or there would be no batch
         where = batch.topology, setting.fog, batch.task.horizon
         self.layout = team_tokens_of(split, *where)
         self.layouts = tuple(role_tokens_of(split, role, *where) for role in split.roles)

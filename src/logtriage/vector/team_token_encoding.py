@@ -1,4 +1,4 @@
-"""The numeric observations of a team on the scalar core, in the second world.
+"""The numeric observations of a team on the scalar core.
 
 The batched team computes the same numbers from its arrays; a law holds that they agree.
 """
@@ -26,8 +26,7 @@ def encode_team_tokens(state: State, split: RoleSplit) -> Floats:
     """All that any role of a split could see, shape (D,) of :func:`team_tokens_of`.
 
     Raises:
-        InvalidInput: for an incident of the original tasks, of the first world or a
-            recording, of whose telemetry no tokens are known.
+        InvalidInput: as :func:`logtriage.evidence.world_of`.
     """
     return _encode(state, split, evidence(state), None)
 
@@ -52,7 +51,7 @@ class TeamReader:
     def read(self, state: State) -> None:
         """Take in the next state of an incident; one in its first tick begins anew."""
         world = state.incident.telemetry
-        assert isinstance(world, World), "only the second world is made of tokens"
+        assert isinstance(world, World)  # or nothing could be shown
         if state.tick == 0:
             self._found = {}
         for one in world.shown(state.tick, state.facts.doings):

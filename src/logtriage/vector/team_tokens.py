@@ -1,4 +1,4 @@
-"""What stands where in the numeric observations of a team, in the second world.
+"""What stands where in the numeric observations of a team.
 
 The team's observation is the single agent's (:func:`token_layout_of`), with lines of the
 window counted apart from those asked for, what each role asked for in blocks of its own

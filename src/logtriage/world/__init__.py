@@ -1,1 +1,1 @@
-"""The simulated system of the second world: truth, condition, token, text."""
+"""The simulated system: truth, condition, token, text."""

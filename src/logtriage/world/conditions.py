@@ -58,12 +58,14 @@ _LOADED: Final = Condition(LOADED)
 def affected(topology: Topology, hypothesis: Hypothesis) -> dict[int, Condition]:
     """The condition of every service that the hypothesis reaches, by index.
 
-    Precedence where faults overlap: root, then loaded, then waiting.
+    Precedence where faults overlap: root (of the first one there), then loaded, then waiting.
     """
     if hypothesis.benign is not None:
         kind, service = hypothesis.benign
         return {service: Condition(kind)}
-    found = {service: Condition(kind) for kind, service in hypothesis.faults}
+    found: dict[int, Condition] = {}
+    for kind, service in hypothesis.faults:
+        found.setdefault(service, Condition(kind))
     for kind, service in hypothesis.faults:
         if kind in POURS_LOAD:
             for below in _reachable(topology.calls, (service,)):

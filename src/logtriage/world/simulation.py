@@ -45,7 +45,8 @@ class World:
 
     ``directory`` holds the owner of each service, ``seed`` addresses every draw,
     ``held`` names the public prior (:func:`logtriage.world.prior.prior`), ``phrasing``
-    the group of texts that lines are worded with.
+    the group of texts that lines are worded with. The truth of an ``original`` incident was
+    not drawn from that prior, so that nobody can hold a belief of it.
     """
 
     setting: Setting
@@ -56,6 +57,7 @@ class World:
     severity: Severity
     held: bool | None = False
     phrasing: int = 0
+    original: bool = False
 
     @property
     def open_loop(self) -> bool:

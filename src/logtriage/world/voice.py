@@ -13,7 +13,15 @@ import attrs
 
 from logtriage.faults import FAULT_KINDS
 from logtriage.rng import between, draw, hash_name, subkey
-from logtriage.telemetry import TICK_SECONDS, Alert, Change, EdgePanel, LogLine
+from logtriage.telemetry import (
+    ERROR_ALERT,
+    LATENCY_ALERT,
+    TICK_SECONDS,
+    Alert,
+    Change,
+    EdgePanel,
+    LogLine,
+)
 from logtriage.world.causes import CAUSES
 from logtriage.world.causes import NAMES as NAMED
 from logtriage.world.channels import (
@@ -33,7 +41,7 @@ from logtriage.world.phrases import TIMEOUT as COMPLAINTS
 
 VOICE_STREAM: Final = hash_name("voice")
 #: Alerts by token.
-ALERTS: Final = {"errors": "HighErrorRate", "latency": "HighLatency"}
+ALERTS: Final = {"errors": ERROR_ALERT, "latency": LATENCY_ALERT}
 #: Least and most error rate (basis points) and p99 (ms) of the edge by band.
 _EDGE_ERRORS: Final = {"usual": (4, 18), "slight": (35, 80), "P2": (130, 420), "P1": (600, 2900)}
 _EDGE_P99: Final = {"slight": (250, 620), "P2": (900, 1850), "P1": (2150, 6800)}

@@ -138,7 +138,7 @@ def test_the_task_variants_play_their_task() -> None:
 
 def test_results_have_criteria_and_tasks(run: Callable[..., EvalLog]) -> None:
     log = run(
-        triage(tasks="single_crash-v1,silent_degradation-v1", episodes=10), "logtriage/expert"
+        triage(tasks="single_crash-v2,silent_degradation-v2", episodes=10), "logtriage/expert"
     )
     assert log.results is not None
     names = [one.name for one in log.results.scores]
@@ -149,7 +149,7 @@ def test_results_have_criteria_and_tasks(run: Callable[..., EvalLog]) -> None:
     by_task = {
         name.split("by_task_")[1]: m.value for name, m in metrics.items() if "by_task" in name
     }
-    assert by_task.keys() == {"single_crash-v1", "silent_degradation-v1"}
+    assert by_task.keys() == {"single_crash-v2", "silent_degradation-v2"}
     assert metrics["mean"].value == pytest.approx(sum(by_task.values()) / 2)
 
 
@@ -164,16 +164,16 @@ def test_a_criterion_that_does_not_apply_enters_no_mean(run: Callable[..., EvalL
 
 def test_incidents_of_different_rubrics_are_refused() -> None:
     with pytest.raises(lt.InvalidInput, match="several rubrics"):
-        triage(tasks="single_crash-v1,single_crash-v0")
+        triage(tasks="single_crash-v2,single_crash-v0")
     assert len(triage(tasks="single_crash-v0").dataset) == 1
     assert len(triage(tasks="recorded", episodes=2).dataset) == 2
 
 
 def test_the_truth_is_nowhere_in_what_is_logged_before_scoring() -> None:
-    sample = triage_sample("single_crash-v1/test/0")
+    sample = triage_sample("single_crash-v2/test/0")
     assert sample.target == ""
-    assert sample.metadata == {"incident": sample.id, "task": "single_crash-v1"}
-    other = triage_sample("single_crash-v1/test/1")
+    assert sample.metadata == {"incident": sample.id, "task": "single_crash-v2"}
+    other = triage_sample("single_crash-v2/test/1")
     assert isinstance(sample.input, list)
     assert isinstance(other.input, list)
     assert sample.input[0].text == other.input[0].text  # the rules know no incident
@@ -319,7 +319,7 @@ def test_a_sample_without_an_incident_is_an_error_not_a_score(tmp_path: Path) ->
 def test_transcripts_are_scored_without_a_model(
     run: Callable[..., EvalLog], tmp_path: Path
 ) -> None:
-    ids = lt.incident_ids("single_crash-v1", "test", 6)
+    ids = lt.incident_ids("single_crash-v2", "test", 6)
     states = [played(one, "random:2") for one in ids]
     transcripts = [lt.transcript_of(state, agent="me") for state in states]
     lost = lt.transcript_of(states[0], status="connection lost")

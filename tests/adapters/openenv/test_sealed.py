@@ -49,7 +49,7 @@ def test_a_server_without_a_key_offers_no_sealed_incident(
         with pytest.raises(ServerError, match="this server has no key"):
             env.reset(incident=INCIDENT)
         with pytest.raises(ServerError, match="has no split 'sealed'"):
-            env.reset(task="single_crash-v1", split="sealed", index=0)
+            env.reset(task="single_crash-v2", split="sealed", index=0)
     listed = httpx.get(f"{sealing.http}/logtriage/splits").json()
     assert "sealed" in [one["name"] for one in listed]
     task = httpx.post(

@@ -28,7 +28,7 @@ from logtriage.server.catalogue import Catalogue
 from logtriage.server.environment import ENV_NAME, TriageEnvironment
 from logtriage.server.episode import Gate
 from logtriage.server.models import TriageAction
-from logtriage.tasks import DRAWN_TASKS, FIRST_WORLD, MAX_INDEX
+from logtriage.tasks import DRAWN_TASKS, MAX_INDEX
 from tests.adapters.openenv.serving import Running
 
 SPACE = Path(__file__).resolve().parents[3] / "deploy" / "space"
@@ -107,8 +107,8 @@ def test_tasks_are_discovered(server: Running) -> None:
 
 
 def test_the_rubric_can_be_looked_into() -> None:
-    env = TriageEnvironment(Catalogue(FIRST_WORLD), Gate())
-    env.reset(incident="cascading_failure-v1/test/42")
+    env = TriageEnvironment(Catalogue(DRAWN_TASKS), Gate())
+    env.reset(incident="cascading_failure-v2/test/42")
     rubric = env.rubric
     assert rubric is not None
     names = [name for name, _ in rubric.named_rubrics()]
@@ -119,13 +119,13 @@ def test_the_rubric_can_be_looked_into() -> None:
     env.step(TriageAction(action_type="resolve"))
     assert rubric.get_rubric("escalation").last_score == 1.0
     assert rubric.get_rubric("dismissal").last_score is None
-    env.reset(incident="cascading_failure-v1/test/42")
+    env.reset(incident="cascading_failure-v2/test/42")
     assert rubric.get_rubric("escalation").last_score is None
 
 
 def test_steps_run_on_the_servers_loop() -> None:
     """The library looks for overridden coroutines; else each step would go to a thread."""
     assert TriageEnvironment.step_async is not Environment.step_async
-    env = TriageEnvironment(Catalogue(FIRST_WORLD), Gate())
-    seen = asyncio.run(env.reset_async(incident="single_crash-v1/test/0", show_id=True))
-    assert json.loads(seen.model_dump_json())["incident"] == "single_crash-v1/test/0"
+    env = TriageEnvironment(Catalogue(DRAWN_TASKS), Gate())
+    seen = asyncio.run(env.reset_async(incident="single_crash-v2/test/0", show_id=True))
+    assert json.loads(seen.model_dump_json())["incident"] == "single_crash-v2/test/0"

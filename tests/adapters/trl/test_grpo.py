@@ -100,7 +100,7 @@ def test_a_reward_for_each_criterion(tmp_path: Path) -> None:
     trainer = GRPOTrainer(
         model=model,
         args=config(tmp_path, multi_objective_aggregation="normalize_then_sum"),
-        reward_funcs=criterion_rewards("logtriage/1"),
+        reward_funcs=criterion_rewards("logtriage/2"),
         train_dataset=Dataset.from_list(triage_rows(IDS[:1])),
         processing_class=tokenizer,
         environment_factory=TriageTools,

@@ -16,7 +16,7 @@ from logtriage.adapters.trl import TriageEnv, triage_rows
 from logtriage.generator import make_incident
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-IDS = ["single_crash-v1/train/0", "cascading_failure-v1/train/1"]
+IDS = ["single_crash-v2/train/0", "cascading_failure-v2/train/1"]
 SECOND = "single_crash-v2/train/0"
 Call = tuple[str, dict[str, Any]]
 Reply = Call | str

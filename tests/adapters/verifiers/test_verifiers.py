@@ -108,7 +108,7 @@ def test_rows_name_incidents_and_hold_no_truth() -> None:
 
 @pytest.mark.parametrize("policy", ["expert", "random:5"])
 def test_rewards_and_metrics_are_those_of_the_core(tmp_path: Path, policy: str) -> None:
-    tasks = ["single_crash-v1", "silent_degradation-v1"]
+    tasks = ["single_crash-v2", "silent_degradation-v2"]
     ids = [one for task in tasks for one in lt.incident_ids(task, "val", 4)]
     model = playing(policy, ids)
     traces = evaluate(tmp_path, model, None, tasks=tasks, split="val", episodes=4)
@@ -200,7 +200,7 @@ def test_python_blocks_run(tmp_path: Path) -> None:
 
 
 def test_the_example_runs(tmp_path: Path) -> None:
-    with serving(playing("first_error", list(lt.incident_ids("single_crash-v1", "val", 5)))) as url:
+    with serving(playing("first_error", list(lt.incident_ids("single_crash-v2", "val", 5)))) as url:
         example = str(ROOT / "examples/adapters/verifiers_eval.py")
         done = run([sys.executable, example, url, "scripted"], tmp_path)
     grades = [
@@ -210,6 +210,6 @@ def test_the_example_runs(tmp_path: Path) -> None:
                 lt.make_incident(one), make_policy("first_error")(lt.make_incident(one))
             ).actions,
         ).score
-        for one in lt.incident_ids("single_crash-v1", "val", 5)
+        for one in lt.incident_ids("single_crash-v2", "val", 5)
     ]
     assert all(score is not None and f"{score:.3f}" in done.stdout for score in grades)

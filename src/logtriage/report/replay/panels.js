@@ -80,7 +80,7 @@ function bars(rows, before, own) {
 
 function beliefPanel(episode, place) {
   if (!episode.world.belief) {
-    const why = episode.world.recorded ? "This incident was recorded" : "This is a task of the first world";
+    const why = episode.world.recorded ? "This incident was recorded" : "This incident is one of the original's";
     return panel("Belief", {}, el("p", { class: "note" }, `${why}: no probabilities are known of its telemetry, so there is no exact belief, and no telling luck from judgement.`));
   }
   if (!episode.belief)

@@ -4,7 +4,6 @@ from typing import Final
 
 import attrs
 
-from logtriage.emission import SimulatedTelemetry
 from logtriage.incident import Incident
 from logtriage.rendering import status_of
 from logtriage.state import State
@@ -53,15 +52,10 @@ def _named(incident: Incident, hops: list[int]) -> list[tuple[str, str]]:
         return _of_world(telemetry)
     fault = incident.truth.fault
     root = "root cause" if fault is None else fault.kind
-    found = [
+    return [
         (ROOT, root) if far == 0 else (PATH, "depends on the root") if far > 0 else (WELL, "")
         for far in hops
     ]
-    if isinstance(telemetry, SimulatedTelemetry):
-        for one in telemetry.scenario.distractors:
-            if found[one.service][0] == WELL:
-                found[one.service] = NOISE, "distraction"
-    return found
 
 
 def _of_world(world: World) -> list[tuple[str, str]]:

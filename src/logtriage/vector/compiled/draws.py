@@ -48,10 +48,3 @@ def draw(key: np.uint64, a: Int, b: Int) -> np.uint64:
 def below(bits: np.uint64, n: Int) -> Int:
     """As :func:`logtriage.rng.below`."""
     return np.int64(((bits >> _32) * np.uint64(n)) >> _32)
-
-
-@kernel
-def between(bits: np.uint64, bounds: Any) -> Int:
-    """As :func:`logtriage.rng.between`, for ``bounds`` (low, high)."""
-    low, high = bounds[0], bounds[1]
-    return low + below(bits, high - low + 1)

@@ -1,4 +1,4 @@
-"""The second world's :class:`logtriage.vector.backends.Backend` in NumPy."""
+"""The :class:`logtriage.vector.backends.Backend` in NumPy."""
 
 import attrs
 

@@ -1,4 +1,4 @@
-"""The numeric observation of the scalar core, of the second world: from tokens alone.
+"""The numeric observation of the scalar core: from tokens alone.
 
 The batched engine computes the same numbers from its arrays; a law holds that they agree.
 """
@@ -16,7 +16,7 @@ from logtriage.actions import (
     RequestMoreLogs,
     RequestTraces,
 )
-from logtriage.evidence import VIEW_OF, evidence, is_shown
+from logtriage.evidence import VIEW_OF, evidence, is_shown, world_of
 from logtriage.roles import Role
 from logtriage.state import State
 from logtriage.topology import Topology
@@ -51,12 +51,10 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
     (:func:`logtriage.vector.tokens.layout.layout_of_tasks`).
 
     Raises:
-        InvalidInput: for an incident of the original tasks, of the first world or a
-            recording, of whose telemetry no tokens are known.
+        InvalidInput: as :func:`logtriage.evidence.world_of`.
     """
     shown = evidence(state)
-    incident, world = state.incident, state.incident.telemetry
-    assert isinstance(world, World)  # or there would be no evidence
+    incident, world = state.incident, world_of(state.incident)
     if layout is None:
         layout = token_layout_of(world.topology, world.setting.fog, incident.horizon, lanes)
     numbers = np.zeros(layout.size, np.int64)

@@ -1,4 +1,4 @@
-"""What was done and shown in N episodes of the second world, as arrays."""
+"""What was done and shown in N episodes, as arrays."""
 
 from typing import Any, Final
 

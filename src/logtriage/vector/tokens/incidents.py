@@ -1,4 +1,4 @@
-"""Incidents of the second world as a structure of arrays, drawn without a Python loop.
+"""Incidents as a structure of arrays, drawn without a Python loop.
 
 Row by row the numbers are those that :func:`logtriage.generator.make_incident` draws for
 the same id; a law holds it.

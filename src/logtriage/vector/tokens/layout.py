@@ -1,4 +1,4 @@
-"""The numeric observation of the second world: what stands where, and in what unit.
+"""The numeric observation: what stands where, and in what unit.
 
 Every column is a whole number below 256 times a unit of its own, so that an engine keeps
 bytes and writes floats. The first columns count tokens: each cell that was shown once,
@@ -164,7 +164,7 @@ def token_layout_of(
 
 
 def layout_of_tasks(tasks: Sequence[TaskSpec], topology: Topology, lanes: int = 1) -> TokenLayout:
-    """The one layout for several tasks of the second world on a topology.
+    """The one layout for several tasks on a topology.
 
     That of their lowest level of fog, whose alphabets begin with those of the others, and
     of their longest horizon, of which ``time`` is a share.

@@ -1,4 +1,4 @@
-"""What N episodes of the second world have earned so far, equal to ``grade`` to the last bit.
+"""What N episodes have earned so far, equal to ``grade`` to the last bit.
 
 Every score is looked up in a table that the scalar grader's own functions fill, and added
 up in its order. Gates, discounts and criteria are those of the rubric, each known by its

@@ -1,4 +1,4 @@
-"""What all rows of a batch of the second world share: task, topology and tables."""
+"""What all rows of a batch share: task, topology and tables."""
 
 import attrs
 import numpy as np
@@ -18,7 +18,7 @@ from logtriage.world.tables import alphabet, places
 
 @attrs.frozen(eq=False)
 class TokenSetting:
-    """A task of the second world on a topology; ``own_topology`` if not the task's.
+    """A task on a topology; ``own_topology`` if not the task's.
 
     ``lanes`` is how many act in each tick.
     """
@@ -52,7 +52,7 @@ class TokenSetting:
                 horizon of more ticks than a byte counts.
         """
         setting, topology = task.setting, own or task.topology
-        assert setting is not None  # the first world has a setting of its own
+        assert setting is not None  # or the task would have been refused
         if topology is None:
             raise InvalidInput(
                 f"task {task.id!r}: each incident has a topology of its own, and a batch has "

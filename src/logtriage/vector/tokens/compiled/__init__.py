@@ -1,7 +1,7 @@
-"""The second world's batch as kernels that Numba compiles: a loop over rows.
+"""The batch as kernels that Numba compiles: a loop over rows.
 
 Facts come from the modules that the scalar core reads; formulas are written once more, for
-one row, and ``property_tests/test_token_vector_laws.py`` holds them to the scalar core as it
+one row, and ``property_tests/test_vector_laws.py`` holds them to the scalar core as it
 does those for NumPy. Needs the extra ``fast`` (numba).
 """
 

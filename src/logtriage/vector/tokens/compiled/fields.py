@@ -1,4 +1,4 @@
-"""What the kernels of the second world take: arrays and numbers by name."""
+"""What the kernels take: arrays and numbers by name."""
 
 from collections import namedtuple
 from typing import Any, Final, NamedTuple

@@ -1,0 +1,143 @@
+"""The expert on recordings: it follows complaints, and declares where they lead.
+
+It classifies by the panel, asks where the chain of complaints ends, then who alerts or is
+unwell, and when there is nobody left to ask, or no time, names the service that was blamed
+last. In a role it does of this what the role may do, with what the role sees.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from logtriage.actions import (
+    ACTION_TYPES,
+    SEVERITIES,
+    Action,
+    ClassifySeverity,
+    IdentifyRootCause,
+    RequestMoreLogs,
+    Resolve,
+    Severity,
+    action_name,
+)
+from logtriage.clues import complaint
+from logtriage.observation import Observation
+from logtriage.policies.base import Memory
+from logtriage.policies.team import idle
+from logtriage.roles import SOLO, Role
+from logtriage.runbook import severity_of
+from logtriage.telemetry import ERROR_ALERT, LATENCY_ALERT, Reading
+
+#: Said of a guess.
+GUESS: Final = 0.3
+#: Ticks kept in hand for a last guess.
+RESERVE: Final = 2
+#: Who may do all this and sees everything closes on a guess: nobody else knows better.
+_ALONE: Final = frozenset(ACTION_TYPES)
+
+
+@attrs.frozen
+class Heard:
+    """What it remembers.
+
+    ``blame`` are the (caller, dependency) pairs it heard, ``inspected`` the services that
+    were asked, ``worst`` the severest reading of the panel so far.
+    """
+
+    blame: tuple[tuple[str, str], ...] = ()
+    inspected: frozenset[str] = frozenset()
+    worst: Severity | None = None
+
+
+@attrs.frozen
+class RecordedExpertPolicy:
+    """Plays recordings, alone or in a role; memory is :class:`Heard`."""
+
+    role: Role | None = None
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        """Read the screen, then take the most useful step left."""
+        (alone,) = SOLO.roles
+        role = alone if self.role is None else self.role
+        heard = _listen(observation, Heard() if memory is None else memory)
+        for action in _steps(observation, heard, role):
+            if action_name(action) in role.may:
+                return action, heard
+        return idle(role), heard
+
+
+def _listen(observation: Observation, heard: Heard) -> Heard:
+    """Take note of complaints, requests and the state of the panel."""
+    blame = list(heard.blame)
+    for line in (*observation.inspection, *observation.window):
+        pair = complaint(line, observation.topology)
+        if pair is not None and pair not in blame:
+            blame.append(pair)
+    worst = heard.worst
+    if observation.slo is not None:
+        seen = severity_of(observation.slo)
+        worst = seen if worst is None else min(seen, worst, key=SEVERITIES.index)
+    asked = {
+        one.service
+        for one in observation.last_actions
+        if isinstance(one, RequestMoreLogs) and one.service is not None
+    }
+    return Heard(tuple(blame), heard.inspected | asked, worst)
+
+
+def _steps(observation: Observation, heard: Heard, role: Role) -> Iterator[Action]:
+    """What is to be done, the most useful first; some of it may be for others to do."""
+    if observation.severity is None and heard.worst is not None:
+        yield ClassifySeverity(heard.worst)
+    alone = role.may >= _ALONE and not observation.hidden
+    suspect = _next_suspect(observation, heard)
+    late = observation.ticks_left <= RESERVE
+    if suspect is not None and not late:
+        yield RequestMoreLogs(suspect)
+    elif late or alone:
+        guess = _likeliest(observation, heard)
+        if observation.root_cause is None and guess is not None:
+            yield IdentifyRootCause(guess, GUESS)
+        if alone:
+            yield Resolve()
+    if not late:
+        yield RequestMoreLogs(None)
+
+
+def _next_suspect(observation: Observation, heard: Heard) -> str | None:
+    """Whom to ask next: the end of the chain of complaints, then whoever alerts, then edges."""
+    blamed = [dependency for _, dependency in heard.blame]
+    complaining = {caller for caller, _ in heard.blame}
+    ends = [service for service in blamed if service not in complaining]
+    alerting = [
+        one.service for one in observation.alerts if one.name in (ERROR_ALERT, LATENCY_ALERT)
+    ]
+    topology = observation.topology
+    unwell = [
+        name for name, reading in _known(observation) if severity_of(reading) is not Severity.P3
+    ]
+    edges = [topology.names[edge] for edge in topology.edges] if not alerting else []
+    for service in (*reversed(ends), *alerting, *reversed(blamed), *unwell, *edges):
+        if service not in heard.inspected:
+            return service
+    return None
+
+
+def _likeliest(observation: Observation, heard: Heard) -> str | None:
+    """The service to name if one must be named: the last one blamed, or the sickest."""
+    if heard.blame:
+        return heard.blame[-1][1]
+    return max(_known(observation), key=_badness, default=(None, None))[0]
+
+
+def _known(observation: Observation) -> Iterator[tuple[str, Reading]]:
+    # A role without the health panel has no row for any service.
+    for name, reading in zip(observation.topology.names, observation.health, strict=False):
+        if reading is not None:
+            yield name, reading
+
+
+def _badness(item: tuple[str, Reading]) -> tuple[int, int]:
+    _, reading = item
+    return reading.error_bp or 0, reading.p99_ms - reading.earlier_p99_ms
