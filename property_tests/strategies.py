@@ -36,10 +36,12 @@ from logtriage import (
 from logtriage import incident_ids as incident_ids_of
 from logtriage.actions import (
     ACTION_TYPES,
+    FAULT_CATEGORIES,
     KEPT_TEXT,
     REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
+    ClassifyFault,
     Report,
     Wait,
     action_name,
@@ -53,8 +55,10 @@ from logtriage.seal import Seal
 from logtriage.tasks import SEALED, SPLITS, IncidentId, TaskSpec
 from logtriage.transition import transition_jointly
 
-#: Every task that draws its incidents, at every level of fog.
-DRAWN = tuple(task for task in TASKS if not task.original)
+#: Every task that draws its incidents with one fault at most, at every level of fog.
+DRAWN = tuple(task for task in TASKS if not task.original and not task.several)
+#: Those with several faults at once.
+COMPOUND_TASKS = tuple(task for task in TASKS if task.several)
 #: A split, the states of an episode, and what the roles did in each tick.
 JointEpisode = tuple[RoleSplit, tuple[State, ...], tuple[tuple[Action, ...], ...]]
 TEAM_NAMES = tuple(TEAM_ACTION_TYPES)
@@ -170,6 +174,7 @@ def actions(topology: Topology) -> SearchStrategy[Action]:
         st.builds(IdentifyRootCause, service, st.none() | st.floats(0, 1)),
         st.builds(Escalate, st.sampled_from(topology.teams)),
         st.builds(Remediate, st.sampled_from(REMEDIES), service),
+        st.builds(ClassifyFault, st.sampled_from(FAULT_CATEGORIES)),
         st.builds(RequestMoreLogs, st.sampled_from((None, *names))),
         st.builds(RequestMetrics, service),
         st.builds(RequestTraces, service),

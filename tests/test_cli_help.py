@@ -21,8 +21,8 @@ COMMANDS = (
         "tasks", "show", "play", "eval", "grade", "convert", "compare", "gate", "report", "replay",
         "serve", "audit",
     )),
-    *(("import", name) for name in ("nezha", "labelled", "petshop", "rcaeval")),
-    ("export", "harbor"),
+    *(("import", name) for name in ("nezha", "labelled", "otlp", "petshop", "rcaeval")),
+    *(("export", name) for name in ("harbor", "otlp", "alertmanager")),
     *(("seal", name) for name in ("new", "fingerprint")),
     ("import",),
     ("export",),
@@ -90,7 +90,7 @@ def test_what_completion_offers_exists() -> None:
     assert "human" in dict(completion.complete_policy("h"))
     assert "central:" in dict(completion.complete_player("c"))
     assert list(completion.complete_role_split("trio_w")) == ["trio_without_board"]
-    assert list(completion.complete_rubric("recorded")) == ["recorded/1"]
+    assert list(completion.complete_rubric("recorded")) == ["recorded/1", "recorded/2"]
 
 
 def test_incidents_are_completed_part_by_part() -> None:
@@ -100,7 +100,7 @@ def test_incidents_are_completed_part_by_part() -> None:
     task = DRAWN_TASKS[0]
     assert list(completion.complete_incident(f"{task}/t")) == [f"{task}/train/", f"{task}/test/"]
     assert f"{task}/{SEALED}/" in completion.complete_incident(f"{task}/")
-    assert f"single_crash-v2/{SEALED}/" not in completion.complete_incident("single_crash-v2/")
+    assert f"single_crash-v0/{SEALED}/" not in completion.complete_incident("single_crash-v0/")
     for typed, count in (("", 10), ("2", 10), ("0", 0)):
         found = list(completion.complete_incident(f"{task}/test/{typed}"))
         assert len(found) == count

@@ -166,6 +166,7 @@ TOLD = {
     *("action_type", "value", "confidence"),
     *("services", "teams", "calls", "tier", "owner", "capacity_team", "security_team"),
     *("reason", "edge", "metrics", "traces", "notes", "effects", "price_of_silence", "token"),
+    "root_causes",
 }
 #: What its readings have.
 READINGS = {

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from logtriage.actions import ACTION_TYPES, Malformed
+from logtriage.actions import ACTION_TYPES, RECORDED_ACTION_TYPES, Malformed
 from logtriage.jsonvalues import absent, json_kind
 from logtriage.replies import MAX_TEXT
 
@@ -17,6 +17,7 @@ ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "classify_severity": ("severity",),
         "identify_root_cause": ("service", "confidence"),
+        "classify_fault": ("fault_category",),
         "escalate": ("team",),
         "remediate": ("remedy", "service"),
         "request_more_logs": ("service",),
@@ -28,13 +29,15 @@ ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "wait": (),
     }
 )
-_SOLO: Final = frozenset(ACTION_TYPES)
+#: What may be called though no schema offers it; the parser says to whom it is open.
+_UNLISTED: Final = MappingProxyType({"report_impact": ("calls",)})
+_SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES))
 _NAME: Final = "abcdefghijklmnopqrstuvwxyz_"
 
 
 def tool_name(name: str) -> str:
     """The name of a tool without what servers and gateways put in front, ``mcp__logtriage__``."""
-    if name in ARGUMENTS:
+    if name in ARGUMENTS or name in _UNLISTED:
         return name
     before = name.rstrip(_NAME)
     last = name[len(before) :]
@@ -58,13 +61,13 @@ def wire_from_call(name: object, arguments: object = None, tools: Collection[str
     if isinstance(given, str):
         return malformed(_shown(name, arguments), given)
     known = tool_name(name) if isinstance(name, str) else ""
-    if known not in tools or known not in ARGUMENTS:
+    if known not in _UNLISTED and (known not in tools or known not in ARGUMENTS):
         if "action_type" in given:
             return dict(given)
         choices = ", ".join(one for one in ARGUMENTS if one in tools)
         shown = repr(name[:60]) if isinstance(name, str) else "without a name"
         return malformed(_shown(name, arguments), f"unknown tool {shown}; one of: {choices}")
-    names = ARGUMENTS[known]
+    names = ARGUMENTS[known] if known in ARGUMENTS else _UNLISTED[known]
     named = {one: given[one] for one in names if not absent(given.get(one))}
     if known == "remediate":
         value = _remedy_and_service(named, given)

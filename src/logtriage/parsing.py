@@ -13,15 +13,22 @@ from typing import Any, Final
 from logtriage.actions import (
     ACTION_TYPES,
     ALL_SERVICES,
+    CALLS,
+    FAULT_CATEGORIES,
+    MAX_IMPACT,
     MAX_REPORT,
+    OPTIONAL_ACTION_TYPES,
+    RECORDED_ACTION_TYPES,
     REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
     Action,
+    ClassifyFault,
     IdentifyRootCause,
     Ignore,
     Malformed,
     Report,
+    ReportImpact,
     RequestMoreLogs,
     Resolve,
     Wait,
@@ -45,7 +52,7 @@ WASTE_RATE: Final = 2
 _ATTEMPT: Final = 128
 #: Action types by their wire names; a set that can be hashed.
 Kinds = frozenset[str]
-SOLO_KINDS: Final[Kinds] = frozenset(ACTION_TYPES)
+SOLO_KINDS: Final[Kinds] = frozenset(ACTION_TYPES | RECORDED_ACTION_TYPES | OPTIONAL_ACTION_TYPES)
 TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES)
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
 
@@ -238,7 +245,7 @@ def _read(
 def _wire_table(topology: Topology, may: Kinds) -> dict[tuple[Any, Any], Action]:
     table: dict[tuple[Any, Any], Action] = {
         (action_name(action), action_value(action)): action
-        for action in (*all_actions(topology), Wait())
+        for action in (*all_actions(topology), *map(ClassifyFault, FAULT_CATEGORIES), Wait())
         if action_name(action) in may
     }
     if action_name(RequestMoreLogs()) in may:
@@ -268,8 +275,12 @@ def _irregular(
             if not value or len(value) > MAX_REPORT:
                 return _bad(wire, f"report wants 1 to {MAX_REPORT} characters")
             return Report(value, _author(wire))
+        case "report_impact":
+            return _impact(wire, value or "", topology)
         case "classify_severity":
             return _bad(wire, _choices("severity", value, SEVERITIES))
+        case "classify_fault":
+            return _bad(wire, _choices("fault class", value, FAULT_CATEGORIES))
         case "identify_root_cause" | "request_metrics" | "request_traces":
             return _bad(wire, _choices("service", value, topology.names))
         case "escalate":
@@ -289,6 +300,24 @@ def _irregular(
             reason = wire.get("reason")
             reason = reason if isinstance(reason, str) else MALFORMED
             return Malformed(value or "", reason, _author(wire))
+
+
+def _impact(wire: Mapping[str, Any], value: str, topology: Topology) -> Action:
+    """``caller->callee, caller->callee``: every pair of services, called or not."""
+    calls = []
+    for part in value.split(","):
+        caller, arrow, callee = (one.strip() for one in part.partition(CALLS))
+        if not arrow:
+            return _bad(
+                wire, f"report_impact wants '<caller>{CALLS}<callee>, …', got {_show(part)}"
+            )
+        for service in (caller, callee):
+            if service not in topology:
+                return _bad(wire, _choices("service", service, topology.names))
+        calls.append((caller, callee))
+    if len(set(calls)) > MAX_IMPACT:
+        return _bad(wire, f"report_impact names at most {MAX_IMPACT} calls")
+    return ReportImpact(tuple(calls))
 
 
 def _author(wire: Mapping[str, Any]) -> str | None:

@@ -12,6 +12,7 @@ import attrs
 
 from logtriage.actions import (
     ALL_SERVICES,
+    FAULT_CATEGORIES,
     MAX_REPORT,
     REMEDIES,
     SEVERITIES,
@@ -19,12 +20,15 @@ from logtriage.actions import (
     IdentifyRootCause,
     Malformed,
     Remediate,
+    ReportImpact,
     action_name,
     action_value,
 )
 from logtriage.calls import Wire, malformed, tool_name, wire_from_call
 
 __all__ = [
+    "ALL_TOOLS",
+    "SOLO_TOOLS",
     "TEAM_TOOLS",
     "TOOLS",
     "Parameter",
@@ -95,7 +99,7 @@ _TOOLS: Final = (
     ),
     Tool(
         "identify_root_cause",
-        "Declare the root-cause service. The first declaration stands.",
+        "Declare a root-cause service. The first declaration stands (of k faults, the first k).",
         (
             Parameter("service", "The service that started it."),
             Parameter("confidence", "From 0 to 1.", kind="number", required=False),
@@ -141,16 +145,35 @@ _TEAM_TOOLS: Final = (
     ),
     Tool("wait", "Do nothing in this tick."),
 )
+#: What a single agent may do besides in recordings that are graded by it.
+_RECORDED_TOOLS: Final = (
+    Tool(
+        "classify_fault",
+        "Declare the class of the fault. The first declaration stands.",
+        (
+            Parameter(
+                "fault_category",
+                "What is at fault.",
+                choices=tuple(map(str, FAULT_CATEGORIES)),
+            ),
+        ),
+    ),
+)
 #: The tools by name, in the order of the action types.
 TOOLS: Final = {tool.name: tool for tool in _TOOLS}
 #: The same with those of roles in joint play.
 TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
+#: What a single agent's calls are read by, whatever was on offer.
+SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_RECORDED_TOOLS)}
+#: All that there are.
+ALL_TOOLS: Final = {tool.name: tool for tool in (*TEAM_TOOLS.values(), *_RECORDED_TOOLS)}
 
 
 def openai_tools(may: Container[str] = TOOLS) -> list[dict[str, Any]]:
     """The tools as OpenAI's chat API, vLLM and most chat templates take them.
 
-    ``may`` holds the names of those wanted, such as the action types of a role.
+    ``may`` holds the names of those wanted, such as the action types of a role, or those of
+    :data:`logtriage.rendering.recordings.USEFUL_ON_REQUEST`.
     """
     return [
         {
@@ -161,7 +184,7 @@ def openai_tools(may: Container[str] = TOOLS) -> list[dict[str, Any]]:
                 "parameters": tool.json_schema(),
             },
         }
-        for tool in TEAM_TOOLS.values()
+        for tool in ALL_TOOLS.values()
         if tool.name in may
     ]
 
@@ -184,9 +207,11 @@ def call_from_action(action: Action) -> tuple[str, dict[str, Any]]:
         return name, {"text": action.text}
     if isinstance(action, Remediate):
         return name, {"remedy": str(action.remedy), "service": action.service}
+    if isinstance(action, ReportImpact):  # read like a tool, though no schema offers it
+        return name, {"calls": value}
     arguments: dict[str, Any] = {}
     if value is not None:
-        arguments[TEAM_TOOLS[name].parameters[0].name] = value
+        arguments[ALL_TOOLS[name].parameters[0].name] = value
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         arguments["confidence"] = action.confidence
     return name, arguments

@@ -3,7 +3,8 @@
 Each is a fold over single actions (the first of a kind, any of a kind, a count up to where
 it stops to matter), so that an action's class can be read off what it does to an empty
 history. What hangs on the order of actions is a fact as well: that the root was declared too
-late, that nobody had been paged before the fix. ``property_tests/test_audit_laws.py`` holds
+late, that nobody had been paged before the fix. Of several faults it counts which were named,
+paged for and fixed. ``property_tests/test_audit_laws.py`` holds
 the tables to the grader.
 """
 
@@ -12,7 +13,8 @@ from itertools import count
 from types import MappingProxyType
 from typing import Final
 
-from logtriage.grading import Measured, criteria, original, triage
+from logtriage.grading import Measured, criteria, original, recordings, triage
+from logtriage.grading.parts import responses
 from logtriage.state import State
 
 #: What of a state decides what a measure or discount says, now and later.
@@ -20,8 +22,7 @@ Read = Callable[[State], Hashable]
 #: A measure, or the factor of a discount, which is None where it does not apply.
 Rule = Callable[[State], Measured | None]
 #: From this many wrong remedies on nothing is left to lose.
-_SPENT: Final = next(number for number in count() if criteria.remedy_credit(number) == 0.0)
-_SPENT_2: Final = next(number for number in count() if triage.remedy_credit(number) == 0.0)
+_SPENT: Final = next(number for number in count() if triage.remedy_credit(number) == 0.0)
 _SPENT_BENIGN: Final = next(number for number in count() if triage.dismissal_credit(number) == 0.0)
 
 
@@ -48,16 +49,16 @@ def _blamed_rightly(state: State) -> Hashable:
     return None if declared is None else declared in state.incident.truth.root_causes
 
 
-def _wrong_remedies(state: State) -> Hashable:
-    return state.facts.fixed_at is not None, min(_SPENT, state.facts.wrong_remedies)
+def _fault_category(state: State) -> Hashable:
+    return state.facts.fault_category
+
+
+def _declared_any(state: State) -> Hashable:
+    return state.facts.root_cause is None and state.facts.fault_category is None
 
 
 def _fixed(state: State) -> Hashable:
     return state.facts.fixed_at is not None
-
-
-def _remedies(state: State) -> Hashable:
-    return state.facts.root_cause is None, min(_SPENT, len(state.facts.remedies))
 
 
 def _blamed_any(state: State) -> Hashable:
@@ -68,12 +69,44 @@ def _nothing(_: State) -> Hashable:
     return None
 
 
+def _counted(state: State) -> Hashable:
+    """Of several faults, the services that count, and which faults they name."""
+    several = state.incident.truth.several
+    first = state.facts.root_causes[: len(several)]
+    return frozenset(service for _, service in first), tuple(
+        (one.said_at is not None, one.named) for one in responses(state)
+    )
+
+
+def _paged_parts(state: State) -> Hashable:
+    return tuple(one.paged_at is not None for one in responses(state))
+
+
+def _fixed_parts(state: State) -> Hashable:
+    return tuple(one.fixed_at is not None for one in responses(state))
+
+
+def _escalation(state: State) -> Hashable:
+    if state.incident.truth.several:
+        return _paged_parts(state)
+    return criteria.escalation(state)[0]
+
+
+def _all_fixed(state: State) -> Hashable:
+    return _fixed_parts(state) if state.incident.truth.several else _fixed(state)
+
+
 def _blamed_in_time(state: State) -> Hashable:
+    if state.incident.truth.several:
+        return _counted(state), _fixed_parts(state)
     return _blamed_rightly(state), _fixed(state), triage.root_cause(state)[0]
 
 
 def _approved_remedies(state: State) -> Hashable:
-    return _fixed(state), triage.approved(state), min(_SPENT_2, state.facts.wrong_remedies)
+    if state.incident.truth.several:
+        approved = tuple(one.approved for one in responses(state))
+        return _fixed_parts(state), approved, min(_SPENT, state.facts.wrong_remedies)
+    return _fixed(state), triage.approved(state), min(_SPENT, state.facts.wrong_remedies)
 
 
 def _benign_remedies(state: State) -> Hashable:
@@ -81,6 +114,8 @@ def _benign_remedies(state: State) -> Hashable:
 
 
 def _paged(state: State) -> Hashable:
+    if state.incident.truth.several:
+        return _paged_parts(state)
     return state.facts.paged_at is not None
 
 
@@ -95,18 +130,16 @@ READS: Final[Mapping[Rule, Read]] = MappingProxyType(
     {
         criteria.severity: _severity,
         criteria.root_cause: _blamed_rightly,
-        criteria.escalation: itself(criteria.escalation),
-        criteria.remediation: _wrong_remedies,
-        criteria.closure: _fixed,
-        criteria.dismissal: _remedies,
-        criteria.benign_closure: _blamed_any,
+        criteria.escalation: _escalation,
         triage.root_cause: _blamed_in_time,
         triage.remediation: _approved_remedies,
-        triage.closure: _fixed,
+        triage.closure: _all_fixed,
         triage.dismissal: _benign_remedies,
         triage.benign_closure: _blamed_any,
         triage.unescalated: _paged,
         triage.unapproved: _unapproved_remedies,
+        recordings.fault_class: _fault_category,
+        recordings.dismissal: _declared_any,
         original.crash_severity: _severity,
         original.crash_root_cause: _blamed,
         original.crash_remediation: itself(original.crash_remediation),

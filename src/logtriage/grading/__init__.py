@@ -29,7 +29,7 @@ from logtriage.grading.named import rubric_named
 from logtriage.grading.rubric import (
     DEFAULT,
     RECORDED,
-    TRIAGE_1,
+    RECORDED_2,
     TRIAGE_2,
     Criterion,
     Discount,
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT",
     "RECORDED",
+    "RECORDED_2",
     "RUBRICS",
-    "TRIAGE_1",
     "TRIAGE_2",
     "AppliedDiscount",
     "BatchGrades",

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from logtriage.actions import (
     REMEDIES,
     Action,
+    ClassifyFault,
     Escalate,
     IdentifyRootCause,
     Ignore,
     Malformed,
     Remediate,
     Report,
+    ReportImpact,
     Resolve,
     Wait,
     action_id,
@@ -24,6 +26,8 @@ from logtriage.actions import (
 from logtriage.topology import Topology
 
 Ints = NDArray[Any]
+#: What may be played and has no canonical integer: it does nothing where lists are arrays.
+_UNNUMBERED: Final = (Malformed, ClassifyFault, Report, ReportImpact, Wait)
 
 #: Fills up a list of actions that is shorter than the longest of its batch.
 PADDING: Final = -1
@@ -74,8 +78,8 @@ def action_array(topology: Topology, plans: Sequence[Sequence[Action]]) -> Ints:
     """Lists of actions as canonical integers, shape (N, T), T the longest list's length.
 
     Shorter lists are padded with :data:`PADDING`; what does nothing (a malformed action,
-    a report, a wait) becomes :data:`MALFORMED`. The type is the narrowest that holds the
-    topology's actions.
+    a report, a wait, a class of fault) becomes :data:`MALFORMED`. The type is the narrowest
+    that holds the topology's actions.
 
     Raises:
         UnknownName: if an action names what the topology lacks.
@@ -85,7 +89,6 @@ def action_array(topology: Topology, plans: Sequence[Sequence[Action]]) -> Ints:
     array = np.full((len(plans), longest), PADDING, dtype)
     for row, plan in enumerate(plans):
         array[row, : len(plan)] = [
-            MALFORMED if isinstance(one, Malformed | Report | Wait) else action_id(one, topology)
-            for one in plan
+            MALFORMED if isinstance(one, _UNNUMBERED) else action_id(one, topology) for one in plan
         ]
     return array

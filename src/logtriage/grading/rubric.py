@@ -11,7 +11,7 @@ import attrs
 from logtriage.errors import InvalidInput, RubricError, kind_of
 from logtriage.fingerprint import description_of
 from logtriage.grading import criteria as measures
-from logtriage.grading import triage
+from logtriage.grading import recordings, triage
 from logtriage.grading.criteria import Measure, Measured
 from logtriage.state import State
 
@@ -165,28 +165,6 @@ def check_rubric(given: object) -> None:
         raise InvalidInput(f"expected a rubric, got {kind_of(given)}{how}")
 
 
-#: Rubric ``logtriage/1``: a wrong escalation zeroes the reward, and silence costs little. No task
-#: is graded by it any more.
-TRIAGE_1: Final = Rubric(
-    id="logtriage/1",
-    criteria=(
-        Criterion("severity", 0.20, measures.severity),
-        Criterion("root_cause", 0.30, measures.root_cause),
-        Criterion("escalation", 0.15, measures.escalation),
-        Criterion("remediation", 0.25, measures.remediation),
-        Criterion("closure", 0.10, measures.closure),
-    ),
-    benign=(
-        Criterion("severity", 0.20, measures.severity),
-        Criterion("dismissal", 0.70, measures.dismissal),
-        Criterion("closure", 0.10, measures.benign_closure),
-    ),
-    gates=(
-        Gate("wrong_escalation", measures.wrong_escalation),
-        Gate("ignored_incident", measures.ignored_incident),
-    ),
-)
-
 #: Rubric ``logtriage/2``: silence has a price, and production is changed with its owners.
 TRIAGE_2: Final = Rubric(
     id="logtriage/2",
@@ -205,7 +183,10 @@ TRIAGE_2: Final = Rubric(
         Criterion("dismissal", 0.70, triage.dismissal),
         Criterion("closure", 0.10, triage.benign_closure),
     ),
-    gates=TRIAGE_1.gates,
+    gates=(
+        Gate("wrong_escalation", measures.wrong_escalation),
+        Gate("ignored_incident", measures.ignored_incident),
+    ),
     discounts=(
         Discount("unescalated", triage.unescalated),
         Discount("unapproved", triage.unapproved),
@@ -218,4 +199,18 @@ DEFAULT: Final = TRIAGE_2
 #: Rubric ``recorded/1``: recorded incidents have labels for the root cause only.
 RECORDED: Final = Rubric(
     id="recorded/1", criteria=(Criterion("root_cause", 1.0, measures.root_cause),)
+)
+
+#: Rubric ``recorded/2``: the class of the fault counts, too, and there may be no fault.
+RECORDED_2: Final = Rubric(
+    id="recorded/2",
+    criteria=tuple(
+        Criterion(name, recordings.WEIGHTS[name], measure)
+        for name, measure in (
+            ("root_cause", measures.root_cause),
+            ("fault_class", recordings.fault_class),
+        )
+    ),
+    benign=(Criterion("dismissal", 1.0, recordings.dismissal),),
+    gates=(Gate("ignored_incident", measures.ignored_incident),),
 )
