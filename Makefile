@@ -49,8 +49,8 @@ DEMO_EVAL := eval oracle observer expert first_error random --task all --split t
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo install test lint format types layers docs kernels unit properties bench-smoke bench bench-adapters \
-	test-versions test-wheel test-adapters test-trainers test-multi-frameworks \
+.PHONY: help demo install test lint format types layers browser docs kernels unit properties bench-smoke bench bench-adapters \
+	test-versions test-wheel test-adapters test-trainers test-multi-frameworks test-rllib \
 	mutants fuzz check-python clean
 
 help: ## this list
@@ -87,10 +87,15 @@ types: $(STAMP) ## mypy, strict
 layers: $(STAMP) ## import-linter: who may import whom
 	$(BIN)/lint-imports
 
-docs: | check-python ## the documentation site, in build/site; its notebooks are run
+# The page that runs logtriage in a browser needs Pyodide from npm; without npm it says so.
+docs: $(if $(shell command -v npm),browser) | check-python ## the documentation site, in build/site; its notebooks are run
 	scripts/make_venv.sh $(DOCS_VENV) $(PYTHON) constraints/docs.txt docs
 	@rm -rf .cache/mkdocs-jupyter # else results of an earlier package would be shown
 	NO_MKDOCS_2_WARNING=1 PYTHONWARNINGS=ignore::DeprecationWarning $(DOCS_VENV)/bin/python -m mkdocs build --quiet
+
+browser: | check-python ## what the site needs to run logtriage in a browser, in build/browser (npm)
+	scripts/make_venv.sh $(DOCS_VENV) $(PYTHON) constraints/docs.txt docs
+	$(DOCS_VENV)/bin/python scripts/browser_files.py build/browser
 
 # Compiled once, so that workers find them, and not by each worker for itself.
 kernels: $(STAMP)
@@ -124,10 +129,12 @@ test-versions: ## golden transcripts under the other supported Pythons that are 
 test-wheel: $(STAMP) ## build the wheel and use it from outside the source tree
 	scripts/test_wheel.sh $(BIN)/python "$(DEMO_EVAL)" "$(DEMO_INCIDENT)"
 
-test-multi-frameworks: $(TORCHRL_STAMP) $(RLLIB_STAMP) ## TorchRL and RLlib play teams; not part of test (3 GB)
+test-multi-frameworks: $(TORCHRL_STAMP) test-rllib ## TorchRL and RLlib play teams; not part of test (3 GB)
 	$(TORCHRL_VENV)/bin/python -m pytest -q tests/test_multi_torchrl.py
-	RAY_AUTH_MODE=disabled RAY_USAGE_STATS_ENABLED=0 \
-		$(RLLIB_VENV)/bin/python -m pytest -q tests/test_multi_rllib.py
+
+test-rllib: $(RLLIB_STAMP) ## RLlib plays teams, and trains, stops and goes on; not part of test (2 GB)
+	RAY_AUTH_MODE=disabled RAY_USAGE_STATS_ENABLED=0 $(RLLIB_VENV)/bin/python -m pytest -q \
+		tests/test_multi_rllib.py tests/test_rllib.py tests/test_training_rllib.py
 
 test-adapters: | check-python ## adapters against their frameworks, each in its own environment
 	scripts/test_adapters.sh $(PYTHON) $(ADAPTERS)
@@ -190,6 +197,6 @@ $(TORCHRL_STAMP): pyproject.toml constraints.txt | check-python
 $(RLLIB_STAMP): pyproject.toml | check-python
 	rm -rf $(RLLIB_VENV)
 	$(PYTHON) -m venv $(RLLIB_VENV)
-	$(RLLIB_VENV)/bin/python -m pip install -q -e '.[multi,test]' \
-		'ray[rllib]==2.60.0' torch==2.13.0 pettingzoo==1.27.0
+	$(RLLIB_VENV)/bin/python -m pip install -q -e '.[env,fast,multi,test]' \
+		'ray[rllib]==2.60.0' torch==2.13.0 pettingzoo==1.27.0 rich
 	@touch $@
