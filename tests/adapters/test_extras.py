@@ -26,7 +26,7 @@ NEEDY = [
 
 def stderr_of(code: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=600
     )
     return done.stderr.strip()
 
