@@ -1,5 +1,6 @@
 """``belief``: what an ideal observer believes, given everything that a state has shown."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from math import log2 as real_log2
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from logtriage.incident import Incident
 from logtriage.roles import Role, RoleSplit
 from logtriage.state import Closing, Facts, State
 from logtriage.topology import Topology
+from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
 from logtriage.world.schedule import Doings
 from logtriage.world.setting import Setting
@@ -205,15 +207,25 @@ def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
     Raises:
         InvalidInput: as :func:`logtriage.evidence.world_of`.
     """
-    shown = evidence(state, role)
+    alone = None if isinstance(role, RoleSplit) else role
+    return belief_of(state, evidence(state, role), alone)
+
+
+def belief_of(state: State, shown: Sequence[Evidence], role: Role | None = None) -> Belief:
+    """The exact posterior given some evidence of a state, each cell once, and what was done.
+
+    For whoever knows of other evidence than their own, such as what they were told.
+
+    Raises:
+        InvalidInput: as :func:`logtriage.evidence.world_of`.
+    """
     incident, facts = state.incident, state.facts
     setting = world_of(incident).setting
     model = model_of(setting, incident.topology, incident.held)
     misrouted = state.closing is Closing.MISROUTED
     found = posterior(model, incident.directory, shown, facts.doings, misrouted=misrouted)
     standing = Standing.of(state.tick, _stakes(incident, setting), facts, state.closing)
-    alone = None if isinstance(role, RoleSplit) else role
-    return Belief(model, incident.directory, found, standing, alone)
+    return Belief(model, incident.directory, found, standing, role)
 
 
 def _stakes(incident: Incident, setting: Setting) -> Stakes:
