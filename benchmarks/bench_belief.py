@@ -1,7 +1,7 @@
 """Beliefs beside the screens that they read. Read the ratios within the group.
 
 The states are those of the expert on ``cascading_failure-v2`` (seven services), and one
-on 200 services after three requests.
+on 200 services after three requests. Sets of faults are those of ``compound_failure-v2``.
 """
 
 from functools import lru_cache
@@ -23,7 +23,10 @@ from logtriage import (
 )
 from logtriage.belief import belief
 from logtriage.belief.decisions import best_plan
+from logtriage.belief.questions import worths
+from logtriage.belief.set_plans import best_set_plan
 from logtriage.generator import draw_incident
+from logtriage.policies.observer import requests_in_doubt
 from logtriage.registry import make_policy
 from logtriage.tasks import get_task, parse_incident_id
 from logtriage.topology import FIVE_TEAMS
@@ -54,6 +57,15 @@ def two_hundred() -> State:
     state = initial_state(incident)
     for action in (RequestTraces, RequestMetrics, RequestMoreLogs):
         state = transition(state, action(graph.names[1]))
+    return state
+
+
+@lru_cache(maxsize=1)
+def of_sets() -> State:
+    """A state after two requests where one fault, two or three are possible."""
+    state = initial_state(make_incident("compound_failure-v2/val/3"))
+    for action in (RequestMetrics("payment-db"), RequestTraces("api-gateway")):
+        state = transition(state, action)
     return state
 
 
@@ -90,3 +102,23 @@ def bench_best_plan(benchmark: Benchmark) -> None:
 @pytest.mark.parametrize("function", [observe, belief], ids=["observe", "belief"])
 def bench_two_hundred(benchmark: Benchmark, function: Any) -> None:
     benchmark(lambda: function(fresh(two_hundred())))
+
+
+@pytest.mark.benchmark(group="belief over sets of faults, seven services")
+@pytest.mark.parametrize("function", [observe, belief], ids=["observe", "belief"])
+def bench_sets(benchmark: Benchmark, function: Any) -> None:
+    benchmark(lambda: function(fresh(of_sets())))
+
+
+@pytest.mark.benchmark(group="belief over sets of faults, seven services")
+def bench_set_plan(benchmark: Benchmark) -> None:
+    held = belief(of_sets())
+    benchmark(lambda: best_set_plan(held))
+
+
+@pytest.mark.benchmark(group="belief over sets of faults, seven services")
+def bench_set_questions(benchmark: Benchmark) -> None:
+    held = belief(of_sets())
+    requests = requests_in_doubt(held)
+    benchmark.extra_info["calls_per_round"] = len(requests)
+    benchmark(lambda: worths(held, requests))

@@ -37,9 +37,9 @@ def play(incident: lt.Incident) -> lt.Transcript:
 def main() -> None:
     first = draw(f"cascading_failure-v2/val/0@{BOOKSHOP.name}")
     print(lt.render_observation(lt.observe(lt.initial_state(first))))
-    print(f"\n{len(lt.all_actions(BOOKSHOP))} actions; the expert, 100 incidents a task:")
+    print(f"\n{len(lt.all_actions(BOOKSHOP))} actions; the expert, 20 incidents a task:")
     for task in TASKS:
-        ids = [f"{one}@{BOOKSHOP.name}" for one in lt.incident_ids(task, "val", 100)]
+        ids = [f"{one}@{BOOKSHOP.name}" for one in lt.incident_ids(task, "val", 20)]
         grades = [grade_transcript(play(draw(one)), resolve=draw) for one in ids]
         mean = sum(grade.score or 0.0 for grade in grades) / len(grades)
         print(f"  {task:24} mean grade {mean:.3f}")

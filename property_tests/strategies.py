@@ -53,8 +53,10 @@ from logtriage.seal import Seal
 from logtriage.tasks import SEALED, SPLITS, IncidentId, TaskSpec
 from logtriage.transition import transition_jointly
 
-#: Every task that draws its incidents, at every level of fog.
-DRAWN = tuple(task for task in TASKS if not task.original)
+#: Every task that draws its incidents with one fault at most, at every level of fog.
+DRAWN = tuple(task for task in TASKS if not task.original and not task.several)
+#: Those with several faults at once.
+COMPOUND_TASKS = tuple(task for task in TASKS if task.several)
 #: A split, the states of an episode, and what the roles did in each tick.
 JointEpisode = tuple[RoleSplit, tuple[State, ...], tuple[tuple[Action, ...], ...]]
 TEAM_NAMES = tuple(TEAM_ACTION_TYPES)

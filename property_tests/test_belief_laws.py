@@ -35,7 +35,6 @@ from logtriage.evidence import evidence
 from logtriage.rng import below, draw, hash_name
 from logtriage.roles import TRIO
 from logtriage.state import Closing
-from logtriage.tasks import TASKS
 from logtriage.world.channels import Channel, Evidence, sort_of
 from logtriage.world.conditions import (
     WELL,
@@ -61,7 +60,7 @@ from logtriage.world.tables import (
 )
 from property_tests.strategies import DRAWN, episodes
 
-V2 = tuple(task.id for task in TASKS if task.version == 2)
+V2 = tuple(task.id for task in DRAWN)
 SMALL = tuple(task for task in DRAWN if task.name != "fleet_outage")
 
 

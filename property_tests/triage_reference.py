@@ -103,6 +103,66 @@ def expected(incident: Incident, plays: Plays) -> Expected:
     return Expected(Fraction(0) if gate else total, gate, criteria, discounts)
 
 
+def expected_of_several(incident: Incident, plays: Plays) -> Expected:
+    """The same for any number of faults: what each of them is worth is a share."""
+    truth, done = incident.truth, played(incident, plays)
+    parts = truth.several
+    last_tick, last = done[-1] if done else (0, None)
+    severities = [a.severity for _, a in done if isinstance(a, ClassifySeverity)]
+    said: dict[str, int] = {}
+    for tick, action in done:
+        if isinstance(action, IdentifyRootCause):
+            said.setdefault(action.service, tick)
+    counted = dict(list(said.items())[: len(parts)])
+    pages = [(t, a.team) for t, a in done if isinstance(a, Escalate)]
+    remedies = [(t, (a.remedy, a.service)) for t, a in done if isinstance(a, Remediate)]
+    wrong = [t for t, one in remedies if not any(one in part.remedies for part in parts)]
+    right_pages = [t for t, team in pages if any(team in part.teams for part in parts)]
+
+    named = paged = Fraction(0)
+    repaired = Fraction(0)
+    unfixed = 0
+    for part in parts:
+        (service,) = part.root_causes
+        fixes = [t for t, one in remedies if one in part.remedies]
+        calls = [t for t, team in pages if team in part.teams]
+        named += service in counted and (not fixes or counted[service] <= fixes[0])
+        paged += bool(calls)
+        unfixed += not fixes
+        if fixes:
+            repaired += 1 if calls and calls[0] < fixes[0] else HALF
+    share = Fraction(1, len(parts))
+    criteria = {
+        "severity": Fraction(0),
+        "root_cause": named * share,
+        "escalation": paged * share,
+        "remediation": repaired * share * left(Fraction(4, 10), len(wrong)),
+        "closure": promptness(last_tick + 1, incident)
+        * (isinstance(last, Resolve) and not unfixed),
+    }
+    if severities and truth.severity is not None:
+        distance = abs(int(severities[0][1]) - int(truth.severity[1]))
+        criteria["severity"] = {0: Fraction(1), 1: Fraction(1, 4)}.get(distance, Fraction(0))
+    discounts = {}
+    if paged < len(parts):
+        assert incident.price_of_silence is not None
+        price = Fraction(incident.price_of_silence).limit_denominator(1000)
+        silent = (len(parts) - paged) * share
+        discounts["unescalated"] = silent * price / WITHOUT_A_PAGE + 1 - silent
+    probes = [t for t in wrong if not any(page < t for page in right_pages)]
+    if probes:
+        discounts["unapproved"] = Fraction(7, 10) ** len(probes)
+    gate = None
+    if any(not any(team in part.teams for part in parts) for _, team in pages):
+        gate = "wrong_escalation"
+    elif isinstance(last, Ignore):
+        gate = "ignored_incident"
+    total = sum((Fraction(WEIGHTS[name], 100) * one for name, one in criteria.items()), Fraction(0))
+    for factor in discounts.values():
+        total *= factor
+    return Expected(Fraction(0) if gate else total, gate, criteria, discounts)
+
+
 def left(cost: Fraction, count: int) -> Fraction:
     """What that many mistakes leave."""
     return max(Fraction(0), 1 - cost * count)

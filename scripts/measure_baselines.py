@@ -179,6 +179,7 @@ def settings() -> str:
         row("root is a service that others call", lambda one: _yes(one.called_only)),
         row("root has a kind that can creep in", lambda one: _yes(one.creeping)),
         row("weights of P1, P2, P3", lambda one: ", ".join(map(str, one.severities))),
+        row("weights of one fault, two, three", lambda one: ", ".join(map(str, one.counts))),
     ]
     return table(("", *(f"`{task.id}`" for task in BENCHMARK)), rows)
 

@@ -31,7 +31,9 @@ from logtriage import (
 )
 from logtriage.actions import (
     ACTION_TYPES,
+    OPTIONAL_ACTION_TYPES,
     TEAM_ACTION_TYPES,
+    ReportImpact,
     action_name,
     action_value,
     check_action,
@@ -144,6 +146,11 @@ def test_names_and_values() -> None:
         Ignore(): ("ignore", None, "ignore"),
         Malformed("text", "why"): ("malformed", None, "malformed (why)"),
         Report("memory_leak", "triage"): ("report", "memory_leak", "report memory_leak"),
+        ReportImpact((("a", "b"), ("b", "c"), ("a", "b"))): (
+            "report_impact",
+            "a->b, b->c",
+            "report_impact a->b, b->c",
+        ),
         Wait(): ("wait", None, "wait"),
     }
     assert {type(action) for action in cases} == set(get_args(Action))
@@ -154,5 +161,6 @@ def test_names_and_values() -> None:
 
 
 def test_every_type_but_malformed_has_a_wire_name() -> None:
-    assert set(TEAM_ACTION_TYPES.values()) == set(get_args(Action)) - {Malformed}
+    named = TEAM_ACTION_TYPES | OPTIONAL_ACTION_TYPES
+    assert set(named.values()) == set(get_args(Action)) - {Malformed}
     assert set(TEAM_ACTION_TYPES) - set(ACTION_TYPES) == {"report", "wait"}

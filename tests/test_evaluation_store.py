@@ -526,7 +526,7 @@ def test_start_is_the_number_of_the_first_incident() -> None:
         ({"policies": []}, "at least one of its policies"),
         ({"tasks": []}, "at least one of its tasks"),
         ({"tasks": "single_crash-v2"}, "got the string"),
-        ({"tasks": ["nope"]}, "unknown task 'nope'; known: single_crash-v2, .* and 15 more"),
+        ({"tasks": ["nope"]}, r"unknown task 'nope'; known: single_crash-v2, .* and \d+ more"),
         ({"split": "exam"}, "unknown split 'exam'"),
         ({"episodes": 0}, "episodes must be at least 1, got 0"),
         ({"start": -1}, "start must not be negative, got -1"),

@@ -8,6 +8,7 @@ from logtriage.actions import Action, Escalate, IdentifyRootCause, Ignore, Resol
 from logtriage.evaluation import (
     Interval,
     LoadedRun,
+    Paging,
     Row,
     RunSpec,
     evaluate,
@@ -78,6 +79,7 @@ def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
         brier=0.125,
         confidences=2,
         augrc=0.125,
+        paging=(Paging(0.2, 1, 0.0, 0.0), Paging(0.4, 3, 2 / 3, 1 / 3)),
     )
 
 
@@ -86,7 +88,11 @@ def test_summary_file_says_the_same(tmp_path: Path) -> None:
     written = json.loads((tmp_path / "summary.json").read_text())
     assert written["schema"] == "logtriage.summary/1"
     (row,) = written["rows"]
-    assert Row(**{**row, "grade": Interval(**row["grade"])}) == rows[0]
+    read = {
+        "grade": Interval(**row["grade"]),
+        "paging": tuple(Paging(**one) for one in row["paging"]),
+    }
+    assert Row(**{**row, **read}) == rows[0]
     assert summarise(load_run(tmp_path)) == rows
 
 

@@ -701,7 +701,8 @@ def test_agents_of_text_read_their_screens_and_reply_in_json() -> None:
     assert "tick 0, triage: ask the owner — früh" in screens["escalation_0"]
     assert (
         "not understood: unknown action_type 'resolve'; one of: escalate, report, "
-        "request_more_logs, wait" in (screens["escalation_0"])
+        "request_more_logs, wait"
+        in (screens["escalation_0"])
     )
     assert 'not understood: no JSON object with a key "action_type"' in screens["remediation_0"]
     assert "not understood" not in screens["triage_0"]
@@ -779,7 +780,8 @@ def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
         env = make(render_mode="ansi")
         env.reset(seed=0)
         text = env.render()
-        assert text.startswith("TICK 0/14; silence is worth")
+        assert text.startswith("TICK 0/14; silence is worth ")
+        assert "LOGS:" in text
         assert "DIRECTORY:" in text
         silent = make()
         silent.reset(seed=0)
@@ -791,7 +793,7 @@ def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
         assert shown.render() is None
         assert capsys.readouterr().out == f"{text}\n\n"
         act(shown, WAITING["triage_0"])
-        assert capsys.readouterr().out.startswith("TICK 1/14\n")
+        assert capsys.readouterr().out.startswith("TICK 1/14; silence is worth ")
 
 
 # -- misuse --------------------------------------------------------------------------

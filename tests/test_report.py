@@ -271,7 +271,8 @@ def test_what_discounts_took_is_shown_beside_what_counts(
 
 def test_the_truth_names_the_price_of_silence(run: Run) -> None:
     episode = next(one for one in run.episodes if one.grade.score is not None)
-    assert "price of silence" not in truth_of(episode)
+    free = attrs.evolve(episode.incident, price_of_silence=None)
+    assert "price of silence" not in truth_of(attrs.evolve(episode, incident=free))
     priced = attrs.evolve(episode.incident, par=6, price_of_silence=0.4)
     told = truth_of(attrs.evolve(episode, incident=priced))
     assert (told["par"], told["price of silence"]) == ("6 ticks", "0.4")

@@ -38,6 +38,7 @@ def test_the_spec_sheets_of_the_original(name: str, horizon: int, noise: int) ->
         ("cascading_failure", 14),
         ("silent_degradation", 16),
         ("fleet_outage", 14),
+        ("compound_failure", 20),
     ],
 )
 @pytest.mark.parametrize("fog", [0, 1, 2, 3])
@@ -80,7 +81,7 @@ def test_a_retired_task_names_the_one_in_its_place(name: str) -> None:
 
 
 def test_every_task_has_a_reasoned_history() -> None:
-    assert len({task.id for task in TASKS}) == len(TASKS) == 4 * 4 + 3
+    assert len({task.id for task in TASKS}) == len(TASKS) == 5 * 4 + 3
     for task in TASKS:
         assert task.history[-1].startswith(f"v{task.version}: ")
         assert task.title

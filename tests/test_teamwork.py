@@ -72,7 +72,7 @@ def test_what_is_pooled_is_what_any_role_was_shown() -> None:
 def test_there_is_none_alone_or_where_no_probabilities_are_known() -> None:
     assert teamwork_of([played(1)], SOLO) is None
     assert teamwork_of([], TRIO) is None
-    first = initial_state(make_incident("single_crash-v2/test/0"))
+    first = initial_state(make_incident("single_crash-v0/test/0"))
     assert teamwork_of([transition_jointly(first, [Wait(), Wait(), Resolve()])], TRIO) is None
     found = teamwork_of([played(index % 2) for index in range(EPISODES + 5)], TRIO)
     assert found is not None

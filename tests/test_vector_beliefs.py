@@ -155,7 +155,7 @@ def test_states_that_no_batch_can_hold_are_refused() -> None:
         belief_batch([])
     with pytest.raises(InvalidInput, match="has another setting than"):
         belief_batch([first, foggy])
-    with pytest.raises(InvalidInput, match="a belief needs an incident of the second world"):
+    with pytest.raises(InvalidInput, match="a belief needs an incident that a task draws"):
         belief_batch([old])
 
 

@@ -4,7 +4,7 @@ What an agent *writes* (JSON, prose) becomes one of these in
 :mod:`logtriage.parsing`, and nowhere else.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
@@ -73,7 +73,7 @@ class ClassifySeverity:
 
 @attrs.frozen
 class IdentifyRootCause:
-    """Declare the root-cause service. The first declaration stands.
+    """Declare a root-cause service. The first declaration stands (of k faults, the first k).
 
     ``confidence`` in [0, 1] is optional, never graded, and used for calibration.
     """
@@ -180,6 +180,34 @@ class Report:
     by: str | None = None
 
 
+#: The most calls that one report of an impact names.
+MAX_IMPACT: Final = 400
+
+
+def _as_calls(calls: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple(dict.fromkeys((caller, callee) for caller, callee in calls))
+
+
+@attrs.frozen
+class ReportImpact:
+    """Say how the damage spread: (caller, callee) for each call that waits or carries load.
+
+    One list in one action, so that a whole path costs one tick and stands or falls as one;
+    a later report replaces it. Graded beside the rubric and never in its total
+    (:mod:`logtriage.grading.impact`). Like a :class:`Report` it has no canonical integer:
+    there are more lists than integers.
+
+    Raises:
+        InvalidInput: for no call, or more than :data:`MAX_IMPACT`.
+    """
+
+    calls: tuple[tuple[str, str], ...] = attrs.field(converter=_as_calls)
+
+    def __attrs_post_init__(self) -> None:
+        if not 1 <= len(self.calls) <= MAX_IMPACT:
+            raise InvalidInput(f"an impact names 1 to {MAX_IMPACT} calls, got {len(self.calls)}")
+
+
 @attrs.frozen
 class Wait:
     """Joint play only: do nothing in this tick."""
@@ -197,6 +225,7 @@ Action = (
     | Ignore
     | Malformed
     | Report
+    | ReportImpact
     | Wait
 )
 
@@ -218,9 +247,13 @@ TEAM_ACTION_TYPES: Final[dict[str, type[Action]]] = {
     "report": Report,
     "wait": Wait,
 }
+#: What a single agent may do beside these, if it likes: its prompt and tools do not list it.
+OPTIONAL_ACTION_TYPES: Final[dict[str, type[Action]]] = {"report_impact": ReportImpact}
 ACTION_NAMES: Final[dict[type[Action], str]] = {
-    kind: name for name, kind in TEAM_ACTION_TYPES.items()
+    kind: name for name, kind in (TEAM_ACTION_TYPES | OPTIONAL_ACTION_TYPES).items()
 }
+#: What stands between a caller and its callee in a report of an impact.
+CALLS: Final = "->"
 #: How ``RequestMoreLogs(None)`` is written.
 ALL_SERVICES: Final = "all"
 
@@ -247,6 +280,8 @@ def action_value(action: Action) -> str | None:
             return service
         case Report(message, _):
             return message
+        case ReportImpact(calls):
+            return ", ".join(f"{caller}{CALLS}{callee}" for caller, callee in calls)
         case _:
             return None
 
@@ -302,8 +337,8 @@ def action_id(action: Action, topology: Topology) -> int:
 
     Raises:
         UnknownName: if the action names a service or team that the topology lacks.
-        InvalidInput: for :class:`Malformed`, :class:`Report` and :class:`Wait`, which
-            have no integer, and for what is no action.
+        InvalidInput: for :class:`Malformed`, :class:`Report`, :class:`ReportImpact` and
+            :class:`Wait`, which have no integer, and for what is no action.
     """
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         action = IdentifyRootCause(action.service)
@@ -331,6 +366,11 @@ def check_action(action: Action, topology: Topology) -> None:
         ):
             if service is not None and service not in topology:
                 raise UnknownName("service", service, topology.names)
+        case ReportImpact(calls):
+            for caller, callee in calls:
+                for service in (caller, callee):
+                    if service not in topology:
+                        raise UnknownName("service", service, topology.names)
         case Escalate(team):
             if team not in topology.teams:
                 raise UnknownName("team", team, topology.teams)

@@ -28,13 +28,15 @@ ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "wait": (),
     }
 )
+#: What may be called though no schema offers it; the parser says to whom it is open.
+_UNLISTED: Final = MappingProxyType({"report_impact": ("calls",)})
 _SOLO: Final = frozenset(ACTION_TYPES)
 _NAME: Final = "abcdefghijklmnopqrstuvwxyz_"
 
 
 def tool_name(name: str) -> str:
     """The name of a tool without what servers and gateways put in front, ``mcp__logtriage__``."""
-    if name in ARGUMENTS:
+    if name in ARGUMENTS or name in _UNLISTED:
         return name
     before = name.rstrip(_NAME)
     last = name[len(before) :]
@@ -58,13 +60,13 @@ def wire_from_call(name: object, arguments: object = None, tools: Collection[str
     if isinstance(given, str):
         return malformed(_shown(name, arguments), given)
     known = tool_name(name) if isinstance(name, str) else ""
-    if known not in tools or known not in ARGUMENTS:
+    if known not in _UNLISTED and (known not in tools or known not in ARGUMENTS):
         if "action_type" in given:
             return dict(given)
         choices = ", ".join(one for one in ARGUMENTS if one in tools)
         shown = repr(name[:60]) if isinstance(name, str) else "without a name"
         return malformed(_shown(name, arguments), f"unknown tool {shown}; one of: {choices}")
-    names = ARGUMENTS[known]
+    names = ARGUMENTS[known] if known in ARGUMENTS else _UNLISTED[known]
     named = {one: given[one] for one in names if not absent(given.get(one))}
     if known == "remediate":
         value = _remedy_and_service(named, given)

@@ -17,7 +17,7 @@ from cattrs.v import format_exception
 
 from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.errors import InvalidInput, TopologyError, TranscriptError
-from logtriage.incident import Incident
+from logtriage.incident import Incident, Part
 from logtriage.jsonvalues import absent, json_kind
 from logtriage.printable import spelled
 from logtriage.roles import PARTS, VIEWS, Role, RoleSplit
@@ -173,10 +173,23 @@ def truth_to_json(incident: Incident) -> dict[str, Any]:
         if truth.fault is None
         else {"kind": truth.fault.kind, "service": truth.fault.service},
         "severity": None if truth.severity is None else str(truth.severity),
+        **({"faults": [_part_to_json(one) for one in truth.several]} if truth.several else {}),
         "root_causes": sorted(truth.root_causes),
         "teams": sorted(truth.teams),
         "remedies": sorted(f"{remedy}:{service}" for remedy, service in truth.remedies),
         "topology": topology_to_json(incident.topology),
+    }
+
+
+def _part_to_json(part: Part) -> dict[str, Any]:
+    """One of several faults, and what it asks for."""
+    kind = {} if part.fault is None else {"kind": part.fault.kind}
+    return {
+        **kind,
+        "root_causes": sorted(part.root_causes),
+        "teams": sorted(part.teams),
+        "remedies": sorted(f"{remedy}:{service}" for remedy, service in part.remedies),
+        "secondary": part.secondary,
     }
 
 

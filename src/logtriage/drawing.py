@@ -5,12 +5,13 @@ from functools import lru_cache
 from typing import Final
 
 from logtriage.actions import SEVERITIES, Remedy, Severity
-from logtriage.incident import Fault, Incident, Truth
+from logtriage.incident import Fault, Incident, Part, Truth
 from logtriage.rng import MASK, Draws, below, draw, hash_name, subkey
 from logtriage.tasks import SEALED, IncidentId, TaskSpec
 from logtriage.topologies import random_topology
 from logtriage.topology import FIVE_TEAMS, Topology
-from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
+from logtriage.world.compounds import set_prior
+from logtriage.world.conditions import Hypothesis, accepted_remedies, secondary, teams_of
 from logtriage.world.prior import prior
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import World, draw_truth
@@ -28,6 +29,7 @@ class Slot(IntEnum):
     TRUTH = 2
     SEVERITY = 3
     PRICE = 4
+    COUNT = 5
 
 
 #: What a perfect response without the right page may be worth.
@@ -54,7 +56,11 @@ def draw_world(
     draws = Draws(seed, TRUTH_STREAM)
     topology, held = _topology(task, incident_id, seed, draws, own)
     directory = _directory(seed, topology)
-    truth = draw_truth(prior(setting, topology, held), draws.bits(Slot.TRUTH))
+    if setting.several:
+        sets = set_prior(setting, topology, held)
+        truth = sets.pick(draws.bits(Slot.COUNT), draws.bits(Slot.TRUTH))
+    else:
+        truth = draw_truth(prior(setting, topology, held), draws.bits(Slot.TRUTH))
     severity = Severity.P3
     if truth.faults:
         severity = SEVERITIES[draws.weighted(setting.severities, Slot.SEVERITY)]
@@ -114,14 +120,37 @@ def owning_teams(topology: Topology) -> tuple[str, ...]:
 def truth_of(
     topology: Topology, teams: tuple[str, ...], truth: Hypothesis, severity: Severity
 ) -> Truth:
-    """The answer of an incident in which a hypothesis holds, and these teams are to be paged."""
+    """The answer of an incident in which a hypothesis holds, and these teams are to be paged.
+
+    Faults at different services are several, each with the team at its place. What may go by
+    more than one kind at one service is one fault, and any of the teams is right.
+    """
     names = topology.names
     return Truth(
         fault=Fault(truth.faults[0][0], names[truth.faults[0][1]]) if truth.faults else None,
         severity=severity,
-        root_causes=frozenset(names[service] for _, service in truth.faults),
+        root_causes=frozenset(names[service] for service in truth.services),
         teams=frozenset(teams),
-        remedies=frozenset(
-            (Remedy(remedy), service) for remedy, service in accepted_remedies(topology, truth)
-        ),
+        remedies=_remedies(topology, truth),
+        several=_parts(topology, teams, truth) if len(truth.services) > 1 else (),
+    )
+
+
+def _parts(topology: Topology, teams: tuple[str, ...], truth: Hypothesis) -> tuple[Part, ...]:
+    brought_about = secondary(topology, truth)
+    return tuple(
+        Part(
+            Fault(kind, topology.names[service]),
+            frozenset({topology.names[service]}),
+            frozenset({team}),
+            _remedies(topology, Hypothesis(((kind, service),))),
+            service in brought_about,
+        )
+        for (kind, service), team in zip(truth.faults, teams, strict=True)
+    )
+
+
+def _remedies(topology: Topology, truth: Hypothesis) -> frozenset[tuple[Remedy, str]]:
+    return frozenset(
+        (Remedy(remedy), service) for remedy, service in accepted_remedies(topology, truth)
     )

@@ -20,11 +20,29 @@ class Fault:
 
 
 @attrs.frozen
+class Part:
+    """What one fault asks for: any of its root causes, any of its teams, any of its remedies.
+
+    ``secondary`` marks one that another fault of the incident brought about.
+    """
+
+    fault: Fault | None
+    root_causes: frozenset[str]
+    teams: frozenset[str]
+    remedies: frozenset[tuple[Remedy, str]]
+    secondary: bool = False
+
+
+@attrs.frozen
 class Truth:
     """The answer. Sets, because more than one root cause, team or remedy may be right.
 
     ``severity`` is None where it is not known (recorded incidents). A benign
     incident has no fault, no root cause, no team and no remedy.
+
+    ``several`` lists what each fault asks for where there is more than one; the sets are
+    then those of all of them together, and ``fault`` is the first. It is empty elsewhere,
+    since the sets say it all: :attr:`parts` serves both.
     """
 
     fault: Fault | None
@@ -32,11 +50,19 @@ class Truth:
     root_causes: frozenset[str]
     teams: frozenset[str]
     remedies: frozenset[tuple[Remedy, str]]
+    several: tuple[Part, ...] = ()
 
     @property
     def benign(self) -> bool:
         """Whether there is nothing to act on."""
         return not self.root_causes
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What each fault asks for; none if the incident is benign."""
+        if self.several or self.benign:
+            return self.several
+        return (Part(self.fault, self.root_causes, self.teams, self.remedies),)
 
 
 @attrs.frozen

@@ -21,7 +21,7 @@ from logtriage.actions import (
 from logtriage.observation import Observation, observe, slice_for
 from logtriage.rng import below, draw, hash_name, subkey
 from logtriage.roles import Role, RoleSplit, is_request, may_ask, watched
-from logtriage.state import State
+from logtriage.state import State, declared_in, is_settled
 from logtriage.topology import Topology
 from logtriage.world.simulation import World
 
@@ -67,6 +67,11 @@ class Board:
     root_cause: str | None
     pages: tuple[str, ...]
     reports: tuple[tuple[int, Report], ...]
+    root_causes: tuple[str, ...] | None = None
+
+    def settles(self, service: str) -> bool:
+        """As :meth:`logtriage.observation.Observation.settles`."""
+        return is_settled(self.root_cause, self.root_causes, service)
 
 
 def board_of(state: State, role: Role | None = None) -> Board:
@@ -74,12 +79,16 @@ def board_of(state: State, role: Role | None = None) -> Board:
     facts = state.facts
     if role is None or not role.hears_late:
         pages = tuple(team for _, team in facts.pages)
-        return Board(facts.severity, facts.root_cause, pages, facts.reports)
+        every = declared_in(state)
+        return Board(facts.severity, facts.root_cause, pages, facts.reports, every)
     past = state.tick - 1 - role.delay
 
     def known(kind: str, when: int | None) -> bool:
         return kind in role.may or (when is not None and when <= past)
 
+    named = tuple(
+        service for when, service in facts.root_causes if known("identify_root_cause", when)
+    )
     severity_at = next(
         (when for when, action in state.history if isinstance(action, ClassifySeverity)), None
     )
@@ -88,6 +97,7 @@ def board_of(state: State, role: Role | None = None) -> Board:
         facts.root_cause if known("identify_root_cause", facts.root_cause_at) else None,
         tuple(team for when, team in facts.pages if known("escalate", when)),
         tuple(one for one in facts.reports if hears(state, role, *one)),
+        None if declared_in(state) is None else named,
     )
 
 
@@ -98,6 +108,7 @@ def _late(seen: Observation, state: State, role: Role) -> Observation:
         seen,
         severity=seen.severity and board.severity,
         root_cause=seen.root_cause and board.root_cause,
+        root_causes=None if seen.root_causes is None else board.root_causes,
         pages=seen.pages and board.pages,
         reports=seen.reports and board.reports,
         last_actions=tuple(one for one in seen.last_actions if _is_heard(state, role, one)),

@@ -6,7 +6,7 @@ import attrs
 
 from logtriage.actions import Action, Malformed, Report, Severity, action_name
 from logtriage.roles import Role, watched
-from logtriage.state import Closing, State, check_state
+from logtriage.state import Closing, State, check_state, declared_in, is_settled
 from logtriage.telemetry import (
     TICK_SECONDS,
     Alert,
@@ -43,7 +43,8 @@ class Observation:
     sees None or an empty tuple where it has no view (``hidden`` names those views, so that
     *nothing to see* and *not shown* stay apart); what became of the kinds of action that
     it may take it always sees. ``requests_left`` is how many requests a role may still make,
-    where that is limited.
+    where that is limited. ``root_causes`` lists the services declared so far, in order, where
+    an incident may have several faults; it is None elsewhere, and the first declared stands.
     """
 
     topology: Topology
@@ -73,7 +74,15 @@ class Observation:
     effects: tuple[tuple[str, str, bool], ...] = ()
     price_of_silence: float | None = None
     requests_left: int | None = None
+    root_causes: tuple[str, ...] | None = None
     tick_seconds: int = TICK_SECONDS
+
+    def settles(self, service: str) -> bool:
+        """Whether to declare a service as root cause could have no effect any more.
+
+        The first declared stands; where there may be several faults, each that was declared.
+        """
+        return is_settled(self.root_cause, self.root_causes, service)
 
     @property
     def ticks_left(self) -> int:
@@ -171,6 +180,7 @@ def _observe_world(state: State, world: World) -> Observation:
         directory=incident.directory,
         severity=facts.severity,
         root_cause=facts.root_cause,
+        root_causes=declared_in(state),
         pages=tuple(team for _, team in facts.pages),
         remedies=tuple((str(remedy), service) for _, remedy, service in facts.remedies),
         last_actions=_last_actions(state),
@@ -222,7 +232,7 @@ _FIELDS: dict[str, dict[str, object]] = {
     "notes": {"notes": ()},
     "changes": {"changes": ()},
     "directory": {"directory": ()},
-    "declarations": {"severity": None, "root_cause": None, "pages": ()},
+    "declarations": {"severity": None, "root_cause": None, "root_causes": None, "pages": ()},
     "effects": {"remedies": (), "effects": ()},
     "reports": {"reports": ()},
 }
@@ -240,13 +250,13 @@ _SHOWN_IN: dict[str, str] = {
     "report": "reports",
     "wait": "effects",
 }
-#: The field that sums up the actions of a kind, shown to those who may take them.
-_SUMMED_UP_IN: dict[str, str] = {
-    "classify_severity": "severity",
-    "identify_root_cause": "root_cause",
-    "escalate": "pages",
-    "remediate": "remedies",
-    "report": "reports",
+#: The fields that sum up the actions of a kind, shown to those who may take them.
+_SUMMED_UP_IN: dict[str, tuple[str, ...]] = {
+    "classify_severity": ("severity",),
+    "identify_root_cause": ("root_cause", "root_causes"),
+    "escalate": ("pages",),
+    "remediate": ("remedies",),
+    "report": ("reports",),
 }
 
 
@@ -257,7 +267,7 @@ def slice_for(observation: Observation, role: Role) -> Observation:
     """
     hidden = frozenset(_FIELDS) - role.views
     shown = {kind for kind, view in _SHOWN_IN.items() if view in role.views} | role.may
-    own = {field for kind, field in _SUMMED_UP_IN.items() if kind in role.may}
+    own = {field for kind, fields in _SUMMED_UP_IN.items() if kind in role.may for field in fields}
     blanks: dict[str, object] = {
         field: blank
         for view in hidden

@@ -13,7 +13,10 @@ from typing import Any, Final
 from logtriage.actions import (
     ACTION_TYPES,
     ALL_SERVICES,
+    CALLS,
+    MAX_IMPACT,
     MAX_REPORT,
+    OPTIONAL_ACTION_TYPES,
     REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
@@ -22,6 +25,7 @@ from logtriage.actions import (
     Ignore,
     Malformed,
     Report,
+    ReportImpact,
     RequestMoreLogs,
     Resolve,
     Wait,
@@ -45,7 +49,7 @@ WASTE_RATE: Final = 2
 _ATTEMPT: Final = 128
 #: Action types by their wire names; a set that can be hashed.
 Kinds = frozenset[str]
-SOLO_KINDS: Final[Kinds] = frozenset(ACTION_TYPES)
+SOLO_KINDS: Final[Kinds] = frozenset(ACTION_TYPES) | frozenset(OPTIONAL_ACTION_TYPES)
 TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES)
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
 
@@ -268,6 +272,8 @@ def _irregular(
             if not value or len(value) > MAX_REPORT:
                 return _bad(wire, f"report wants 1 to {MAX_REPORT} characters")
             return Report(value, _author(wire))
+        case "report_impact":
+            return _impact(wire, value or "", topology)
         case "classify_severity":
             return _bad(wire, _choices("severity", value, SEVERITIES))
         case "identify_root_cause" | "request_metrics" | "request_traces":
@@ -289,6 +295,24 @@ def _irregular(
             reason = wire.get("reason")
             reason = reason if isinstance(reason, str) else MALFORMED
             return Malformed(value or "", reason, _author(wire))
+
+
+def _impact(wire: Mapping[str, Any], value: str, topology: Topology) -> Action:
+    """``caller->callee, caller->callee``: every pair of services, called or not."""
+    calls = []
+    for part in value.split(","):
+        caller, arrow, callee = (one.strip() for one in part.partition(CALLS))
+        if not arrow:
+            return _bad(
+                wire, f"report_impact wants '<caller>{CALLS}<callee>, …', got {_show(part)}"
+            )
+        for service in (caller, callee):
+            if service not in topology:
+                return _bad(wire, _choices("service", service, topology.names))
+        calls.append((caller, callee))
+    if len(set(calls)) > MAX_IMPACT:
+        return _bad(wire, f"report_impact names at most {MAX_IMPACT} calls")
+    return ReportImpact(tuple(calls))
 
 
 def _author(wire: Mapping[str, Any]) -> str | None:

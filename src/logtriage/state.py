@@ -50,9 +50,10 @@ class Facts:
     order; a request for all services is -1. Three ticks are None as long as it has not
     happened: ``root_cause_at``, in which the first root cause was declared, ``paged_at``, in
     which an accepted team was first paged, ``fixed_at``, in which an accepted remedy was
-    first applied. ``unapproved_remedies`` counts the wrong remedies that were applied while
-    no accepted team had been paged in an earlier tick. ``doings`` is what of this decides
-    which evidence is shown.
+    first applied: of several faults, for the last of them. ``unapproved_remedies`` counts the
+    wrong remedies that were applied while no accepted team had been paged in an earlier tick.
+    ``doings`` is what of this decides which evidence is shown. ``root_causes`` lists the
+    services declared with their ticks, each once, in order: of k faults the first k count.
     """
 
     severity: Severity | None
@@ -70,6 +71,7 @@ class Facts:
     root_cause_at: int | None
     paged_at: int | None
     unapproved_remedies: int
+    root_causes: tuple[tuple[int, str], ...]
 
 
 def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
@@ -89,6 +91,8 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
     paged_at: int | None = None
     fixed_at: int | None = None
     wrong_pages = wrong_remedies = unapproved_remedies = 0
+    root_causes: dict[str, int] = {}
+    unfixed = list(truth.several)
     for tick, action in history:
         if isinstance(action, RequestMoreLogs):
             requests.append(
@@ -104,6 +108,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
             if root_cause is None:
                 root_cause, confidence = action.service, action.confidence
                 root_cause_at = tick
+            root_causes.setdefault(action.service, tick)
         elif isinstance(action, Escalate):
             pages.append((tick, action.team))
             if action.team not in truth.teams:
@@ -113,7 +118,10 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
         elif isinstance(action, Remediate):
             remedies.append((tick, action.remedy, action.service))
             if (action.remedy, action.service) in truth.remedies:
-                fixed_at = tick if fixed_at is None else fixed_at
+                if unfixed:
+                    pair = action.remedy, action.service
+                    unfixed = [one for one in unfixed if pair not in one.remedies]
+                fixed_at = tick if fixed_at is None and not unfixed else fixed_at
             else:
                 wrong_remedies += 1
                 unapproved_remedies += paged_at is None or paged_at >= tick
@@ -144,6 +152,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
         root_cause_at,
         paged_at,
         unapproved_remedies,
+        tuple([(when, service) for service, when in root_causes.items()]),
     )
 
 
@@ -228,3 +237,20 @@ def check_state(given: object) -> None:
     elif isinstance(given, str):
         how = f"; its first state is initial_state(make_incident({given!r:.80}))"
     raise InvalidInput(f"expected a state, got {kind_of(given)}{how}")
+
+
+def declared_in(state: State) -> tuple[str, ...] | None:
+    """The services declared, in order; None where one fault at most is possible."""
+    setting = state.incident.setting
+    if setting is None or not setting.several:
+        return None
+    return tuple([service for _, service in state.facts.root_causes])
+
+
+def is_settled(first: str | None, every: tuple[str, ...] | None, service: str) -> bool:
+    """Whether to declare a service could have no effect any more.
+
+    The first declared stands; where there may be several faults, each that was declared.
+    ``every`` is of :func:`declared_in`.
+    """
+    return first is not None if every is None else service in every

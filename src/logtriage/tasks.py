@@ -58,6 +58,11 @@ class TaskSpec:
         return None if self.setting is None else self.setting.fog
 
     @property
+    def several(self) -> bool:
+        """Whether an incident may have more than one fault."""
+        return self.setting is not None and self.setting.several
+
+    @property
     def topology(self) -> Topology | None:
         """The services of its incidents, split ``ood`` aside; None if each has its own."""
         if self.setting is None:
@@ -167,15 +172,25 @@ _DRAWN: Final = (
         14,
     ),
 )
-#: Every task: the benchmark's, then those at other levels of fog, then the original's.
+_COMPOUND: Final = _drawn(
+    "compound_failure",
+    "One fault, two or three at once",
+    "how many faults there are is not told: one may hide behind another's callers, and a pool "
+    "may stay exhausted after its database is well again",
+    20,
+)
+#: Every task: the benchmark's, then those at other levels of fog, then several faults at
+#: once, then the original's.
 TASKS: Final = (
     *(task for task in _DRAWN if task.fog == BENCHMARK_FOG),
     *(task for task in _DRAWN if task.fog != BENCHMARK_FOG),
+    *sorted(_COMPOUND, key=lambda task: task.fog != BENCHMARK_FOG),
     *_ORIGINALS,
 )
 
-#: The ids of the benchmark: what ``all`` stands for everywhere.
-DRAWN_TASKS: Final = tuple(task.id for task in TASKS if task.fog == BENCHMARK_FOG)
+#: The ids of the benchmark: what ``all`` stands for everywhere. Incidents with several
+#: faults at once are named where they are wanted: they are another measure.
+DRAWN_TASKS: Final = tuple(task.id for task in _DRAWN if task.fog == BENCHMARK_FOG)
 
 _BY_ID: Final = {task.id: task for task in TASKS}
 #: Tasks that are no more, with those that took their places.

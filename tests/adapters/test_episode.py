@@ -46,10 +46,12 @@ def test_a_closed_incident_says_so_and_no_more() -> None:
 def test_a_plan_is_graded_as_its_actions() -> None:
     (row,) = plan_rows([INCIDENT.id])
     assert row["incident"] == INCIDENT.id
-    assert "array of at most 8 objects" in row["prompt"][0]["content"]
+    assert f"array of at most {INCIDENT.horizon} objects" in row["prompt"][0]["content"]
     remedy, service = min(INCIDENT.truth.remedies)
     text = f'[{{"action_type": "remediate", "value": "{remedy}:{service}"}}]'
-    assert grade_plan(row["incident"], text).criterion("remediation").score == 1.0
+    assert (
+        grade_plan(row["incident"], text).criterion("remediation").score == 0.5
+    )  # nobody was paged
     assert grade_plan(row["incident"], "").score == 0.0
 
 
@@ -100,7 +102,7 @@ def test_words_alone_cost_their_tick() -> None:
     turn = episode.step("Hm.")
     assert [one["action_type"] for one in turn.actions] == ["malformed"]
     assert turn.messages[0]["role"] == "user"
-    assert turn.text.startswith("TICK 1/8")
+    assert turn.text.startswith(f"TICK 1/{INCIDENT.horizon};")
     (in_text,) = episode.step('<tool_call>{"name": "resolve"}</tool_call>').messages
     assert (in_text["role"], episode.stop) == ("user", "resolved")
 

@@ -19,6 +19,7 @@ from logtriage.actions import (
     IdentifyRootCause,
     Malformed,
     Remediate,
+    ReportImpact,
     action_name,
     action_value,
 )
@@ -95,7 +96,7 @@ _TOOLS: Final = (
     ),
     Tool(
         "identify_root_cause",
-        "Declare the root-cause service. The first declaration stands.",
+        "Declare a root-cause service. The first declaration stands (of k faults, the first k).",
         (
             Parameter("service", "The service that started it."),
             Parameter("confidence", "From 0 to 1.", kind="number", required=False),
@@ -184,6 +185,8 @@ def call_from_action(action: Action) -> tuple[str, dict[str, Any]]:
         return name, {"text": action.text}
     if isinstance(action, Remediate):
         return name, {"remedy": str(action.remedy), "service": action.service}
+    if isinstance(action, ReportImpact):  # read like a tool, though no schema offers it
+        return name, {"calls": value}
     arguments: dict[str, Any] = {}
     if value is not None:
         arguments[TEAM_TOOLS[name].parameters[0].name] = value

@@ -140,6 +140,7 @@ class Situations:
             state.closing,
             facts.severity,
             facts.root_cause,
+            facts.root_causes if self.incident.truth.several else None,
             frozenset(team for _, team in facts.pages),
             frozenset((remedy, service) for _, remedy, service in facts.remedies),
             self._asking.intersection(state.actions),

@@ -96,7 +96,8 @@ def _searched(subject: Subject, sizes: Sizes) -> list[Searched]:
     """All plans at the observer's decisions; the planner knows ``logtriage/2`` alone."""
     if subject.rubric.digest != TRIAGE_2.digest:
         return []
-    incidents = [one for one in subject.incidents("test", sizes.beliefs) if one.world]
+    drawn = subject.incidents("test", sizes.beliefs)
+    incidents = [one for one in drawn if one.setting is not None and not one.setting.several]
     held = [decision(one) for one in incidents]
     return [PlanSearch(one).search() for one in held if one is not None]
 

@@ -3,7 +3,8 @@
 Each is a fold over single actions (the first of a kind, any of a kind, a count up to where
 it stops to matter), so that an action's class can be read off what it does to an empty
 history. What hangs on the order of actions is a fact as well: that the root was declared too
-late, that nobody had been paged before the fix. ``property_tests/test_audit_laws.py`` holds
+late, that nobody had been paged before the fix. Of several faults it counts which were named,
+paged for and fixed. ``property_tests/test_audit_laws.py`` holds
 the tables to the grader.
 """
 
@@ -13,6 +14,7 @@ from types import MappingProxyType
 from typing import Final
 
 from logtriage.grading import Measured, criteria, original, triage
+from logtriage.grading.parts import responses
 from logtriage.state import State
 
 #: What of a state decides what a measure or discount says, now and later.
@@ -68,11 +70,43 @@ def _nothing(_: State) -> Hashable:
     return None
 
 
+def _counted(state: State) -> Hashable:
+    """Of several faults, the services that count, and which faults they name."""
+    several = state.incident.truth.several
+    first = state.facts.root_causes[: len(several)]
+    return frozenset(service for _, service in first), tuple(
+        (one.said_at is not None, one.named) for one in responses(state)
+    )
+
+
+def _paged_parts(state: State) -> Hashable:
+    return tuple(one.paged_at is not None for one in responses(state))
+
+
+def _fixed_parts(state: State) -> Hashable:
+    return tuple(one.fixed_at is not None for one in responses(state))
+
+
+def _escalation(state: State) -> Hashable:
+    if state.incident.truth.several:
+        return _paged_parts(state)
+    return criteria.escalation(state)[0]
+
+
+def _all_fixed(state: State) -> Hashable:
+    return _fixed_parts(state) if state.incident.truth.several else _fixed(state)
+
+
 def _blamed_in_time(state: State) -> Hashable:
+    if state.incident.truth.several:
+        return _counted(state), _fixed_parts(state)
     return _blamed_rightly(state), _fixed(state), triage.root_cause(state)[0]
 
 
 def _approved_remedies(state: State) -> Hashable:
+    if state.incident.truth.several:
+        approved = tuple(one.approved for one in responses(state))
+        return _fixed_parts(state), approved, min(_SPENT_2, state.facts.wrong_remedies)
     return _fixed(state), triage.approved(state), min(_SPENT_2, state.facts.wrong_remedies)
 
 
@@ -81,6 +115,8 @@ def _benign_remedies(state: State) -> Hashable:
 
 
 def _paged(state: State) -> Hashable:
+    if state.incident.truth.several:
+        return _paged_parts(state)
     return state.facts.paged_at is not None
 
 
@@ -95,14 +131,14 @@ READS: Final[Mapping[Rule, Read]] = MappingProxyType(
     {
         criteria.severity: _severity,
         criteria.root_cause: _blamed_rightly,
-        criteria.escalation: itself(criteria.escalation),
+        criteria.escalation: _escalation,
         criteria.remediation: _wrong_remedies,
         criteria.closure: _fixed,
         criteria.dismissal: _remedies,
         criteria.benign_closure: _blamed_any,
         triage.root_cause: _blamed_in_time,
         triage.remediation: _approved_remedies,
-        triage.closure: _fixed,
+        triage.closure: _all_fixed,
         triage.dismissal: _benign_remedies,
         triage.benign_closure: _blamed_any,
         triage.unescalated: _paged,

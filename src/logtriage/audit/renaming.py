@@ -1,12 +1,12 @@
 """Incidents with other names: a grade hangs on who is who, never on what they are called."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import attrs
 
-from logtriage.actions import Action
+from logtriage.actions import Action, ReportImpact
 from logtriage.audit.vocabulary import SAID
-from logtriage.incident import Fault, Incident
+from logtriage.incident import Fault, Incident, Part
 
 
 def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
@@ -39,11 +39,14 @@ def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
         root_causes=frozenset(new[service] for service in truth.root_causes),
         teams=frozenset(new[team] for team in truth.teams),
         remedies=frozenset((remedy, new[service]) for remedy, service in truth.remedies),
+        several=tuple(_renamed(part, new) for part in truth.several),
     )
     directory = tuple(new[owner] for owner in incident.directory)
     there = attrs.evolve(incident, topology=changed, directory=directory, truth=answer)
 
     def translate(action: Action) -> Action:
+        if isinstance(action, ReportImpact):
+            return ReportImpact((new[caller], new[callee]) for caller, callee in action.calls)
         named = {one.name: getattr(action, one.name) for one in attrs.fields(type(action))}
         changes = {
             field: new[value]
@@ -53,3 +56,14 @@ def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
         return attrs.evolve(action, **changes)  # type: ignore[arg-type]
 
     return there, translate
+
+
+def _renamed(part: Part, new: Mapping[str, str]) -> Part:
+    fault = part.fault
+    return attrs.evolve(
+        part,
+        fault=None if fault is None else Fault(fault.kind, new[fault.service]),
+        root_causes=frozenset(new[service] for service in part.root_causes),
+        teams=frozenset(new[team] for team in part.teams),
+        remedies=frozenset((remedy, new[service]) for remedy, service in part.remedies),
+    )

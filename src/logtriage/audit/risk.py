@@ -35,12 +35,15 @@ def risk(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
 
 
 def priced(subject: Subject, count: int) -> list[Incident]:
-    """Real faults among the first test incidents whose silence has a price, so many at most."""
+    """Single faults among the first test incidents whose silence has a price, so many at most."""
     drawn = subject.incidents("test", 4 * count)
     return [
         one
         for one in drawn
-        if one.price_of_silence is not None and one.truth.teams and one.truth.remedies
+        if one.price_of_silence is not None
+        and one.truth.teams
+        and one.truth.remedies
+        and not one.truth.several
     ][:count]
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 import attrs
 
 from logtriage.actions import SEVERITIES
-from logtriage.audit.findings import NOT_OF_A_WORLD, Check, Finding
+from logtriage.audit.findings import NOT_OF_A_WORLD, OF_SEVERAL, Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.incident import Incident
@@ -59,6 +59,8 @@ def _symptom(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     incidents = [one for one in subject.incidents("test", sizes.panel) if one.world]
     if not incidents:
         return Finding.skipped("symptom", NOT_OF_A_WORLD)
+    if any(one.setting is not None and one.setting.several for one in incidents):
+        return Finding.skipped("symptom", OF_SEVERAL)
     faults = [one for one in incidents if not one.truth.benign]
     if not faults:
         return Finding.untested("symptom", "no incident of the sample is a real fault")

@@ -7,7 +7,7 @@ whatever the others are called.
 from collections.abc import Iterator
 from typing import Final
 
-from logtriage.audit.findings import NOT_OF_A_WORLD, Check, Finding, Verdict
+from logtriage.audit.findings import NOT_OF_A_WORLD, OF_SEVERAL, Check, Finding, Verdict
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.evaluation.full_look import Headroom, headroom
@@ -29,6 +29,8 @@ def _teamwork(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     incidents = subject.incidents("train", sizes.teams)
     if any(one.world is None for one in incidents):
         return Finding.skipped("teamwork", NOT_OF_A_WORLD)
+    if any(one.setting is not None and one.setting.several for one in incidents):
+        return Finding.skipped("teamwork", OF_SEVERAL)
     found = {split.name: headroom(incidents, split) for split in SPLITS}
     told = f"after a full look at {len(incidents)} incidents, " + "; ".join(
         f"the roles of {name} together expect {one.pooled:.3f}, {one.best_alone} alone "

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 from math import log2 as real_log2
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -12,6 +12,7 @@ from logtriage.belief.model import Model, model_of
 from logtriage.belief.posterior import Posterior, posterior
 from logtriage.belief.stakes import Stakes, stakes_of
 from logtriage.evidence import evidence, world_of
+from logtriage.grading.impact import path_of
 from logtriage.incident import Incident
 from logtriage.roles import Role, RoleSplit
 from logtriage.state import Closing, Facts, State
@@ -23,6 +24,11 @@ from logtriage.world.setting import Setting
 
 if TYPE_CHECKING:
     from logtriage.belief.decisions import Plan
+    from logtriage.belief.set_plans import SetPlan
+
+
+#: Hypotheses below 1 in so many say nothing of how damage spread.
+NEGLIGIBLE: Final = 10_000
 
 
 @attrs.frozen(eq=False)
@@ -38,6 +44,7 @@ class Standing:
     severity: Severity | None
     root_cause: str | None
     root_cause_at: int | None
+    root_causes: tuple[tuple[int, str], ...]
     closing: Closing | None
 
     @classmethod
@@ -50,6 +57,7 @@ class Standing:
             facts.severity,
             facts.root_cause,
             facts.root_cause_at,
+            facts.root_causes,
             closing,
         )
 
@@ -68,6 +76,11 @@ class Belief:
     posterior: Posterior
     standing: Standing
     role: Role | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether every hypothesis was weighed; False where sets of faults are searched."""
+        return self.model.exact
 
     @property
     def topology(self) -> Topology:
@@ -152,6 +165,18 @@ class Belief:
         )
 
     @cached_property
+    def calls(self) -> dict[tuple[str, str], float]:
+        """How likely each (caller, callee) is a call that waits or carries load."""
+        return self._sums(  # type: ignore[return-value]
+            [
+                (call, weight)
+                for one, weight in zip(self.hypotheses, self.weights, strict=True)
+                if weight * NEGLIGIBLE >= self.total
+                for call in path_of(self.topology, one).calls
+            ]
+        )
+
+    @cached_property
     def benign(self) -> float:
         """How likely there is nothing to act on."""
         calm = sum(
@@ -188,8 +213,15 @@ class Belief:
         """Doubt over the hypotheses, in bits."""
         return -sum(p * real_log2(p) for p in self.probabilities if p > 0)
 
-    def best(self) -> "Plan":
-        """The plan of the highest expected grade if nothing more is asked."""
+    def best(self) -> "Plan | SetPlan":
+        """The plan of the highest expected grade if nothing more is asked.
+
+        Where several faults are possible, the best that a greedy search finds.
+        """
+        if self.model.setting.several:
+            from logtriage.belief.set_plans import best_set_plan
+
+            return best_set_plan(self)
         from logtriage.belief.decisions import best_plan
 
         return best_plan(self)
@@ -199,6 +231,9 @@ def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
     """The exact posterior given all evidence that a state has shown, to a role if given.
 
     Of a split of roles the evidence is pooled: what was shown to any of them.
+
+    Where several faults are possible on a topology with too many sets of them, the sets are
+    searched (:mod:`logtriage.belief.set_search`), and :attr:`Belief.exact` is False.
 
     What actions revealed counts as evidence, too: a page that did not close the
     incident, what became of a remedy, a note. To a role that is what its views show; that
@@ -221,11 +256,39 @@ def belief_of(state: State, shown: Sequence[Evidence], role: Role | None = None)
     """
     incident, facts = state.incident, state.facts
     setting = world_of(incident).setting
-    model = model_of(setting, incident.topology, incident.held)
     misrouted = state.closing is Closing.MISROUTED
-    found = posterior(model, incident.directory, shown, facts.doings, misrouted=misrouted)
+    model, found = believed(setting, incident, shown, facts.doings, misrouted=misrouted)
     standing = Standing.of(state.tick, _stakes(incident, setting), facts, state.closing)
     return Belief(model, incident.directory, found, standing, role)
+
+
+def believed(
+    setting: Setting,
+    incident: Incident,
+    shown: Sequence[Evidence],
+    doings: Doings,
+    *,
+    misrouted: bool = False,
+) -> tuple[Model, Posterior]:
+    """The posterior given some evidence, and the model whose hypotheses it weighs.
+
+    Where several faults are possible these are the sets that keep a weight.
+    """
+    topology, directory, held = incident.topology, incident.directory, incident.held
+    if not setting.several:
+        whole = model_of(setting, topology, held)
+        return whole, posterior(whole, directory, shown, doings, misrouted=misrouted)
+    from logtriage.belief.set_posterior import Seen, set_posterior
+    from logtriage.belief.set_search import searched_posterior
+    from logtriage.belief.sets import set_model_of
+
+    model = set_model_of(setting, topology, held)
+    seen = Seen(directory, shown, doings, misrouted)
+    if not model.sets.listable:
+        listed, rows, found = searched_posterior(model, seen)
+        return model.chosen(listed, rows), found
+    rows, found = set_posterior(model, model.listed, model.log_listed, seen)
+    return model.chosen(model.listed, rows), found
 
 
 def _stakes(incident: Incident, setting: Setting) -> Stakes:

@@ -93,6 +93,11 @@ class PageValues:
 
 def page_values(belief: Belief) -> PageValues:
     """What the best plans are worth now, with and without a page."""
+    if belief.model.setting.several:
+        from logtriage.belief.set_plans import plan_values
+
+        silent, paging = plan_values(belief)
+        return PageValues(silent, paging)
     return _page_values(Planner(belief))
 
 
@@ -114,11 +119,15 @@ def bar(belief: Belief, team: str) -> float:
     The best that can be expected without a page, over what could be expected if this
     team were right.
     """
-    planner = Planner(belief)
-    wanted = belief.topology.teams.index(team)
-    found = _page_values(planner)
-    paging = found.paging.get(team, 0.0)
-    right = float(planner.weights[planner.case.team == wanted].sum()) / planner.total
+    if belief.model.setting.several:
+        found = page_values(belief)
+        paging, right = found.paging.get(team, 0.0), belief.teams.get(team, 0.0)
+    else:
+        planner = Planner(belief)
+        wanted = belief.topology.teams.index(team)
+        found = _page_values(planner)
+        paging = found.paging.get(team, 0.0)
+        right = float(planner.weights[planner.case.team == wanted].sum()) / planner.total
     if not paging or not right:
         return 1.0
     return min(1.0, found.silent / (paging / right))

@@ -8,21 +8,24 @@ import attrs
 from logtriage.actions import (
     Escalate,
 )
-from logtriage.belief.beliefs import Belief, Standing
+from logtriage.belief.beliefs import Belief, Standing, believed
 from logtriage.belief.imagining import Imagination, imagine, imagine_conditions
 from logtriage.belief.model import Model
 from logtriage.belief.planner import Planner
 from logtriage.belief.plans import closed_values
-from logtriage.belief.posterior import posterior
+from logtriage.belief.set_case import SetCase
+from logtriage.belief.set_plans import NEGLIGIBLE, best_set_plan
 from logtriage.belief.stakes import UNIT
 from logtriage.evidence import cells_on, evidence
 from logtriage.state import Closing, State, facts_of
-from logtriage.world.channels import GAUGES, LINES, SERIES, SPANS, Channel
+from logtriage.world.channels import GAUGES, LINES, SERIES, SPANS, Channel, Evidence
 from logtriage.world.schedule import Cell, Doings, alert_starts, epoch_starts
 
 
 def value_of_belief(held: Belief) -> float:
     """W: the expected final grade of the best plan."""
+    if held.model.setting.several:
+        return best_set_plan(held).value
     planner = Planner(held)
     return planner.value / UNIT / planner.total
 
@@ -66,6 +69,10 @@ def _closed(held: Belief, now: State, after: State, closing: Closing) -> float:
     """The expected grade of an incident that closes with this step."""
     row = _restricted(held, after)
     found = attrs.evolve(held.posterior, weights=tuple(row))
+    if held.model.setting.several:
+        action = (after.history[-1][1],)
+        left = Belief(held.model, held.directory, found, held.standing)
+        return SetCase.of(left, negligible=NEGLIGIBLE).value(action) / UNIT
     planner = Planner(Belief(held.model, held.directory, found, _standing(held, now, after)))
     values = closed_values(
         planner.case,
@@ -90,10 +97,17 @@ def _imagined(held: Belief, now: State, after: State, samples: int) -> float:
         chance = Imagination(now.incident.id, now.tick, number)
         place = chance.pick(row)
         conditions, severity = imagine_conditions(held, place, chance)
-        drawn = imagine(model, place, conditions, severity, fresh, doings, chance)
-        found = posterior(model, held.directory, (*shown, *drawn), doings)
-        total += value_of_belief(Belief(model, held.directory, found, standing))
+        drawn = imagine(model, held.directory, place, conditions, severity, fresh, doings, chance)
+        total += value_of_belief(_updated(held, now, (*shown, *drawn), standing))
     return total / samples
+
+
+def _updated(
+    held: Belief, now: State, evidence: tuple[Evidence, ...], standing: Standing
+) -> Belief:
+    """The belief that all of the evidence gives, where the episode stands then."""
+    model, found = believed(held.model.setting, now.incident, evidence, standing.doings)
+    return Belief(model, held.directory, found, standing)
 
 
 def with_everything(held: Belief, now: State, tick: int, samples: int) -> float:
@@ -107,9 +121,8 @@ def with_everything(held: Belief, now: State, tick: int, samples: int) -> float:
         chance = Imagination(now.incident.id, 1 << 20, number)
         place = chance.pick(held.weights)
         conditions, severity = imagine_conditions(held, place, chance)
-        drawn = imagine(model, place, conditions, severity, wanted, doings, chance)
-        found = posterior(model, held.directory, (*shown, *drawn), doings)
-        total += value_of_belief(Belief(model, held.directory, found, standing))
+        drawn = imagine(model, held.directory, place, conditions, severity, wanted, doings, chance)
+        total += value_of_belief(_updated(held, now, (*shown, *drawn), standing))
     return total / samples
 
 

@@ -33,7 +33,7 @@ from logtriage.belief.decisions import bar
 from logtriage.belief.expectations import expected_after, value_of_belief, with_everything
 from logtriage.errors import InvalidInput
 from logtriage.grading import score
-from logtriage.state import State, initial_state
+from logtriage.state import State, declared_in, initial_state, is_settled
 from logtriage.transition import transition
 
 #: Imagined continuations behind every expectation.
@@ -169,7 +169,13 @@ def _judged(held: Belief, now: State, action: Action) -> tuple[bool | None, bool
     if isinstance(action, Escalate):
         justified = held.teams.get(action.team, 0.0) >= bar(held, action.team)
         return justified, action.team in truth.teams
-    if isinstance(action, IdentifyRootCause) and now.facts.root_cause is None:
+    if isinstance(action, IdentifyRootCause) and _counts(now, action.service):
         justified = held.root_causes.get(action.service, 0.0) >= ROOT_BAR
         return justified, action.service in truth.root_causes
     return None, None
+
+
+def _counts(now: State, service: str) -> bool:
+    """Whether to declare a service now has an effect: the first stands, or each of several."""
+    every = declared_in(now)
+    return not is_settled(now.facts.root_cause, every, service)

@@ -14,7 +14,7 @@ from logtriage.belief.model import Model
 from logtriage.rng import draw, hash_name, subkey
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Condition
-from logtriage.world.outcomes import at_service, elsewhere, fixed_at
+from logtriage.world.outcomes import at_service, condition_at, elsewhere, left_at
 from logtriage.world.schedule import Cell, Doings
 
 IMAGINED: Final = hash_name("imagined")
@@ -50,6 +50,7 @@ def imagine_conditions(
 
 def imagine(
     model: Model,
+    directory: tuple[str, ...],
     place: int,
     conditions: dict[int, Condition],
     severity: int,
@@ -59,16 +60,16 @@ def imagine(
 ) -> list[Evidence]:
     """What the cells might hold under a hypothesis."""
     setting, topology, hypothesis = model.setting, model.topology, model.hypotheses[place]
-    reached = {service for service, _ in model.reach[place]} if hypothesis.faults else set()
-    fixed = fixed_at(topology, hypothesis, doings)
     found = []
     for cell in cells:
         service, start = cell[1], cell[3]
         if service >= 0:
-            recovered = fixed is not None and start > fixed and service in reached
-            condition = conditions[service]
-            tokens, row = at_service(setting, topology, condition, cell, recovered=recovered)
+            left = left_at(topology, hypothesis, doings, start)
+            condition = condition_at(topology, hypothesis, left, service, conditions[service])
+            tokens, row = at_service(setting, topology, condition, cell)
         else:
-            tokens, row = elsewhere(setting, topology, hypothesis, severity, cell, doings)
+            tokens, row = elsewhere(
+                setting, topology, directory, hypothesis, severity, cell, doings
+            )
         found.append(Evidence(*cell, tokens[chance.pick(row)]))
     return found

@@ -6,6 +6,7 @@ from typing import Final
 import attrs
 
 from logtriage.belief.fixedpoint import log2
+from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
 from logtriage.world.conditions import Condition, Hypothesis, affected, unaffected
 from logtriage.world.prior import Prior, prior
@@ -37,9 +38,18 @@ class Model:
         return prior(self.setting, self.topology, self.held)
 
     @property
+    def exact(self) -> bool:
+        """Whether these are all hypotheses that are possible."""
+        return True
+
+    @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """All hypotheses, in the order of everything that is said of them."""
         return self.prior.hypotheses
+
+    def hypothesis(self, place: int) -> Hypothesis:
+        """The hypothesis at a place, where one is wanted and not all."""
+        return self.hypotheses[place]
 
     @cached_property
     def logs(self) -> tuple[int, ...]:
@@ -110,5 +120,15 @@ def _column(
 
 @lru_cache(maxsize=64)
 def model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
-    """The compiled model; kept, since every incident of a task on a topology shares it."""
+    """The compiled model; kept, since every incident of a task on a topology shares it.
+
+    Raises:
+        InvalidInput: for a setting with several faults, whose hypotheses are sets: batched
+            play and batched beliefs know single faults alone.
+    """
+    if setting.several:
+        raise InvalidInput(
+            "incidents with several faults are not played or believed in batches: play them one "
+            "by one, with the scalar environment and logtriage.belief.belief"
+        )
     return Model(setting, topology, held)

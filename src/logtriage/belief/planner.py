@@ -25,6 +25,11 @@ class Planner:
 
     def __init__(self, belief: Belief, *, negligible: int | None = None) -> None:
         self.belief = belief
+        if belief.model.setting.several:
+            raise InvalidInput(
+                "plans of several faults are those of logtriage.belief.set_plans: this search "
+                "knows single faults alone"
+            )
         floor = 1 if negligible is None else belief.total // negligible
         places = [place for place, one in enumerate(belief.weights) if one and one >= floor]
         if not places:

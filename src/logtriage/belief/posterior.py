@@ -11,12 +11,8 @@ from logtriage.belief.fixedpoint import NEVER, RULED_OUT, exp2, log2, log_sum
 from logtriage.belief.model import HEALTHY_PLACE, Model
 from logtriage.topology import Topology
 from logtriage.world.channels import EASES, NO_NEWS, Channel, Evidence, sort_of
-from logtriage.world.conditions import (
-    Hypothesis,
-    owner_is_paged,
-    teams_of,
-)
-from logtriage.world.outcomes import fixed_at, fixing
+from logtriage.world.conditions import Hypothesis, teams_of
+from logtriage.world.outcomes import fixed_at, fixing, noted_fault
 from logtriage.world.schedule import Cell, Doings
 from logtriage.world.tables import CALM, EDGE_TOKENS, RECOVERED, edge_weights, note_weights
 
@@ -58,7 +54,7 @@ def posterior(
     topology, hypotheses = model.topology, model.hypotheses
     breaks = sorted({when for when, _, _ in doings.remedies})
     segments = len(breaks) + 1
-    services, edge, effects, notes = _sorted_out(model, evidence, breaks)
+    services, edge, effects, notes = sorted_out(model, evidence, breaks)
     fixed = [_fixed_segment(topology, one, doings, breaks) for one in hypotheses]
     # What every service says if nothing reaches it, and how far a condition departs from that.
     aloof, own = [], []
@@ -69,7 +65,7 @@ def posterior(
         aloof.append(log_sum(terms))
         own.append(tuple([exp2(one - highest) for one in terms]))
     edges = {
-        (first, until): _edge(model, edge, first, until)
+        (first, until): edge_likelihood(model, edge, first, until)
         for first, until in {
             (one.errors_first, until) for one, until in zip(hypotheses, fixed, strict=True)
         }
@@ -92,7 +88,7 @@ def posterior(
                 topology, directory, hypothesis, doings, effects, misrouted=misrouted
             )
         if notes:
-            total += _noted(model, hypothesis, notes)
+            total += _noted(model, directory, hypothesis, doings, notes)
         logs.append(total if total > RULED_OUT else NEVER)
         severities.append(by_severity)
     highest = max(logs)
@@ -106,7 +102,7 @@ def posterior(
     )
 
 
-def _sorted_out(
+def sorted_out(
     model: Model, evidence: Sequence[Evidence], breaks: list[int]
 ) -> tuple[list[list[list[int]]], list[tuple[int, Evidence]], list[Evidence], list[Evidence]]:
     """Sums of columns by service and segment between remedies; and what has no service."""
@@ -148,7 +144,7 @@ def _fixed_segment(
     return UNFIXED if fixed is None else breaks.index(fixed)
 
 
-def _edge(
+def edge_likelihood(
     model: Model, cells: list[tuple[int, Evidence]], errors_first: bool | None, until: int
 ) -> tuple[int, tuple[int, int, int]]:
     """The likelihood of the edge panel, and the weights of the severities."""
@@ -190,23 +186,30 @@ def _revealed(
         if (team in right) == wrong:
             return NEVER
     if effects:
-        first = fixing(topology, hypothesis, doings)
+        slots = fixing(topology, hypothesis, doings).values()
         for one in effects:
-            if (one.token == EASES) != (one.slot == first):
+            if (one.token == EASES) != (one.slot in slots):
                 return NEVER
     return 0
 
 
-def _noted(model: Model, hypothesis: Hypothesis, notes: list[Evidence]) -> int:
+def _noted(
+    model: Model,
+    directory: tuple[str, ...],
+    hypothesis: Hypothesis,
+    doings: Doings,
+    notes: list[Evidence],
+) -> int:
     """The likelihood of the responders' notes."""
     total = 0
     for note in notes:
         if not hypothesis.faults:
             return NEVER
-        kind, service = hypothesis.faults[0]
-        if not owner_is_paged(kind):
+        fault = noted_fault(directory, hypothesis, doings)
+        if fault is None:
             total += 0 if note.token == NO_NEWS else NEVER
             continue
+        kind, service = fault
         rows = dict(note_weights(kind, model.topology.services[service].tier, model.setting.fog))
         if note.token == NO_NEWS:
             total += log2(rows[NO_NEWS]) - log2(1 << 16)

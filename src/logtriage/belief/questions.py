@@ -52,6 +52,10 @@ def worths(belief: Belief, requests: "tuple[Request, ...]") -> tuple[Worth, ...]
     Raises:
         InvalidInput: for a look at all services, whose outcomes are too many.
     """
+    if belief.model.setting.several:
+        from logtriage.belief.set_questions import set_worths
+
+        return set_worths(belief, requests)
     planner = Planner(belief, negligible=NEGLIGIBLE)
     now, next_tick = planner.value, planner.tick + 1
     late = next_tick >= belief.standing.stakes.horizon
@@ -90,6 +94,15 @@ def _bits(planner: Planner, joint: Floats, first: NDArray[np.int64]) -> list[flo
         [case.root, case.team, case.hits @ np.arange(1, case.hits.shape[1] + 1)]
     )
     keys = np.unique(answers, axis=0, return_inverse=True)[1].ravel()
+    return information(keys, joint, first)
+
+
+def information(keys: NDArray[np.int64], joint: Floats, first: NDArray[np.int64]) -> list[float]:
+    """Information of each question about the answer that each hypothesis asks for, in bits.
+
+    ``keys`` (H,) number the answers, ``joint`` (O, H) are the weights of hypotheses with each
+    outcome, ``first`` the rows at which the outcomes of a question begin.
+    """
     table = joint @ (keys[:, np.newaxis] == np.arange(keys.max() + 1)).astype(np.float64)
     before = np.add.reduceat(table, first, axis=0)  # (questions, answers)
     whole = before.sum(axis=1)
@@ -107,24 +120,12 @@ def _bits(planner: Planner, joint: Floats, first: NDArray[np.int64]) -> list[flo
 def _outcomes(planner: Planner, request: Request) -> Floats | None:
     """The likelihood (O, H) of each outcome, in units of 2**-16; None if nothing is new."""
     belief = planner.belief
-    model, doings = belief.model, belief.standing.doings
-    if request.service is None:
-        raise InvalidInput("a look at all services has too many outcomes to be valued")
-    service = belief.topology.index(request.service)
-    start = planner.tick + 1
-    if isinstance(request, RequestMoreLogs):
-        sorts: tuple[str, ...] = ("log",)
-    else:
-        channel = Channel.METRICS if isinstance(request, RequestMetrics) else Channel.TRACES
-        sorts = GAUGES if channel is Channel.METRICS else SPANS
-        shown = {
-            cell[3] for cell in belief.posterior.seen if cell[0] is channel and cell[1] == service
-        }
-        fresh = [one for one in epoch_starts(start, doings)[-SERIES:] if one not in shown]
-        if not fresh:
-            return None
-        start = fresh[-1]
-    rows = _likelihoods(
+    model = belief.model
+    told = told_by(belief, request, planner.tick + 1)
+    if told is None:
+        return None
+    service, sorts, start = told
+    rows = likelihoods(
         model.setting, model.places[service], model.conditions[service], sorts, start
     )
     aloof = np.floor(_standing_shares(planner, service) @ rows / 65_536)
@@ -137,8 +138,30 @@ def _outcomes(planner: Planner, request: Request) -> Floats | None:
     return found
 
 
+def told_by(belief: Belief, request: Request, tick: int) -> tuple[int, tuple[str, ...], int] | None:
+    """What a request would newly show at a tick: the service, the sorts of cells, their start.
+
+    One line of logs, the newest reading of gauges or traces; None if nothing is new.
+
+    Raises:
+        InvalidInput: for a look at all services, whose outcomes are too many.
+    """
+    if request.service is None:
+        raise InvalidInput("a look at all services has too many outcomes to be valued")
+    service = belief.topology.index(request.service)
+    if isinstance(request, RequestMoreLogs):
+        return service, ("log",), tick
+    channel = Channel.METRICS if isinstance(request, RequestMetrics) else Channel.TRACES
+    shown = {cell[3] for cell in belief.posterior.seen if cell[0] is channel and cell[1] == service}
+    starts = epoch_starts(tick, belief.standing.doings)[-SERIES:]
+    fresh = [one for one in starts if one not in shown]
+    if not fresh:
+        return None
+    return service, GAUGES if channel is Channel.METRICS else SPANS, fresh[-1]
+
+
 @lru_cache(maxsize=4096)
-def _likelihoods(
+def likelihoods(
     setting: Setting,
     place: Place,
     conditions: tuple[Condition, ...],

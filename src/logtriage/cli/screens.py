@@ -56,11 +56,15 @@ def truth(incident: Incident) -> RenderableType:
         ("severity", str(answer.severity or "not known")),
     ]
     if not answer.benign:
+        # Of one fault any of the names will do, of several each asks for its own.
+        words, joined = ("root cause", "remedy"), " or "
+        if answer.several:
+            words, joined = ("root causes", "remedies"), ", "
         remedies = sorted(f"{remedy}:{service}" for remedy, service in answer.remedies)
         rows += [
-            ("root cause", " or ".join(sorted(answer.root_causes))),
-            ("page", " or ".join(sorted(answer.teams)) or "not known"),
-            ("remedy", " or ".join(remedies) or "not known"),
+            (words[0], joined.join(sorted(answer.root_causes))),
+            ("page", joined.join(sorted(answer.teams)) or "not known"),
+            (words[1], joined.join(remedies) or "not known"),
         ]
     if incident.price_of_silence is not None:
         rows += [
@@ -71,8 +75,8 @@ def truth(incident: Incident) -> RenderableType:
 
 
 def _fault(incident: Incident) -> str:
-    fault = incident.truth.fault
-    return "" if fault is None else f"{fault.kind} on {fault.service}"
+    faults = [part.fault for part in incident.truth.parts if part.fault is not None]
+    return ", ".join(f"{fault.kind} on {fault.service}" for fault in faults)
 
 
 def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> RenderableType:

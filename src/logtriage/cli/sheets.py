@@ -49,6 +49,9 @@ def _setting(setting: Setting) -> Iterator[tuple[str, str]]:
     yield "severity", f"the edge panel shows it without fog from tick {setting.severity_from} on"
     ticks = ", ".join(map(str, setting.alert_ticks))
     yield "alerts", f"judged at tick {ticks} and after each remedy"
+    if setting.several:
+        shares = ", ".join(f"{100 * one / sum(setting.counts):.0f} %" for one in setting.counts)
+        yield "faults", f"one to {len(setting.counts)} at once ({shares}); nobody says how many"
     if setting.root_silent:
         silent = f"silent in alerts and window before tick {setting.root_silent}"
         yield "root", f"{silent}, but answers when asked"

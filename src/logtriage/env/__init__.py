@@ -31,6 +31,7 @@ _NAMES = {
     "cascading_failure": "Cascading",
     "silent_degradation": "Silent",
     "fleet_outage": "Fleet",
+    "compound_failure": "Compound",
 }
 
 

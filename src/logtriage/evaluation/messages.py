@@ -63,12 +63,15 @@ class _Heard:
 def messages_of(states: Sequence[State], split: RoleSplit) -> Messages | None:
     """The messages in the first episodes that a team of ``split`` has played.
 
-    None for a team of one, where nobody may report, and where no probabilities are known.
+    None for a team of one, where nobody may report, where no probabilities are known, and
+    where several faults may be the truth at once: sets of them have no words.
     """
     first = [
         state
         for state in islice(states, EPISODES)
-        if state.history and state.incident.setting is not None
+        if state.history
+        and (setting := state.incident.setting) is not None
+        and not setting.several
     ]
     if len(split) < 2 or not first or not any("report" in role.may for role in split.roles):
         return None

@@ -180,7 +180,12 @@ def _ranked(
 
 
 def _found(state: State) -> bool:
-    return state.facts.root_cause in state.incident.truth.root_causes
+    """Whether the root cause was named: of several faults, all of them and first of all."""
+    truth = state.incident.truth
+    if not truth.several:
+        return state.facts.root_cause in truth.root_causes
+    first = state.facts.root_causes[: len(truth.several)]
+    return {service for _, service in first} == truth.root_causes
 
 
 def _teams_known(state: State) -> bool:

@@ -16,6 +16,7 @@ from logtriage.actions import (
     Malformed,
     Remediate,
     Report,
+    ReportImpact,
     Resolve,
     Wait,
     action_id,
@@ -24,6 +25,8 @@ from logtriage.actions import (
 from logtriage.topology import Topology
 
 Ints = NDArray[Any]
+#: What may be played and has no canonical integer.
+_UNNUMBERED: Final = (Malformed, Report, ReportImpact, Wait)
 
 #: Fills up a list of actions that is shorter than the longest of its batch.
 PADDING: Final = -1
@@ -85,7 +88,6 @@ def action_array(topology: Topology, plans: Sequence[Sequence[Action]]) -> Ints:
     array = np.full((len(plans), longest), PADDING, dtype)
     for row, plan in enumerate(plans):
         array[row, : len(plan)] = [
-            MALFORMED if isinstance(one, Malformed | Report | Wait) else action_id(one, topology)
-            for one in plan
+            MALFORMED if isinstance(one, _UNNUMBERED) else action_id(one, topology) for one in plan
         ]
     return array

@@ -67,12 +67,28 @@ def root_cause(state: State) -> Measured:
 
 
 def escalation(state: State) -> Measured:
-    """1 if an accepted team was paged."""
+    """1 if an accepted team was paged; of several faults, the share whose team was."""
     accepted = state.incident.truth.teams
+    if state.incident.truth.several:
+        return _shared_escalation(state)
     for _, team in state.facts.pages:
         if team in accepted:
             return (1.0, f"{team} was the team to page")
     return (0.0, f"{listed(accepted)} never paged")
+
+
+def _shared_escalation(state: State) -> Measured:
+    parts = state.incident.truth.several
+    pages = dict.fromkeys(team for _, team in state.facts.pages)
+    unpaged = [part for part in parts if part.teams.isdisjoint(pages)]
+    share = (len(parts) - len(unpaged)) / len(parts)
+    if not unpaged:
+        return (share, f"every team to page was: {', '.join(pages)}")
+    missing = dict.fromkeys(listed(part.teams) for part in unpaged)
+    told = f"{', '.join(missing)} never paged"
+    if len(unpaged) == len(parts):
+        return (share, told)
+    return (share, f"the team of {len(parts) - len(unpaged)} of {len(parts)} faults paged; {told}")
 
 
 def remediation(state: State) -> Measured:

@@ -64,9 +64,9 @@ class Grade:
     ``actions`` are those graded; ``unplayed`` counts the ones after the closing one,
     which were not. ``malformed`` counts those that could not be read. ``ticks`` are those
     used; ``schedule`` is the tick of each action in joint play, where several may share
-    one. ``fault_kind`` is what was injected: a fact beside the grade, which no rubric
-    weighs. ``seal`` is the fingerprint of the key of a sealed incident. ``print(grade)``
-    shows what was done, what it earned and why.
+    one. ``fault_kind`` is what was injected (of several faults all kinds, ``a + b``): a fact
+    beside the grade, which no rubric weighs. ``seal`` is the fingerprint of the key of a
+    sealed incident. ``print(grade)`` shows what was done, what it earned and why.
     """
 
     incident: str
@@ -296,5 +296,5 @@ def unscored(
 
 
 def _fault_kind(incident: Incident) -> str | None:
-    fault = incident.truth.fault
-    return None if fault is None else fault.kind
+    kinds = [part.fault.kind for part in incident.truth.parts if part.fault is not None]
+    return " + ".join(kinds) or None

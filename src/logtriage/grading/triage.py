@@ -1,8 +1,10 @@
 """The measures and discounts of ``logtriage/2``: the right page at the right confidence.
 
-Pure functions of a state. Severity, escalation and both gates are those of
-:mod:`logtriage.grading.criteria`. A measure returns a score in [0, 1] with its reason, a
-discount the share that is left of the total with its reason, or None where it does not apply.
+Pure functions of a state. Of several faults, scores are the shares of them that were named,
+paged for and fixed; one fault is the case of all or nothing. Severity, escalation and both
+gates are those of :mod:`logtriage.grading.criteria`. A measure returns a score in [0, 1] with
+its reason, a discount the share that is left of the total with its reason, or None where it
+does not apply.
 """
 
 from collections.abc import Mapping
@@ -12,6 +14,7 @@ from typing import Final
 from logtriage.errors import RubricError
 from logtriage.grading import criteria
 from logtriage.grading.criteria import Measured, listed, not_closed, promptness
+from logtriage.grading.parts import Response, responses
 from logtriage.state import Closing, State
 
 #: What each criterion of a real fault weighs.
@@ -66,7 +69,12 @@ def approved(state: State) -> bool:
 
 
 def root_cause(state: State) -> Measured:
-    """1 if the first service declared is accepted, and was declared no later than the fix."""
+    """1 if the first service declared is accepted, and was declared no later than the fix.
+
+    Of k faults, the share that is so named by the first k services declared.
+    """
+    if state.incident.truth.several:
+        return _shared_root_cause(state)
     score, reason = criteria.root_cause(state)
     said, fixed = state.facts.root_cause_at, state.facts.fixed_at
     if not score or said is None or fixed is None or said <= fixed:
@@ -78,9 +86,36 @@ def root_cause(state: State) -> Measured:
     )
 
 
+def _shared_root_cause(state: State) -> Measured:
+    truth, facts = state.incident.truth, state.facts
+    rows, count = responses(state), len(truth.several)
+    score = sum(one.named for one in rows) / count
+    counted = [service for _, service in facts.root_causes[:count]]
+    if not counted:
+        return (score, "no root cause identified")
+    services = [listed(part.root_causes) for part in truth.several]
+    pairs = list(zip(services, rows, strict=True))
+    missed = [service for service, one in pairs if one.said_at is None]
+    late = [service for service, one in pairs if one.said_at is not None and not one.named]
+    wrong = [service for service in counted if service not in truth.root_causes]
+    told = [f"{sum(one.named for one in rows)} of {count} root causes named"]
+    if wrong:
+        told.append(f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} none")
+    if missed:
+        told.append(f"{', '.join(missed)} not among the first {count} declared")
+    if late:
+        told.append(f"{', '.join(late)} declared after the fix: recovery is no diagnosis")
+    return (score, "; ".join(told))
+
+
 def remediation(state: State) -> Measured:
-    """max(0, 1 - 0.4 per wrong remedy) once fixed; halved without the page in an earlier tick."""
+    """max(0, 1 - 0.4 per wrong remedy) once fixed; halved without the page in an earlier tick.
+
+    Of several faults, the share that is fixed, each halved without its page, times the same.
+    """
     facts, truth = state.facts, state.incident.truth
+    if truth.several:
+        return _shared_remediation(state)
     if facts.fixed_at is None:
         wanted = (f"{remedy}:{service}" for remedy, service in truth.remedies)
         return (0.0, f"no accepted remedy applied ({listed(wanted)})")
@@ -93,12 +128,39 @@ def remediation(state: State) -> Measured:
     return (score, told)
 
 
+def _shared_remediation(state: State) -> Measured:
+    facts, parts = state.facts, state.incident.truth.several
+    rows = list(zip(parts, responses(state), strict=True))
+    earned = sum(fix_credit(one) for _, one in rows) / len(rows)
+    score = earned * remedy_credit(facts.wrong_remedies)
+    fixed = [(part, one) for part, one in rows if one.fixed_at is not None]
+    told = [f"{len(fixed)} of {len(rows)} faults fixed"]
+    unfixed = [part for part, one in rows if one.fixed_at is None]
+    if unfixed:
+        wanted = (listed(f"{remedy}:{at}" for remedy, at in part.remedies) for part in unfixed)
+        told.append(f"not applied: {', '.join(wanted)}")
+    if facts.wrong_remedies:
+        told.append(f"{_remedies(facts.wrong_remedies, 'wrong ')} applied")
+    early = [listed(part.root_causes) for part, one in fixed if not one.approved]
+    if early:
+        told.append(f"halved at {', '.join(early)}, whose team had not been paged before")
+    return (score, "; ".join(told))
+
+
+def fix_credit(one: Response) -> float:
+    """What the fix of one fault is worth: 1, or half if its team had not been paged before."""
+    if one.fixed_at is None:
+        return 0.0
+    return 1.0 if one.approved else UNAPPROVED_FIX
+
+
 def closure(state: State) -> Measured:
-    """If resolved after the fix: 1 - (ticks used - par) / (horizon - par), clipped to [0, 1]."""
+    """If resolved once all is fixed: 1 - (ticks used - par) / (horizon - par), clipped."""
     if state.closing is not Closing.RESOLVED:
         return (0.0, not_closed(state, "resolved"))
     if state.facts.fixed_at is None:
-        return (0.0, "resolved while the fault was still there")
+        still = "a" if state.incident.truth.several else "the"
+        return (0.0, f"resolved while {still} fault was still there")
     return _promptly(state, "resolved")
 
 
@@ -129,6 +191,8 @@ def benign_closure(state: State) -> Measured:
 def unescalated(state: State) -> Measured | None:
     """While no accepted team has been paged: c / 0.625, with c the price of silence.
 
+    Of several faults, that much of the share whose team has not been paged, and the rest.
+
     Raises:
         RubricError: for a real fault without a price of silence, or with one that is not in
             [0, 0.625]: no discount could bring a perfect response to it.
@@ -142,13 +206,33 @@ def unescalated(state: State) -> Measured | None:
             f"incident {incident.id!r}: price_of_silence must be a number from 0 to "
             f"{MOST_UNPAGED:g} under rubric 'logtriage/2', got {price!r}"
         )
-    if state.facts.paged_at is not None:
+    unpaged = _unpaged(state)
+    if not unpaged:
         return None
+    if unpaged < 1.0:
+        missing = dict.fromkeys(
+            listed(part.teams)
+            for part, one in zip(incident.truth.parts, responses(state), strict=True)
+            if one.paged_at is None
+        )
+        return (
+            unpaged * (price / MOST_UNPAGED) + (1.0 - unpaged),
+            f"{', '.join(missing)} never paged: that share of the faults counts "
+            f"{price:g} / {MOST_UNPAGED:g}",
+        )
     return (
         price / MOST_UNPAGED,
         f"{listed(incident.truth.teams)} never paged: a perfect response without the page would "
         f"be worth {price:g} instead of {MOST_UNPAGED:g}",
     )
+
+
+def _unpaged(state: State) -> float:
+    """The share of the faults whose team has not been paged."""
+    if not state.incident.truth.several:
+        return float(state.facts.paged_at is None)
+    rows = responses(state)
+    return sum(one.paged_at is None for one in rows) / len(rows)
 
 
 def unapproved(state: State) -> Measured | None:

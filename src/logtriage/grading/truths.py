@@ -248,7 +248,8 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
     """The truths of incidents of one topology.
 
     Raises:
-        InvalidInput: if there is no incident, or a second topology among them.
+        InvalidInput: if there is no incident, a second topology among them, or an incident
+            with several faults.
         UnknownName: if a truth names what the topology lacks.
     """
     listed = tuple(incidents)
@@ -269,6 +270,12 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
                 f"those before of {topology.name!r}; a batch has one: grade them apart"
             )
         truth = incident.truth
+        if truth.several:
+            raise InvalidInput(
+                f"incidents[{row}] ({incident.id}) has {len(truth.several)} faults: a batch "
+                "grades incidents with one fault at most; grade this one with grade or "
+                "grade_actions"
+            )
         for service in truth.root_causes:
             root_causes[row, topology.index(service)] = True
         for team in truth.teams:

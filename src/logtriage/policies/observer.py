@@ -10,9 +10,11 @@ import attrs
 
 from logtriage.actions import (
     Action,
+    ReportImpact,
     RequestMetrics,
     RequestMoreLogs,
     RequestTraces,
+    Resolve,
 )
 from logtriage.belief import Belief, belief
 from logtriage.incident import Incident
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 #: A question that promises less than this many bits, and no grade, is not asked.
 LEAST_BITS: Final = 0.004
+#: A call is reported that is likelier than not to wait or carry load.
+LIKELY: Final = 0.5
 #: Of more services than this, only those are asked of which most is in doubt.
 MOST_SERVICES: Final = 10
 
@@ -35,11 +39,13 @@ class ObserverPolicy:
     """Plays one incident by the belief. Memory is the state before its last action.
 
     It is given the incident, as an environment is, to know the evidence; the truth it
-    never reads. ``questions`` limits how often it asks (None: as long as it pays).
+    never reads. ``questions`` limits how often it asks (None: as long as it pays). With
+    ``reports`` it says how the damage spread before it resolves, if that leaves a tick for it.
     """
 
     incident: Incident
     questions: int | None = None
+    reports: bool = False
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Ask the question that is worth most; if none is worth its tick, carry on."""
@@ -54,7 +60,13 @@ class ObserverPolicy:
             question = best_question(held)
             if question is not None:
                 return question
-        return held.best().actions[0]
+        action = held.best().actions[0]
+        told = any(isinstance(one, ReportImpact) for one in state.actions)
+        if self.reports and isinstance(action, Resolve) and not told:
+            likely = tuple(call for call, share in held.calls.items() if share > LIKELY)
+            if likely and state.tick + 1 < state.incident.horizon:
+                return ReportImpact(likely)
+        return action
 
 
 def followed(incident: Incident, observation: Observation, memory: Memory) -> State:
@@ -89,7 +101,17 @@ def requests_in_doubt(
 ) -> tuple[RequestMoreLogs | RequestMetrics | RequestTraces, ...]:
     """The requests that are weighed: those at the services of which most is in doubt."""
     topology = held.topology
-    doubt = [0.0] * len(topology)
+    names = list(topology.names)
+    if len(names) > MOST_SERVICES:
+        names = [names[one] for one in sorted(_most_in_doubt(held)[:MOST_SERVICES])]
+    return tuple(
+        kind(name) for kind in (RequestMoreLogs, RequestMetrics, RequestTraces) for name in names
+    )
+
+
+def _most_in_doubt(held: Belief) -> list[int]:
+    """The services by how much is in doubt of each, the most first."""
+    doubt = [0.0] * len(held.topology)
     for row, share in zip(held.model.reach, held.probabilities, strict=True):
         if share > 0:
             for service, _ in row:
@@ -97,8 +119,4 @@ def requests_in_doubt(
     for hypothesis, share in zip(held.hypotheses, held.probabilities, strict=True):
         for _, service in hypothesis.faults:
             doubt[service] += share
-    ranked = sorted(range(len(topology)), key=lambda one: -min(doubt[one], 2.0 - doubt[one]))
-    names = [topology.names[one] for one in sorted(ranked[:MOST_SERVICES])]
-    return tuple(
-        kind(name) for kind in (RequestMoreLogs, RequestMetrics, RequestTraces) for name in names
-    )
+    return sorted(range(len(doubt)), key=lambda one: -min(doubt[one], 2.0 - doubt[one]))

@@ -21,7 +21,8 @@ def perfect_actions(incident: Incident) -> tuple[Action, ...]:
     """A shortest list of actions that earns full marks under the incident's rubric.
 
     Where sets of answers are accepted, the first in sorted order is taken; what is
-    not known of a recorded incident (severity, team, remedy) is left out.
+    not known of a recorded incident (severity, team, remedy) is left out. Of several faults
+    each is named, its team paged (a team of two of them once) and its remedy applied.
     """
     truth = incident.truth
     plan: list[Action] = []
@@ -29,11 +30,11 @@ def perfect_actions(incident: Incident) -> tuple[Action, ...]:
         plan.append(ClassifySeverity(truth.severity))
     if truth.benign:
         return (*plan, Ignore())
-    plan.append(IdentifyRootCause(min(truth.root_causes), 1.0))
-    if truth.teams:
-        plan.append(Escalate(min(truth.teams)))
-    if truth.remedies:
-        plan.append(Remediate(*min(truth.remedies)))
+    parts = truth.parts
+    plan.extend(IdentifyRootCause(min(one.root_causes), 1.0) for one in parts)
+    teams = [min(one.teams) for one in parts if one.teams]
+    plan.extend(Escalate(team) for team in dict.fromkeys(teams))
+    plan.extend(Remediate(*min(one.remedies)) for one in parts if one.remedies)
     return (*plan, Resolve())
 
 

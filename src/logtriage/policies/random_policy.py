@@ -25,7 +25,7 @@ def masked_actions(observation: Observation, role: Role | None = None) -> tuple[
         action
         for action in choices
         if not (isinstance(action, ClassifySeverity) and observation.severity is not None)
-        and not (isinstance(action, IdentifyRootCause) and observation.root_cause is not None)
+        and not (isinstance(action, IdentifyRootCause) and observation.settles(action.service))
         and not (observation.requests_left == 0 and is_request(action))
     )
     return sensible or choices

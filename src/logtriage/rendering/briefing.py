@@ -53,6 +53,8 @@ def _services(topology: Topology) -> str:
 def _world(setting: Setting) -> str:
     load = " or ".join(kind.name for kind in FAULT_KINDS if kind.name in POURS_LOAD)
     where = "a service that others call" if setting.called_only else "one service"
+    if setting.several:
+        return _several(setting, load)
     benign = (
         f"{_percent(setting.benign, 1000)} of incidents are benign: one service looks ill, nobody "
         "waits, EDGE about usual. "
@@ -70,6 +72,22 @@ def _world(setting: Setting) -> str:
         f"calls is {LOADED}. Elsewhere: jobs, releases, memory, logins, traffic, minor faults (a "
         f"fault's signs, nobody waits). {benign}FOG: "
         f"{_percent(setting.fog_weight, FULL)} of readings say what any service might.{grows}"
+    )
+
+
+def _several(setting: Setting, load: str) -> str:
+    counts = ", ".join(_percent(one, sum(setting.counts)) for one in setting.counts)
+    return (
+        f"WORLD: trouble began {setting.onset} min before tick 0, guilty changes earlier. One to "
+        f"{len(setting.counts)} faults ({counts}), each at a service of its own; their callers, "
+        f"direct or not, are {WAITING}; under {load} all that is called is {LOADED}. A service "
+        f"shows one thing: its fault, else {LOADED}, else {WAITING}. A sick datastore may exhaust "
+        f"a caller's pool: that caller is {WAITING} until the datastore is well, then shows "
+        "pool_exhaustion, and counts as a fault. Elsewhere: jobs, releases, memory, logins, "
+        "traffic, minor faults (a fault's signs, nobody waits). "
+        f"{_percent(setting.benign, 1000)} of incidents are benign: one service looks ill, nobody "
+        f"waits, EDGE about usual. FOG: {_percent(setting.fog_weight, FULL)} of readings say what "
+        "any service might."
     )
 
 
@@ -146,6 +164,8 @@ def _tiers(kind: FaultKind) -> str:
 
 
 def _grade(horizon: int, setting: Setting) -> str:
+    if setting.several:
+        return _grade_of_several(horizon, setting)
     weights = {row.name: f"{row.weight:.2f}" for row in TRIAGE_2.criteria}
     benign = {row.name: f"{row.weight:.2f}" for row in TRIAGE_2.benign}
     return (
@@ -160,6 +180,25 @@ def _grade(horizon: int, setting: Setting) -> str:
         "P(right) x the grade then > that in silence. Benign: severity "
         f"{benign['severity']}, ignore {benign['dismissal']} (0 if you blamed a service, -"
         f"{triage.BENIGN_REMEDY_COST:.0%} per remedy), by tick {setting.par_benign} "
+        f"{benign['closure']}."
+    )
+
+
+def _grade_of_several(horizon: int, setting: Setting) -> str:
+    weights = {row.name: f"{row.weight:.2f}" for row in TRIAGE_2.criteria}
+    benign = {row.name: f"{row.weight:.2f}" for row in TRIAGE_2.benign}
+    return (
+        f"GRADE, of k faults: severity {weights['severity']} (one class off: a quarter), root "
+        f"causes {weights['root_cause']} (of the first k services declared the share right, each "
+        f"0 once fixed), pages {weights['escalation']} (the share of faults whose team was "
+        f"paged), remedies {weights['remediation']} (the share fixed, half of each whose team was "
+        f"not paged before; -{triage.WRONG_REMEDY_COST:.0%} per wrong one), resolve once all is "
+        f"fixed {weights['closure']} (full by tick {setting.par}, 0 at {horizon}). The share of "
+        f"faults with nobody paged counts c/{triage.MOST_UNPAGED:g} of all, c the screen's price "
+        "of silence. Per wrong remedy before the first right page: all x "
+        f"{triage.UNAPPROVED_REMEDY:g}. A page right for none, or ignoring a fault: 0, the end. "
+        f"Benign: severity {benign['severity']}, ignore {benign['dismissal']} (0 if you blamed a "
+        f"service, -{triage.BENIGN_REMEDY_COST:.0%} per remedy), by tick {setting.par_benign} "
         f"{benign['closure']}."
     )
 

@@ -78,7 +78,7 @@ def owners(observation: Observation) -> dict[str, str]:
     wanted.update(one.service for one in observation.window)
     wanted.update(filter(None, map(_named, observation.last_actions)))
     if observation.root_cause is not None:
-        wanted.add(observation.root_cause)
+        wanted.update(observation.root_causes or (observation.root_cause,))
     names = observation.topology.names
     return {
         name: owner

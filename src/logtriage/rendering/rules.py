@@ -90,6 +90,13 @@ def system_prompt(
     )
 
 
+#: What a single agent may do beside what is graded, where several faults spread.
+_PATH = (
+    "Also, graded beside the total: report_impact <caller>-><callee>, <caller>-><callee>, … (a "
+    "tick; all calls that wait or carry load; the last one stands)"
+)
+
+
 @lru_cache(maxsize=64)
 def public_rules(
     topology: Topology,
@@ -127,7 +134,9 @@ def public_rules(
         body = briefing(topology, horizon, setting, rubric)
     told = (*body, _GRADING.get(rubric, ""))
     actions = _action_rules(topology, horizon, reply, seat, recorded=setting is None)
-    return "\n".join(filter(None, (opening, *told, *actions)))
+    beside = _PATH if setting is not None and setting.several and not seat else None
+    beside = None if reply == "tools" else beside
+    return "\n".join(filter(None, (opening, *told, *actions, beside)))
 
 
 def _opening(horizon: int, tick_seconds: int) -> str:

@@ -190,7 +190,8 @@ def _declared(observation: Observation) -> str:
     if observation.severity is not None or (all_shown and not observation.open_loop):
         parts.append(f"severity {observation.severity or '-'}")
     if all_shown or observation.root_cause is not None:
-        parts.append(f"root cause {observation.root_cause or '-'}")
+        named = observation.root_causes or (observation.root_cause or "-",)
+        parts.append(f"root cause{'s' if len(named) > 1 else ''} {', '.join(named)}")
     if observation.pages:
         parts.append(f"paged {', '.join(observation.pages)}")
     if observation.remedies and not observation.open_loop:
@@ -214,7 +215,9 @@ def effect_of(observation: Observation, action: Action) -> str:
     match action:
         case ClassifySeverity(severity) if observation.severity not in (severity, None):
             return f"{text}: no effect, {observation.severity} stands"
-        case IdentifyRootCause(service, _) if observation.root_cause not in (service, None):
+        case IdentifyRootCause(service, _) if (
+            observation.root_causes is None and observation.root_cause not in (service, None)
+        ):
             return f"{text}: no effect, {observation.root_cause} stands"
         case Escalate(_):
             handed_over = observation.closing == "misrouted"

@@ -1,5 +1,6 @@
 """An episode replayed for people: what was seen, what was done, and what it earned."""
 
+from collections.abc import Iterator
 from itertools import pairwise, zip_longest
 from typing import Any
 
@@ -8,6 +9,7 @@ import attrs
 from logtriage.actions import Action, IdentifyRootCause, Malformed, describe
 from logtriage.codec import truth_to_json
 from logtriage.grading import GradeStatus, reward, rubric_of, score
+from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import observe
 from logtriage.rendering import render_observation
@@ -112,14 +114,19 @@ def _line(roles: tuple[str, ...], acts: list[str]) -> str:
     return "; ".join(text if role is None else f"{role}: {text}" for role, text in pairs)
 
 
+def _faults(incident: Incident) -> Iterator[str]:
+    for part in incident.truth.parts:
+        if part.fault is not None:
+            later = ", brought about" if part.secondary else ""
+            yield f"{part.fault.kind} on {part.fault.service}{later}"
+
+
 def truth_of(episode: Episode) -> dict[str, str]:
     """The hidden truth, in words."""
     truth: dict[str, Any] = truth_to_json(episode.incident)
-    fault = truth["fault"]
+    fault, several = truth["fault"], episode.incident.truth.several
     told = {
-        "fault": "none: a benign alert"
-        if fault is None
-        else f"{fault['kind']} on {fault['service']}",
+        "fault": "none: a benign alert" if fault is None else ", ".join(_faults(episode.incident)),
         "severity": truth["severity"] or "not known",
     }
     for key, name in (
@@ -128,7 +135,8 @@ def truth_of(episode: Episode) -> dict[str, str]:
         ("remedies", "remedy"),
     ):
         if truth[key]:
-            told[name] = " or ".join(truth[key])
+            # Of one fault any of the names will do, of several each asks for its own.
+            told[name] = (", " if several else " or ").join(truth[key])
     if "price_of_silence" in truth:
         told |= {
             "par": f"{truth['par']} ticks",

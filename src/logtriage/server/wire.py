@@ -73,6 +73,7 @@ def view_of(observation: Observation, *, first: bool, show_id: bool = True) -> d
         "effects": [list(one) for one in observation.effects],
         "severity": None if observation.severity is None else str(observation.severity),
         "root_cause": observation.root_cause,
+        "root_causes": None if observation.root_causes is None else list(observation.root_causes),
         "pages": list(observation.pages),
         "remedies": [list(one) for one in observation.remedies],
         "last_actions": [action_to_wire(one) for one in observation.last_actions],
@@ -141,9 +142,15 @@ def observation_of(view: Mapping[str, Any], before: Observation | None = None) -
                 (remedy, service, bool(eased)) for remedy, service, eased in view["effects"]
             ),
             price_of_silence=price,
+            # A server that knows of no incidents with several faults does not tell.
+            root_causes=_names(view.get("root_causes")),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"view: cannot be read: {type(error).__name__}: {error}") from None
+
+
+def _names(given: Iterable[str] | None) -> tuple[str, ...] | None:
+    return None if given is None else tuple(given)
 
 
 def _one(kind: Callable[..., T], row: Mapping[str, Any] | None) -> T | None:

@@ -85,7 +85,7 @@ def role_token_mask(state: State, split: RoleSplit, role: Role) -> NDArray[np.in
         [
             not (
                 (isinstance(one, ClassifySeverity) and board.severity is not None)
-                or (isinstance(one, IdentifyRootCause) and board.root_cause is not None)
+                or (isinstance(one, IdentifyRootCause) and board.settles(one.service))
                 or (left == 0 and is_request(one))
             )
             for one in choices
@@ -138,8 +138,9 @@ def _write_board(
 ) -> None:
     """Write what was declared and reported, as far as it is known."""
     topology, split = layout.topology, layout.split
-    if board.root_cause is not None:
-        service = topology.index(board.root_cause)
+    named = () if board.root_cause is None else (board.root_cause,)
+    for name in named if board.root_causes is None else board.root_causes:
+        service = topology.index(name)
         owner = topology.teams.index(directory[service])
         numbers[layout["declared"].start + service] = 1
         numbers[layout["declared_owner"].start + owner] = 1

@@ -1,6 +1,6 @@
 """What every service is under a hypothesis: root, waiting, loaded, or none of it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -45,9 +45,46 @@ class Hypothesis:
     benign: tuple[str, int] | None = None
 
     @property
+    def services(self) -> frozenset[int]:
+        """The services with a fault; one that may go by several kinds is there once."""
+        return frozenset([service for _, service in self.faults])
+
+    @property
     def errors_first(self) -> bool | None:
-        """Whether users see errors before latency; None for a benign incident."""
-        return fault_kind(self.faults[0][0]).errors if self.faults else None
+        """Whether users see errors before latency: if any fault shows errors first.
+
+        None for a benign incident.
+        """
+        return any(fault_kind(kind).errors for kind, _ in self.faults) if self.faults else None
+
+
+#: The fault that one elsewhere may bring about: a pool that a sick database exhausts.
+POOL: Final = "pool_exhaustion"
+
+
+def exhausts(topology: Topology, service: int) -> bool:
+    """Whether a service, once sick, holds its callers' connections: a database does."""
+    return topology.services[service].tier == "datastore"
+
+
+@lru_cache(maxsize=65_536)
+def secondary(topology: Topology, hypothesis: Hypothesis) -> frozenset[int]:
+    """The services whose fault is a secondary one: a pool exhausted by a sick database.
+
+    As long as a database that it calls is sick, such a service waits, like any caller. The
+    pool stays exhausted after the database is well again, and takes a remedy of its own.
+    """
+    sick = {service for _, service in hypothesis.faults if exhausts(topology, service)}
+    return frozenset(
+        service
+        for kind, service in hypothesis.faults
+        if kind == POOL and not sick.isdisjoint(topology.calls[service])
+    )
+
+
+def without(hypothesis: Hypothesis, fixed: Collection[int]) -> Hypothesis:
+    """What is left of a hypothesis once the faults at some services are fixed."""
+    return Hypothesis(tuple(one for one in hypothesis.faults if one[1] not in fixed))
 
 
 WELL: Final = Condition(HEALTHY)
@@ -58,21 +95,27 @@ _LOADED: Final = Condition(LOADED)
 def affected(topology: Topology, hypothesis: Hypothesis) -> dict[int, Condition]:
     """The condition of every service that the hypothesis reaches, by index.
 
-    Precedence where faults overlap: root (of the first one there), then loaded, then waiting.
+    Precedence where faults overlap: root (of the first one there), then loaded, then waiting;
+    what none of them reaches may be distracted. A service that is loaded and calls a sick one
+    looks loaded, and its callers wait for it all the same. A secondary fault hides behind
+    waiting.
     """
     if hypothesis.benign is not None:
         kind, service = hypothesis.benign
         return {service: Condition(kind)}
+    hidden = secondary(topology, hypothesis) if len(hypothesis.faults) > 1 else ()
+    shown = [one for one in hypothesis.faults if one[1] not in hidden]
     found: dict[int, Condition] = {}
-    for kind, service in hypothesis.faults:
+    for kind, service in shown:
         found.setdefault(service, Condition(kind))
-    for kind, service in hypothesis.faults:
+    for kind, service in shown:
         if kind in POURS_LOAD:
             for below in _reachable(topology.calls, (service,)):
                 found.setdefault(below, _LOADED)
-    roots = tuple(service for _, service in hypothesis.faults)
-    waiting = [one for one in _reachable(topology.callers, roots) if one not in found]
-    sick = {*roots, *waiting}
+    roots = tuple(service for _, service in shown)
+    held_up = _reachable(topology.callers, roots)
+    waiting = [one for one in held_up if one not in found]
+    sick = {*roots, *(held_up if len(shown) > 1 else waiting)}
     for one in waiting:
         found[one] = Condition(WAITING, tuple(c for c in topology.calls[one] if c in sick))
     return found

@@ -7,7 +7,9 @@ from logtriage.world.conditions import (
     Condition,
     Hypothesis,
     accepted_remedies,
+    affected,
     owner_is_paged,
+    without,
 )
 from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
@@ -27,32 +29,62 @@ from logtriage.world.tables import weights as weights_of
 Outcomes = tuple[tuple[str, ...], Weights]
 
 
-def fixing(topology: Topology, hypothesis: Hypothesis, doings: Doings) -> int | None:
-    """The place of the first accepted remedy among those applied; None if none is."""
-    wanted = accepted_remedies(topology, hypothesis)
-    found = (slot for slot, one in enumerate(doings.remedies) if one[1:] in wanted)
-    return next(found, None)
+def fixing(topology: Topology, hypothesis: Hypothesis, doings: Doings) -> dict[int, int]:
+    """By service of a fault, the place of the remedy that fixed it; without those unfixed."""
+    found: dict[int, int] = {}
+    if doings.remedies:
+        wanted = accepted_remedies(topology, hypothesis)
+        for slot, (_, *one) in enumerate(doings.remedies):
+            if tuple(one) in wanted:
+                found.setdefault(topology.index(one[1]), slot)
+    return found
 
 
 def fixed_at(topology: Topology, hypothesis: Hypothesis, doings: Doings) -> int | None:
-    """The tick in which a hypothesis was fixed; None if it was not."""
-    slot = fixing(topology, hypothesis, doings)
-    return None if slot is None else doings.remedies[slot][0]
+    """The tick in which the last fault of a hypothesis was fixed; None while one is left."""
+    slots = fixing(topology, hypothesis, doings)
+    if not slots or len(slots) < len(hypothesis.services):
+        return None
+    return doings.remedies[max(slots.values())][0]
 
 
-def at_service(
-    setting: Setting, topology: Topology, condition: Condition, cell: Cell, *, recovered: bool
-) -> Outcomes:
-    """What a cell of a service can hold; one that ``recovered`` is healthy again."""
+def left_at(
+    topology: Topology, hypothesis: Hypothesis, doings: Doings, start: int
+) -> Hypothesis | None:
+    """The faults that cells of a tick still show; None where all are fixed by then."""
+    if not hypothesis.faults or not doings.remedies:
+        return hypothesis
+    slots = fixing(topology, hypothesis, doings)
+    over = {one for one, slot in slots.items() if doings.remedies[slot][0] < start}
+    if not over:
+        return hypothesis
+    return without(hypothesis, over) if len(over) < len(hypothesis.services) else None
+
+
+def condition_at(
+    topology: Topology,
+    hypothesis: Hypothesis,
+    left: Hypothesis | None,
+    service: int,
+    own: Condition,
+) -> Condition:
+    """What a service is while ``left`` is left of a hypothesis; ``own`` if it never reached it."""
+    if left is hypothesis or service not in affected(topology, hypothesis):
+        return own
+    return WELL if left is None else affected(topology, left).get(service, WELL)
+
+
+def at_service(setting: Setting, topology: Topology, condition: Condition, cell: Cell) -> Outcomes:
+    """What a cell of a service can hold under its condition."""
     channel, service, slot, start = cell
     sort, place = sort_of(channel, slot), places(topology)[service]
-    shown = WELL if recovered else condition
-    return alphabet(sort, place, setting.fog), weights_of(setting, sort, place, shown, start)
+    return alphabet(sort, place, setting.fog), weights_of(setting, sort, place, condition, start)
 
 
 def elsewhere(
     setting: Setting,
     topology: Topology,
+    directory: tuple[str, ...],
     hypothesis: Hypothesis,
     severity: int,
     cell: Cell,
@@ -64,10 +96,10 @@ def elsewhere(
     """
     channel, _, slot, start = cell
     if channel is Channel.EFFECT:
-        eases = slot == fixing(topology, hypothesis, doings)
+        eases = slot in fixing(topology, hypothesis, doings).values()
         return (EASES if eases else NO_CHANGE,), (FULL,)
     if channel is Channel.NOTE:
-        return _note(setting, topology, hypothesis)
+        return _note(setting, topology, noted_fault(directory, hypothesis, doings))
     fixed = fixed_at(topology, hypothesis, doings)
     shown = CALM if not hypothesis.faults else severity
     if fixed is not None and start > fixed:
@@ -75,11 +107,29 @@ def elsewhere(
     return EDGE_TOKENS, edge_weights(setting, shown, hypothesis.errors_first, start)
 
 
-def _note(setting: Setting, topology: Topology, hypothesis: Hypothesis) -> Outcomes:
+def noted_fault(
+    directory: tuple[str, ...], hypothesis: Hypothesis, doings: Doings
+) -> tuple[str, int] | None:
+    """The fault that the note of the first page is about; None where it tells nothing.
+
+    It is the first fault of the paged team at a service of its own. Where only one service
+    is sick, the team that was rightly paged sees it.
+    """
+    if len(hypothesis.services) == 1:
+        first = hypothesis.faults[0]
+        return first if owner_is_paged(first[0]) else None
+    team = doings.pages[0][1]
+    for kind, service in hypothesis.faults:
+        if owner_is_paged(kind) and directory[service] == team:
+            return kind, service
+    return None
+
+
+def _note(setting: Setting, topology: Topology, fault: tuple[str, int] | None) -> Outcomes:
     """What the responders of the paged team see, if the service is theirs."""
-    kind, service = hypothesis.faults[0]
-    if not owner_is_paged(kind):
+    if fault is None:
         return (NO_NEWS,), (FULL,)
+    kind, service = fault
     rows = note_weights(kind, topology.services[service].tier, setting.fog)
     tokens = tuple(token if token == NO_NEWS else f"{service}:{token}" for token, _ in rows)
     return tokens, tuple(weight for _, weight in rows)

@@ -25,7 +25,8 @@ class Setting:
     no fault, ``severities`` the weights of P1, P2, P3 among the others.
     ``par`` and ``par_benign`` are the ticks of a perfect response.
     ``called_only`` keeps roots to services that another one calls, ``creeping`` faults
-    to kinds that can creep in.
+    to kinds that can creep in. ``counts`` are the weights of one fault, two, three and so
+    on among the incidents with any.
     """
 
     fog: int
@@ -41,6 +42,12 @@ class Setting:
     severities: tuple[int, int, int] = (36, 32, 32)
     called_only: bool = False
     creeping: bool = False
+    counts: tuple[int, ...] = (1,)
+
+    @property
+    def several(self) -> bool:
+        """Whether an incident may have more than one fault."""
+        return len(self.counts) > 1
 
     @property
     def fog_weight(self) -> int:
@@ -82,9 +89,15 @@ def fleet_outage(fog: int) -> Setting:
     return Setting(fog, 300, 3, (0, 4), onset=12, par=12, par_benign=9)
 
 
+def compound_failure(fog: int) -> Setting:
+    """One fault, two or three at once; nobody says how many."""
+    return Setting(fog, 300, 3, (0, 4), onset=12, par=14, par_benign=9, counts=(30, 50, 20))
+
+
 SETTINGS: Final = {
     "single_crash": single_crash,
     "cascading_failure": cascading_failure,
     "silent_degradation": silent_degradation,
     "fleet_outage": fleet_outage,
+    "compound_failure": compound_failure,
 }

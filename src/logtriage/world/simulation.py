@@ -22,7 +22,7 @@ from logtriage.world.conditions import (
     affected,
     unaffected,
 )
-from logtriage.world.outcomes import at_service, elsewhere, fixed_at
+from logtriage.world.outcomes import at_service, condition_at, elsewhere, left_at
 from logtriage.world.prior import Prior
 from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.setting import Setting
@@ -90,19 +90,25 @@ class World:
     def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
         """The evidence on the screen of a tick, in the order of its cells."""
         voices = speakers(self.seed, len(self.topology), now)
-        fixed = fixed_at(self.topology, self.truth, doings)
+        left: dict[int, Hypothesis | None] = {}
         for cell in cells(self.setting, self.topology, voices, now, doings):
             service, start = cell[1], cell[3]
             if service >= 0:
-                recovered = fixed is not None and start > fixed and service in self.reached
-                yield Evidence(*cell, _service_token(self, cell, recovered))
+                shown = self.conditions[service]
+                if doings.remedies:
+                    if start not in left:
+                        left[start] = left_at(self.topology, self.truth, doings, start)
+                    shown = condition_at(self.topology, self.truth, left[start], service, shown)
+                yield Evidence(*cell, _service_token(self, cell, shown))
             else:
                 yield Evidence(*cell, self._token(cell, doings))
 
     def _token(self, cell: Cell, doings: Doings) -> str:
         channel, _, _, start = cell
         severity = SEVERITIES.index(self.severity)
-        tokens, row = elsewhere(self.setting, self.topology, self.truth, severity, cell, doings)
+        tokens, row = elsewhere(
+            self.setting, self.topology, self.directory, self.truth, severity, cell, doings
+        )
         point = draw(_key(self.seed, channel), start) >> 48
         return tokens[bisect_right(tuple(accumulate(row)), point)]
 
@@ -118,11 +124,9 @@ def _steps(row: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=65_536)
-def _service_token(world: World, cell: Cell, recovered: bool) -> str:
+def _service_token(world: World, cell: Cell, shown: Condition) -> str:
     channel, service, slot, start = cell
-    tokens, row = at_service(
-        world.setting, world.topology, world.conditions[service], cell, recovered=recovered
-    )
+    tokens, row = at_service(world.setting, world.topology, shown, cell)
     bits = draw(_key(world.seed, channel), service << 16 | slot, start)
     return tokens[bisect_right(_steps(row), bits >> 48)]
 

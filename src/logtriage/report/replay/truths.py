@@ -8,6 +8,7 @@ from logtriage.incident import Incident
 from logtriage.rendering import status_of
 from logtriage.state import State
 from logtriage.world.conditions import affected
+from logtriage.world.outcomes import left_at
 from logtriage.world.setting import FULL
 from logtriage.world.signatures import DISTRACTIONS, HEALTHY, KINDS, LOADED, WAITING
 from logtriage.world.simulation import World
@@ -82,9 +83,9 @@ def levels(state: State) -> tuple[int, ...]:
     """How strongly each service is affected at the tick of a state, in per cent."""
     telemetry, facts = state.incident.telemetry, state.facts
     if isinstance(telemetry, World):
-        fixed = facts.fixed_at is not None and state.tick > facts.fixed_at
-        strength = 0 if fixed else 100 * telemetry.setting.strength(state.tick) // FULL
-        reached = telemetry.reached
+        left = left_at(telemetry.topology, telemetry.truth, facts.doings, state.tick)
+        strength = 100 * telemetry.setting.strength(state.tick) // FULL
+        reached = affected(telemetry.topology, left) if left is not None and left.faults else {}
         return tuple(
             strength if service in reached else 0 for service in range(len(telemetry.topology))
         )

@@ -18,7 +18,7 @@ from logtriage.actions import (
 )
 from logtriage.evidence import VIEW_OF, evidence, is_shown, world_of
 from logtriage.roles import Role
-from logtriage.state import State
+from logtriage.state import State, declared_in
 from logtriage.topology import Topology
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.layout import (
@@ -157,8 +157,10 @@ def _done(numbers: Numbers, layout: TokenLayout, state: State) -> None:
     for _, remedy, name in facts.remedies:
         numbers[layout["remedied"].start + topology.index(name)] = 1
         numbers[layout["applied"].start + REMEDIES.index(remedy)] = 1
-    if facts.root_cause is not None:
-        numbers[layout["declared"].start + topology.index(facts.root_cause)] = 1
+    first = () if facts.root_cause is None else (facts.root_cause,)
+    every = declared_in(state)
+    for service in first if every is None else every:
+        numbers[layout["declared"].start + topology.index(service)] = 1
     if facts.severity is not None:
         numbers[layout["severity"].start + SEVERITIES.index(facts.severity)] = 1
     for _, team in facts.pages:

@@ -1,0 +1,252 @@
+"""Laws of several faults at once: what is drawn, what it shows, and what a response is worth."""
+
+from collections import Counter
+from math import isclose
+from typing import Final
+
+import attrs
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from logtriage import (
+    Incident,
+    Remediate,
+    Topology,
+    grade,
+    initial_state,
+    make_incident,
+    play,
+    transition,
+)
+from logtriage.audit.exact import Situations
+from logtriage.grading import grade_actions, rubric_of, score
+from logtriage.policies import perfect_actions
+from logtriage.tasks import SPLITS
+from logtriage.topology import Service
+from logtriage.transition import play_jointly
+from logtriage.world.compounds import LINKED, SetPrior
+from logtriage.world.conditions import (
+    POOL,
+    WELL,
+    Hypothesis,
+    affected,
+    exhausts,
+    secondary,
+    unaffected,
+)
+from logtriage.world.outcomes import condition_at, left_at
+from logtriage.world.prior import Prior
+from logtriage.world.schedule import Doings
+from logtriage.world.simulation import World
+from property_tests.strategies import COMPOUND_TASKS, plans, triage_plays, wrong_remedies
+from property_tests.triage_reference import expected_of_several
+
+#: A caller with a pool, its database, and a queue beside them.
+TINY: Final = Topology(
+    "tiny",
+    ("red", "blue"),
+    (
+        Service("front", "edge", "red", ("shop", "mail")),
+        Service("shop", "service", "red", ("store",)),
+        Service("store", "datastore", "blue"),
+        Service("mail", "queue", "blue"),
+    ),
+    "red",
+    "blue",
+)
+
+
+@st.composite
+def compound(draw: st.DrawFn, least: int = 0) -> Incident:
+    """Incidents of the tasks with several faults, ``least`` of them or more."""
+    task = draw(st.sampled_from(COMPOUND_TASKS)).id
+    first = draw(st.integers(0, 100_000))
+    split = draw(st.sampled_from(SPLITS))
+    found = (make_incident(f"{task}/{split}/{first + step}") for step in range(200))
+    return next(one for one in found if len(one.truth.parts) >= least)
+
+
+def world_of(incident: Incident) -> World:
+    assert isinstance(incident.telemetry, World)
+    return incident.telemetry
+
+
+# --- what is drawn -----------------------------------------------------------------------
+
+
+def light_prior(draw: st.DrawFn) -> SetPrior:
+    """A prior with weights so small that every rank can be counted."""
+    kinds = {"front": ["bad_deploy"], "shop": [POOL, "deadlock"], "store": ["slow_query", POOL],
+             "mail": ["saturation"]}  # fmt: skip
+    singles = [(kind, TINY.index(name)) for name, row in kinds.items() for kind in row]
+    weights = tuple(draw(st.integers(1, 3)) for _ in singles)
+    hypotheses = tuple(Hypothesis((one,)) for one in singles)
+    return SetPrior(TINY, Prior(hypotheses, weights, sum(weights)), (30, 50, 20), 150)
+
+
+@given(st.composite(light_prior)())
+def test_every_set_has_as_many_ranks_as_it_weighs(table: SetPrior) -> None:
+    for size, total in enumerate(table.raw_totals, 1):
+        drawn = Counter(table.of_rank(size, rank).faults for rank in range(total))
+        sets = [one.faults for one in table.sets() if len(one.faults) == size]
+        assert drawn == Counter({one: table.raw(one) for one in sets})
+        for faults in sets:
+            linked = len(secondary(TINY, Hypothesis(faults)))
+            plain = 1
+            for one in faults:
+                plain *= table.weight_of[one]
+            assert table.raw(faults) == plain * (1 + LINKED * linked)
+
+
+@given(compound())
+def test_faults_strike_distinct_services_and_each_asks_for_its_own(incident: Incident) -> None:
+    truth, world = incident.truth, world_of(incident)
+    assert len(world.truth.faults) == len(truth.parts) <= 3
+    assert len({service for _, service in world.truth.faults}) == len(truth.parts)
+    assert frozenset().union(*(one.root_causes for one in truth.parts)) == truth.root_causes
+    assert frozenset().union(*(one.teams for one in truth.parts)) == truth.teams
+    assert frozenset().union(*(one.remedies for one in truth.parts)) == truth.remedies
+    for one, other in zip(truth.parts, truth.parts[1:], strict=False):
+        assert one.remedies.isdisjoint(other.remedies)
+
+
+# --- what it shows -----------------------------------------------------------------------
+
+
+@given(compound(1))
+def test_root_then_loaded_then_waiting_then_distracted(incident: Incident) -> None:
+    world = world_of(incident)
+    topology, faults = world.topology, {at: kind for kind, at in world.truth.faults}
+    hidden = secondary(topology, world.truth)
+    for service, condition in enumerate(world.conditions):
+        if service in faults and service not in hidden:
+            assert condition.name == faults[service]
+        elif condition.name == "waiting":
+            assert condition.sick
+            assert set(condition.sick) <= set(topology.calls[service])
+        elif condition.name != "loaded":
+            assert service not in hidden
+            tier = topology.services[service].tier
+            assert condition in [one for one, _ in unaffected(tier)]
+            assert not any(called in faults for called in topology.calls[service])
+
+
+@given(st.data(), compound(2))
+def test_what_is_left_shows_as_if_it_had_been_alone(
+    data: st.DataObject, incident: Incident
+) -> None:
+    """Fixed faults leave no trace, and a service is never worse for a fix elsewhere."""
+    world = world_of(incident)
+    parts = data.draw(st.permutations(incident.truth.parts))
+    gone = parts[: data.draw(st.integers(1, len(parts)))]
+    remedies = tuple(
+        (tick, str(remedy), service)
+        for tick, part in enumerate(gone)
+        for remedy, service in [min(part.remedies)]
+    )
+    left = left_at(world.topology, world.truth, Doings(remedies=remedies), len(gone))
+    fixed = {service for part in gone for service in part.root_causes}
+    rest = [one for one in world.truth.faults if world.topology.names[one[1]] not in fixed]
+    assert left == (Hypothesis(tuple(rest)) if rest else None)
+    before = affected(world.topology, world.truth)
+    alone = affected(world.topology, left) if left else {}
+    assert set(alone) <= set(before)
+    for service, own in enumerate(world.conditions):
+        shown = condition_at(world.topology, world.truth, left, service, own)
+        assert shown == (alone.get(service, WELL) if service in before else own)
+
+
+def test_a_secondary_fault_waits_for_its_database_and_outlasts_it() -> None:
+    shop, store = TINY.index("shop"), TINY.index("store")
+    both = Hypothesis(((POOL, shop), ("slow_query", store)))
+    assert exhausts(TINY, store)
+    assert secondary(TINY, both) == {shop}
+    assert affected(TINY, both)[shop].name == "waiting"
+    assert affected(TINY, both)[shop].sick == (store,)
+    well = left_at(TINY, both, Doings(remedies=((3, "kill-query", "store"),)), 4)
+    assert well == Hypothesis(((POOL, shop),))
+    assert affected(TINY, well)[shop].name == POOL
+    scaled = left_at(TINY, both, Doings(remedies=((3, "scale", "shop"),)), 4)
+    assert scaled == Hypothesis((("slow_query", store),))
+    assert affected(TINY, scaled)[shop].name == "waiting"
+
+
+# --- what it is worth --------------------------------------------------------------------
+
+
+@given(st.data(), compound(2))
+def test_the_grade_is_the_one_of_the_table(data: st.DataObject, incident: Incident) -> None:
+    """Against an independent reading of the rubric, in exact arithmetic; joint play included."""
+    plays = data.draw(triage_plays(incident))
+    graded, wanted = grade(play_jointly(incident, plays)[0]), expected_of_several(incident, plays)
+    assert graded.gate == wanted.gate
+    assert isclose(graded.score or 0.0, wanted.total, abs_tol=1e-12)
+    for one in graded.criteria:
+        assert isclose(one.score, wanted.criteria[one.name], abs_tol=1e-12)
+        assert one.reason
+    assert {one.name for one in graded.discounts} == wanted.discounts.keys()
+    for applied in graded.discounts:
+        assert isclose(applied.factor, wanted.discounts[applied.name], abs_tol=1e-12)
+
+
+@given(compound())
+def test_the_oracle_solves_everything(incident: Incident) -> None:
+    graded = grade_actions(incident, perfect_actions(incident))
+    assert (graded.score, graded.gate, graded.discounts) == (1.0, None, ())
+
+
+@given(st.data(), compound(1))
+def test_one_fault_is_the_case_of_one_part(data: st.DataObject, incident: Incident) -> None:
+    """A single fault written as a list of one is graded the same, bit for bit."""
+    assume(len(incident.truth.parts) == 1)
+    listed = attrs.evolve(
+        incident, truth=attrs.evolve(incident.truth, several=incident.truth.parts)
+    )
+    plays = data.draw(triage_plays(incident))
+    plain, other = (grade(play_jointly(one, plays)[0]) for one in (incident, listed))
+    assert plain.score == other.score
+    assert [one.score for one in plain.criteria] == [one.score for one in other.criteria]
+    assert [one.factor for one in plain.discounts] == [one.factor for one in other.discounts]
+
+
+@given(st.data(), compound(2))
+def test_a_page_serves_every_fault_of_its_team(data: st.DataObject, incident: Incident) -> None:
+    """Paging the teams one by one, silence fades with the share of faults they own."""
+    parts = incident.truth.parts
+    teams = data.draw(st.permutations(sorted(incident.truth.teams)))
+    state = initial_state(incident)
+    from logtriage import Escalate
+
+    for count, team in enumerate(teams, 1):
+        state = transition(state, Escalate(team))
+        share = sum(not one.teams.isdisjoint(teams[:count]) for one in parts) / len(parts)
+        graded = grade(state)
+        assert graded.criterion("escalation").score == share
+        assert bool(graded.discounts) == (share < 1.0)
+
+
+@given(st.data(), compound(2))
+def test_wrong_remedies_never_pay(data: st.DataObject, incident: Incident) -> None:
+    plan = list(perfect_actions(incident))
+    place = data.draw(st.integers(0, len(plan) - 1))
+    probe = data.draw(wrong_remedies(incident))
+    assert isinstance(probe, Remediate)
+    worse = [*plan[:place], probe, *plan[place:]]
+    assert score(play(incident, worse)[0]) < score(play(incident, plan)[0])
+
+
+# --- the exact search and the mutants ------------------------------------------------------
+
+
+@given(st.data(), compound(2))
+def test_a_class_stands_for_all_its_actions(data: st.DataObject, incident: Incident) -> None:
+    situations = Situations(incident, rubric_of(incident))
+    assert situations.exact
+    one = two = play(incident, ())[0]
+    for action in data.draw(plans(incident, max_size=10)):
+        if one.is_closed:
+            break
+        one = transition(one, action)
+        two = transition(two, situations.classes[situations.class_of(action)])
+        assert situations.of(one) == situations.of(two)
+        assert score(one) == score(two)

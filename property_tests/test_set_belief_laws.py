@@ -1,0 +1,354 @@
+"""Laws of the belief over sets of faults: Bayes' rule read anew, and plans worth what is said."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from math import isclose, log2, prod
+from typing import Any
+
+import attrs
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from logtriage import (
+    Action,
+    Escalate,
+    Incident,
+    Remediate,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+    State,
+    initial_state,
+    make_incident,
+    play,
+    random_topology,
+    transition,
+)
+from logtriage.actions import SEVERITIES
+from logtriage.belief import Belief, belief
+from logtriage.belief.set_case import SetCase
+from logtriage.belief.set_plans import best_set_plan
+from logtriage.belief.set_posterior import Seen
+from logtriage.belief.set_search import ERROR, searched_posterior
+from logtriage.belief.sets import NONE, SetModel, set_model_of
+from logtriage.belief.stakes import UNIT
+from logtriage.drawing import truth_of
+from logtriage.evidence import evidence
+from logtriage.generator import draw_incident
+from logtriage.grading import score
+from logtriage.grading.impact import path_of
+from logtriage.policies import perfect_actions
+from logtriage.tasks import SPLITS, IncidentId
+from logtriage.topology import FIVE_TEAMS
+from logtriage.world.channels import Evidence
+from logtriage.world.compounds import set_prior
+from logtriage.world.conditions import Condition, Hypothesis, affected, teams_of, unaffected
+from logtriage.world.outcomes import at_service, condition_at, elsewhere, left_at
+from logtriage.world.setting import compound_failure
+from logtriage.world.simulation import World
+from property_tests.strategies import COMPOUND_TASKS
+from property_tests.test_belief_laws import asked, check_calibrated
+from property_tests.test_compound_laws import TINY
+
+
+@st.composite
+def tiny_states(draw: st.DrawFn) -> State:
+    """Open states on four services: right pages and remedies, wrong ones, and requests."""
+    task = draw(st.sampled_from(COMPOUND_TASKS))
+    number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 100_000)))
+    incident = draw_incident(task, number, TINY)
+    right = perfect_actions(incident)[:-1]
+    service = st.sampled_from(TINY.names)
+    one = st.one_of(
+        st.sampled_from(right),
+        st.sampled_from(right),
+        st.builds(RequestMoreLogs, service),
+        st.builds(RequestMetrics, service),
+        st.builds(RequestTraces, service),
+        st.builds(Remediate, st.sampled_from(("restart", "scale")), service),
+    )
+    state = initial_state(incident)
+    for action in draw(st.lists(one, max_size=6)):
+        state = transition(state, action)
+    return state
+
+
+# --- Bayes' rule, read anew ----------------------------------------------------------------
+
+
+def likelihood(
+    state: State, one: Hypothesis, shown: tuple[Evidence, ...], known: dict[Any, float]
+) -> float:
+    """The logarithm of what a hypothesis makes of the evidence, from the world's own tables.
+
+    ``known`` keeps what a cell holds under a condition, which many hypotheses share.
+    """
+    world, doings = state.incident.telemetry, state.facts.doings
+    assert isinstance(world, World)
+    topology, setting = world.topology, world.setting
+    right = teams_of(topology, world.directory, one)
+    if any(team not in right for _, team in doings.pages):
+        return -float("inf")
+    reached, total = affected(topology, one), 0.0
+
+    def seen(cell: Evidence, condition: Condition) -> float:
+        left = left_at(topology, one, doings, cell.start)
+        condition = condition_at(topology, one, left, cell.service, condition)
+        if (cell, condition) not in known:
+            tokens, row = at_service(setting, topology, condition, cell.cell)
+            known[cell, condition] = row[tokens.index(cell.token)] / 65_536
+        return known[cell, condition]
+
+    for service, row in enumerate(topology.services):
+        cells = [cell for cell in shown if cell.service == service]
+        if service in reached:
+            found = prod(seen(cell, reached[service]) for cell in cells)
+        else:
+            if service not in known:
+                known[service] = sum(
+                    share / 65_536 * prod(seen(cell, condition) for cell in cells)
+                    for condition, share in unaffected(row.tier)
+                )
+            found = known[service]
+        total += log2(found) if found else -float("inf")
+    severities = range(3) if one.faults else (2,)
+    mixed = 0.0
+    for severity in severities:
+        share = setting.severities[severity] / sum(setting.severities) if one.faults else 1.0
+        for cell in shown:
+            if cell.service >= 0:
+                continue
+            tokens, weights = elsewhere(
+                setting, topology, world.directory, one, severity, cell.cell, doings
+            )
+            share *= weights[tokens.index(cell.token)] / 65_536 if cell.token in tokens else 0.0
+        mixed += share
+    return total + (log2(mixed) if mixed else -float("inf"))
+
+
+@settings(max_examples=6)
+@given(tiny_states())
+def test_the_posterior_is_that_of_bayes_rule(state: State) -> None:
+    """Every set on four services by floating point, straight from the tables and the history."""
+    world = state.incident.telemetry
+    assert isinstance(world, World)
+    table, shown = set_prior(world.setting, TINY, world.held), evidence(state)
+    held = belief(state)
+    known: dict[Any, float] = {}
+    given_to = dict(zip(held.hypotheses, held.probabilities, strict=True))
+    by_hand = {
+        one: log2(weight) + likelihood(state, one, shown, known)
+        for one, weight in zip(table.listed.hypotheses, table.listed.weights, strict=True)
+        if weight
+    }
+    highest = max(by_hand.values())
+    whole = sum(2 ** (one - highest) for one in by_hand.values())
+    for one, found in by_hand.items():
+        assert isclose(given_to.get(one, 0.0), 2 ** (found - highest) / whole, abs_tol=2e-4)
+
+
+# --- calibration ---------------------------------------------------------------------------
+
+
+def told(incidents: Iterable[Incident]) -> dict[str, list[tuple[float, bool]]]:
+    """What was believed of roots, teams, calls and the number of faults, and whether it is so.
+
+    After some requests, and in every other incident after a right remedy for one fault.
+    """
+    found: dict[str, list[tuple[float, bool]]] = {}
+    for number, incident in enumerate(incidents):
+        state = asked(incident, number % 5)
+        fixes = [one for one in perfect_actions(incident) if isinstance(one, Remediate)]
+        for fix in fixes[: number % 2]:
+            state = transition(state, fix)
+        held, truth, world = belief(state), incident.truth, incident.telemetry
+        assert isinstance(world, World)
+        calls = path_of(world.topology, world.truth).calls
+        counts = [0.0] * 4
+        for one, share in zip(held.hypotheses, held.probabilities, strict=True):
+            counts[len(one.faults)] += share
+        for what, believed, true in (
+            ("roots", held.root_causes, truth.root_causes),
+            ("teams", held.teams, truth.teams),
+            ("calls", held.calls, calls),
+            ("counts", dict(enumerate(counts)), {len(truth.parts)}),
+        ):
+            pairs = found.setdefault(what, [])
+            pairs += [(share, name in true) for name, share in believed.items()]
+    return found
+
+
+def test_beliefs_over_sets_are_calibrated() -> None:
+    """On four services, at every level of fog."""
+    numbers = (IncidentId(COMPOUND_TASKS[one % 4], "test", 7000 + one) for one in range(40))
+    for what, pairs in told(draw_incident(one.task, one, TINY) for one in numbers).items():
+        check_calibrated(pairs, what)
+
+
+def test_beliefs_over_sets_on_the_topologies_of_the_task_are_calibrated() -> None:
+    """Half of ``ood`` lies on topologies of its own, where sets may be searched."""
+    ids = [f"test/{7000 + one}" for one in range(6)] + ["ood/7000", "ood/7001"]
+    drawn = (make_incident(f"compound_failure-v2/{one}") for one in ids)
+    for what, pairs in told(drawn).items():
+        check_calibrated(pairs, what)
+
+
+# --- what the arrays are made of -----------------------------------------------------------
+
+
+@lru_cache(maxsize=2)
+def model(held: bool = False) -> SetModel:
+    return set_model_of(compound_failure(2), FIVE_TEAMS, held)
+
+
+@given(st.lists(st.integers(0, 20_000), min_size=1, max_size=20))
+def test_what_is_compiled_is_what_each_set_affects(rows: list[int]) -> None:
+    listed = model().listed
+    for row in rows:
+        members = [one for one in listed.members[row] if one != NONE]
+        one = Hypothesis(tuple(model().singles[number] for number in members))
+        reached = affected(FIVE_TEAMS, one)
+        for service, place in enumerate(listed.place[row]):
+            if service in reached:
+                assert listed.conditions[service][place] == reached[service]
+            else:
+                assert place == NONE
+        assert bool(listed.errors_first[row]) == one.errors_first
+        weight = model().sets.weight(one)
+        whole = model().sets.total
+        assert isclose(model().log_listed[row] / 2**20, log2(weight), abs_tol=1e-3), whole
+
+
+@given(st.integers(0, 20_000), st.data())
+def test_every_part_of_a_set_is_a_set(row: int, data: st.DataObject) -> None:
+    listed = model().listed
+    members = listed.members[row]
+    gone = np.array([data.draw(st.booleans()) for _ in members])
+    left = np.where(gone, NONE, members)
+    at = int(listed.row_of(left[np.newaxis])[0])
+    if (left == NONE).all():
+        assert at == NONE
+    else:
+        assert set(listed.members[at]) - {NONE} == set(left) - {NONE}
+
+
+# --- plans are worth what is said ----------------------------------------------------------
+
+
+def graded(state: State, one: Hypothesis, severities: tuple[int, ...], plan: list[Action]) -> float:
+    """The mean grade of a plan if a hypothesis is true, by the grader itself."""
+    incident, total = state.incident, 0.0
+    teams = teams_of(incident.topology, incident.directory, one)
+    for severity, share in zip(SEVERITIES, severities, strict=True):
+        if share:
+            truth = truth_of(incident.topology, teams, one, severity)
+            there = attrs.evolve(incident, truth=truth)
+            if plan:
+                whole, _ = play(there, [*state.actions, *plan])
+            else:
+                whole = State(there, state.tick, state.history, state.closing)
+            total += share / sum(severities) * score(whole)
+    return total
+
+
+def sample(held: Belief, count: int) -> list[int]:
+    """Some hypotheses, the likeliest first, then others evenly."""
+    order = sorted(range(len(held.weights)), key=lambda row: -held.weights[row])
+    return [*order[:count], *order[count :: max(1, len(order) // count)]]
+
+
+@settings(max_examples=12)
+@given(tiny_states(), st.data())
+def test_a_list_earns_under_each_set_what_the_grader_says(
+    state: State, data: st.DataObject
+) -> None:
+    held = belief(state)
+    case = SetCase.of(held)
+    service = st.sampled_from(TINY.names)
+    kinds = st.one_of(
+        st.sampled_from(perfect_actions(state.incident)),
+        st.builds(Escalate, st.sampled_from(TINY.teams)),
+        st.builds(Remediate, st.sampled_from(("restart", "scale", "rollback")), service),
+        st.sampled_from(list(best_set_plan(held).actions)),
+    )
+    drawn = data.draw(st.lists(kinds, max_size=10))
+    plan: list[Action] = []
+    for one in drawn:  # nothing follows the close in a plan
+        plan.append(one)
+        if type(one).__name__ in ("Resolve", "Ignore"):
+            break
+    found = case.grades(plan)
+    for row in sample(held, 6):
+        wanted = graded(state, held.hypotheses[row], held.posterior.severities[row], plan)
+        assert isclose(found[row], wanted, abs_tol=1e-6)
+
+
+@settings(max_examples=6)
+@given(tiny_states())
+def test_the_best_plan_is_worth_its_mean_grade(state: State) -> None:
+    held = belief(state)
+    plan = best_set_plan(held, negligible=None)
+    grades = SetCase.of(held).grades(plan.actions)
+    mean = sum(share * one for share, one in zip(held.probabilities, grades, strict=True))
+    assert abs(mean - plan.value) < 1e-5
+    for row in sample(held, 8):
+        severities = held.posterior.severities[row]
+        wanted = graded(state, held.hypotheses[row], severities, list(plan.actions))
+        assert isclose(grades[row], wanted, abs_tol=1e-6)
+    assert round(plan.value * UNIT) / UNIT == plan.value
+
+
+# --- sets that are searched ----------------------------------------------------------------
+
+
+def searched(state: State) -> float:
+    """The total variation between the posterior of the search and the exact one."""
+    incident, held = state.incident, belief(state)
+    assert held.exact
+    whole = set_model_of(compound_failure(2), incident.topology, incident.held)
+    seen = Seen(incident.directory, evidence(state), state.facts.doings, misrouted=False)
+    listed, rows, found = searched_posterior(whole, seen)
+    exact = dict(zip(held.hypotheses, held.probabilities, strict=True))
+    total = sum(found.weights)
+    near = dict(zip(whole.chosen(listed, rows).hypotheses, found.weights, strict=True))
+    both = exact.keys() | near.keys()
+    return sum(abs(exact.get(one, 0.0) - near.get(one, 0) / total) for one in both) / 2
+
+
+def test_the_search_misplaces_no_more_than_it_states() -> None:
+    """On average, after some questions and after a remedy, where every set can be weighed."""
+    gaps = []
+    for number in range(6):
+        incident = make_incident(f"compound_failure-v2/test/{number}")
+        state = initial_state(incident)
+        plan: list[Action] = [
+            RequestMetrics("payment-db"),
+            RequestTraces("api-gateway"),
+            RequestMoreLogs(None),
+        ]
+        fix = [one for one in perfect_actions(incident) if isinstance(one, Remediate)]
+        for action in (*plan[: number % 4], *fix[: number % 2]):
+            state = transition(state, action)
+        gaps.append(searched(state))
+    assert sum(gaps) / len(gaps) <= ERROR
+
+
+def test_a_fleet_is_searched_and_says_so() -> None:
+    task = COMPOUND_TASKS[0]
+    fleet = random_topology(5, 20, FIVE_TEAMS.teams)
+    incident = draw_incident(task, IncidentId(task, "test", 1), fleet)
+    held = belief(initial_state(incident))
+    assert not held.exact
+    assert isclose(sum(held.probabilities), 1.0)
+    assert max(len(one.faults) for one in held.hypotheses) == 3
+    assert best_set_plan(held).value > 0.0
+
+
+def test_the_belief_over_sets_adds_up() -> None:
+    task = COMPOUND_TASKS[0]
+    incident: Incident = draw_incident(task, IncidentId(task, "test", 3), TINY)
+    held = belief(initial_state(incident))
+    assert held.exact
+    assert isclose(sum(held.probabilities), 1.0)
+    assert 1.0 <= sum(held.root_causes.values()) + held.benign <= 3.0

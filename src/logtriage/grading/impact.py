@@ -1,0 +1,90 @@
+"""The path of the damage, graded beside the rubric: which calls wait, which carry load.
+
+The truth of the path is known by construction: a service that waits does so for the sick
+ones that it calls, and load is poured along calls. Precision and recall of nodes and edges
+are summed up as F1, and the set of root causes is right as a whole or not, as OpenRCA 2.0
+reports them. None of it enters a grade.
+"""
+
+from collections.abc import Set
+
+import attrs
+
+from logtriage.actions import ReportImpact
+from logtriage.errors import InvalidInput
+from logtriage.state import State
+from logtriage.topology import Topology
+from logtriage.world.conditions import Hypothesis, affected
+from logtriage.world.signatures import LOADED, POURS_LOAD, WAITING
+from logtriage.world.simulation import World
+
+#: (caller, callee), by name.
+Call = tuple[str, str]
+
+
+@attrs.frozen
+class Path:
+    """How the damage spread: the services reached, and the calls along which."""
+
+    services: frozenset[str]
+    calls: frozenset[Call]
+
+
+@attrs.frozen
+class Impact:
+    """What a report of the impact was worth; None where nothing was reported.
+
+    ``exact_roots`` is whether the services declared are the root causes, all and no others.
+    """
+
+    node_f1: float | None
+    edge_f1: float | None
+    exact_roots: bool
+
+
+def path_of(topology: Topology, truth: Hypothesis) -> Path:
+    """How damage spreads under a hypothesis; empty where it is benign."""
+    if not truth.faults:
+        return Path(frozenset(), frozenset())
+    names, reached = topology.names, affected(topology, truth)
+    calls = {
+        (names[caller], names[callee])
+        for caller, condition in reached.items()
+        if condition.name == WAITING
+        for callee in condition.sick
+    }
+    pouring = {service for kind, service in truth.faults if kind in POURS_LOAD}
+    pouring |= {service for service, one in reached.items() if one.name == LOADED}
+    calls |= {
+        (names[caller], names[callee])
+        for caller in pouring
+        for callee in topology.calls[caller]
+        if callee in reached and reached[callee].name == LOADED
+    }
+    return Path(frozenset(names[service] for service in reached), frozenset(calls))
+
+
+def impact_of(state: State) -> Impact:
+    """What the last report of the impact is worth; services declared count as nodes of it.
+
+    Raises:
+        InvalidInput: for a recorded incident, of which no path is known.
+    """
+    world = state.incident.telemetry
+    if not isinstance(world, World):
+        raise InvalidInput(f"{state.incident.id}: the path of its damage is not known")
+    declared = frozenset(service for _, service in state.facts.root_causes)
+    exact = declared == state.incident.truth.root_causes
+    reports = [action for action in state.actions if isinstance(action, ReportImpact)]
+    if not reports:
+        return Impact(None, None, exact)
+    calls, truth = frozenset(reports[-1].calls), path_of(world.topology, world.truth)
+    services = declared.union(*calls)
+    return Impact(f1(services, truth.services), f1(calls, truth.calls), exact)
+
+
+def f1(given: Set[object], true: Set[object]) -> float:
+    """The harmonic mean of precision and recall; 1 where both are empty."""
+    if not given and not true:
+        return 1.0
+    return 2 * len(given & true) / (len(given) + len(true))

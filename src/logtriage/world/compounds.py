@@ -1,0 +1,274 @@
+"""The public prior over sets of faults at distinct services, drawn from and believed alike.
+
+Of sets of one size, a set weighs the product of what its faults weigh alone, so that the
+faults are independent but for their services. A set with a secondary fault
+(:func:`logtriage.world.conditions.secondary`) weighs :data:`LINKED` times more for each
+database that exhausts a pool in it: what one fault brings about is no coincidence.
+
+Whole numbers throughout. Sums over all sets are elementary symmetric polynomials of the
+services' weights, so that a set is drawn on any topology without listing the others.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
+from itertools import accumulate, combinations, product
+from math import prod
+from typing import Final
+
+import attrs
+
+from logtriage.errors import InvalidInput
+from logtriage.topology import Topology
+from logtriage.world.conditions import POOL, Hypothesis, exhausts
+from logtriage.world.prior import TOTAL, Prior, prior
+from logtriage.world.setting import Setting
+
+#: How much more a set weighs for each pool that a database of the set exhausts.
+LINKED: Final = 12
+#: Weights of single faults are cut to so many bits; the lightest keeps a dozen of them.
+_BITS: Final = 16
+#: Sets are listed one by one up to so many.
+LISTED: Final = 150_000
+
+Fault = tuple[str, int]
+
+
+@attrs.frozen(eq=False)
+class SetPrior:
+    """Sets of faults with their weights; ``single`` is the prior of one fault alone.
+
+    ``counts`` are the weights of one fault, two, three; ``benign`` is per mille.
+    """
+
+    topology: Topology
+    single: Prior
+    counts: tuple[int, ...]
+    benign: int
+
+    @cached_property
+    def weight_of(self) -> dict[Fault, int]:
+        """What each fault weighs among those that may occur, in the order of services."""
+        rows = [
+            (one.faults[0], weight)
+            for one, weight in zip(self.single.hypotheses, self.single.weights, strict=True)
+            if one.faults
+        ]
+        cut = max(0, max(weight for _, weight in rows).bit_length() - _BITS)
+        return {fault: max(1, weight >> cut) for fault, weight in rows}
+
+    @cached_property
+    def by_service(self) -> tuple[tuple[tuple[str, int], ...], ...]:
+        """The kinds that may occur at each service, with their weights."""
+        rows: list[list[tuple[str, int]]] = [[] for _ in self.topology.services]
+        for (kind, service), weight in self.weight_of.items():
+            rows[service].append((kind, weight))
+        return tuple(map(tuple, rows))
+
+    @cached_property
+    def at_service(self) -> tuple[int, ...]:
+        """What all faults of each service weigh."""
+        return tuple(sum(weight for _, weight in row) for row in self.by_service)
+
+    @cached_property
+    def links(self) -> tuple[tuple[int, int], ...]:
+        """(database, caller) wherever the one may exhaust the pool of the other."""
+        return tuple(
+            (below, caller)
+            for caller, callees in enumerate(self.topology.calls)
+            if (POOL, caller) in self.weight_of
+            for below in callees
+            if exhausts(self.topology, below) and self.at_service[below]
+        )
+
+    # --- weights -----------------------------------------------------------------------
+
+    def raw(self, faults: Sequence[Fault]) -> int:
+        """What a set weighs among those of its size; 0 for what may not occur."""
+        places = {service for _, service in faults}
+        if len(places) < len(faults):
+            return 0
+        pools = [service for kind, service in faults if kind == POOL]
+        linked = sum(
+            below in places and exhausts(self.topology, below)
+            for caller in pools
+            for below in self.topology.calls[caller]
+        )
+        return prod(self.weight_of.get(one, 0) for one in faults) * (1 + LINKED * linked)
+
+    @cached_property
+    def raw_totals(self) -> tuple[int, ...]:
+        """What all sets of each size weigh, 0 where the topology has too few services."""
+        return tuple(self._raw_total(size) for size in range(1, len(self.counts) + 1))
+
+    def _raw_total(self, size: int) -> int:
+        whole = _suffixes(self.at_service, size)[0][size]
+        return whole + sum(self._linked(link, size) for link in self.links) * LINKED
+
+    def _linked(self, link: tuple[int, int], size: int) -> int:
+        """What sets of a size weigh that hold a link, its factor aside."""
+        if size < 2:
+            return 0
+        below, caller = link
+        pair = self.at_service[below] * self.weight_of[POOL, caller]
+        return pair * _suffixes(self._others(link), size - 2)[0][size - 2]
+
+    def _others(self, link: tuple[int, int]) -> tuple[int, ...]:
+        return tuple(
+            0 if service in link else weight for service, weight in enumerate(self.at_service)
+        )
+
+    @cached_property
+    def shares(self) -> tuple[int, ...]:
+        """Weights of benign incidents and of those with one fault, two, three."""
+        real = TOTAL * (1000 - self.benign) // 1000
+        possible = [
+            count if total else 0 for count, total in zip(self.counts, self.raw_totals, strict=True)
+        ]
+        whole = sum(possible)
+        return (
+            TOTAL * self.benign // 1000,
+            *(real * one // whole for one in possible),
+        )
+
+    @property
+    def total(self) -> int:
+        """The sum of all weights."""
+        return sum(self.shares)
+
+    def weight(self, hypothesis: Hypothesis) -> int:
+        """What a hypothesis weighs, of :attr:`total`."""
+        if not hypothesis.faults:
+            return self.shares[0] // len(self.calm)
+        size = len(hypothesis.faults)
+        if size >= len(self.shares) or not self.raw_totals[size - 1]:
+            return 0
+        return self.raw(hypothesis.faults) * self.shares[size] // self.raw_totals[size - 1]
+
+    # --- sets --------------------------------------------------------------------------
+
+    @cached_property
+    def calm(self) -> tuple[Hypothesis, ...]:
+        """The benign hypotheses, equally likely."""
+        return tuple(one for one in self.single.hypotheses if not one.faults)
+
+    @cached_property
+    def many(self) -> int:
+        """How many hypotheses there are."""
+        kinds = [len(row) for row in self.by_service if row]
+        sizes = range(1, min(len(self.counts), len(kinds)) + 1)
+        return len(self.calm) + sum(_suffixes(tuple(kinds), size)[0][size] for size in sizes)
+
+    def sets(self) -> Iterator[Hypothesis]:
+        """Every set of faults: by size, then by services, then by kinds."""
+        places = [service for service, row in enumerate(self.by_service) if row]
+        for size in range(1, len(self.counts) + 1):
+            for chosen in combinations(places, size):
+                for kinds in product(*(self.by_service[service] for service in chosen)):
+                    named = zip(kinds, chosen, strict=True)
+                    yield Hypothesis(tuple((kind, service) for (kind, _), service in named))
+
+    @cached_property
+    def listed(self) -> Prior:
+        """All hypotheses one by one.
+
+        Raises:
+            InvalidInput: if there are more than :data:`LISTED`.
+        """
+        self.check_listed()
+        hypotheses = (*self.sets(), *self.calm)
+        weights = tuple(map(self.weight, hypotheses))
+        return Prior(hypotheses, weights, sum(weights))
+
+    @property
+    def listable(self) -> bool:
+        """Whether the sets are few enough to be listed one by one."""
+        return self.many <= LISTED
+
+    def check_listed(self) -> None:
+        """Refuse to list too many.
+
+        Raises:
+            InvalidInput: if there are more than :data:`LISTED`.
+        """
+        if not self.listable:
+            raise InvalidInput(
+                f"topology {self.topology.name!r}: {self.many:,} sets of faults are possible; "
+                f"up to {LISTED:,} are listed one by one"
+            )
+
+    # --- draws -------------------------------------------------------------------------
+
+    def pick(self, size_bits: int, set_bits: int) -> Hypothesis:
+        """The hypothesis that two times 64 random bits pick."""
+        point = size_bits * self.total >> 64
+        size = 0
+        while point >= self.shares[size]:
+            point -= self.shares[size]
+            size += 1
+        if not size:
+            return self.calm[set_bits * len(self.calm) >> 64]
+        return self.of_rank(size, set_bits * self.raw_totals[size - 1] >> 64)
+
+    def of_rank(self, size: int, rank: int) -> Hypothesis:
+        """The set of a size at a rank below its ``raw_totals``: each has as many as it weighs."""
+        whole = _suffixes(self.at_service, size)[0][size]
+        if rank < whole:
+            return _hypothesis(self._unranked(self.at_service, size, rank))
+        rank -= whole
+        for link in self.links:
+            share = LINKED * self._linked(link, size)
+            if rank < share:
+                break
+            rank -= share
+        below, caller = link
+        rank //= LINKED * self.weight_of[POOL, caller]
+        rank, first = divmod(rank, self.at_service[below])
+        rest = self._unranked(self._others(link), size - 2, rank)
+        return _hypothesis([(POOL, caller), self._fault(below, first), *rest])
+
+    def _unranked(self, weights: tuple[int, ...], size: int, rank: int) -> list[Fault]:
+        found: list[Fault] = []
+        table = _suffixes(weights, size)
+        for service, weight in enumerate(weights):
+            if not size:
+                break
+            without = table[service + 1][size]
+            if rank < without:
+                continue
+            rank, point = divmod(rank - without, weight)
+            found.append(self._fault(service, point))
+            size -= 1
+        return found
+
+    def _fault(self, service: int, point: int) -> Fault:
+        """The fault of a service at a point below what all its faults weigh."""
+        kinds = self.by_service[service]
+        steps = accumulate(weight for _, weight in kinds)
+        return next(
+            (kind, service) for (kind, _), step in zip(kinds, steps, strict=True) if point < step
+        )
+
+
+def _hypothesis(faults: list[Fault]) -> Hypothesis:
+    return Hypothesis(tuple(sorted(faults, key=lambda one: one[1])))
+
+
+@lru_cache(maxsize=4096)
+def _suffixes(weights: tuple[int, ...], size: int) -> tuple[tuple[int, ...], ...]:
+    """Elementary symmetric polynomials up to a degree of each suffix of the weights."""
+    row = (1, *(0 for _ in range(size)))
+    rows = [row]
+    for weight in reversed(weights):
+        row = (1, *(row[one] + weight * row[one - 1] for one in range(1, size + 1)))
+        rows.append(row)
+    return tuple(reversed(rows))
+
+
+@lru_cache(maxsize=64)
+def set_prior(setting: Setting, topology: Topology, held: bool | None) -> SetPrior:
+    """The prior over sets of a setting on a topology; ``held`` as of ``prior``.
+
+    Raises:
+        InvalidInput: if the topology has no place for a fault of the setting.
+    """
+    return SetPrior(topology, prior(setting, topology, held), setting.counts, setting.benign)

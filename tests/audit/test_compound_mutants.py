@@ -1,0 +1,157 @@
+"""Every mistake in what ``logtriage/2`` makes of several faults shows in a second reading."""
+
+from itertools import product
+from math import isclose
+from typing import Final
+
+import attrs
+import pytest
+
+from logtriage import (
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    Incident,
+    Remediate,
+    Remedy,
+    Resolve,
+    Rubric,
+    grade,
+    play,
+)
+from logtriage.audit.compound_mutants import TABLE
+from logtriage.audit.exact import Situations
+from logtriage.grading import TRIAGE_2
+from logtriage.incident import Fault, Part
+from logtriage.policies import perfect_actions
+from logtriage.topology import Service, Topology
+from property_tests.triage_reference import expected_of_several
+from tests.builders import real_incident
+
+
+def part(kind: str, service: str, team: str, remedy: Remedy) -> Part:
+    return Part(
+        Fault(kind, service),
+        frozenset({service}),
+        frozenset({team}),
+        frozenset({(remedy, service)}),
+    )
+
+
+def several(*parts: Part, horizon: int = 16) -> Incident:
+    """Faults at once, by hand."""
+    one = real_incident(horizon=horizon)
+    truth = attrs.evolve(
+        one.truth,
+        fault=parts[0].fault,
+        root_causes=frozenset().union(*(each.root_causes for each in parts)),
+        teams=frozenset().union(*(each.teams for each in parts)),
+        remedies=frozenset().union(*(each.remedies for each in parts)),
+        several=parts,
+    )
+    return attrs.evolve(one, truth=truth, rubric=TRIAGE_2.id, par=8, price_of_silence=0.4)
+
+
+QUERY: Final = part("slow_query", "user-db", "dba-team", Remedy.KILL_QUERY)
+LOCKED: Final = part("deadlock", "auth-service", "dba-team", Remedy.RESTART)
+LOADED: Final = part("saturation", "email-queue", "sre-team", Remedy.SCALE)
+THREE: Final = several(QUERY, LOCKED, LOADED)
+PAGE: Final = {"dba": Escalate("dba-team"), "sre": Escalate("sre-team")}
+FIX: Final[list[Action]] = [Remediate(*min(one.remedies)) for one in (QUERY, LOCKED, LOADED)]
+NAME: Final[list[Action]] = [
+    IdentifyRootCause(min(one.root_causes)) for one in (QUERY, LOCKED, LOADED)
+]
+WRONG: Final = Remediate(Remedy.ROLLBACK, "api-gateway")
+NOT: Final[list[Action]] = [IdentifyRootCause("api-gateway"), IdentifyRootCause("payment-db")]
+
+
+def plans() -> list[list[Action]]:
+    """Responses in which order, number and team matter."""
+    severity = ClassifySeverity("P1")
+    listed: list[list[Action]] = [
+        list(perfect_actions(THREE)),
+        [],
+        [Ignore()],
+        [severity, Escalate("backend-team")],
+        [*NOT, *NAME, Resolve()],
+        [*NAME[:2], NOT[0], NAME[2]],
+    ]
+    pages: tuple[list[Action], ...] = ([], [PAGE["dba"]], [PAGE["sre"]], [*PAGE.values()])
+    fixes: tuple[list[Action], ...] = (FIX[:1], FIX[1:], FIX, [WRONG, *FIX], [])
+    for paged, fixed in product(pages, fixes):
+        listed.append([*NAME[:1], *paged, *fixed, *NAME[1:], Resolve()])
+        listed.append([*fixed, *paged, *NAME, Resolve()])
+    return listed
+
+
+def agrees(plan: list[Action], rubric: Rubric) -> bool:
+    """Whether a rubric says of a response what the second reading says."""
+    graded = grade(play(THREE, plan)[0], rubric)
+    wanted = expected_of_several(THREE, list(enumerate(plan)))
+    return (
+        graded.gate == wanted.gate
+        and isclose(graded.score or 0.0, wanted.total, abs_tol=1e-12)
+        and all(isclose(one.score, wanted.criteria[one.name]) for one in graded.criteria)
+        and {one.name for one in graded.discounts} == wanted.discounts.keys()
+        and all(isclose(one.factor, wanted.discounts[one.name]) for one in graded.discounts)
+    )
+
+
+def test_the_sound_rubric_agrees_on_all() -> None:
+    assert all(agrees(plan, TRIAGE_2) for plan in plans())
+
+
+@pytest.mark.parametrize(("name", "wrong", "rubric"), TABLE, ids=[one[0] for one in TABLE])
+def test_every_mutant_is_found(name: str, wrong: str, rubric: Rubric) -> None:
+    assert not all(agrees(plan, rubric) for plan in plans()), f"{name}: {wrong}"
+
+
+def test_the_exact_search_of_two_faults_ends_at_the_oracle() -> None:
+    """On two services, by a rubric that leaves the severity out: few situations, all searched."""
+    small = Topology(
+        "small",
+        ("red", "blue"),
+        (Service("front", "edge", "red", ("store",)), Service("store", "datastore", "blue")),
+        "red",
+        "red",
+    )
+    two = several(
+        part("bad_deploy", "front", "blue", Remedy.ROLLBACK),
+        part("slow_query", "store", "blue", Remedy.KILL_QUERY),
+        horizon=6,
+    )
+    two = attrs.evolve(two, par=6, topology=small, directory=small.owners)
+    rubric = attrs.evolve(
+        TRIAGE_2,
+        criteria=[
+            attrs.evolve(row, weight=0.1 if row.name == "closure" else 0.3)
+            for row in TRIAGE_2.criteria
+            if row.name != "severity"
+        ],
+    )
+    situations = Situations(two, rubric)
+    assert situations.exact
+    found = situations.search()
+    assert found.best == 1.0
+    assert found.misrouted == 0.0
+    assert found.risen[0] == 0.0
+
+
+def test_reasons_name_what_is_missing() -> None:
+    state, _ = play(THREE, [NAME[0], NOT[0], PAGE["sre"], FIX[2], WRONG, Resolve()])
+    told = {one.name: one.reason for one in grade(state).criteria}
+    assert told["root_cause"] == (
+        "1 of 3 root causes named; api-gateway is none; auth-service, email-queue not among the "
+        "first 3 declared"
+    )
+    assert told["escalation"] == "the team of 1 of 3 faults paged; dba-team never paged"
+    assert told["remediation"] == (
+        "1 of 3 faults fixed; not applied: kill-query:user-db, restart:auth-service; 1 wrong "
+        "remedy was applied"
+    )
+    assert told["closure"] == "resolved while a fault was still there"
+    assert [one.reason for one in grade(state).discounts] == [
+        "dba-team never paged: that share of the faults counts 0.4 / 0.625"
+    ]

@@ -1,0 +1,191 @@
+"""Several faults at once, seen from outside: ids, screens, truths, and what refuses them."""
+
+import json
+
+import attrs
+import pytest
+
+from logtriage import (
+    IdentifyRootCause,
+    InvalidInput,
+    get_task,
+    initial_state,
+    make_incident,
+    observe,
+    play,
+    render_observation,
+    system_prompt,
+    transition,
+)
+from logtriage.actions import RequestMetrics, RequestMoreLogs, Wait, all_actions
+from logtriage.belief import belief
+from logtriage.belief.explain import explain
+from logtriage.belief.model import model_of
+from logtriage.belief.planner import Planner
+from logtriage.belief.questions import worths
+from logtriage.codec import truth_to_json
+from logtriage.grading import grade, truths_of
+from logtriage.incident import Incident
+from logtriage.joint import board_of, observe_role
+from logtriage.policies.observer import ObserverPolicy
+from logtriage.report.run import Episode
+from logtriage.report.timeline import truth_of
+from logtriage.roles import TRIO
+from logtriage.server.wire import observation_of, view_of
+from logtriage.tasks import DRAWN_TASKS
+from logtriage.topology import FIVE_TEAMS
+from logtriage.transcript import Transcript
+from logtriage.transition import transition_jointly
+from logtriage.vector import action_mask, encode_tokens, role_token_mask, token_layout_of
+
+TASK = "compound_failure-v2"
+
+
+def incident_with(faults: int) -> Incident:
+    """The first test incident with so many faults."""
+    found = (make_incident(f"{TASK}/test/{number}") for number in range(100))
+    return next(one for one in found if len(one.truth.parts) == faults)
+
+
+def test_the_task_is_named_where_it_is_wanted() -> None:
+    assert TASK not in DRAWN_TASKS
+    assert get_task(TASK).several
+    assert not get_task("cascading_failure-v2").several
+    assert (get_task(TASK).horizon, get_task(TASK).topology) == (20, FIVE_TEAMS)
+
+
+def test_a_truth_lists_its_faults_and_one_fault_reads_as_ever() -> None:
+    several, one = truth_to_json(incident_with(3)), truth_to_json(incident_with(1))
+    assert [sorted(row) for row in several["faults"]] == 3 * [
+        ["kind", "remedies", "root_causes", "secondary", "teams"]
+    ]
+    assert several["root_causes"] == sorted(
+        name for row in several["faults"] for name in row["root_causes"]
+    )
+    assert "faults" not in one
+    assert one["fault"]["service"] == one["root_causes"][0]
+
+
+def test_the_screen_lists_every_service_declared() -> None:
+    incident = incident_with(2)
+    state, _ = play(incident, [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")])
+    assert observe(state).root_causes == ("user-db", "email-queue")
+    screen = render_observation(observe(state))
+    assert "root causes user-db, email-queue" in screen
+    assert "no effect" not in screen
+    single, _ = play(
+        make_incident("cascading_failure-v2/test/0"),
+        [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")],
+    )
+    assert observe(single).root_causes is None
+    assert "no effect, user-db stands" in render_observation(observe(single))
+
+
+def test_only_services_that_were_declared_are_settled() -> None:
+    incident = incident_with(2)
+    state, _ = play(incident, [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")])
+    names, actions = ("user-db", "email-queue"), all_actions(incident.topology)
+    settled = [
+        one.service
+        for one, open_ in zip(actions, action_mask(observe(state)), strict=True)
+        if isinstance(one, IdentifyRootCause) and not open_
+    ]
+    assert sorted(settled) == sorted(names)
+    layout = token_layout_of(incident.topology, 2, incident.horizon)
+    declared = encode_tokens(state)[layout["declared"]]
+    assert [bool(one) for one in declared] == [name in names for name in incident.topology.names]
+    single, _ = play(make_incident("cascading_failure-v2/test/0"), list(state.actions))
+    assert not any(
+        open_
+        for one, open_ in zip(actions, action_mask(observe(single)), strict=True)
+        if isinstance(one, IdentifyRootCause)
+    )
+
+
+def test_a_role_that_hears_late_hears_of_every_service_in_its_time() -> None:
+    split = attrs.evolve(TRIO, roles=tuple(attrs.evolve(one, delay=2) for one in TRIO.roles))
+    late = next(one for one in split.roles if "identify_root_cause" not in one.may)
+    state = initial_state(incident_with(2))
+    heard = []
+    for action in (IdentifyRootCause("user-db"), IdentifyRootCause("email-queue"), Wait(), Wait()):
+        acts = [action if "identify_root_cause" in one.may else Wait() for one in split.roles]
+        state = transition_jointly(state, acts)
+        heard.append(board_of(state, late).root_causes)
+    assert heard == [(), (), ("user-db",), ("user-db", "email-queue")]
+    assert observe_role(state, split, late).root_causes in (None, heard[-1])
+    mask = role_token_mask(state, split, split.roles[0])
+    assert mask.any()
+
+
+def test_what_a_server_shows_lists_every_service_declared() -> None:
+    state, _ = play(
+        incident_with(2), [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")]
+    )
+    view = json.loads(json.dumps(view_of(observe(state), first=True)))
+    assert observation_of(view) == observe(state)
+    older = {name: value for name, value in view.items() if name != "root_causes"}
+    assert observation_of(older).root_causes is None
+
+
+def test_a_report_tells_each_fault_apart() -> None:
+    incident = incident_with(2)
+    kinds = [part.fault.kind for part in incident.truth.parts if part.fault is not None]
+    graded = grade(initial_state(incident))
+    assert graded.fault_kind == " + ".join(kinds)
+    episode = Episode("hand", incident, Transcript(incident.id, ()), graded)
+    told = truth_of(episode)
+    assert told["fault"].count(" on ") == 2
+    assert told["root cause"] == ", ".join(sorted(incident.truth.root_causes))
+
+
+def test_the_prompt_says_how_several_faults_are_graded() -> None:
+    incident = incident_with(2)
+    prompt = system_prompt(incident)
+    assert "GRADE, of k faults" in prompt
+    assert "One to 3 faults (30%, 50%, 20%)" in prompt
+    assert "report_impact" in prompt
+    assert "report_impact" not in system_prompt(incident, "tools")
+    assert "report_impact" not in system_prompt(make_incident("cascading_failure-v2/test/0"))
+
+
+def test_what_knows_single_faults_alone_refuses_in_words() -> None:
+    incident = incident_with(3)
+    with pytest.raises(InvalidInput, match="has 3 faults: a batch grades"):
+        truths_of([incident])
+    assert incident.setting is not None
+    with pytest.raises(InvalidInput, match="not played or believed in batches"):
+        model_of(incident.setting, incident.topology, incident.held)
+    with pytest.raises(InvalidInput, match="knows single faults alone"):
+        Planner(belief(initial_state(incident)))
+
+
+def test_the_batched_engine_refuses_in_words() -> None:
+    from logtriage.vector import BatchedTriage
+
+    with pytest.raises(InvalidInput, match="not played or believed in batches"):
+        BatchedTriage(TASK).reset("test", [0])
+
+
+def test_the_observer_responds_to_several_faults_and_what_it_lost_adds_up() -> None:
+    incident = incident_with(2)
+    state, memory = initial_state(incident), None
+    policy = ObserverPolicy(incident, questions=2)
+    while not state.is_closed:
+        action, memory = policy.act(observe(state), memory)
+        state = transition(state, action)
+    told = explain(state, samples=1)
+    parts = told.hardness + told.search_regret + told.decision_regret + told.luck
+    assert told.grade == grade(state).score
+    assert abs(parts - (1.0 - told.grade)) < 1e-9
+
+
+def test_a_question_tells_bits_and_asking_again_at_once_tells_none() -> None:
+    state = initial_state(incident_with(2))
+    first = RequestMetrics("payment-db")
+    before, logs = worths(belief(state), (first, RequestMoreLogs("payment-db")))
+    assert before.bits > 0.0
+    assert logs.bits > 0.0
+    asked, _ = play(state.incident, [first])
+    (after,) = worths(belief(asked), (first,))
+    assert after.bits == 0.0
+    assert after.grade <= 0.0
