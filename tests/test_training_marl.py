@@ -45,7 +45,7 @@ TINY = Settings(
     rounds=4,
     eval_every=2,
 )
-SPLITS = pytest.mark.parametrize("split", ("solo", "trio", "by_tier"))
+SPLITS = pytest.mark.parametrize("split", ["solo", "trio", "by_tier"])
 CRITICS = pytest.mark.parametrize("critic", ["central", "independent"])
 CREDITS = pytest.mark.parametrize("credit", ["team", "counterfactual"])
 

@@ -69,9 +69,7 @@ def messages_of(states: Sequence[State], split: RoleSplit) -> Messages | None:
     first = [
         state
         for state in islice(states, EPISODES)
-        if state.history
-        and (setting := state.incident.setting) is not None
-        and not setting.several
+        if state.history and (setting := state.incident.setting) is not None and not setting.several
     ]
     if len(split) < 2 or not first or not any("report" in role.may for role in split.roles):
         return None

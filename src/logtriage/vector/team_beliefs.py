@@ -57,7 +57,8 @@ class Viewer:
     def seen(self, cells: Cells) -> Cells:
         """The cells (R, M, 5) without those that are not for its eyes."""
         channel = cells[..., 0]
-        hidden = ~self.shown[channel, cells[..., 1]] & (channel != NO_CELL)
+        there = channel != NO_CELL  # what else stands in a place without a cell is no number
+        hidden = there & ~self.shown[channel, np.where(there, cells[..., 1], 0)]
         found = cells.copy()
         found[hidden, 0] = NO_CELL
         # Columns that are empty in every row cost as much as others.
