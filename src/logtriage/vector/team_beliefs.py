@@ -148,7 +148,7 @@ class TeamBeliefs:
         ranges = setting.places.ranges
         which = acts - ranges.remedy
         remedied = (which >= 0) & (which < ranges.remedies)
-        parts = read.panels(remedied.any(axis=0))
+        parts = read.panels(np.asarray(remedied.any(axis=0)))
         parts += self._answers(read)
         parts += self._effects(read, rows, np.where(remedied, which, -1))
         return np.concatenate(parts, axis=1)
