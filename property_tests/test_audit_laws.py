@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from logtriage import Action, Incident, State, make_incident, play, transition
 from logtriage.audit.exact import Searched, Situations
 from logtriage.audit.scoring import Scorer, fitted
-from logtriage.grading import RUBRICS, rubric_of, score
+from logtriage.grading import RECORDED, rubric_of, score
 from property_tests.strategies import (
     DRAWN,
     ORIGINAL_TASKS,
@@ -28,7 +28,7 @@ SEARCHED = (
     *(make_incident(f"single_crash-v2/test/{number}") for number in range(3)),
     *(make_incident(f"{task.id}/test/0") for task in ORIGINAL_TASKS[:2]),
     *(
-        attrs.evolve(make_incident(one), rubric="logtriage/2", par=par, price_of_silence=price)
+        attrs.evolve(make_incident(one), par=par, price_of_silence=price)
         for one, par, price in (
             ("single_crash-v2/test/0", 5, 0.2),
             ("single_crash-v2/test/1", 6, 0.6),
@@ -121,7 +121,7 @@ def test_no_list_beats_what_the_search_found(data: st.DataObject, incident: Inci
 @given(st.data(), st.lists(incident_ids(ALL_TASKS), min_size=1, max_size=5))
 def test_the_scorer_agrees_with_the_grader(data: st.DataObject, ids: list[str]) -> None:
     drawn = [make_incident(one) for one in ids]
-    rubric = data.draw(st.sampled_from([RUBRICS["logtriage/1"], rubric_of(drawn[0])]))
+    rubric = data.draw(st.sampled_from([RECORDED, rubric_of(drawn[0])]))
     chosen = [data.draw(plans(one)) for one in drawn]
     scorer = Scorer(drawn, rubric)
     for row, plan in zip(scorer.by_kind(chosen), chosen, strict=True):

@@ -27,7 +27,6 @@ from logtriage.backend import BackendName
 from logtriage.generator import draw_incident
 from logtriage.grading import (
     RECORDED,
-    TRIAGE_1,
     TRIAGE_2,
     Criterion,
     action_array,
@@ -105,12 +104,11 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
 def rubrics(draw: st.DrawFn) -> Rubric:
     """Rubrics made of the measures and gates that have kernels, in any mixture."""
     if draw(st.integers(0, 3)) == 0:
-        return draw(st.sampled_from([TRIAGE_1, RECORDED, TRIAGE_2]))
+        return draw(st.sampled_from([RECORDED, TRIAGE_2]))
     changes: dict[str, Any] = {"id": "law/1"}
     if draw(st.booleans()):
-        usual = draw(st.sampled_from([TRIAGE_1, TRIAGE_2]))
-        changes["criteria"] = reweighted(draw, usual.criteria)
-        changes["benign"] = reweighted(draw, usual.benign)
+        changes["criteria"] = reweighted(draw, TRIAGE_2.criteria)
+        changes["benign"] = reweighted(draw, TRIAGE_2.benign)
     else:
         changes["criteria"] = mixture(draw, "c", 1)
         changes["benign"] = mixture(draw, "b", 0)
@@ -127,7 +125,7 @@ def rubrics(draw: st.DrawFn) -> Rubric:
     low = draw(st.sampled_from([0.0, 0.0, 0.0001, 0.25]))
     changes["bounds"] = (low, draw(st.sampled_from([1.0, 0.9999, 0.5])))
     changes["digits"] = draw(st.none() | st.integers(0, 6))
-    return attrs.evolve(TRIAGE_1, **changes)
+    return attrs.evolve(TRIAGE_2, **changes)
 
 
 def mixture(draw: st.DrawFn, prefix: str, least: int) -> tuple[Criterion, ...]:
@@ -241,11 +239,11 @@ def test_tables_of_any_size_give_the_same_totals(
     plan_module.plan_of.cache_clear()
     try:
         plan_module.TABLE_SIZE = size  # type: ignore[misc]
-        grades = grade_batch(truths, actions, TRIAGE_1, backend="numpy")
+        grades = grade_batch(truths, actions, TRIAGE_2, backend="numpy")
     finally:
         plan_module.TABLE_SIZE = usual  # type: ignore[misc]
         plan_module.plan_of.cache_clear()
-    assert_equal(grades, incidents, lists, TRIAGE_1)
+    assert_equal(grades, incidents, lists, TRIAGE_2)
 
 
 @given(jobs(), st.integers(1, 40))
@@ -260,7 +258,7 @@ def test_neither_blocks_nor_padding_nor_type_matter(
     usual = batch_module.BLOCK_BYTES
     try:
         batch_module.BLOCK_BYTES = rows * max(1, actions.shape[1])  # type: ignore[misc]
-        grades = grade_batch(truths, padded, TRIAGE_1, backend="numpy")
+        grades = grade_batch(truths, padded, TRIAGE_2, backend="numpy")
     finally:
         batch_module.BLOCK_BYTES = usual  # type: ignore[misc]
-    assert_equal(grades, [incidents[i] for i in repeat], [lists[i] for i in repeat], TRIAGE_1)
+    assert_equal(grades, [incidents[i] for i in repeat], [lists[i] for i in repeat], TRIAGE_2)

@@ -38,8 +38,8 @@ from logtriage.world.outcomes import condition_at, left_at
 from logtriage.world.prior import Prior
 from logtriage.world.schedule import Doings
 from logtriage.world.simulation import World
+from property_tests.reference import expected_of_several
 from property_tests.strategies import COMPOUND_TASKS, plans, triage_plays, wrong_remedies
-from property_tests.triage_reference import expected_of_several
 
 #: A caller with a pool, its database, and a queue beside them.
 TINY: Final = Topology(

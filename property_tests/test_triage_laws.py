@@ -1,4 +1,7 @@
-"""Laws of ``logtriage/2``: what a page is worth, and what must come before the fix."""
+"""Laws of ``logtriage/2``: its table, what a page is worth, and what must come before the fix.
+
+What holds of any sound rubric is in ``test_grading_laws.py``.
+"""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -6,20 +9,24 @@ from math import isclose, prod
 
 import attrs
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from logtriage import (
     Action,
+    Closing,
     Escalate,
+    Grade,
     IdentifyRootCause,
     Ignore,
     Incident,
+    Malformed,
     Remediate,
     RequestMoreLogs,
     RubricError,
     grade,
     initial_state,
+    make_incident,
     play,
     reward,
     transition,
@@ -29,8 +36,8 @@ from logtriage.grading.grade import finish
 from logtriage.policies import perfect_actions
 from logtriage.state import State
 from logtriage.transition import play_jointly
-from property_tests.strategies import triage_incidents, triage_plays, wrong_remedies
-from property_tests.triage_reference import Expected, Plays, expected
+from property_tests.reference import Expected, Plays, expected, played
+from property_tests.strategies import plans, triage_incidents, triage_plays, wrong_remedies
 
 WAIT = RequestMoreLogs(None)
 faults = triage_incidents(benign=False)
@@ -46,8 +53,12 @@ def earned(incident: Incident, plan: Sequence[Action]) -> float:
 
 
 def agrees(state: State, wanted: Expected) -> None:
-    graded = grade(state)
+    agree(grade(state), wanted)
+
+
+def agree(graded: Grade, wanted: Expected) -> None:
     assert graded.gate == wanted.gate
+    assert bool(graded.gate_reason) == (wanted.gate is not None)
     assert close(graded.score, wanted.total)
     assert {one.name for one in graded.criteria} == wanted.criteria.keys()
     assert all(close(one.score, wanted.criteria[one.name]) for one in graded.criteria)
@@ -69,20 +80,37 @@ def test_the_grade_is_the_one_of_the_table(data: st.DataObject, incident: Incide
 def test_the_grade_on_the_way_is_the_one_of_the_table(
     data: st.DataObject, incident: Incident
 ) -> None:
-    plays: Plays = data.draw(triage_plays(incident))
+    plan = [action for _, action in data.draw(triage_plays(incident))]
     state = initial_state(incident)
-    for count, (_, action) in enumerate(plays, 1):
+    for count, action in enumerate(plan, 1):
         if state.is_closed:
             break
         state = transition(state, action)
-        agrees(state, expected(incident, list(enumerate(one for _, one in plays[:count]))))
+        agrees(state, expected(incident, list(enumerate(plan[:count]))))
+
+
+@given(st.data(), triage_incidents())
+def test_the_grade_of_a_list_is_the_one_of_the_table(
+    data: st.DataObject, incident: Incident
+) -> None:
+    """Up to the end of the episode, and what comes after it is counted."""
+    waits = data.draw(st.sampled_from((0, 0, incident.horizon - 1)))
+    plan = [*[WAIT] * waits, *data.draw(plans(incident))]
+    plays = list(enumerate(plan))
+    graded = grade_actions(incident, plan)
+    agree(graded, expected(incident, plays))
+    assert graded.unplayed == len(plan) - len(played(incident, plays))
 
 
 @given(st.data(), dismissible)
 def test_a_dismissal_is_the_one_of_the_table(data: st.DataObject, incident: Incident) -> None:
-    acts = st.one_of(st.just(WAIT), wrong_remedies(incident))
+    """Remedies, blame and lost time before an ``Ignore``, more often than chance has them."""
+    blame = IdentifyRootCause(incident.topology.names[0])
+    idle: st.SearchStrategy[Action] = st.sampled_from((WAIT, WAIT, blame))
+    acts = st.one_of(idle, wrong_remedies(incident))
     severity, *_ = perfect_actions(incident)
-    plan: list[Action] = [severity, *data.draw(st.lists(acts, max_size=6)), Ignore()]
+    said = [severity] * data.draw(st.sampled_from((0, 1, 1)))
+    plan: list[Action] = [*said, *data.draw(st.lists(acts, max_size=6)), Ignore()]
     agrees(play(incident, plan)[0], expected(incident, list(enumerate(plan))))
 
 
@@ -120,9 +148,12 @@ def test_rewards_add_up_exactly_to_the_final_grade(data: st.DataObject, incident
 
 
 @given(triage_incidents())
-def test_the_oracle_solves_everything(incident: Incident) -> None:
+@example(make_incident("silent_degradation-v2/test/0"))
+def test_the_oracle_solves_everything_in_time(incident: Incident) -> None:
     graded = grade_actions(incident, perfect_actions(incident))
     assert (graded.score, graded.gate, graded.discounts) == (1.0, None, ())
+    assert graded.unplayed == 0
+    assert graded.ticks <= incident.par
 
 
 @given(st.data(), faults)
@@ -152,6 +183,7 @@ def test_a_wrong_page_is_exactly_nothing_with_the_rest_reported(
     after = transition(state, Escalate(data.draw(st.sampled_from(wrong))))
     graded = grade(after)
     assert (graded.score, graded.gate) == (0.0, "wrong_escalation")
+    assert after.closing is Closing.MISROUTED
     assert [one.score for one in graded.criteria] == [one.score for one in before.criteria]
     assert graded.discounts == before.discounts
     assert reward(state, after) == -score(state)
@@ -270,10 +302,13 @@ def test_a_wrong_remedy_is_unapproved_after_the_fix_too(
 
 
 @given(st.data(), faults)
-def test_wrong_remedies_and_lost_time_never_pay(data: st.DataObject, incident: Incident) -> None:
+def test_wrong_remedies_repeats_and_lost_time_never_pay(
+    data: st.DataObject, incident: Incident
+) -> None:
     plan = [action for _, action in data.draw(triage_plays(incident))]
     at = data.draw(st.integers(0, len(plan)))
-    extra = data.draw(st.one_of(st.just(WAIT), wrong_remedies(incident)))
+    idle: list[Action] = [WAIT, Malformed("?", "no JSON"), *plan[:at]]
+    extra = data.draw(st.one_of(st.sampled_from(idle), wrong_remedies(incident)))
     worse = grade_actions(incident, [*plan[:at], extra, *plan[at:]])
     assume(worse.gate is None and grade_actions(incident, plan).gate is None)
     assert worse.score is not None

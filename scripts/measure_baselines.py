@@ -34,7 +34,7 @@ from logtriage.adapters.tools import TOOLS
 from logtriage.audit.holes import HOLES
 from logtriage.belief.explain import explain
 from logtriage.faults import FAULT_KINDS
-from logtriage.grading import DEFAULT, TRIAGE_1, TRIAGE_2, Criterion, Rubric, get_rubric
+from logtriage.grading import DEFAULT, TRIAGE_2, Criterion, Rubric, get_rubric
 from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
@@ -105,18 +105,10 @@ def _points(rows: tuple[Criterion, ...]) -> list[list[str]]:
 
 
 def criteria() -> str:
-    return table(("criterion", "weight", "score"), _points(TRIAGE_1.criteria))
-
-
-def benign_criteria() -> str:
-    return table(("criterion", "weight", "score"), _points(TRIAGE_1.benign))
-
-
-def triage_criteria() -> str:
     return table(("criterion", "weight", "score"), _points(TRIAGE_2.criteria))
 
 
-def triage_benign_criteria() -> str:
+def benign_criteria() -> str:
     return table(("criterion", "weight", "score"), _points(TRIAGE_2.benign))
 
 
@@ -480,8 +472,6 @@ def holes() -> str:
 FACTS: dict[str, Callable[[], str]] = {
     "criteria": criteria,
     "benign-criteria": benign_criteria,
-    "triage-criteria": triage_criteria,
-    "triage-benign-criteria": triage_benign_criteria,
     "discounts": discounts,
     "gates": gates,
     "original-rubrics": original_rubrics,

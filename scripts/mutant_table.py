@@ -14,11 +14,8 @@ import attrs
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from logtriage import Incident, make_incident
 from logtriage.audit import QUICK, audit
 from logtriage.audit.mutants import MUTANTS, Mutant
-from logtriage.grading import TRIAGE_2
-from logtriage.policies import perfect_actions
 from tests.audit import test_mutants
 from tests.audit.broken import NAMES
 
@@ -29,26 +26,9 @@ AUDITED = {
 }
 
 
-@attrs.frozen
-class Priced:
-    """Incidents of a task with what ``logtriage/2`` reads: a par and a price of silence."""
-
-    task: str
-
-    def __call__(self, split: str, number: int) -> Incident:
-        one = make_incident(f"{self.task}/{split}/{number}")
-        par, price = len(perfect_actions(one)) + 1, (0.2, 0.4, 0.6)[number % 3]
-        return attrs.evolve(one, rubric=TRIAGE_2.id, par=par, price_of_silence=price)
-
-
 def noticed(mutant: Mutant) -> set[str]:
     reports = (
-        audit(
-            Priced(task) if mutant.of == TRIAGE_2.id else task,
-            mutant.rubric,
-            sizes=SIZES,
-            families=families,
-        )
+        audit(task, mutant.rubric, sizes=SIZES, families=families)
         for task, families in AUDITED.items()
     )
     return {check for report in reports for check in report.failed}
@@ -61,10 +41,8 @@ def main() -> None:
     for name in NAMES:
         killers = (
             law
-            for source in test_mutants.laws_against(name)
-            for laws in [test_mutants.loaded_laws(test_mutants.MORE, source)]
-            for law, check in test_mutants.all_laws(laws).items()
-            if test_mutants.killed(name, check, laws)
+            for law, (check, module) in test_mutants.all_laws(test_mutants.MORE).items()
+            if test_mutants.killed(name, check, module)
         )
         wrong, checks = "broken in code", "–"
         if name in rubrics:

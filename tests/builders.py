@@ -28,7 +28,7 @@ from logtriage import (
     random_topology,
     transition,
 )
-from logtriage.grading import TRIAGE_1, Discount
+from logtriage.grading import Discount
 from logtriage.incident import STRICT, ClosingRules, Fault
 from logtriage.policies import PolicyFactory
 from logtriage.tasks import DRAWN_TASKS
@@ -124,8 +124,9 @@ def real_incident(
     remedies: Iterable[tuple[Remedy, str]] = ((Remedy.KILL_QUERY, "user-db"),),
     closing: ClosingRules = STRICT,
     topology: Topology = SEVEN_SERVICES,
+    price_of_silence: float | None = 0.4,
 ) -> Incident:
-    """A slow query on user-db that dba-team must kill."""
+    """A slow query on user-db that dba-team must kill; no tick can be spared."""
     return Incident(
         id="hand-made/test/0",
         task="hand-made",
@@ -141,12 +142,14 @@ def real_incident(
         ),
         telemetry=StillTelemetry(),
         closing=closing,
-        rubric=TRIAGE_1.id,
+        rubric=DEFAULT.id,
+        par=5,
+        price_of_silence=price_of_silence,
     )
 
 
 def benign_incident(horizon: int = 15) -> Incident:
-    """Nothing is broken: P3, to be ignored."""
+    """Nothing is broken: P3, to be ignored; no tick can be spared."""
     return Incident(
         id="hand-made/test/1",
         task="hand-made",
@@ -155,7 +158,8 @@ def benign_incident(horizon: int = 15) -> Incident:
         directory=SEVEN_SERVICES.owners,
         truth=Truth(None, P3, frozenset(), frozenset(), frozenset()),
         telemetry=StillTelemetry(),
-        rubric=TRIAGE_1.id,
+        rubric=DEFAULT.id,
+        par=2,
     )
 
 

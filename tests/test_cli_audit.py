@@ -10,6 +10,7 @@ pytest.importorskip("typer")
 
 from typer.testing import CliRunner, Result
 
+from logtriage.audit.holes import FEW
 from logtriage.cli.app import app
 from logtriage.tasks import DRAWN_TASKS
 
@@ -54,6 +55,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "mine_to_audit", raising=False)
+    monkeypatch.setattr("logtriage.audit.QUICK", FEW)  # what is found is tested elsewhere
     return "mine_to_audit"
 
 

@@ -171,7 +171,7 @@ def test_any_number_of_processes_writes_the_same(tmp_path: Path) -> None:
 
 
 def test_other_rubrics_have_no_explanations(whole: Path) -> None:
-    loaded = load_run(whole, get_rubric("logtriage/1"))
+    loaded = load_run(whole, get_rubric("recorded/1"))
     assert not any(loaded.explained.values())
 
 

@@ -144,12 +144,12 @@ def test_where_an_incident_is_wanted_the_answer_says_how_to_get_one(take: Any) -
 )
 def test_where_a_rubric_is_wanted_its_id_is_answered(grade: Callable[[Any], Any]) -> None:
     with pytest.raises(InvalidInput) as caught:
-        grade("logtriage/1")
-    told = "the built-in one of an id is logtriage.grading.get_rubric('logtriage/1')"
-    assert str(caught.value) == f"expected a rubric, got 'logtriage/1'; {told}"
+        grade("logtriage/2")
+    told = "the built-in one of an id is logtriage.grading.get_rubric('logtriage/2')"
+    assert str(caught.value) == f"expected a rubric, got 'logtriage/2'; {told}"
     with pytest.raises(InvalidInput, match="expected a rubric, got a type"):
         grade(lt.Rubric)
-    assert grade(get_rubric("logtriage/1")) is not None
+    assert grade(get_rubric("logtriage/2")) is not None
 
 
 def test_names_of_actions_are_checked_with_the_one_that_is_meant() -> None:
@@ -206,7 +206,7 @@ def test_a_printed_grade_is_its_debrief() -> None:
     assert [row[0] for row in rows] == [one.name for one in graded.criteria]
     assert [row[4] for row in rows] == [one.reason for one in graded.criteria]
     assert lines[-3:] == [
-        f"  {graded.score:.3f}  by rubric logtriage/1",
+        f"  {graded.score:.3f}  by rubric logtriage/2",
         "  1 of 5 actions could not be read",
         "  2 actions after the closing one were not played",
     ]

@@ -22,8 +22,8 @@ def test_tasks_that_share_nothing_are_refused() -> None:
         BatchedTriage(["cascading_failure-v2", "cascading_failure-v2"])
     with pytest.raises(InvalidInput, match="'fleet_outage-v2' has another topology than 'casc"):
         BatchedTriage(["cascading_failure-v2", "fleet_outage-v2"])
-    other = attrs.evolve(get_task("single_crash-v2"), rubric="logtriage/1")
-    with pytest.raises(InvalidInput, match=r"graded by logtriage/1, 'casc.* by logtriage/2"):
+    other = attrs.evolve(get_task("single_crash-v2"), rubric="recorded/1")
+    with pytest.raises(InvalidInput, match=r"graded by recorded/1, 'casc.* by logtriage/2"):
         BatchedTriage(["cascading_failure-v2", other])
 
 

@@ -17,6 +17,7 @@ from logtriage.audit.mutants import MUTANTS, Mutant
 from logtriage.errors import RubricError
 from logtriage.grading import (
     RUBRICS,
+    TRIAGE_2,
     AppliedDiscount,
     CriterionScore,
     Grade,
@@ -114,7 +115,7 @@ def broken(name: str, laws: Any) -> Iterator[None]:
     """The grader broken in this way, for everyone, and for a module of ``laws``."""
     with pytest.MonkeyPatch.context() as patch:
         if name in _BY_NAME:
-            patch.setitem(RUBRICS, _BY_NAME[name].of, _BY_NAME[name].rubric)
+            patch.setitem(RUBRICS, TRIAGE_2.id, _BY_NAME[name].rubric)
         for (module, attribute), new in BROKEN.get(name, {}).items():
             patch.setattr(module, attribute, new)
             if hasattr(laws, attribute):

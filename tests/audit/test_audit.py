@@ -11,7 +11,7 @@ from logtriage.audit.mutants import MUTANTS
 from logtriage.audit.subject import OwnTask, RegisteredTask
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.generator import draw_incident
-from logtriage.grading import RECORDED, TRIAGE_1, rubric_of
+from logtriage.grading import RECORDED, TRIAGE_2, rubric_of
 from logtriage.recorded import shipped_incidents
 from logtriage.tasks import IncidentId
 from logtriage.topologies import random_topology
@@ -185,4 +185,4 @@ def test_what_cannot_be_audited_is_refused_with_a_reason() -> None:
         subject_of(no_incident)
     draw: Draw = no_incident
     with pytest.raises(InvalidInput, match="drawing test/0 gave str"):
-        audit(draw, TRIAGE_1, families=["ceiling"])
+        audit(draw, TRIAGE_2, families=["ceiling"])

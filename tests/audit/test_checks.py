@@ -24,7 +24,7 @@ from logtriage.audit.renaming import renamed
 from logtriage.audit.scoring import Scorer, fitted
 from logtriage.audit.subject import subject_of
 from logtriage.generator import draw_incident
-from logtriage.grading import TRIAGE_1, Criterion, Measured, grade, score
+from logtriage.grading import TRIAGE_2, Criterion, Measured, grade, score
 from logtriage.observation import observe
 from logtriage.policies import perfect_actions
 from logtriage.state import State
@@ -117,7 +117,7 @@ def test_renaming_is_caught_by_names_in_a_grader() -> None:
 def test_an_unknown_measure_makes_the_search_a_lower_bound() -> None:
     known, unknown = (
         finding("exact-maximum", "ceiling", rubric)
-        for rubric in (TRIAGE_1, BY_NAME["closure-unhurried"])
+        for rubric in (TRIAGE_2, BY_NAME["closure-unhurried"])
     )
     assert known.evidence["exact"] is True
     assert unknown.evidence["exact"] is False
@@ -193,7 +193,7 @@ def test_lists_are_fitted_to_each_topology() -> None:
         for number, topology in enumerate((None, random_topology(1, 8), random_topology(2, 5)))
     ]
     plans = [perfect_actions(one) for one in incidents]
-    scores = Scorer(incidents, TRIAGE_1).by_kind(plans)
+    scores = Scorer(incidents, TRIAGE_2).by_kind(plans)
     for row, plan in enumerate(plans):
         for column, one in enumerate(incidents):
             expected = score(play(one, fitted(plan, one.topology))[0])

@@ -27,7 +27,7 @@ from logtriage.grading import TRIAGE_2
 from logtriage.incident import Fault, Part
 from logtriage.policies import perfect_actions
 from logtriage.topology import Service, Topology
-from property_tests.triage_reference import expected_of_several
+from property_tests.reference import expected_of_several
 from tests.builders import real_incident
 
 

@@ -11,7 +11,7 @@ from logtriage.audit import QUICK, STANDARD, Verdict, audit, subject_of
 from logtriage.audit.exact import Situations
 from logtriage.audit.failing import AuditedCodeFailed, blaming, rules_of, score
 from logtriage.audit.scoring import batched
-from logtriage.grading import TRIAGE_1, Criterion, Discount, Measured
+from logtriage.grading import TRIAGE_2, Criterion, Discount, Measured
 
 INCIDENT = make_incident("single_crash-v2/test/0")
 
@@ -25,7 +25,7 @@ def too_much(_: State) -> tuple[float, str]:
 
 
 def discounted(factor: Callable[[State], tuple[float, str]]) -> Rubric:
-    return attrs.evolve(TRIAGE_1, id="test/discounted", discounts=(Discount("d", factor),))
+    return attrs.evolve(TRIAGE_2, id="test/discounted", discounts=(Discount("d", factor),))
 
 
 def breaks(_: State) -> Measured:
@@ -34,7 +34,7 @@ def breaks(_: State) -> Measured:
 
 def test_the_measure_that_raises_is_named_with_the_history() -> None:
     rubric = attrs.evolve(
-        TRIAGE_1, id="test/breaks", criteria=(*TRIAGE_1.criteria, Criterion("odd", 0.0, breaks))
+        TRIAGE_2, id="test/breaks", criteria=(*TRIAGE_2.criteria, Criterion("odd", 0.0, breaks))
     )
     expected = r"criterion 'odd' raised RuntimeError: no such figure \(on single.*after nothing\)"
     with pytest.raises(AuditedCodeFailed, match=expected):
@@ -44,7 +44,7 @@ def test_the_measure_that_raises_is_named_with_the_history() -> None:
 def test_what_no_rule_raises_is_the_rubrics() -> None:
     with (
         pytest.raises(AuditedCodeFailed, match=r"rubric 'logtriage/.' raised ValueError: sum"),
-        blaming(TRIAGE_1, doing="adding up"),
+        blaming(TRIAGE_2, doing="adding up"),
     ):
         raise ValueError("sum")
 

@@ -7,9 +7,8 @@ import pytest
 
 from logtriage.audit import FAMILIES, STANDARD, Draw, Verdict, audit, subject_of
 from logtriage.audit.findings import Check
-from logtriage.audit.holes import FEW, HOLES, Hole
+from logtriage.audit.holes import FEW, HOLES, LOOKING, Hole
 from logtriage.audit.planted_measures import looked_first, looked_first_reads, looking_oracle
-from logtriage.audit.planted_rubrics import LOOKING
 from logtriage.audit.planted_tasks import OTHER_TASK, TASK
 from logtriage.errors import UnknownName
 

@@ -2,8 +2,7 @@
 
 The laws are those of ``property_tests/test_grading_laws.py`` and ``test_triage_laws.py``,
 loaded once more so that they can run with few examples and without shrinking, and the one
-about errors that stands in ``tests/grading``. A broken rubric meets the laws of the rubric
-that it breaks; what is broken in code meets all of them.
+about errors that stands in ``tests/grading``.
 """
 
 from collections.abc import Callable
@@ -13,38 +12,38 @@ from math import nan
 from pathlib import Path
 from types import ModuleType
 
+import attrs
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-import property_tests.test_grading_laws as original_laws
-import property_tests.test_triage_laws as triage_laws
 from logtriage import Rubric, grade, initial_state
 from logtriage.audit.mutants import MUTANTS
 from logtriage.errors import RubricError
-from logtriage.grading import RUBRICS, TRIAGE_1, TRIAGE_2, Criterion
+from logtriage.grading import TRIAGE_2, Criterion
+from property_tests import test_grading_laws, test_triage_laws
 from tests.audit.broken import BROKEN, NAMES, broken
 from tests.builders import real_incident
 
 Law = Callable[[], None]
-#: The rubric that each mutant breaks.
-OF = {one.name: one.of for one in MUTANTS}
 LIKELIEST = (
+    "test_the_grade_is_the_one_of_the_table",
+    "test_a_dismissal_is_the_one_of_the_table",
+    "test_the_grade_of_a_list_is_the_one_of_the_table",
+    "test_the_oracle_solves_everything_in_time",
     "test_in_joint_play_the_tick_decides",
     "test_a_root_cause_after_the_fix_earns_nothing",
     "test_time_up_to_par_is_free",
     "test_each_wrong_remedy_before_the_page_multiplies_the_total",
     "test_a_wrong_remedy_is_unapproved_after_the_fix_too",
-    "test_the_grade_is_the_one_of_the_table",
-    "test_a_dismissal_is_the_one_of_the_table",
     "test_a_symptom_earns_nothing",
     "test_a_confidence_changes_no_score",
     "test_running_out_of_time_closes_nothing",
     "test_a_claim_earns_nothing",
-    "test_any_wrong_escalation_gives_exactly_zero_with_the_rest_reported",
+    "test_a_wrong_page_is_exactly_nothing_with_the_rest_reported",
     "test_later_declarations_change_nothing_but_time",
 )
-#: The module of laws for each rubric that has mutants.
-LAWS_OF = {TRIAGE_1.id: original_laws, TRIAGE_2.id: triage_laws}
+#: The modules of laws.
+SOURCES = (test_triage_laws, test_grading_laws)
 # Hypothesis draws some of its examples from constants of whatever modules are loaded, so
 # how many a rare mutant needs differs with what ran before: those that survive a few
 # examples of all meet more of the likeliest, then many of all.
@@ -59,6 +58,7 @@ for _count in (LEAST, FEW, MORE, MANY):
         derandomize=True,
         database=None,
         phases=(Phase.explicit, Phase.generate),
+        report_multiple_bugs=False,  # the first failure kills
         suppress_health_check=list(HealthCheck),
     )
 
@@ -89,11 +89,16 @@ def law_of_errors() -> None:
         grade(initial_state(real_incident()), Rubric(id="odd/1", criteria=rows))
 
 
-def all_laws(module: ModuleType) -> dict[str, Law]:
-    """Every law, the likeliest killer first."""
-    found = {name: one for name, one in vars(module).items() if name.startswith("test_")}
-    first = {name: found.pop(name) for name in LIKELIEST if name in found}
-    return {"law_of_errors": law_of_errors, **first, **found}
+def all_laws(count: int) -> dict[str, tuple[Law, ModuleType]]:
+    """Every law, with so many examples, the likeliest killer first; and where it stands."""
+    found = {
+        name: (one, module)
+        for module in (loaded_laws(count, source) for source in SOURCES)
+        for name, one in vars(module).items()
+        if name.startswith("test_")
+    }
+    first = {name: found.pop(name) for name in LIKELIEST}
+    return {"law_of_errors": (law_of_errors, test_grading_laws), **first, **found}
 
 
 def killed(name: str, law: Law, module: ModuleType) -> bool:
@@ -107,16 +112,11 @@ def killed(name: str, law: Law, module: ModuleType) -> bool:
 
 
 def test_there_are_enough_of_them() -> None:
-    assert len(set(NAMES)) == len(NAMES) == len(MUTANTS) + len(BROKEN) >= 40
-    assert all(one.wrong and one.rubric.digest != RUBRICS[one.of].digest for one in MUTANTS)
-    assert set(OF.values()) == set(LAWS_OF)
-
-
-def laws_against(name: str) -> list[ModuleType]:
-    """The laws of the rubric that a mutant breaks; all of them for what is broken in code."""
-    if name in OF:
-        return [LAWS_OF[OF[name]]]
-    return [LAWS_OF[TRIAGE_2.id]] if name.startswith("discounts-") else list(LAWS_OF.values())
+    assert len(set(NAMES)) == len(NAMES) == len(MUTANTS) + len(BROKEN) >= 60
+    assert len({one.rubric.digest for one in MUTANTS}) == len(MUTANTS)
+    assert all(
+        one.wrong and attrs.evolve(one.rubric, id=TRIAGE_2.id) != TRIAGE_2 for one in MUTANTS
+    )
 
 
 #: How many examples of which laws, in turn, until one kills: the cheap and likely ones first.
@@ -131,16 +131,14 @@ ATTEMPTS = (
 @pytest.mark.parametrize("name", NAMES)
 def test_a_law_kills_the_mutant(name: str) -> None:
     assert any(
-        killed(name, law, loaded_laws(count, source))
+        killed(name, law, module)
         for count, chosen in ATTEMPTS
-        for source in laws_against(name)
-        for law_name, law in all_laws(loaded_laws(count, source)).items()
+        for law_name, (law, module) in all_laws(count).items()
         if chosen is None or law_name in chosen
     ), name
 
 
-@pytest.mark.parametrize("rubric", LAWS_OF)
-def test_the_laws_leave_the_real_grader_alone(rubric: str) -> None:
+def test_the_laws_leave_the_real_grader_alone() -> None:
     """A law that fails on everything kills nothing; more examples are in property_tests."""
-    laws = loaded_laws(LEAST, LAWS_OF[rubric])
-    assert [name for name, law in all_laws(laws).items() if killed("", law, laws)] == []
+    laws = all_laws(LEAST)
+    assert [name for name, (law, module) in laws.items() if killed("", law, module)] == []

@@ -36,7 +36,6 @@ from logtriage import (
 from logtriage.actions import Remedy, Severity
 from logtriage.grading import (
     RECORDED,
-    TRIAGE_1,
     TRIAGE_2,
     Criterion,
     action_array,
@@ -58,7 +57,8 @@ BASE = attrs.evolve(
     make_incident("cascading_failure-v2/test/42"),
     topology=SEVEN_SERVICES,
     directory=SEVEN_SERVICES.owners,
-    rubric=TRIAGE_1.id,
+    par=5,
+    price_of_silence=0.4,
 )
 REAL = attrs.evolve(
     BASE,
@@ -74,6 +74,8 @@ REAL = attrs.evolve(
 BENIGN = attrs.evolve(
     BASE,
     horizon=12,
+    par=2,
+    price_of_silence=None,
     truth=Truth(None, Severity.P3, frozenset(), frozenset(), frozenset()),
 )
 FIX = Remediate(Remedy.KILL_QUERY, "user-db")
@@ -94,16 +96,17 @@ def refused(message: str, error: type[InvalidInput] = InvalidInput) -> Any:
     return pytest.raises(error, match=f"^{re.escape(message)}$")
 
 
-def graded(incidents: list[Incident], lists: list[list[Action]], rubric: Any = TRIAGE_1) -> Any:
+def graded(incidents: list[Incident], lists: list[list[Action]], rubric: Any = TRIAGE_2) -> Any:
     return grade_batch(truths_of(incidents), action_array(SEVEN_SERVICES, lists), rubric)
 
 
 # Columns: severity, root_cause, escalation, remediation, closure, dismissal. Weights
-# .20 .30 .15 .25 .10, benign .20 for severity, .70 for dismissal, .10 for closure.
+# .15 .25 .25 .25 .10, benign .20 for severity, .70 for dismissal, .10 for closure. Without
+# a page .64 is left, and .7 for each wrong remedy before it.
 CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | None, int, int]] = [
     (REAL, PERFECT, 1.0, [1, 1, 1, 1, 1, NAN], None, "resolved", 5, 0),
     (REAL, [], 0.0, [0, 0, 0, 0, 0, NAN], None, None, 0, 0),
-    # Adjacent severity .05, symptom 0, page .15, fix after one wrong remedy .25 * .8.
+    # Adjacent severity, symptom 0, page .25, fix after one wrong remedy .25 * .6.
     (
         REAL,
         [
@@ -115,8 +118,8 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
             WRONG,
             FIX,
         ],
-        0.40,
-        [0.25, 0, 1, 0.8, 0, NAN],
+        0.15 * 0.25 + 0.25 + 0.25 * 0.6,
+        [0.25, 0, 1, 0.6, 0, NAN],
         None,
         None,
         7,
@@ -126,8 +129,8 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
     (
         REAL,
         [*[LOOK] * 10, FIX, Resolve(), LOOK],
-        0.25,
-        [0, 0, 0, 1, 0, NAN],
+        0.25 * 0.5 * 0.64,
+        [0, 0, 0, 0.5, 0, NAN],
         None,
         "resolved",
         12,
@@ -137,8 +140,8 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
     (
         REAL,
         [FIX, *[LOOK] * 6, Resolve()],
-        0.25 + 0.4 / 7,
-        [0, 0, 0, 1, 4 / 7, NAN],
+        (0.25 * 0.5 + 0.4 / 7) * 0.64,
+        [0, 0, 0, 0.5, 4 / 7, NAN],
         None,
         "resolved",
         8,
@@ -155,11 +158,31 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
         2,
         1,
     ),
-    (REAL, [FIX, Ignore()], 0.0, [0, 0, 0, 1, 0, NAN], "ignored_incident", "ignored", 2, 0),
-    # Four wrong remedies leave .2 of .25.
-    (REAL, [FIX, *[WRONG] * 4], 0.05, [0, 0, 0, 0.2, 0, NAN], None, None, 5, 0),
-    # Five wrong remedies and the right one: nothing is left.
-    (REAL, [FIX, *[WRONG] * 5], 0.0, [0, 0, 0, 0, 0, NAN], None, None, 6, 0),
+    (REAL, [FIX, Ignore()], 0.0, [0, 0, 0, 0.5, 0, NAN], "ignored_incident", "ignored", 2, 0),
+    # Two wrong remedies leave .2 of the half, and .49 of the total.
+    (
+        REAL,
+        [FIX, WRONG, WRONG],
+        0.25 * 0.1 * 0.64 * 0.49,
+        [0, 0, 0, 0.1, 0, NAN],
+        None,
+        None,
+        3,
+        0,
+    ),
+    # Three wrong remedies and the right one: nothing is left.
+    (REAL, [FIX, *[WRONG] * 3], 0.0, [0, 0, 0, 0, 0, NAN], None, None, 4, 0),
+    # The page comes after the wrong remedy, and before the fix.
+    (
+        REAL,
+        [WRONG, Escalate("dba-team"), FIX],
+        0.7 * (0.25 + 0.25 * 0.6),
+        [0, 0, 1, 0.6, 0, NAN],
+        None,
+        None,
+        3,
+        0,
+    ),
     (
         REAL,
         [Malformed("?", "?"), ClassifySeverity("P3")],
@@ -247,7 +270,7 @@ def test_shapes_types_and_names(cells: Any) -> None:
     assert cells.gate_names == ("wrong_escalation", "ignored_incident")
     assert (cells.gate.dtype, cells.closing.dtype) == (np.int8, np.int8)
     assert (cells.ticks.dtype, cells.unplayed.dtype) == (np.int32, np.int32)
-    assert repr(cells) == f"<{count} grades by logtriage/1>"
+    assert repr(cells) == f"<{count} grades by logtriage/2>"
 
 
 def test_one_criterion_is_a_column(cells: Any) -> None:
@@ -279,7 +302,7 @@ def test_closing_rules_of_the_incident_are_kept() -> None:
         "ignored",
         None,
     ]
-    assert grades.criterion("remediation").tolist() == [0.0, 0.0, 1.0]
+    assert grades.criterion("remediation").tolist() == [0.0, 0.0, 0.5]
     assert grades.gate.tolist() == [0, 0, 0]
 
 
@@ -304,7 +327,7 @@ def test_long_histories(waste: int) -> None:
 
 def test_another_rubric_of_the_same_measures() -> None:
     assert graded([REAL], [PERFECT[:2]], RECORDED).scores.tolist() == [1.0]
-    bare = attrs.evolve(TRIAGE_1, id="acme/bare", gates=())
+    bare = attrs.evolve(TRIAGE_2, id="acme/bare", gates=())
     grades = graded([REAL], [[*PERFECT[:4], Ignore()]], bare)
     assert grades.scores[0] == pytest.approx(0.9)
     assert (grades.gate.tolist(), grades.gate_names) == ([-1], ())
@@ -316,10 +339,6 @@ KNOWN_MEASURES = ", ".join(
         "criteria.severity",
         "criteria.root_cause",
         "criteria.escalation",
-        "criteria.remediation",
-        "criteria.closure",
-        "criteria.dismissal",
-        "criteria.benign_closure",
         "triage.root_cause",
         "triage.remediation",
         "triage.closure",
@@ -348,7 +367,7 @@ def test_a_measure_without_kernel_is_refused_by_name(part: str) -> None:
         f"those that can: {KNOWN_MEASURES}",
         RubricError,
     ):
-        graded([REAL], [[]], attrs.evolve(TRIAGE_1, id="acme/1", **rows))
+        graded([REAL], [[]], attrs.evolve(TRIAGE_2, id="acme/1", **rows))
     with pytest.raises(RubricError, match=re.escape(f"those that can: {KNOWN_MEASURES}")):
         graded([REAL], [[]], get_rubric("logtriage-env/0/single_crash"))
 
@@ -357,7 +376,7 @@ def test_a_gate_without_kernel_is_refused_by_name() -> None:
     def late(_: Any) -> None:
         return None
 
-    custom = attrs.evolve(TRIAGE_1, id="acme/1", gates=(Gate("late", late),))
+    custom = attrs.evolve(TRIAGE_2, id="acme/1", gates=(Gate("late", late),))
     with refused(
         f"rubric 'acme/1': gate {__name__}.{late.__qualname__} ('late') cannot grade a batch; "
         "those that can: logtriage.grading.criteria.wrong_escalation, "
@@ -371,7 +390,7 @@ def test_a_discount_without_kernel_is_refused_by_name() -> None:
     def late(_: Any) -> None:
         return None
 
-    custom = attrs.evolve(TRIAGE_1, id="acme/1", discounts=(Discount("late", late),))
+    custom = attrs.evolve(TRIAGE_2, id="acme/1", discounts=(Discount("late", late),))
     with refused(
         f"rubric 'acme/1': discount {__name__}.{late.__qualname__} ('late') cannot grade a batch; "
         "those that can: logtriage.grading.triage.unescalated, logtriage.grading.triage.unapproved",
@@ -389,8 +408,8 @@ def test_a_real_fault_needs_a_price_of_silence(price: float | None) -> None:
         f"got {shown}",
         RubricError,
     ):
-        graded([BENIGN, priceless], [[], []], get_rubric("logtriage/2"))
-    assert graded([BENIGN], [[]], get_rubric("logtriage/2")).scores.tolist() == [0.0]
+        graded([BENIGN, priceless], [[], []])
+    assert graded([BENIGN], [[]]).scores.tolist() == [0.0]
 
 
 OUT_OF_RANGE = (
@@ -475,11 +494,14 @@ def test_any_type_of_integer_will_do(dtype: Any) -> None:
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint64])
 @pytest.mark.parametrize("steps", [PERFECT, []])
 def test_a_last_tick_may_be_half_full_whatever_the_type(dtype: Any, steps: list[Action]) -> None:
-    """An unsigned array cannot hold the padding that is put behind its actions."""
+    """An unsigned array cannot hold the padding that is put behind its actions.
+
+    Page and fix share a tick here, so the fix counts half.
+    """
     actions = action_array(SEVEN_SERVICES, [steps, steps]).astype(dtype)
     grades = grade_batch(truths_of([REAL, REAL]), actions, per_tick=2)
     assert grades.ticks.tolist() == [len(steps[::2])] * 2
-    assert grades.scores.tolist() == [float(bool(steps))] * 2
+    assert grades.scores.tolist() == [0.875 * bool(steps)] * 2
 
 
 # -- what it costs --------------------------------------------------------------------
@@ -548,12 +570,12 @@ def test_tables_have_no_tick_that_cannot_be_used(
 ) -> None:
     actions = action_array(SEVEN_SERVICES, [steps])
     grades = grade_batch(truths_of([REAL]), actions, per_tick=per_tick)
-    assert grades.span == Span(ticks, (12,))
+    assert grades.span == Span(ticks, ((12, 5),))
 
 
 def test_measures_of_benign_incidents_are_taken_where_there_are_any() -> None:
-    real = {row.measure for row in TRIAGE_1.criteria}
-    both = real | {row.measure for row in TRIAGE_1.benign}
+    real = {row.measure for row in TRIAGE_2.criteria}
+    both = real | {row.measure for row in TRIAGE_2.benign}
     assert set(graded([REAL, REAL], [PERFECT, []]).levels) == real
     assert set(graded([REAL, BENIGN], [PERFECT, []]).levels) == both
 
@@ -614,8 +636,7 @@ def test_incidents_are_graded_by_their_own_rubric() -> None:
 
 
 def test_incidents_of_several_rubrics_are_refused_without_one() -> None:
-    priced = attrs.evolve(REAL, price_of_silence=0.4)
-    other = attrs.evolve(priced, rubric="logtriage/2")
-    with pytest.raises(InvalidInput, match=r"several rubrics \(logtriage/1, logtriage/2\)"):
-        grade_batch(truths_of([priced, other]), [[0], [0]])
-    assert len(grade_batch(truths_of([priced, other]), [[0], [0]], TRIAGE_2)) == 2
+    other = attrs.evolve(REAL, rubric="recorded/1")
+    with pytest.raises(InvalidInput, match=r"several rubrics \(logtriage/2, recorded/1\)"):
+        grade_batch(truths_of([REAL, other]), [[0], [0]])
+    assert len(grade_batch(truths_of([REAL, other]), [[0], [0]], TRIAGE_2)) == 2

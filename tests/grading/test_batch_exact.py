@@ -38,7 +38,6 @@ from logtriage.backend import BackendName
 from logtriage.generator import draw_incident
 from logtriage.grading import (
     RECORDED,
-    TRIAGE_1,
     TRIAGE_2,
     BatchGrades,
     Criterion,
@@ -46,6 +45,7 @@ from logtriage.grading import (
     action_array,
     criteria,
     grade_batch,
+    triage,
     truths_of,
 )
 from logtriage.grading import batch as batch_module
@@ -63,7 +63,6 @@ BASE = attrs.evolve(
     make_incident("cascading_failure-v2/test/42"),
     topology=SEVEN_SERVICES,
     directory=SEVEN_SERVICES.owners,
-    rubric=TRIAGE_1.id,
 )
 FAULT = Fault("slow_query", "user-db")
 KILL = (Remedy.KILL_QUERY, "user-db")
@@ -123,28 +122,29 @@ BATCHES = {
 
 #: Rubrics that read the same facts in other ways.
 RUBRICS: dict[str, Rubric] = {
-    "default": TRIAGE_1,
+    "default": TRIAGE_2,
     "recorded": RECORDED,
-    "triage": TRIAGE_2,
     "twice-the-same-measure-and-penalties": attrs.evolve(
-        TRIAGE_1,
+        TRIAGE_2,
         id="exact/1",
         criteria=(
-            Criterion("closure", 0.5, criteria.closure),
-            Criterion("again", 0.25, criteria.closure),
+            Criterion("closure", 0.5, triage.closure),
+            Criterion("again", 0.25, triage.closure),
             Criterion("severity", 0.25, criteria.severity),
         ),
         penalties=(
-            Criterion("reckless", 0.5, criteria.dismissal),
+            Criterion("reckless", 0.5, triage.dismissal),
             Criterion("blame", 0.125, criteria.root_cause),
         ),
+        discounts=(),
         bounds=(0.0001, 0.9),
         digits=2,
     ),
     "other-gates": attrs.evolve(
-        TRIAGE_1,
+        TRIAGE_2,
         id="exact/2",
         benign=(),
+        discounts=(),
         gates=(
             Gate("ignored", criteria.ignored_incident),
             Gate("page", criteria.wrong_escalation),
@@ -208,7 +208,7 @@ class Job:
 
     def graded(
         self,
-        rubric: Rubric = TRIAGE_1,
+        rubric: Rubric = TRIAGE_2,
         layout: Layout = "batch_major",
         per_tick: int = 1,
         backend: BackendName = "numpy",
@@ -308,16 +308,14 @@ def test_whatever_the_rubric(batch: str, rubric: str) -> None:
 
 @pytest.mark.parametrize("per_tick", [2, 3])
 @pytest.mark.parametrize("batch", ["usual", "closing", "horizons", "silent", "soon-over"])
-@pytest.mark.parametrize("rubric", ["default", "triage"])
-def test_whatever_number_of_actions_shares_a_tick(batch: str, per_tick: int, rubric: str) -> None:
-    grades = job(batch, per_tick).graded(RUBRICS[rubric], per_tick=per_tick)
-    check(grades, batch, rubric, per_tick)
+def test_whatever_number_of_actions_shares_a_tick(batch: str, per_tick: int) -> None:
+    check(job(batch, per_tick).graded(per_tick=per_tick), batch, per_tick=per_tick)
 
 
 @pytest.mark.skipif(find_spec("numba") is None, reason="needs the extra fast")
 @pytest.mark.parametrize("per_tick", [1, 3])
 @pytest.mark.parametrize("batch", BATCHES)
-@pytest.mark.parametrize("rubric", ["default", "triage", "other-gates"])
+@pytest.mark.parametrize("rubric", ["default", "other-gates"])
 def test_kernels_grade_alike(batch: str, per_tick: int, rubric: str) -> None:
     grades = job(batch, per_tick).graded(RUBRICS[rubric], per_tick=per_tick, backend="numba")
     check(grades, batch, rubric, per_tick)

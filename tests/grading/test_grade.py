@@ -35,7 +35,6 @@ from logtriage.grading import (
     DEFAULT,
     RECORDED,
     RUBRICS,
-    TRIAGE_1,
     TRIAGE_2,
     AppliedDiscount,
     Criterion,
@@ -77,73 +76,7 @@ def scores(one: Grade) -> dict[str, float]:
     return {row.name: row.score for row in one.criteria}
 
 
-# -- totals by hand -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("actions", "expected"),
-    [
-        (PERFECT, 1.0),
-        ((FIX, RIGHT_PAGE, RIGHT_CAUSE, RIGHT_SEVERITY, Resolve()), 1.0),
-        ((WAIT, *PERFECT), 0.90 + 0.10 * 6 / 7),
-        ((*PERFECT[:4], *waits(7), Resolve()), 0.90),
-        ((*PERFECT[:4], *waits(8)), 0.90),  # out of time
-        ((), 0.0),
-        (waits(12), 0.0),
-        ((Resolve(),), 0.0),
-        ((RIGHT_SEVERITY, Resolve()), 0.20),
-        ((ClassifySeverity(P2), Resolve()), 0.05),
-        ((ClassifySeverity(P3), Resolve()), 0.0),
-        ((RIGHT_CAUSE, Resolve()), 0.30),
-        ((WRONG_CAUSE, Resolve()), 0.0),
-        ((RIGHT_PAGE, Resolve()), 0.15),
-        ((FIX, Resolve()), 0.35),
-        ((WRONG_REMEDY, FIX, Resolve()), 0.25 * 0.8 + 0.10),
-        ((FIX, WRONG_REMEDY, WRONG_REMEDY, Resolve()), 0.25 * 0.6 + 0.10),
-        ((*(WRONG_REMEDY,) * 5, FIX, Resolve()), 0.10 * 5 / 7),
-        ((*(WRONG_REMEDY,) * 6, FIX, Resolve()), 0.10 * 4 / 7),
-        ((WRONG_REMEDY, Resolve()), 0.0),
-        ((RIGHT_SEVERITY, WRONG_CAUSE, RIGHT_PAGE, FIX, Resolve()), 0.70),
-        ((RIGHT_SEVERITY, WRONG_CAUSE, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()), 0.60 + 0.6 / 7),
-        ((RIGHT_PAGE, RIGHT_PAGE, RIGHT_PAGE, Resolve()), 0.15),
-        ((FIX, FIX, FIX, Resolve()), 0.35),
-        ((RIGHT_SEVERITY, RIGHT_SEVERITY, Resolve()), 0.20),
-        ((Malformed("?", "unreadable"), FIX, Resolve()), 0.35),
-    ],
-)
-def test_a_real_incident(actions: tuple[Action, ...], expected: float) -> None:
-    one = grade(played(real_incident(), *actions))
-    assert one.score == pytest.approx(expected, abs=1e-12)
-    assert one.gate is None
-    assert one.status is GradeStatus.SCORED
-
-
-@pytest.mark.parametrize(
-    ("actions", "expected"),
-    [
-        ((ClassifySeverity(P3), Ignore()), 1.0),
-        ((Ignore(),), 0.80),
-        ((ClassifySeverity(P2), Ignore()), 0.85),
-        ((ClassifySeverity(P1), Ignore()), 0.80),
-        ((ClassifySeverity(P3), WAIT, Ignore()), 0.90 + 0.10 * 12 / 13),
-        ((ClassifySeverity(P3), *waits(13), Ignore()), 0.90),
-        ((ClassifySeverity(P3), SCALE, Ignore()), 0.20 + 0.70 * 0.8 + 0.10 * 12 / 13),
-        ((SCALE, Ignore()), 0.70 * 0.8 + 0.10),
-        ((*(SCALE,) * 5, Ignore()), 0.10 * 9 / 13),
-        ((ClassifySeverity(P3), IdentifyRootCause("user-db"), Ignore()), 0.20),
-        ((IdentifyRootCause("user-db"), Ignore()), 0.0),
-        ((ClassifySeverity(P3), Resolve()), 0.20),
-        ((Resolve(),), 0.0),
-        ((ClassifySeverity(P3), *waits(14)), 0.20),
-        ((ClassifySeverity(P3),), 0.20),
-        ((), 0.0),
-    ],
-)
-def test_a_benign_incident(actions: tuple[Action, ...], expected: float) -> None:
-    one = grade(played(benign_incident(), *actions))
-    assert one.score == pytest.approx(expected, abs=1e-12)
-    assert one.gate is None
-    assert list(scores(one)) == ["severity", "dismissal", "closure"]
+# -- totals ---------------------------------------------------------------------------
 
 
 def test_full_marks_are_exactly_one_and_none_exactly_zero() -> None:
@@ -155,25 +88,24 @@ def test_full_marks_are_exactly_one_and_none_exactly_zero() -> None:
 def test_every_criterion_comes_with_its_score_weight_and_reason() -> None:
     one = grade(played(real_incident(), RIGHT_SEVERITY, WRONG_REMEDY, FIX, *waits(4), Resolve()))
     assert [(row.name, row.score, row.weight) for row in one.criteria] == [
-        ("severity", 1.0, 0.20),
-        ("root_cause", 0.0, 0.30),
-        ("escalation", 0.0, 0.15),
-        ("remediation", pytest.approx(0.8), 0.25),
+        ("severity", 1.0, 0.15),
+        ("root_cause", 0.0, 0.25),
+        ("escalation", 0.0, 0.25),
+        ("remediation", pytest.approx(0.5 * 0.6), 0.25),
         ("closure", pytest.approx(4 / 7), 0.10),
     ]
     assert all(row.reason for row in one.criteria)
-    assert one.criterion("closure").reason == (
-        "resolved in 8 ticks (5 are free, the horizon is 12)"
-    )
+    assert one.criterion("closure").reason == "resolved in 8 ticks (par is 5, the horizon 12)"
     with pytest.raises(UnknownName, match="unknown criterion 'speed'; known: severity, root"):
         one.criterion("speed")
 
 
-def test_the_total_is_the_weighted_sum_of_the_criteria() -> None:
+def test_the_total_is_the_weighted_sum_of_the_criteria_times_the_discounts() -> None:
     for actions in (PERFECT, (WRONG_REMEDY, FIX, *waits(5), Resolve()), (RIGHT_CAUSE,), ()):
         one = grade(played(real_incident(), *actions))
         total = sum(row.score * row.weight for row in one.criteria)
-        assert one.score == pytest.approx(total, abs=1e-12)
+        left = math.prod(row.factor for row in one.discounts)
+        assert one.score == pytest.approx(total * left, abs=1e-12)
 
 
 # -- gates ----------------------------------------------------------------------------
@@ -238,7 +170,7 @@ def test_an_open_state_has_what_it_earned_so_far() -> None:
     for action in PERFECT:
         state = transition(state, action)
         totals.append(score(state))
-    assert totals == [pytest.approx(value) for value in (0.0, 0.20, 0.50, 0.65, 0.90, 1.0)]
+    assert totals == [pytest.approx(value) for value in (0.0, 0.096, 0.256, 0.65, 0.90, 1.0)]
     assert grade(played(real_incident(), *PERFECT[:4])).closing is None
 
 
@@ -247,7 +179,7 @@ def test_rewards_by_hand() -> None:
     for action in (RIGHT_SEVERITY, WAIT, FIX, WRONG_REMEDY, WRONG_PAGE):
         states.append(transition(states[-1], action))
     rewards = [reward(before, after) for before, after in pairwise(states)]
-    assert rewards == [pytest.approx(value) for value in (0.20, 0.0, 0.25, -0.05, -0.40)]
+    assert rewards == [pytest.approx(value) for value in (0.096, 0.0, 0.08, -0.0752, -0.1008)]
 
 
 @pytest.mark.parametrize(
@@ -271,7 +203,7 @@ def test_rewards_add_up_to_the_grade_without_rounding(actions: tuple[Action, ...
 
 def test_score_is_the_score_of_the_grade() -> None:
     for actions in (PERFECT, (WRONG_PAGE,), (Ignore(),), (FIX,), ()):
-        state = played(attrs.evolve(real_incident(), price_of_silence=0.4), *actions)
+        state = played(real_incident(), *actions)
         for rubric in RUBRICS.values():
             assert score(state, rubric) == grade(state, rubric).score
 
@@ -282,7 +214,7 @@ def test_score_is_the_score_of_the_grade() -> None:
 def test_a_grade_says_what_was_graded() -> None:
     one = grade(played(real_incident(), *PERFECT), unplayed=3, agent="me")
     assert (one.incident, one.task) == ("hand-made/test/0", "hand-made")
-    assert (one.rubric, one.rubric_digest) == ("logtriage/1", TRIAGE_1.digest)
+    assert (one.rubric, one.rubric_digest) == ("logtriage/2", TRIAGE_2.digest)
     assert one.actions == PERFECT
     assert (one.closing, one.ticks, one.unplayed) == (Closing.RESOLVED, 5, 3)
     assert (one.cause, one.agent) == (None, "me")
@@ -297,7 +229,7 @@ def test_an_unscored_episode_has_no_score_at_all() -> None:
     assert one.criteria == ()
     assert (one.cause, one.agent, one.gate) == ("the model server is down", "me", None)
     assert (one.rubric, one.incident, one.actions) == (
-        "logtriage/1",
+        "logtriage/2",
         "hand-made/test/0",
         PERFECT[:2],
     )
@@ -308,10 +240,8 @@ def test_the_task_decides_on_the_rubric_unless_one_is_given() -> None:
     old = make_incident("single_crash-v0/test/0")
     assert rubric_of(old).id == "logtriage-env/0/single_crash"
     assert grade(initial_state(old)).rubric == "logtriage-env/0/single_crash"
-    assert grade(initial_state(old), TRIAGE_1).rubric == "logtriage/1"
-    with pytest.raises(
-        UnknownName, match="unknown rubric 'x'; known: logtriage/1, logtriage/2, recorded/1"
-    ):
+    assert grade(initial_state(old), RECORDED).rubric == "recorded/1"
+    with pytest.raises(UnknownName, match="unknown rubric 'x'; known: logtriage/2, recorded/1"):
         get_rubric("x")
 
 
@@ -337,8 +267,8 @@ def test_the_same_episode_has_the_same_digest() -> None:
         {"actions": (*PERFECT[:4], WAIT, Resolve())},
         {"actions": (Malformed("?", ""), *PERFECT)},
         {"incident": attrs.evolve(real_incident(), id="hand-made/test/2")},
-        {"rubric": attrs.evolve(TRIAGE_1, id="mine/1")},
-        {"rubric": attrs.evolve(TRIAGE_1, gates=())},
+        {"rubric": attrs.evolve(TRIAGE_2, id="mine/1")},
+        {"rubric": attrs.evolve(TRIAGE_2, gates=())},
     ],
 )
 def test_whatever_is_graded_changes_the_digest(other: dict[str, Any]) -> None:
@@ -360,7 +290,7 @@ def hashed(*lines: str) -> str:
 def test_the_digest_is_that_of_these_lines() -> None:
     """Digests are stored beside grades: they must not change with the code."""
     lines = [
-        TRIAGE_1.digest,
+        TRIAGE_2.digest,
         "hand-made/test/0",
         "classify_severity P1 None",
         "identify_root_cause user-db 0.75",
@@ -510,7 +440,7 @@ def test_a_factor_outside_the_unit_interval_raises(factor: float) -> None:
 
 
 def test_a_grade_without_discounts_has_none() -> None:
-    assert grade(STATE).discounts == ()
+    assert grade(played(real_incident(), RIGHT_PAGE)).discounts == ()
     assert unscored(real_incident(), "timeout").discounts == ()
 
 
@@ -593,4 +523,4 @@ def test_what_is_unscored_names_task_and_rubric() -> None:
     assert (graded.task, graded.rubric) == ("hand-made", "recorded/1")
     assert graded.rubric_digest == RECORDED.digest
     assert graded.fault_kind == "slow_query"
-    assert unscored(real_incident(), "the agent crashed").rubric == TRIAGE_1.id
+    assert unscored(real_incident(), "the agent crashed").rubric == TRIAGE_2.id

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from logtriage import SEVEN_SERVICES, Rubric
-from logtriage.grading import TRIAGE_1, Criterion, action_array, criteria, truths_of
+from logtriage.grading import TRIAGE_2, Criterion, action_array, criteria, triage, truths_of
 from logtriage.grading import plan as plan_module
 from logtriage.grading.kernels import MEASURES, Span
 from logtriage.grading.plan import plan_of, total_of
 from logtriage.grading.played import Block
 from tests.builders import WRONG_PAGE, benign_incident, real_incident
 
-SPAN = Span(5, (12,))
+CLOCKS = ((300, 5),)
+SPAN = Span(5, ((12, 5),))
 LEVELS = {measure: len(kernel.scores(SPAN)) for measure, kernel in MEASURES.items()}
 
 
@@ -27,13 +28,13 @@ def of(*measures: object) -> Rubric:
 
 
 def test_a_table_has_an_entry_for_each_combination_of_levels() -> None:
-    plan = plan_of(TRIAGE_1, SPAN)
+    plan = plan_of(TRIAGE_2, SPAN)
     assert plan.benign is not None
-    for totals, rows in ((plan.real, TRIAGE_1.criteria), (plan.benign, TRIAGE_1.benign)):
+    for totals, rows in ((plan.real, TRIAGE_2.criteria), (plan.benign, TRIAGE_2.benign)):
         measures = tuple(row.measure for row in rows)
         assert totals.measures == measures
         assert totals.table.shape == (prod(LEVELS[one] for one in measures),)
-        assert (totals.table.min(), totals.table.max()) == (0.0, 1.0)
+        assert (totals.table.min(), totals.table.max()) == (0.0, pytest.approx(1.0))
         assert totals.rest == ()
 
 
@@ -43,8 +44,8 @@ def test_a_criterion_that_would_make_the_table_too_large_is_added_apart(
 ) -> None:
     """Three severities, twice yes or no; and so is every one after it."""
     monkeypatch.setattr(plan_module, "TABLE_SIZE", size)
-    measures = tuple(row.measure for row in TRIAGE_1.criteria)
-    totals = plan_of(TRIAGE_1, SPAN).real
+    measures = tuple(row.measure for row in TRIAGE_2.criteria)
+    totals = plan_of(TRIAGE_2, SPAN).real
     assert tuple(measure for measure, _, _ in totals.strides) == measures[:tabled]
     assert tuple(measure for measure, _ in totals.rest) == measures[tabled:]
 
@@ -64,32 +65,32 @@ def test_places_in_a_table_are_as_narrow_as_it_is_long() -> None:
     strides = plan_of(of(*[criteria.root_cause] * 9), SPAN).real.strides
     assert [stride for _, stride, _ in strides] == [2**at for at in range(9)]
     assert [dtype for _, _, dtype in strides] == [np.uint8] * 8 + [np.uint16]
-    ((_, _, dtype),) = plan_of(of(criteria.closure), Span(255, (300,))).real.strides
+    ((_, _, dtype),) = plan_of(of(triage.closure), Span(255, CLOCKS)).real.strides
     assert dtype == np.uint16  # 257 places
 
 
 def test_levels_are_as_narrow_as_there_are_many() -> None:
-    types = plan_of(TRIAGE_1, Span(254, (300,))).level_types
-    assert types[criteria.closure] == np.uint8  # none, and 0 to 254 ticks
+    types = plan_of(TRIAGE_2, Span(254, CLOCKS)).level_types
+    assert types[triage.closure] == np.uint8  # none, and 0 to 254 ticks
     assert types[criteria.severity] == np.uint8
-    assert plan_of(TRIAGE_1, Span(255, (300,))).level_types[criteria.closure] == np.uint16
-    assert set(types) == {row.measure for row in (*TRIAGE_1.criteria, *TRIAGE_1.benign)}
+    assert plan_of(TRIAGE_2, Span(255, CLOCKS)).level_types[triage.closure] == np.uint16
+    assert set(types) == {row.measure for row in (*TRIAGE_2.criteria, *TRIAGE_2.benign)}
 
 
 def test_a_rubric_without_a_benign_part_has_no_plan_for_it() -> None:
-    plan = plan_of(attrs.evolve(TRIAGE_1, id="mine/1", benign=()), SPAN)
+    plan = plan_of(attrs.evolve(TRIAGE_2, id="mine/1", benign=()), SPAN)
     assert plan.benign is None
-    assert set(plan.level_types) == {row.measure for row in TRIAGE_1.criteria}
+    assert set(plan.level_types) == {row.measure for row in TRIAGE_2.criteria}
 
 
 def test_gates_are_small_integers() -> None:
     truths = truths_of([real_incident(), benign_incident()])
     block = Block(truths, slice(0, 2), action_array(SEVEN_SERVICES, [[WRONG_PAGE], []]).T)
-    plan = plan_of(TRIAGE_1, SPAN)
+    plan = plan_of(TRIAGE_2, SPAN)
     levels = {
         one: MEASURES[one].levels(block).astype(dtype) for one, dtype in plan.level_types.items()
     }
-    scores, gates = total_of(plan, TRIAGE_1, block, levels, any_benign=True)
+    scores, gates = total_of(plan, TRIAGE_2, block, levels, any_benign=True)
     assert (scores.tolist(), gates.tolist()) == ([0.0, 0.0], [0, -1])
     assert scores.dtype == np.float64
     assert gates.dtype == np.int8

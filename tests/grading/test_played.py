@@ -65,11 +65,15 @@ def test_numbers_are_as_narrow_as_the_actions(dtype: Any, unsigned: Any, per_tic
     assert found.severity_off.dtype == np.uint8
 
 
-def test_a_slot_is_told_only_where_there_are_several_horizons() -> None:
-    assert block().horizon_slot is None
+def test_a_slot_is_told_only_where_horizons_or_pars_differ() -> None:
+    assert block().clock_slot is None
     found = block(horizons=(12, 8))
-    assert found.horizon_slot is not None
-    assert found.horizon_slot.tolist() == [1, 0]
+    assert found.clock_slot is not None
+    assert found.clock_slot.tolist() == [1, 0]
+    pars = truths_of(attrs.evolve(real_incident(), par=one) for one in (7, 5, 7))
+    slots = Block(pars, slice(0, 2), action_array(SEVEN_SERVICES, LISTS).T).clock_slot
+    assert slots is not None
+    assert slots.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(("per_tick", "width"), [(1, 7), (2, 4), (3, 3)])

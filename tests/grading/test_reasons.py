@@ -1,4 +1,4 @@
-"""Every reason that a grade can give, word for word."""
+"""Reasons that a grade can give, word for word; those that hang on order are in test_triage."""
 
 import pytest
 
@@ -27,7 +27,6 @@ from tests.builders import (
     RIGHT_PAGE,
     WAIT,
     WRONG_PAGE,
-    WRONG_REMEDY,
     benign_incident,
     played,
     real_incident,
@@ -77,48 +76,13 @@ OPEN_TO_WRONG_PAGES = real_incident(closing=ClosingRules(wrong_page=False))
             (),
             "no accepted remedy applied (kill-query:user-db or restart:user-db)",
         ),
-        (real_incident(), "remediation", (WAIT, FIX), "fixed in tick 2"),
-        (
-            real_incident(),
-            "remediation",
-            (WRONG_REMEDY, FIX),
-            "fixed in tick 2, but 1 wrong remedy applied",
-        ),
-        (
-            real_incident(),
-            "remediation",
-            (FIX, WRONG_REMEDY, WRONG_REMEDY),
-            "fixed in tick 1, but 2 wrong remedies applied",
-        ),
-        (real_incident(), "closure", (), "not resolved"),
-        (real_incident(), "closure", (Ignore(),), "closed as ignored, not resolved"),
-        (real_incident(), "closure", (Resolve(),), "resolved while the fault was still there"),
-        (
-            real_incident(),
-            "closure",
-            (FIX, Resolve()),
-            "resolved in 2 ticks (5 are free, the horizon is 12)",
-        ),
         (benign_incident(), "dismissal", (), "not dismissed"),
         (benign_incident(), "dismissal", (Resolve(),), "closed as resolved, not dismissed"),
-        (benign_incident(), "dismissal", (Ignore(),), "rightly dismissed"),
-        (
-            benign_incident(),
-            "dismissal",
-            (RIGHT_CAUSE, Ignore()),
-            "dismissed, but user-db was blamed",
-        ),
         (
             benign_incident(),
             "dismissal",
             (FIX, Ignore()),
-            "dismissed, but 1 wrong remedy applied",
-        ),
-        (
-            benign_incident(),
-            "dismissal",
-            (FIX, FIX, Ignore()),
-            "dismissed, but 2 wrong remedies applied",
+            "dismissed, but 1 remedy was applied where nothing was broken",
         ),
         (benign_incident(), "closure", (), "not dismissed"),
         (benign_incident(), "closure", (RIGHT_CAUSE, Ignore()), "not dismissed"),
@@ -127,7 +91,7 @@ OPEN_TO_WRONG_PAGES = real_incident(closing=ClosingRules(wrong_page=False))
             benign_incident(),
             "closure",
             (WAIT, Ignore()),
-            "dismissed in 2 ticks (2 are free, the horizon is 15)",
+            "dismissed in 2 ticks (par is 2, the horizon 15)",
         ),
     ],
 )

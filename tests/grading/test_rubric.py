@@ -9,11 +9,12 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import Rubric, RubricError, State
+from logtriage import Rubric, RubricError, State, grade, initial_state
+from logtriage.errors import RetiredName
 from logtriage.grading import (
+    DEFAULT,
     RECORDED,
     RUBRICS,
-    TRIAGE_1,
     TRIAGE_2,
     Criterion,
     Discount,
@@ -21,8 +22,10 @@ from logtriage.grading import (
     Measure,
     Measured,
     criteria,
+    get_rubric,
 )
 from logtriage.grading.criteria import root_cause
+from tests.builders import real_incident
 
 
 def full_marks(state: State) -> Measured:  # noqa: ARG001
@@ -51,26 +54,8 @@ def rubric(**changes: Any) -> Rubric:
 
 
 def test_the_default_is_the_table_of_the_design() -> None:
-    assert TRIAGE_1.id == "logtriage/1"
-    assert {row.name: row.weight for row in TRIAGE_1.criteria} == {
-        "severity": 0.20,
-        "root_cause": 0.30,
-        "escalation": 0.15,
-        "remediation": 0.25,
-        "closure": 0.10,
-    }
-    assert {row.name: row.weight for row in TRIAGE_1.benign} == {
-        "severity": 0.20,
-        "dismissal": 0.70,
-        "closure": 0.10,
-    }
-    assert [gate.name for gate in TRIAGE_1.gates] == ["wrong_escalation", "ignored_incident"]
-    assert TRIAGE_1.penalties == ()
-    assert TRIAGE_1.bounds == (0.0, 1.0)
-    assert TRIAGE_1.digits is None
-
-
-def test_the_second_is_the_table_of_the_design() -> None:
+    assert DEFAULT is TRIAGE_2
+    assert TRIAGE_2.id == "logtriage/2"
     assert {row.name: row.weight for row in TRIAGE_2.criteria} == {
         "severity": 0.15,
         "root_cause": 0.25,
@@ -78,10 +63,12 @@ def test_the_second_is_the_table_of_the_design() -> None:
         "remediation": 0.25,
         "closure": 0.10,
     }
-    assert [(row.name, row.weight) for row in TRIAGE_2.benign] == [
-        (row.name, row.weight) for row in TRIAGE_1.benign
-    ]
-    assert TRIAGE_2.gates == TRIAGE_1.gates
+    assert {row.name: row.weight for row in TRIAGE_2.benign} == {
+        "severity": 0.20,
+        "dismissal": 0.70,
+        "closure": 0.10,
+    }
+    assert [gate.name for gate in TRIAGE_2.gates] == ["wrong_escalation", "ignored_incident"]
     assert [one.name for one in TRIAGE_2.discounts] == ["unescalated", "unapproved"]
     assert (TRIAGE_2.penalties, TRIAGE_2.bounds, TRIAGE_2.digits) == ((), (0.0, 1.0), None)
 
@@ -94,7 +81,6 @@ def test_recorded_incidents_are_graded_by_their_root_cause_only() -> None:
 
 def test_built_in_rubrics_stand_under_their_ids() -> None:
     assert set(RUBRICS) == {
-        "logtriage/1",
         "logtriage/2",
         "recorded/1",
         "logtriage-env/0/single_crash",
@@ -102,6 +88,21 @@ def test_built_in_rubrics_stand_under_their_ids() -> None:
         "logtriage-env/0/silent_degradation",
     }
     assert all(rubric.id == name for name, rubric in RUBRICS.items())
+
+
+def test_built_in_digests_stay_what_they_are() -> None:
+    """Stored grades name them."""
+    assert (TRIAGE_2.digest, RECORDED.digest) == ("198e120843e36a0d", "e4527cf55c11a55b")
+
+
+def test_the_first_rubric_names_the_one_in_its_place() -> None:
+    with pytest.raises(RetiredName) as caught:
+        get_rubric("logtriage/1")
+    told = "rubric 'logtriage/1' is no more; in its place stands 'logtriage/2'"
+    assert str(caught.value) == told
+    assert caught.value.instead in RUBRICS
+    with pytest.raises(RetiredName, match="in its place stands 'logtriage/2'"):
+        grade(initial_state(attrs.evolve(real_incident(), rubric="logtriage/1")))
 
 
 @pytest.mark.parametrize(
@@ -156,13 +157,13 @@ def test_what_is_allowed() -> None:
 
 
 def test_a_rubric_is_changed_with_evolve_and_checked_again() -> None:
-    lenient = attrs.evolve(TRIAGE_1, id="lenient/1", gates=())
-    assert lenient.criteria == TRIAGE_1.criteria
+    lenient = attrs.evolve(TRIAGE_2, id="lenient/1", gates=())
+    assert lenient.criteria == TRIAGE_2.criteria
     assert lenient.gates == ()
     with pytest.raises(RubricError, match="weights of criteria must sum to 1"):
-        attrs.evolve(TRIAGE_1, id="broken/1", criteria=TRIAGE_1.criteria[:-1])
+        attrs.evolve(TRIAGE_2, id="broken/1", criteria=TRIAGE_2.criteria[:-1])
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        TRIAGE_1.id = "x"  # type: ignore[misc]
+        TRIAGE_2.id = "x"  # type: ignore[misc]
 
 
 def test_equal_rubrics_are_equal_and_hash_alike() -> None:
@@ -270,7 +271,7 @@ def test_measures_that_do_different_things_have_different_digests(
     assert digest_with("P1") == digest_with("P1")
     assert digest_with("P1") != digest_with("P2")
     gates = [(Gate("late", lambda _: None),), (Gate("late", lambda _: "always"),)]
-    both = [attrs.evolve(TRIAGE_1, id="mine/1", gates=one).digest for one in gates]
+    both = [attrs.evolve(TRIAGE_2, id="mine/1", gates=one).digest for one in gates]
     assert both[0] != both[1]
 
 
@@ -287,4 +288,4 @@ def test_a_measure_that_may_change_is_refused() -> None:
 
 def test_the_message_for_a_missing_id_says_so() -> None:
     with pytest.raises(RubricError, match=r"^a rubric needs an id$"):
-        attrs.evolve(TRIAGE_1, id="")
+        attrs.evolve(TRIAGE_2, id="")

@@ -32,7 +32,7 @@ from logtriage import (
 from logtriage.codec import encode_transcript
 from logtriage.grading import (
     RECORDED,
-    TRIAGE_1,
+    TRIAGE_2,
     Criterion,
     GradeStatus,
     grade_actions,
@@ -109,7 +109,7 @@ def test_an_entry_that_is_no_action_is_refused(junk: Any) -> None:
         grade_actions(ID, [{"action_type": "resolve"}, junk])
 
 
-@pytest.mark.parametrize("junk", [SEVEN_SERVICES, Transcript(ID, ()), TRIAGE_1])
+@pytest.mark.parametrize("junk", [SEVEN_SERVICES, Transcript(ID, ()), TRIAGE_2])
 def test_an_object_of_ours_that_is_no_action_is_refused_too(junk: Any) -> None:
     with pytest.raises(InvalidInput, match=r"actions\[0\]: expected an action or a wire mapping"):
         grade_actions(ID, [junk])
@@ -129,10 +129,10 @@ def test_an_id_that_does_not_exist_is_refused(incident_id: str) -> None:
 
 
 def test_another_rubric_may_be_given() -> None:
-    lenient = attrs.evolve(TRIAGE_1, id="lenient/1", gates=())
+    lenient = attrs.evolve(TRIAGE_2, id="lenient/1", gates=(), discounts=())
     page = {"action_type": "escalate", "value": _wrong_team()}
     assert grade_actions(ID, [*PERFECT[:2], page]).score == 0.0
-    assert grade_actions(ID, [*PERFECT[:2], page], lenient).score == pytest.approx(0.50)
+    assert grade_actions(ID, [*PERFECT[:2], page], lenient).score == pytest.approx(0.40)
 
 
 def _wrong_team() -> str:
@@ -148,7 +148,7 @@ def test_a_transcript_gets_the_grade_of_its_state() -> None:
     transcript = transcript_of(state, agent="me", extra={"run": 7})
     graded = grade_transcript(transcript, resolve=only(real_incident()))
     assert graded == grade(state, agent="me")
-    assert graded.score == pytest.approx(0.55)
+    assert graded.score == pytest.approx(0.64 * (0.15 + 0.125 + 0.10))
 
 
 @pytest.mark.parametrize("status", ["failed: connection lost", "cancelled", "", "Completed"])
@@ -329,7 +329,7 @@ def test_unscored_lines_are_neither_zeroes_nor_errors() -> None:
 
 
 def test_a_rubric_may_be_given_for_the_whole_file() -> None:
-    lenient = attrs.evolve(TRIAGE_1, id="lenient/1")
+    lenient = attrs.evolve(TRIAGE_2, id="lenient/1")
     assert [one.rubric for one in grade_jsonl(io.StringIO(GOOD), lenient)] == ["lenient/1"]
 
 

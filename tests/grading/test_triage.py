@@ -1,15 +1,17 @@
-"""Rubric ``logtriage/2`` by hand: totals, and every reason word for word."""
+"""Rubric ``logtriage/2`` by hand: cells, totals, and every reason word for word."""
 
 import attrs
 import pytest
 
 from logtriage import (
+    SEVEN_SERVICES,
     Action,
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
     Ignore,
     Incident,
+    Malformed,
     Remediate,
     Remedy,
     Resolve,
@@ -22,6 +24,8 @@ from logtriage.state import Play, State
 from logtriage.transition import play_jointly
 from tests.builders import (
     FIX,
+    P1,
+    P2,
     P3,
     RIGHT_CAUSE,
     RIGHT_PAGE,
@@ -35,19 +39,144 @@ from tests.builders import (
     waits,
 )
 
-
-def priced(incident: Incident, price: float | None = 0.4, par: int = 5) -> Incident:
-    return attrs.evolve(incident, rubric="logtriage/2", price_of_silence=price, par=par)
-
-
-REAL = priced(real_incident())
-BENIGN = priced(benign_incident(), par=3)
-TWO_TEAMS = priced(real_incident(teams=("sre-team", "dba-team")))
+REAL = real_incident()
+BENIGN = attrs.evolve(benign_incident(), par=3)
+TWO_TEAMS = real_incident(teams=("sre-team", "dba-team"))
 END = Resolve()
+PERFECT = (RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, END)
+WRONG_CAUSE = IdentifyRootCause("auth-service")
 
 
 def joint(*plays: Play, incident: Incident = REAL) -> State:
     return play_jointly(incident, plays)[0]
+
+
+# -- cells ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("paged", [True, False])
+@pytest.mark.parametrize(("wrong", "left"), {0: 1.0, 1: 0.6, 2: 0.2, 3: 0.0, 4: 0.0}.items())
+def test_remediation_with_wrong_remedies_before_and_after_the_fix(
+    wrong: int, left: float, paged: bool
+) -> None:
+    for before in range(wrong + 1):
+        first: tuple[Action, ...] = (RIGHT_PAGE,) if paged else (WAIT,)
+        rest = (*(WRONG_REMEDY,) * before, FIX, *(WRONG_REMEDY,) * (wrong - before))
+        score, reason = triage.remediation(played(REAL, *first, *rest))
+        assert score == pytest.approx(left if paged else left / 2, abs=1e-12)
+        assert f"fixed in tick {before + 2}" in reason
+        assert ("wrong remed" in reason) == bool(wrong)
+
+
+@pytest.mark.parametrize("wrong", range(4))
+def test_remediation_without_an_accepted_remedy(wrong: int) -> None:
+    score, reason = triage.remediation(played(REAL, RIGHT_PAGE, *(WRONG_REMEDY,) * wrong))
+    assert score == 0.0
+    assert "kill-query:user-db" in reason
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Remediate(Remedy.RESTART, "user-db"),  # the right service, another remedy
+        Remediate(Remedy.KILL_QUERY, "payment-db"),  # the right remedy, another service
+        Remediate(Remedy.RESTART, "auth-service"),
+    ],
+)
+def test_remediation_what_is_wrong(wrong: Remediate) -> None:
+    assert triage.remediation(played(REAL, RIGHT_PAGE, wrong))[0] == 0.0
+    assert triage.remediation(played(REAL, RIGHT_PAGE, wrong, FIX))[0] == pytest.approx(0.6)
+
+
+def test_remediation_an_accepted_remedy_again_is_not_wrong() -> None:
+    incident = real_incident(remedies=((Remedy.KILL_QUERY, "user-db"), (Remedy.RESTART, "user-db")))
+    both = played(incident, RIGHT_PAGE, Remediate(Remedy.RESTART, "user-db"), FIX, FIX)
+    assert triage.remediation(both)[0] == 1.0
+
+
+#: (horizon, par) -> {ticks used when closed: score}
+PROMPT: dict[tuple[int, int], dict[int, float]] = {
+    (8, 5): {2: 1, 4: 1, 5: 1, 6: 2 / 3, 7: 1 / 3, 8: 0},
+    (12, 5): {2: 1, 5: 1, 6: 6 / 7, 7: 5 / 7, 8: 4 / 7, 11: 1 / 7, 12: 0},
+    (15, 9): {2: 1, 9: 1, 10: 5 / 6, 11: 4 / 6, 14: 1 / 6, 15: 0},
+    (8, 2): {2: 1, 3: 5 / 6, 4: 4 / 6, 7: 1 / 6, 8: 0},
+    (5, 5): {2: 1, 5: 1},
+    (2, 5): {2: 1},
+}
+PROMPT_CELLS = [(*key, used, score) for key, row in PROMPT.items() for used, score in row.items()]
+
+
+@pytest.mark.parametrize(("horizon", "par", "used", "score"), PROMPT_CELLS)
+def test_closure_by_ticks_used(horizon: int, par: int, used: int, score: float) -> None:
+    incident = attrs.evolve(real_incident(horizon=horizon), par=par)
+    for fix_at in {0, used - 2}:
+        acts: list[Action] = [*waits(used - 1), END]
+        acts[fix_at] = FIX
+        assert triage.closure(played(incident, *acts))[0] == pytest.approx(score, abs=1e-12)
+    calm = attrs.evolve(benign_incident(horizon), par=par)
+    dismissed = played(calm, *waits(used - 1), Ignore())
+    assert triage.benign_closure(dismissed)[0] == pytest.approx(score, abs=1e-12)
+
+
+def test_closure_needs_the_fix_first() -> None:
+    for actions in ((END,), (WRONG_REMEDY, END)):
+        assert triage.closure(played(REAL, *actions)) == (
+            0.0,
+            "resolved while the fault was still there",
+        )
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [(FIX,), (FIX, Ignore()), (FIX, WRONG_PAGE), (FIX, *waits(11))],
+    ids=["open", "ignored", "misrouted", "out of time"],
+)
+def test_closure_only_by_resolving(actions: tuple[Action, ...]) -> None:
+    score, reason = triage.closure(played(REAL, *actions))
+    assert score == 0.0
+    assert "not resolved" in reason
+
+
+def test_malformed_actions_only_cost_time() -> None:
+    noise = Malformed("?", "unreadable")
+    state = played(real_incident(horizon=8), *(noise,) * 4, RIGHT_PAGE, FIX, END)
+    assert triage.remediation(state)[0] == 1.0
+    assert triage.closure(state)[0] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("applied", "left"), {0: 1.0, 1: 0.8, 2: 0.6, 3: 0.4, 4: 0.2, 5: 0.0, 6: 0.0}.items()
+)
+def test_dismissal_by_remedies_applied(applied: int, left: float) -> None:
+    state = played(BENIGN, *(WRONG_REMEDY,) * applied, Ignore())
+    assert triage.dismissal(state)[0] == pytest.approx(left, abs=1e-12)
+
+
+@pytest.mark.parametrize("remedy", Remedy)
+def test_dismissal_every_remedy_counts_against_it(remedy: Remedy) -> None:
+    state = played(BENIGN, Remediate(remedy, "user-db"), Ignore())
+    assert triage.dismissal(state)[0] == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("service", SEVEN_SERVICES.names)
+def test_dismissal_is_void_if_anyone_was_blamed(service: str) -> None:
+    state = played(BENIGN, IdentifyRootCause(service), Ignore())
+    assert triage.dismissal(state) == (0.0, f"dismissed, but {service} was blamed")
+    assert triage.benign_closure(state)[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [(WAIT,), (END,), (RIGHT_PAGE,), waits(15)],
+    ids=["open", "resolved", "paged", "out of time"],
+)
+def test_dismissal_only_by_ignoring(actions: tuple[Action, ...]) -> None:
+    state = played(BENIGN, *actions)
+    assert triage.dismissal(state)[0] == 0.0
+    assert triage.benign_closure(state)[0] == 0.0
+
+
+# -- totals -----------------------------------------------------------------------------
 
 
 def test_what_can_be_earned_without_a_page() -> None:
@@ -75,6 +204,21 @@ def test_what_can_be_earned_without_a_page() -> None:
         ((RIGHT_PAGE, FIX, WRONG_REMEDY), 0.25 + 0.25 * 0.6),
         ((FIX, WRONG_REMEDY, RIGHT_PAGE, FIX), 0.7 * (0.25 + 0.25 * 0.5 * 0.6)),
         ((RIGHT_PAGE, FIX, *waits(4), END), 0.25 + 0.25 + 0.10 * 5 / 7),
+        ((WAIT, *PERFECT), 0.90 + 0.10 * 6 / 7),
+        ((*PERFECT[:4], *waits(7), END), 0.90),
+        ((*PERFECT[:4], *waits(8)), 0.90),  # out of time
+        (waits(12), 0.0),
+        ((END,), 0.0),
+        ((WRONG_REMEDY, END), 0.0),
+        ((ClassifySeverity(P2), RIGHT_PAGE), 0.15 * 0.25 + 0.25),
+        ((ClassifySeverity(P3), RIGHT_PAGE), 0.25),
+        ((RIGHT_CAUSE, END), 0.25 * 0.64),
+        ((WRONG_CAUSE, RIGHT_PAGE), 0.25),
+        ((RIGHT_SEVERITY, WRONG_CAUSE, RIGHT_CAUSE, RIGHT_PAGE, FIX, END), 0.65 + 0.6 / 7),
+        ((RIGHT_PAGE, RIGHT_PAGE, RIGHT_PAGE), 0.25),
+        ((RIGHT_PAGE, FIX, FIX, FIX, END), 0.60),
+        ((RIGHT_SEVERITY, RIGHT_SEVERITY, RIGHT_PAGE), 0.40),
+        ((Malformed("?", "unreadable"), RIGHT_PAGE, FIX, END), 0.60),
         ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, WRONG_PAGE), 0.0),
         ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, Ignore()), 0.0),
     ],
@@ -90,6 +234,14 @@ def test_a_real_fault(plan: tuple[Action, ...], total: float) -> None:
         ((ClassifySeverity(P3), WAIT, Ignore()), 1.0),  # par is 3 here
         ((ClassifySeverity(P3), WAIT, WAIT, Ignore()), 0.9 + 0.1 * 11 / 12),
         ((Ignore(),), 0.8),
+        ((ClassifySeverity(P2), Ignore()), 0.85),
+        ((ClassifySeverity(P1), Ignore()), 0.80),
+        ((ClassifySeverity(P3), *waits(13), Ignore()), 0.90),
+        ((*(WRONG_REMEDY,) * 5, Ignore()), 0.10 * 9 / 12),
+        ((ClassifySeverity(P3), RIGHT_CAUSE, Ignore()), 0.2),
+        ((ClassifySeverity(P3), *waits(14)), 0.2),
+        ((ClassifySeverity(P3),), 0.2),
+        ((), 0.0),
         ((WRONG_REMEDY, Ignore()), 0.7 * 0.8 + 0.1),
         ((RIGHT_CAUSE, Ignore()), 0.0),
         ((ClassifySeverity(P3), WRONG_PAGE), 0.0),
@@ -203,17 +355,17 @@ def test_a_fault_without_a_price_is_no_zero(price: float | None) -> None:
         f"rubric 'logtriage/2', got {price!r}"
     )
     with pytest.raises(RubricError) as caught:
-        grade_actions(priced(real_incident(), price), (RIGHT_PAGE,))
+        grade_actions(real_incident(price_of_silence=price), (RIGHT_PAGE,))
     assert str(caught.value) == message
 
 
 def test_a_price_of_nothing_leaves_nothing() -> None:
-    free = priced(real_incident(), 0.0)
+    free = real_incident(price_of_silence=0.0)
     assert grade(played(free, RIGHT_SEVERITY, RIGHT_CAUSE, FIX, END)).score == 0.0
 
 
 def test_a_price_of_all_that_silence_earns_leaves_all_of_it() -> None:
-    dear = priced(real_incident(), 0.625)
+    dear = real_incident(price_of_silence=0.625)
     assert grade(played(dear, RIGHT_SEVERITY, RIGHT_CAUSE, FIX, END)).score == 0.625
 
 

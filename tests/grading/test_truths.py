@@ -123,7 +123,7 @@ def test_horizons_are_the_distinct_ones_in_order(horizon: list[int]) -> None:
     truths = truths_of(attrs.evolve(REAL, horizon=one) for one in horizon)
     assert truths.horizons == tuple(sorted(set(horizon)))
     assert all(type(one) is int for one in truths.horizons)
-    assert [truths.horizons[at] for at in truths.horizon_slot] == horizon
+    assert [truths.clocks[at] for at in truths.clock_slot] == [(one, 5) for one in horizon]
     assert truths.narrow_horizon.tolist() == horizon
     unsigned = attrs.evolve(truths, horizon=np.array(horizon, np.uint64))
     assert unsigned.horizons == truths.horizons
@@ -149,7 +149,7 @@ def test_a_severity_that_is_not_known_is_far_from_every_class() -> None:
 def test_no_truths_have_no_horizon() -> None:
     none = truths_of([REAL]).take([])
     assert none.horizons == ()
-    assert none.horizon_slot.tolist() == none.narrow_horizon.tolist() == []
+    assert none.clock_slot.tolist() == none.narrow_horizon.tolist() == []
     assert none.narrow_horizon.dtype == np.uint8
 
 

@@ -24,7 +24,7 @@ from logtriage import (
 )
 from logtriage.audit.scoring import Scorer, alike
 from logtriage.audit.search import best_blind_policy, best_constant_list
-from logtriage.grading import DEFAULT, TRIAGE_1, grade, score
+from logtriage.grading import DEFAULT, grade, score
 from logtriage.policies import ConstantPolicy
 from tests.builders import (
     FIX,
@@ -87,10 +87,6 @@ def test_the_best_constant_list_is_a_bad_policy(task: TaskSpec) -> None:
     assert on_test <= 0.20 + 1e-9, found
 
 
-#: A perfect response without the right page is worth 0.4 here.
-PRICED = attrs.evolve(real_incident(), rubric=DEFAULT.id, price_of_silence=0.4)
-
-
 # -- the search itself ----------------------------------------------------------------
 
 
@@ -111,11 +107,16 @@ def test_grouping_incidents_changes_no_mean(task: TaskSpec) -> None:
         assert scorer(incidents).mean(actions) == pytest.approx(sum(each) / 150, abs=1e-12)
 
 
-def test_the_search_finds_the_answer_where_there_is_but_one() -> None:
-    found = best_constant_list(Scorer([real_incident()] * 20, TRIAGE_1))
-    assert found.mean == 1.0
-    assert set(found.actions) == {ClassifySeverity(P1), RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()}
-    assert found.actions[-1] == Resolve()
+def test_what_the_greedy_search_misses_the_local_one_finds() -> None:
+    """The greedy one adds to the end, where a root cause comes after the fix."""
+    where = scorer([real_incident()] * 20)
+    greedy = best_constant_list(where)
+    assert greedy.mean == pytest.approx(0.75)
+    assert set(greedy.actions) == {ClassifySeverity(P1), RIGHT_PAGE, FIX, Resolve()}
+    local = best_blind_policy(where, [greedy.actions])
+    assert local.mean == 1.0
+    assert set(local.actions) == {*greedy.actions, RIGHT_CAUSE}
+    assert local.actions[-1] == Resolve()
 
 
 def test_the_search_does_no_worse_than_any_single_action() -> None:
@@ -137,5 +138,5 @@ def test_the_local_search_improves_on_what_it_starts_from() -> None:
 
 
 def test_the_local_search_finds_the_answer_where_there_is_but_one() -> None:
-    found = best_blind_policy(scorer([PRICED]), [(Resolve(),)])
+    found = best_blind_policy(scorer([real_incident()]), [(Resolve(),)])
     assert found.mean == 1.0

@@ -253,7 +253,14 @@ def test_a_team_as_a_policy_misses_no_lines_between_its_thoughts() -> None:
 
 
 def test_the_schedule_of_the_trio() -> None:
-    incident = real_incident()
+    """Where silence has no price, the fix need not wait for the page."""
+    priced = joint_schedule(real_incident(), TRIO)
+    assert [joint[2] for joint in priced] == [
+        Wait(),
+        Remediate("kill-query", "user-db"),
+        Resolve(),
+    ]
+    incident = real_incident(price_of_silence=None)
     assert joint_schedule(incident, TRIO) == (
         (ClassifySeverity(Severity.P1), Escalate("dba-team"), Remediate("kill-query", "user-db")),
         (IdentifyRootCause("user-db", 1.0), Wait(), Resolve()),
@@ -274,7 +281,7 @@ def test_an_oracle_that_sees_nothing_closes_after_a_fix_that_was_held_back() -> 
     incident = real_incident()
     state = play_joint_episode(incident, make_team("a=oracle,b=oracle", split)(incident), split)
     assert grade(state).score == 1.0
-    assert state.tick == 4  # the schedule alone has three, and the fix in its first
+    assert state.tick == 4  # the schedule alone has three, and the fix in its second
 
 
 # -- experts -----------------------------------------------------------------------------

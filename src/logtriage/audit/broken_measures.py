@@ -11,11 +11,8 @@ from logtriage.actions import (
     RequestMoreLogs,
     Severity,
 )
-from logtriage.grading import TRIAGE_1, Measure, Measured, criteria
+from logtriage.grading import Measure, Measured, criteria, triage
 from logtriage.state import Closing, State
-
-PAGE_GATE, IGNORE_GATE = TRIAGE_1.gates
-
 
 # -- gates ------------------------------------------------------------------------------
 
@@ -31,7 +28,9 @@ def wrongly_paged(state: State) -> Measured:
 
 
 def spares_p3(state: State) -> str | None:
-    return None if state.incident.truth.severity is Severity.P3 else IGNORE_GATE.holds(state)
+    return (
+        None if state.incident.truth.severity is Severity.P3 else criteria.ignored_incident(state)
+    )
 
 
 def ignored_anything(state: State) -> str | None:
@@ -74,57 +73,62 @@ def inverted_distance(state: State) -> Measured:
     return (credit, "two classes off is better than one")
 
 
-def _causes(state: State) -> list[str]:
-    return [one.service for one in state.actions if isinstance(one, IdentifyRootCause)]
-
-
-def last_root_cause(state: State) -> Measured:
-    said = _causes(state)
-    return (float(bool(said) and said[-1] in _roots(state)), "the last answer")
-
-
-def any_root_cause(state: State) -> Measured:
-    return (float(any(one in _roots(state) for one in _causes(state))), "any answer")
-
-
 def _roots(state: State) -> frozenset[str]:
     return state.incident.truth.root_causes
 
 
+def _in_time(state: State, said: int | None) -> bool:
+    """Whether what was said in that tick was said no later than the fix."""
+    done = state.facts.fixed_at
+    return said is not None and (done is None or said <= done)
+
+
+def _causes(state: State) -> list[tuple[int, str]]:
+    return [
+        (when, one.service) for when, one in state.history if isinstance(one, IdentifyRootCause)
+    ]
+
+
+def last_root_cause(state: State) -> Measured:
+    right = [one in _roots(state) and _in_time(state, when) for when, one in _causes(state)]
+    return (float(bool(right) and right[-1]), "the last answer")
+
+
+def any_root_cause(state: State) -> Measured:
+    right = (one in _roots(state) and _in_time(state, when) for when, one in _causes(state))
+    return (float(any(right)), "any answer")
+
+
 def symptoms_too(state: State) -> Measured:
     declared, topology = state.facts.root_cause, state.incident.topology
-    if declared in _roots(state):
-        return (1.0, "the root cause")
     near = {
         topology.names[caller]
         for root in _roots(state)
         for caller in topology.callers[topology.index(root)]
     }
-    return (0.3 if declared in near else 0.0, "a caller of the root cause is half right")
+    half = 0.3 if declared in near and _in_time(state, state.facts.root_cause_at) else 0.0
+    return (max(triage.root_cause(state)[0], half), "a caller of the root cause is half right")
 
 
 def by_prefix(state: State) -> Measured:
     declared = state.facts.root_cause or "?"
     family = declared.partition("-")[0]
     right = any(root.partition("-")[0] == family for root in _roots(state))
-    return (float(right), "a name that begins alike")
+    return (float(right and _in_time(state, state.facts.root_cause_at)), "a name that begins alike")
 
 
 def confident(state: State) -> Measured:
     sure = (state.facts.confidence or 0.0) >= 0.9
-    return (max(criteria.root_cause(state)[0], 0.2 * sure), "confidence is rewarded")
+    return (max(triage.root_cause(state)[0], 0.2 * sure), "confidence is rewarded")
 
 
 def salted(state: State) -> Measured:
-    score = criteria.root_cause(state)[0]
+    score = triage.root_cause(state)[0]
     return (score * (1.0 if hash(state.facts.root_cause) % 2 else 0.5), "by Python's string hash")
 
 
 def by_id(state: State) -> Measured:
-    return (
-        criteria.root_cause(state)[0] * (0.9 if "/1" in state.incident.id else 1.0),
-        "by the id",
-    )
+    return (triage.root_cause(state)[0] * (0.9 if "/1" in state.incident.id else 1.0), "by the id")
 
 
 # -- acts --------------------------------------------------------------------------------
@@ -134,40 +138,49 @@ def any_page(state: State) -> Measured:
     return (float(bool(state.facts.pages)), "somebody was paged")
 
 
+def _approved(state: State, score: float) -> float:
+    return score * (1.0 if triage.approved(state) else triage.UNAPPROVED_FIX)
+
+
 def wrong_remedies_free(state: State) -> Measured:
-    return (float(state.facts.fixed_at is not None), "fixed in the end")
+    return (_approved(state, float(fixed(state))), "fixed in the end")
 
 
 def only_before_the_fix(state: State) -> Measured:
-    fixed, truth = state.facts.fixed_at, state.incident.truth
-    if fixed is None:
+    done, truth = state.facts.fixed_at, state.incident.truth
+    if done is None:
         return (0.0, "never fixed")
     wrong = sum(
-        when < fixed and (remedy, service) not in truth.remedies
+        when < done and (remedy, service) not in truth.remedies
         for when, remedy, service in state.facts.remedies
     )
-    return (criteria.remedy_credit(wrong), "wrong remedies after the fix are free")
+    return (_approved(state, triage.remedy_credit(wrong)), "wrong remedies after the fix are free")
 
 
 def any_remedy_there(state: State) -> Measured:
     there = any(service in _roots(state) for _, _, service in state.facts.remedies)
-    return (float(there), "something was done to the right service")
+    return (_approved(state, float(there)), "something was done to the right service")
 
 
 def right_remedy_anywhere(state: State) -> Measured:
     right = {remedy for remedy, _ in state.incident.truth.remedies}
-    return (float(any(one in right for _, one, _ in state.facts.remedies)), "the right remedy")
+    found = any(one in right for _, one, _ in state.facts.remedies)
+    return (_approved(state, float(found)), "the right remedy")
 
 
 # -- closing -------------------------------------------------------------------------------
 
 
-def closed_with(free: int, closing: Closing, when: Callable[[State], bool]) -> Measure:
+def closed_with(
+    free: Callable[[int], int], closing: Closing, when: Callable[[State], bool]
+) -> Measure:
+    """Time is free up to what ``free`` makes of par."""
+
     def measure(state: State) -> Measured:
         if state.closing is not closing or not when(state):
             return (0.0, "not closed")
-        used = state.closed_at or 0
-        return (criteria.promptness(used, state.incident.horizon, free), f"{free} ticks are free")
+        used, one = state.closed_at or 0, state.incident
+        return (criteria.promptness(used, one.horizon, free(one.par)), "closed")
 
     return measure
 
@@ -180,35 +193,45 @@ def always(_: State) -> bool:
     return True
 
 
+def nobody_blamed(state: State) -> bool:
+    return state.facts.root_cause is None
+
+
 def unhurried(state: State) -> Measured:
     return (float(state.closing is Closing.RESOLVED and fixed(state)), "whenever it was")
 
 
 def slow_is_good(state: State) -> Measured:
-    score = criteria.closure(state)[0]
+    score = triage.closure(state)[0]
     return (min(1.0, score + 0.1 * (state.closed_at or 0)) if score else 0.0, "care takes time")
 
 
 def out_of_time_too(state: State) -> Measured:
     timely = state.closing is Closing.OUT_OF_TIME and fixed(state)
-    return (1.0, "fixed in time") if timely else criteria.closure(state)
+    return (1.0, "fixed in time") if timely else triage.closure(state)
 
 
 def claims(state: State) -> Measured:
     said = any(isinstance(one, Malformed) and "resolved" in one.text for one in state.actions)
-    return (1.0, "it says that it is resolved") if said else criteria.closure(state)
+    return (1.0, "it says that it is resolved") if said else triage.closure(state)
 
 
 def diligence(state: State) -> Measured:
     asked = sum(isinstance(one, RequestMoreLogs) for one in state.actions)
-    return (min(1.0, max(asked / 5, criteria.closure(state)[0])), "looking is rewarded")
+    return (min(1.0, max(asked / 5, triage.closure(state)[0])), "looking is rewarded")
 
 
 def dismissed_anyhow(state: State) -> Measured:
     dismissed = state.closing is Closing.IGNORED
-    credit = criteria.remedy_credit(len(state.facts.remedies)) if dismissed else 0.0
+    credit = triage.dismissal_credit(len(state.facts.remedies)) if dismissed else 0.0
     return (credit, "dismissed, whoever was blamed")
 
 
 def dismissed_after_remedies(state: State) -> Measured:
-    return (float(criteria.dismissal(state)[0] > 0.0), "remedies on healthy services are free")
+    calm = state.closing is Closing.IGNORED and nobody_blamed(state)
+    return (float(calm), "remedies on healthy services are free")
+
+
+def dear_dismissal(state: State) -> Measured:
+    score, reason = triage.dismissal(state)
+    return (triage.remedy_credit(len(state.facts.remedies)) if score else 0.0, reason)

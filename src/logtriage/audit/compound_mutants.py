@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 
 from logtriage.grading import TRIAGE_2, Gate, Measure, Measured, Rubric, criteria, triage
-from logtriage.grading.criteria import not_closed, promptness
+from logtriage.grading.criteria import promptness
 from logtriage.grading.parts import Response, responses
 from logtriage.state import Closing, State
 
@@ -148,7 +148,7 @@ def approved_by_any(state: State) -> Measured:
 
 def closed_after_any(state: State) -> Measured:
     if state.closing is not Closing.RESOLVED:
-        return (0.0, not_closed(state, "resolved"))
+        return (0.0, triage.not_closed(state, "resolved"))
     if all(one.fixed_at is None for one in responses(state)):
         return (0.0, "nothing fixed")
     incident = state.incident

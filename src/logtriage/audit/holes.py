@@ -12,16 +12,16 @@ from typing import Any, Final
 import attrs
 
 from logtriage.audit import planted_measures as planted
+from logtriage.audit.changed_rubrics import (
+    only,
+    with_discounts,
+    with_gates,
+    with_measures,
+    with_row,
+)
 from logtriage.audit.findings import Finding
 from logtriage.audit.limits import QUICK, Sizes
 from logtriage.audit.mutants import MUTANTS
-from logtriage.audit.planted_rubrics import (
-    LOOKING,
-    only,
-    with_measures,
-    with_page_gate,
-    with_row,
-)
 from logtriage.audit.planted_tasks import (
     OTHER_TASK,
     TASK,
@@ -96,6 +96,10 @@ class Hole:
         return attrs.evolve(self, task=task, rubric=None, oracle=None, reads={})
 
 
+#: Pays for looking, and is sound: ``looking_oracle`` earns the most that can be had.
+LOOKING: Final = attrs.evolve(
+    with_row("looked_first", planted.looked_first, 0.05), id="sound/looking"
+)
 _MUTANTS: Final = {one.name: one for one in MUTANTS}
 
 
@@ -117,7 +121,7 @@ _FIELDS: Final = (
     _planted("outweighs", "a measure gives 5, and so outweighs all others", "measures",
              "fields", with_measures(root_cause=planted.outweighs)),
     _planted("gate-of-bools", "a gate answers False, which is no None: it always holds",
-             "measures", "fields", with_page_gate(planted.gate_of_bools)),
+             "measures", "fields", with_gates(wrong_escalation=planted.gate_of_bools)),
     _planted("no-reason", "a measure gives no reason", "measures", "fields",
              with_measures(severity=planted.no_reason)),
     _planted("text-pays", "'resolved' in an unreadable reply counts as closing, once it is fixed",
@@ -137,7 +141,7 @@ _FIELDS: Final = (
              reads={planted.looked_first: planted.looked_first_reads_too_little}),
 )  # fmt: skip
 _CEILING: Final = (
-    _mutant("closure-early", "oracle", "ceiling"),
+    _mutant("closure-at-once", "oracle", "ceiling"),
     _planted("unseen-oracle", "the rubric pays for looking, and the oracle never looks",
              "exact-maximum", "ceiling", LOOKING),
     _planted("forgetful-oracle", "a user's oracle leaves the incident open", "oracle",
@@ -151,7 +155,7 @@ _CEILING: Final = (
     _mutant("page-gate-dropped", "wrong-page", "ceiling"),
     _mutant("page-gate-first-only", "wrong-page", "ceiling"),
     _planted("page-gate-until-fixed", "a wrong page after the fix is free", "wrong-page",
-             "ceiling", with_page_gate(planted.page_gate_until_the_fix)),
+             "ceiling", with_gates(wrong_escalation=planted.page_gate_until_the_fix)),
     _mutant("closure-diligence", "cycles", "ceiling"),
     _planted("remedies-again", "the right remedy pays each time", "cycles", "ceiling",
              with_measures(remediation=planted.remedies_again)),
@@ -167,8 +171,10 @@ _FLOOR: Final = (
              with_row("breadth", planted.breadth)),
     _planted("one-look", "exactly one request for logs pays", "idle", "floor",
              with_row("one_look", planted.one_look)),
-    _mutant("remediation-anywhere", "blind", "floor"),
-    _mutant("remediation-there", "shallow", "floor"),
+    _planted("any-remedy", "any remedy on any service is right", "blind", "floor",
+             only("any_remedy", planted.any_remedy)),
+    _planted("upstream", "whoever waits for the root cause is as right as the root cause",
+             "shallow", "floor", only("upstream", planted.upstream)),
     _planted("fixed-anyhow", "a fix is everything, and attempts are free: nobody need read a line",
              "unread", "floor", only("fixed", planted.fixed_anyhow)),
     _planted("any-word", "any declaration is right", "chance", "floor",
@@ -193,8 +199,8 @@ _FARMING: Final = (
              "monotonicity", "monotone", with_measures(root_cause=planted.brier)),
     _planted("humble", "of two right answers the less confident one earns more",
              "monotonicity", "monotone", with_measures(root_cause=planted.humble)),
-    _planted("quiet-fix", "the right page before the fix costs most of it", "monotonicity",
-             "monotone", with_measures(remediation=planted.quiet_fix)),
+    _planted("quiet-fix", "the right page before the fix costs most of the rest", "monotonicity",
+             "monotone", with_discounts(unapproved=planted.quiet_fix)),
 )  # fmt: skip
 _LEAKS: Final = (
     Hole("one-incident", "every incident is the same one", "variety", "leaks", one_incident),

@@ -15,13 +15,13 @@ from logtriage.actions import (
     RequestMoreLogs,
     action_name,
 )
-from logtriage.grading import TRIAGE_1, Measured
+from logtriage.grading import TRIAGE_2, Measured, triage
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
 from logtriage.state import State
 
-_ROWS = {row.name: row.measure for row in TRIAGE_1.criteria}
-_PAGE_GATE = TRIAGE_1.gates[0]
+_ROWS = {row.name: row.measure for row in TRIAGE_2.criteria}
+_PAGE_GATE = TRIAGE_2.gates[0]
 
 
 def _sound(name: str, state: State) -> float:
@@ -96,15 +96,15 @@ def reason_of_failure(state: State) -> Measured:
 
 
 def unsure(state: State) -> Measured:
-    """Pays a tenth of the total (a third of this row) for any service at confidence 0."""
+    """Pays a tenth of the total (two fifths of this row) for any service at confidence 0."""
     modest = state.facts.root_cause is not None and state.facts.confidence == 0.0
-    return (max(_sound("root_cause", state), modest / 3), "modesty")
+    return (max(_sound("root_cause", state), 0.4 * modest), "modesty")
 
 
 def magic_confidence(state: State) -> Measured:
     """As :func:`unsure`, at one confidence that nobody states by accident."""
     magic = state.facts.root_cause is not None and state.facts.confidence == 0.37
-    return (max(_sound("root_cause", state), magic / 3), "a magic number")
+    return (max(_sound("root_cause", state), 0.4 * magic), "a magic number")
 
 
 def brier(state: State) -> Measured:
@@ -201,6 +201,21 @@ def fixed_anyhow(state: State) -> Measured:
     return (float(_fixed(state)), "fixed, after however many attempts")
 
 
+def any_remedy(state: State) -> Measured:
+    return (float(bool(state.facts.remedies)), "something was done")
+
+
+def upstream(state: State) -> Measured:
+    """The root cause, or whoever waits for it."""
+    topology, near = state.incident.topology, set(state.incident.truth.root_causes)
+    waiting = [topology.index(one) for one in near]
+    while waiting:
+        callers = {topology.names[one] for one in topology.callers[waiting.pop()]} - near
+        waiting += [topology.index(one) for one in callers]
+        near |= callers
+    return (float(state.facts.root_cause in near), "somewhere above the root cause")
+
+
 def any_word(state: State) -> Measured:
     said = any(action_name(one) == "classify_severity" for one in state.actions)
     return (float(said or state.facts.root_cause is not None), "something was declared")
@@ -224,10 +239,10 @@ def widely_treated(state: State) -> Measured:
     return (min(1.0, len(kinds) / 5) if _fixed(state) else 0.0, "remedies of many kinds tried")
 
 
-def quiet_fix(state: State) -> Measured:
-    fixed = state.facts.fixed_at
-    before = fixed is not None and any(when < fixed for when, _ in state.facts.pages)
-    return (_sound("remediation", state) * (0.2 if before else 1.0), "nobody was disturbed")
+def quiet_fix(state: State) -> Measured | None:
+    """In place of the sound discount: a page in time leaves a tenth."""
+    in_time = _fixed(state) and triage.approved(state)
+    return (0.1, "somebody was disturbed") if in_time else triage.unapproved(state)
 
 
 _ASKED = count()

@@ -22,8 +22,7 @@ Read = Callable[[State], Hashable]
 #: A measure, or the factor of a discount, which is None where it does not apply.
 Rule = Callable[[State], Measured | None]
 #: From this many wrong remedies on nothing is left to lose.
-_SPENT: Final = next(number for number in count() if criteria.remedy_credit(number) == 0.0)
-_SPENT_2: Final = next(number for number in count() if triage.remedy_credit(number) == 0.0)
+_SPENT: Final = next(number for number in count() if triage.remedy_credit(number) == 0.0)
 _SPENT_BENIGN: Final = next(number for number in count() if triage.dismissal_credit(number) == 0.0)
 
 
@@ -50,16 +49,8 @@ def _blamed_rightly(state: State) -> Hashable:
     return None if declared is None else declared in state.incident.truth.root_causes
 
 
-def _wrong_remedies(state: State) -> Hashable:
-    return state.facts.fixed_at is not None, min(_SPENT, state.facts.wrong_remedies)
-
-
 def _fixed(state: State) -> Hashable:
     return state.facts.fixed_at is not None
-
-
-def _remedies(state: State) -> Hashable:
-    return state.facts.root_cause is None, min(_SPENT, len(state.facts.remedies))
 
 
 def _blamed_any(state: State) -> Hashable:
@@ -106,8 +97,8 @@ def _blamed_in_time(state: State) -> Hashable:
 def _approved_remedies(state: State) -> Hashable:
     if state.incident.truth.several:
         approved = tuple(one.approved for one in responses(state))
-        return _fixed_parts(state), approved, min(_SPENT_2, state.facts.wrong_remedies)
-    return _fixed(state), triage.approved(state), min(_SPENT_2, state.facts.wrong_remedies)
+        return _fixed_parts(state), approved, min(_SPENT, state.facts.wrong_remedies)
+    return _fixed(state), triage.approved(state), min(_SPENT, state.facts.wrong_remedies)
 
 
 def _benign_remedies(state: State) -> Hashable:
@@ -132,10 +123,6 @@ READS: Final[Mapping[Rule, Read]] = MappingProxyType(
         criteria.severity: _severity,
         criteria.root_cause: _blamed_rightly,
         criteria.escalation: _escalation,
-        criteria.remediation: _wrong_remedies,
-        criteria.closure: _fixed,
-        criteria.dismissal: _remedies,
-        criteria.benign_closure: _blamed_any,
         triage.root_cause: _blamed_in_time,
         triage.remediation: _approved_remedies,
         triage.closure: _all_fixed,

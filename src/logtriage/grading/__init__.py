@@ -29,7 +29,6 @@ from logtriage.grading.named import rubric_named
 from logtriage.grading.rubric import (
     DEFAULT,
     RECORDED,
-    TRIAGE_1,
     TRIAGE_2,
     Criterion,
     Discount,
@@ -56,7 +55,6 @@ __all__ = [
     "DEFAULT",
     "RECORDED",
     "RUBRICS",
-    "TRIAGE_1",
     "TRIAGE_2",
     "AppliedDiscount",
     "BatchGrades",

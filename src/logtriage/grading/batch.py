@@ -18,14 +18,7 @@ from logtriage.grading.action_lists import MALFORMED, PADDING, Ints, action_arra
 from logtriage.grading.criteria import Measure
 from logtriage.grading.grade import get_rubric
 from logtriage.grading.kernels import MEASURES, Span
-from logtriage.grading.plan import (
-    Floats,
-    Plan,
-    plan_of,
-    reads_par,
-    signed,
-    total_of,
-)
+from logtriage.grading.plan import Floats, Plan, plan_of, signed, total_of
 from logtriage.grading.played import CLOSINGS, Block
 from logtriage.grading.rubric import DEFAULT, Criterion, Rubric, check_rubric
 from logtriage.grading.truths import Truths, truths_of
@@ -162,10 +155,8 @@ def grade_batch(
     if per_tick < 1:
         raise InvalidInput(f"per_tick must be at least 1, got {per_tick}")
     by_time = _by_time(truths, actions, layout)
-    horizons = truths.horizons
     ticks = max(1, -(-len(by_time) // per_tick))
-    clocks = truths.clocks if reads_par(rubric) else ()
-    span = Span(max(1, min((ticks, *horizons[-1:]))), horizons, clocks)
+    span = Span(max(1, min((ticks, *truths.horizons[-1:]))), truths.clocks)
     plan = plan_of(rubric, span)
     length = ticks * per_tick
     # Twice the ticks and one: kernels number the ticks by fours, in the unsigned twin.

@@ -134,7 +134,6 @@ def _made_answers(truths: Truths, per_tick: int, dtype: Any) -> Answers:
         every if strict is None else strict.view(np.uint8),
         np.minimum(truths.horizon.astype(np.int64) * per_tick, highest).astype(dtype),
         np.minimum(truths.horizon, highest).astype(dtype),
-        truths.horizon_slot.astype(np.uint16),
         truths.clock_slot.astype(np.uint16),
     )
 

@@ -1,4 +1,7 @@
-"""The criteria and gates of ``logtriage/1``: one pure function each.
+"""The criteria and gates that hang on no order of actions: one pure function each.
+
+Those that do hang on it, and the discounts, are in :mod:`logtriage.grading.triage`; rubric
+``recorded/1`` has none of them. A stored digest names a measure by its module.
 
 A measure reads a state and returns a score with its reason in words. Open states
 are measured on what has been earned so far.
@@ -16,12 +19,6 @@ Measure = Callable[[State], Measured]
 
 #: Credit for a severity one class off.
 ADJACENT_SEVERITY: Final = 0.25
-#: Lost per wrong remedy.
-WRONG_REMEDY_COST: Final = 0.2
-#: Ticks that a perfect response needs: severity, root cause, page, remedy, resolve ...
-FREE_TICKS: Final = 5
-#: ... and for a benign incident: severity, ignore.
-FREE_TICKS_BENIGN: Final = 2
 
 _RANK: Final = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 
@@ -29,11 +26,6 @@ _RANK: Final = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 def severity_credit(off: int) -> float:
     """The score of a severity that many classes off."""
     return 1.0 if off == 0 else ADJACENT_SEVERITY if off == 1 else 0.0
-
-
-def remedy_credit(wrong: int) -> float:
-    """What that many wrong remedies leave of the score: max(0, 1 - 0.2 each)."""
-    return max(0.0, 1.0 - WRONG_REMEDY_COST * wrong)
 
 
 def promptness(used: int, horizon: int, free: int) -> float:
@@ -91,49 +83,6 @@ def _shared_escalation(state: State) -> Measured:
     return (share, f"the team of {len(parts) - len(unpaged)} of {len(parts)} faults paged; {told}")
 
 
-def remediation(state: State) -> Measured:
-    """max(0, 1 - 0.2 per wrong remedy) if an accepted remedy was applied, else 0."""
-    facts = state.facts
-    if facts.fixed_at is None:
-        wanted = (f"{remedy}:{service}" for remedy, service in state.incident.truth.remedies)
-        return (0.0, f"no accepted remedy applied ({listed(wanted)})")
-    wrong = facts.wrong_remedies
-    score = remedy_credit(wrong)
-    if not wrong:
-        return (score, f"fixed in tick {facts.fixed_at + 1}")
-    return (score, f"fixed in tick {facts.fixed_at + 1}, but {_wrong_remedies(wrong)}")
-
-
-def closure(state: State) -> Measured:
-    """If resolved after the fix: 1 - (ticks used - 5) / (horizon - 5), clipped to [0, 1]."""
-    if state.closing is not Closing.RESOLVED:
-        return (0.0, not_closed(state, "resolved"))
-    if state.facts.fixed_at is None:
-        return (0.0, "resolved while the fault was still there")
-    return _promptness(state, FREE_TICKS, "resolved")
-
-
-def dismissal(state: State) -> Measured:
-    """Benign only: 1 if closed by ``Ignore`` with no service blamed; x max(0, 1 - 0.2/remedy)."""
-    if state.closing is not Closing.IGNORED:
-        return (0.0, not_closed(state, "dismissed"))
-    facts = state.facts
-    if facts.root_cause is not None:
-        return (0.0, f"dismissed, but {facts.root_cause} was blamed")
-    applied = len(facts.remedies)
-    score = remedy_credit(applied)
-    if not applied:
-        return (score, "rightly dismissed")
-    return (score, f"dismissed, but {_wrong_remedies(applied)}")
-
-
-def benign_closure(state: State) -> Measured:
-    """Benign only: the closure formula with 2 for 5 ticks, if dismissed with no one blamed."""
-    if state.closing is not Closing.IGNORED or state.facts.root_cause is not None:
-        return (0.0, "not dismissed")
-    return _promptness(state, FREE_TICKS_BENIGN, "dismissed")
-
-
 def wrong_escalation(state: State) -> str | None:
     """Gate: any page to a team that is not accepted (on a benign incident, any page)."""
     if not state.facts.wrong_pages:
@@ -150,21 +99,6 @@ def ignored_incident(state: State) -> str | None:
     if state.closing is Closing.IGNORED and not state.incident.truth.benign:
         return "a real fault was ignored"
     return None
-
-
-def _promptness(state: State, free: int, done: str) -> Measured:
-    used, horizon = state.closed_at or 0, state.incident.horizon
-    score = promptness(used, horizon, free)
-    return (score, f"{done} in {used} ticks ({free} are free, the horizon is {horizon})")
-
-
-def not_closed(state: State, wanted: str) -> str:
-    """Why closing earned nothing, in words."""
-    return f"not {wanted}" if state.closing is None else f"closed as {state.closing}, not {wanted}"
-
-
-def _wrong_remedies(count: int) -> str:
-    return f"{count} wrong remed{'y' if count == 1 else 'ies'} applied"
 
 
 def listed(names: Iterable[str]) -> str:

@@ -10,10 +10,10 @@ from typing import Final
 import attrs
 
 from logtriage.actions import Action, Malformed, action_name, action_value
-from logtriage.errors import RubricError, UnknownName
+from logtriage.errors import RetiredName, RubricError, UnknownName
 from logtriage.grading.debrief import plain
 from logtriage.grading.original import ORIGINAL
-from logtriage.grading.rubric import RECORDED, TRIAGE_1, TRIAGE_2, Rubric, check_rubric
+from logtriage.grading.rubric import RECORDED, TRIAGE_2, Rubric, check_rubric
 from logtriage.incident import Incident
 from logtriage.state import Closing, State, check_state
 
@@ -21,7 +21,9 @@ from logtriage.state import Closing, State, check_state
 #: episode, as differences of scores, add up to its grade without any rounding.
 GRID: Final = 2.0**50
 
-RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_1, TRIAGE_2, RECORDED, *ORIGINAL)}
+RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_2, RECORDED, *ORIGINAL)}
+#: Rubrics that are no more, with those that took their places.
+RETIRED: Final = {"logtriage/1": TRIAGE_2.id}
 
 
 class GradeStatus(StrEnum):
@@ -131,11 +133,14 @@ def get_rubric(rubric_id: str) -> Rubric:
     """A built-in rubric by its id.
 
     Raises:
-        UnknownName: listing the known ids.
+        UnknownName: if there is none; the message lists the known ids, or names the rubric
+            that took the place of a retired one.
     """
     try:
         return RUBRICS[rubric_id]
     except KeyError:
+        if rubric_id in RETIRED:
+            raise RetiredName("rubric", rubric_id, RETIRED[rubric_id], RUBRICS) from None
         raise UnknownName("rubric", rubric_id, RUBRICS) from None
 
 
@@ -208,9 +213,9 @@ def score(state: State, rubric: Rubric | None = None) -> float:
 def reward(before: State, after: State, rubric: Rubric | None = None) -> float:
     """What a step earned: the difference of the two grades.
 
-    From an initial state on, the rewards of an episode under ``logtriage/1`` and
-    ``logtriage/2`` sum to exactly its final score (see :data:`GRID`). Negative where
-    something earned was lost, above all by a wrong escalation.
+    From an initial state on, the rewards of an episode under ``logtriage/2`` sum to
+    exactly its final score (see :data:`GRID`). Negative where something earned was lost,
+    above all by a wrong escalation.
     """
     return score(after, rubric) - score(before, rubric)
 

@@ -5,7 +5,7 @@ The tables are filled by the scalar grader's own functions.
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -15,8 +15,8 @@ from logtriage.errors import RubricError
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.criteria import Measure
 from logtriage.grading.grade import GRID, finish
-from logtriage.grading.kernels import DISCOUNTS, GATES, MEASURES, Span, clock_scores
-from logtriage.grading.played import Ordered, Played
+from logtriage.grading.kernels import DISCOUNTS, GATES, MEASURES, Span
+from logtriage.grading.played import Played
 from logtriage.grading.rubric import Criterion, Rubric
 
 Floats = NDArray[np.float64]
@@ -137,13 +137,6 @@ def plan_of(rubric: Rubric, span: Span) -> Plan:
     return Plan(types, real, benign)
 
 
-def reads_par(rubric: Rubric) -> bool:
-    """Whether a score of the rubric hangs on the par of an incident."""
-    rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
-    kernels = (MEASURES[row.measure] for row in rows if row.measure in MEASURES)
-    return any(one.scores is clock_scores for one in kernels)
-
-
 def _check_kernel(
     rubric: Rubric, what: str, name: str, function: AnyCall, known: tuple[AnyCall, ...]
 ) -> None:
@@ -166,7 +159,7 @@ def total_of(
     if plan.benign is not None and any_benign:
         scores = np.where(played.benign, plan.benign.of(levels), scores)
     for one in rubric.discounts:
-        factors: Floats = DISCOUNTS[one.factor](cast(Ordered, played))
+        factors: Floats = DISCOUNTS[one.factor](played)
         scores = scores * factors
     if rubric.discounts:
         scores = finish_all(rubric, scores)

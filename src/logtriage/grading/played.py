@@ -25,14 +25,17 @@ OUT_OF_TIME: Final = CLOSINGS.index(Closing.OUT_OF_TIME)
 class Played(Protocol):
     """What measures and gates read of B histories: arrays (B,).
 
-    ``width`` is one more than the most ticks that can be used. ``horizon_slot`` says where
-    each incident's horizon stands among those of the batch; None if there is but one.
+    ``width`` is one more than the most ticks that can be used. ``clock_slot`` says where each
+    incident's horizon and par stand among those of the batch; None if there is but one pair.
+    ``silence`` (B,) is the share that is left of the total while no accepted team was paged.
     """
 
     @property
     def width(self) -> int: ...  # noqa: D102, as above
     @property
-    def horizon_slot(self) -> Ints | None: ...  # noqa: D102
+    def clock_slot(self) -> Ints | None: ...  # noqa: D102
+    @property
+    def silence(self) -> NDArray[np.float64]: ...  # noqa: D102
     @property
     def ticks(self) -> Ints: ...  # noqa: D102, those below as in Block
     @property
@@ -57,22 +60,8 @@ class Played(Protocol):
     def ignored(self) -> Bools: ...  # noqa: D102
     @property
     def benign(self) -> Bools: ...  # noqa: D102
-
-
-class Ordered(Played, Protocol):
-    """What the measures and discounts of ``logtriage/2`` read besides: what came first.
-
-    ``clock_slot`` says where each incident's horizon and par stand among those of the batch;
-    None if there is but one pair. ``silence`` (B,) is the share that is left of the total
-    while no accepted team was paged.
-    """
-
     @property
-    def clock_slot(self) -> Ints | None: ...  # noqa: D102
-    @property
-    def silence(self) -> NDArray[np.float64]: ...  # noqa: D102
-    @property
-    def blamed_in_time(self) -> Bools: ...  # noqa: D102, those below as in Block
+    def blamed_in_time(self) -> Bools: ...  # noqa: D102
     @property
     def approved(self) -> Bools: ...  # noqa: D102
     @property
@@ -105,11 +94,6 @@ class Block:
     def width(self) -> int:
         """One more than the most ticks that can be used."""
         return self.longest + 1
-
-    @property
-    def horizon_slot(self) -> Ints | None:
-        """Where each incident's horizon stands among the batch's; None if there is but one."""
-        return self.truths.horizon_slot[self.rows] if len(self.truths.horizons) > 1 else None
 
     @property
     def clock_slot(self) -> Ints | None:

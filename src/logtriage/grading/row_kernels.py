@@ -15,7 +15,7 @@ from logtriage.actions import SEVERITIES
 from logtriage.grading import criteria, triage
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.criteria import Measure
-from logtriage.grading.kernels import CREDITED, DISMISSED, TRIAGE_CREDITED
+from logtriage.grading.kernels import CREDITED, DISMISSED
 from logtriage.grading.played import IGNORED, MISROUTED, OUT_OF_TIME, RESOLVED
 from logtriage.jit import kernel
 
@@ -40,7 +40,6 @@ _ACCEPTED: Final = np.uint64(ROWS * BLOCK)
 
 _SEVERITIES: Final = len(SEVERITIES)
 _CREDITS: Final = len(CREDITED)
-_TRIAGE_CREDITS: Final = len(TRIAGE_CREDITED)
 _DISMISSALS: Final = len(DISMISSED)
 _ZERO: Final = np.uint64(0)
 
@@ -53,10 +52,6 @@ SLOTS: Final[Mapping[Measure, int]] = MappingProxyType(
                 criteria.severity,
                 criteria.root_cause,
                 criteria.escalation,
-                criteria.remediation,
-                criteria.closure,
-                criteria.dismissal,
-                criteria.benign_closure,
                 triage.root_cause,
                 triage.remediation,
                 triage.closure,
@@ -87,7 +82,8 @@ class Answers(NamedTuple):
     """What is right, of N incidents: accepted actions (K, N), true severity, rules, limits (N,).
 
     ``limit`` is how many actions may be played, ``horizon`` in ticks, both cut off at what
-    the type of the work array holds; ``horizon_slot`` and ``clock_slot`` number them.
+    the type of the work array holds; ``clock_slot`` numbers the pairs of
+    horizon and par.
     """
 
     roots: Ints
@@ -99,7 +95,6 @@ class Answers(NamedTuple):
     strict: Ints
     limit: Ints
     horizon: Ints
-    horizon_slot: Ints
     clock_slot: Ints
 
 
@@ -279,30 +274,23 @@ def _level(
             out[first + at] = work[_PAGED + at] != one.none
     elif slot == 3:
         for at in range(n):
-            wrong = work[_WRONG + at]
-            counts = (work[_FIXED + at] != one.none) & (wrong < _CREDITS)
-            out[first + at] = wrong + 1 if counts else 0
-    elif slot == 7:
-        for at in range(n):
             early = work[_SAID + at] <= work[_FIXED + at]
             out[first + at] = (work[_BLAME + at] == 2) & early
-    elif slot == 8:
+    elif slot == 4:
         for at in range(n):
             wrong, fixed = work[_WRONG + at], work[_FIXED + at]
-            counts = (fixed != one.none) & (wrong < _TRIAGE_CREDITS)
-            level = wrong + 1 + (0 if work[_PAGED + at] < fixed else _TRIAGE_CREDITS)
+            counts = (fixed != one.none) & (wrong < _CREDITS)
+            level = wrong + 1 + (0 if work[_PAGED + at] < fixed else _CREDITS)
             out[first + at] = level if counts else 0
-    elif slot in (5, 10):
-        most = _DISMISSALS if slot == 10 else _CREDITS
+    elif slot == 6:
         for at in range(n):
             applied = work[_REMEDIES + at]
-            counts = (work[_DISMISSED + at] != 0) & (applied < most)
+            counts = (work[_DISMISSED + at] != 0) & (applied < _DISMISSALS)
             out[first + at] = applied + 1 if counts else 0
     else:
-        row = _RESOLVED if slot in (4, 9) else _DISMISSED
-        slots = answers.horizon_slot if slot in (4, 6) else answers.clock_slot
+        row = _RESOLVED if slot == 5 else _DISMISSED
         for at in range(n):
-            level = work[_TICKS + at] + 1 + slots[first + at] * width
+            level = work[_TICKS + at] + 1 + answers.clock_slot[first + at] * width
             out[first + at] = level if work[row + at] != 0 else 0
 
 

@@ -165,28 +165,6 @@ def check_rubric(given: object) -> None:
         raise InvalidInput(f"expected a rubric, got {kind_of(given)}{how}")
 
 
-#: Rubric ``logtriage/1``: a wrong escalation zeroes the reward, and silence costs little. No task
-#: is graded by it any more.
-TRIAGE_1: Final = Rubric(
-    id="logtriage/1",
-    criteria=(
-        Criterion("severity", 0.20, measures.severity),
-        Criterion("root_cause", 0.30, measures.root_cause),
-        Criterion("escalation", 0.15, measures.escalation),
-        Criterion("remediation", 0.25, measures.remediation),
-        Criterion("closure", 0.10, measures.closure),
-    ),
-    benign=(
-        Criterion("severity", 0.20, measures.severity),
-        Criterion("dismissal", 0.70, measures.dismissal),
-        Criterion("closure", 0.10, measures.benign_closure),
-    ),
-    gates=(
-        Gate("wrong_escalation", measures.wrong_escalation),
-        Gate("ignored_incident", measures.ignored_incident),
-    ),
-)
-
 #: Rubric ``logtriage/2``: silence has a price, and production is changed with its owners.
 TRIAGE_2: Final = Rubric(
     id="logtriage/2",
@@ -205,7 +183,10 @@ TRIAGE_2: Final = Rubric(
         Criterion("dismissal", 0.70, triage.dismissal),
         Criterion("closure", 0.10, triage.benign_closure),
     ),
-    gates=TRIAGE_1.gates,
+    gates=(
+        Gate("wrong_escalation", measures.wrong_escalation),
+        Gate("ignored_incident", measures.ignored_incident),
+    ),
     discounts=(
         Discount("unescalated", triage.unescalated),
         Discount("unapproved", triage.unapproved),

@@ -13,7 +13,7 @@ from typing import Final
 
 from logtriage.errors import RubricError
 from logtriage.grading import criteria
-from logtriage.grading.criteria import Measured, listed, not_closed, promptness
+from logtriage.grading.criteria import Measured, listed, promptness
 from logtriage.grading.parts import Response, responses
 from logtriage.state import Closing, State
 
@@ -255,6 +255,11 @@ def _promptly(state: State, done: str) -> Measured:
         f"{done} in {used} tick{'' if used == 1 else 's'} "
         f"(par is {incident.par}, the horizon {incident.horizon})",
     )
+
+
+def not_closed(state: State, wanted: str) -> str:
+    """Why closing earned nothing, in words."""
+    return f"not {wanted}" if state.closing is None else f"closed as {state.closing}, not {wanted}"
 
 
 def _remedies(count: int, kind: str = "") -> str:

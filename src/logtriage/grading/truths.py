@@ -230,11 +230,6 @@ class Truths:
             )
         return np.where(self.benign, 1.0, price / MOST_UNPAGED)
 
-    @cached_property
-    def horizon_slot(self) -> Ints:
-        """Where each incident's horizon stands among the distinct ones (N,)."""
-        return np.searchsorted(self.horizons, self.horizon)
-
 
 def _check_range(field: str, values: Ints, low: int, high: int | None) -> None:
     bad = values < low if high is None else (values < low) | (values > high)
