@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from logtriage import Topology, initial_state, transition_jointly
 from logtriage.belief import belief
-from logtriage.roles import RoleSplit
+from logtriage.roles import Role, RoleSplit
 from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTeam, TeamBeliefs
 from property_tests.strategies import topologies
@@ -26,7 +26,7 @@ def test_every_role_of_a_batch_believes_what_it_was_shown(
     index = index[:2]
     team = BatchedTeam(task, split, topology=topology)
     team.reset("train", np.array(index))
-    viewers = (*split.roles, split)
+    viewers: tuple[Role | RoleSplit, ...] = (*split.roles, split)
     beliefs = TeamBeliefs(team, viewers, held=None if topology else False)
     beliefs.begin()
     states = [initial_state(incident_of(team.task, "train", one, topology)) for one in index]
