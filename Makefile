@@ -46,7 +46,7 @@ DEMO_EVAL := eval oracle observer expert first_error random --task all --split t
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo install test lint format types layers docs kernels unit properties bench-smoke bench bench-adapters \
+.PHONY: help demo install test lint format types layers browser docs kernels unit properties bench-smoke bench bench-adapters \
 	test-versions test-wheel test-adapters test-trainers test-multi-frameworks \
 	mutants fuzz check-python clean
 
@@ -84,10 +84,15 @@ types: $(STAMP) ## mypy, strict
 layers: $(STAMP) ## import-linter: who may import whom
 	$(BIN)/lint-imports
 
-docs: | check-python ## the documentation site, in build/site; its notebooks are run
+# The page that runs logtriage in a browser needs Pyodide from npm; without npm it says so.
+docs: $(if $(shell command -v npm),browser) | check-python ## the documentation site, in build/site; its notebooks are run
 	scripts/make_venv.sh $(DOCS_VENV) $(PYTHON) constraints/docs.txt docs
 	@rm -rf .cache/mkdocs-jupyter # else results of an earlier package would be shown
 	NO_MKDOCS_2_WARNING=1 PYTHONWARNINGS=ignore::DeprecationWarning $(DOCS_VENV)/bin/python -m mkdocs build --quiet
+
+browser: | check-python ## what the site needs to run logtriage in a browser, in build/browser (npm)
+	scripts/make_venv.sh $(DOCS_VENV) $(PYTHON) constraints/docs.txt docs
+	$(DOCS_VENV)/bin/python scripts/browser_files.py build/browser
 
 # Compiled once, so that workers find them, and not by each worker for itself.
 kernels: $(STAMP)

@@ -28,8 +28,8 @@ from logtriage.grading import grade, truths_of
 from logtriage.incident import Incident
 from logtriage.joint import board_of, observe_role
 from logtriage.policies.observer import ObserverPolicy
-from logtriage.report.run import Episode
-from logtriage.report.timeline import truth_of
+from logtriage.report.episode import Episode
+from logtriage.report.truth import truth_of
 from logtriage.roles import TRIO
 from logtriage.server.wire import observation_of, view_of
 from logtriage.tasks import DRAWN_TASKS

@@ -432,8 +432,8 @@ def test_a_refused_reset_leaves_the_old_episode_in_place() -> None:
     [
         ("", "not JSON"),
         ("[]", "expected a JSON object, got list"),
-        ('{"a": NaN}', "NaN is no JSON number"),
-        ('{"a": -Infinity}', "-Infinity is no JSON number"),
+        ('{"a": NaN}', "NaN is not a JSON number"),
+        ('{"a": -Infinity}', "-Infinity is not a JSON number"),
         ('{"a": "\\ud800"}', "half of a surrogate pair"),
         ('{"\\udfff": 1}', "half of a surrogate pair"),
         ('{"a": ' + "9" * 5_000 + "}", "too many digits"),

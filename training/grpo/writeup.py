@@ -193,7 +193,9 @@ def main() -> None:
     """Read the command line, and write up."""
     parser = argparse.ArgumentParser(prog="python -m training.grpo.writeup", description=__doc__)
     parser.add_argument("runs", nargs="+", type=Path, help="directories of finished runs")
-    parser.add_argument("--to", type=Path, required=True, help="where the page is, or comes to be")
+    parser.add_argument(
+        "--to", type=Path, required=True, help="where the page is, or will be written"
+    )
     options = parser.parse_args()
     try:
         write_up([read(one) for one in options.runs], options.to)
