@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 
 from logtriage.vector import BatchedTeam
-from training.common.networks import POLICY, VALUE, masked_actor, perceptrons
+from training.common.initial import POLICY, VALUE
+from training.common.networks import masked_actor, perceptrons
 from training.marl.inputs import Inputs, Pointers
 from training.marl.settings import Settings
 
