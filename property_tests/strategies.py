@@ -36,10 +36,12 @@ from logtriage import (
 from logtriage import incident_ids as incident_ids_of
 from logtriage.actions import (
     ACTION_TYPES,
+    FAULT_CATEGORIES,
     KEPT_TEXT,
     REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
+    ClassifyFault,
     Report,
     Wait,
     action_name,
@@ -172,6 +174,7 @@ def actions(topology: Topology) -> SearchStrategy[Action]:
         st.builds(IdentifyRootCause, service, st.none() | st.floats(0, 1)),
         st.builds(Escalate, st.sampled_from(topology.teams)),
         st.builds(Remediate, st.sampled_from(REMEDIES), service),
+        st.builds(ClassifyFault, st.sampled_from(FAULT_CATEGORIES)),
         st.builds(RequestMoreLogs, st.sampled_from((None, *names))),
         st.builds(RequestMetrics, service),
         st.builds(RequestTraces, service),

@@ -20,9 +20,9 @@ from logtriage.recorded.records import (
     RecordedIncident,
     RecordedLine,
     RecordedService,
-    RecordedTruth,
     Recording,
 )
+from logtriage.recorded.truth import RecordedTruth
 from logtriage.rendering import render_observation
 from logtriage.state import initial_state
 

@@ -9,12 +9,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 from types import ModuleType
+from typing import Any
+from zlib import crc32
 
 import attrs
 
@@ -23,16 +25,22 @@ from logtriage.evaluation.localisation import ranking_of
 from logtriage.files import replacing
 from logtriage.incident import Incident
 from logtriage.policies import METHODS, Method, RankingPolicy, standardised
+from logtriage.policies.ranking import Score
 from logtriage.recorded import (
     as_incident,
     events,
     import_nezha,
     import_petshop,
     load_bundle,
+    nezha,
     open_bundle,
     spread,
 )
+from logtriage.recorded.measure import record
+from logtriage.recorded.records import Recording
+from logtriage.recorded.rows import Rows
 from logtriage.registry import make_policy
+from logtriage.telemetry import Signal
 
 POLICIES = (*METHODS, "expert", "first_error", "random")
 
@@ -226,6 +234,74 @@ def nezha_ablations(data: Path, incidents: Sequence[Incident]) -> str:
         )
     )
     return table(("", "`combined`", "`combined_v2`"), rows)
+
+
+def harmed(data: Path) -> str:
+    """Rankings where telemetry is worse than it was recorded, as a table of AC@1."""
+
+    def untraced(rows: Rows) -> Rows:
+        return attrs.evolve(
+            rows,
+            logs=tuple(
+                attrs.evolve(one, trace="") if crc32(f"{one}".encode()) % 100 == 0 else one
+                for one in rows.logs
+            ),
+        )
+
+    def sampled(rows: Rows) -> Rows:
+        kept = tuple(one for one in rows.calls if crc32(one.trace.encode()) % 10 == 0)
+        return attrs.evolve(rows, calls=kept)
+
+    harms = {
+        "as recorded": lambda rows: rows,
+        "one log line in a hundred names no trace": untraced,
+        "one trace in ten is kept": sampled,
+    }
+    worse: dict[str, list[Recording]] = {name: [] for name in harms}
+
+    def recording(rows: Rows, usual: Rows, **others: Any) -> Recording:
+        for name, harm in harms.items():
+            worse[name].append(record(harm(rows), harm(usual), **others))
+        return worse["as recorded"][-1]
+
+    with undone(nezha, "record", recording):
+        records = import_nezha(data).incidents
+    names = ("combined", "combined_v2", "n_sigma")
+    rows = []
+    for title, made in worse.items():
+        pairs = zip(records, made, strict=True)
+        incidents = [as_incident(attrs.evolve(one, recording=other)) for one, other in pairs]
+        found = (located(incidents, METHODS[name]) for name in names)
+        rows.append((title, *(f"{one.ac1:.3f}" for one in found)))
+    return table(("", *(f"`{name}`" for name in names)), rows)
+
+
+def rises(score: Callable[[Signal], float]) -> Score:
+    """The furthest stray upwards alone, of what ``score`` makes of a signal."""
+    return lambda signals: max((score(one) for one in signals.values()), default=0.0)
+
+
+def simple_ablations(incidents: Sequence[Incident]) -> str:
+    """`n_sigma` and `baro` with one choice undone at a time, as a table of AC@1 and AC@5."""
+    sigma, quartiles = METHODS["n_sigma"], METHODS["baro"]
+    upwards = Method(rises(lambda one: one.stray), over=max)
+    rows = []
+    for title, methods in (
+        ("as it is", (sigma, quartiles)),
+        ("rises alone", (upwards, Method(rises(upward_quartiles), over=max))),
+        (
+            "the mean over the screens, not the largest",
+            (attrs.evolve(sigma, over=fmean), attrs.evolve(quartiles, over=fmean)),
+        ),
+    ):
+        found = [located(incidents, one) for one in methods]
+        rows.append((title, *(f"{x:.3f}" for one in found for x in (one.ac1, one.ac5))))
+    return table(("", "`n_sigma` AC@1", "AC@5", "`baro` AC@1", "AC@5"), rows)
+
+
+def upward_quartiles(signal: Signal) -> float:
+    """What ``baro`` makes of a signal that rises; 0 of one that falls."""
+    return standardised.baro({signal.name: signal}) if signal.stray > 0 else 0.0
 
 
 def number_of(issue: Path) -> int:

@@ -64,6 +64,7 @@ class StillTelemetry:
     open_loop: bool = False
     changes: tuple[Change, ...] = ()
     tick_seconds: int = 30
+    on_request: bool = False
 
     def slo(self, tick: int, effects: Effects) -> Reading:  # noqa: ARG002
         return Reading(10, 200, 200)

@@ -32,7 +32,10 @@ from logtriage import (
 from logtriage.actions import (
     ACTION_TYPES,
     OPTIONAL_ACTION_TYPES,
+    RECORDED_ACTION_TYPES,
     TEAM_ACTION_TYPES,
+    ClassifyFault,
+    FaultCategory,
     ReportImpact,
     action_name,
     action_value,
@@ -128,6 +131,7 @@ def test_names_and_values() -> None:
             "user-db",
             "identify_root_cause user-db",
         ),
+        ClassifyFault(FaultCategory.CODE): ("classify_fault", "code", "classify_fault code"),
         Escalate("dba-team"): ("escalate", "dba-team", "escalate dba-team"),
         Remediate(Remedy.FLUSH_CACHE, "user-db"): (
             "remediate",
@@ -161,6 +165,7 @@ def test_names_and_values() -> None:
 
 
 def test_every_type_but_malformed_has_a_wire_name() -> None:
-    named = TEAM_ACTION_TYPES | OPTIONAL_ACTION_TYPES
+    named = TEAM_ACTION_TYPES | RECORDED_ACTION_TYPES | OPTIONAL_ACTION_TYPES
     assert set(named.values()) == set(get_args(Action)) - {Malformed}
+    assert set(RECORDED_ACTION_TYPES) == {"classify_fault"}
     assert set(TEAM_ACTION_TYPES) - set(ACTION_TYPES) == {"report", "wait"}

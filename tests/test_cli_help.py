@@ -21,8 +21,8 @@ COMMANDS = (
         "tasks", "show", "play", "eval", "grade", "convert", "compare", "gate", "report", "replay",
         "serve", "audit",
     )),
-    *(("import", name) for name in ("nezha", "labelled", "petshop", "rcaeval")),
-    ("export", "harbor"),
+    *(("import", name) for name in ("nezha", "labelled", "otlp", "petshop", "rcaeval")),
+    *(("export", name) for name in ("harbor", "otlp", "alertmanager")),
     *(("seal", name) for name in ("new", "fingerprint")),
     ("import",),
     ("export",),
@@ -90,7 +90,7 @@ def test_what_completion_offers_exists() -> None:
     assert "human" in dict(completion.complete_policy("h"))
     assert "central:" in dict(completion.complete_player("c"))
     assert list(completion.complete_role_split("trio_w")) == ["trio_without_board"]
-    assert list(completion.complete_rubric("recorded")) == ["recorded/1"]
+    assert list(completion.complete_rubric("recorded")) == ["recorded/1", "recorded/2"]
 
 
 def test_incidents_are_completed_part_by_part() -> None:

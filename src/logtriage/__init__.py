@@ -19,6 +19,7 @@ from importlib.metadata import version as _version
 
 from logtriage.actions import (
     Action,
+    ClassifyFault,
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
@@ -73,6 +74,7 @@ __all__ = [
     "TASKS",
     "Action",
     "BundleError",
+    "ClassifyFault",
     "ClassifySeverity",
     "Closing",
     "EpisodeOver",

@@ -24,6 +24,17 @@ class Severity(StrEnum):
     P3 = "P3"
 
 
+class FaultCategory(StrEnum):
+    """The class of the fault of a recording: CPU, memory or disk; the network; code.
+
+    Not that of the simulator's faults (:class:`logtriage.faults.FaultClass`).
+    """
+
+    RESOURCE = "resource"
+    NETWORK = "network"
+    CODE = "code"
+
+
 class Remedy(StrEnum):
     """What can be done to one service."""
 
@@ -36,6 +47,7 @@ class Remedy(StrEnum):
 
 SEVERITIES: Final = tuple(Severity)
 REMEDIES: Final = tuple(Remedy)
+FAULT_CATEGORIES: Final = tuple(FaultCategory)
 
 
 def _as_confidence(value: float | None) -> float | None:
@@ -64,6 +76,13 @@ def _as_remedy(value: str) -> Remedy:
         raise UnknownName("remedy", value, REMEDIES) from None
 
 
+def _as_fault_category(value: str) -> FaultCategory:
+    try:
+        return FaultCategory(value)
+    except ValueError:
+        raise UnknownName("fault class", value, FAULT_CATEGORIES) from None
+
+
 @attrs.frozen
 class ClassifySeverity:
     """Declare how bad it is. The first declaration stands."""
@@ -80,6 +99,13 @@ class IdentifyRootCause:
 
     service: str
     confidence: float | None = attrs.field(default=None, converter=_as_confidence)
+
+
+@attrs.frozen
+class ClassifyFault:
+    """Declare the class of the fault, in a recording. The first declaration stands."""
+
+    fault_category: FaultCategory = attrs.field(converter=_as_fault_category)
 
 
 @attrs.frozen
@@ -216,6 +242,7 @@ class Wait:
 Action = (
     ClassifySeverity
     | IdentifyRootCause
+    | ClassifyFault
     | Escalate
     | Remediate
     | RequestMoreLogs
@@ -241,7 +268,10 @@ ACTION_TYPES: Final[dict[str, type[Action]]] = {
     "resolve": Resolve,
     "ignore": Ignore,
 }
-#: The same with what only roles in joint play may do.
+#: What a single agent may do besides, where recordings are graded by it (``recorded/2``).
+#: Elsewhere it costs its tick; it has no canonical integer.
+RECORDED_ACTION_TYPES: Final[dict[str, type[Action]]] = {"classify_fault": ClassifyFault}
+#: What a single agent may do, with what only roles in joint play may do.
 TEAM_ACTION_TYPES: Final[dict[str, type[Action]]] = {
     **ACTION_TYPES,
     "report": Report,
@@ -250,7 +280,8 @@ TEAM_ACTION_TYPES: Final[dict[str, type[Action]]] = {
 #: What a single agent may do beside these, if it likes: its prompt and tools do not list it.
 OPTIONAL_ACTION_TYPES: Final[dict[str, type[Action]]] = {"report_impact": ReportImpact}
 ACTION_NAMES: Final[dict[type[Action], str]] = {
-    kind: name for name, kind in (TEAM_ACTION_TYPES | OPTIONAL_ACTION_TYPES).items()
+    kind: name
+    for name, kind in (TEAM_ACTION_TYPES | RECORDED_ACTION_TYPES | OPTIONAL_ACTION_TYPES).items()
 }
 #: What stands between a caller and its callee in a report of an impact.
 CALLS: Final = "->"
@@ -270,6 +301,8 @@ def action_value(action: Action) -> str | None:
             return str(severity)
         case IdentifyRootCause(service, _):
             return service
+        case ClassifyFault(fault_category):
+            return str(fault_category)
         case Escalate(team):
             return team
         case Remediate(remedy, service):
@@ -337,8 +370,9 @@ def action_id(action: Action, topology: Topology) -> int:
 
     Raises:
         UnknownName: if the action names a service or team that the topology lacks.
-        InvalidInput: for :class:`Malformed`, :class:`Report`, :class:`ReportImpact` and
-            :class:`Wait`, which have no integer, and for what is no action.
+        InvalidInput: for :class:`Malformed`, :class:`Report`, :class:`ReportImpact`,
+            :class:`Wait` and :class:`ClassifyFault`, which have no integer, and for what is
+            no action.
     """
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         action = IdentifyRootCause(action.service)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from logtriage.actions import ACTION_TYPES, Malformed
+from logtriage.actions import ACTION_TYPES, RECORDED_ACTION_TYPES, Malformed
 from logtriage.jsonvalues import absent, json_kind
 from logtriage.replies import MAX_TEXT
 
@@ -17,6 +17,7 @@ ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "classify_severity": ("severity",),
         "identify_root_cause": ("service", "confidence"),
+        "classify_fault": ("fault_category",),
         "escalate": ("team",),
         "remediate": ("remedy", "service"),
         "request_more_logs": ("service",),
@@ -30,7 +31,7 @@ ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 #: What may be called though no schema offers it; the parser says to whom it is open.
 _UNLISTED: Final = MappingProxyType({"report_impact": ("calls",)})
-_SOLO: Final = frozenset(ACTION_TYPES)
+_SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES))
 _NAME: Final = "abcdefghijklmnopqrstuvwxyz_"
 
 

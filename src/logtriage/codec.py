@@ -175,6 +175,8 @@ def truth_to_json(incident: Incident) -> dict[str, Any]:
         "severity": None if truth.severity is None else str(truth.severity),
         **({"faults": [_part_to_json(one) for one in truth.several]} if truth.several else {}),
         "root_causes": sorted(truth.root_causes),
+        # Where it counts.
+        **({} if truth.fault_category is None else {"fault_class": str(truth.fault_category)}),
         "teams": sorted(truth.teams),
         "remedies": sorted(f"{remedy}:{service}" for remedy, service in truth.remedies),
         "topology": topology_to_json(incident.topology),

@@ -11,6 +11,9 @@ from logtriage.world.channels import Channel, Evidence
 from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.simulation import World
 
+#: What is said of recordings: nobody knows how likely a sign is there under a cause.
+NOT_CLAIMED: Final = "of a recording a belief is not known, and none is claimed"
+
 
 def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Evidence, ...]:
     """The evidence behind everything shown so far, each cell once, in the order shown.
@@ -45,9 +48,10 @@ def world_of(incident: Incident) -> World:
             drawn from no prior that is known.
     """
     if incident.world is None:
+        why = NOT_CLAIMED if incident.telemetry.open_loop else "its truth was not drawn"
         raise InvalidInput(
-            f"{incident.id}: no probabilities are known of it; evidence and belief are for "
-            "incidents that a task draws, not for the original's fixed ones or recordings"
+            f"{incident.id}: no probabilities are known of it: {why}; evidence and belief are "
+            "for incidents that a task draws"
         )
     return incident.world
 

@@ -4,7 +4,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.actions import Remedy, Severity
+from logtriage.actions import FaultCategory, Remedy, Severity
 from logtriage.telemetry import Telemetry
 from logtriage.topology import Topology
 from logtriage.world.setting import Setting
@@ -38,7 +38,8 @@ class Truth:
     """The answer. Sets, because more than one root cause, team or remedy may be right.
 
     ``severity`` is None where it is not known (recorded incidents). A benign
-    incident has no fault, no root cause, no team and no remedy.
+    incident has no fault, no root cause, no team and no remedy. ``fault_category`` is that of
+    a recording, None where it is not known or does not count.
 
     ``several`` lists what each fault asks for where there is more than one; the sets are
     then those of all of them together, and ``fault`` is the first. It is empty elsewhere,
@@ -51,6 +52,7 @@ class Truth:
     teams: frozenset[str]
     remedies: frozenset[tuple[Remedy, str]]
     several: tuple[Part, ...] = ()
+    fault_category: FaultCategory | None = None
 
     @property
     def benign(self) -> bool:

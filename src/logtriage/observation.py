@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import attrs
 
-from logtriage.actions import Action, Malformed, Report, Severity, action_name
+from logtriage.actions import Action, FaultCategory, Malformed, Report, Severity, action_name
 from logtriage.roles import Role, watched
 from logtriage.state import Closing, State, check_state, declared_in, is_settled
 from logtriage.telemetry import (
@@ -45,6 +45,8 @@ class Observation:
     it may take it always sees. ``requests_left`` is how many requests a role may still make,
     where that is limited. ``root_causes`` lists the services declared so far, in order, where
     an incident may have several faults; it is None elsewhere, and the first declared stands.
+    ``fault_category`` is the one that was declared of a recording; with ``on_request`` its
+    figures are shown to those alone who ask for them.
     """
 
     topology: Topology
@@ -76,6 +78,8 @@ class Observation:
     requests_left: int | None = None
     root_causes: tuple[str, ...] | None = None
     tick_seconds: int = TICK_SECONDS
+    fault_category: FaultCategory | None = None
+    on_request: bool = False
 
     def settles(self, service: str) -> bool:
         """Whether to declare a service as root cause could have no effect any more.
@@ -116,8 +120,8 @@ def observe(state: State, role: Role | None = None) -> Observation:
     known = {service for _, service in facts.requests if service >= 0}
     index = incident.topology.index
     known.update(index(alert.service) for alert in alerts)
-    health: list[Reading | None] = [None] * len(incident.topology)
-    for service in known:
+    health: list[Reading | None] = [] if telemetry.on_request else [None] * len(incident.topology)
+    for service in known if health else ():
         health[service] = telemetry.health(service, now, effects)
     observation = Observation(
         incident.topology,
@@ -153,6 +157,8 @@ def observe(state: State, role: Role | None = None) -> Observation:
         ),
         notes=telemetry.notes(now),
         tick_seconds=telemetry.tick_seconds,
+        fault_category=facts.fault_category,
+        on_request=telemetry.on_request,
     )
     return observation if role is None else slice_for(observation, role)
 
@@ -232,7 +238,13 @@ _FIELDS: dict[str, dict[str, object]] = {
     "notes": {"notes": ()},
     "changes": {"changes": ()},
     "directory": {"directory": ()},
-    "declarations": {"severity": None, "root_cause": None, "root_causes": None, "pages": ()},
+    "declarations": {
+        "severity": None,
+        "root_cause": None,
+        "root_causes": None,
+        "pages": (),
+        "fault_category": None,
+    },
     "effects": {"remedies": (), "effects": ()},
     "reports": {"reports": ()},
 }
@@ -240,6 +252,7 @@ _FIELDS: dict[str, dict[str, object]] = {
 _SHOWN_IN: dict[str, str] = {
     "classify_severity": "declarations",
     "identify_root_cause": "declarations",
+    "classify_fault": "declarations",
     "escalate": "declarations",
     "remediate": "effects",
     "request_more_logs": "inspection",

@@ -14,13 +14,16 @@ from logtriage.actions import (
     ACTION_TYPES,
     ALL_SERVICES,
     CALLS,
+    FAULT_CATEGORIES,
     MAX_IMPACT,
     MAX_REPORT,
     OPTIONAL_ACTION_TYPES,
+    RECORDED_ACTION_TYPES,
     REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
     Action,
+    ClassifyFault,
     IdentifyRootCause,
     Ignore,
     Malformed,
@@ -49,7 +52,7 @@ WASTE_RATE: Final = 2
 _ATTEMPT: Final = 128
 #: Action types by their wire names; a set that can be hashed.
 Kinds = frozenset[str]
-SOLO_KINDS: Final[Kinds] = frozenset(ACTION_TYPES) | frozenset(OPTIONAL_ACTION_TYPES)
+SOLO_KINDS: Final[Kinds] = frozenset(ACTION_TYPES | RECORDED_ACTION_TYPES | OPTIONAL_ACTION_TYPES)
 TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES)
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
 
@@ -242,7 +245,7 @@ def _read(
 def _wire_table(topology: Topology, may: Kinds) -> dict[tuple[Any, Any], Action]:
     table: dict[tuple[Any, Any], Action] = {
         (action_name(action), action_value(action)): action
-        for action in (*all_actions(topology), Wait())
+        for action in (*all_actions(topology), *map(ClassifyFault, FAULT_CATEGORIES), Wait())
         if action_name(action) in may
     }
     if action_name(RequestMoreLogs()) in may:
@@ -276,6 +279,8 @@ def _irregular(
             return _impact(wire, value or "", topology)
         case "classify_severity":
             return _bad(wire, _choices("severity", value, SEVERITIES))
+        case "classify_fault":
+            return _bad(wire, _choices("fault class", value, FAULT_CATEGORIES))
         case "identify_root_cause" | "request_metrics" | "request_traces":
             return _bad(wire, _choices("service", value, topology.names))
         case "escalate":

@@ -12,8 +12,10 @@ import attrs
 
 from logtriage.actions import (
     Action,
+    ClassifyFault,
     ClassifySeverity,
     Escalate,
+    FaultCategory,
     IdentifyRootCause,
     Remediate,
     Remedy,
@@ -48,7 +50,8 @@ class Facts:
 
     ``pages``, ``remedies``, ``requests``, ``metrics``, ``traces`` and ``reports`` list every
     one with its tick, in order; a request for all services is -1. ``noted`` are the pages
-    whose responders leave a note. Three ticks are None as long as it has not
+    whose responders leave a note, ``fault_category`` is the one that was declared of a
+    recording. Three ticks are None as long as it has not
     happened: ``root_cause_at``, in which the first root cause was declared, ``paged_at``, in
     which an accepted team was first paged, ``fixed_at``, in which an accepted remedy was
     first applied: of several faults, for the last of them. ``unapproved_remedies`` counts the
@@ -75,6 +78,7 @@ class Facts:
     paged_at: int | None
     unapproved_remedies: int
     root_causes: tuple[tuple[int, str], ...]
+    fault_category: FaultCategory | None = None
 
     @cached_property
     def doings(self) -> Doings:
@@ -96,6 +100,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
     traces: list[tuple[int, int]] = []
     reports: list[tuple[int, Report]] = []
     restarts: list[tuple[int, int]] = []
+    fault_category: FaultCategory | None = None
     root_cause_at: int | None = None
     paged_at: int | None = None
     fixed_at: int | None = None
@@ -116,6 +121,8 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
                 root_cause, confidence = action.service, action.confidence
                 root_cause_at = tick
             root_causes.setdefault(action.service, tick)
+        elif isinstance(action, ClassifyFault):
+            fault_category = fault_category or action.fault_category
         elif isinstance(action, Escalate):
             pages.append((tick, action.team))
             if action.team not in truth.teams:
@@ -159,6 +166,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
         paged_at,
         unapproved_remedies,
         tuple([(when, service) for service, when in root_causes.items()]),
+        fault_category,
     )
 
 

@@ -168,6 +168,10 @@ class Telemetry(Protocol):
         """Whether remedies change nothing here (a recording)."""
 
     @property
+    def on_request(self) -> bool:
+        """Whether figures are shown to those alone who ask: no dashboard, no health panel."""
+
+    @property
     def tick_seconds(self) -> int:
         """How long a tick is: :data:`TICK_SECONDS`, unless a recording was sampled less often."""
 

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import attrs
 import pytest
 
 from logtriage import InvalidInput, grade, make_incident
@@ -10,10 +11,12 @@ from logtriage.actions import Malformed, RequestMoreLogs, Resolve
 from logtriage.adapters.conversations import NO_CALL
 from logtriage.adapters.endpoint import ChatEndpoint, EndpointError, Usage
 from logtriage.adapters.toolchat import ToolChatPolicies
-from logtriage.adapters.tools import call_from_action, openai_tools
+from logtriage.adapters.tools import TOOLS, call_from_action, openai_tools
 from logtriage.evaluation import play_episode
 from logtriage.evaluation.episodes import record_episode
+from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
+from logtriage.rendering.recordings import USEFUL, USEFUL_ON_REQUEST
 from logtriage.replies import ENDED_THINKING
 from tests.adapters.test_endpoint import completion, server
 
@@ -40,9 +43,11 @@ class Model:
     def __init__(self, *said: dict[str, Any]) -> None:
         self.said = list(said)
         self.asked: list[list[Any]] = []
+        self.offered: tuple[str, ...] = ()
 
-    def __call__(self, messages: Any) -> dict[str, Any]:
+    def __call__(self, messages: Any, may: Any) -> dict[str, Any]:
         self.asked.append(list(messages))
+        self.offered = tuple(may)
         return {"role": "assistant", **self.said[len(self.asked) - 1]}
 
 
@@ -56,6 +61,17 @@ def test_one_call_a_message_is_one_action_and_the_screen_answers_it() -> None:
     assert last[-1]["tool_call_id"] == f"c{len(BEST) - 2}"
     assert "TICK 1/" in last[3]["content"]
     assert "one tool call a turn" in last[0]["content"]
+    assert model.offered == tuple(TOOLS)
+
+
+@pytest.mark.parametrize("rubric", ["recorded/1", "recorded/2"])
+def test_of_a_recording_the_tools_that_it_has_a_use_for_are_on_offer(rubric: str) -> None:
+    incident = attrs.evolve(shipped_incidents()[0], rubric=rubric)
+    model = Model({"tool_calls": [call(0, "resolve", {})]})
+    play_episode(incident, ToolChatPolicies(model)(incident))
+    expected = {"recorded/1": USEFUL, "recorded/2": USEFUL_ON_REQUEST}[rubric]
+    assert model.offered == expected
+    assert {one["function"]["name"] for one in openai_tools(model.offered)} == set(expected)
 
 
 def test_several_calls_in_a_message_are_as_many_actions_each_with_its_answer() -> None:

@@ -22,7 +22,7 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.adapters.tools import (
-    TEAM_TOOLS,
+    ALL_TOOLS,
     TOOLS,
     anthropic_tools,
     call_from_action,
@@ -51,7 +51,7 @@ def test_there_is_one_tool_for_each_action_type_in_their_order() -> None:
 
 
 def test_calls_are_read_by_the_arguments_that_the_schema_names() -> None:
-    schema = {name: tuple(one.name for one in tool.parameters) for name, tool in TEAM_TOOLS.items()}
+    schema = {name: tuple(one.name for one in tool.parameters) for name, tool in ALL_TOOLS.items()}
     assert dict(ARGUMENTS) == schema
 
 

@@ -54,6 +54,23 @@ def layout(tmp_path: Path) -> Path:
     return root
 
 
+def test_a_case_is_two_incidents_for_models(layout: Path) -> None:
+    made = import_rcaeval(layout, strict=True, models=True).incidents
+    fault, calm = sorted(made, key=lambda one: not one.truth.root_causes)
+    assert {one.rubric for one in made} == {"recorded/2"}
+    assert (fault.truth.root_causes, str(fault.truth.category)) == (("cart",), "network")
+    assert calm.truth.root_causes == ()
+    assert {one.recording.baseline for one in made} == {"pre-fault"}
+    # Nothing of the fault is in the calm one: cart is late in the other alone.
+    late = {
+        name: max(value or 0 for row in one.recording.services for value in row.series.p50_ms)
+        for name, one in (("fault", fault), ("calm", calm))
+    }
+    assert late["calm"] < 50 < late["fault"]
+    for one in made:
+        as_incident(one)
+
+
 def _only(root: Path) -> RecordedIncident:
     (incident,) = import_rcaeval(root, strict=True).incidents
     return incident

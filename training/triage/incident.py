@@ -41,6 +41,11 @@ class PastedLogs:
         return True
 
     @property
+    def on_request(self) -> bool:
+        """Nothing was measured, and so nobody can ask for it."""
+        return False
+
+    @property
     def tick_seconds(self) -> int:
         """A tick is as long as any other."""
         return TICK_SECONDS

@@ -16,7 +16,7 @@ from logtriage.adapters.messages import (
     messages_of,
     text_of,
 )
-from logtriage.adapters.tools import TOOLS, Wire, malformed, tool_name, wire_from_call
+from logtriage.adapters.tools import SOLO_TOOLS, Wire, malformed, tool_name, wire_from_call
 from logtriage.jsonvalues import absent
 from logtriage.parsing import action_to_wire, parse_action, parse_plan
 from logtriage.replies import spoken, without_calls
@@ -165,7 +165,7 @@ def is_in_text(call: object) -> bool:
     return isinstance(call, Mapping) and "function" not in call and _id(call) is None
 
 
-def wire_of(call: object, tools: Collection[str] = TOOLS) -> Wire:
+def wire_of(call: object, tools: Collection[str] = SOLO_TOOLS) -> Wire:
     """The wire action of one tool call, in the words of any of the frameworks.
 
     ``tools`` are the names of those that were on offer.

@@ -10,13 +10,13 @@ timeouts are its own.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
 from typing import Any, Final
 
 import attrs
 
-from logtriage.adapters.tools import openai_tools
+from logtriage.adapters.tools import TOOLS, openai_tools
 from logtriage.errors import InvalidInput, LogTriageError, MissingExtra
 
 try:
@@ -166,8 +166,10 @@ class ChatEndpoint:
         self._count(answer)
         return reply
 
-    def with_tools(self, messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The model's message, told of the tools (:func:`openai_tools`).
+    def with_tools(
+        self, messages: Sequence[Mapping[str, Any]], may: Collection[str] = tuple(TOOLS)
+    ) -> dict[str, Any]:
+        """The model's message, told of the tools (:func:`openai_tools`) named in ``may``.
 
         A message of role ``assistant`` with ``content`` and, if the model called any,
         ``tool_calls``: for :class:`logtriage.adapters.toolchat.ToolChatPolicies`.
@@ -175,7 +177,7 @@ class ChatEndpoint:
         Raises:
             EndpointError: as when it is called.
         """
-        answer = self._complete(messages, tools=openai_tools())
+        answer = self._complete(messages, tools=openai_tools(may))
         message = _message_of(answer)
         reply, calls = _reply_of(message), _calls_of(message)
         if reply is None or calls is None:

@@ -6,7 +6,7 @@
 >>> policies = ToolChatPolicies(ask.with_tools)  # doctest: +SKIP
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -14,15 +14,16 @@ import attrs
 from logtriage.actions import Action
 from logtriage.adapters.conversations import calls_of, is_in_text, no_call, wire_of
 from logtriage.adapters.messages import text_of
+from logtriage.adapters.tools import TOOLS
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire
 from logtriage.policies import Memory
-from logtriage.rendering import render_observation, system_prompt
+from logtriage.rendering import render_observation, system_prompt, useful_actions
 
 Message = Mapping[str, Any]
-#: Asks a model that was told of the tools: the messages so far to its message.
-AskWithTools = Callable[[Sequence[Message]], Message]
+#: Asks a model: the messages so far, and the names of the tools on offer, to its message.
+AskWithTools = Callable[[Sequence[Message], Collection[str]], Message]
 
 
 @attrs.frozen
@@ -45,10 +46,12 @@ class ToolChatPolicy:
     Args:
         ask: asks the model.
         rules: the system prompt (:func:`logtriage.rendering.system_prompt`).
+        may: the names of the tools on offer.
     """
 
     ask: AskWithTools
     rules: str
+    may: tuple[str, ...] = tuple(TOOLS)
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Show the screen as the answer to the last call, and play the next one."""
@@ -56,7 +59,7 @@ class ToolChatPolicy:
         messages = (*talk.messages, _answer(talk.played, render_observation(observation)))
         waiting = talk.waiting
         if not waiting:
-            said = self.ask([{"role": "system", "content": self.rules}, *messages])
+            said = self.ask([{"role": "system", "content": self.rules}, *messages], self.may)
             messages = (*messages, said)
             waiting = tuple(calls_of(said))
             if not waiting:
@@ -84,4 +87,4 @@ class ToolChatPolicies:
 
     def __call__(self, incident: Incident) -> ToolChatPolicy:
         """The policy that plays one incident."""
-        return ToolChatPolicy(self.ask, system_prompt(incident, "tools"))
+        return ToolChatPolicy(self.ask, system_prompt(incident, "tools"), useful_actions(incident))

@@ -12,6 +12,7 @@ import attrs
 
 from logtriage.actions import (
     ALL_SERVICES,
+    FAULT_CATEGORIES,
     MAX_REPORT,
     REMEDIES,
     SEVERITIES,
@@ -26,6 +27,8 @@ from logtriage.actions import (
 from logtriage.calls import Wire, malformed, tool_name, wire_from_call
 
 __all__ = [
+    "ALL_TOOLS",
+    "SOLO_TOOLS",
     "TEAM_TOOLS",
     "TOOLS",
     "Parameter",
@@ -142,16 +145,35 @@ _TEAM_TOOLS: Final = (
     ),
     Tool("wait", "Do nothing in this tick."),
 )
+#: What a single agent may do besides in recordings that are graded by it.
+_RECORDED_TOOLS: Final = (
+    Tool(
+        "classify_fault",
+        "Declare the class of the fault. The first declaration stands.",
+        (
+            Parameter(
+                "fault_category",
+                "What is at fault.",
+                choices=tuple(map(str, FAULT_CATEGORIES)),
+            ),
+        ),
+    ),
+)
 #: The tools by name, in the order of the action types.
 TOOLS: Final = {tool.name: tool for tool in _TOOLS}
 #: The same with those of roles in joint play.
 TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
+#: What a single agent's calls are read by, whatever was on offer.
+SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_RECORDED_TOOLS)}
+#: All that there are.
+ALL_TOOLS: Final = {tool.name: tool for tool in (*TEAM_TOOLS.values(), *_RECORDED_TOOLS)}
 
 
 def openai_tools(may: Container[str] = TOOLS) -> list[dict[str, Any]]:
     """The tools as OpenAI's chat API, vLLM and most chat templates take them.
 
-    ``may`` holds the names of those wanted, such as the action types of a role.
+    ``may`` holds the names of those wanted, such as the action types of a role, or those of
+    :data:`logtriage.rendering.recordings.USEFUL_ON_REQUEST`.
     """
     return [
         {
@@ -162,7 +184,7 @@ def openai_tools(may: Container[str] = TOOLS) -> list[dict[str, Any]]:
                 "parameters": tool.json_schema(),
             },
         }
-        for tool in TEAM_TOOLS.values()
+        for tool in ALL_TOOLS.values()
         if tool.name in may
     ]
 
@@ -189,7 +211,7 @@ def call_from_action(action: Action) -> tuple[str, dict[str, Any]]:
         return name, {"calls": value}
     arguments: dict[str, Any] = {}
     if value is not None:
-        arguments[TEAM_TOOLS[name].parameters[0].name] = value
+        arguments[ALL_TOOLS[name].parameters[0].name] = value
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         arguments["confidence"] = action.confidence
     return name, arguments

@@ -13,7 +13,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import Final
 
-from logtriage.grading import Measured, criteria, original, triage
+from logtriage.grading import Measured, criteria, original, recordings, triage
 from logtriage.grading.parts import responses
 from logtriage.state import State
 
@@ -47,6 +47,14 @@ def _blamed(state: State) -> Hashable:
 def _blamed_rightly(state: State) -> Hashable:
     declared = state.facts.root_cause
     return None if declared is None else declared in state.incident.truth.root_causes
+
+
+def _fault_category(state: State) -> Hashable:
+    return state.facts.fault_category
+
+
+def _declared_any(state: State) -> Hashable:
+    return state.facts.root_cause is None and state.facts.fault_category is None
 
 
 def _fixed(state: State) -> Hashable:
@@ -130,6 +138,8 @@ READS: Final[Mapping[Rule, Read]] = MappingProxyType(
         triage.benign_closure: _blamed_any,
         triage.unescalated: _paged,
         triage.unapproved: _unapproved_remedies,
+        recordings.fault_class: _fault_category,
+        recordings.dismissal: _declared_any,
         original.crash_severity: _severity,
         original.crash_root_cause: _blamed,
         original.crash_remediation: itself(original.crash_remediation),

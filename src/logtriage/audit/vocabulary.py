@@ -1,19 +1,32 @@
 """Every action with every field varied, and how actions are alike in the light of the truth.
 
 What an action *names* (severity, service, team, remedy) takes all its values in
-:func:`logtriage.actions.all_actions`. What it *says besides* (a confidence, the text of a
-malformed reply, a report) takes the values of :data:`SAID` here. A field of an action type
-in neither is one that no check varies: :func:`untested_fields` names it.
+:func:`logtriage.actions.all_actions`, and so does the class of a fault. What it *says besides*
+(a confidence, the text of a malformed reply, a report) takes the values of :data:`SAID` here. A
+field of an action type in neither is one that no check varies: :func:`untested_fields` names it.
 """
 
 from collections.abc import Hashable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, get_args
 
 import attrs
 
-from logtriage.actions import Action, Malformed, Remedy, Report, Wait, all_actions, describe
+from logtriage.actions import (
+    FAULT_CATEGORIES,
+    Action,
+    ClassifyFault,
+    FaultCategory,
+    Malformed,
+    Remedy,
+    Report,
+    ReportImpact,
+    Wait,
+    all_actions,
+    describe,
+)
 from logtriage.incident import Incident
 from logtriage.topology import Topology
 
@@ -42,8 +55,22 @@ IDLE: Final = Malformed("", "does nothing")
 @lru_cache(maxsize=64)
 def vocabulary(topology: Topology) -> tuple[Action, ...]:
     """All actions of a topology and all that can be said with them, each field varied alone."""
-    silent: tuple[Action, ...] = (*all_actions(topology), IDLE, Report("nothing to report"), Wait())
+    silent: tuple[Action, ...] = (
+        *all_actions(topology),
+        *map(ClassifyFault, FAULT_CATEGORIES),
+        *_impacts(topology),
+        IDLE,
+        Report("nothing to report"),
+        Wait(),
+    )
     return tuple(dict.fromkeys(one for action in silent for one in (action, *variations(action))))
+
+
+def _impacts(topology: Topology) -> Iterator[ReportImpact]:
+    """Two of them: there are more than could be played."""
+    calls = ((one.name, called) for one in topology.services for called in one.calls)
+    for call in islice(calls, 2):
+        yield ReportImpact((call,))
 
 
 def variations(
@@ -95,6 +122,8 @@ def _sense(value: Any, incident: Incident) -> Hashable:
     topology, truth = incident.topology, incident.truth
     if isinstance(value, Remedy):
         return value in {remedy for remedy, _ in truth.remedies}
+    if isinstance(value, FaultCategory):
+        return value is truth.fault_category
     if value in topology.teams:
         return value in truth.teams
     if value not in topology.names:

@@ -11,11 +11,12 @@ from logtriage.cli.auditing import audit_
 from logtriage.cli.catalog import show, tasks
 from logtriage.cli.converting import convert
 from logtriage.cli.evaluating import compare, evaluate_, report
-from logtriage.cli.exporting import harbor
+from logtriage.cli.exporting import alertmanager, harbor
+from logtriage.cli.exporting import otlp as export_otlp
 from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Group
-from logtriage.cli.importing import labelled, nezha, petshop, rcaeval
+from logtriage.cli.importing import labelled, nezha, otlp, petshop, rcaeval
 from logtriage.cli.playing import play
 from logtriage.cli.replaying import replay
 from logtriage.cli.sealing import fingerprint, new
@@ -213,6 +214,13 @@ _add(
 )
 _add(
     importing,
+    "otlp",
+    otlp,
+    "Make a bundle of a captured stack.",
+    "import otlp capture --out mine.jsonl.gz",
+)
+_add(
+    importing,
     "petshop",
     petshop,
     "Make a bundle of the PetShop data set.",
@@ -235,6 +243,20 @@ _HARBOR = "export harbor harbor-tasks --task cascading_failure-v2 --count 20"
 exporting.callback(help=usage(_exporting, f"logtriage {_HARBOR}"))(_exporting)
 app.add_typer(exporting, name="export")
 _add(exporting, "harbor", harbor, "Write task directories for Harbor.", _HARBOR)
+_add(
+    exporting,
+    "otlp",
+    export_otlp,
+    "Write an incident's telemetry as OTLP.",
+    "export otlp single_crash-v2/test/7 capture --labels answers.csv",
+)
+_add(
+    exporting,
+    "alertmanager",
+    alertmanager,
+    "Write an incident's alerts as Alertmanager sends them.",
+    "export alertmanager single_crash-v2/test/7 capture",
+)
 
 
 def _sealing() -> None:

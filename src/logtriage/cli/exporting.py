@@ -1,11 +1,16 @@
 """``export``: incidents in the formats of other harnesses."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from logtriage.cli.completion import complete_incident
 from logtriage.cli.console import note
+from logtriage.cli.options import SealFile, seal_in
+from logtriage.errors import InvalidInput
+from logtriage.sealing import incident_of
 from logtriage.tasks import get_task, incident_ids
 
 
@@ -29,3 +34,59 @@ def harbor(
     number = 1 if chosen.original else count
     written = write_tasks(incident_ids(chosen.id, split, number, start), out, wheel=wheel)
     note(f"{len(written)} tasks in {out}", "dim")
+
+
+_IncidentId = Annotated[
+    str,
+    typer.Argument(metavar="ID", help="A drawn incident.", autocompletion=complete_incident),
+]
+_Folder = Annotated[Path, typer.Argument(metavar="OUT", help="The folder to write into.")]
+_Opened = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="When the incident is opened, with an offset (ISO 8601)."),
+]
+
+
+def otlp(
+    incident_id: _IncidentId,
+    out: _Folder,
+    opened: _Opened = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the answer here, for the import. Not for the agent."
+        ),
+    ] = None,
+    seal_file: SealFile = None,
+) -> None:
+    """Write the logs, traces and metrics of an incident as OTLP, in lines of JSON."""
+    from logtriage.adapters.otlp import write_labels, write_otlp
+
+    incident, moment = incident_of(incident_id, seal_in(seal_file)), _moment(opened)
+    for path in write_otlp(incident, out, moment):
+        note(str(path), "dim")
+    if labels is not None:
+        note(str(write_labels(incident, labels, moment)), "dim")
+
+
+def alertmanager(
+    incident_id: _IncidentId, out: _Folder, opened: _Opened = None, seal_file: SealFile = None
+) -> None:
+    """Write the alerts of an incident as Alertmanager's webhook sends them."""
+    from logtriage.adapters.otlp import write_alertmanager
+
+    incident = incident_of(incident_id, seal_in(seal_file))
+    note(str(write_alertmanager(incident, out, _moment(opened))), "dim")
+
+
+def _moment(text: str | None) -> datetime:
+    from logtriage.adapters.otlp import OPENED
+
+    if text is None:
+        return OPENED
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput(
+            f"--opened must be a time with an offset such as {OPENED.isoformat()}, got {text!r:.80}"
+        ) from None

@@ -6,7 +6,7 @@ from typing import Final
 
 from rich.console import Console
 
-from logtriage.actions import ACTION_TYPES, REMEDIES, Action, Malformed
+from logtriage.actions import ACTION_TYPES, RECORDED_ACTION_TYPES, REMEDIES, Action, Malformed
 from logtriage.cli.console import put, say
 from logtriage.cli.screens import facts, screen
 from logtriage.errors import closest
@@ -116,7 +116,7 @@ def read_action(text: str, topology: Topology) -> Action:
     if verb in tuple(REMEDIES):
         verb, values = "remedy", [verb, *values]
     name = WORDS.get(verb, verb)
-    if name not in ACTION_TYPES:
+    if name not in ACTION_TYPES and name not in RECORDED_ACTION_TYPES:
         meant = closest(verb, (*WORDS, *ACTION_TYPES, *REMEDIES))
         hint = "" if meant is None else f" (did you mean {meant!r}?)"
         return Malformed(text, f"unknown command {verb!r}{hint}")

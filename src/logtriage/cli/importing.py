@@ -10,9 +10,21 @@ from logtriage.cli.console import emit, note, put, results
 from logtriage.cli.options import Json
 from logtriage.cli.screens import facts, heading
 from logtriage.errors import InvalidInput
+from logtriage.telemetry import TICK_SECONDS
 
 if TYPE_CHECKING:
-    from logtriage.recorded import Imported
+    from collections.abc import Sequence
+
+    from logtriage.recorded import Imported, RecordedIncident
+
+Models = Annotated[
+    bool,
+    typer.Option(
+        "--models",
+        help="Make incidents of recorded/2: figures on request, a fault class, some without "
+        "a fault.",
+    ),
+]
 
 
 def nezha(
@@ -28,12 +40,17 @@ def nezha(
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse rows that would be skipped.")
     ] = False,
+    models: Annotated[
+        bool, typer.Option("--models", help="Make incidents of recorded/2; all have a fault.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of the Nezha data set: faults injected into the TrainTicket system."""
-    from logtriage.recorded import import_nezha
+    from logtriage.recorded import import_nezha, on_request
 
     imported = import_nezha(directory, only=set(only) if only else None, strict=strict)
+    if models:
+        imported = attrs.evolve(imported, incidents=tuple(map(on_request, imported.incidents)))
     _write(directory, imported, out, as_json=as_json)
 
 
@@ -51,6 +68,7 @@ def labelled(
             metavar="S", min=1, help="Length of a tick; by default as the data has it, 30 at least."
         ),
     ] = None,
+    models: Models = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of your own incidents: CSV files, and a file of labels."""
@@ -60,16 +78,46 @@ def labelled(
         directory,
         horizon=horizon,
         tick_seconds=tick_seconds,
+        models=models,
         note=lambda text: note(text, "yellow"),
     )
     dump_bundle(incidents, out)
-    if as_json:
-        emit({"bundle": str(out), "incidents": [one.id for one in incidents]})
-        return
-    console = results()
-    console.print(heading(str(out)))
-    rows = [(one.id, f"baseline: {one.recording.baseline}") for one in incidents]
-    put(console, facts(rows))
+    _list(incidents, out, as_json=as_json)
+
+
+def otlp(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Holds labels.csv and files of JSON.")
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
+    ],
+    horizon: Annotated[int, typer.Option(metavar="N", help="Ticks of each incident.")] = 8,
+    tick_seconds: Annotated[
+        int, typer.Option(metavar="S", min=1, help="Length of a tick.")
+    ] = TICK_SECONDS,
+    models: Models = False,
+    service_label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABEL", help="The label of Prometheus that names the service, such as app."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a bundle of a captured stack: OTLP, Jaeger or Prometheus, alerts, and labels."""
+    from logtriage.recorded import dump_bundle, import_otlp
+
+    incidents = import_otlp(
+        directory,
+        horizon=horizon,
+        tick_seconds=tick_seconds,
+        models=models,
+        service_label=service_label,
+        note=lambda text: note(text, "yellow"),
+    )
+    dump_bundle(incidents, out)
+    _list(incidents, out, as_json=as_json)
 
 
 def petshop(
@@ -99,12 +147,24 @@ def rcaeval(
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse rows that would be skipped.")
     ] = False,
+    models: Models = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of cases in the layout of the RCAEval benchmark."""
     from logtriage.recorded import import_rcaeval
 
-    _write(directory, import_rcaeval(directory, strict=strict), out, as_json=as_json)
+    _write(directory, import_rcaeval(directory, strict=strict, models=models), out, as_json=as_json)
+
+
+def _list(incidents: "Sequence[RecordedIncident]", out: Path, *, as_json: bool) -> None:
+    """Say what was written, and nothing of the answers."""
+    if as_json:
+        emit({"bundle": str(out), "incidents": [one.id for one in incidents]})
+        return
+    console = results()
+    console.print(heading(str(out)))
+    rows = [(one.id, f"baseline: {one.recording.baseline}") for one in incidents]
+    put(console, facts(rows))
 
 
 def _write(directory: Path, imported: "Imported", out: Path, *, as_json: bool) -> None:

@@ -29,6 +29,7 @@ from logtriage.cli.options import (
 from logtriage.cli.screens import debrief, screen
 from logtriage.codec import encode_transcript
 from logtriage.errors import InvalidInput, MissingExtra
+from logtriage.evidence import NOT_CLAIMED
 from logtriage.files import open_here
 from logtriage.grading import grade, grade_to_json, unscored
 from logtriage.incident import Incident
@@ -135,6 +136,8 @@ def play(
         from logtriage.cli.hindsight import hindsight
 
         put(console, hindsight(state))
+    elif explain and incident.setting is None and incident.telemetry.open_loop:
+        note(NOT_CLAIMED, "dim")
     if out is not None:
         status = COMPLETED if cause is None else cause
         extra = {} if roles is None else {ROLES: list(roles.names)}

@@ -63,6 +63,11 @@ def truth(incident: Incident) -> RenderableType:
         remedies = sorted(f"{remedy}:{service}" for remedy, service in answer.remedies)
         rows += [
             (words[0], joined.join(sorted(answer.root_causes))),
+            *(
+                ()
+                if answer.fault_category is None
+                else (("fault class", str(answer.fault_category)),)
+            ),
             ("page", joined.join(sorted(answer.teams)) or "not known"),
             (words[1], joined.join(remedies) or "not known"),
         ]

@@ -26,6 +26,7 @@ from logtriage.evaluation.runner import OnProgress
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.evaluation.threshold import threshold_regret
+from logtriage.evidence import NOT_CLAIMED
 from logtriage.grading import Grade
 from logtriage.incident import Incident
 from logtriage.seal import Seal
@@ -98,11 +99,13 @@ def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
     """
     if spec.role_split is not None:
         raise InvalidInput("joint play is not explained: a tick has several actions")
-    tasks = {cell.task: incidents(cell.ids[0]).setting for cell in plan(spec, incidents)}
-    without = tuple(task for task, setting in tasks.items() if setting is None)
+    tasks = {cell.task: incidents(cell.ids[0]) for cell in plan(spec, incidents)}
+    without = tuple(task for task, incident in tasks.items() if incident.setting is None)
     if len(without) == len(tasks):
+        recorded = any(incident.telemetry.open_loop for incident in tasks.values())
         raise InvalidInput(
             f"nothing to explain: no probabilities are known of {', '.join(without)}"
+            + (f"; {NOT_CLAIMED}" if recorded else "")
         )
     return without
 

@@ -29,6 +29,7 @@ from logtriage.grading.named import rubric_named
 from logtriage.grading.rubric import (
     DEFAULT,
     RECORDED,
+    RECORDED_2,
     TRIAGE_2,
     Criterion,
     Discount,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT",
     "RECORDED",
+    "RECORDED_2",
     "RUBRICS",
     "TRIAGE_2",
     "AppliedDiscount",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from logtriage.actions import (
     REMEDIES,
     Action,
+    ClassifyFault,
     Escalate,
     IdentifyRootCause,
     Ignore,
@@ -25,8 +26,8 @@ from logtriage.actions import (
 from logtriage.topology import Topology
 
 Ints = NDArray[Any]
-#: What may be played and has no canonical integer.
-_UNNUMBERED: Final = (Malformed, Report, ReportImpact, Wait)
+#: What may be played and has no canonical integer: it does nothing where lists are arrays.
+_UNNUMBERED: Final = (Malformed, ClassifyFault, Report, ReportImpact, Wait)
 
 #: Fills up a list of actions that is shorter than the longest of its batch.
 PADDING: Final = -1
@@ -77,8 +78,8 @@ def action_array(topology: Topology, plans: Sequence[Sequence[Action]]) -> Ints:
     """Lists of actions as canonical integers, shape (N, T), T the longest list's length.
 
     Shorter lists are padded with :data:`PADDING`; what does nothing (a malformed action,
-    a report, a wait) becomes :data:`MALFORMED`. The type is the narrowest that holds the
-    topology's actions.
+    a report, a wait, a class of fault) becomes :data:`MALFORMED`. The type is the narrowest
+    that holds the topology's actions.
 
     Raises:
         UnknownName: if an action names what the topology lacks.

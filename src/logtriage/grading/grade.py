@@ -13,7 +13,7 @@ from logtriage.actions import Action, Malformed, action_name, action_value
 from logtriage.errors import RetiredName, RubricError, UnknownName
 from logtriage.grading.debrief import plain
 from logtriage.grading.original import ORIGINAL
-from logtriage.grading.rubric import RECORDED, TRIAGE_2, Rubric, check_rubric
+from logtriage.grading.rubric import RECORDED, RECORDED_2, TRIAGE_2, Rubric, check_rubric
 from logtriage.incident import Incident
 from logtriage.state import Closing, State, check_state
 
@@ -21,7 +21,7 @@ from logtriage.state import Closing, State, check_state
 #: episode, as differences of scores, add up to its grade without any rounding.
 GRID: Final = 2.0**50
 
-RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_2, RECORDED, *ORIGINAL)}
+RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_2, RECORDED, RECORDED_2, *ORIGINAL)}
 #: Rubrics that are no more, with those that took their places.
 RETIRED: Final = {"logtriage/1": TRIAGE_2.id}
 

@@ -11,7 +11,7 @@ import attrs
 from logtriage.errors import InvalidInput, RubricError, kind_of
 from logtriage.fingerprint import description_of
 from logtriage.grading import criteria as measures
-from logtriage.grading import triage
+from logtriage.grading import recordings, triage
 from logtriage.grading.criteria import Measure, Measured
 from logtriage.state import State
 
@@ -199,4 +199,18 @@ DEFAULT: Final = TRIAGE_2
 #: Rubric ``recorded/1``: recorded incidents have labels for the root cause only.
 RECORDED: Final = Rubric(
     id="recorded/1", criteria=(Criterion("root_cause", 1.0, measures.root_cause),)
+)
+
+#: Rubric ``recorded/2``: the class of the fault counts, too, and there may be no fault.
+RECORDED_2: Final = Rubric(
+    id="recorded/2",
+    criteria=tuple(
+        Criterion(name, recordings.WEIGHTS[name], measure)
+        for name, measure in (
+            ("root_cause", measures.root_cause),
+            ("fault_class", recordings.fault_class),
+        )
+    ),
+    benign=(Criterion("dismissal", 1.0, recordings.dismissal),),
+    gates=(Gate("ignored_incident", measures.ignored_incident),),
 )

@@ -4,6 +4,7 @@ import attrs
 
 from logtriage.actions import (
     Action,
+    ClassifyFault,
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
@@ -32,6 +33,8 @@ def perfect_actions(incident: Incident) -> tuple[Action, ...]:
         return (*plan, Ignore())
     parts = truth.parts
     plan.extend(IdentifyRootCause(min(one.root_causes), 1.0) for one in parts)
+    if truth.fault_category is not None:
+        plan.append(ClassifyFault(truth.fault_category))
     teams = [min(one.teams) for one in parts if one.teams]
     plan.extend(Escalate(team) for team in dict.fromkeys(teams))
     plan.extend(Remediate(*min(one.remedies)) for one in parts if one.remedies)

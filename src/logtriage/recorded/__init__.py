@@ -4,7 +4,7 @@ A *bundle* holds recorded incidents, one JSON object a line. :func:`load_bundle`
 ordinary incidents of them, with open-loop telemetry and the root cause as the only
 graded fact; :func:`shipped_incidents` are some small ones that come with the package;
 :func:`import_nezha`, :func:`import_petshop` and :func:`import_rcaeval` make records of
-published data sets, :func:`import_labelled` of one's own files, and
+published data sets, :func:`import_labelled` and :func:`import_otlp` of one's own files, and
 :func:`dump_bundle` writes them. The format is described in ``docs/recorded.md``.
 """
 
@@ -27,6 +27,7 @@ from logtriage.recorded.bundle import (
 )
 from logtriage.recorded.csvrows import Skipped
 from logtriage.recorded.figures import Measure, Metric, Series, Shift
+from logtriage.recorded.formats.capture import import_otlp
 from logtriage.recorded.imported import Imported, ImportReport
 from logtriage.recorded.labelled import import_labelled
 from logtriage.recorded.nezha import import_nezha
@@ -39,10 +40,11 @@ from logtriage.recorded.records import (
     RecordedIncident,
     RecordedLine,
     RecordedService,
-    RecordedTruth,
     Recording,
 )
+from logtriage.recorded.stretches import on_request
 from logtriage.recorded.telemetry import RecordedTelemetry
+from logtriage.recorded.truth import RecordedTruth
 from logtriage.recorded.version import HISTORY, VERSION
 
 __all__ = [
@@ -72,10 +74,12 @@ __all__ = [
     "dump_bundle",
     "import_labelled",
     "import_nezha",
+    "import_otlp",
     "import_petshop",
     "import_rcaeval",
     "load_bundle",
     "load_records",
+    "on_request",
     "open_bundle",
     "read_records",
     "shipped_incidents",

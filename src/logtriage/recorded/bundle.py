@@ -16,11 +16,11 @@ from logtriage.errors import BundleError
 from logtriage.files import TOO_LONG, numbered_lines, replacing
 from logtriage.incident import ClosingRules, Fault, Incident, Truth
 from logtriage.recorded.jsonrecord import decode_line, encode_record, structure_record
-from logtriage.recorded.records import TEAMS, RecordedIncident
+from logtriage.recorded.records import RUBRICS, TEAMS, RecordedIncident
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.recorded.version import task_id
 
-RUBRIC: Final = "recorded/1"
+RUBRIC: Final = RUBRICS[0]
 #: Nobody knows whom to page in a recording, so a page closes nothing.
 CLOSING: Final = ClosingRules(wrong_page=False)
 
@@ -31,7 +31,7 @@ def as_incident(record: RecordedIncident) -> Incident:
     Severity, teams and remedies stay empty: the recording does not know them.
     """
     topology = record.recording.topology(record.id)
-    roots = record.truth.root_causes
+    roots, on_request = record.truth.root_causes, record.rubric != RUBRIC
     return Incident(
         id=record.id,
         task=task_id(record.task),
@@ -39,15 +39,16 @@ def as_incident(record: RecordedIncident) -> Incident:
         topology=topology,
         directory=(TEAMS[0],) * len(topology),
         truth=Truth(
-            fault=Fault(record.truth.kind, roots[0]),
+            fault=Fault(record.truth.kind, roots[0]) if roots else None,
             severity=None,
             root_causes=frozenset(roots),
             teams=frozenset(),
             remedies=frozenset(),
+            fault_category=record.truth.category if roots and on_request else None,
         ),
-        telemetry=RecordedTelemetry(record.recording),
+        telemetry=RecordedTelemetry(record.recording, on_request=on_request),
         closing=CLOSING,
-        rubric=RUBRIC,
+        rubric=record.rubric,
     )
 
 

@@ -2,7 +2,7 @@
 
 ::
 
-    labels.csv    id, opened, root_cause, kind [, baseline_start, baseline_end]
+    labels.csv    id, opened, root_cause, kind [, baseline_start, baseline_end, fault_class]
     logs.csv      time, service, level, message [, trace]
     calls.csv     time, caller, callee, latency_ms [, network_ms, self_ms, trace]
     metrics.csv   time, service [, cpu_percent, p99_ms, any other number]
@@ -13,7 +13,7 @@ other columns are left alone. Unlike a published data set these files can be men
 first bad field is an error.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -35,9 +35,10 @@ from logtriage.recorded.labelled_rows import (
 )
 from logtriage.recorded.measure import record
 from logtriage.recorded.names import Names
-from logtriage.recorded.records import RecordedIncident, RecordedTruth
+from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Rows
 from logtriage.recorded.rowstore import RowStore
+from logtriage.recorded.stretches import TASKS, Stretch, as_labelled, for_models
 from logtriage.telemetry import TICK_SECONDS
 
 #: How much is taken of the time around an opening, in milliseconds, and in ticks if these
@@ -53,6 +54,7 @@ def import_labelled(
     *,
     horizon: int = 8,
     tick_seconds: int | None = None,
+    models: bool = False,
     note: Callable[[str], None] = lambda _: None,
 ) -> tuple[RecordedIncident, ...]:
     """Import incidents from one's own logs, calls and metrics, and a file of labels.
@@ -64,6 +66,7 @@ def import_labelled(
         horizon: ticks of each incident.
         tick_seconds: how long a tick is. None: 30 s, or the interval of the samples if that
             is longer and there are metrics alone.
+        models: make incidents of ``recorded/2``, those without a fault included.
         note: is told what was left out, in words.
 
     Raises:
@@ -72,15 +75,11 @@ def import_labelled(
         OSError: if a file cannot be read.
     """
     root, names = Path(directory), Names()
-    labels = [label_of(where, row, names) for where, row in records_of(root, "labels")]
-    if not labels:
-        raise BundleError(f"{root}: no labels.csv with an incident in it")
+    labels = labels_of(root, names)
     tick = tick_seconds or _tick_of(root)
-    around = max(AROUND_MS, 1000 * tick * (max(horizon, 0) + _BEFORE_TICKS))
-    stretches = [(one.opened - around, one.opened + around) for one in labels]
-    stretches += [one.baseline for one in labels if one.baseline is not None]
-    made: dict[str, RecordedIncident] = {}
-    with RowStore(stretches) as store:
+    around = around_of(horizon, tick)
+    wanted = stretches_of(labels, horizon, tick, note, models=models)
+    with RowStore(times_of(wanted, around)) as store:
         for where, row in records_of(root, "logs"):
             store.add(log_of(where, row, names))
         for where, row in records_of(root, "calls"):
@@ -88,38 +87,89 @@ def import_labelled(
         read_metrics(root, names, store, note)
         if not store.offered:
             raise BundleError(f"{root}: no rows in logs.csv, calls.csv or metrics.csv")
-        for label in labels:
-            if label.id in made:
-                raise BundleError(f"{label.where}: field id: {label.id!r} appears twice")
-            made[label.id] = _incident(label, store, horizon, tick, around)
-    return tuple(made.values())
+        return tuple(incident_of(one, store.between, horizon, tick) for one in wanted)
 
 
-def _incident(
-    label: Label, store: RowStore, horizon: int, tick_seconds: int, around: int
+def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
+    """The lines of ``labels.csv``.
+
+    Raises:
+        BundleError: naming line and field; also where there are none, or an id is there twice.
+    """
+    found: dict[str, Label] = {}
+    for where, row in records_of(root, "labels"):
+        label = label_of(where, row, names)
+        if label.id in found:
+            raise BundleError(f"{where}: field id: {label.id!r} appears twice")
+        found[label.id] = label
+    if not found:
+        raise BundleError(f"{root}: no labels.csv with an incident in it")
+    return tuple(found.values())
+
+
+def around_of(horizon: int, tick_seconds: int) -> int:
+    """How much is taken of the time before and after an opening, in milliseconds."""
+    return max(AROUND_MS, 1000 * tick_seconds * (max(horizon, 0) + _BEFORE_TICKS))
+
+
+def stretches_of(
+    labels: Sequence[Label],
+    horizon: int,
+    tick_seconds: int,
+    note: Callable[[str], None],
+    *,
+    models: bool,
+) -> tuple[Stretch, ...]:
+    """The incidents to be made of labels; of ``models`` by id, which says nothing of them."""
+    if not models:
+        return tuple(one for label in labels for one in as_labelled(label))
+    found = [one for label in labels for one in for_models(label, horizon, tick_seconds, note)]
+    return tuple(sorted(found, key=lambda one: one.id))
+
+
+def times_of(stretches: Sequence[Stretch], around: int) -> list[tuple[int, int]]:
+    """The times of all rows that stretches need, in Unix milliseconds."""
+    times = [(one.opened - around, one.opened + around) for one in stretches]
+    return times + [one.usual for one in stretches if one.usual is not None]
+
+
+def incident_of(
+    stretch: Stretch, between: Callable[[int, int], Rows], horizon: int, tick_seconds: int
 ) -> RecordedIncident:
-    rows = store.between(label.opened - around, label.opened + around)
-    usual = Rows() if label.baseline is None else store.between(*label.baseline)
+    """The incident of a stretch; ``between`` gives the rows of a span of time.
+
+    Raises:
+        BundleError: naming the line of the label.
+    """
+    label, around = stretch.label, around_of(horizon, tick_seconds)
+    until = stretch.opened + around
+    rows = between(
+        stretch.opened - around, until if stretch.until is None else min(until, stretch.until)
+    )
+    usual = Rows() if stretch.usual is None else between(*stretch.usual)
     baseline = "fault-free" if usual.services else "none"
-    opened = datetime.fromtimestamp(label.opened / 1000, tz=UTC)
+    opened = datetime.fromtimestamp(stretch.opened / 1000, tz=UTC)
     if not rows.services:
         raise BundleError(
             f"{label.where}: field opened: no rows within {around // 60_000} minutes of it"
         )
     try:
         return RecordedIncident(
-            id=label.id,
+            id=stretch.id,
             opened=f"{opened:%Y-%m-%dT%H:%M:%SZ}",
             recording=record(
                 rows,
                 usual,
-                opened=label.opened,
+                opened=stretch.opened,
                 horizon=horizon,
                 baseline=baseline,
                 tick_seconds=tick_seconds,
             ),
-            truth=RecordedTruth(label.root_causes, label.kind),
+            truth=stretch.truth,
+            task=TASKS[stretch.rubric],
             horizon=horizon,
+            origin=stretch.origin,
+            rubric=stretch.rubric,
         )
     except LogTriageError as error:
         raise BundleError(f"{label.where}: {error}") from None

@@ -8,6 +8,7 @@ from typing import Final
 
 import attrs
 
+from logtriage.actions import FAULT_CATEGORIES
 from logtriage.errors import BundleError
 from logtriage.recorded.csvrecords import read_records
 from logtriage.recorded.csvrows import find_csv
@@ -16,13 +17,17 @@ from logtriage.recorded.names import Names
 from logtriage.recorded.rows import Call, LogRow, Sample, Usage
 from logtriage.recorded.rowstore import RowStore
 from logtriage.recorded.text import known_level, read_message
+from logtriage.recorded.truth import NO_FAULT
 
 Fields = Mapping[str, str]
 
 
 @attrs.frozen
 class Label:
-    """A line of ``labels.csv``; times in Unix milliseconds."""
+    """A line of ``labels.csv``; times in Unix milliseconds.
+
+    Without a fault there are no root causes, and the kind is ``none``.
+    """
 
     where: str
     id: str
@@ -30,6 +35,7 @@ class Label:
     root_causes: tuple[str, ...]
     kind: str
     baseline: tuple[int, int] | None
+    fault_category: str = ""
 
 
 _NEEDED: Final = {
@@ -54,14 +60,24 @@ def label_of(where: str, row: Fields, names: Names) -> Label:
         baseline = time_of(where, row, "baseline_start"), time_of(where, row, "baseline_end")
         if baseline[0] >= baseline[1]:
             raise _bad(where, row, "baseline_end", "a time after baseline_start")
+    category, kind = row.get("fault_class", ""), text_of(where, row, "kind")
+    if category not in ("", *FAULT_CATEGORIES):
+        raise _bad(where, row, "fault_class", f"empty, or {', '.join(FAULT_CATEGORIES)}")
+    causes: tuple[str, ...] = ()
+    if kind != NO_FAULT:
+        given = text_of(where, row, "root_cause").split("|")
+        causes = tuple(names(part.strip(), where) for part in given)
+    elif row["root_cause"]:
+        raise _bad(where, row, "root_cause", f"empty, since the kind is {NO_FAULT!r}")
     return Label(
         where,
         text_of(where, row, "id"),
         # Whole seconds, as they are written.
         time_of(where, row, "opened") // 1000 * 1000,
-        tuple(names(part.strip(), where) for part in text_of(where, row, "root_cause").split("|")),
-        text_of(where, row, "kind"),
+        causes,
+        kind,
         baseline,
+        category,
     )
 
 

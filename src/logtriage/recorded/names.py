@@ -3,6 +3,14 @@
 from logtriage.errors import BundleError
 
 
+def plain_name(given: str) -> str:
+    """A name with a ``-`` for every run of characters that a topology does not take.
+
+    Empty where nothing is left of it.
+    """
+    return "-".join("".join(one if one.isalnum() or one in "-_." else " " for one in given).split())
+
+
 class Names:
     """Gives services names that a topology takes, and sees that no two become the same.
 
@@ -21,8 +29,7 @@ class Names:
             BundleError: if nothing is left of it, or another service has the name already.
         """
         if given not in self._plain:
-            kept = "".join(one if one.isalnum() or one in "-_." else " " for one in given)
-            plain = "-".join(kept.split())
+            plain = plain_name(given)
             if not plain:
                 raise BundleError(
                     f"{where and where + ': '}service {given!r} has neither a letter nor a digit"

@@ -27,8 +27,9 @@ from logtriage.recorded.imported import Imported, ImportReport
 from logtriage.recorded.measure import record
 from logtriage.recorded.nezha_fields import milliseconds, service_of
 from logtriage.recorded.nezha_files import TOLERANCE_MS, Source, listed
-from logtriage.recorded.records import RecordedIncident, RecordedTruth
+from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Rows
+from logtriage.recorded.truth import RecordedTruth
 
 ORIGIN: Final = (
     "Nezha data set (https://github.com/IntelligentDDS/Nezha), MIT licence, "

@@ -91,12 +91,24 @@ def figures_of(part: Part, since: int, until: int, calls: Sequence[Call]) -> dic
     own = sorted(call.self_us for call in calls if call.self_us is not None)
     return {
         "calls": round(len(calls) * SPAN_MS / recorded),
-        "error_bp": 10_000 * len(traces & part.failed) // len(traces) if traces else None,
+        "error_bp": _errors(calls, traces, part.failed),
         "self_ms": _rank(own, 50) if len(own) >= ENOUGH else None,
         "p50_ms": _rank(latencies, 50),
         "p99_ms": _rank(latencies, 99),
         "network_ms": _rank(network, 50) if len(network) >= ENOUGH else None,
     }
+
+
+def _errors(calls: Sequence[Call], heard: set[str], failed: frozenset[str]) -> int | None:
+    """How many of 10,000 requests failed: by what the callee says, or else by its log.
+
+    ``heard`` are the requests while logs were recorded, ``failed`` those with an ERROR.
+    """
+    if heard:
+        said = {call.trace for call in calls if call.failed and call.trace in heard}
+        return 10_000 * len(heard & failed | said) // len(heard)
+    known = [call.failed for call in calls if call.failed is not None]
+    return 10_000 * sum(known) // len(known) if known else None
 
 
 def _rank(ordered: Sequence[int], percent: int) -> int | None:

@@ -28,8 +28,9 @@ from logtriage.recorded.imported import Imported, ImportReport
 from logtriage.recorded.measure import record
 from logtriage.recorded.metrics import in_units
 from logtriage.recorded.names import Names
-from logtriage.recorded.records import RecordedAlert, RecordedIncident, RecordedTruth
+from logtriage.recorded.records import RecordedAlert, RecordedIncident
 from logtriage.recorded.rows import Rows, Sample, Usage
+from logtriage.recorded.truth import RecordedTruth
 
 ORIGIN: Final = (
     "PetShop data set (https://github.com/amazon-science/petshop-root-cause-analysis), "

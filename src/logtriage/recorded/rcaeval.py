@@ -18,20 +18,26 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Final
 
-from logtriage.errors import BundleError, LogTriageError
+import attrs
+
+from logtriage.errors import BundleError
 from logtriage.recorded.csvrecords import read_records
 from logtriage.recorded.csvrows import Tally, find_csv, inside
 from logtriage.recorded.imported import Imported, ImportReport
-from logtriage.recorded.measure import record
+from logtriage.recorded.labelled import incident_of, stretches_of
+from logtriage.recorded.labelled_rows import Label
 from logtriage.recorded.metrics import in_units, signal_name
 from logtriage.recorded.names import Names
-from logtriage.recorded.records import RecordedIncident, RecordedTruth
+from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Call, LogRow, Rows, Sample
 from logtriage.recorded.spans import Key, Span, requests
 from logtriage.recorded.text import known_level, read_line, read_message
+from logtriage.telemetry import TICK_SECONDS
 
 ORIGIN: Final = "RCAEval benchmark (https://github.com/phamquiluan/RCAEval), L. Pham et al."
 HORIZON: Final = 8
+#: The same for ``recorded/2``: half of the time before an injection is no longer.
+MODELS_HORIZON: Final = 6
 #: From injection to the opening of the incident.
 DETECTION_MS: Final = 60_000
 BASELINE_MS: Final = 600_000
@@ -42,12 +48,15 @@ _METRICS: Final = ("simple_metrics", "simple_data", "metrics", "data")
 _MACHINES: Final = ("node-",)
 
 
-def import_rcaeval(directory: str | Path, *, strict: bool = False) -> Imported:
+def import_rcaeval(
+    directory: str | Path, *, strict: bool = False, models: bool = False
+) -> Imported:
     """Import all cases below a directory.
 
     Args:
         directory: holds the cases, at any depth.
         strict: make the first row that would be skipped an error.
+        models: make incidents of ``recorded/2``, two of each case, one without a fault.
 
     Raises:
         BundleError: naming the file, if there is no case, a file is damaged as a whole or
@@ -56,18 +65,23 @@ def import_rcaeval(directory: str | Path, *, strict: bool = False) -> Imported:
     root, incidents = Path(directory), {}
     tally, notes = Tally(root, strict=strict), []
     for place in sorted(root.rglob("inject_time.txt")):
-        incident, missing = _case(root, inside(root, place), tally)
-        if incident.id in incidents:
-            raise BundleError(f"{tally.name(place)}: a second case at the same time, {incident.id}")
-        incidents[incident.id] = incident
-        notes += [f"{incident.id}: {what}" for what in missing]
+        made, missing = _case(root, inside(root, place), tally, models=models)
+        for incident in made:
+            if incident.id in incidents:
+                raise BundleError(
+                    f"{tally.name(place)}: a second case at the same time, {incident.id}"
+                )
+            incidents[incident.id] = incident
+        notes += [f"{made[0].id}: {what}" for what in missing]
     if not incidents:
         raise BundleError(f"{root}: no <service>_<fault>/<run>/inject_time.txt found")
     report = ImportReport(tally.files, tally.rows, tally.skipped(), tuple(notes))
     return Imported(tuple(one for _, one in sorted(incidents.items())), report)
 
 
-def _case(root: Path, place: Path, tally: Tally) -> tuple[RecordedIncident, list[str]]:
+def _case(
+    root: Path, place: Path, tally: Tally, *, models: bool
+) -> tuple[list[RecordedIncident], list[str]]:
     where, folder, names = tally.name(place), place.parent, Names()
     service, _, fault = folder.parent.name.rpartition("_")
     if not service or not fault:
@@ -88,26 +102,26 @@ def _case(root: Path, place: Path, tally: Tally) -> tuple[RecordedIncident, list
         if not found
     ]
     source = folder.parent.parent.name if folder.parent.parent != root else root.resolve().name
-    try:
-        cause = names(service, where)
-        incident = RecordedIncident(
-            id=f"rcaeval/{Names()(source, where)}-{opened:%Y-%m-%dT%H%M%S}",
-            opened=f"{opened:%Y-%m-%dT%H:%M:%SZ}",
-            recording=record(
-                rows,
-                rows.between(at - BASELINE_MS, at),
-                opened=at + DETECTION_MS,
-                horizon=HORIZON,
-                baseline="pre-fault",
-            ),
-            truth=RecordedTruth((cause,), fault),
-            task="recorded_rcaeval",
-            horizon=HORIZON,
-            origin=ORIGIN,
+    label = Label(
+        where,
+        f"rcaeval/{Names()(source, where)}-{opened:%Y-%m-%dT%H%M%S}",
+        at + DETECTION_MS,
+        (names(service, where),),
+        fault,
+        (at - BASELINE_MS, at),
+    )
+    horizon = MODELS_HORIZON if models else HORIZON
+    stretches = stretches_of([label], horizon, TICK_SECONDS, missing.append, models=models)
+    made = [incident_of(one, rows.between, horizon, TICK_SECONDS) for one in stretches]
+    return [
+        attrs.evolve(
+            one,
+            recording=attrs.evolve(one.recording, baseline="pre-fault"),
+            task=f"{one.task}_rcaeval",
+            origin=f"{ORIGIN}; {one.origin}" if one.origin else ORIGIN,
         )
-    except LogTriageError as error:
-        raise BundleError(f"{where}: {error}") from None
-    return incident, missing
+        for one in made
+    ], missing
 
 
 # --- rows --------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from typing import Final
 
 import attrs
 
+from logtriage.actions import FAULT_CATEGORIES
 from logtriage.errors import BundleError
 from logtriage.printable import spelled
 from logtriage.recorded.figures import (
@@ -29,6 +30,7 @@ from logtriage.recorded.figures import (
     Shift,
     require,
 )
+from logtriage.recorded.truth import RecordedTruth
 from logtriage.telemetry import LEVELS, TICK_SECONDS
 from logtriage.topology import TIERS, Service, Topology
 
@@ -38,6 +40,8 @@ TEAMS: Final = ("sre-team", "backend-team", "dba-team", "security-team")
 #: Where a record's baseline was measured; the alerts hang on it.
 BASELINES: Final = ("fault-free", "pre-fault", "none")
 
+#: The rubrics that a record may be played by; the second shows figures on request.
+RUBRICS: Final = ("recorded/1", "recorded/2")
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*")
 _TASK: Final = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -182,25 +186,13 @@ class Recording:
         )
 
 
-@attrs.frozen
-class RecordedTruth:
-    """What is known of the answer: which services, and the kind of fault injected."""
-
-    root_causes: tuple[str, ...]
-    kind: str
-
-    def __attrs_post_init__(self) -> None:
-        require(bool(self.root_causes), "root_causes is empty")
-        require(bool(self.kind), "kind is empty")
-        require(self.kind.isprintable(), f"kind must be one printable line, got {self.kind!r}")
-
-
 @attrs.frozen(cache_hash=True)
 class RecordedIncident:
     """One line of a bundle.
 
     ``id`` is ``source/name`` and says nothing of the answer; ``opened`` the moment,
-    in UTC, from which seconds and ticks are counted; ``origin`` whom to thank.
+    in UTC, from which seconds and ticks are counted; ``origin`` whom to thank; ``rubric``
+    how it is played and graded.
 
     Raises:
         BundleError: on a malformed or contradictory field, named.
@@ -214,6 +206,7 @@ class RecordedIncident:
     task: str = "recorded"
     horizon: int = 8
     origin: str = ""
+    rubric: str = RUBRICS[0]
     schema: str = SCHEMA
 
     def __attrs_post_init__(self) -> None:
@@ -226,6 +219,18 @@ class RecordedIncident:
             _TASK.fullmatch(self.task) is not None,
             f"task must be a name such as 'recorded' (lower case, no version), got {self.task!r}",
         )
+        require(
+            self.rubric in RUBRICS,
+            f"rubric must be one of {', '.join(RUBRICS)}, got {self.rubric!r}",
+        )
+        if self.rubric == RUBRICS[0]:
+            require(bool(self.truth.root_causes), "truth.root_causes is empty")
+        elif self.truth.root_causes:
+            require(
+                self.truth.category is not None,
+                f"truth.fault_category: the class of {self.truth.kind!r} is not known; "
+                f"say which of {', '.join(FAULT_CATEGORIES)} it is",
+            )
         require(self.horizon >= 1, f"horizon must be at least 1, got {self.horizon}")
         try:
             opened = datetime.fromisoformat(self.opened)

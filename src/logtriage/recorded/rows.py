@@ -24,7 +24,8 @@ class Call:
 
     ``latency_us`` is what the caller waited, ``network_us`` how much of it was spent
     outside the callee and ``self_us`` how much the callee itself took, both None where
-    that was not measured; all in microseconds.
+    that was not measured; all in microseconds. ``failed``: whether the callee says so;
+    None where it says nothing.
     """
 
     at: int
@@ -34,6 +35,27 @@ class Call:
     network_us: int | None = None
     trace: str = ""
     self_us: int | None = None
+    failed: bool | None = None
+
+
+@attrs.frozen
+class SpanRow:
+    """A span as it was recorded, not yet joined with the one above it.
+
+    ``start`` and ``duration`` in microseconds, ``parent`` the id of the span above or empty.
+    ``failed``: whether its status is an error; None where it has none. ``peer`` is whom a
+    client's span calls, which may send no spans of its own.
+    """
+
+    at: int
+    trace: str
+    id: str
+    parent: str
+    service: str
+    start: int
+    duration: int
+    failed: bool | None = None
+    peer: str = ""
 
 
 @attrs.frozen

@@ -5,21 +5,22 @@ A temporary database of the standard library, which goes with the store.
 
 import sqlite3
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any, Final, Self
 
 import attrs
 
-from logtriage.recorded.rows import Call, LogRow, Rows, Sample, Usage
+from logtriage.recorded.rows import Call, LogRow, Rows, Sample, SpanRow, Usage
 
-Row = LogRow | Call | Usage | Sample
-#: The kinds of row, with the field of :class:`Rows` that they are of.
+Row = LogRow | Call | Usage | Sample | SpanRow
+#: The kinds of row, with their tables: fields of :class:`Rows`, and spans, which are joined.
 _KINDS: Final[dict[type, str]] = {
     LogRow: "logs",
     Call: "calls",
     Usage: "usage",
     Sample: "samples",
+    SpanRow: "spans",
 }
 _BATCH: Final = 5000
 
@@ -80,14 +81,24 @@ class RowStore:
 
     def between(self, since: int, until: int) -> Rows:
         """The rows with ``since <= at < until`` that were kept, in the order in which they came."""
-        found: dict[str, Any] = {}
-        for kind, table in _KINDS.items():
-            self._write(table)
-            rows = self._base.execute(
-                f"SELECT * FROM {table} WHERE at >= ? AND at < ? ORDER BY rowid", (since, until)
-            )
-            found[table] = tuple(kind(*row) for row in rows)
+        found: dict[str, Any] = {
+            table: tuple(self._found(kind, since, until))
+            for kind, table in _KINDS.items()
+            if kind is not SpanRow
+        }
         return Rows(**found)
+
+    def spans(self, since: int, until: int) -> Iterator[SpanRow]:
+        """The spans with ``since <= at < until`` that were kept."""
+        return self._found(SpanRow, since, until)
+
+    def _found(self, kind: type, since: int, until: int) -> Iterator[Any]:
+        table = _KINDS[kind]
+        self._write(table)
+        rows = self._base.execute(
+            f"SELECT * FROM {table} WHERE at >= ? AND at < ? ORDER BY rowid", (since, until)
+        )
+        return (kind(*row) for row in rows)
 
 
 def _merged(stretches: Iterable[tuple[int, int]]) -> tuple[list[int], list[int]]:

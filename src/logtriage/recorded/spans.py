@@ -20,12 +20,16 @@ class Span:
     """Half of a call, or a step inside a service; ``start`` and ``duration`` in µs.
 
     ``parent`` is the span id of the step that it belongs to; empty at the outermost.
+    ``failed``: whether it says so, None where it does not say. ``peer`` is whom a client
+    calls, in case that the callee sends no spans.
     """
 
     parent: str
     service: str
     start: int
     duration: int
+    failed: bool | None = None
+    peer: str = ""
 
 
 def requests(spans: Mapping[Key, Span]) -> Iterator[Call]:
@@ -34,10 +38,12 @@ def requests(spans: Mapping[Key, Span]) -> Iterator[Call]:
     What a caller waited beyond the callee's own span was spent between the two, so it
     counts as network time of the callee. A callee that outlives its caller's span was
     not waited for (a message, for instance). The self time of a request is its span
-    less the time in which it waited for others, overlapping waits counted once.
+    less the time in which it waited for others, overlapping waits counted once. A callee
+    that sends no spans is known by the name that its clients call it.
     """
     waits: defaultdict[Key, list[tuple[int, int]]] = defaultdict(list)
     entered: list[tuple[Key, Span, Span | None]] = []
+    answered: set[Key] = set()
     for key, span in spans.items():
         if not span.parent:
             entered.append((key, span, None))
@@ -47,20 +53,29 @@ def requests(spans: Mapping[Key, Span]) -> Iterator[Call]:
         if caller is None or caller.service == span.service:
             continue
         entered.append((key, span, caller))
+        answered.add(above)
         if caller.duration >= span.duration:
             entry = _entry(spans, above)
             waited = span if entry == above else caller
             waits[entry].append((waited.start, waited.start + waited.duration))
+    for key, span in spans.items():
+        if span.peer and span.peer != span.service and key not in answered:
+            entry = _entry(spans, key)
+            if entry != key:
+                waits[entry].append((span.start, span.start + span.duration))
+            at, failed = span.start // 1000, span.failed
+            yield Call(at, span.service, span.peer, span.duration, None, key[0], None, failed)
     for key, span, caller in entered:
         inside = span.duration - _covered(waits.get(key, ()), span)
         at = span.start // 1000
         if caller is None:
-            yield Call(at, None, span.service, span.duration, None, key[0], inside)
-        elif caller.duration >= span.duration:
-            network = caller.duration - span.duration
-            yield Call(at, caller.service, span.service, caller.duration, network, key[0], inside)
+            yield Call(at, None, span.service, span.duration, None, key[0], inside, span.failed)
         else:
-            yield Call(at, caller.service, span.service, span.duration, None, key[0], inside)
+            latency = max(caller.duration, span.duration)
+            network = latency - span.duration if caller.duration >= span.duration else None
+            yield Call(
+                at, caller.service, span.service, latency, network, key[0], inside, span.failed
+            )
 
 
 def _entry(spans: Mapping[Key, Span], key: Key) -> Key:

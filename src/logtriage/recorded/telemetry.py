@@ -35,9 +35,11 @@ class RecordedTelemetry:
     Services are indices into ``recording.services``. What is shown is chosen by
     level, novelty and a hash of tick and service, never by the truth, which a
     :class:`Recording` does not hold.
+    With ``on_request`` figures are shown to those alone who ask for them.
     """
 
     recording: Recording
+    on_request: bool = False
 
     @property
     def open_loop(self) -> bool:
@@ -110,13 +112,19 @@ class RecordedTelemetry:
         return _reading(recorded.series, tick, recorded.baseline)
 
     def signals(self, tick: int, effects: Effects) -> tuple[tuple[Signal, ...], ...]:
-        """What was measured of each service over the last minute, beside what is usual."""
+        """What was measured of each service over the last minute, beside what is usual.
+
+        None of it where figures are shown on request.
+        """
+        return () if self.on_request else self._figures(tick)
+
+    def _figures(self, tick: int) -> tuple[tuple[Signal, ...], ...]:
         return self._signals[min(max(tick, 0), len(self._signals) - 1)]
 
     def metrics(self, service: int, tick: int, effects: Effects) -> tuple[Gauge, ...]:
         """The signals of one service as gauges, each one reading of the last minute."""
         name = self.recording.services[service].name
-        return tuple(gauge(name, tick, signal) for signal in self.signals(tick, effects)[service])
+        return tuple(gauge(name, tick, signal) for signal in self._figures(tick)[service])
 
     def traces(self, service: int, tick: int, effects: Effects) -> tuple[Trace, ...]:
         """Where one service's time goes by its spans, and how long those that it calls take.

@@ -7,18 +7,25 @@ from typing import Literal
 
 from logtriage.actions import (
     ACTION_TYPES,
+    FAULT_CATEGORIES,
     MAX_REPORT,
+    RECORDED_ACTION_TYPES,
     REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
 )
 from logtriage.board_words import NO_FAULT
 from logtriage.errors import InvalidInput
-from logtriage.grading import RECORDED
+from logtriage.grading import RECORDED, RECORDED_2
 from logtriage.grading.original import ORIGINAL
 from logtriage.incident import Incident
 from logtriage.rendering.briefing import briefing
-from logtriage.rendering.recordings import USEFUL, recorded_rules
+from logtriage.rendering.recordings import (
+    USEFUL,
+    USEFUL_ON_REQUEST,
+    on_request_rules,
+    recorded_rules,
+)
 from logtriage.roles import VIEWS, Role, RoleSplit, watched
 from logtriage.telemetry import TICK_SECONDS
 from logtriage.topology import Topology
@@ -128,15 +135,30 @@ def public_rules(
     else:
         opening = _team_opening(topology, horizon, tick_seconds, split, seat, hidden)
     body: Iterable[str]
-    if setting is None:
-        body = recorded_rules(topology)
-    else:
+    if setting is not None:
         body = briefing(topology, horizon, setting, rubric)
+    elif rubric == RECORDED_2.id:
+        body = on_request_rules(topology)
+    else:
+        body = recorded_rules(topology)
+    useful = _useful(rubric) if setting is None else tuple(ACTION_TYPES)
     told = (*body, _GRADING.get(rubric, ""))
-    actions = _action_rules(topology, horizon, reply, seat, recorded=setting is None)
+    actions = _action_rules(topology, horizon, reply, seat, useful, recorded=setting is None)
     beside = _PATH if setting is not None and setting.several and not seat else None
     beside = None if reply == "tools" else beside
     return "\n".join(filter(None, (opening, *told, *actions, beside)))
+
+
+def useful_actions(incident: Incident) -> tuple[str, ...]:
+    """The types of action that :func:`system_prompt` tells a single agent of."""
+    if isinstance(incident.telemetry, World):
+        return tuple(ACTION_TYPES)
+    return _useful(incident.rubric)
+
+
+def _useful(rubric: str) -> tuple[str, ...]:
+    """Those that a recording has a use for."""
+    return USEFUL_ON_REQUEST if rubric == RECORDED_2.id else USEFUL
 
 
 def _opening(horizon: int, tick_seconds: int) -> str:
@@ -198,19 +220,19 @@ def _action_rules(
     horizon: int,
     reply: Reply,
     role: Role | None,
+    useful: Iterable[str],
     *,
     recorded: bool,
 ) -> Iterable[str]:
     """How to answer, and with what.
 
-    Of a recording a single agent is told the useful kinds of action alone; a role of all
-    that it may do.
+    A single agent is told the ``useful`` kinds of action alone; a role of all that it may do.
     """
     if reply == "tools":
         yield "ANSWER with one tool call a turn. Names of services and teams must be exact."
         return
-    known = (USEFUL if recorded else ACTION_TYPES) if role is None else role.may
-    may = tuple(kind for kind in TEAM_ACTION_TYPES if kind in known)
+    known = useful if role is None else role.may
+    may = tuple(kind for kind in (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES) if kind in known)
     example = _example(topology, may)
     if reply == "json":
         yield f"ANSWER with one JSON object, such as {example}"
@@ -222,6 +244,7 @@ def _action_rules(
     values = {
         "classify_severity": "|".join(SEVERITIES),
         "identify_root_cause": "<service>",
+        "classify_fault": "|".join(FAULT_CATEGORIES),
         "escalate": "<team>",
         "remediate": f"<{'|'.join(REMEDIES) if recorded else 'remedy'}>:<service>",
         "request_more_logs": "<service>|all",

@@ -6,6 +6,7 @@ from typing import Final
 
 from logtriage.actions import (
     Action,
+    ClassifyFault,
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
@@ -21,6 +22,7 @@ from logtriage.observation import Observation
 from logtriage.rendering import compact, panels
 from logtriage.rendering.compact import LONG_LIST
 from logtriage.rendering.dashboard import dashboard
+from logtriage.rendering.recordings import neighbourhood
 from logtriage.runbook import severity_of
 from logtriage.telemetry import TREND_TICKS, LogLine, Reading
 from logtriage.topology import Topology
@@ -54,6 +56,7 @@ def render_observation(observation: Observation) -> str:
         parts.append(panels.edge(observation.edge))
     if "alerts" not in hidden:
         parts.append(f"ALERTS: {_alerts(observation)}")
+    parts.extend(filter(None, (neighbourhood(observation),)))
     if observation.inspection:
         parts.append(_requested(observation))
     parts.extend(panels.metrics(observation.metrics))
@@ -192,6 +195,8 @@ def _declared(observation: Observation) -> str:
     if all_shown or observation.root_cause is not None:
         named = observation.root_causes or (observation.root_cause or "-",)
         parts.append(f"root cause{'s' if len(named) > 1 else ''} {', '.join(named)}")
+    if observation.fault_category is not None:
+        parts.append(f"fault class {observation.fault_category}")
     if observation.pages:
         parts.append(f"paged {', '.join(observation.pages)}")
     if observation.remedies and not observation.open_loop:
@@ -219,6 +224,8 @@ def effect_of(observation: Observation, action: Action) -> str:
             observation.root_causes is None and observation.root_cause not in (service, None)
         ):
             return f"{text}: no effect, {observation.root_cause} stands"
+        case ClassifyFault(said) if observation.fault_category not in (said, None):
+            return f"{text}: no effect, {observation.fault_category} stands"
         case Escalate(_):
             handed_over = observation.closing == "misrouted"
             return f"{text}: {'the wrong people took it' if handed_over else 'acknowledged'}"

@@ -72,12 +72,12 @@ class Figures:
         self, row: Sequence[Evidence], gauge: str
     ) -> tuple[tuple[int, ...], tuple[str, ...], str]:
         tokens = tuple(one.token for one in row)
-        readings = [self._reading(row[0].service, gauge, one) for one in (USUAL, *tokens)]
+        readings = [self.reading(row[0].service, gauge, one) for one in (USUAL, *tokens)]
         figures = (_figure(column) for column in zip(*readings, strict=True))
         return tuple(one.start for one in row), tokens, ", ".join(figures)
 
-    def _reading(self, service: int, gauge: str, token: str) -> tuple[Figure, ...]:
-        """The figures of a gauge: one, but of datastores and queues several."""
+    def reading(self, service: int, gauge: str, token: str) -> tuple[Figure, ...]:
+        """The figures of a gauge that says ``token``: one, but of datastores and queues several."""
         match gauge:
             case "cpu":
                 ranges = {USUAL: (22, 48), "low": (2, 9), "high": (88, 99)}
@@ -151,9 +151,12 @@ class Figures:
         total = self.latency(service, token)
         if token == NOWHERE:
             return f"{total} ms, spread as usual"
-        share = self.figure(service, f"share {token}", 62, 94)
         where = "itself" if token == ITSELF else dependency
-        return f"{total} ms, {share}% of it in {where}"
+        return f"{total} ms, {self.share(service, token)}% of it in {where}"
+
+    def share(self, service: int, token: str) -> int:
+        """How much of a service's slowest requests is spent where a token says, in percent."""
+        return self.figure(service, f"share {token}", 62, 94)
 
     def latency(self, service: int, token: str) -> int:
         """Milliseconds of a service's slowest requests.

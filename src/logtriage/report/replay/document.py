@@ -185,7 +185,7 @@ def _incident(one: Episode, parts: Sequence[Part]) -> dict[str, Any]:
         "horizon": incident.horizon,
         "price": incident.price_of_silence,
         "belief": incident.setting is not None,
-        "recorded": incident.rubric == "recorded/1",
+        "recorded": incident.rubric.startswith("recorded/"),
         "services": [
             [row.name, row.tier, owner, list(calls)]
             for row, owner, calls in zip(

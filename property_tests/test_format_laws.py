@@ -1,0 +1,175 @@
+"""Laws of the field's formats: what is written comes back, whatever comes is read or refused."""
+
+import tempfile
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from logtriage import Incident
+from logtriage.adapters.otlp import OPENED, write_alertmanager, write_labels, write_otlp
+from logtriage.adapters.otlp.tape import Tape
+from logtriage.errors import BundleError
+from logtriage.recorded import import_otlp
+from logtriage.world.channels import Channel
+from property_tests.strategies import DRAWN, incidents, json_values
+from tests.recorded.formats import stack
+
+#: A document of each kind.
+DOCUMENTS: tuple[dict[str, Any], ...] = (
+    stack.log_line(239, "shop", 9, "hello", "ab" * 16),
+    stack.request(200)[1],
+    stack.metrics_line(
+        "payments",
+        {"name": "a", "unit": "s", "gauge": {"dataPoints": [stack.point(239, asDouble=0.5)]}},
+        {
+            "name": "b",
+            "sum": {
+                "aggregationTemporality": 1,
+                "isMonotonic": True,
+                "dataPoints": [stack.point(239, asInt="7")],
+            },
+        },
+        {
+            "name": "c",
+            "histogram": {
+                "aggregationTemporality": 1,
+                "dataPoints": [stack.point(239, count="3", sum=1.5)],
+            },
+        },
+        {
+            "name": "d",
+            "summary": {
+                "dataPoints": [
+                    stack.point(
+                        239, count="3", sum=1.5, quantileValues=[{"quantile": 0.5, "value": 2}]
+                    )
+                ]
+            },
+        },
+    ),
+    {
+        "version": "4",
+        "alerts": [
+            {
+                "status": "resolved",
+                "labels": {"alertname": "Slow", "service": "shop"},
+                "startsAt": "2031-05-06T10:03:40.5Z",
+                "endsAt": "2031-05-06T10:04:40Z",
+            }
+        ],
+    },
+    {
+        "status": "success",
+        "data": {
+            "resultType": "matrix",
+            "result": [
+                {
+                    "metric": {"__name__": "jobs_total", "app": "payments", "code": "200"},
+                    "values": [[1_935_828_210, "1"], [1_935_828_225.5, "4"]],
+                }
+            ],
+        },
+    },
+    {
+        "event_action": "trigger",
+        "dedup_key": "k",
+        "payload": {"summary": "s", "source": "shop", "timestamp": "2031-05-06T10:03:40Z"},
+    },
+    {
+        "data": [
+            {
+                "traceID": "t",
+                "spans": [
+                    {
+                        "traceID": "t",
+                        "spanID": "s",
+                        "references": [{"refType": "CHILD_OF", "traceID": "t", "spanID": "r"}],
+                        "startTime": 1_935_828_239_000_000,
+                        "duration": 5,
+                        "tags": [{"key": "span.kind", "value": "client"}],
+                        "logs": [
+                            {
+                                "timestamp": 1_935_828_239_000_000,
+                                "fields": [{"key": "event", "value": "error"}],
+                            }
+                        ],
+                        "processID": "p",
+                    }
+                ],
+                "processes": {"p": {"serviceName": "shop"}},
+            }
+        ]
+    },
+)
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where every value of a document stands."""
+    found = [path]
+    if isinstance(value, dict):
+        found += [one for key, inner in value.items() for one in _places(inner, (*path, key))]
+    elif isinstance(value, list):
+        found += [one for at, inner in enumerate(value) for one in _places(inner, (*path, at))]
+    return found
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> Any:
+    """A document in which one value is another one."""
+    document = draw(st.sampled_from(DOCUMENTS))
+    path = draw(st.sampled_from(_places(document)))
+    other = draw(json_values() | st.integers() | st.floats(allow_nan=False, allow_infinity=False))
+    if not path:
+        return other
+    changed = deepcopy(document)
+    inner: Any = changed
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = other
+    return changed
+
+
+@settings(max_examples=60)
+@given(st.lists(damaged(), min_size=1, max_size=3))
+def test_whatever_stands_in_a_document_is_read_or_refused(documents: list[Any]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "labels.csv").write_text(stack.LABELS, encoding="utf-8")
+        sound = [stack.log_line(second, "payments", 9, "up", "") for second in range(180, 300, 9)]
+        stack.write_lines(folder / "a.jsonl", [*sound, *documents])
+        try:
+            (record,) = import_otlp(folder)
+        except BundleError:
+            return
+        assert record.truth.root_causes == ("payments",)
+
+
+@settings(max_examples=4)
+@given(incidents(DRAWN, max_services=12))
+def test_what_an_incident_says_comes_back(incident: Incident) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_otlp(incident, folder)
+        write_alertmanager(incident, folder)
+        write_labels(incident, folder / "labels.csv")
+        if incident.truth.benign:
+            (record, *_) = import_otlp(folder, horizon=incident.horizon, models=True)
+            assert record.truth.root_causes == ()
+            return
+        (record,) = import_otlp(folder, horizon=incident.horizon)
+    assert {one.name: frozenset(one.calls) for one in record.recording.services} == {
+        one.name: frozenset(one.calls) for one in incident.topology.services
+    }
+    assert frozenset(record.truth.root_causes) == incident.truth.root_causes
+    tape = Tape.of(incident, OPENED)
+    for now, screen in tape.screens():
+        cells = [one for one in screen if one.channel is Channel.ALERT]
+        expected = {(one.service, one.name) for one in tape.voice.alerts(cells)}
+        assert expected == {
+            (one.service, one.name)
+            for one in record.recording.alerts
+            if one.since <= now and (one.until is None or now <= one.until)
+        }

@@ -1,0 +1,87 @@
+"""What a drawn incident would show to someone who looks at everything all the time."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+import attrs
+
+from logtriage.errors import InvalidInput
+from logtriage.incident import Incident
+from logtriage.telemetry import TICK_SECONDS
+from logtriage.world.channels import Channel, Evidence
+from logtriage.world.schedule import Doings
+from logtriage.world.simulation import World
+from logtriage.world.voice import Voice
+
+#: How long the time without trouble is that is written first, in seconds, and how long
+#: before the onset it ends, in minutes: no change is that old.
+CALM_SECONDS: Final = 600
+CALM_ENDS: Final = 120
+
+
+@attrs.frozen
+class Tape:
+    """One simulated incident over time, with nobody acting.
+
+    ``opened`` is the moment of tick 0, with an offset.
+    """
+
+    incident: Incident
+    world: World
+    opened: datetime
+
+    @classmethod
+    def of(cls, incident: Incident, opened: datetime) -> "Tape":
+        """The tape of an incident.
+
+        Raises:
+            InvalidInput: for a recorded incident, whose telemetry is not made of tokens;
+                for a time without an offset.
+        """
+        world = incident.telemetry
+        if not isinstance(world, World):
+            raise InvalidInput(
+                f"{incident.id}: only simulated incidents can be exported as telemetry"
+            )
+        if opened.utcoffset() is None:
+            raise InvalidInput(f"opened must be a time with an offset, got {opened}")
+        return cls(incident, world, opened)
+
+    @property
+    def voice(self) -> Voice:
+        """What words the tokens."""
+        world = self.world
+        return Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The services, in index order."""
+        return self.world.topology.names
+
+    def nano(self, second: float) -> int:
+        """Unix nanoseconds of a second from the opening on."""
+        return int(self.opened.timestamp()) * 1_000_000_000 + round(second * 1000) * 1_000_000
+
+    @property
+    def calm(self) -> range:
+        """The seconds, a tick apart, of the time without trouble that comes first."""
+        end = -60 * (self.world.setting.onset + CALM_ENDS)
+        return range(end - CALM_SECONDS, end, TICK_SECONDS)
+
+    def screens(self) -> Iterator[tuple[int, tuple[Evidence, ...]]]:
+        """At each tick what stands on the screen if all logs, metrics and traces are asked for."""
+        for now in range(self.incident.horizon):
+            every = tuple((now - 1, service) for service in range(len(self.names)))
+            doings = Doings(logs=every, metrics=every, traces=every)
+            yield now, tuple(self.world.shown(now, doings))
+
+    def holding(self, now: int, screen: tuple[Evidence, ...], channel: Channel) -> list[Evidence]:
+        """The cells of gauges or traces that hold at a tick: the newest of each slot."""
+        newest: dict[tuple[int, int], Evidence] = {}
+        for one in screen:
+            if one.channel is channel and one.start <= now:
+                before = newest.get((one.service, one.slot))
+                if before is None or before.start <= one.start:
+                    newest[one.service, one.slot] = one
+        return list(newest.values())

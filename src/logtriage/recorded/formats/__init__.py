@@ -1,0 +1,5 @@
+"""The field's formats: OTLP JSON lines, Jaeger traces, Alertmanager and PagerDuty alerts.
+
+Each module reads one of them into the rows of :mod:`logtriage.recorded.rows`;
+:func:`~logtriage.recorded.formats.capture.import_otlp` makes incidents of a folder of them.
+"""

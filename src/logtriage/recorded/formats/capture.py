@@ -1,0 +1,181 @@
+"""A captured stack: a folder of OTLP, Jaeger, Prometheus and alert files, and labels.
+
+::
+
+    labels.csv            as of labelled incidents
+    *.json, *.jsonl, …    any number, at any depth, gzipped or not: each document is told by
+                          its fields, so that names are free
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from logtriage.errors import BundleError
+from logtriage.recorded.formats.alerts import (
+    AlertBook,
+    is_alertmanager,
+    recorded_alerts,
+    unknown_services,
+)
+from logtriage.recorded.formats.documents import documents
+from logtriage.recorded.formats.jaeger import is_jaeger, traces_of
+from logtriage.recorded.formats.jsonspot import Spot
+from logtriage.recorded.formats.otlp import Unnamed, logs_of, spans_of
+from logtriage.recorded.formats.otlp_metrics import MetricReader
+from logtriage.recorded.formats.prometheus import PrometheusReader, is_prometheus
+from logtriage.recorded.formats.series import SeriesBook
+from logtriage.recorded.labelled import (
+    around_of,
+    incident_of,
+    labels_of,
+    stretches_of,
+    times_of,
+)
+from logtriage.recorded.names import Names
+from logtriage.recorded.records import RecordedIncident
+from logtriage.recorded.rows import LogRow, Rows, Sample, SpanRow, Usage
+from logtriage.recorded.rowstore import RowStore
+from logtriage.recorded.spans import Key, Span, requests
+from logtriage.recorded.stretches import Stretch
+from logtriage.telemetry import TICK_SECONDS
+
+#: How much longer than a stretch its spans are looked for: those above began before.
+_SPAN_MARGIN_MS: Final = 60_000
+
+
+def import_otlp(
+    directory: str | Path,
+    *,
+    horizon: int = 8,
+    tick_seconds: int = TICK_SECONDS,
+    models: bool = False,
+    service_label: str | None = None,
+    note: Callable[[str], None] = lambda _: None,
+) -> tuple[RecordedIncident, ...]:
+    """Import incidents from telemetry in the field's formats, and a file of labels.
+
+    Documents are read once and their rows kept on disk; one incident at a time is in memory.
+    Alerts are those that were sent; where the folder has none, they are made of thresholds.
+
+    Args:
+        directory: holds ``labels.csv`` and the rest.
+        horizon: ticks of each incident.
+        tick_seconds: how long a tick is.
+        models: make incidents of ``recorded/2``, those without a fault included.
+        service_label: the label of Prometheus that names the service; None: the first of the
+            usual ones (:data:`~logtriage.recorded.formats.alerts.SERVICE_LABELS`).
+        note: is told what was left out, in words.
+
+    Raises:
+        BundleError: naming file, line and field, for a document that is of none of the
+            formats, or breaks the rules of its own.
+        OSError: if a file cannot be read.
+    """
+    root, names = Path(directory), Names()
+    labels = labels_of(root, names)
+    wanted = stretches_of(labels, horizon, tick_seconds, note, models=models)
+    times = times_of(wanted, around_of(horizon, tick_seconds))
+    margins = [(since - _SPAN_MARGIN_MS, until) for since, until in times]
+    reader = _Reader.of(names, service_label)
+    with RowStore(margins) as store:
+        for spot in documents(root):
+            for row in reader.rows(spot):
+                store.add(row)
+        if not store.offered:
+            raise BundleError(f"{root}: no telemetry in its .json and .jsonl files")
+        made = [_incident(one, store, reader.book, horizon, tick_seconds, note) for one in wanted]
+    unnamed = reader.unnamed
+    if unnamed.resources:
+        note(f"{unnamed.first}: no service.name in {unnamed.resources} resources, left out")
+    for what, count in reader.series.left_out.items():
+        note(f"left out {count} times: {what}")
+    return tuple(made)
+
+
+@attrs.frozen
+class _Reader:
+    """Reads documents of all formats; alerts go to the book."""
+
+    names: Names
+    unnamed: Unnamed
+    series: SeriesBook
+    metrics: MetricReader
+    answers: PrometheusReader
+    book: AlertBook
+
+    @classmethod
+    def of(cls, names: Names, service_label: str | None) -> "_Reader":
+        unnamed, series = Unnamed(), SeriesBook()
+        return cls(
+            names,
+            unnamed,
+            series,
+            MetricReader(names, unnamed, series),
+            PrometheusReader(names, series, service_label),
+            AlertBook(),
+        )
+
+    def rows(self, spot: Spot) -> Iterable[LogRow | SpanRow | Sample | Usage]:
+        """What one document tells."""
+        if "resourceLogs" in spot:
+            return logs_of(spot, self.names, self.unnamed)
+        if "resourceSpans" in spot:
+            return spans_of(spot, self.names, self.unnamed)
+        if "resourceMetrics" in spot:
+            return self.metrics.rows(spot)
+        if is_jaeger(spot):
+            return traces_of(spot, self.names)
+        if is_prometheus(spot):
+            return self.answers.rows(spot)
+        if is_alertmanager(spot):
+            self.book.alertmanager(spot)
+        elif "event_action" in spot:
+            self.book.pagerduty(spot)
+        else:
+            raise spot.bad(
+                "OTLP (resourceLogs, resourceSpans or resourceMetrics), Jaeger (data), Prometheus "
+                "(data.resultType), an Alertmanager webhook (alerts, version) or a PagerDuty event "
+                "(event_action)"
+            )
+        return ()
+
+
+def _incident(
+    stretch: Stretch,
+    store: RowStore,
+    book: AlertBook,
+    horizon: int,
+    tick_seconds: int,
+    note: Callable[[str], None],
+) -> RecordedIncident:
+    made = incident_of(stretch, partial(_between, store), horizon, tick_seconds)
+    if not book.given:
+        return made
+    around = around_of(horizon, tick_seconds)
+    alerts, nobodys = recorded_alerts(
+        book.within(stretch.opened - around, stretch.opened + around),
+        (one.name for one in made.recording.services),
+        opened=stretch.opened,
+        horizon=horizon,
+        tick_seconds=tick_seconds,
+    )
+    for name, count in unknown_services(nobodys).items():
+        note(f"{stretch.label.id}: alert {name!r:.80} is of no known service ({count} times)")
+    return attrs.evolve(made, recording=attrs.evolve(made.recording, alerts=alerts))
+
+
+def _between(store: RowStore, since: int, until: int) -> Rows:
+    """The rows of a stretch, spans joined to calls."""
+    spans: dict[Key, Span] = {
+        (one.trace, one.id): Span(
+            one.parent, one.service, one.start, one.duration, one.failed, one.peer
+        )
+        for one in store.spans(since - _SPAN_MARGIN_MS, until)
+    }
+    calls = tuple(call for call in requests(spans) if since <= call.at < until)
+    rows = store.between(since, until)
+    return attrs.evolve(rows, calls=rows.calls + calls)

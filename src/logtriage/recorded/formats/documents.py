@@ -1,0 +1,86 @@
+"""The JSON documents of a captured folder: lines of JSON, or a file with one document."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Final
+
+from logtriage.errors import BundleError
+from logtriage.files import MAX_LINE, TOO_LONG, numbered_lines
+from logtriage.recorded.csvrows import inside
+from logtriage.recorded.formats.jsonspot import Spot
+
+_ENDINGS: Final = (".json", ".jsonl", ".ndjson")
+#: The largest document that spans lines, in bytes once unzipped: it is read as a whole.
+MAX_DOCUMENT: Final = 512 * 1024 * 1024
+
+
+def documents(root: Path) -> Iterator[Spot]:
+    """Every document of the JSON files below a folder, by name of file; of a list its items.
+
+    A file whose first line is a document holds one in each line (OTLP files, whatever they
+    are called); any other is one document. Both may be gzipped.
+
+    Raises:
+        BundleError: naming file and line, for what is no JSON, for damaged gzip, and for a
+            link that leads outside of the folder.
+        OSError: if a file cannot be read.
+    """
+    for path in sorted(root.rglob("*")):
+        if path.name.removesuffix(".gz").endswith(_ENDINGS) and path.is_file():
+            yield from _of_file(inside(root, path), path.relative_to(root).as_posix())
+
+
+def _of_file(path: Path, name: str) -> Iterator[Spot]:
+    with path.open("rb") as file:
+        zipped = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        lines: IO[bytes] = gzip.GzipFile(fileobj=file) if zipped else file  # type: ignore[assignment]
+        try:
+            for number, value in _values(lines, name):
+                spot = Spot(value, f"{name}:{number}")
+                yield from spot.items() if isinstance(value, list) else (spot,)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise BundleError(f"{name}: damaged gzip: {error}") from None
+
+
+def _values(lines: IO[bytes], name: str) -> Iterator[tuple[int, Any]]:
+    first = True
+    for number, line in numbered_lines(lines):
+        if line is None:
+            raise BundleError(f"{name}:{number}: {TOO_LONG}")
+        if not line.strip():
+            continue
+        if first:
+            first = False
+            try:
+                value = _decode(line)
+            except ValueError:
+                rest = lines.read(MAX_DOCUMENT - MAX_LINE)
+                if lines.read(1):
+                    raise BundleError(
+                        f"{name}: longer than {MAX_DOCUMENT >> 20} MiB, and not JSON lines"
+                    ) from None
+                yield number, _or_error((line + rest).rstrip(), name, number)
+                return
+            yield number, value
+        else:
+            yield number, _or_error(line, name, number)
+
+
+def _or_error(text: bytes, name: str, number: int) -> Any:
+    try:
+        return _decode(text)
+    except (ValueError, RecursionError) as error:
+        line = number + getattr(error, "lineno", 1) - 1
+        raise BundleError(f"{name}:{line}: not JSON: {error}") from None
+
+
+def _decode(text: bytes) -> Any:
+    return json.loads(text, parse_constant=_no_constant)
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")

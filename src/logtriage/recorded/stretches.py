@@ -1,0 +1,117 @@
+"""Which stretch of time becomes an incident, and what is usual beside it.
+
+For ``recorded/1`` that is the time around a label's opening. For ``recorded/2`` it is opened
+up to :data:`MAX_LEAD` ticks earlier, so that the fault may begin while the agent watches, and
+the second half of a long enough baseline is an incident without a fault. Then both are
+compared with the first half.
+"""
+
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from typing import Final
+
+import attrs
+
+from logtriage.recorded.labelled_rows import Label
+from logtriage.recorded.records import RUBRICS, RecordedIncident
+from logtriage.recorded.truth import NO_FAULT, RecordedTruth
+
+#: The tasks of incidents by their rubric: results of the two must not be mixed.
+TASKS: Final = dict(zip(RUBRICS, ("recorded", "recorded_models"), strict=True))
+#: The most ticks by which an incident is opened earlier than its label says.
+MAX_LEAD: Final = 4
+#: So many ticks of a stretch without a fault come before its opening, for the figures.
+_BEFORE: Final = 4
+
+
+@attrs.frozen
+class Stretch:
+    """One incident to be made; times in Unix milliseconds.
+
+    ``until`` is when its rows end, None where they go on. ``origin`` names the label.
+    """
+
+    label: Label
+    id: str
+    opened: int
+    usual: tuple[int, int] | None
+    until: int | None
+    truth: RecordedTruth
+    rubric: str
+    origin: str = ""
+
+
+def as_labelled(label: Label) -> Iterator[Stretch]:
+    """The incident of a label as ``recorded/1`` plays it."""
+    yield Stretch(label, label.id, label.opened, label.baseline, None, _truth(label), RUBRICS[0])
+
+
+def for_models(
+    label: Label, horizon: int, tick_seconds: int, note: Callable[[str], None]
+) -> Iterator[Stretch]:
+    """The incidents of a label as ``recorded/2`` plays them.
+
+    Ids are hashes, since they must not say which has a fault.
+
+    Args:
+        label: a line of ``labels.csv``.
+        horizon: ticks of each incident.
+        tick_seconds: how long a tick is.
+        note: is told of a baseline that is too short.
+    """
+    tick, usual = 1000 * tick_seconds, label.baseline
+    calm = None
+    if usual is not None:
+        since, until = usual
+        middle = (since + until) // 2000 * 1000
+        opened = middle + _BEFORE * tick
+        if opened + horizon * tick <= until:
+            calm, usual = opened, (since, middle)
+        else:
+            note(
+                f"{label.where}: no incident without a fault: it takes a baseline of "
+                f"{2 * (_BEFORE + horizon) * tick_seconds} s, of {label.id} it has "
+                f"{(until - since) // 1000} s"
+            )
+    lead = int(_hash(label.id, "lead"), 16) % (MAX_LEAD + 1)
+    origin = f"made of {label.id}"
+    yield Stretch(
+        label,
+        _id(label, "fault"),
+        label.opened - lead * tick,
+        usual,
+        None,
+        _truth(label),
+        RUBRICS[1],
+        origin,
+    )
+    if calm is not None and label.baseline is not None:
+        truth, until = RecordedTruth((), NO_FAULT), label.baseline[1]
+        yield Stretch(label, _id(label, "calm"), calm, usual, until, truth, RUBRICS[1], origin)
+
+
+def on_request(record: RecordedIncident) -> RecordedIncident:
+    """A record of ``recorded/1`` as ``recorded/2`` plays it, opened when it was.
+
+    Raises:
+        BundleError: if the class of its fault is not known.
+    """
+    source, _, name = record.id.partition("/")
+    return attrs.evolve(
+        record,
+        id=f"{source}-models/{name}",
+        task=record.task.replace(TASKS[RUBRICS[0]], TASKS[RUBRICS[1]], 1),
+        rubric=RUBRICS[1],
+    )
+
+
+def _truth(label: Label) -> RecordedTruth:
+    return RecordedTruth(label.root_causes, label.kind, label.fault_category)
+
+
+def _id(label: Label, what: str) -> str:
+    return f"{label.id.partition('/')[0]}-models/{_hash(label.id, what)}"
+
+
+def _hash(*parts: str) -> str:
+    return blake2b("\n".join(parts).encode(), digest_size=6).hexdigest()

@@ -1,0 +1,321 @@
+"""``recorded/2``: figures on request, a fault class, incidents without a fault."""
+
+from importlib.resources import files
+from pathlib import Path
+
+import attrs
+import pytest
+
+import logtriage as lt
+from logtriage.actions import FAULT_CATEGORIES, FaultCategory, action_id
+from logtriage.adapters.tools import call_from_action, openai_tools
+from logtriage.errors import BundleError, InvalidInput
+from logtriage.grading import RECORDED_2, grade_transcript
+from logtriage.grading.recordings import WEIGHTS
+from logtriage.parsing import action_from_wire, action_to_wire
+from logtriage.policies.oracle import perfect_actions
+from logtriage.recorded import (
+    RecordedIncident,
+    RecordedTelemetry,
+    RecordedTruth,
+    as_incident,
+    dump_bundle,
+    import_otlp,
+    load_records,
+    on_request,
+    read_records,
+    shipped_incidents,
+)
+from logtriage.recorded.labelled_rows import Label
+from logtriage.recorded.stretches import MAX_LEAD, for_models
+from logtriage.recorded.version import task_id
+from logtriage.rendering.recordings import USEFUL_ON_REQUEST
+from logtriage.roles import TRIO
+from logtriage.transcript import transcript_of
+from tests.recorded.formats import stack
+
+HORIZON, TICK = 2, 15
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, RecordedIncident]:
+    """The incident with and the one without a fault that one label makes, by ``benign``."""
+    folder = stack.write_stack(tmp_path_factory.mktemp("capture"))
+    made = import_otlp(folder, horizon=HORIZON, tick_seconds=TICK, models=True)
+    return {not one.truth.root_causes: one for one in made}
+
+
+@pytest.fixture
+def incident(records: dict[bool, RecordedIncident]) -> lt.Incident:
+    return as_incident(attrs.evolve(records[False], horizon=6))
+
+
+@pytest.fixture
+def benign(records: dict[bool, RecordedIncident]) -> lt.Incident:
+    return as_incident(attrs.evolve(records[True], horizon=6))
+
+
+def _play(incident: lt.Incident, *actions: str) -> lt.State:
+    state = lt.initial_state(incident)
+    for text in actions:
+        name, _, value = text.partition(" ")
+        wire = {"action_type": name, "value": value or None}
+        state = lt.transition(state, action_from_wire(wire, incident.topology))
+    return state
+
+
+# --- the action --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("category", FAULT_CATEGORIES)
+def test_the_class_is_declared_by_an_action(incident: lt.Incident, category: str) -> None:
+    action = lt.parse_action(
+        f'{{"action_type": "classify_fault", "value": "{category}"}}', incident.topology
+    )
+    assert action == action_from_wire(action_to_wire(action), incident.topology)
+    name, arguments = call_from_action(action)
+    assert (name, arguments) == ("classify_fault", {"fault_category": category})
+    assert lt.transition(lt.initial_state(incident), action).facts.fault_category == category
+    with pytest.raises(InvalidInput, match="classify_fault has no canonical integer"):
+        action_id(action, incident.topology)
+
+
+def test_an_unknown_class_is_malformed_and_names_the_known(incident: lt.Incident) -> None:
+    action = action_from_wire(
+        {"action_type": "classify_fault", "value": "aliens"}, incident.topology
+    )
+    assert isinstance(action, lt.Malformed)
+    assert action.reason == "unknown fault class 'aliens'; one of: resource, network, code"
+
+
+def test_the_first_declaration_stands(incident: lt.Incident) -> None:
+    state = _play(incident, "classify_fault network", "classify_fault code")
+    assert state.facts.fault_category is FaultCategory.NETWORK
+    screen = lt.render_observation(lt.observe(state))
+    assert "LAST: classify_fault code: no effect, network stands" in screen
+    assert "DECLARED: root cause -, fault class network" in screen
+
+
+def test_a_transcript_keeps_it(incident: lt.Incident) -> None:
+    state = _play(incident, "classify_fault resource", "resolve")
+    grade = grade_transcript(transcript_of(state), resolve=lambda _: incident)
+    assert grade == lt.grade(state)
+    assert grade.score == pytest.approx(0.3)
+
+
+# --- the grade ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("actions", "score"),
+    [
+        (("identify_root_cause payments", "classify_fault resource", "resolve"), 1.0),
+        (("identify_root_cause payments", "classify_fault code", "resolve"), 0.7),
+        (("identify_root_cause shop", "classify_fault resource", "resolve"), 0.3),
+        (("identify_root_cause payments", "resolve"), 0.7),
+        (("resolve",), 0.0),
+        (("identify_root_cause payments", "classify_fault resource", "ignore"), 0.0),
+    ],
+)
+def test_root_cause_and_class_are_graded(
+    incident: lt.Incident, actions: tuple[str, ...], score: float
+) -> None:
+    assert lt.grade(_play(incident, *actions)).score == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("actions", "score"),
+    [
+        (("ignore",), 1.0),
+        (("request_metrics shop", "ignore"), 1.0),
+        (("identify_root_cause shop", "ignore"), 0.0),
+        (("classify_fault code", "ignore"), 0.0),
+        (("resolve",), 0.0),
+    ],
+)
+def test_without_a_fault_only_dismissal_pays(
+    benign: lt.Incident, actions: tuple[str, ...], score: float
+) -> None:
+    assert benign.truth.benign
+    assert lt.grade(_play(benign, *actions)).score == score
+
+
+def test_the_oracle_earns_everything(incident: lt.Incident, benign: lt.Incident) -> None:
+    for one in (incident, benign):
+        state = lt.initial_state(one)
+        for action in perfect_actions(one):
+            state = lt.transition(state, action)
+        assert lt.grade(state).score == 1.0
+    names = [type(one).__name__ for one in perfect_actions(shipped_incidents()[0])]
+    assert names == ["IdentifyRootCause", "Resolve"]  # the class does not count there
+
+
+def test_weights_are_data() -> None:
+    assert {one.name: one.weight for one in RECORDED_2.criteria} == dict(WEIGHTS)
+    assert dict(WEIGHTS) == {"root_cause": 0.7, "fault_class": 0.3}
+
+
+# --- what is shown -----------------------------------------------------------------------
+
+
+def test_figures_are_shown_to_those_who_ask(incident: lt.Incident) -> None:
+    seen = lt.observe(lt.initial_state(incident))
+    assert (seen.signals, seen.health, seen.metrics, seen.traces) == ((), (), (), ())
+    assert seen.window
+    asked = lt.observe(_play(incident, "request_metrics payments"))
+    assert {one.service for one in asked.metrics} == {"payments"}
+    assert "cpu_bp" in {one.name for one in asked.metrics}
+    assert asked.signals == ()
+    assert lt.observe(_play(incident, "request_traces payments")).traces
+    screen = lt.render_observation(asked)
+    assert "CALLS: shop -> payments -> db" in screen
+    assert "SIGNALS" not in screen
+    assert "HEALTH" not in screen
+
+
+def test_a_role_of_a_dashboard_recording_is_not_shown_calls() -> None:
+    state = lt.initial_state(shipped_incidents()[1])
+    seen = lt.observe(state, TRIO.roles[0])
+    assert seen.health == ()
+    assert "CALLS" not in lt.render_observation(seen)
+
+
+def test_the_prompt_is_short_and_of_recordings_alone() -> None:
+    old = shipped_incidents()[1]
+    assert isinstance(old.telemetry, RecordedTelemetry)
+    new = attrs.evolve(
+        old, rubric="recorded/2", telemetry=attrs.evolve(old.telemetry, on_request=True)
+    )
+    prompt = lt.system_prompt(new)
+    assert len(prompt) < 0.7 * len(lt.system_prompt(old))
+    for name in old.topology.names:
+        assert name in prompt
+    assert "GRADE: root cause 0.7, fault class 0.3" in prompt
+    assert "classify_fault resource|network|code" in prompt
+    for word in ("escalate", "remediate", "severity", "RUNBOOK", "SIGNALS"):
+        assert word not in prompt
+    assert "classify_fault" not in lt.system_prompt(old)
+
+
+def test_tools_of_a_recording() -> None:
+    names = [one["function"]["name"] for one in openai_tools(USEFUL_ON_REQUEST)]
+    assert sorted(names) == sorted(USEFUL_ON_REQUEST)
+    assert "classify_fault" not in {one["function"]["name"] for one in openai_tools()}
+
+
+def test_a_belief_is_not_known_and_not_claimed(incident: lt.Incident) -> None:
+    from logtriage.belief import belief
+
+    said = "of a recording a belief is not known, and none is claimed"
+    for one in (incident, *shipped_incidents()):
+        with pytest.raises(InvalidInput, match=said):
+            belief(lt.initial_state(one))
+    with pytest.raises(InvalidInput) as refused:
+        belief(lt.initial_state(lt.make_incident("single_crash-v0/test/0")))
+    assert "recording" not in str(refused.value)
+
+
+# --- records -----------------------------------------------------------------------------
+
+
+def test_a_bundle_keeps_what_a_record_is_played_by(
+    records: dict[bool, RecordedIncident], tmp_path: Path
+) -> None:
+    path = tmp_path / "models.jsonl.gz"
+    dump_bundle(records.values(), path)
+    assert load_records(path) == tuple(records.values())
+    assert {as_incident(one).task for one in records.values()} == {task_id("recorded_models")}
+
+
+@pytest.mark.parametrize(
+    ("truth", "rubric", "message"),
+    [
+        (RecordedTruth(("payments",), "gremlins"), "recorded/2", "the class of 'gremlins' is not"),
+        (RecordedTruth((), "none"), "recorded/1", "truth.root_causes is empty"),
+        (RecordedTruth(("payments",), "cpu"), "recorded/3", "rubric must be one of recorded/1, re"),
+    ],
+)
+def test_what_a_rubric_cannot_play_is_refused(
+    records: dict[bool, RecordedIncident], truth: RecordedTruth, rubric: str, message: str
+) -> None:
+    with pytest.raises(BundleError, match=message):
+        attrs.evolve(records[False], truth=truth, rubric=rubric)
+
+
+@pytest.mark.parametrize(
+    ("roots", "kind", "category"),
+    [(("payments",), "none", ""), ((), "cpu", ""), (("payments",), "cpu", "aliens")],
+)
+def test_a_truth_that_contradicts_itself_is_refused(
+    roots: tuple[str, ...], kind: str, category: str
+) -> None:
+    with pytest.raises(BundleError, match=r"root_causes|fault_category must be one of"):
+        RecordedTruth(roots, kind, category)
+
+
+def test_a_record_with_a_dashboard_can_be_played_on_request() -> None:
+    with files("logtriage").joinpath("data", "recorded", "trainticket.jsonl.gz").open("rb") as file:
+        records = read_records(file, name="shipped")
+    classes = []
+    for record in records:
+        made = as_incident(on_request(record))
+        assert made.id == record.id.replace("nezha/", "nezha-models/")
+        assert (made.task, made.rubric) == (task_id("recorded_models_trainticket"), "recorded/2")
+        assert lt.observe(lt.initial_state(made)).signals == ()
+        classes.append(str(made.truth.fault_category))
+    assert classes == ["code", "resource", "network"]
+    with files("logtriage").joinpath("data", "recorded", "petshop.jsonl.gz").open("rb") as file:
+        for record in read_records(file, name="shipped"):
+            with pytest.raises(BundleError, match=r"truth\.fault_category: the class of"):
+                on_request(record)
+
+
+# --- which time becomes an incident ------------------------------------------------------
+
+
+def _label(name: str, minutes: int = 20) -> Label:
+    return Label("labels.csv:2", name, 10_000_000, ("a",), "cpu", (0, 60_000 * minutes))
+
+
+def test_openings_are_up_to_four_ticks_early_and_differ() -> None:
+    leads = set()
+    for number in range(60):
+        fault, _ = for_models(_label(f"x/{number}"), 8, 30, _never)
+        leads.add((10_000_000 - fault.opened) // 30_000)
+    assert leads == set(range(MAX_LEAD + 1))
+
+
+def test_a_calm_incident_lies_in_the_baseline_apart_from_what_is_usual() -> None:
+    fault, calm = for_models(_label("x/1"), 8, 30, _never)
+    assert calm.truth == RecordedTruth((), "none")
+    assert calm.usual == fault.usual == (0, 600_000)
+    assert calm.until == 1_200_000
+    # The figures of tick -4 are of the minute before it, at the border at most.
+    assert calm.opened - 4 * 30_000 >= 600_000
+    assert calm.opened + 8 * 30_000 <= calm.until
+
+
+def test_a_short_baseline_makes_no_calm_incident_and_that_is_said() -> None:
+    told: list[str] = []
+    (fault,) = for_models(_label("x/1", 11), 8, 30, told.append)
+    assert fault.usual == (0, 660_000)
+    assert told == [
+        "labels.csv:2: no incident without a fault: it takes a baseline of 720 s, "
+        "of x/1 it has 660 s"
+    ]
+
+
+def _never(text: str) -> None:
+    raise AssertionError(text)
+
+
+def test_ids_say_nothing_and_no_line_of_the_fault_is_in_a_calm_incident(
+    records: dict[bool, RecordedIncident],
+) -> None:
+    for record in records.values():
+        source, _, name = record.id.partition("/")
+        assert source == "mine-models"
+        assert int(name, 16) >= 0
+    told = [line.message for window in records[True].recording.windows for line in window.lines]
+    assert told
+    assert not any("cannot charge" in line for line in told)
