@@ -12,6 +12,9 @@ VERSIONS ?= 3.12 3.13 3.14
 ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl,tests/training \
 	verifiers:verifiers:tests/adapters/verifiers skyrl:skyrl:tests/adapters/skyrl \
 	openenv:openenv,cli:tests/adapters/openenv harbor:harbor:tests/adapters/harbor:3.12
+# Trainers whose environments are too large for `make test`; written as ADAPTERS.
+TRAINERS ?= verl:verl:tests/adapters/verl tinker:tinker:tests/adapters/tinker \
+	nemo:nemo-gym:tests/adapters/nemo_gym:3.13.14 art:art:tests/adapters/art:3.12
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
@@ -46,7 +49,7 @@ DEMO_EVAL := eval oracle observer expert first_error random --task all --split t
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo install test lint format types layers docs kernels unit properties bench-smoke bench bench-adapters \
+.PHONY: help demo install test lint format types layers browser docs kernels unit properties bench-smoke bench bench-adapters \
 	test-versions test-wheel test-adapters test-trainers test-multi-frameworks test-rllib \
 	mutants fuzz check-python clean
 
@@ -84,10 +87,15 @@ types: $(STAMP) ## mypy, strict
 layers: $(STAMP) ## import-linter: who may import whom
 	$(BIN)/lint-imports
 
-docs: | check-python ## the documentation site, in build/site; its notebooks are run
+# The page that runs logtriage in a browser needs Pyodide from npm; without npm it says so.
+docs: $(if $(shell command -v npm),browser) | check-python ## the documentation site, in build/site; its notebooks are run
 	scripts/make_venv.sh $(DOCS_VENV) $(PYTHON) constraints/docs.txt docs
 	@rm -rf .cache/mkdocs-jupyter # else results of an earlier package would be shown
 	NO_MKDOCS_2_WARNING=1 PYTHONWARNINGS=ignore::DeprecationWarning $(DOCS_VENV)/bin/python -m mkdocs build --quiet
+
+browser: | check-python ## what the site needs to run logtriage in a browser, in build/browser (npm)
+	scripts/make_venv.sh $(DOCS_VENV) $(PYTHON) constraints/docs.txt docs
+	$(DOCS_VENV)/bin/python scripts/browser_files.py build/browser
 
 # Compiled once, so that workers find them, and not by each worker for itself.
 kernels: $(STAMP)
@@ -132,11 +140,13 @@ test-adapters: | check-python ## adapters against their frameworks, each in its 
 	scripts/test_adapters.sh $(PYTHON) $(ADAPTERS)
 
 test-trainers: $(STAMP) test-adapters ## the same 50 incidents through every framework: all grades are equal
+	scripts/test_adapters.sh $(PYTHON) $(TRAINERS)
 	rm -rf build/trainers
 	$(BIN)/python scripts/trainers.py play core build/trainers/core.json
-	for name in skyrl inspect verifiers openenv trl; do \
+	for name in skyrl inspect verifiers openenv trl $(foreach one,$(TRAINERS),$(firstword $(subst :, ,$(one)))); do \
+		[ -x .venv-$$name/bin/python ] || continue; \
 		.venv-$$name/bin/python scripts/trainers.py play $$name build/trainers/$$name.json || exit 1; \
-	done
+	done # those without the Python that they need were said to be skipped
 	$(BIN)/python scripts/trainers.py compare build/trainers/*.json
 
 mutants: ## mutation testing of the graders (an hour or two; not part of test)

@@ -6,6 +6,7 @@ the page for contributors are pages like any other; a source or an example has a
 """
 
 import re
+import shutil
 from pathlib import Path
 from posixpath import dirname, normpath, relpath
 from typing import Any
@@ -33,6 +34,11 @@ LANGUAGES = {
     ".toml": "toml",
     ".yaml": "yaml",
 }
+
+
+#: What scripts/browser_files.py made for docs/browser.md, and where that page looks for it.
+BROWSER_FILES = ROOT / "build" / "browser"
+BROWSER_PLACE = "browser/files"
 
 
 def place_of(path: str) -> str:
@@ -112,3 +118,9 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     if page.file.generated_by is not None:
         return markdown
     return relinked(markdown, f"docs/{page.file.src_uri}")
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Put beside the page that runs logtriage in a browser what it loads, if that was fetched."""
+    if BROWSER_FILES.is_dir():
+        shutil.copytree(BROWSER_FILES, Path(config.site_dir) / BROWSER_PLACE)

@@ -1,7 +1,8 @@
 """A headless Chromium for tests of pages, driven over two pipes; without one they are skipped.
 
 The protocol is that of the browser's developer tools: one JSON message after the other, each
-ended by a null byte. The page under test is a file, and the browser has no network.
+ended by a null byte. The page under test is a file, or comes from this machine; the browser
+reaches nothing else.
 """
 
 import base64
@@ -18,7 +19,7 @@ import pytest
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome-headless-shell")
 #: A browser that does not answer for so many seconds has died.
-_PATIENCE = 20
+_PATIENCE = 60
 
 
 def find_chromium() -> str | None:
@@ -66,7 +67,7 @@ class Browser:
                 "--disable-dev-shm-usage",
                 "--no-first-run",
                 "--remote-debugging-pipe",
-                "--host-resolver-rules=MAP * ~NOTFOUND",
+                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
                 f"--user-data-dir={profile}",
                 "about:blank",
             ],
@@ -80,6 +81,8 @@ class Browser:
         self._buffer = b""
         self._session: str | None = None
         self.errors: list[str] = []
+        #: How addresses begin that a page may ask for; any other is an error.
+        self.allowed: tuple[str, ...] = ("file:", "about:")
         (page,) = (
             one for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page"
         )
@@ -132,7 +135,7 @@ class Browser:
                 self.errors.append(str(params["entry"]["text"]))
             case "Network.requestWillBeSent":
                 url = params["request"]["url"]
-                if not url.startswith(("file:", "about:")):
+                if not url.startswith(self.allowed):
                     self.errors.append(f"request to {url[:200]}")
             case "Page.javascriptDialogOpening":
                 self.errors.append(f"dialog: {params['message']}")
@@ -151,9 +154,9 @@ class Browser:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    def wait(self, condition: str) -> None:
-        """Wait until an expression is true."""
-        end = time.monotonic() + _PATIENCE
+    def wait(self, condition: str, patience: float = _PATIENCE) -> None:
+        """Wait until an expression is true, for so many seconds."""
+        end = time.monotonic() + patience
         while not self.ask(f"!!({condition})"):
             assert time.monotonic() < end, f"never true: {condition}; {self.errors}"
             time.sleep(0.02)

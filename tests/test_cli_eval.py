@@ -128,7 +128,7 @@ def test_interrupted_run_says_how_to_resume_and_resumes(tmp_path: Path) -> None:
     assert b"Traceback" not in done.stderr
     result = logtriage(*arguments, "--json", stdin="ignore\n")
     assert result.exit_code == 0
-    assert "resuming: 1 of 2 episodes are there already" in result.stderr
+    assert "resuming: 1 of 2 episodes are already there" in result.stderr
     (row,) = lines(result)
     assert (row["episodes"], row["ignored"]) == (2, 0.5)
 

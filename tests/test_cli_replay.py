@@ -34,22 +34,18 @@ def test_the_page_of_an_incident_is_another_one(run: Path) -> None:
     assert Path(told["page"]).exists()
 
 
-def test_the_report_links_to_it(run: Path, tmp_path: Path) -> None:
+def test_the_report_has_its_episodes(run: Path, tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
-    result = logtriage("report", run, "--html", tmp_path / "a page.html", "--replay")
+    out = tmp_path / "a page.html"
+    result = logtriage("report", run, "--html", out, "--beliefs", "1")
     assert result.exit_code == 0, result.output
-    assert (tmp_path / "a page-replay.html").exists()
-    page = (tmp_path / "a page.html").read_text("utf-8")
-    (data,) = re.findall(r'id="data">(.*?)</script>', page)
-    assert json.loads(data)["replay"] == {
-        "page": "./a%20page-replay.html",
-        "policies": ["expert", "random"],
-        "stems": ["single_crash-v2/"],
-    }
-    refused = logtriage("report", run, "--replay")
+    (data,) = re.findall(r'id="data">(.*?)</script>', out.read_text("utf-8"))
+    facts = json.loads(data)
+    assert (facts["episodes"], facts["shown"], facts["believed"]) == (4, 4, 1)
+    refused = logtriage("report", run, "--beliefs", "1")
     assert refused.exit_code == 2
-    assert "--replay goes with --html" in refused.stderr
+    assert "--beliefs goes with --html" in refused.stderr
 
 
 def test_open_shows_it(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

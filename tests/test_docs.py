@@ -33,6 +33,7 @@ PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 #: Pages whose Python needs what is not here: a run, a data set, a framework (tests/adapters
 #: runs those). Read, but not run.
 NEEDY = (
+    "art.md",
     "cli.md",
     "harnesses.md",
     "inspect.md",
@@ -40,6 +41,7 @@ NEEDY = (
     "report.md",
     "server.md",
     "skyrl.md",
+    "tinker.md",
     "trl.md",
     "verifiers.md",
 )
@@ -159,6 +161,19 @@ def test_relative_links_resolve(page: Path) -> None:
     assert not broken
 
 
+def test_the_glossary_is_short_and_led_to() -> None:
+    """Each term in two sentences at most; no entry that no page and no other entry needs."""
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    entries = re.findall(r"^### (.+)\n((?:.+\n)+)", text, re.MULTILINE)
+    assert len(entries) == text.count("\n### ") >= 50
+    for term, told in entries:
+        sentences = re.split(r"(?<=[.)])\s+(?=[A-Z0-9])", told.strip())
+        assert 1 <= len(sentences) <= 2, term
+        assert len(told) <= 260, term
+    leading = [page.name for page in PAGES if "glossary.md" in page.read_text(encoding="utf-8")]
+    assert len(leading) >= 12, leading
+
+
 def test_the_index_lists_every_page() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     for page in (ROOT / "docs").glob("*.md"):
@@ -218,7 +233,7 @@ SENTENCES = (
     ("docs/tasks.md", "(weights {}, {} and {})".format(*setting.compound_failure(2).counts)),
     ("docs/concepts.md", f"A reading holds for {NUMBERS[channels.EPOCH]} ticks"),
     ("docs/concepts.md", f"On more than {LONG_LIST} services lists are compact"),
-    ("docs/concepts.md", f"one step of {TICK_SECONDS} simulated seconds"),
+    ("docs/glossary.md", f"one step of {TICK_SECONDS} simulated seconds"),
     ("docs/concepts.md", f"{NUMBERS[channels.WINDOW_LINES]} log lines"),
     ("docs/grading.md", f"{criteria.ADJACENT_SEVERITY} if one class off"),
     ("docs/grading.md", f"1 − {triage.WRONG_REMEDY_COST} × wrong remedies"),
@@ -246,6 +261,7 @@ def test_constants_behind_words() -> None:
 
 def test_names_that_pages_list() -> None:
     transcripts, concepts = flat("docs/transcripts.md"), flat("docs/concepts.md")
+    glossary = flat("docs/glossary.md")
     policies, grading = flat("docs/policies.md"), flat("docs/grading.md")
     for name, kind in TEAM_ACTION_TYPES.items():
         assert f"| `{name}` |" in transcripts
@@ -259,7 +275,7 @@ def test_names_that_pages_list() -> None:
     for closing in lt.Closing:
         assert f"| `{closing}` |" in concepts
     for split in SPLITS:
-        assert f"`{split}`" in concepts
+        assert f"`{split}`" in glossary
     graded = grade_to_json(lt.grade(lt.initial_state(lt.make_incident("single_crash-v2/test/0"))))
     assert [key for key in graded if f"`{key}`" not in transcripts] == []
     for rubric in RUBRICS:

@@ -197,7 +197,7 @@ def change_step(**fields: Any) -> Callable[[dict[str, Any]], None]:
         (change(luck=0.9), "the parts add up to "),
         (change(luck=None), "luck: expected a number, got None"),
         (change(luck=float("nan")), "luck: expected a number, got nan"),
-        (change(samples=0), "samples: expected a whole number from 1 on, got 0"),
+        (change(samples=0), "samples: expected a whole number of 1 or more, got 0"),
         (change(steps=[]), "steps: expected a list of "),
         (change_step(before="1"), "steps.0.: before: expected a number, got '1'"),
         (change_step(right=1), "steps.0.: right: expected true, false or null, got 1"),
@@ -231,7 +231,7 @@ def test_a_line_that_is_no_object_is_named(run: Path, line: str) -> None:
 def test_the_same_incident_twice_is_refused(run: Path) -> None:
     first, _ = (run / FILE).read_text().splitlines(keepends=True)
     (run / FILE).write_text(first * 2)
-    with pytest.raises(InvalidInput, match=r"line 2: incident: .* stands there twice"):
+    with pytest.raises(InvalidInput, match=r"line 2: incident: .* is listed twice"):
         load_run(run)
 
 

@@ -19,8 +19,9 @@ pytestmark = needs_chromium
 TASK = "single_crash-v2"
 FIRST = f"{TASK}/test/0"
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">'
-#: axe.min.js of the npm package axe-core; the check is skipped where it is not named.
-AXE = os.environ.get("AXE")
+#: axe.min.js of the npm package axe-core: AXE, or what `make browser` fetched.
+FETCHED = Path(__file__).resolve().parent.parent / "build" / "browser-fetched" / "axe.min.js"
+AXE = os.environ.get("AXE") or (str(FETCHED) if FETCHED.exists() else None)
 
 
 class Shouts:
@@ -170,18 +171,42 @@ def test_belief_where_there_is_one(tab: Browser, pages: dict[str, Path]) -> None
     assert "This incident was recorded" in tab.ask("document.getElementById('main').textContent")
 
 
-def test_the_report_links_every_episode(tab: Browser, pages: dict[str, Path]) -> None:
+@pytest.fixture(scope="module")
+def report(pages: dict[str, Path]) -> Path:
+    """The HTML report of the run of single agents, which has the same episodes."""
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
-    report = pages["sole"].with_name("report.html")
-    write_report(pages["sole"].with_name("sole"), report, replay=pages["sole"])
-    tab.call("Page.navigate", url=report.as_uri())
-    tab.wait("document.querySelectorAll('a.replay').length === 6")
-    links = "[...document.querySelectorAll('a.replay')].map((one) => one.href)"
-    for address in tab.ask(links):
-        tab.call("Page.navigate", url="about:blank")
-        tab.call("Page.navigate", url=address)
-        tab.wait("document.querySelector('.cells') !== null")
+    out = pages["sole"].with_name("report.html")
+    write_report(pages["sole"].with_name("sole"), out, beliefs=1)
+    return out
+
+
+def test_behind_every_row_of_the_report_is_its_replay(tab: Browser, report: Path) -> None:
+    tab.open(report)
+    assert tab.ask("document.querySelectorAll('.episodes tbody tr').length") == 6
+    assert tab.ask("scrollY") == 0
+    for address in tab.ask("[...document.querySelectorAll('.episodes a')].map(one => one.hash)"):
+        tab.open(report, address)
+        assert tab.ask("document.querySelectorAll('.cells').length") == 1
+        assert not tab.ask("document.getElementById('report').checkVisibility()")
+    tab.press("Escape")
+    stands_at(tab, "#/")
+    assert tab.ask("document.getElementById('report').checkVisibility()")
+
+
+def test_a_section_of_the_report_keeps_the_filters(tab: Browser, report: Path) -> None:
+    tab.open(report, "#/?policy=first_error")
+    tab.ask("document.querySelector('#report nav a').click()")
+    tab.wait("location.hash === '#results'")
+    assert tab.ask("document.querySelectorAll('.episodes tbody tr').length") == 2
+    assert tab.ask("document.getElementById('filter-policy').value") == "first_error"
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_report_is_no_wider_than_the_window(tab: Browser, report: Path, width: int) -> None:
+    tab.see(width)
+    tab.open(report)
+    assert tab.ask("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_a_team_has_lanes(tab: Browser, pages: dict[str, Path]) -> None:
@@ -201,20 +226,21 @@ def test_no_page_is_wider_than_the_window(tab: Browser, pages: dict[str, Path], 
             assert tab.ask("document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.skipif(AXE is None, reason="AXE does not name an axe.min.js (npm pack axe-core)")
+@pytest.mark.skipif(AXE is None, reason="no axe-core: make browser, or name it in AXE")
 @pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_nothing(tab: Browser, pages: dict[str, Path], dark: bool) -> None:
+def test_axe_finds_nothing(tab: Browser, pages: dict[str, Path], report: Path, dark: bool) -> None:
     assert AXE is not None
     script = Path(AXE).read_text("utf-8")
     found = []
     for name, address in [
+        ("report", ""),
         ("sole", ""),
         ("sole", f"#/e/expert/{FIRST}?t=3&truth=1&service=user-db"),
         ("sole", f"#/e/expert/{FIRST}?t=3&truth=1&with=first_error"),
         ("team", f"#/e/expert/{FIRST}?t=2&truth=1"),
     ]:
         tab.see(1400, dark=dark)
-        tab.open(pages[name], address)
+        tab.open({**pages, "report": report}[name], address)
         tab.ask(f"{script};1")
         found += tab.ask("axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html]))")
     assert found == []

@@ -24,15 +24,17 @@ from logtriage.report import write_report
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
-from logtriage.report import page as page_module
-from logtriage.report import selection
 from logtriage.report.confusion import BELOW, NONE, UNRELATED, place_of
 from logtriage.report.figures import cells_of
-from logtriage.report.run import Episode, Run, read_run
-from logtriage.report.selection import in_full, listed
+from logtriage.report.replay import Document
+from logtriage.report.replay.document import pack
+from logtriage.report.run import Run, read_run
+from logtriage.report.selection import ranked
 from logtriage.report.text import clean, clip, labels, number, percent, signed
-from logtriage.report.timeline import steps_of, truth_of
+from logtriage.report.truth import truth_of
 from tests.builders import HALVED
+from tests.test_replay_page import episode as episode_in
+from tests.test_replay_page import unpacked
 
 HOSTILE = (
     "</pre></details><script>alert(1)</script>"
@@ -96,8 +98,15 @@ def run(run_dir: Path) -> Run:
 @pytest.fixture(scope="module")
 def page(run_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     out = tmp_path_factory.mktemp("out") / "report.html"
-    write_report(run_dir, out)
+    write_report(run_dir, out, beliefs=0)
     return out.read_bytes().decode("utf-8")
+
+
+@pytest.fixture(scope="module")
+def found(page: str) -> Document:
+    """The data of the page's episodes."""
+    facts = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    return Document(facts, facts["index"], tuple(facts["chunks"]), 0, 0)
 
 
 VOID = frozenset({"meta", "input", "img", "link", "br", "hr", "circle", "path", "use"})
@@ -162,7 +171,7 @@ def test_page_is_well_formed(reader: Reader) -> None:
     ids = [value for _, name, value in reader.attributes if name == "id"]
     assert len(ids) == len(set(ids))
     targets = {value[1:] for _, name, value in reader.attributes if name == "href"}
-    assert targets <= set(ids)
+    assert targets - {"/"} <= set(ids)  # that is the list of episodes
     for _, name, value in reader.attributes:
         if name in ("clip-path", "style"):
             assert set(re.findall(r"url\(#([^)]+)\)", value)) <= set(ids)
@@ -171,7 +180,7 @@ def test_page_is_well_formed(reader: Reader) -> None:
 def test_content_security_policy_forbids_all_but_the_pages_own_script(reader: Reader) -> None:
     policy = next(v for _, n, v in reader.attributes if n == "content" and "default-src" in v)
     scripts = "".join(reader.text_in("script"))
-    source = scripts[scripts.index('"use strict"') :]
+    source = scripts[scripts.index("// Elements, numbers and icons") :]
     digest = b64encode(sha256(source.encode()).digest()).decode()
     assert policy.startswith("default-src 'none'")
     assert f"script-src 'sha256-{digest}'" in policy
@@ -183,8 +192,12 @@ def test_plots_take_their_colours_from_the_page(page: str, reader: Reader) -> No
     assert "#0a0b" not in page
     assert "#0a0c" not in page
     style = next(iter(reader.text_in("style")))
-    light, dark = style.split("@media (prefers-color-scheme: dark)", 1)
-    for variable in set(re.findall(r"var\((--[\w-]+)\)", page)) - {"--sans", "--mono", "--key"}:
+    darks = re.findall(r"@media \(prefers-color-scheme: dark\) \{\n  :root \{.*?\n\}", style, re.S)
+    dark = "".join(darks)
+    assert len(darks) == 2
+    light = style.replace(darks[0], "").replace(darks[1], "")
+    same_in_both = {"--sans", "--mono", "--key", "--count"}
+    for variable in set(re.findall(r"var\((--[\w-]+)\)", page)) - same_in_both:
         assert f"{variable}:" in light
         assert f"{variable}:" in dark
 
@@ -238,7 +251,7 @@ def test_table_is_the_summary(page: str, run_dir: Path, run: Run) -> None:
 
 
 def test_header_says_what_was_run(page: str) -> None:
-    head = page[: page.index("</header>")]
+    head = page[: page.index('<section id="results">')]
     for text in ("baseline", lt.__version__, "test", *TASKS, "logtriage/2"):
         assert text in head
     assert "not finished" not in head
@@ -264,9 +277,13 @@ def test_what_discounts_took_is_shown_beside_what_counts(
     assert sum(cell.points.values()) == pytest.approx(0.5)
     assert cell.lost == pytest.approx(0.5)
     assert cell.gated == 0.0
-    write_report(tmp_path / "run", tmp_path / "page.html")
+    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0)
     text = (tmp_path / "page.html").read_text("utf-8")
-    assert text.count("Discount <b>halved</b>: whatever was done. It leaves 0.500") == 2
+    facts = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+    for chunk in map(unpacked, facts["chunks"]):
+        for one in chunk["episodes"]:
+            (halved,) = (fall for fall in one["falls"] if fall["kind"] == "discount")
+            assert (halved["name"], halved["points"]) == ("halved", -0.5)
 
 
 def test_the_truth_names_the_price_of_silence(run: Run) -> None:
@@ -284,18 +301,18 @@ def test_an_unfinished_run_has_a_page_that_says_so(tmp_path: Path) -> None:
     (tmp_path / "run" / "summary.json").unlink()
     path = next((tmp_path / "run" / "transcripts").iterdir())
     path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
-    write_report(tmp_path / "run", tmp_path / "page.html")
+    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0)
     text = (tmp_path / "page.html").read_text("utf-8")
     assert "1 of 3 episodes were played" in text
     path.write_bytes(b"")
-    write_report(tmp_path / "run", tmp_path / "page.html")
+    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0)
     assert "0 of 3 episodes were played" in (tmp_path / "page.html").read_text("utf-8")
 
 
 def test_other_rubrics_and_recorded_incidents(tmp_path: Path) -> None:
     tasks = ("single_crash-v0", "recorded")
     evaluate(RunSpec(["first_error", "random"], tasks, episodes=2), tmp_path / "run")
-    write_report(tmp_path / "run", tmp_path / "page.html")
+    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0)
     text = (tmp_path / "page.html").read_text("utf-8")
     Reader(text)
     assert "logtriage-env/0/single_crash" in text
@@ -350,55 +367,50 @@ def test_a_benign_incident_has_no_root() -> None:
     assert place_of(benign, "user-db") is None
 
 
-# -- timelines ----------------------------------------------------------------------
+# -- episodes -----------------------------------------------------------------------
 
 
-def test_rewards_of_a_timeline_add_up_to_the_grade(run: Run) -> None:
-    for episode in run.episodes:
-        steps = steps_of(episode)
-        if episode.grade.score is None:
-            assert all(step.reward is None and step.total is None for step in steps)
-            continue
-        assert sum(step.reward or 0.0 for step in steps) == episode.grade.score
-        assert steps[-1].total == episode.grade.score
-        assert len(steps) == len(episode.transcript.actions) - episode.grade.unplayed
+def test_every_episode_is_there_with_screens_reasons_and_truth(found: Document, run: Run) -> None:
+    rows = unpacked(found.index)
+    assert len(rows) == len(run.episodes) == len(run.policies) * len(TASKS) * EPISODES
+    for row, one in zip(rows, run.episodes, strict=True):
+        chunk, data = episode_in(found, row)
+        assert row[2:4] == [one.incident.id, one.grade.score]
+        criteria = [fall["reason"] for fall in data["falls"] if fall["kind"] == "criterion"]
+        assert criteria == [each.reason for each in one.grade.criteria]
+        assert dict(chunk["incidents"][one.incident.id]["truth"]) == truth_of(one)
+        ((numbers, _),) = data["ticks"][0]["screens"]
+        assert chunk["lines"][numbers[0]].startswith("TICK 0/")
+        if one.grade.score is None:
+            assert data["cause"].startswith("policy failed in tick 1")
+        else:
+            assert data["ticks"][-1]["total"] == one.grade.score
 
 
-def test_every_episode_is_listed_with_timeline_reasons_and_truth(
-    page: str, run: Run, reader: Reader
-) -> None:
-    count = len(run.policies) * len(TASKS) * EPISODES
-    assert len(run.episodes) == count
-    assert page.count('<details class="episode" data-row') == count
-    assert "was never played" in page
-    said = set(reader.text_in("td"))
-    for episode in run.episodes:
-        assert all(one.reason in said for one in episode.grade.criteria)
-    assert any(text.startswith("TICK 0/") for text in reader.text_in("pre"))
-    assert any("not scored" in text.lower() for text in reader.text_in("p"))
+def test_reasons_of_every_episode_of_a_big_run_take_little(run: Run) -> None:
+    """3,000 reasons take about 35 kB: no episode is listed without them."""
+    reasons = [one.reason for episode in run.episodes for one in episode.grade.criteria]
+    assert len(reasons) > 200
+    assert len(pack(reasons)) < 12 * len(reasons)
 
 
 # -- hostile text -------------------------------------------------------------------
 
 
-def test_what_a_model_wrote_is_text(page: str, reader: Reader) -> None:
+def test_what_a_model_wrote_is_text(page: str, reader: Reader, found: Document) -> None:
     # The data and the page's own script, and none of anyone else's.
     assert reader.tags["script"] == 2
     assert reader.tags["img"] == 0
     assert not [name for _, name, _ in reader.attributes if name.startswith("on")]
-    shown = clip(clean(HOSTILE))
-    assert shown in list(reader.text_in("blockquote"))
-    assert f"because {shown}" in list(reader.text_in("p"))
     assert clean(HOSTILE_POLICY) in list(reader.text_in("code"))
-    assert "\\ud800" in page
     assert "\x00" not in page
     assert "\x1b" not in page
-
-
-def test_hostile_text_in_the_data_cannot_close_its_element(reader: Reader) -> None:
-    data = json.loads(next(iter(reader.text_in("script"))))
-    assert labels([HOSTILE_POLICY])[HOSTILE_POLICY] in data["policies"]
-    assert len(data["rows"]) == sum(name == "data-row" for _, name, _ in reader.attributes)
+    rows = unpacked(found.index)
+    _, resigned = episode_in(found, next(row for row in rows if row[0] == clean(HOSTILE_POLICY)))
+    assert resigned["ticks"][0]["acts"][0]["wrote"] == clip(clean(HOSTILE), 4000)
+    _, reasoned = episode_in(found, rows[0])
+    assert reasoned["ticks"][0]["acts"][0]["reasoning"] == f"because {clean(HOSTILE)}"
+    assert reasoned["unplayed"] == 1
 
 
 def test_long_text_is_cut(tmp_path: Path) -> None:
@@ -410,10 +422,11 @@ def test_long_text_is_cut(tmp_path: Path) -> None:
         {"action_type": "resolve", "reasoning": "x" * 1_000_000},
     ]
     path.write_text(f"{json.dumps(record)}\n")
-    write_report(tmp_path / "run", tmp_path / "page.html")
+    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0)
     text = (tmp_path / "page.html").read_text("utf-8")
-    assert len(text) < 200_000
-    assert "(1000000 characters)" in text
+    facts = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+    assert len("".join(facts["chunks"])) < 20_000
+    assert "(1000000 characters)" in json.dumps([unpacked(one) for one in facts["chunks"]])
 
 
 def test_clean_spells_out_what_cannot_be_shown() -> None:
@@ -449,37 +462,11 @@ def test_figures(format_: Callable[[float | None], str], value: float | None, te
     assert format_(value) == text
 
 
-# -- the size of a page -------------------------------------------------------------
-
-
-def test_a_big_run_shows_the_worst_and_a_sample(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def few(episodes: tuple[Episode, ...]) -> tuple[int, ...]:
-        return in_full(episodes, 20)
-
-    monkeypatch.setattr(page_module, "in_full", few)
-    text = page_module.render_page(run)
-    assert text.count('<details class="episode" data-row') == 20
-    assert "This page holds 20 of the 60 episodes in full" in text
-    data = json.loads(next(iter(Reader(text).text_in("script"))))
-    assert len(data["rows"]) == 60
-    light = [row for row in data["rows"] if len(row) > 7]
-    assert len(light) == 40
-    assert all(data["actions"][action] for row in light for action in row[7])
-
-
-def test_screens_and_rows_have_limits(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "MAX_SCREENS", 20_000)
-    monkeypatch.setattr(page_module, "listed", lambda episodes: listed(episodes, 10))
-    text = page_module.render_page(run)
-    assert "The list ends at 10 episodes" in text
-    assert "of the timelines the screens are left out" in text
-    assert sum(map(len, Reader(text).text_in("pre"))) <= 20_000
-    monkeypatch.setattr(page_module, "MAX_SCREENS", 0)
-    assert "pre" not in Reader(page_module.render_page(run)).tags
+# -- which come first ---------------------------------------------------------------
 
 
 def test_places_are_shared_among_policies_and_tasks(run: Run) -> None:
-    few = in_full(run.episodes, 20)
+    few = ranked(run.episodes, 20)[:20]
     assert len(few) == len(set(few)) == 20
     cells = Counter((run.episodes[at].policy, run.episodes[at].grade.task) for at in few)
     assert set(cells.values()) == {2}
@@ -492,16 +479,14 @@ def test_places_are_shared_among_policies_and_tasks(run: Run) -> None:
         assert min(scores)[1] in few
     # What a small cell leaves free goes to the others.
     uneven = run.episodes[: EPISODES + 1]
-    assert len(in_full(uneven, EPISODES)) == EPISODES
-    assert in_full(run.episodes) == tuple(range(len(run.episodes)))
-    assert selection.MAX_TIMELINES == 200
+    assert len(set(ranked(uneven, EPISODES))) == EPISODES + 1
 
 
 # -- writing ------------------------------------------------------------------------
 
 
 def test_same_run_same_bytes(run_dir: Path, page: str, tmp_path: Path) -> None:
-    write_report(run_dir, tmp_path / "again.html")
+    write_report(run_dir, tmp_path / "again.html", beliefs=0)
     assert (tmp_path / "again.html").read_bytes() == page.encode()
 
 
@@ -509,7 +494,7 @@ def test_the_users_plot_style_changes_nothing(run_dir: Path, page: str, tmp_path
     import matplotlib
 
     with matplotlib.rc_context({"font.size": 30, "svg.fonttype": "path", "axes.grid": True}):
-        write_report(run_dir, tmp_path / "again.html")
+        write_report(run_dir, tmp_path / "again.html", beliefs=0)
         assert matplotlib.rcParams["font.size"] == 30
     assert (tmp_path / "again.html").read_bytes() == page.encode()
 
@@ -526,10 +511,10 @@ def test_page_appears_whole_or_not_at_all(
     with monkeypatch.context() as patch:
         patch.setattr("os.replace", broken)
         with pytest.raises(OSError, match="disk full"):
-            write_report(run_dir, out)
+            write_report(run_dir, out, beliefs=0)
     assert out.read_text() == "before"
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
-    write_report(run_dir, out)
+    write_report(run_dir, out, beliefs=0)
     assert out.read_bytes().startswith(b"<!doctype html>")
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
     assert stat.S_IMODE(out.stat().st_mode) == 0o644

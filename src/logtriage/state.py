@@ -50,7 +50,7 @@ class Facts:
 
     ``pages``, ``remedies``, ``requests``, ``metrics``, ``traces`` and ``reports`` list every
     one with its tick, in order; a request for all services is -1. ``noted`` are the pages
-    whose responders leave a note, ``fault_category`` is the one that was declared of a
+    whose responders leave a note. ``fault_category`` is the one that was declared of a
     recording. Three ticks are None as long as it has not
     happened: ``root_cause_at``, in which the first root cause was declared, ``paged_at``, in
     which an accepted team was first paged, ``fixed_at``, in which an accepted remedy was

@@ -244,7 +244,7 @@ def test_any_numeric_column_is_a_signal_and_five_minutes_are_a_tick(folder: Path
     told: list[str] = []
     (record,) = import_labelled(_metrics_only(folder, rows), note=told.append)
     assert record.recording.tick_seconds == 300
-    assert told == ["metrics.csv:2: column region is left out: 'eu' is no number"]
+    assert told == ["metrics.csv:2: column region is left out: 'eu' is not a number"]
     telemetry = shown_by(as_incident(record))
     back = {one.name: one for one in telemetry.signals(0, NO_EFFECTS)[0]}
     assert set(back) == {"queue_milli", "latency_us", "free_bp", "temperature_milli"}

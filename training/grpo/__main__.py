@@ -70,11 +70,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--preset",
         default=DEFAULT,
-        help=f"settings to begin with: {', '.join(preset_names())}, or a TOML file; "
+        help=f"settings to start from: {', '.join(preset_names())}, or a TOML file; "
         f"default: {DEFAULT}",
     )
     parser.add_argument("--output-dir", type=Path, help="directory for this run")
-    parser.add_argument("--resume", action="store_true", help="go on with the run that is there")
+    parser.add_argument("--resume", action="store_true", help="continue the existing run")
     parser.add_argument(
         "--dry-run",
         action="store_true",

@@ -95,7 +95,7 @@ def _continued(call: dict[str, Any], rest: str, where: str) -> dict[str, Any]:
     if absent(begun):
         begun = ""
     if not isinstance(begun, str):
-        raise InvalidInput(f"{where}.tool_calls: fragments of a call whose arguments are no text")
+        raise InvalidInput(f"{where}.tool_calls: fragments of a call whose arguments are not text")
     function = call.get("function")
     if isinstance(function, Mapping):
         return {**call, "function": {**function, "arguments": begun + rest}}

@@ -33,7 +33,7 @@ class Planner:
         floor = 1 if negligible is None else belief.total // negligible
         places = [place for place, one in enumerate(belief.weights) if one and one >= floor]
         if not places:
-            raise InvalidInput("nothing is possible any more: evidence of another incident?")
+            raise InvalidInput("no hypothesis fits the evidence: is it from another incident?")
         self.places = np.array(places)
         self.case = _case(belief, places)
         raw = [belief.weights[place] for place in places]

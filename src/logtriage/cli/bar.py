@@ -50,7 +50,7 @@ class Bar:
     def update(self, done: int, total: int) -> None:
         """Show that so many episodes are done."""
         if self.done is None and done:
-            note(f"resuming: {done} of {total} episodes are there already", "dim")
+            note(f"resuming: {done} of {total} episodes are already there", "dim")
         self.done, self.total = done, total
         self._progress.update(self._task, completed=done, total=total)
 

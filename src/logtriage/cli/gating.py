@@ -45,7 +45,9 @@ def gate(
     false_alarm_margin: Annotated[
         float, typer.Option(metavar="X", help="How much higher the share of false alarms may be.")
     ] = _DEFAULT.false_alarm,
-    lenient: Annotated[bool, typer.Option("--lenient", help="Let pass what is undecided.")] = False,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Pass checks that are undecided.")
+    ] = False,
     policy: Annotated[
         str | None,
         typer.Option(

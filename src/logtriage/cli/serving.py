@@ -19,7 +19,7 @@ _DEFAULT: Final = Settings()
 
 def serve(
     host: Annotated[
-        str, typer.Option(help="Address to bind. All but loopback need a token.")
+        str, typer.Option(help="Address to bind. Any address but loopback needs a token.")
     ] = _DEFAULT.host,
     port: Annotated[int, typer.Option(help="TCP port; 0 picks a free one.")] = _DEFAULT.port,
     task: Annotated[

@@ -80,7 +80,7 @@ def task_of(task: str | TaskSpec, horizon: Any) -> TaskSpec:
     if horizon is None:
         return spec
     if not isinstance(horizon, int) or isinstance(horizon, bool) or horizon < 1:
-        raise InvalidInput(f"horizon {horizon!r}: expected a whole number of ticks from 1")
+        raise InvalidInput(f"horizon {horizon!r}: expected a whole number of ticks, 1 or more")
     return attrs.evolve(spec, horizon=horizon)
 
 

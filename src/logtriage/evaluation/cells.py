@@ -43,7 +43,7 @@ def refuse_link(path: Path) -> None:
         InvalidInput: if the path is one.
     """
     if path.is_symlink():
-        raise InvalidInput(f"{path}: a link; what a run writes stands in its own directory")
+        raise InvalidInput(f"{path}: a link; a run writes only into its own directory")
 
 
 def mend(directory: Path, cell: Cell) -> tuple[Transcript, ...]:

@@ -123,7 +123,7 @@ def read_explanations(
             try:
                 incident, one = _decode(line, grades)
                 if incident in found:
-                    raise InvalidInput(f"incident: {incident} stands there twice")
+                    raise InvalidInput(f"incident: {incident} is listed twice")
             except InvalidInput as error:
                 raise InvalidInput(
                     f"{path}, line {number}: {error}; remove the file, and --explain makes it anew"
@@ -148,7 +148,7 @@ def _decode(line: bytes, grades: Mapping[str, Grade]) -> tuple[str, Explained]:
     values = {name: _float(raw, name) for name in ("grade", *_PARTS, "threshold_regret")}
     samples = raw.get("samples")
     if type(samples) is not int or samples < 1:
-        raise InvalidInput(f"samples: expected a whole number from 1 on, got {samples!r:.80}")
+        raise InvalidInput(f"samples: expected a whole number of 1 or more, got {samples!r:.80}")
     regret = values.pop("threshold_regret")
     if values["grade"] != graded.score:
         raise InvalidInput(f"grade: expected {graded.score!r}, got {values['grade']!r}")

@@ -93,7 +93,7 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
         found = _recorded(spec, incidents) if name == RECORDED_TASK else _drawn(spec, name)
         for task, (rubric, ids) in found.items():
             if task in tasks:
-                raise InvalidInput(f"a recorded task bears the name of a drawn one: {task!r}")
+                raise InvalidInput(f"a recorded task has the name of a drawn one: {task!r}")
             tasks[task] = rubric, ids
     return tuple(
         Cell(policy, task, rubric, ids)

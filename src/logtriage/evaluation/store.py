@@ -89,7 +89,7 @@ def _begin(
     if bundle is not None:
         copy = directory / BUNDLES[1 if bundle.startswith(b"\x1f\x8b") else 0]
         if copy.exists() and copy not in copies_of(directory, manifest.bundle):
-            raise InvalidInput(f"{copy}: not of a run, and it would be overwritten")
+            raise InvalidInput(f"{copy}: not part of a run; it would be overwritten")
         with replacing(copy) as file:
             file.write(bundle)
     # Last, so that a directory with a definition has all that it needs.

@@ -130,7 +130,7 @@ def read_metrics(root: Path, names: Names, store: RowStore, note: Callable[[str]
             value = _decimal(text)
             if value is None and column not in signals:
                 words.add(column)
-                note(f"{where}: column {column} is left out: {text!r:.40} is no number")
+                note(f"{where}: column {column} is left out: {text!r:.40} is not a number")
                 continue
             if value is None:
                 raise _bad(where, row, column, "a number, or empty")

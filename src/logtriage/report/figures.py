@@ -10,7 +10,8 @@ import attrs
 from logtriage.evaluation import played_state
 from logtriage.grading import CriterionScore, Grade, GradeStatus
 from logtriage.report.confusion import PLACES, place_of
-from logtriage.report.run import Episode, Run
+from logtriage.report.episode import Episode
+from logtriage.report.run import Run
 
 #: Bins of the score distributions, each of the same width; the last one holds 1.
 BINS: Final = 20

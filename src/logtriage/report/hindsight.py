@@ -1,10 +1,12 @@
 """Why an episode lost what it lost, as the page words it."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from logtriage.belief.explain import Leading, Step
-from logtriage.evaluation import Explained
 from logtriage.report.text import number, percent, signed
+
+if TYPE_CHECKING:  # they would load NumPy, and a page in a browser has none
+    from logtriage.belief.explain import Leading, Step
+    from logtriage.evaluation import Explained
 
 #: The figures of an explanation and what they are called.
 FIGURES: Final = (
@@ -16,7 +18,7 @@ FIGURES: Final = (
 )
 
 
-def parts_of(explained: Explained | None) -> list[tuple[str, float]]:
+def parts_of(explained: "Explained | None") -> list[tuple[str, float]]:
     """The parts by name, and the threshold regret; nothing of what was not explained."""
     if explained is None:
         return []
@@ -24,19 +26,17 @@ def parts_of(explained: Explained | None) -> list[tuple[str, float]]:
     return [(name, values[field]) for field, name in FIGURES]
 
 
-def _fields(explained: Explained) -> dict[str, float]:
+def _fields(explained: "Explained") -> dict[str, float]:
     found = explained.explanation
     return {name: getattr(found, name) for name, _ in FIGURES if hasattr(found, name)}
 
 
-def beliefs_of(explained: Explained | None, steps: int) -> list[str | None]:
-    """A line for each of so many steps: what was likeliest before it, and what it was worth."""
-    if explained is None:
-        return [None] * steps
+def beliefs_of(explained: "Explained") -> list[str]:
+    """A line for each step: what was likeliest before it, and what it was worth."""
     return [_line(step) for step in explained.explanation.steps]
 
 
-def _line(step: Step) -> str:
+def _line(step: "Step") -> str:
     likeliest = ", ".join(f"{name} {percent(share)}" for name, share in _likeliest(step.leading))
     line = (
         f"Likeliest: {likeliest}. Expected grade {number(step.before)}; "
@@ -49,6 +49,6 @@ def _line(step: Step) -> str:
     return f"{line} {'Justified' if step.justified else 'Not justified'}."
 
 
-def _likeliest(held: Leading) -> list[tuple[str, float]]:
+def _likeliest(held: "Leading") -> list[tuple[str, float]]:
     rows = [("benign", held.benign), held.root_cause, held.team]
     return [one for one in rows if one is not None]

@@ -5,28 +5,10 @@ from pathlib import Path
 
 import attrs
 
-from logtriage.evaluation import Explained, LoadedRun, Row, load_run, summarise
-from logtriage.grading import Grade
-from logtriage.incident import Incident
+from logtriage.evaluation import LoadedRun, Row, load_run, summarise
+from logtriage.report.episode import Episode
 from logtriage.roles import RoleSplit
 from logtriage.seal import Seal
-from logtriage.transcript import Transcript
-
-
-@attrs.frozen
-class Episode:
-    """One transcript of the run, with its incident and its grade.
-
-    ``roles`` is the role split that it was played with; None for a single agent.
-    ``explained`` says why it lost what it lost, if that was asked for.
-    """
-
-    policy: str
-    incident: Incident
-    transcript: Transcript
-    grade: Grade
-    roles: RoleSplit | None = None
-    explained: Explained | None = None
 
 
 @attrs.frozen

@@ -1,44 +1,22 @@
-"""Which episodes a page can afford to show in full."""
+"""Which episodes get screens and beliefs first, where a page cannot have those of all."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import Final
 
-from logtriage.report.run import Episode
-
-#: Episodes shown tick by tick. The rest appear as rows with their actions.
-MAX_TIMELINES: Final = 200
-#: Episodes listed at all.
-MAX_ROWS: Final = 15_000
-#: Characters of screen text. Once they are used, timelines go without screens.
-MAX_SCREENS: Final = 2_500_000
-
-
-def in_full(episodes: Sequence[Episode], limit: int = MAX_TIMELINES) -> tuple[int, ...]:
-    """Positions of the episodes to show in full, the most telling ones first.
-
-    All, if they are few. Otherwise every policy and task gets the same number of places:
-    half go to its lowest grades (unscored episodes before all), half to episodes spread
-    evenly over the rest in order of grade.
-    """
-    if len(episodes) <= limit:
-        return tuple(range(len(episodes)))
-    return ranked(episodes, limit)[:limit]
+from logtriage.report.episode import Episode
 
 
 def ranked(episodes: Sequence[Episode], limit: int) -> tuple[int, ...]:
-    """Positions of all episodes, in the order in which ``limit`` places are given to them."""
+    """Positions of all episodes, in the order in which ``limit`` places are given to them.
+
+    Every policy and task gets the same number of places: half go to its lowest grades
+    (unscored episodes before all), half to episodes spread evenly over the rest in order of
+    grade.
+    """
     cells = _cells(episodes)
     places = -(-limit // max(1, len(cells)))
     return tuple(_in_turn([_telling(episodes, cell, places) for cell in cells]))
-
-
-def listed(episodes: Sequence[Episode], limit: int = MAX_ROWS) -> tuple[int, ...]:
-    """Positions of the episodes to list: all, or else the first of each policy and task."""
-    if len(episodes) <= limit:
-        return tuple(range(len(episodes)))
-    return tuple(sorted(tuple(_in_turn(_cells(episodes)))[:limit]))
 
 
 def _cells(episodes: Sequence[Episode]) -> list[list[int]]:

@@ -14,7 +14,7 @@ class TooLarge(InvalidInput):
 
 
 def _refuse_constant(name: str) -> float:
-    raise InvalidInput(f"not JSON: {name} is no JSON number")
+    raise InvalidInput(f"not JSON: {name} is not a JSON number")
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
@@ -42,7 +42,7 @@ def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise InvalidInput(f"not JSON: {error}") from None
     except ValueError:
-        raise InvalidInput("not JSON to us: a number of too many digits") from None
+        raise InvalidInput("not JSON that can be read: a number with too many digits") from None
     if not isinstance(value, dict):
         raise InvalidInput(f"expected a JSON object, got {type(value).__name__}")
     # Counting brackets is far cheaper than walking, and settles nearly every message.

@@ -178,7 +178,7 @@ def test_nonsense_in_the_original_form_costs_a_tick(client: httpx.Client) -> Non
         ("/reset?seed=x", b"", "seed: expected a whole number"),
         ("/reset?foo=1", b"", "foo: unknown field"),
         ("/reset", b"[1]", "expected a JSON object"),
-        ("/reset", b'{"seed": NaN}', "NaN is no JSON number"),
+        ("/reset", b'{"seed": NaN}', "NaN is not a JSON number"),
         ("/reset", b"[" * 5000, "nested deeper"),
         ("/reset", b"\xff", "not UTF-8"),
     ],

@@ -1,6 +1,7 @@
 """The replay page: every episode of a run tick by tick, in one self-contained HTML file.
 
-Needs no extra. What the page shows is described in ``docs/replay.md``.
+Needs no extra. What the page shows is described in ``docs/replay.md``. Runs are read by
+:mod:`logtriage.evaluation`, which loads NumPy; the page itself does without.
 """
 
 from collections.abc import Sequence
@@ -9,13 +10,12 @@ from pathlib import Path
 import attrs
 
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.evaluation import LoadedRun, load_run
-from logtriage.evaluation.explaining import explained_state
 from logtriage.files import replacing
+from logtriage.report.episode import Episode
 from logtriage.report.replay.document import MAX_BELIEFS, Document, document
 from logtriage.report.replay.page import render_replay
-from logtriage.report.run import Episode, episodes_of
 from logtriage.report.selection import ranked
+from logtriage.roles import RoleSplit
 from logtriage.seal import Seal
 
 __all__ = ["MAX_BELIEFS", "Document", "write_replay"]
@@ -48,35 +48,52 @@ def write_replay(
         SealError: if the run is of sealed incidents, and there is no key or another one.
         OSError: if something cannot be read or written.
     """
-    if beliefs < 0:
-        raise InvalidInput(f"beliefs must be at least 0, got {beliefs}")
+    from logtriage.evaluation import load_run
+    from logtriage.report.run import episodes_of
+
+    check_beliefs(beliefs)
     loaded = load_run(Path(run_dir), seal=seal)
     episodes = list(episodes_of(loaded))
     if incident is not None:
         episodes = [_explained(one) for one in _on(incident, episodes)]
         beliefs = len(episodes)
-    found = replay_document(loaded, episodes, beliefs)
+    if not episodes:
+        raise InvalidInput(f"{loaded.directory}: nothing was played yet")
+    name, manifest = loaded.directory.resolve().name, loaded.manifest
+    found = episodes_document(name, manifest.version, episodes, manifest.spec.role_split, beliefs)
     with replacing(Path(out)) as file:
         file.write(render_replay(found).encode("utf-8", "backslashreplace"))
     return found
 
 
-def replay_document(
-    loaded: LoadedRun, episodes: Sequence[Episode], beliefs: int = MAX_BELIEFS
-) -> Document:
-    """The data of the page of some episodes of a run.
+def check_beliefs(beliefs: int) -> int:
+    """A number of beliefs.
 
     Raises:
-        InvalidInput: if there are none.
+        InvalidInput: if it is below 0.
     """
-    if not episodes:
-        raise InvalidInput(f"{loaded.directory}: nothing was played yet")
+    if beliefs < 0:
+        raise InvalidInput(f"beliefs must be at least 0, got {beliefs}")
+    return beliefs
+
+
+def episodes_document(
+    name: str,
+    version: str,
+    episodes: Sequence[Episode],
+    roles: RoleSplit | None,
+    beliefs: int = MAX_BELIEFS,
+) -> Document:
+    """The data of some episodes of a run, those first that tell most."""
+    from logtriage.evaluation import SOLVED
+
     return document(
-        loaded.directory.resolve().name,
-        loaded.manifest.version,
+        name,
+        version,
         episodes,
-        roles=loaded.manifest.spec.role_split,
+        roles=roles,
         beliefs=beliefs,
+        solved=SOLVED,
         order=ranked(episodes, max(1, beliefs)),
     )
 
@@ -91,6 +108,8 @@ def _on(incident: str, episodes: Sequence[Episode]) -> list[Episode]:
 
 def _explained(one: Episode) -> Episode:
     """An episode with its explanation, if it can be explained."""
+    from logtriage.evaluation.explaining import explained_state
+
     if one.explained is not None or one.roles is not None or one.grade.score is None:
         return one
     if one.incident.setting is None:

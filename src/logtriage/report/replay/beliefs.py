@@ -1,13 +1,15 @@
 """The exact belief at every tick of an episode, and what it was worth to ask."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from logtriage.actions import Action, describe
+from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces, describe
 from logtriage.belief import Belief, belief
-from logtriage.belief.questions import Request, Worth, worths
 from logtriage.policies.observer import best_of, requests_in_doubt
 from logtriage.state import State
+
+if TYPE_CHECKING:  # it loads NumPy, which is needed for what requests are worth alone
+    from logtriage.belief.questions import Request, Worth
 
 #: Requests that are shown beside the one that was made, those worth most.
 REQUESTS: Final = 8
@@ -16,21 +18,22 @@ LIKELIEST: Final = 7
 _DIGITS: Final = 4
 
 
-def beliefs(states: Sequence[State]) -> list[dict[str, Any]]:
+def beliefs(states: Sequence[State], *, worths: bool = True) -> list[dict[str, Any]]:
     """What an ideal observer believes at each state of an episode, as data for the page.
 
-    Of a team it is the belief of all that its roles have seen together.
+    Of a team it is the belief of all that its roles have seen together. Without ``worths``
+    nothing is said of what requests and plans were worth.
 
     Raises:
         InvalidInput: for an incident of which no probabilities are known.
     """
     return [
-        _belief(state, after.actions[len(state.actions) :] if after is not None else ())
+        _belief(state, after.actions[len(state.actions) :] if after is not None else (), worths)
         for state, after in zip(states, [*states[1:], None], strict=True)
     ]
 
 
-def _belief(state: State, done: Iterable[Action]) -> dict[str, Any]:
+def _belief(state: State, done: Iterable[Action], worths: bool) -> dict[str, Any]:
     held = belief(state)
     data = {
         "roots": _likeliest(held.root_causes),
@@ -40,9 +43,11 @@ def _belief(state: State, done: Iterable[Action]) -> dict[str, Any]:
         "benign": round(held.benign, _DIGITS),
         "bits": round(held.entropy, _DIGITS),
     }
-    if state.is_closed:
+    if state.is_closed or not worths:
         return data
-    made = [one for one in done if isinstance(one, Request)]
+    made = [
+        one for one in done if isinstance(one, RequestMoreLogs | RequestMetrics | RequestTraces)
+    ]
     rows = _worths(held, made)
     plan = held.best()
     question = best_of(held, [row for row, weighed in rows if weighed])
@@ -60,8 +65,10 @@ def _belief(state: State, done: Iterable[Action]) -> dict[str, Any]:
     }
 
 
-def _worths(held: Belief, made: Sequence[Request]) -> list[tuple[Worth, bool]]:
+def _worths(held: Belief, made: "Sequence[Request]") -> "list[tuple[Worth, bool]]":
     """What requests are worth, and whether the observer weighs them; with those made."""
+    from logtriage.belief.questions import worths
+
     weighed = requests_in_doubt(held)
     others = [one for one in dict.fromkeys(made) if one not in weighed and one.service is not None]
     every = worths(held, (*weighed, *others))

@@ -9,16 +9,15 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.evaluation import SOLVED, played_state
 from logtriage.grading import GradeStatus
 from logtriage.incident import Incident
 from logtriage.report.confusion import MEANING, place_of
-from logtriage.report.replay.episode import LOSS_PARTS, Lines, episode_data
+from logtriage.report.episode import Episode
+from logtriage.report.replay.episode import LOSS_PARTS, Lines, episode_data, states_of
 from logtriage.report.replay.layout import layout
 from logtriage.report.replay.truths import Part, parts_of
-from logtriage.report.run import Episode
 from logtriage.report.text import clean
-from logtriage.report.timeline import truth_of
+from logtriage.report.truth import truth_of
 from logtriage.roles import RoleSplit
 
 #: Characters of JSON in a chunk: little enough to be read at once, enough to compress well.
@@ -63,13 +62,17 @@ def document(
     *,
     roles: RoleSplit | None = None,
     beliefs: int = MAX_BELIEFS,
+    worths: bool = True,
     screens: int = MAX_SCREENS,
+    solved: float | None = None,
     order: Sequence[int] | None = None,
 ) -> Document:
     """The document of some episodes of a run.
 
     ``order`` are the places of the episodes, those first that get screens and beliefs
-    before all others; by default as they come.
+    before all others; by default as they come. Without ``worths`` a belief says nothing of
+    what requests were worth, and takes no NumPy. Episodes below ``solved`` are summed up as
+    failures; None leaves that out.
     """
     first = range(len(episodes)) if order is None else order
     shown = frozenset(first[:screens])
@@ -80,14 +83,15 @@ def document(
     places = sorted(range(len(episodes)), key=lambda one: _incident_key(episodes[one]))
     chunks: list[str] = []
     rows: dict[int, list[Any]] = {}
-    for chunk in _chunks(episodes, places, shown, believed):
+    for chunk in _chunks(episodes, places, shown, believed, worths):
         for place, one in chunk.pop("places"):
             rows[place] = [*_row(episodes[place]), len(chunks), one]
         chunks.append(pack(chunk))
     facts = {
         "name": clean(name),
         "version": version,
-        "solved": SOLVED,
+        "solved": solved,
+        "worths": worths,
         "places": MEANING,
         "lossParts": LOSS_PARTS,
         "roles": None if roles is None else _roles(roles),
@@ -110,6 +114,7 @@ def _chunks(
     places: Sequence[int],
     shown: frozenset[int],
     believed: frozenset[int],
+    worths: bool,
 ) -> Iterator[dict[str, Any]]:
     incidents: dict[str, Any] = {}
     parts: dict[str, tuple[Part, ...]] = {}
@@ -136,7 +141,12 @@ def _chunks(
             parts[key] = parts_of(one.incident)
             incidents[key] = _incident(one, parts[key])
         data = episode_data(
-            one, parts[key], lines, screens=place in shown, believed=place in believed
+            one,
+            parts[key],
+            lines,
+            screens=place in shown,
+            believed=place in believed,
+            worths=worths,
         )
         where.append((place, len(found)))
         found.append({**_graded(one), **data})
@@ -149,7 +159,7 @@ def _row(one: Episode) -> list[Any]:
     """A row of the list of episodes; ``replay.js`` names its fields."""
     graded = one.grade
     scored = graded.status is GradeStatus.SCORED
-    facts = played_state(one.incident, graded).facts if scored else None
+    facts = states_of(one)[-1].facts if scored else None
     declared = None if facts is None else facts.root_cause
     return [
         clean(one.policy),

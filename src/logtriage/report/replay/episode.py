@@ -10,12 +10,12 @@ from logtriage.grading import Grade, GradeStatus, grade
 from logtriage.observation import Observation, observe, slice_for
 from logtriage.rendering import effect_of, render_observation
 from logtriage.replay import replay
-from logtriage.report.hindsight import FIGURES, parts_of
+from logtriage.report.episode import Episode
+from logtriage.report.hindsight import FIGURES, beliefs_of, parts_of
 from logtriage.report.replay.beliefs import beliefs
 from logtriage.report.replay.knowledge import knowledge, readings
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
 from logtriage.report.replay.waterfall import waterfall
-from logtriage.report.run import Episode
 from logtriage.report.text import clean, clip
 from logtriage.roles import Role
 from logtriage.state import State
@@ -56,11 +56,12 @@ def episode_data(
     *,
     screens: bool = True,
     believed: bool = True,
+    worths: bool = True,
 ) -> dict[str, Any]:
     """An episode as data; ``lines`` collects the lines of its screens.
 
-    ``parts`` are those of the services. Without ``screens`` and ``believed`` the costly
-    parts are left out.
+    ``parts`` are those of the services. Without ``screens``, ``believed`` and ``worths`` the
+    costly parts are left out.
 
     Raises:
         InvalidInput: if a belief is wanted, and no probabilities are known.
@@ -101,12 +102,9 @@ def episode_data(
         data["falls"] = [attrs.asdict(one) for one in waterfall(grades)]
     if episode.explained is not None:
         data["parts"] = [[name, value] for name, value in parts_of(episode.explained)]
-        data["steps"] = [
-            [one.before, one.expected, one.after, one.justified, one.right]
-            for one in episode.explained.explanation.steps
-        ]
+        data["steps"] = beliefs_of(episode.explained)
     if believed:
-        data["belief"] = beliefs(states)
+        data["belief"] = beliefs(states, worths=worths)
     return data
 
 

@@ -6,7 +6,7 @@ function listView(place, go) {
   const kept = found(place.filters);
   document.title = `${facts.name} · logtriage replay`;
   return [
-    el("h1", {}, facts.name),
+    within ? el("h2", { class: "section" }, "Episodes") : el("h1", {}, facts.name),
     el("p", { class: "note" }, `${plural(rows.length, "episode")}${facts.roles ? ` of teams (${facts.roles.name})` : ""}. ${held()}`),
     filterForm(place, go),
     failures(kept, place),
@@ -88,7 +88,7 @@ const mean = (some) => some.reduce((sum, row) => sum + row[GRADE], 0) / some.len
 
 function failures(kept, place) {
   const scored = kept.filter((row) => row[GRADE] !== null);
-  if (!scored.length) return null;
+  if (!scored.length || facts.solved === null) return null;
   const failed = scored.filter((row) => row[GRADE] < facts.solved);
   const wrong = tally(scored, (row) => row[DECLARED] !== null && row[ROOTS].length && !row[ROOTS].includes(row[DECLARED]) ? `${row[DECLARED]}, not ${row[ROOTS].join(" or ")}` : null);
   const gates = tally(scored, (row) => row[GATE]);

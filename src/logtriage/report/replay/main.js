@@ -6,6 +6,7 @@ const keys = document.getElementById("keys");
 let place = readAddress();
 let playing = null;
 let drawn = "";
+const within = document.getElementById("report"); // the page of a report, which has more above
 
 // Change where the reader stands. Ticks and searches leave no trail of steps to go back through.
 function go(change, replace = false) {
@@ -24,11 +25,15 @@ async function show() {
   const view = asked.view === "list" ? listView(asked, go) : await episodeView(asked);
   if (asked !== place) return;
   const name = `${asked.view} ${asked.policy} ${asked.incident} ${asked.rival}`;
-  const same = name === drawn;
+  const was = drawn;
+  const same = name === was;
   drawn = name;
   const cursor = kept === "search" ? document.getElementById("search").selectionStart : null;
+  document.body.dataset.view = asked.view;
   main.replaceChildren(...view.flat().filter(Boolean));
   if (same) [...main.querySelectorAll(".scroll")].forEach((one, at) => ([one.scrollLeft, one.scrollTop] = scrolls[at] ?? [0, 0]));
+  else if (!(within && asked.view === "list")) window.scrollTo(0, 0);
+  else if (was) main.scrollIntoView(); // back from an episode; a first look begins at the top
   else window.scrollTo(0, 0);
   for (const now of main.querySelectorAll(".cells .now")) reveal(now, now.closest(".scroll"));
   for (const now of main.querySelectorAll(".lanes rect.now")) reveal(now, now.closest(".scroll"));
@@ -187,6 +192,7 @@ async function search() {
 
 document.getElementById("help").addEventListener("click", () => keys.showModal());
 window.addEventListener("hashchange", () => {
+  if (within && !location.hash.startsWith("#/")) return; // a section of the report
   if (readAddress().view === "list") stop();
   show();
 });

@@ -17,22 +17,41 @@ _FIELD: Final = re.compile(r"\{\{(\w+)\}\}")
 
 def render_replay(found: Document) -> str:
     """The whole page as text."""
-    script = "\n".join(_file(name) for name in SCRIPTS)
-    digest = b64encode(sha256(script.encode()).digest()).decode()
-    policy = (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
     fields = {
-        "policy": escape(policy),
+        "policy": escape(policy()),
         "name": escape(str(found.facts["name"])),
         "version": escape(str(found.facts["version"])),
-        "styles": _file("replay.css"),
-        "script": script,
+        "styles": styles(),
+        "keys": keys(),
+        "script": script(),
         "data": found.to_json(),
     }
     # In one pass: what was put in is never searched for further fields.
     return _FIELD.sub(lambda field: fields[field[1]], _file("replay.html"))
+
+
+def script() -> str:
+    """The script, for a module; it looks for elements ``data``, ``main``, ``live`` and ``keys``."""
+    return "\n".join(_file(name) for name in SCRIPTS)
+
+
+def policy() -> str:
+    """The content security policy of a page that has this script and nothing from elsewhere."""
+    digest = b64encode(sha256(script().encode()).digest()).decode()
+    return (
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def styles() -> str:
+    """The styles."""
+    return _file("replay.css")
+
+
+def keys() -> str:
+    """The dialog that lists the keys, and the line that is read to those who do not see."""
+    return _file("keys.html")
 
 
 def _file(name: str) -> str:

@@ -5,7 +5,8 @@ function actionPanel(episode, place) {
   if (!tick.acts) return panel("Closed", { class: "action" }, ending(episode));
   const acts = tick.acts.map((act) => actOf(act, episode));
   const earned = tick.total === undefined ? null : changeOf(episode, place.t);
-  return panel(`Action at tick ${place.t}`, { class: "action" }, acts, earned);
+  const weighed = episode.steps?.[place.t];
+  return panel(`Action at tick ${place.t}`, { class: "action" }, acts, earned, weighed && el("p", { class: "note" }, weighed));
 }
 
 function ending(episode) {
@@ -88,7 +89,7 @@ function beliefPanel(episode, place) {
   const now = episode.belief[place.t];
   const before = place.t ? episode.belief[place.t - 1] : null;
   const truth = Object.fromEntries(episode.world.truth);
-  const split = (text) => (place.truth && text ? text.split(" or ") : []);
+  const split = (text) => (place.truth && text ? text.split(/ or |, /) : []);
   const roots = [...now.roots.slice(0, 6), ["benign", now.benign]].sort((a, b) => b[1] - a[1]);
   const parts = [
     el("p", { class: "note" }, `What an ideal observer of ${facts.roles ? "all that the roles saw" : "these screens"} believes; the thin line is the tick before.`),
@@ -98,6 +99,7 @@ function beliefPanel(episode, place) {
     doubt(episode, place.t),
   ];
   if (now.asks) parts.push(...asks(episode, place, now));
+  else if (!facts.worths) parts.push(el("p", { class: "note" }, "What each request was worth is left out: it takes NumPy, and this page was made in a browser without it."));
   return panel("Belief", { class: "belief" }, parts);
 }
 
@@ -170,8 +172,8 @@ const LOSS_WORDS = {
 function losses(episode) {
   if (!episode.world.belief) return null;
   if (!episode.parts) {
-    const why = facts.roles ? "A team’s loss is not split into parts: a tick has several actions." : "Not explained. ";
-    return [el("h3", {}, "Why it lost"), el("p", { class: "note" }, why, !facts.roles && commandFor(episode))];
+    const why = facts.roles ? "A team’s loss is not split into parts: a tick has several actions." : facts.worths ? "Not explained. " : "Not explained: that takes NumPy.";
+    return [el("h3", {}, "Why it lost"), el("p", { class: "note" }, why, !facts.roles && facts.worths && commandFor(episode))];
   }
   const most = Math.max(0.01, ...episode.parts.map(([, value]) => Math.abs(value)));
   return [

@@ -1,0 +1,131 @@
+"""An incident that a person triages in a web page: what the page's script calls.
+
+Everything goes in and out as JSON text. Nothing here needs NumPy, so that it runs in a browser
+that has Python, attrs and cattrs alone. ``docs/browser.md`` is the page.
+"""
+
+import json
+from typing import Any, Final
+
+import logtriage as lt
+from logtriage.actions import Malformed, action_name, action_value, all_actions, describe
+from logtriage.errors import InvalidInput
+from logtriage.grading import Grade, grade
+from logtriage.observation import observe
+from logtriage.parsing import parse_action
+from logtriage.policies import ExpertPolicy
+from logtriage.rendering import effect_of, render_observation, system_prompt
+from logtriage.report.episode import Episode
+from logtriage.report.replay.document import document
+from logtriage.report.replay.page import render_replay
+from logtriage.report.text import clean
+from logtriage.state import State, initial_state
+from logtriage.transcript import transcript_of
+from logtriage.transition import transition
+
+#: Who plays in the page, and who is shown beside them afterwards.
+PLAYER: Final = "you"
+RIVAL: Final = "expert"
+
+
+class Game:
+    """One incident under way.
+
+    Raises:
+        LogTriageError: for an id that names no incident, as ``make_incident`` says.
+    """
+
+    def __init__(self, incident_id: str) -> None:
+        self.state = initial_state(lt.make_incident(incident_id))
+
+    def view(self) -> str:
+        """What the page shows now.
+
+        An object: ``screen`` the lines, ``choices`` the values that each action takes (an empty
+        list for none), ``done`` the actions so far with what came of them, ``tick``, ``horizon``,
+        ``closed``.
+        """
+        seen = observe(self.state)
+        choices: dict[str, list[str]] = {}
+        for action in all_actions(self.state.incident.topology):
+            values = choices.setdefault(action_name(action), [])
+            if (value := action_value(action)) is not None:
+                values.append(value)
+        return json.dumps(
+            {
+                "incident": self.state.incident.id,
+                "tick": self.state.tick,
+                "horizon": self.state.incident.horizon,
+                "closed": self.state.is_closed,
+                "screen": clean(render_observation(seen)).split("\n"),
+                "choices": {} if self.state.is_closed else choices,
+                "done": self._done(),
+            }
+        )
+
+    def rules(self) -> str:
+        """All that an agent is told before the first screen."""
+        return system_prompt(self.state.incident)
+
+    def act(self, wire: str) -> str:
+        """Take an action, as an agent writes it, and return the new view.
+
+        What is no action is refused and costs nothing: the page offers well-formed ones alone.
+
+        Raises:
+            InvalidInput: for what is no action here, with the reason.
+            EpisodeOver: if the incident is closed.
+        """
+        action = parse_action(wire, self.state.incident.topology)
+        if isinstance(action, Malformed):
+            raise InvalidInput(action.reason)
+        self.state = transition(self.state, action)
+        return self.view()
+
+    def debrief(self) -> str:
+        """How it went.
+
+        An object: ``score``, ``gate`` and its reason or null, ``criteria`` as rows of name,
+        score, weight and reason, and ``page``, the replay page of this episode beside that of
+        the scripted expert on the same incident.
+        """
+        graded = grade(self.state)
+        return json.dumps(
+            {
+                "score": graded.score,
+                "gate": None if graded.gate is None else [graded.gate, graded.gate_reason],
+                "criteria": [
+                    [one.name, one.score, one.weight, one.reason] for one in graded.criteria
+                ],
+                "page": self._page(graded),
+            }
+        )
+
+    def _done(self) -> list[dict[str, Any]]:
+        found = []
+        state = initial_state(self.state.incident)
+        for action in self.state.actions:
+            state = transition(state, action)
+            effect = effect_of(observe(state), action)
+            found.append({"told": clean(describe(action)), "effect": clean(effect)})
+        return found
+
+    def _page(self, graded: Grade) -> str:
+        incident = self.state.incident
+        rival = _played_by_rival(incident)
+        episodes = [
+            Episode(name, incident, transcript_of(state, agent=name), result)
+            for name, state, result in (
+                (PLAYER, self.state, graded),
+                (RIVAL, rival, grade(rival)),
+            )
+        ]
+        return render_replay(document(incident.id, lt.__version__, episodes, worths=False))
+
+
+def _played_by_rival(incident: lt.Incident) -> State:
+    policy, state, memory = ExpertPolicy(), initial_state(incident), None
+    while not state.is_closed:
+        action, memory = policy.act(observe(state), memory)
+        state = transition(state, action)
+    return state
