@@ -16,7 +16,7 @@ for adapter in "$@"; do
     IFS=, read -r -a paths <<<"$tests"
     venv=.venv-$name interpreter=$python
     if [[ -n $version ]] && ! "$python" -c \
-        "import sys; sys.exit('%d.%02d' % sys.version_info[:2] < '$version')"; then
+        "import sys; sys.exit(sys.version_info[:3] < tuple(map(int, '$version'.split('.'))))"; then
         if ! interpreter=$(find_python "$version"); then
             echo "SKIPPED $name: it needs Python $version or later, and none was found"
             continue

@@ -7,11 +7,13 @@
 its trainer, whose rollouts tests/adapters/trl runs with a model of its own.
 """
 
+import asyncio
 import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,12 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import logtriage as lt  # noqa: E402
+from logtriage.adapters.conversations import actions_of_conversation  # noqa: E402
+from logtriage.adapters.episode import opening  # noqa: E402
 from logtriage.adapters.rows import transcript_of_row  # noqa: E402
 from logtriage.adapters.tools import call_from_action  # noqa: E402
 from logtriage.evaluation import play_episode  # noqa: E402
-from logtriage.grading import grade_transcript  # noqa: E402
+from logtriage.grading import grade_actions, grade_transcript  # noqa: E402
 from logtriage.parsing import render_action  # noqa: E402
 from logtriage.registry import make_policy  # noqa: E402
 
@@ -130,8 +134,102 @@ def trl() -> dict[str, Result]:
     return found
 
 
+def kept_digest(incident_id: str, messages: Sequence[Any]) -> str:
+    """The digest of a conversation as a trainer kept it; texts are what the model said."""
+    read = [
+        {"role": "assistant", "content": one} if isinstance(one, str) else one for one in messages
+    ]
+    incident = lt.make_incident(incident_id)
+    actions = actions_of_conversation(read, incident.topology, style="tools")
+    return grade_actions(incident, actions).digest
+
+
+def verl() -> dict[str, Result]:
+    """verl: its worker plays a parquet file by our agent loop; digests are of its tokens."""
+    import pandas as pd
+    from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
+
+    from logtriage.adapters.verl import verl_rows
+    from tests.adapters.verl.chat import said, tiny_tokenizer
+    from tests.adapters.verl.worker import Server, batch_of, config_of, save_model
+
+    tokenizer, scripts = tiny_tokenizer(), dict[str, list[list[str]]]()
+    for one in IDS:
+        state = played(one)
+        screen = opening(state.incident, "tools")[1]["content"]
+        scripts[screen] = [[said(call_from_action(action)) for action in state.actions]]
+    with tempfile.TemporaryDirectory() as name:
+        rows, model = Path(name) / "rows.parquet", Path(name) / "model"
+        pd.DataFrame(verl_rows(IDS)).to_parquet(rows)
+        save_model(model)
+        config = config_of(model)
+        worker = AgentLoopWorker(config, Server(tokenizer, scripts))
+        out = asyncio.run(worker.generate_sequences(batch_of(config, rows, 1)))
+    found: dict[str, Result] = {}
+    for n, one in enumerate(out.non_tensor_batch["uid"]):
+        kept = zip(out.batch["response_mask"][n], out.batch["responses"][n].tolist(), strict=True)
+        turns = groupby(kept, key=lambda pair: bool(pair[0]))
+        texts = [
+            tokenizer.decode([token for _, token in turn], skip_special_tokens=True)
+            for own, turn in turns
+            if own
+        ]
+        found[one] = float(out.non_tensor_batch["score"][n]), kept_digest(one, texts)
+    return found
+
+
+def nemo() -> dict[str, Result]:
+    """NeMo Gym: sessions of its resources server; digests are of the response it verifies."""
+    from fastapi.testclient import TestClient
+
+    from logtriage.adapters.nemo_gym import nemo_gym_rows, verified
+    from tests.adapters.nemo_gym.test_server import rollout, triage_server
+
+    app, found = triage_server().setup_webserver(), dict[str, Result]()
+    for row in nemo_gym_rows(IDS):
+        client, one = TestClient(app), row["incident"]  # a session each
+        body = rollout(client, row, POLICY)
+        score = client.post("/verify", json=body).json()["reward"]
+        found[one] = score, verified(lt.make_incident(one), body["response"]["output"]).digest
+    return found
+
+
+def tinker() -> dict[str, Result]:
+    """tinker-cookbook: its rollouts of our groups; digests are of the tokens it kept."""
+    from tinker_cookbook.rl.rollouts import do_group_rollout
+
+    from tests.adapters.tinker.test_tinker import Scripted, group
+    from tests.adapters.verl.chat import said, tiny_tokenizer
+
+    found: dict[str, Result] = {}
+    for one in IDS:
+        model = Scripted([said(call_from_action(action)) for action in played(one).actions])
+        (kept,) = asyncio.run(do_group_rollout(group(one), model)).trajectories_G
+        texts = [
+            tiny_tokenizer().decode(step.ac.tokens, skip_special_tokens=True)
+            for step in kept.transitions
+        ]
+        found[one] = kept.transitions[-1].metrics["grade"], kept_digest(one, texts)
+    return found
+
+
+def art() -> dict[str, Result]:
+    """ART: its model asks an endpoint; digests are of the trajectories it would train on."""
+    from logtriage.adapters.art import rollout
+    from tests.adapters.art.test_art import asked, playing
+    from tests.adapters.verifiers.server import serving
+
+    found: dict[str, Result] = {}
+    for one in IDS:
+        with serving(playing(one, POLICY, [])) as url:
+            kept = asyncio.run(rollout(asked(url), {"incident": one}))
+        found[one] = kept.reward, kept_digest(one, kept.messages())
+    return found
+
+
 PLAYERS: dict[str, Callable[[], dict[str, Result]]] = {
-    one.__name__: one for one in (core, skyrl, inspect, verifiers, openenv, trl)
+    one.__name__: one
+    for one in (core, skyrl, inspect, verifiers, openenv, trl, verl, nemo, tinker, art)
 }
 
 

@@ -33,6 +33,7 @@ PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 #: Pages whose Python needs what is not here: a run, a data set, a framework (tests/adapters
 #: runs those). Read, but not run.
 NEEDY = (
+    "art.md",
     "cli.md",
     "harnesses.md",
     "inspect.md",
@@ -40,6 +41,7 @@ NEEDY = (
     "report.md",
     "server.md",
     "skyrl.md",
+    "tinker.md",
     "trl.md",
     "verifiers.md",
 )

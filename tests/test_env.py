@@ -16,7 +16,7 @@ from logtriage.errors import InvalidInput, MissingExtra, SealError, UnknownName
 from logtriage.generator import draw_incident
 from logtriage.grading import TRIAGE_2
 from logtriage.tasks import MAX_INDEX, TASKS, IncidentId, get_task
-from logtriage.vector import token_layout_of
+from logtriage.vector import BatchedTriage, BeliefScreens, token_layout_of
 
 if find_spec("gymnasium") is None:
     pytest.skip("needs the extra env", allow_module_level=True)
@@ -474,6 +474,44 @@ def test_shaping_is_refused_where_there_is_none(make: Any) -> None:
     rubric = attrs.evolve(TRIAGE_2, id="mine/1", gates=())
     with pytest.raises(InvalidInput, match="by logtriage/2, not by rubric 'mine/1'"):
         make(TASK, rubric=rubric, shaping=1.0)
+
+
+# -- beliefs as observations -----------------------------------------------------------
+
+
+def test_a_belief_may_be_the_observation() -> None:
+    envs = TriageVectorEnv("single_crash-v2", 8, observations="belief", backend="numpy")
+    plain = TriageVectorEnv("single_crash-v2", 8, backend="numpy")
+    batch = BatchedTriage("single_crash-v2", backend="numpy")
+    screens = BeliefScreens(batch, backend="numpy")
+    ids = list(range(200))
+    seen, infos = envs.reset(options={"ids": ids})
+    plain.reset(options={"ids": ids})
+    wanted = screens.begin(batch.reset("train", np.arange(8)))
+    rng, following, closed = np.random.default_rng(0), iter(ids[8:]), np.zeros(8, bool)
+    restarts = 0
+    for _ in range(25):
+        assert seen in envs.observation_space
+        assert np.array_equal(seen, wanted)
+        actions = np.array([rng.choice(np.flatnonzero(row)) for row in infos["action_mask"]])
+        fresh = np.flatnonzero(closed)
+        batch.restart(fresh, np.array([next(following) for _ in fresh], np.int64))
+        wanted = screens.read(batch.step(actions, ~closed), actions, fresh)
+        seen, *told, infos = envs.step(actions)
+        # What is told besides is that of the other kind of observation.
+        _, *others, _ = plain.step(actions)
+        assert all(np.array_equal(one, other) for one, other in zip(told, others, strict=True))
+        closed = np.logical_or(told[1], told[2])
+        restarts += len(fresh)
+    assert restarts > 8
+
+
+def test_beliefs_are_refused_where_there_are_none() -> None:
+    with pytest.raises(UnknownName, match="kind of observations 'counts'; known: tokens, belief"):
+        TriageVectorEnv(TASK, 2, observations="counts")  # type: ignore[arg-type]
+    several = {TASK: 1.0, f"{TASK}-fog0": 1.0}
+    with pytest.raises(InvalidInput, match=f"expected one task, .* got {TASK}, {TASK}-fog0"):
+        TriageVectorEnv(several, 2, observations="belief")
 
 
 # -- several tasks -------------------------------------------------------------------

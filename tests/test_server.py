@@ -251,6 +251,18 @@ def test_the_id_of_an_incident_is_told_to_who_asks_for_it_alone() -> None:
     assert len({Episode(INCIDENT, Gate()).name for _ in range(20)}) == 20
 
 
+@pytest.mark.parametrize("one", ["", "run-7/3", "\ud800"])
+def test_the_same_episode_id_reads_the_same_and_says_nothing_of_the_incident(one: str) -> None:
+    def told(incident: str) -> tuple[str, dict[str, Any]]:
+        episode = Episode(incident, Gate(), one)
+        episode.step(lt.RequestMetrics(episode.state.incident.topology.names[0]))
+        return episode.name, episode.seen(with_view=True)
+
+    assert told(INCIDENT) == told(INCIDENT)
+    assert told(INCIDENT)[0] == told("single_crash-v2/train/0")[0]
+    assert told(INCIDENT)[0] != Episode(INCIDENT, Gate(), f"{one}.").name
+
+
 @pytest.mark.parametrize("incident", ["fleet_outage-v2/test/7", "fleet_outage-v2/sealed/7"])
 def test_a_view_tells_no_seed_by_the_name_of_its_topology(incident: str) -> None:
     """A random topology is named after its seed, from which an id follows."""

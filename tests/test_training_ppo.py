@@ -12,6 +12,7 @@ from logtriage.actions import Escalate, action_id
 from logtriage.belief.shaping import value_of
 from logtriage.errors import InvalidInput
 from logtriage.generator import make_incident
+from logtriage.grading import grade_jsonl
 from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing, initial_state
 from logtriage.tasks import parse_incident_id
@@ -22,6 +23,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torchrl")
 pytest.importorskip("rich")
 
+from training import held_out  # noqa: E402 (after the skips)
 from training.ppo import __main__ as script  # noqa: E402 (after the skips)
 from training.ppo import store  # noqa: E402
 from training.ppo.curriculum import task_at, with_fog  # noqa: E402
@@ -344,3 +346,18 @@ def test_the_command_leaves_everything_that_the_writeup_needs(tmp_path: Path):
     page = (tmp_path / "results" / "ppo-results.md").read_text()
     assert "| `single_crash-v2` | PPO, seed 3 | " in page
     assert "| `single_crash-v2` | `observer` | 0.907" in page
+
+    # The same agent on the same incidents, by the command for whatever was trained.
+    held_out.main([str(out), "--incidents", "20", "--ood", "20"])
+    assert json.loads((out / held_out.TRIALS).read_text()) == facts["trials"]
+    grades = [one.score for one in grade_jsonl(out / held_out.TRANSCRIPTS)]
+    assert sum(grades) / 20 == pytest.approx(facts["after"]["grade"])
+
+
+def test_what_is_no_run_is_not_tried(tmp_path: Path, capsys):
+    for text, wanted in ((None, "run.json"), ('{"settings": {"task": "x"}}', "training.rllib")):
+        if text is not None:
+            (tmp_path / "run.json").write_text(text)
+        with pytest.raises(SystemExit):
+            held_out.main([str(tmp_path)])
+        assert wanted in capsys.readouterr().err

@@ -48,15 +48,16 @@ Play = tuple[int, Action]
 class Facts:
     """What a history amounts to: everything that grading and telemetry read.
 
-    ``pages``, ``remedies``, ``requests`` and ``reports`` list every one with its tick, in
-    order; a request for all services is -1. ``fault_category`` is the one that was declared
-    of a recording. Three ticks are None as long as it has not
+    ``pages``, ``remedies``, ``requests``, ``metrics``, ``traces`` and ``reports`` list every
+    one with its tick, in order; a request for all services is -1. ``noted`` are the pages
+    whose responders leave a note. ``fault_category`` is the one that was declared of a
+    recording. Three ticks are None as long as it has not
     happened: ``root_cause_at``, in which the first root cause was declared, ``paged_at``, in
     which an accepted team was first paged, ``fixed_at``, in which an accepted remedy was
     first applied: of several faults, for the last of them. ``unapproved_remedies`` counts the
     wrong remedies that were applied while no accepted team had been paged in an earlier tick.
-    ``doings`` is what of this decides which evidence is shown. ``root_causes`` lists the
-    services declared with their ticks, each once, in order: of k faults the first k count.
+    ``root_causes`` lists the services declared with their ticks, each once, in order: of k
+    faults the first k count.
     """
 
     severity: Severity | None
@@ -65,22 +66,30 @@ class Facts:
     pages: tuple[tuple[int, str], ...]
     remedies: tuple[tuple[int, Remedy, str], ...]
     requests: tuple[tuple[int, int], ...]
+    metrics: tuple[tuple[int, int], ...]
+    traces: tuple[tuple[int, int], ...]
     reports: tuple[tuple[int, Report], ...]
+    noted: tuple[tuple[int, str], ...]
     fixed_at: int | None
     wrong_pages: int
     wrong_remedies: int
     effects: Effects
-    doings: Doings
     root_cause_at: int | None
     paged_at: int | None
     unapproved_remedies: int
     root_causes: tuple[tuple[int, str], ...]
     fault_category: FaultCategory | None = None
 
+    @cached_property
+    def doings(self) -> Doings:
+        """What of this decides which evidence is shown. Grading asks for none."""
+        remedies = [(when, str(remedy), service) for when, remedy, service in self.remedies]
+        return Doings(self.requests, self.metrics, self.traces, tuple(remedies), self.noted)
+
 
 def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
     """Sum up a history, which is in order of ticks. First declarations stand."""
-    truth, topology = incident.truth, incident.topology
+    truth, index = incident.truth, incident.topology.index
     severity: Severity | None = None
     root_cause: str | None = None
     confidence: float | None = None
@@ -100,13 +109,11 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
     unfixed = list(truth.several)
     for tick, action in history:
         if isinstance(action, RequestMoreLogs):
-            requests.append(
-                (tick, -1 if action.service is None else topology.index(action.service))
-            )
+            requests.append((tick, -1 if action.service is None else index(action.service)))
         elif isinstance(action, RequestMetrics):
-            metrics.append((tick, topology.index(action.service)))
+            metrics.append((tick, index(action.service)))
         elif isinstance(action, RequestTraces):
-            traces.append((tick, topology.index(action.service)))
+            traces.append((tick, index(action.service)))
         elif isinstance(action, ClassifySeverity):
             severity = severity or action.severity
         elif isinstance(action, IdentifyRootCause):
@@ -133,9 +140,13 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
                 wrong_remedies += 1
                 unapproved_remedies += paged_at is None or paged_at >= tick
                 if action.remedy is Remedy.RESTART:
-                    restarts.append((topology.index(action.service), tick))
+                    restarts.append((index(action.service), tick))
         elif isinstance(action, Report):
             reports.append((tick, action))
+    # Where a wrong page does not end the incident, it brings no note of the responders.
+    noted = pages
+    if wrong_pages and not incident.closing.wrong_page:
+        noted = [one for one in pages if one[1] in truth.teams]
     return Facts(
         severity,
         root_cause,
@@ -143,19 +154,14 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
         tuple(pages),
         tuple(remedies),
         tuple(requests),
+        tuple(metrics),
+        tuple(traces),
         tuple(reports),
+        tuple(noted),
         fixed_at,
         wrong_pages,
         wrong_remedies,
         Effects(fixed_at, tuple(restarts)) if restarts or fixed_at is not None else NO_EFFECTS,
-        Doings(
-            tuple(requests),
-            tuple(metrics),
-            tuple(traces),
-            tuple((when, str(remedy), service) for when, remedy, service in remedies),
-            # Where a wrong page does not end the incident, it brings no note of the responders.
-            tuple(one for one in pages if incident.closing.wrong_page or one[1] in truth.teams),
-        ),
         root_cause_at,
         paged_at,
         unapproved_remedies,

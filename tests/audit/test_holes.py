@@ -11,6 +11,8 @@ from logtriage.audit.holes import FEW, HOLES, LOOKING, Hole
 from logtriage.audit.planted_measures import looked_first, looked_first_reads, looking_oracle
 from logtriage.audit.planted_tasks import OTHER_TASK, TASK
 from logtriage.errors import UnknownName
+from logtriage.generator import make_incident
+from logtriage.incident import Incident
 
 #: One hole for each check and task: the same check on the same task with nothing planted.
 MENDED = {(one.check, one.mended().task): one.mended() for one in HOLES if one.check != "reads"}
@@ -35,7 +37,7 @@ def test_there_are_enough_of_them() -> None:
 
 def test_every_check_has_a_hole_to_find() -> None:
     known = {check.name for family in FAMILIES for check in checks_of(family)}
-    assert {"risk", "probing", "fairness", "symptom"} < known
+    assert {"risk", "probing", "fairness", "symptom", "teamwork"} < known
     assert known - NEEDS_NO_HOLE == {one.check for one in HOLES} - {"reads"}
 
 
@@ -54,11 +56,21 @@ def test_nothing_is_found_where_nothing_is_planted(hole: Hole) -> None:
 # -- sound, and not alike to what the audit knows ----------------------------------------------
 
 
+def in_haste(task: str) -> Draw:
+    """The task's incidents, with no tick to spare: a perfect response takes five, or two."""
+
+    def draw(split: str, number: int) -> Incident:
+        incident = make_incident(f"{task}/{split}/{number}")
+        return attrs.evolve(incident, par=2 if incident.truth.benign else 5)
+
+    return draw
+
+
 @pytest.mark.parametrize("task", [TASK, OTHER_TASK])
 def test_a_sound_rubric_that_pays_for_looking_passes_with_an_oracle_that_looks(task: str) -> None:
     """The full marks are out of reach: a look costs a tick, and the tick some promptness."""
     report = audit(
-        task,
+        in_haste(task),
         LOOKING,
         oracle=looking_oracle,
         families=["fields", "ceiling", "farming", "monotone"],

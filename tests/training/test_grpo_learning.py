@@ -25,6 +25,7 @@ from training.grpo.record import (
     read_steps,
 )
 from training.grpo.settings import Settings
+from training.grpo.trainer import TriageTrainer
 from training.language.loading import load_model
 
 GROUP = 4
@@ -115,6 +116,25 @@ def test_the_gradient_depends_on_the_completion_and_on_its_reward(
 
     nothing_to_learn = gradients.played(0, [0.5] * GROUP)
     assert gradients.of(nothing_to_learn).norm() == 0
+
+
+def test_screens_are_not_scored_and_the_gradient_is_trls(model: str, tmp_path: Path) -> None:
+    gradients = Gradients(model, tmp_path)
+    trainer = gradients.trainer
+    trainer.model.train()
+    batch = gradients.played(0, [1.0, 0.0, 0.0, 0.0])
+    scored: list[int] = []
+    trainer.model.register_forward_hook(
+        lambda _model, _given, out: scored.append(int((out.log_probs != 0).sum()))
+    )
+    gradient = gradients.of(batch)
+    trainer.model.zero_grad()
+    super(TriageTrainer, trainer).compute_loss(trainer.model, batch).backward()
+    trls = torch.cat([one.grad.flatten() for one in trainer.model.parameters()])
+    said = int((batch["tool_mask"] * batch["completion_mask"]).sum())
+    assert scored[0] == said < scored[1]
+    assert torch.allclose(gradient, trls, atol=1e-6)
+    assert gradient.norm() > 0
 
 
 # -- runs -------------------------------------------------------------------------------

@@ -7,28 +7,23 @@ from tensordict.nn import TensorDictModule
 from torch import nn
 from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor
 
+from training.common.initial import orthogonal
 from training.common.settings import PPOSettings
 
-#: The scale of the last layer's weights: a first policy is all but uniform.
-POLICY: Final = 0.01
-VALUE: Final = 1.0
 ACTIVATIONS: Final = {"tanh": nn.Tanh, "relu": nn.ReLU}
 
 
 def perceptrons(
     shapes: Sequence[tuple[int, int, float]], settings: PPOSettings
 ) -> tuple[nn.Module, ...]:
-    """Fresh networks by (columns, outputs, :data:`POLICY` or :data:`VALUE`), from torch's draws."""
+    """Fresh networks by (columns, outputs, scale of the last layer), from torch's draws."""
     cells = [settings.width] * settings.depth
     networks = [
         MLP(columns, outputs, num_cells=cells, activation_class=ACTIVATIONS[settings.activation])
         for columns, outputs, _ in shapes
     ]
     for network, (_, _, last) in zip(networks, shapes, strict=True):
-        layers = [one for one in network.modules() if isinstance(one, nn.Linear)]
-        for layer in layers:
-            nn.init.orthogonal_(layer.weight, last if layer is layers[-1] else 2**0.5)
-            nn.init.zeros_(layer.bias)
+        orthogonal(network, last)
     return tuple(networks)
 
 

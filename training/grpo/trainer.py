@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import attrs
 from accelerate.utils import gather_object
+from peft import PeftModel
 from torch import Tensor
 from trl import GRPOTrainer
 
@@ -16,6 +17,7 @@ from training.grpo.credit import by_token, returns_to_go, turn_advantages
 from training.grpo.environment import RemoteTrainingEnv, Stopwatch, TrainingEnv
 from training.grpo.nothing import Watch
 from training.grpo.played import Episode, Shares, episode_of
+from training.grpo.scored import said_alone
 from training.grpo.settings import Settings
 from training.grpo.stages import Curriculum
 from training.grpo.turns import Turns
@@ -113,7 +115,10 @@ class TriageTrainer(GRPOTrainer):
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], *more: Any, **named: Any) -> Any:
         """TRL's loss, on as many columns as the episodes of this backward pass fill."""
-        return super().compute_loss(model, trimmed(inputs), *more, **named)
+        inner = self.accelerator.unwrap_model(model)
+        inner = inner.get_base_model() if isinstance(inner, PeftModel) else inner
+        with said_alone(inner, inputs := trimmed(inputs)):
+            return super().compute_loss(model, inputs, *more, **named)
 
     def _generate_single_turn(
         self, prompt_ids: Sequence[Sequence[int]], *arguments: Any, **named: Any

@@ -14,9 +14,8 @@ from logtriage.state import Closing
 from logtriage.tasks import incident_ids
 from logtriage.vector import BatchedTriage
 from training.common.settings import EVAL_SPLIT
+from training.ppo.acting import Acts, mask_of
 from training.ppo.inputs import inputs_of
-from training.ppo.networks import Agent
-from training.ppo.rollouts import mask_of
 
 
 @attrs.frozen
@@ -86,7 +85,7 @@ class Played:
 
 
 def play_held_out(
-    agent: Agent, task: str, incidents: int, *, split: str = EVAL_SPLIT, sampled: bool = False
+    agent: Acts, task: str, incidents: int, *, split: str = EVAL_SPLIT, sampled: bool = False
 ) -> Played:
     """Play the first ``incidents`` of a split, greedily or with sampled actions."""
     batch = BatchedTriage(task)
@@ -110,7 +109,7 @@ def play_held_out(
 
 
 def evaluate(
-    agent: Agent, task: str, incidents: int, *, split: str = EVAL_SPLIT, sampled: bool = False
+    agent: Acts, task: str, incidents: int, *, split: str = EVAL_SPLIT, sampled: bool = False
 ) -> Result:
     """The figures of :func:`play_held_out`. Leaves torch's generator as it was."""
     with torch.random.fork_rng():

@@ -9,7 +9,8 @@ from logtriage.actions import Escalate, action_id
 from logtriage.drawing import owning_teams
 from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage
-from training.common.networks import POLICY, VALUE, masked_actor, perceptrons
+from training.common.initial import POLICY, VALUE
+from training.common.networks import masked_actor, perceptrons
 from training.ppo.inputs import inputs_of
 from training.ppo.settings import Settings
 

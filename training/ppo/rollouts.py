@@ -8,6 +8,7 @@ from logtriage.vector import BatchedTriage, Step
 from logtriage.vector.shaping import BatchedShaping
 from training.common.loss import advantages
 from training.common.settings import TRAIN_SPLIT
+from training.ppo.acting import mask_of
 from training.ppo.inputs import inputs_of
 from training.ppo.networks import Agent
 from training.ppo.settings import Settings
@@ -90,8 +91,3 @@ class Collector:
         if self._shaping is not None:
             self._shaping.begin(rows)
         return self.batch.look()
-
-
-def mask_of(screen: Step) -> torch.Tensor:
-    """The mask (N, A), as booleans."""
-    return torch.from_numpy(screen.mask).bool()

@@ -18,17 +18,16 @@ from logtriage.topology import Topology
 from logtriage.transition import transition
 from logtriage.vector import BatchedTriage, Step, action_mask, encode_tokens
 from logtriage.world.setting import FOG
+from training.ppo.acting import Acts, mask_of
 from training.ppo.curriculum import with_fog
 from training.ppo.evaluate import Played, play_held_out
 from training.ppo.inputs import inputs_of
-from training.ppo.networks import Agent
-from training.ppo.rollouts import mask_of
 
 #: Incidents of split ``ood`` are played one by one by the scalar core: that many.
 OOD_INCIDENTS = 300
 
 
-def trials(agent: Agent, task: str, incidents: int, ood_incidents: int) -> dict[str, Any]:
+def trials(agent: Acts, task: str, incidents: int, ood_incidents: int) -> dict[str, Any]:
     """Figures by trial: ``fog0`` to ``fog3`` on split ``test``, and ``ood``.
 
     Each has those of :class:`training.ppo.evaluate.Result`, and ``teams``: for each team of
@@ -60,7 +59,7 @@ def ood_incidents(task: str, topology: Topology) -> Iterator[Incident]:
     return (one for one in every if one.topology == topology)
 
 
-def play_ood(agent: Agent, task: str, incidents: int) -> Played:
+def play_ood(agent: Acts, task: str, incidents: int) -> Played:
     """Play the first incidents of split ``ood`` that lie on the task's own topology, greedily."""
     batch = BatchedTriage(task)
     inputs = inputs_of(agent.inputs, batch, ood=True)

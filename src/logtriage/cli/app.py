@@ -186,6 +186,7 @@ _add(
     audit_,
     "Check tasks and rubrics for holes.",
     "audit --task single_crash-v2 --quick",
+    "audit --env gymnasium:FrozenLake-v1",
     "audit --task my_package.tasks:TASK --family floor --family leaks",
 )
 

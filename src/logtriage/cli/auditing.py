@@ -3,12 +3,19 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
+from logtriage.cli.auditing_forms import (
+    Timed,
+    actions_of,
+    audit_strangers,
+    checked_form,
+    close,
+    emit_form,
+    print_finding,
+)
 from logtriage.cli.completion import ALL, complete_rubric, complete_tasks
-from logtriage.cli.console import emit, note, results, say
-from logtriage.cli.group import SOME_BAD
+from logtriage.cli.console import emit, results, say
 from logtriage.cli.options import Json
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput
@@ -18,15 +25,6 @@ from logtriage.tasks import DRAWN_TASKS
 
 if TYPE_CHECKING:
     from logtriage.audit import Finding
-
-_STYLES = {
-    "passed": "green",
-    "failed": "bold red",
-    "not exact": "yellow",
-    "untested": "yellow",
-    "reported": "cyan",
-    "skipped": "dim",
-}
 
 
 def audit_(
@@ -66,62 +64,97 @@ def audit_(
     quick: Annotated[
         bool, typer.Option("--quick", help="Take small samples, for a first look.")
     ] = False,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORM",
+            help="Print one JSON report a subject: rfc008 (OpenEnv's RFC 008), abc (Agentic "
+            "Benchmark Checklist).",
+        ),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND:PLACE",
+            help="Audit an environment of others from outside: openenv:URL, gymnasium:ID, "
+            "verifiers:ID. "
+            "May be repeated.",
+        ),
+    ] = None,
+    action: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JSON", help="With --env: try this action. May be repeated."),
+    ] = None,
+    best: Annotated[
+        float | None,
+        typer.Option(metavar="RETURN", help="With --env: what a perfect episode earns."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check tasks and rubrics for holes; exit with 1 if a check fails.
 
     The checks cover floor and gap, an exact search for the best grade, farming, leaks,
     determinism, and a signal to learn from. Each one gives its evidence, and says where it
-    could not look.
+    could not look. With --env: seed, replay, null panel, constant answers, truth in
+    observations, closing.
     """
+    from logtriage.adapters.strangers import box_of
     from logtriage.audit import FAMILIES, FULL, QUICK, audit, subject_of
+    from logtriage.audit.blackbox.checks import FEW_SEEDS, SEEDS
     from logtriage.audit.findings import finding_to_json
+    from logtriage.audit.formats import Audited
 
+    checked_form(form)
+    if env:
+        if task or rubric or oracle or family:
+            raise InvalidInput(
+                "--env is audited from outside: it takes no --task, --rubric, --oracle, --family"
+            )
+        boxes = [box_of(one, actions=actions_of(action), best=best) for one in env]
+        seeds = FEW_SEEDS if quick else SEEDS
+        audit_strangers(boxes, tuple(check or ()), seeds, form, as_json=as_json)
+        return
+    if action or best is not None:
+        raise InvalidInput("--action and --best are for --env")
     chosen = None if rubric is None else rubric_named(rubric)
-    best = None if oracle is None else imported(oracle)
-    if best is not None and not callable(best):
-        raise InvalidInput(f"{oracle}: expected a function, found {type(best).__name__}")
+    solver = None if oracle is None else imported(oracle)
+    if solver is not None and not callable(solver):
+        raise InvalidInput(f"{oracle}: expected a function, found {type(solver).__name__}")
     console, unsettled, made = results(), 0, 0
     failed: list[str] = []
     names = [name for one in (task or [ALL]) for name in (DRAWN_TASKS if one == ALL else [one])]
     subjects = [
-        subject_of(imported(one) if is_reference(one) else one, chosen, oracle=best)
+        subject_of(imported(one) if is_reference(one) else one, chosen, oracle=solver)
         for one in names
     ]
     for subject in subjects:
         grader = subject.rubric
-        if not as_json:
+        if not as_json and form is None:
             console.print(Text.assemble(heading(subject.name), (f"  rubric {grader.id}", "dim")))
 
         def show(finding: "Finding", name: str = subject.name, by: Rubric = grader) -> None:
+            if form is not None:
+                return
             if as_json:
                 emit(finding_to_json(name, by.id, by.digest, finding))
             else:
-                _print(console, finding)
+                print_finding(console, finding)
 
+        timed = Timed(show)
         report = audit(
             subject,
             families=family or tuple(FAMILIES),
             checks=check or (),
             sizes=QUICK if quick else FULL,
-            on_finding=show,
+            on_finding=timed,
         )
         made += len(report.findings)
         failed += report.failed
         unsettled += len(report.unsettled)
-        if not as_json:
+        if form is not None:
+            told = Audited(subject.name, grader.digest, report.findings, timed.seconds)
+            emit_form(form, told)
+        elif not as_json:
             say(console)
-    told = f"{made} checks, {len(failed)} failed"
-    if unsettled:
-        told += f", {unsettled} not exact or untested"
-    note(told, "red" if failed else "dim")
-    if failed:
-        raise typer.Exit(SOME_BAD)
-
-
-def _print(console: Console, finding: "Finding") -> None:
-    verdict = str(finding.verdict)
-    line = Text.assemble(
-        (verdict.ljust(10), _STYLES[verdict]), (finding.check.ljust(14), "bold"), finding.summary
-    )
-    say(console, line)
+    close(made, len(failed), unsettled)

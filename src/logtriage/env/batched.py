@@ -1,7 +1,7 @@
 """N incidents at a time: :class:`gymnasium.vector.VectorEnv` over the batched engine."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -10,20 +10,23 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from logtriage.env.playlist import Playlist, Tasks, option
-from logtriage.env.spaces import action_space, box_of
-from logtriage.errors import InvalidInput
+from logtriage.env.spaces import action_space, belief_box, box_of
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric
 from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing
 from logtriage.tasks import SEALED
 from logtriage.topology import Topology
-from logtriage.vector import BatchedTriage, Step
+from logtriage.vector import BatchedTriage, BeliefScreens, Step
 from logtriage.vector.backends import BackendName
 from logtriage.vector.checks import checked_actions
 from logtriage.vector.layout import Floats
 from logtriage.vector.shaping import BatchedShaping
 
 Bools = NDArray[np.bool_]
+#: What a row shows: the counts of tokens, or what an ideal observer believes after them.
+Observations = Literal["tokens", "belief"]
+OBSERVATIONS: Final[tuple[str, ...]] = get_args(Observations)
 _OUT_OF_TIME = CLOSINGS.index(Closing.OUT_OF_TIME)
 
 
@@ -46,6 +49,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         split: ``train``, ``val`` or ``test``; with a topology also ``ood``.
         topology: the task's, or one of your own, as ``fleet_outage`` needs.
         rubric: another one than the task's.
+        observations: ``tokens``, or ``belief``, the columns of
+            :class:`logtriage.vector.BeliefScreens`; these take one task.
         backend: as of :class:`logtriage.vector.BatchedTriage`.
         show_id: whether ``infos`` tell the ``index`` (N,) of the incidents, too.
         shaping: the trainer's discount, up to 1, if rewards are to be shaped by what each
@@ -53,10 +58,10 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             ``potential`` (N,), too. A belief is held in each row, which takes time.
 
     Raises:
-        UnknownName: for a task, split or backend that does not exist.
+        UnknownName: for a task, split, kind of observations or backend that does not exist.
         InvalidInput: for a ``*-v0`` task, no environments, split ``ood`` or
-            ``fleet_outage`` without a topology, split ``sealed``, or shaping with a discount
-            out of (0, 1] or a rubric of your own.
+            ``fleet_outage`` without a topology, split ``sealed``, beliefs about several
+            tasks, or shaping with a discount out of (0, 1] or a rubric of your own.
         RubricError: for a rubric of your own that cannot score a batch.
         MissingExtra: for backend ``numba`` where it is not installed.
     """
@@ -74,6 +79,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         *,
         topology: Topology | None = None,
         rubric: Rubric | None = None,
+        observations: Observations = "tokens",
         backend: BackendName = "auto",
         show_id: bool = False,
         shaping: float | None = None,
@@ -85,15 +91,30 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
                 f"split {SEALED!r}: seeds of sealed incidents are wider than those that a batch "
                 "draws; play them one at a time, in logtriage.env.TriageEnv"
             )
+        if observations not in OBSERVATIONS:
+            raise UnknownName("kind of observations", observations, OBSERVATIONS)
         self._playlist = Playlist(task, split, topology is not None)
         given = tuple(task) if isinstance(task, Mapping) else task
         self._batch = BatchedTriage(given, topology=topology, rubric=rubric, backend=backend)
         self.tasks = tuple(one.id for one in self._batch.tasks)
         self._shaping = None if shaping is None else BatchedShaping(self._batch, shaping)
+        self._beliefs: BeliefScreens | None = None
+        if observations == "belief":
+            if len(self.tasks) > 1:
+                raise InvalidInput(
+                    f"observations 'belief': expected one task, whose prior and signs they rest "
+                    f"on, got {', '.join(self.tasks)}"
+                )
+            held = None if topology is not None else False
+            self._beliefs = BeliefScreens(self._batch, held=held, backend=backend)
         self._split, self._show_id = split, show_id
         self._closed: Bools | None = None
         self.num_envs = num_envs
-        self.single_observation_space = box_of(self._batch.layout)
+        self.single_observation_space = (
+            box_of(self._batch.layout)
+            if self._beliefs is None
+            else belief_box(self._beliefs.layout, self._batch.layout)
+        )
         self.single_action_space = action_space(self._batch.topology)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -118,7 +139,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         if self._shaping is not None:
             self._shaping.begin()
         self._closed = screen.closing >= 0
-        return screen.observation, self._infos(screen)
+        shown = screen.observation if self._beliefs is None else self._beliefs.begin(screen)
+        return shown, self._infos(screen)
 
     def step(
         self, actions: NDArray[np.int64]
@@ -144,8 +166,11 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             self._shaping.begin(free)
         self._closed = screen.closing >= 0
         truncations = screen.closing == _OUT_OF_TIME
+        shown = screen.observation
+        if self._beliefs is not None:
+            shown = self._beliefs.read(screen, chosen, free)
         return (
-            screen.observation,
+            shown,
             reward,
             self._closed & ~truncations,
             truncations,

@@ -1,6 +1,6 @@
 """Spaces of numeric observations and actions."""
 
-from typing import cast
+from typing import Final, cast
 
 import numpy as np
 from gymnasium import spaces
@@ -8,13 +8,29 @@ from gymnasium import spaces
 from logtriage.actions import all_actions
 from logtriage.topology import Topology
 from logtriage.vector import RoleTokens, TeamTokens, TokenLayout
-from logtriage.vector.layout import Floats
+from logtriage.vector.believing import KEPT
+from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.tokens.layout import MOST
+
+#: By how much a sum of probabilities in float32 may pass 1.
+ROUNDING: Final = 1e-5
 
 
 def box_of(layout: TokenLayout | RoleTokens | TeamTokens) -> spaces.Space[Floats]:
     """The box of an observation: every column lies between 0 and 255 of its units."""
     low, high = np.zeros(layout.size, np.float32), (MOST * layout.units).astype(np.float32)
+    return cast("spaces.Space[Floats]", spaces.Box(low, high, dtype=np.float32))
+
+
+def belief_box(layout: Layout, tokens: TokenLayout) -> spaces.Space[Floats]:
+    """The box of a belief: probabilities, sums of counts, and columns as of the token layout."""
+    low = np.zeros(layout.size, np.float32)
+    high = np.full(layout.size, 1 + ROUNDING, np.float32)
+    for name, where in layout.blocks.items():
+        if name.startswith("heard:"):
+            high[where] = np.inf
+        elif name in KEPT:
+            high[where] = (MOST * tokens.units)[tokens[name]]
     return cast("spaces.Space[Floats]", spaces.Box(low, high, dtype=np.float32))
 
 

@@ -1,7 +1,7 @@
 """One episode on a server, whichever protocol asks for its steps."""
 
 from copy import copy
-from secrets import token_hex
+from hashlib import blake2b
 from typing import Any, Final
 from uuid import uuid4
 from weakref import WeakSet
@@ -106,7 +106,8 @@ class Episode:
     Attributes:
         name: what the incident is called in all that is told of the episode. An id says
             which incident it is, and so its truth to whoever has this package: unless
-            ``show_id`` is set, it is a name made for this episode.
+            ``show_id`` is set, it is a name made of the episode's id alone: who replays an
+            episode under the same id reads the same. A fork keeps it.
 
     Raises:
         ShuttingDown: if the server begins no new episode.
@@ -125,7 +126,7 @@ class Episode:
         self._gate = gate
         self.id = uuid4().hex if episode_id is None else episode_id
         self._show_id = show_id
-        self.name = incident_id if show_id else f"{HIDDEN}{token_hex(8)}"
+        self.name = incident_id if show_id else hidden_name(self.id)
         self.state: State = initial_state(make_incident(incident_id, seal=seal))
         self.score: float = score(self.state)
         self.reward: float | None = None
@@ -187,6 +188,12 @@ class Episode:
             "grade": self.grade() if state.is_closed else None,
             "view": view_of(observation, first=first, show_id=self._show_id) if with_view else None,
         }
+
+
+def hidden_name(episode_id: str) -> str:
+    """What an incident is called in an episode: nothing but the episode's id decides it."""
+    digest = blake2b(episode_id.encode("utf-8", "surrogatepass"), digest_size=8)
+    return f"{HIDDEN}{digest.hexdigest()}"
 
 
 def grade_listed(incident_id: str, actions: Any, gate: Gate) -> dict[str, Any]:

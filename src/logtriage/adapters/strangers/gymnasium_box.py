@@ -1,0 +1,87 @@
+"""An environment of Gymnasium as a black box."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from logtriage.adapters.strangers import NOTHING
+from logtriage.audit.blackbox import BlackBox, Shown
+from logtriage.errors import InvalidInput, MissingExtra
+
+try:
+    import gymnasium
+except ModuleNotFoundError as error:
+    if error.name != "gymnasium":
+        raise
+    raise MissingExtra("logtriage audit --env gymnasium:", "env") from None
+
+from gymnasium import spaces
+
+#: Of how many actions all are tried, and how many of the others.
+_ALL: Final = 16
+_SOME: Final = 8
+
+
+class GymnasiumEnvironment:
+    """One instance, its values as JSON data."""
+
+    def __init__(self, env_id: str) -> None:
+        self._env = gymnasium.make(env_id, disable_env_checker=True)
+
+    def reset(self, seed: int) -> Shown:
+        """Start the episode of a seed."""
+        observation, info = self._env.reset(seed=seed)
+        return Shown(plain(observation), beside=plain(info))
+
+    def step(self, action: Any) -> Shown:
+        """Play an action."""
+        observation, reward, ended, cut, info = self._env.step(action)
+        return Shown(plain(observation), plain(reward), bool(ended or cut), plain(info))
+
+    def close(self) -> None:
+        """Close it."""
+        self._env.close()
+
+
+def gymnasium_box(name: str, env_id: str) -> BlackBox:
+    """The black box of an id; its ``reward_threshold`` is the best return, if it has one.
+
+    Raises:
+        InvalidInput: if Gymnasium knows no such environment.
+    """
+    try:
+        env = gymnasium.make(env_id, disable_env_checker=True)
+    except gymnasium.error.Error as error:
+        raise InvalidInput(f"{name}: {error}") from None
+    space, threshold = env.action_space, None if env.spec is None else env.spec.reward_threshold
+    env.close()
+    return BlackBox(
+        name,
+        lambda: GymnasiumEnvironment(env_id),
+        _actions(space),
+        _nulls(space),
+        best=threshold,
+    )
+
+
+def _actions(space: spaces.Space[Any]) -> list[Any]:
+    if isinstance(space, spaces.Discrete) and space.n <= _ALL:
+        return [int(space.start + n) for n in range(int(space.n))]
+    space.seed(0)
+    return [space.sample() for _ in range(_SOME)]
+
+
+def _nulls(space: spaces.Space[Any]) -> Mapping[str, Any]:
+    if isinstance(space, spaces.Text):
+        return NOTHING
+    if isinstance(space, spaces.Box):
+        return {"zeros": 0 * space.sample()}
+    return {}
+
+
+def plain(value: Any) -> Any:
+    """Arrays, tuples and numbers of NumPy as JSON data."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    return value.tolist() if hasattr(value, "tolist") else value

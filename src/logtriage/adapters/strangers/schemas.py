@@ -1,0 +1,81 @@
+"""Actions to try, from the JSON schema that an environment gives of them."""
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any, Final
+
+from logtriage.adapters.strangers import NOTHING
+
+#: At most so many actions, and so many values of one field.
+_ACTIONS: Final = 12
+_VALUES: Final = 4
+#: Fields of OpenEnv's own that are not the environment's.
+_FRAME: Final = frozenset({"metadata"})
+_TEXTS: Final = ("1", "a", "hello", "yes")
+
+
+def examples(schema: Mapping[str, Any]) -> list[Any]:
+    """Some values of a schema: its choices where it has any, else small ones of its type."""
+    return _values(schema, schema, 0)[:_ACTIONS]
+
+
+def nulls_of(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Actions that are no work: the first of the examples, with nothing in place of its text."""
+    first = examples(schema)[0]
+    fields = [key for key, value in first.items() if isinstance(value, str)] if isinstance(
+        first, dict
+    ) else []  # fmt: skip
+    free = [key for key in fields if not _choices(schema["properties"][key], schema)]
+    if not free:
+        return {}
+    return {name: {**first, **dict.fromkeys(free, text)} for name, text in NOTHING.items()}
+
+
+def _choices(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Any]:
+    schema = _resolved(schema, root)
+    return [schema["const"]] if "const" in schema else list(schema.get("enum", ()))
+
+
+def _values(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> list[Any]:
+    schema = _resolved(schema, root)
+    choices = _choices(schema, root)
+    if choices:
+        return choices
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            return [one for part in schema[key] for one in _values(part, root, depth)]
+    if "allOf" in schema and len(schema["allOf"]) == 1:
+        return _values(schema["allOf"][0], root, depth)
+    kind = schema.get("type")
+    if kind == "object" or "properties" in schema:
+        return _objects(schema, root, depth)
+    if kind == "array":
+        return (
+            [[]]
+            if depth > 2
+            else [[one] for one in _values(schema.get("items", {}), root, depth + 1)]
+        )
+    if kind == "integer" or kind == "number":
+        least = schema.get("minimum", 0)
+        return [least, least + 1, least + 2]
+    plain: dict[str, list[Any]] = {"boolean": [False, True], "null": [None]}
+    return plain.get(str(kind), list(_TEXTS))
+
+
+def _objects(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> list[Any]:
+    wanted = [key for key in schema.get("required", ()) if key not in _FRAME]
+    properties = schema.get("properties", {})
+    fields = wanted or [key for key in properties if key not in _FRAME][:1]
+    if depth > 2 or not fields:
+        return [{}]
+    values = [_values(properties.get(key, {}), root, depth + 1)[:_VALUES] for key in fields]
+    return [dict(zip(fields, one, strict=True)) for one in product(*values)]
+
+
+def _resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+    while "$ref" in schema:
+        found: Any = root
+        for part in schema["$ref"].removeprefix("#/").split("/"):
+            found = found[part]
+        schema = found
+    return schema

@@ -1,0 +1,109 @@
+"""verl: rows for its parquet files, and the rewards by criterion that GDPO normalises.
+
+Nothing here imports verl. Episodes are played by
+:class:`logtriage.adapters.verl.agent_loop.TriageAgentLoop`; :func:`compute_score` grades rows
+of plans, for the reward managers ``gdpo`` and ``naive``.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, cast
+
+from logtriage.adapters.episode import Episode, opening, row_of
+from logtriage.adapters.rewards import reward_names
+from logtriage.errors import InvalidInput
+from logtriage.evaluation import Incidents
+from logtriage.grading import Resolver, Rubric, get_rubric
+from logtriage.rendering import Reply
+
+#: What rows say in ``agent_name`` and ``data_source``, and what rewards begin with.
+AGENT_NAME: Final = "logtriage"
+PREFIX: Final = "triage"
+#: verl's own loop for one reply.
+SINGLE_TURN: Final = "single_turn_agent"
+INCIDENTS: Final = Incidents()
+_REPLIES: Final = ("tools", "json", "plan")
+
+
+def verl_rows(
+    incident_ids: Iterable[str], reply: Reply = "tools", *, resolve: Resolver = INCIDENTS
+) -> list[dict[str, Any]]:
+    """Rows of a parquet file for verl.
+
+    ``reply`` is how the model answers. Rows of ``plan`` name verl's own loop for one reply,
+    whose reward :func:`compute_score` computes; the others name :data:`AGENT_NAME`.
+    """
+    return [
+        {
+            "data_source": AGENT_NAME,
+            "agent_name": SINGLE_TURN if reply == "plan" else AGENT_NAME,
+            "prompt": opening(one, reply),
+            "ability": "incident triage",
+            "reward_model": {"style": "rule", "ground_truth": one.id},
+            "extra_info": {"index": index, "reply": reply, **row_of(one)},
+        }
+        for index, one in enumerate(map(resolve, incident_ids))
+    ]
+
+
+def episode_of(extra_info: Mapping[str, Any]) -> Episode:
+    """The episode of a row, from its column ``extra_info``.
+
+    Raises:
+        UnknownName, InvalidInput: if the row names no incident that exists, or no reply.
+        SealError: for a sealed incident without its key, or with another one.
+    """
+    reply = extra_info.get("reply")
+    if reply not in _REPLIES:
+        raise InvalidInput(f"extra_info.reply: one of {', '.join(_REPLIES)}; got {reply!r}")
+    return Episode.of_row(extra_info, cast(Reply, reply), resolve=INCIDENTS)
+
+
+def gdpo_reward_keys(rubric: Rubric | str) -> list[str]:
+    """What verl's ``algorithm.gdpo_reward_keys`` must be for incidents of a rubric.
+
+    Raises:
+        UnknownName: for the id of no built-in rubric.
+    """
+    chosen = get_rubric(rubric) if isinstance(rubric, str) else rubric
+    return [f"{PREFIX}_{name}" for name in reward_names(chosen)]
+
+
+def rewards_of(episode: Episode) -> dict[str, float]:
+    """``score``, and each criterion's share of it: the same keys for all of a rubric.
+
+    verl makes columns of these keys, so a criterion that an incident does not ask for is 0:
+    it is so for the whole group, and GDPO's normalised share is 0.
+
+    Raises:
+        InvalidInput: for an episode that broke off: verl has no reward that is none.
+    """
+    grade = episode.grade
+    if grade.score is None:
+        raise InvalidInput(f"an episode without a grade has no reward ({episode.error})")
+    none = dict.fromkeys(gdpo_reward_keys(grade.rubric), 0.0)
+    shares = {f"{PREFIX}_{name}": share for name, share in episode.by_criterion.items()}
+    return {"score": grade.score, **none, **shares}
+
+
+def compute_score(
+    data_source: str,  # noqa: ARG001 (verl's signature)
+    solution_str: str,
+    ground_truth: str,  # noqa: ARG001
+    extra_info: Mapping[str, Any] | None = None,
+    **_: Any,
+) -> dict[str, float]:
+    """The reward of one reply with all actions, as verl's reward managers ask for it.
+
+    Raises:
+        InvalidInput: for a row that is not a plan's: what a model and its screens said in
+            turns is one text here, and who said what cannot be told.
+        UnknownName, SealError: as :func:`episode_of`.
+    """
+    episode = episode_of(extra_info or {})
+    if (extra_info or {})["reply"] != "plan":
+        raise InvalidInput(
+            f"extra_info.reply is {(extra_info or {})['reply']!r}: the agent loop "
+            f"{AGENT_NAME!r} grades such rows; compute_score grades those of 'plan'"
+        )
+    episode.step(solution_str)
+    return rewards_of(episode)

@@ -1,0 +1,106 @@
+"""verl's agent loop ``logtriage``: the model writes tokens, the incident answers in tokens."""
+
+from typing import Any
+from uuid import uuid4
+
+from logtriage.adapters.conversations import calls_of
+from logtriage.adapters.tools import openai_tools
+from logtriage.adapters.verl import AGENT_NAME, episode_of, rewards_of
+from logtriage.errors import InvalidInput, MissingExtra
+
+try:
+    import verl  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "verl":
+        raise
+    raise MissingExtra("logtriage.adapters.verl.agent_loop", "verl") from None
+
+from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopOutput, register
+from verl.utils.profiler import simple_timer
+
+
+@register(AGENT_NAME)
+class TriageAgentLoop(AgentLoopBase):
+    """Plays the incident of a row; verl makes one for each rollout.
+
+    Each reply is read as text, ``<tool_call>`` included, so that what cannot be read costs
+    its tick as everywhere. A reply that uses up ``rollout.response_length`` was cut off and
+    is not played; the episode is graded as it stands.
+
+    The reward is the grade. ``reward_extra_info`` has each criterion's share, for
+    ``algorithm.gdpo_reward_keys``, and ``turn_scores`` the reward of each turn.
+    """
+
+    async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput:
+        """Play one episode.
+
+        Raises:
+            UnknownName, InvalidInput: if the row names no incident that exists.
+            SealError: for a sealed incident without its key, or with another one.
+        """
+        if self.enable_continuous_token:
+            raise InvalidInput("data.continuous_token.enable: the loop does not use it; unset it")
+        info = row.get("extra_info") or {}
+        episode, calls = episode_of(info), info.get("reply") == "tools"
+        limit = self.rollout_config.response_length
+        tools = openai_tools() if calls else None
+        prompt = await self.apply_chat_template(list(row["raw_prompt"]), tools=tools)
+        tokens: list[int] = []
+        mask: list[int] = []
+        logprobs: list[float] = []
+        metrics: dict[str, Any] = {"num_preempted": -1}
+        extra: dict[str, Any] = {}
+        request, said = uuid4().hex, None
+        while not episode.done:
+            with simple_timer("generate_sequences", metrics):
+                said = await self.server_manager.generate(
+                    request_id=request, prompt_ids=prompt + tokens, sampling_params=sampling_params
+                )
+            tokens += said.token_ids
+            mask += [1] * len(said.token_ids)
+            logprobs += said.log_probs or []
+            extra = {**said.extra_fields, **extra, **_newest(said.extra_fields)}
+            if len(tokens) >= limit:
+                break
+            text = self.tokenizer.decode(said.token_ids, skip_special_tokens=True)
+            turn = episode.step(_message(text) if calls else text)
+            if turn.done:
+                break
+            told = await self.apply_chat_template(list(turn.messages), remove_system_prompt=True)
+            told = self.turn_separator + told
+            if len(tokens) + len(told) >= limit:
+                break
+            tokens += told
+            mask += [0] * len(told)
+            logprobs += [0.0] * len(told) if logprobs else []
+        return AgentLoopOutput(
+            prompt_ids=prompt,
+            response_ids=tokens[:limit],
+            response_mask=mask[:limit],
+            response_logprobs=logprobs[:limit] or None,
+            routed_experts=None
+            if said is None or said.routed_experts is None
+            else said.routed_experts[: len(prompt) + limit],
+            num_turns=2 * len(episode.rewards) + 1,
+            metrics=metrics,
+            reward_score=episode.reward,
+            extra_fields={
+                **extra,
+                "reward_extra_info": rewards_of(episode),
+                "turn_scores": list(episode.rewards),
+                "tool_rewards": [],
+            },
+        )
+
+
+def _message(text: str) -> dict[str, Any]:
+    """A reply whose calls have ids, so that each is answered by a message of role ``tool``."""
+    message = {"role": "assistant", "content": text}
+    calls = [{"id": f"call_{n}", **dict(call)} for n, call in enumerate(calls_of(message))]
+    return {**message, "tool_calls": calls} if calls else message
+
+
+def _newest(fields: dict[str, Any]) -> dict[str, Any]:
+    """Of what the server says of a reply, that which holds for the whole rollout by its last."""
+    step = fields.get("max_global_steps")
+    return {} if step is None else {"max_global_steps": step}
