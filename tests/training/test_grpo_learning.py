@@ -234,7 +234,8 @@ def test_a_call_of_a_tool_that_does_not_exist_costs_its_tick(
     env = TrainingEnv(Stopwatch())
     env.reset(incident=f"{TASK}/train/0")
     tools = EveryTool({"resolve": env.resolve}, env)
-    assert "LAST: not understood: unknown tool 'page_everyone'" in tools["page_everyone"](team="all")
+    told = tools["page_everyone"](team="all")
+    assert "LAST: not understood: unknown tool 'page_everyone'" in told
     assert (env.grade.ticks, env.grade.malformed) == (1, 1)
     # And in a run: what TRL does not know as a tool, the environment is asked all the same.
     monkeypatch.delattr(TriageTools, "request_metrics")
