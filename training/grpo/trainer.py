@@ -14,7 +14,7 @@ from logtriage.belief.shaping import value_of
 from logtriage.grading import Resolver, Rubric, score
 from logtriage.state import State
 from training.grpo.credit import by_token, returns_to_go, turn_advantages
-from training.grpo.environment import RemoteTrainingEnv, Stopwatch, TrainingEnv
+from training.grpo.environment import EveryTool, RemoteTrainingEnv, Stopwatch, TrainingEnv
 from training.grpo.nothing import Watch
 from training.grpo.played import Episode, Shares, episode_of
 from training.grpo.scored import said_alone
@@ -123,8 +123,11 @@ class TriageTrainer(GRPOTrainer):
     def _generate_single_turn(
         self, prompt_ids: Sequence[Sequence[int]], *arguments: Any, **named: Any
     ) -> Any:
-        for env in self.environments or ():
+        for number, env in enumerate(self.environments or ()):
             env._begin_turn()
+            tools = self._sync_tool_dicts[number]
+            if not isinstance(tools, EveryTool):
+                self._sync_tool_dicts[number] = EveryTool(tools, env)
         with self.times.generation:
             if self._turns is None:
                 replies, *rest = super()._generate_single_turn(prompt_ids, *arguments, **named)
