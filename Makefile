@@ -87,12 +87,12 @@ types: $(STAMP) ## mypy, strict
 layers: $(STAMP) ## import-linter: who may import whom
 	$(BIN)/lint-imports
 
-# The page that runs logtriage in a browser needs Pyodide from npm; without npm it says so.
-docs: $(if $(shell command -v npm),browser) | check-python ## the documentation site, in build/site; its notebooks are run
+docs: | check-python ## the documentation site, in build/site; its notebooks are run
 	scripts/make_venv.sh $(DOCS_VENV) $(PYTHON) constraints/docs.txt docs
 	@rm -rf .cache/mkdocs-jupyter # else results of an earlier package would be shown
 	NO_MKDOCS_2_WARNING=1 PYTHONWARNINGS=ignore::DeprecationWarning $(DOCS_VENV)/bin/python -m mkdocs build --quiet
 
+# Apart from docs, since it takes Pyodide from npm: without it that page of the site says what is missing.
 browser: | check-python ## what the site needs to run logtriage in a browser, in build/browser (npm)
 	scripts/make_venv.sh $(DOCS_VENV) $(PYTHON) constraints/docs.txt docs
 	$(DOCS_VENV)/bin/python scripts/browser_files.py build/browser

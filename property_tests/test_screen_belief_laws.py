@@ -12,8 +12,8 @@ from logtriage.belief import belief
 from logtriage.belief.beliefs import Belief
 from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTriage, BeliefScreens
-from logtriage.vector.believing import KINDS
 from logtriage.vector.layout import Floats, Layout
+from logtriage.vector.marginals import KINDS
 from property_tests.strategies import topologies
 from property_tests.test_vector_laws import any_task, chosen_actions, incident_of, tasks
 

@@ -278,7 +278,9 @@ def test_a_list_earns_under_each_set_what_the_grader_says(
         plan.append(one)
         if type(one).__name__ in ("Resolve", "Ignore"):
             break
-    found = case.grades(plan)
+    found, later = case.grades_now_and_later(plan)
+    assert (found == case.grades(plan)).all()
+    assert (later == case.grades([RequestMoreLogs(None), *plan])).all()
     for row in sample(held, 6):
         wanted = graded(state, held.hypotheses[row], held.posterior.severities[row], plan)
         assert isclose(found[row], wanted, abs_tol=1e-6)

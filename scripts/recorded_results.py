@@ -103,6 +103,17 @@ A floor of one point of CPU keeps a steady figure from straying by dozens of spr
 flicker; the mean over the screens is taken because a fault lasts and a spike does not; a kind of
 line counts as a symptom only in the direction in which a fault moves it (ERROR more often, INFO
 more rarely), because the one fault-free minute of a day saw some requests fail that work later.
+
+The same of the two simplest baselines. The published ones look at rises alone and take the largest:
+
+{simple}
+
+And with telemetry that is worse than what was recorded, AC@1:
+
+{harmed}
+
+Requests are told apart by traces. Where most lines of a service name one, the others are left out
+of its shares; where few requests left a span, those that lines tell of count as well.
 """
 
 PETSHOP_TEXT = """\
@@ -128,6 +139,10 @@ Mind three things before reading anything into it.
 Undoing one choice of `combined_v2` at a time, AC@1 / AC@3 / AC@5 on the half for choices:
 
 {ablations}
+
+Of `n_sigma` and `baro`, on the same half:
+
+{simple}
 
 **Where it wins and where not.** `combined_v2` is as good as `combined` on TrainTicket, where logs,
 traces and CPU speak, and is the only one of the two that sees anything in metrics alone. There it
@@ -359,6 +374,7 @@ def petshop_part(data: Path) -> tuple[int, str]:
             ("policy", "choices AC@1", "AC@3", "AC@5", "results AC@1", "AC@3", "AC@5"), rows
         ),
         ablations=table(("", "AC@1", "AC@3", "AC@5"), ablations),
+        simple=simple_ablations(choice),
     )
     return len(everything), text
 
@@ -420,7 +436,12 @@ def main(data: Path, petshop: Path, target: Path) -> None:
         ),
         "## Baselines\n",
         policies + "\n",
-        READING.format(services=len(names), ablations=ablations),
+        READING.format(
+            services=len(names),
+            ablations=ablations,
+            simple=simple_ablations(incidents),
+            harmed=harmed(data),
+        ),
         "How long `combined` watches, in screens half a minute apart, the first of them a minute "
         "after\nthe injection:\n",
         table(

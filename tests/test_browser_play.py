@@ -144,7 +144,7 @@ def test_an_incident_from_the_first_screen_to_the_replay(tab: Browser, address: 
     assert all(one.reason in told for one in grade.criteria)
     frame = "document.querySelector('#triage iframe').contentDocument"
     tab.wait(f"{frame}?.getElementById('main')?.dataset.ready !== undefined", PATIENCE)
-    assert tab.ask(f"{frame}.querySelectorAll('.ring.root').length") == 2
+    assert tab.ask(f"{frame}.querySelectorAll('.graph .ring.root').length") == 2
     assert "you" in tab.ask(f"{frame}.querySelector('h1').textContent")
     assert "expert" in tab.ask(f"{frame}.getElementById('rival').textContent")
     assert tab.errors == []

@@ -85,9 +85,9 @@ def test_play_shows_each_role_its_screen_and_action() -> None:
     text = result.stdout
     first = text[: text.index("\ntriage: ")]
     triage, escalation, remediation = first.split(" sees\n")[1:]
-    assert "LOGS:" in triage
+    assert "EDGE:" in triage
     assert "DIRECTORY:" in escalation
-    assert "LOGS:" not in escalation + remediation
+    assert "EDGE:" not in escalation + remediation
     debrief = text[text.index("\nACTIONS") :]
     assert "triage: identify_root_cause" in debrief
 

@@ -1,6 +1,7 @@
 """Several faults at once, seen from outside: ids, screens, truths, and what refuses them."""
 
 import json
+from io import StringIO
 
 import attrs
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from logtriage import (
     IdentifyRootCause,
     InvalidInput,
+    Resolve,
     get_task,
     initial_state,
     make_incident,
@@ -17,7 +19,7 @@ from logtriage import (
     system_prompt,
     transition,
 )
-from logtriage.actions import RequestMetrics, RequestMoreLogs, Wait, all_actions
+from logtriage.actions import ReportImpact, RequestMetrics, RequestMoreLogs, Wait, all_actions
 from logtriage.belief import belief
 from logtriage.belief.explain import explain
 from logtriage.belief.model import model_of
@@ -25,6 +27,7 @@ from logtriage.belief.planner import Planner
 from logtriage.belief.questions import worths
 from logtriage.codec import truth_to_json
 from logtriage.grading import grade, truths_of
+from logtriage.grading.impact import impact_of
 from logtriage.incident import Incident
 from logtriage.joint import board_of, observe_role
 from logtriage.policies.observer import ObserverPolicy
@@ -189,3 +192,23 @@ def test_a_question_tells_bits_and_asking_again_at_once_tells_none() -> None:
     (after,) = worths(belief(asked), (first,))
     assert after.bits == 0.0
     assert after.grade <= 0.0
+
+
+def test_the_debrief_shows_what_a_path_was_worth() -> None:
+    pytest.importorskip("rich")
+    from rich.console import Console
+
+    from logtriage.cli.screens import debrief
+
+    incident = incident_with(2)
+    console = Console(width=100, record=True, file=StringIO())
+    for actions, shown in (
+        ([ReportImpact((("api-gateway", "auth-service"),))], True),
+        ([IdentifyRootCause("user-db")], False),
+    ):
+        state, _ = play(incident, [*actions, Resolve()])
+        console.print(debrief(state, grade(state)))
+        text = console.export_text()
+        assert ("PATH OF THE DAMAGE" in text) == shown
+        found = impact_of(state)
+        assert (f"F1 {found.edge_f1 or 0.0:.3f}" in text) == shown

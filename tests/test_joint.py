@@ -31,16 +31,16 @@ from logtriage.joint import as_allowed, is_lost, observe_role, observe_roles, re
 from logtriage.observation import slice_for
 from logtriage.policies import as_taken
 from logtriage.registry import make_team
-from logtriage.roles import BY_TIER, NORTH_SOUTH, TRIO, TRIO_TWO_WAY, RoleSplit, watched
+from logtriage.roles import BY_TIER, NORTH_SOUTH, TRIO, RoleSplit, watched
 
 INCIDENT = make_incident("cascading_failure-v2/test/42")
-TRIAGE, ESCALATION, REMEDIATION = TRIO_TWO_WAY.roles
+TRIAGE, ESCALATION, REMEDIATION = TRIO.roles
 WAITING = (Wait(), Wait(), Wait())
 
 
 def with_settings(**settings: Any) -> RoleSplit:
     """The trio that talks, with the same settings for each role."""
-    roles = (attrs.evolve(role, **settings) for role in TRIO_TWO_WAY.roles)
+    roles = (attrs.evolve(role, **settings) for role in TRIO.roles)
     return RoleSplit("set", tuple(roles))
 
 
@@ -55,7 +55,7 @@ def test_without_settings_a_role_sees_its_slice() -> None:
     said = (Report("slow_reads", "triage"), Wait(), RequestMetrics("user-db"))
     state = after(said, (ClassifySeverity(Severity.P1), Wait(), Wait()))
     whole = observe(state)
-    for split in (TRIO, TRIO_TWO_WAY, BY_TIER):
+    for split in (TRIO, TRIO, BY_TIER):
         slices = tuple(slice_for(whole, role) for role in split.roles)
         assert observe_roles(state, split) == slices
         assert observe_roles(state, split, whole) == slices

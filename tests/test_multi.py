@@ -686,9 +686,9 @@ def test_a_played_environment_can_be_pickled() -> None:
 def test_agents_of_text_read_their_screens_and_reply_in_json() -> None:
     env = triage_team_v1.parallel_env(split="test", observations="text")
     screens, _ = env.reset(options={"id": 42})
-    assert "LOGS:" in screens["triage_0"]
+    assert "EDGE" in screens["triage_0"]
     assert "DIRECTORY:" not in screens["triage_0"]
-    assert "LOGS:" not in screens["escalation_0"]
+    assert "EDGE" not in screens["escalation_0"]
     said = {"action_type": "report", "value": "ask the owner — früh", "by": "remediation"}
     replies = {
         "triage_0": f"Well. {json.dumps(said, ensure_ascii=False)}",
@@ -700,8 +700,8 @@ def test_agents_of_text_read_their_screens_and_reply_in_json() -> None:
     assert set(rewards.values()) == {0.0}
     assert "tick 0, triage: ask the owner — früh" in screens["escalation_0"]
     assert (
-        "not understood: unknown action_type 'resolve'; one of: escalate, wait"
-        in (screens["escalation_0"])
+        "not understood: unknown action_type 'resolve'; one of: escalate, "
+        "request_more_logs, report, wait" in (screens["escalation_0"])
     )
     assert 'not understood: no JSON object with a key "action_type"' in screens["remediation_0"]
     assert "not understood" not in screens["triage_0"]
@@ -839,17 +839,17 @@ def test_wrong_ids_are_refused_and_other_options_warned_of(make: Any) -> None:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("action", [44, -1, 1.0, "wait", None, np.array([1])], ids=repr)
+@pytest.mark.parametrize("action", [76, -1, 1.0, "wait", None, np.array([1])], ids=repr)
 def test_actions_out_of_range_are_refused_in_the_agent_s_own_turn(make: Any, action: Any) -> None:
     env = make()
     env.reset(seed=0)
-    with pytest.raises(InvalidInput, match=r"of triage_0: expected an integer in \[0, 44\)"):
+    with pytest.raises(InvalidInput, match=r"of triage_0: expected an integer in \[0, 76\)"):
         act(env, action)
     act(env, np.int32(1))  # nothing was lost
     if hasattr(env, "agent_selection"):
         env.step(0)
-        with pytest.raises(InvalidInput, match=r"action 6 of escalation_0: .* in \[0, 6\)"):
-            env.step(6)  # in triage's range
+        with pytest.raises(InvalidInput, match=r"action 72 of escalation_0: .* in \[0, 72\)"):
+            env.step(72)  # in triage's range
         assert env.agent_selection == "escalation_0"
 
 

@@ -90,8 +90,14 @@ def test_policies_of_ones_own_play_one_role_or_all() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("quartet", "unknown team 'quartet'; known: oracle, expert, random, central:POLICY, ROLE="),
-        ("first_error", "unknown team 'first_error'; known: oracle, expert, random, central:P"),
+        (
+            "quartet",
+            "unknown team 'quartet'; known: oracle, expert, observer, pooled, random, ",
+        ),
+        (
+            "first_error",
+            "unknown team 'first_error'; known: oracle, expert, observer, pooled, random, ",
+        ),
         ("", "unknown team ''; known: oracle"),
         ("central:nobody", "unknown policy 'nobody'; known: oracle, observer, random_questions"),
         ("central:", "unknown policy ''; known: oracle"),

@@ -295,7 +295,7 @@ def test_a_role_reads_its_own_parts_only() -> None:
         for role in (TRIAGE, ESCALATION, REMEDIATION)
     }
     assert titles == {
-        "triage": {"EDGE", "ALERTS", "LOGS", "REPORTS"},
+        "triage": {"EDGE", "ALERTS", "DECLARED", "LAST", "REPORTS"},
         "escalation": {"CHANGES", "DIRECTORY", "DECLARED", "LAST", "REPORTS"},
         "remediation": {"DECLARED", "LAST", "REPORTS"},
     }

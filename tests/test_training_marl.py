@@ -9,8 +9,10 @@ import attrs
 import numpy as np
 import pytest
 
+from logtriage import Report, initial_state, make_incident
+from logtriage.belief import belief
 from logtriage.grading import grade_jsonl
-from logtriage.roles import ROLE_SPLITS
+from logtriage.roles import ROLE_SPLITS, role_actions
 from logtriage.tasks import parse_incident_id
 from logtriage.vector import BatchedTeam
 
@@ -21,7 +23,8 @@ pytest.importorskip("matplotlib")
 
 from training.marl import __main__ as script  # noqa: E402 (after the skips)
 from training.marl import figures, store, sweep  # noqa: E402
-from training.marl.evaluate import play_held_out  # noqa: E402
+from training.marl.evaluate import evaluate, play_held_out  # noqa: E402
+from training.marl.inputs import ODDS, Inputs  # noqa: E402
 from training.marl.learn import Training  # noqa: E402
 from training.marl.networks import make_team  # noqa: E402
 from training.marl.review import review, states_of  # noqa: E402
@@ -42,7 +45,7 @@ TINY = Settings(
     rounds=4,
     eval_every=2,
 )
-SPLITS = pytest.mark.parametrize("split", ROLE_SPLITS)
+SPLITS = pytest.mark.parametrize("split", ["solo", "trio", "by_tier"])
 CRITICS = pytest.mark.parametrize("critic", ["central", "independent"])
 CREDITS = pytest.mark.parametrize("credit", ["team", "counterfactual"])
 
@@ -98,10 +101,10 @@ def test_a_critic_is_shared_only_where_all_roles_foretell_the_same():
     }
 
 
-def test_policies_see_their_role_and_the_central_critic_sees_the_state():
-    team, batch = fresh(), make_batch(TINY)
+def test_policies_have_the_input_of_their_role_and_the_central_critic_has_all_of_them():
+    team, inputs = fresh(), Inputs(make_batch(TINY))
     sizes = [next(one.parameters()).shape[1] for one in (*team.policies, *team.values)]
-    assert sizes == [*(layout.size for layout in batch.layouts), batch.layout.size]
+    assert sizes == [*inputs.sizes, sum(inputs.sizes)]
     alone = fresh(attrs.evolve(TINY, critic="independent"))
     assert [next(one.parameters()).shape[1] for one in alone.values] == sizes[:3]
 
@@ -184,6 +187,9 @@ def test_it_trains_on_train_and_evaluates_on_test(monkeypatch):
     seen.clear()
     played = play_held_out(fresh(), TINY)
     assert seen == [("test", list(range(20)))]
+    seen.clear()
+    evaluate(fresh(), TINY)
+    assert seen == [("val", list(range(20)))]
     ids = [parse_incident_id(one) for one in played.ids]
     assert [(one.split, one.index) for one in ids] == [("test", index) for index in range(20)]
 
@@ -246,10 +252,55 @@ def test_advantages_without_a_critic_are_what_is_yet_to_come(credit):
 def test_the_scalar_core_grades_what_was_played_alike(split):
     settings = attrs.evolve(TINY, split=split)
     played = play_held_out(fresh(settings), settings)
-    reviewed = [review(state, read=False) for state in states_of(played, settings)]
+    reviewed = [review(state) for state in states_of(played, settings)]
     assert [one.score for one in reviewed] == played.scores.tolist()
     assert [one.incident for one in reviewed] == list(played.ids)
     assert [one.ticks for one in reviewed] == played.ticks.tolist()
+
+
+def test_the_input_of_a_role_is_its_posterior_and_what_it_heard_raises_the_odds():
+    batch = BatchedTeam(TASK, ROLE_SPLITS["trio"])
+    inputs, topology = Inputs(batch), batch.topology
+    triage, _, remediation = inputs.roles
+    screen = batch.reset("train", np.arange(6))
+    first = inputs.begin(screen)
+    role = batch.split.roles[2]
+    states = [initial_state(make_incident(f"{TASK}/train/{row}")) for row in range(6)]
+    own = [
+        [belief(one, role).root_causes.get(name, 0.0) for name in topology.names] for one in states
+    ]
+    root = remediation.blocks["root"]
+    np.testing.assert_allclose(first[2][:, root].numpy(), own, atol=1e-5)
+    heard = remediation.blocks["heard_root"]
+    np.testing.assert_allclose(first[2][:, heard].numpy(), own, atol=1e-5)
+
+    say = role_actions(batch.split.roles[0], topology).index(Report("user-db", "triage"))
+    waits = [np.full(6, count - 1) for count in batch.action_counts]
+    screen = batch.step([np.full(6, say), waits[1], waits[2]])
+    after = inputs.read(screen, np.arange(6), np.zeros(0, np.int64))
+    place = topology.names.index("user-db")
+    alone, told = after[2][:, root][:, place], after[2][:, heard][:, place]
+    torch.testing.assert_close(told, ODDS * alone / (1 + (ODDS - 1) * alone), atol=1e-4, rtol=0)
+    mine = triage.blocks
+    assert torch.equal(after[0][:, mine["root"]], after[0][:, mine["heard_root"]])
+
+
+def test_actions_that_name_what_is_likely_are_pointed_at():
+    batch = make_batch(TINY)
+    inputs, team = Inputs(batch), fresh()
+    seen = inputs.begin(batch.reset("train", np.arange(4)))
+    for role, policy, one in zip(batch.split.roles, team.policies, seen, strict=True):
+        for weight in policy.body.parameters():
+            weight.detach().zero_()
+        logits = policy(one)
+        actions = role_actions(role, batch.topology)
+        kinds = {
+            type(actions[place]).__name__ for place in (logits > 0).any(dim=0).nonzero().ravel()
+        }
+        pointed = {"triage": {"IdentifyRootCause", "Report"}, "escalation": {"Escalate", "Report"},
+                   "remediation": {"Remediate", "Ignore", "Report"}}  # fmt: skip
+        assert kinds == pointed[role.name]
+        assert not (logits < 0).any()
 
 
 def test_evaluating_leaves_the_random_stream_alone():
@@ -284,7 +335,7 @@ def test_the_command_leaves_checkpoint_curve_and_transcripts(tmp_path: Path):
     with (out / "curve.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [int(row["ticks"]) for row in rows] == [0, 64, 128]
-    assert float(rows[-1]["test_grade"]) == pytest.approx(facts["after"]["grade"], abs=1e-5)
+    assert 0 <= float(rows[-1]["val_grade"]) <= 1
     assert {"entropy_diagnosis", "entropy_action"} <= set(rows[0])
 
     grades = list(grade_jsonl(out / "transcripts.jsonl"))
@@ -372,7 +423,7 @@ def test_an_interval_over_seeds_is_wider_than_one_over_incidents_alone():
 
 def test_a_word_that_gives_the_kind_away_is_told_from_one_that_does_not():
     played = play_held_out(fresh(), TINY)
-    episodes = [review(state, read=False) for state in states_of(played, TINY)]
+    episodes = [review(state) for state in states_of(played, TINY)]
     most = Counter(one.kind for one in episodes).most_common(1)[0][1] / len(episodes)
     assert figures.guessed(episodes, lambda _: "", lambda one: one.kind) == most
     assert figures.guessed(episodes, lambda one: one.kind, lambda one: one.kind) == 1.0

@@ -190,10 +190,6 @@ _DIRECTORY: Final = ("directory", "changes", "notes")
 _PANELS: Final = ("health", "metrics", "effects")
 _CLOSE: Final = ("remediate", "request_metrics", "resolve", "ignore")
 
-TRIAGE: Final = Role("triage", _DIAGNOSIS, (*_DIAGNOSE, "report", "wait"))
-ESCALATION: Final = Role("escalation", (*_DIRECTORY, *BOARD), ("escalate", "wait"))
-REMEDIATION: Final = Role("remediation", (*_PANELS, *BOARD), (*_CLOSE, "wait"))
-
 #: One agent with everything: the single agent, in the clothes of a team.
 SOLO: Final = RoleSplit("solo", (Role("solo", VIEWS, ACTION_TYPES),))
 #: One finds out, one acts on it.
@@ -202,15 +198,6 @@ DUO: Final = RoleSplit(
     (
         Role("diagnosis", _DIAGNOSIS, (*_DIAGNOSE, "report", "wait")),
         Role("action", (*_DIRECTORY, *_PANELS, *BOARD), ("escalate", *_CLOSE, "wait")),
-    ),
-)
-TRIO: Final = RoleSplit("trio", (TRIAGE, ESCALATION, REMEDIATION))
-#: The same three, deaf to one another: what the board is worth.
-TRIO_WITHOUT_BOARD: Final = RoleSplit(
-    "trio_without_board",
-    tuple(
-        Role(role.name, role.views.difference(BOARD), role.may.difference({"report"}))
-        for role in TRIO.roles
     ),
 )
 #: What those who talk can say beside asking one another.
@@ -237,8 +224,40 @@ _EYES: Final = tuple(view for view in VIEWS if view != "slo")
 #: Who sees users suffer says how much, and closes.
 _FRONT: Final = ((*_EYES, "slo"), (*_HANDS, "classify_severity", "resolve", "ignore"))
 
-#: The trio, of whom each may tell the others what it sees, and ask.
-TRIO_TWO_WAY: Final = _talk("trio_two_way", *TRIO.roles)
+#: By channel, so that look-alikes need two: one has the traces and the users' side, one the
+#: logs and the directory, one the gauges and the levers. Nobody tails the window, from
+#: which one role alone would learn too much. All talk.
+TRIO: Final = _talk(
+    "trio",
+    Role(
+        "triage",
+        ("alerts", "slo", "traces"),
+        ("classify_severity", "identify_root_cause", "request_traces", "wait"),
+    ),
+    Role("escalation", ("inspection", *_DIRECTORY), ("escalate", "request_more_logs", "wait")),
+    Role("remediation", _PANELS, (*_CLOSE, "wait")),
+)
+TRIAGE, ESCALATION, REMEDIATION = TRIO.roles
+
+
+def _without(name: str, split: RoleSplit, views: Iterable[str]) -> RoleSplit:
+    """The split in which nobody reports, and some views are nobody's."""
+    roles = (
+        attrs.evolve(
+            role,
+            views=role.views.difference(views),
+            may=role.may.difference({"report"}),
+            words=("kinds",),
+        )
+        for role in split.roles
+    )
+    return RoleSplit(name, tuple(roles))
+
+
+#: The same three, who see what others declare but never say a word: what talking is worth.
+TRIO_WITHOUT_REPORTS: Final = _without("trio_without_reports", TRIO, ("reports",))
+#: The same three, deaf to one another: what the board is worth.
+TRIO_WITHOUT_BOARD: Final = _without("trio_without_board", TRIO, BOARD)
 #: By channel: lines, gauges and traces are each one role's, so that look-alikes need two.
 BY_CHANNEL: Final = _talk(
     "by_channel",
@@ -277,8 +296,8 @@ ROLE_SPLITS: Final = {
         SOLO,
         DUO,
         TRIO,
+        TRIO_WITHOUT_REPORTS,
         TRIO_WITHOUT_BOARD,
-        TRIO_TWO_WAY,
         BY_CHANNEL,
         NORTH_SOUTH,
         BY_TIER,

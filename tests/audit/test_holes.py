@@ -37,7 +37,7 @@ def test_there_are_enough_of_them() -> None:
 
 def test_every_check_has_a_hole_to_find() -> None:
     known = {check.name for family in FAMILIES for check in checks_of(family)}
-    assert {"risk", "probing", "fairness", "symptom"} < known
+    assert {"risk", "probing", "fairness", "symptom", "teamwork"} < known
     assert known - NEEDS_NO_HOLE == {one.check for one in HOLES} - {"reads"}
 
 

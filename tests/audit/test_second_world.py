@@ -16,7 +16,7 @@ from logtriage.actions import (
     Resolve,
     Wait,
 )
-from logtriage.audit import plan_search
+from logtriage.audit import QUICK, Verdict, audit, plan_search
 from logtriage.audit.plan_search import Node, PlanSearch
 from logtriage.audit.probing import decision
 from logtriage.audit.symptoms import chances, is_seen
@@ -119,3 +119,13 @@ def test_faults_stay_unseen_as_often_as_the_tables_say() -> None:
     unseen = sum(not is_seen(one) for one in faults) / len(faults)
     assert expected > 0.005
     assert abs(unseen - expected) < 4 * sqrt(expected * (1 - expected) / len(faults))
+
+
+def test_teamwork_is_held_to_the_benchmark_alone() -> None:
+    few = attrs.evolve(QUICK, teams=4)
+    for task, verdict in (
+        ("single_crash-v2", Verdict.REPORTED),
+        ("single_crash-v0", Verdict.SKIPPED),
+    ):
+        found = audit(task, families=["teamwork"], sizes=few).finding("teamwork")
+        assert found.verdict is verdict, found.summary

@@ -47,10 +47,12 @@ from logtriage.policies import (
 from logtriage.policies.board import heard, said
 from logtriage.registry import make_team
 from logtriage.roles import (
+    BY_CHANNEL,
     DUO,
     SOLO,
     TRIAGE,
     TRIO,
+    TRIO_WITHOUT_REPORTS,
     VIEWS,
     Role,
     RoleSplit,
@@ -115,12 +117,12 @@ def test_a_policy_that_raises_is_named_by_its_place() -> None:
 
 
 def test_what_a_role_may_not_do_says_what_it_may() -> None:
-    taken = as_taken((Resolve(), Escalate("sre-team"), Report("all is well")), TRIO)
+    taken = as_taken((Resolve(), Escalate("sre-team"), Report("all is well")), TRIO_WITHOUT_REPORTS)
     assert taken == (
         Malformed(
             "resolve",
             "triage may not resolve; it may: classify_severity, identify_root_cause, "
-            "report, request_more_logs, request_traces, wait",
+            "request_traces, wait",
             "triage",
         ),
         Escalate("sre-team"),
@@ -161,12 +163,12 @@ def test_who_has_nothing_to_do_waits_or_looks_around() -> None:
 
 def test_central_control_sees_all_slices_and_lends_its_hand_to_one_role() -> None:
     state = initial_state(make_incident("cascading_failure-v2/test/3"))
-    slices = tuple(observe(state, role) for role in TRIO.roles)
+    slices = tuple(observe(state, role) for role in BY_CHANNEL.roles)
     assert merge_slices(slices) == observe(state)
     for action, place in (
-        (LOOK, 0), (Escalate("sre-team"), 1), (Ignore(), 2), (Malformed("a", "b"), 0)
+        (LOOK, 0), (Escalate("sre-team"), 2), (Ignore(), 1), (Malformed("a", "b"), 0)
     ):  # fmt: skip
-        answer, memory = CentralControl(Saying(action), TRIO).act(slices, 7)
+        answer, memory = CentralControl(Saying(action), BY_CHANNEL).act(slices, 7)
         assert answer == tuple(action if n == place else Wait() for n in range(3))
         assert memory == 8
 
@@ -187,7 +189,8 @@ def test_central_control_plays_as_well_as_the_policy_alone(task: TaskSpec) -> No
     for one in incident_ids(task.id, "test", 40):
         incident = make_incident(one)
         alone = play_episode(incident, ExpertPolicy())
-        central = play_joint_episode(incident, CentralControl(ExpertPolicy(), TRIO), TRIO)
+        control = CentralControl(ExpertPolicy(), BY_CHANNEL)
+        central = play_joint_episode(incident, control, BY_CHANNEL)
         assert grade(central).criteria == grade(alone).criteria
         assert [a for a in central.actions if not isinstance(a, Wait)] == list(alone.actions)
 
@@ -235,11 +238,12 @@ def test_a_team_as_a_policy_misses_no_lines_between_its_thoughts() -> None:
             inspected.append((len(observation.inspection), len(observation.window)))
             return RequestMoreLogs("user-db"), memory
 
-    team = RolePolicies([Triage(), Saying(Wait()), Saying(Remediate("scale", "email-queue"))])
+    logs, fix = Triage(), Saying(Remediate("scale", "email-queue"))
+    team = RolePolicies([logs, fix, Saying(Wait())])
     incident = make_incident("cascading_failure-v2/test/3")
     state = initial_state(incident)
     window = len(observe(state).window)
-    play_episode(incident, TeamAsPolicy(team, TRIO))
+    play_episode(incident, TeamAsPolicy(team, BY_CHANNEL))
     assert inspected[0] == (0, window)
     # Its request was answered one tick before its next thought, two screens ago.
     assert all(lines > 0 and seen == 2 * window for lines, seen in inspected[1:])

@@ -10,7 +10,11 @@ from training.grpo.trainer import INSIDES, TriageTrainer
 #: Public methods that are overridden, beside ``__init__``.
 PUBLIC = ("training_step", "compute_loss")
 #: What is read of TRL's trainer, by the words in which its methods use them.
-READ = {"_generate_single_turn": "self.eos_token_ids", "_calculate_rewards": "self.environments"}
+READ = {
+    "_generate_single_turn": "self.eos_token_ids",
+    "_calculate_rewards": "self.environments",
+    "_tool_call_loop": "in sync_tool_dict",
+}
 
 
 def test_what_is_overridden_is_listed() -> None:

@@ -11,9 +11,11 @@ from rich.console import Console
 from transformers import TrainerCallback
 from transformers.trainer_utils import set_seed
 
+from logtriage.adapters.trl import TriageTools
 from logtriage.grading import grade_actions
 from tests.training.models import TASK, acting_tokenizer, save_acting
 from training.grpo import figures, store
+from training.grpo.environment import EveryTool, Stopwatch, TrainingEnv
 from training.grpo.learn import curriculum_of, load, make_trainer, run
 from training.grpo.progress import Monitor
 from training.grpo.record import (
@@ -25,6 +27,7 @@ from training.grpo.record import (
     read_steps,
 )
 from training.grpo.settings import Settings
+from training.grpo.trainer import TriageTrainer
 from training.language.loading import load_model
 
 GROUP = 4
@@ -117,6 +120,25 @@ def test_the_gradient_depends_on_the_completion_and_on_its_reward(
     assert gradients.of(nothing_to_learn).norm() == 0
 
 
+def test_screens_are_not_scored_and_the_gradient_is_trls(model: str, tmp_path: Path) -> None:
+    gradients = Gradients(model, tmp_path)
+    trainer = gradients.trainer
+    trainer.model.train()
+    batch = gradients.played(0, [1.0, 0.0, 0.0, 0.0])
+    scored: list[int] = []
+    trainer.model.register_forward_hook(
+        lambda _model, _given, out: scored.append(int((out.log_probs != 0).sum()))
+    )
+    gradient = gradients.of(batch)
+    trainer.model.zero_grad()
+    super(TriageTrainer, trainer).compute_loss(trainer.model, batch).backward()
+    trls = torch.cat([one.grad.flatten() for one in trainer.model.parameters()])
+    said = int((batch["tool_mask"] * batch["completion_mask"]).sum())
+    assert scored[0] == said < scored[1]
+    assert torch.allclose(gradient, trls, atol=1e-6)
+    assert gradient.norm() > 0
+
+
 # -- runs -------------------------------------------------------------------------------
 
 
@@ -204,6 +226,22 @@ def test_a_run_leaves_what_it_says(model: str, whole: Path) -> None:
     about = store.begin(settings(model, max_steps=4), whole, "test", resume=True, write=False)
     assert about["finished"]
     assert 0 < about["env_share"] < 1
+
+
+def test_a_call_of_a_tool_that_does_not_exist_costs_its_tick(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = TrainingEnv(Stopwatch())
+    env.reset(incident=f"{TASK}/train/0")
+    tools = EveryTool({"resolve": env.resolve}, env)
+    told = tools["page_everyone"](team="all")
+    assert "LAST: not understood: unknown tool 'page_everyone'" in told
+    assert (env.grade.ticks, env.grade.malformed) == (1, 1)
+    # And in a run: what TRL does not know as a tool, the environment is asked all the same.
+    monkeypatch.delattr(TriageTools, "request_metrics")
+    run(settings(model, max_steps=1), tmp_path / "run", "test")
+    played = [one for each in read_episodes(tmp_path / "run" / EPISODES) for one in each.actions]
+    assert "request_metrics" in {one["action_type"] for one in played}
 
 
 def test_a_directory_is_not_used_twice_nor_for_another_run(model: str, whole: Path) -> None:

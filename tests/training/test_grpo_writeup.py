@@ -4,12 +4,16 @@ import csv
 import json
 from pathlib import Path
 
+import attrs
 import pytest
+from rich.console import Console
 
 import logtriage as lt
 from logtriage.errors import InvalidInput
 from tests.training.models import save_acting
+from training.evaluate.phases import Phases
 from training.grpo.learn import run
+from training.grpo.review import BASELINES, BEFORE, before
 from training.grpo.settings import Settings
 from training.grpo.writeup import CURVES, PAGE, TABLE, read, write_up
 
@@ -35,6 +39,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         report_to="none",
         eval_episodes=3,
         eval_temperature=1.0,
+        eval_explain=2,
     )
     run(settings, folder / "run", "the command")
     return folder / "run"
@@ -82,13 +87,41 @@ def test_the_page_says_what_the_files_say(out: Path, tmp_path: Path) -> None:
 def test_a_new_page_has_every_block(out: Path, tmp_path: Path) -> None:
     write_up([read(out)], tmp_path)
     text = (tmp_path / PAGE).read_text()
-    for name in ("change", "behaviour", "time", "commands"):
+    for name in ("outcome", "change", "paging", "lost", "criteria", "stages", "time", "commands"):
         assert f"<!-- {name} -->\n" in text
     assert "the command" in text
     for agent in json.loads((out / "results.json").read_text())["agents"][:2]:
         played = agent["tasks"][TASK]
-        assert f"| {TASK} | 7 | {agent['agent']} | {played['gated']:.1%} |" in text
-        assert f"| {played['criteria']['closure']:.2f} | {played['ticks']:.1f} |" in text
+        begin = f"| {TASK} | 7 | {agent['agent']} |"
+        assert f"{begin} {played['solved']:.1%} | {played['paged_right']:.1%} |" in text
+        assert f"| {played['grade']['mean']:.3f} | {played['ticks']:.1f} |" in text
+        lost = played["lost"]
+        assert f"{begin} {lost['episodes']} | {lost['hardness']:+.3f} |" in text
+        at = played["paging"][0]
+        assert f"{begin} {at['paged']:.1%}, {at['mis_paged']:.1%} |" in text
+
+
+def test_the_baselines_of_a_run_are_not_explained(out: Path) -> None:
+    agents = json.loads((out / "results.json").read_text())["agents"]
+    explained = [agent["tasks"][TASK]["lost"] is not None for agent in agents]
+    assert explained == [True, True] + [False] * len(BASELINES)
+
+
+def test_what_another_run_played_before_is_taken_over(out: Path, tmp_path: Path) -> None:
+    settings = Settings(
+        model="none", task=TASK, eval_episodes=3, eval_before=str(out / BEFORE),
+        group=2, rollouts=2, batch=2,
+    )  # fmt: skip
+    phases = Phases(Console(quiet=True))
+    before(None, None, settings, tmp_path, phases)  # no model plays
+    assert (tmp_path / BEFORE).read_text() == (out / BEFORE).read_text()
+    more = attrs.evolve(settings, eval_episodes=4)
+    (tmp_path / BEFORE).unlink()
+    with pytest.raises(InvalidInput, match="holds 3 episodes, which are not the 4 of this run"):
+        before(None, None, more, tmp_path, phases)
+    lost = attrs.evolve(settings, eval_before=str(tmp_path / "none.jsonl"))
+    with pytest.raises(InvalidInput, match="eval_before: cannot be read"):
+        before(None, None, lost, tmp_path, phases)
 
 
 def test_only_finished_runs_are_written_up(out: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The small model from nothing: its tokenizer, its demonstrations, its warm start."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,21 @@ import torch
 from trl.chat_template_utils import is_chat_template_prefix_preserving, parse_response
 
 import logtriage as lt
-from logtriage.actions import Escalate
+from logtriage.actions import (
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Remediate,
+    Remedy,
+    RequestMoreLogs,
+    Severity,
+)
 from logtriage.adapters.conversations import actions_of_conversation
 from logtriage.adapters.tools import call_from_action
 from logtriage.adapters.trl import TriageEnv
+from logtriage.errors import InvalidInput
 from logtriage.evaluation import play_episode
+from logtriage.grading import grade_actions
 from logtriage.parsing import action_to_wire
 from logtriage.policies import ObserverPolicy
 from logtriage.registry import make_policy
@@ -23,7 +34,12 @@ from training.language.loading import load_model, load_tokenizer
 from training.language.sources import Source
 from training.tiny import build as building
 from training.tiny.__main__ import main
-from training.tiny.demonstrations import demonstrated, demonstration, demonstration_ids
+from training.tiny.demonstrations import (
+    cause_first,
+    demonstrated,
+    demonstration,
+    demonstration_ids,
+)
 from training.tiny.settings import CLEAR, TEACHERS, Settings, Size
 from training.tiny.tokenizer import ASSISTANT, PAD, answer_words, build_tokenizer
 from training.tiny.warm_start import IGNORED, labelled
@@ -100,6 +116,11 @@ def test_demonstrations_are_of_train_and_of_every_task() -> None:
     assert {one.split("/")[1] for one in ids} == {"train"}
 
 
+def test_the_first_demonstrations_can_be_skipped() -> None:
+    ids = demonstration_ids(10, PLAIN.tasks, Source())
+    assert demonstration_ids(6, PLAIN.tasks, Source(), skip=4) == ids[4:]
+
+
 def test_a_demonstration_is_what_the_environment_of_training_says() -> None:
     settings = Settings(slips=300, shy=300, seed=5)
     first, *rest = demonstration(lt.make_incident(ID), settings)[1:]
@@ -120,7 +141,10 @@ def test_without_slips_the_teacher_is_heard_and_slips_are_the_seeds(teacher: str
     said = demonstration(incident, attrs.evolve(PLAIN, teacher=teacher))
     *wires, done = actions_of_conversation(said, incident.topology)
     assert done["action_type"] == "malformed"  # the empty reply after the closing action
-    kept = [{k: v for k, v in action_to_wire(one).items() if k != "confidence"} for one in actions]
+    kept = [
+        {k: v for k, v in action_to_wire(one).items() if k != "confidence"}
+        for one in cause_first(actions)
+    ]
     assert wires == kept
     slipped = Settings(slips=500, shy=0, seed=1, teacher=teacher)
     assert demonstration(incident, slipped) == demonstration(incident, slipped)
@@ -143,6 +167,30 @@ def test_a_page_never_slips() -> None:
                 pages += 1
             state = lt.transition(before, action)
     assert pages > 1
+
+
+def test_the_cause_is_named_before_its_owner_is_paged_and_the_grade_is_the_same() -> None:
+    moved = 0
+    for one in demonstration_ids(12, PLAIN.tasks, Source()):
+        incident = lt.make_incident(one)
+        taught = play_episode(incident, make_policy("observer")(incident)).actions
+        said = demonstrated(incident, PLAIN)
+        names = [type(action) for action in said]
+        assert Counter(said) == Counter(taught)
+        assert grade_actions(incident, said).score == grade_actions(incident, taught).score
+        if Escalate in names and IdentifyRootCause in names:
+            assert names.index(IdentifyRootCause) < names.index(Escalate)
+            moved += said != tuple(taught)
+    assert moved > 1
+
+
+def test_a_page_that_something_else_follows_stays_where_it_is() -> None:
+    page, look = Escalate("dba-team"), RequestMoreLogs("user-db")
+    cause, fix = IdentifyRootCause("user-db"), Remediate(Remedy.RESTART, "user-db")
+    for one in ((page, look, cause), (page, fix, cause), (cause, page), (page,)):
+        assert cause_first(one) == one
+    severity = ClassifySeverity(Severity.P1)
+    assert cause_first((look, page, severity, cause, fix)) == (look, severity, cause, page, fix)
 
 
 def test_from_a_shy_demonstration_the_pages_are_left_out_and_nothing_else() -> None:
@@ -199,6 +247,24 @@ def test_it_learns(built: Path) -> None:
     even = torch.log(torch.tensor(about["vocabulary"])).item()
     assert about["losses"][0] > 0.9 * even
     assert about["losses"][-1] < 0.75 * even
+
+
+def test_a_model_can_be_taught_more(built: Path, tmp_path: Path) -> None:
+    more = attrs.evolve(SMALL, start=str(built), skip=6, episodes=3, epochs=1)
+    building.build(more, tmp_path / "more", "")
+    about = json.loads((built / building.ABOUT).read_text())
+    again = json.loads((tmp_path / "more" / building.ABOUT).read_text())
+    assert again["losses"][0] < (about["losses"][0] + about["losses"][-1]) / 2
+    old, new = (load_tokenizer(str(one)).get_vocab() for one in (built, tmp_path / "more"))
+    assert old == new
+
+
+def test_a_model_that_is_not_there_is_refused_before_anything_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(building, "demonstration_ids", None)
+    with pytest.raises(InvalidInput, match="nowhere"):
+        building.build(attrs.evolve(SMALL, start="./nowhere"), tmp_path / "out", "")
 
 
 def test_a_directory_with_something_in_it_is_left_alone(

@@ -34,6 +34,7 @@ def compare(
     *,
     training_scores: Sequence[float] = (),
     explained: int = 0,
+    explain_baselines: bool = True,
 ) -> dict[str, Any]:
     """The figures of every agent, and of what changed from ``before`` to ``after``.
 
@@ -43,6 +44,7 @@ def compare(
         baselines: others on the same incidents.
         training_scores: rewards of the training episodes in order, for their first and last ten.
         explained: so many episodes of each task are explained: half a second each.
+        explain_baselines: whether those of the baselines are, too.
 
     Raises:
         InvalidInput: if agents played different incidents, since nothing could be compared.
@@ -62,7 +64,10 @@ def compare(
         "tasks": list(after.tasks),
         "episodes": {task: len(ids) for task, ids in _ids(after).items()},
         "agent": after.agent,
-        "agents": [_agent(one, explained) for one in agents],
+        "agents": [
+            _agent(one, explained if explain_baselines or one not in others else 0)
+            for one in agents
+        ],
         "before": None if before is None else before.agent,
         "difference": None,
         "to_baselines": {one.agent: _differences(one, after) for one in others},

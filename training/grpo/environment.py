@@ -4,7 +4,8 @@ Its public methods are the model's tools, so what is added here is private.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,27 @@ class TrainingEnv(TriageEnv):
     def _after(self, count: int | None = None) -> State:
         """The state after the first so many actions; None for all."""
         return state_after(self.episode.state.incident, self.actions[:count])[0]
+
+
+class EveryTool(dict[str, Callable[..., str]]):
+    """The tools of an environment by name, and what plays a call of any other name.
+
+    TRL answers a call of a tool that does not exist itself, so that it would cost no tick:
+    training would pay for what held-out play counts as malformed.
+    """
+
+    def __init__(self, tools: Mapping[str, Callable[..., str]], env: TrainingEnv) -> None:
+        super().__init__(tools)
+        self._env = env
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> Callable[..., str]:
+        return partial(self._play, name)
+
+    def _play(self, name: str, /, **arguments: Any) -> str:
+        return self._env._call({"name": name, "arguments": arguments})
 
 
 class RemoteTrainingEnv(TrainingEnv):

@@ -83,7 +83,9 @@ def _figure(steps: Sequence[Step], episodes: Sequence[Episode]) -> Figure:
     above.scatter(numbers, [one.reward for one in steps], s=6, color="#888888", label="a step")
     above.set(ylabel=f"grade, sampled; mean of {window} steps", ylim=(-0.02, 1.02))
     _finish(above)
-    for color, name in zip(_COLORS, ("gated", "mis_paged", "zero_variance"), strict=False):
+    for color, name in zip(
+        _COLORS, ("solved", "paged_right", "page_precision", "zero_variance"), strict=False
+    ):
         curve = rolling([[getattr(one, name)] for one in steps], window)
         below.plot(numbers, [mean for mean, _, _ in curve], color=color, label=name)
     below.set(xlabel="step", ylabel="share", ylim=(-0.02, 1.02))

@@ -9,15 +9,17 @@ from typing import Any, Final
 import attrs
 
 from logtriage.codec import decode_transcript
-from logtriage.errors import LogTriageError
+from logtriage.errors import InvalidInput, LogTriageError
 from training.common.files import save_json, save_text
 from training.common.settings import EVAL_SPLIT
+from training.evaluate.evaluation import planned
 from training.evaluate.phases import Phases
 from training.evaluate.results import RESULTS, TABLE
 from training.grpo.record import EPISODES, read_episodes
 from training.grpo.settings import Settings
 from training.grpo.stages import task_names
 from training.language.places import base_of, is_adapter
+from training.language.sources import Source
 
 BEFORE: Final = "before.jsonl"
 AFTER: Final = "after.jsonl"
@@ -30,9 +32,40 @@ class NotUploaded(LogTriageError):
 
 
 def before(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Phases) -> None:
-    """Play the held-out incidents with the model as it came; once in a run."""
-    if settings.eval_episodes and not (out / BEFORE).exists():
+    """Play the held-out incidents with the model as it came; once in a run.
+
+    Raises:
+        InvalidInput: if those of ``eval_before`` are others than this run's.
+    """
+    if not settings.eval_episodes or (out / BEFORE).exists():
+        return
+    if settings.eval_before:
+        save_text(out / BEFORE, _played_before(settings))
+    else:
         _play(model, tokenizer, settings, "before", phases).save(out / BEFORE)
+
+
+def _played_before(settings: Settings) -> str:
+    """The transcripts of ``eval_before``, if they are of the incidents of this run."""
+    try:
+        text = Path(settings.eval_before).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"eval_before: cannot be read: {error}") from None
+    found = [decode_transcript(one).incident for one in text.splitlines()]
+    wanted = [
+        incident
+        for incident, _ in planned(
+            Source(), tasks_of(settings), settings.eval_episodes,
+            split=EVAL_SPLIT, samples=settings.eval_samples,
+        )
+    ]  # fmt: skip
+    if found != wanted:
+        raise InvalidInput(
+            f"eval_before = {settings.eval_before!r}: holds {len(found):,} episodes, which are not "
+            f"the {len(wanted):,} of this run; give both the same eval_task, eval_episodes and "
+            "eval_samples"
+        )
+    return text
 
 
 def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Phases) -> None:
@@ -54,7 +87,14 @@ def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Pha
         )
     phases.end()
     rewards = [one.reward for one in read_episodes(out / EPISODES)]
-    results = compare(came, trained, baselines, training_scores=rewards)
+    results = compare(
+        came,
+        trained,
+        baselines,
+        training_scores=rewards,
+        explained=settings.eval_explain,
+        explain_baselines=False,
+    )
     save_json(out / RESULTS, results)
     save_text(out / TABLE, markdown(results))
     adapter = is_adapter(str(out))

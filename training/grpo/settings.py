@@ -187,6 +187,15 @@ class Settings:
     eval_task: str = attrs.field(
         default="", metadata=_said("what they are of; none: every stage of what is trained on")
     )
+    eval_before: str = attrs.field(
+        default="",
+        metadata=_said(
+            "before.jsonl of another run that began with the same model; none: they are played"
+        ),
+    )
+    eval_explain: int = attrs.field(
+        default=0, metadata=_said("explain so many of them a task, before and after")
+    )
     eval_samples: int = attrs.field(default=1, metadata=_said("attempts at each of them"))
     eval_temperature: float = attrs.field(default=0.0, metadata=_said("0: the likeliest token"))
     eval_batch: int = attrs.field(default=64, metadata=_said("episodes at a time"))
@@ -206,7 +215,8 @@ class Settings:
                      "eval_batch", "lora_alpha", "stage_window", "tiny_episodes"):  # fmt: skip
             self._require(getattr(self, name) >= 1, name, "at least 1")
         for name in ("lora_r", "eval_episodes", "warmup_steps", "lr", "beta", "entropy_coef",
-                     "weight_decay", "eval_temperature", "seed", "equal_steps"):  # fmt: skip
+                     "weight_decay", "eval_temperature", "eval_explain", "seed",
+                     "equal_steps"):  # fmt: skip
             self._require(getattr(self, name) >= 0, name, "no less than 0")
         self._require(self.group >= 2, "group", "at least 2: advantages are differences in a group")
         self._require(self.temperature > 0, "temperature", "above 0")

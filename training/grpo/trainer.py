@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import attrs
 from accelerate.utils import gather_object
+from peft import PeftModel
 from torch import Tensor
 from trl import GRPOTrainer
 
@@ -13,9 +14,10 @@ from logtriage.belief.shaping import value_of
 from logtriage.grading import Resolver, Rubric, score
 from logtriage.state import State
 from training.grpo.credit import by_token, returns_to_go, turn_advantages
-from training.grpo.environment import RemoteTrainingEnv, Stopwatch, TrainingEnv
+from training.grpo.environment import EveryTool, RemoteTrainingEnv, Stopwatch, TrainingEnv
 from training.grpo.nothing import Watch
 from training.grpo.played import Episode, Shares, episode_of
+from training.grpo.scored import said_alone
 from training.grpo.settings import Settings
 from training.grpo.stages import Curriculum
 from training.grpo.turns import Turns
@@ -113,13 +115,19 @@ class TriageTrainer(GRPOTrainer):
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], *more: Any, **named: Any) -> Any:
         """TRL's loss, on as many columns as the episodes of this backward pass fill."""
-        return super().compute_loss(model, trimmed(inputs), *more, **named)
+        inner = self.accelerator.unwrap_model(model)
+        inner = inner.get_base_model() if isinstance(inner, PeftModel) else inner
+        with said_alone(inner, inputs := trimmed(inputs)):
+            return super().compute_loss(model, inputs, *more, **named)
 
     def _generate_single_turn(
         self, prompt_ids: Sequence[Sequence[int]], *arguments: Any, **named: Any
     ) -> Any:
-        for env in self.environments or ():
+        for number, env in enumerate(self.environments or ()):
             env._begin_turn()
+            tools = self._sync_tool_dicts[number]
+            if not isinstance(tools, EveryTool):
+                self._sync_tool_dicts[number] = EveryTool(tools, env)
         with self.times.generation:
             if self._turns is None:
                 replies, *rest = super()._generate_single_turn(prompt_ids, *arguments, **named)

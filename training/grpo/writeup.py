@@ -10,83 +10,46 @@ the ``tiny.json`` of the models that they began with.
 import argparse
 import csv
 import io
-import json
 from collections.abc import Iterable, Mapping, Sequence
+from math import isnan, nan
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final
 
 import attrs
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from logtriage.errors import InvalidInput
-from logtriage.grading import DEFAULT
 from training.common.files import replace, save_text
 from training.common.pages import renew
-from training.evaluate.results import ALL_TASKS, RESULTS
-from training.grpo.figures import rolling, window_of
-from training.grpo.played import Episode, Step
-from training.grpo.record import EPISODES, STEPS, read_episodes, read_steps
-from training.grpo.store import RUN
-from training.tiny.settings import ABOUT
+from training.evaluate.figures import PARTS
+from training.evaluate.results import ALL_TASKS
+from training.grpo.played import Step
+from training.grpo.seeds import draw_runs
+from training.grpo.written import Written, read
 
 PAGE: Final = "grpo.md"
 TABLE: Final = "grpo-steps.csv"
 CURVES: Final = "grpo.png"
-CRITERIA: Final = tuple(one.name for one in DEFAULT.criteria)
-_COLORS: Final = ("#1b6ca8", "#c8553d", "#3c8d53", "#8a5aa8")
-
-
-@attrs.frozen
-class Written:
-    """A finished run, and the model that it began with, as their files have them."""
-
-    about: dict[str, Any]
-    results: dict[str, Any]
-    began: dict[str, Any] | None
-    steps: list[Step]
-    episodes: list[Episode]
-
-    @property
-    def seed(self) -> int:
-        """Its seed."""
-        return int(self.about["settings"]["seed"])
-
-
-def read(out: Path) -> Written:
-    """The run in a directory.
-
-    Raises:
-        InvalidInput: if there is none that is finished and evaluated.
-    """
-    for name in (RUN, RESULTS):
-        if not (out / name).exists():
-            raise InvalidInput(f"{out}: no {name}; give directories of finished, evaluated runs")
-    about = json.loads((out / RUN).read_text("utf-8"))
-    if not about["finished"]:
-        raise InvalidInput(f"{out}: this run is not finished")
-    model = Path(about["settings"]["model"], ABOUT)
-    return Written(
-        about,
-        json.loads((out / RESULTS).read_text("utf-8")),
-        json.loads(model.read_text("utf-8")) if model.exists() else None,
-        read_steps(out / STEPS),
-        read_episodes(out / EPISODES),
-    )
+#: So many steps at either end of a stage are told.
+ENDS: Final = 5
 
 
 def write_up(runs: Sequence[Written], to: Path) -> None:
     """Write the page, the figure, and the table of steps."""
     runs = sorted(runs, key=lambda one: one.seed)
     blocks = {
+        "outcome": lambda: _outcome(runs),
         "change": lambda: _change(runs),
-        "behaviour": lambda: _behaviour(runs),
+        "paging": lambda: _paging(runs),
+        "lost": lambda: _lost(runs),
+        "criteria": lambda: _criteria(runs),
+        "stages": lambda: _stages(runs),
         "time": lambda: _time(runs),
         "commands": lambda: _commands(runs),
     }
     renew(to / PAGE, "GRPO", blocks)
     save_text(to / TABLE, _table(runs))
-    replace(to / CURVES, lambda where: _draw(runs, where))
+    replace(to / CURVES, lambda where: draw_runs(runs, where))
 
 
 def _head(*columns: str) -> Iterable[str]:
@@ -107,18 +70,76 @@ def _change(runs: Sequence[Written]) -> Iterable[str]:
             )
 
 
-def _behaviour(runs: Sequence[Written]) -> Iterable[str]:
-    yield from _head("task", "seed", "agent", "gated", "paged", "mis-paged", *CRITERIA, "ticks")
+def _agents(runs: Sequence[Written]) -> Iterable[tuple[list[str], dict[str, Any]]]:
+    """The model before and after each run, task by task: its first cells, and its figures."""
     for task in runs[0].results["tasks"]:
         for run in runs:
-            for agent in run.results["agents"][:2]:  # before and after training
-                one = agent["tasks"][task]
-                criteria = " | ".join(f"{one['criteria'][name]:.2f}" for name in CRITERIA)
-                shares = " | ".join(f"{one[name]:.1%}" for name in ("gated", "paged", "mis_page"))
-                yield (
-                    f"| {task} | {run.seed} | {agent['agent']} | {shares} | {criteria} | "
-                    f"{one['ticks']:.1f} |"
-                )
+            for agent in run.results["agents"][:2]:
+                yield [task, str(run.seed), agent["agent"]], agent["tasks"][task]
+
+
+def _outcome(runs: Sequence[Written]) -> Iterable[str]:
+    names = ("solved", "paged_right", "mis_page", "page_precision", "paged", "gated")
+    yield from _head("task", "seed", "agent", "solved", "paged right", "mis-paged", "pages right",
+                     "paged", "gated", "mean grade", "ticks")  # fmt: skip
+    for cells, one in _agents(runs):
+        yield _row(*cells, *(_share(one[name]) for name in names),
+                   f"{one['grade']['mean']:.3f}", f"{one['ticks']:.1f}")  # fmt: skip
+
+
+def _paging(runs: Sequence[Written]) -> Iterable[str]:
+    prices = [one["price"] for one in next(iter(_agents(runs)))[1]["paging"]]
+    yield from _head("task", "seed", "agent", *(f"c = {one:g}" for one in prices))
+    for cells, one in _agents(runs):
+        by_price = {at["price"]: at for at in one["paging"]}
+        yield _row(
+            *cells,
+            *(f"{by_price[at]['paged']:.1%}, {by_price[at]['mis_paged']:.1%}" for at in prices),
+        )
+
+
+def _lost(runs: Sequence[Written]) -> Iterable[str]:
+    names = (*PARTS, "threshold_regret")
+    yield from _head("task", "seed", "agent", "episodes", *(one.replace("_", " ") for one in names))
+    for cells, one in _agents(runs):
+        if one["lost"] is not None:
+            parts = (f"{one['lost'][name]:+.3f}" for name in names)
+            yield _row(*cells, str(one["lost"]["episodes"]), *parts)
+
+
+def _criteria(runs: Sequence[Written]) -> Iterable[str]:
+    names = list(next(iter(_agents(runs)))[1]["criteria"])
+    yield from _head("task", "seed", "agent", *names)
+    for cells, one in _agents(runs):
+        found = one["criteria"]
+        yield _row(*cells, *(f"{found[name]:.2f}" if name in found else "-" for name in names))
+
+
+def _stages(runs: Sequence[Written]) -> Iterable[str]:
+    """Where each stage began, and what its first and its last steps were."""
+    yield from _head("seed", "stage", "steps", "grade", "solved", "paged right", "pages right")
+    for run in runs:
+        for stage in sorted({one.stage for one in run.steps}):
+            mine = [one for one in run.steps if one.stage == stage]
+            span = f"{mine[0].step} to {mine[-1].step}"
+            yield _row(str(run.seed), str(stage), span, *(
+                f"{_mean(mine[:ENDS], name):.2f} to {_mean(mine[-ENDS:], name):.2f}"
+                for name in ("reward", "solved", "paged_right", "page_precision")
+            ))  # fmt: skip
+
+
+def _mean(steps: Sequence[Step], name: str) -> float:
+    """The mean of the steps that have it; NaN if none has."""
+    found = [value for one in steps if not isnan(value := getattr(one, name))]
+    return fmean(found) if found else nan
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
 
 
 def _time(runs: Sequence[Written]) -> Iterable[str]:
@@ -138,9 +159,10 @@ def _time(runs: Sequence[Written]) -> Iterable[str]:
 
 def _commands(runs: Sequence[Written]) -> Iterable[str]:
     yield "```sh"
+    began = (run.began for run in runs)
+    # Runs that share a warm start tell of it once.
+    yield from dict.fromkeys(one["command"] for one in began if one is not None)
     for run in runs:
-        if run.began is not None:
-            yield run.began["command"]
         yield run.about["command"]
     yield "```"
     yield ""
@@ -163,30 +185,6 @@ def _table(runs: Sequence[Written]) -> str:
             values = attrs.astuple(step)
             writer.writerow([run.seed, values[0], *(f"{one:.6g}" for one in values[1:])])
     return out.getvalue()
-
-
-def _draw(runs: Sequence[Written], path: Path) -> None:
-    """A panel a task: the sampled grade of training episodes, each seed by itself."""
-    tasks = runs[0].results["tasks"]
-    figure = Figure(figsize=(4.2 * len(tasks), 3.8), layout="constrained")
-    FigureCanvasAgg(figure)
-    panels = figure.subplots(1, len(tasks), sharey=True, squeeze=False)[0]
-    for axes, task in zip(panels, tasks, strict=True):
-        for color, run in zip(_COLORS, runs, strict=False):
-            numbers = [one.step for one in run.steps]
-            window = window_of(len(numbers))
-            some: dict[int, list[float]] = {number: [] for number in numbers}
-            for one in run.episodes:
-                if one.task == task:
-                    some[one.step].append(one.reward)
-            means, low, high = zip(*rolling(list(some.values()), window), strict=True)
-            axes.plot(numbers, means, color=color, label=f"seed {run.seed}")
-            axes.fill_between(numbers, low, high, color=color, alpha=0.12, linewidth=0)
-        axes.set(title=task, xlabel="step", ylim=(-0.02, 1.02))
-        axes.grid(alpha=0.3)
-    panels[0].set_ylabel(f"grade, sampled; mean of {window_of(len(runs[0].steps))} steps")
-    panels[0].legend(loc="upper left", fontsize="small")
-    figure.savefig(path, format="png", dpi=110, metadata={"Software": None})
 
 
 def main() -> None:

@@ -70,18 +70,16 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
         store.save_picture(out / store.PICTURE, training.points, title)
         point = training.points[-1]
         console.print(
-            f"{point.seconds:6.0f} s {point.ticks:10,} ticks  grade {point.test.grade:.3f}"
-            f"  solved {point.test.solved:6.1%}  mis-paged {point.test.mis_paged:5.1%}"
-            f"  ticks {point.test.ticks:4.1f}",
+            f"{point.seconds:6.0f} s {point.ticks:10,} ticks  grade {point.val.grade:.3f}"
+            f"  solved {point.val.solved:6.1%}  mis-paged {point.val.mis_paged:5.1%}"
+            f"  ticks {point.val.ticks:4.1f}",
             soft_wrap=True,
         )
 
     training.run(report)
     played = play_held_out(training.team, settings)
     states = list(states_of(played, settings))
-    episodes = [
-        review(state, read=bool(read)) for state, read in zip(states, played.read, strict=True)
-    ]
+    episodes = [review(state) for state in states]
     store.save_transcripts(out / store.TRANSCRIPTS, states, settings.split)
     store.save_episodes(out / store.EPISODES, episodes)
     last = training.points[-1]
@@ -95,7 +93,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
             "cpu_seconds": training.cpu_seconds,
             "ticks": last.ticks,
             "episodes": last.incidents,
-            "before": attrs.asdict(training.points[0].test),
+            "before": attrs.asdict(training.points[0].val),
             "after": attrs.asdict(played.result()),
             "scalar_core_agrees": [one.score for one in episodes] == played.scores.tolist(),
         },

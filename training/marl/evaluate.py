@@ -9,9 +9,10 @@ from logtriage.evaluation.statistics import mean_interval
 from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing
 from logtriage.tasks import incident_ids
-from training.common.settings import EVAL_SPLIT
+from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
+from training.marl.inputs import Inputs
 from training.marl.networks import Team
-from training.marl.rollouts import make_batch, tensors_of
+from training.marl.rollouts import make_batch, masks_of
 from training.marl.settings import Settings
 
 
@@ -41,7 +42,7 @@ class Played:
     """N played incidents of a team of R.
 
     ``ids`` (N,), ``actions`` (T, R, N) as each role counts them, ``ticks``, ``scores``,
-    ``closing`` (N,), and ``read`` (N,): somebody read a line that names the cause.
+    ``closing`` (N,).
     """
 
     ids: tuple[str, ...]
@@ -49,7 +50,6 @@ class Played:
     ticks: NDArray[np.int64]
     scores: NDArray[np.float64]
     closing: NDArray[np.int8]
-    read: NDArray[np.bool_]
 
     def result(self) -> Result:
         """In figures."""
@@ -73,27 +73,28 @@ class Played:
         )
 
 
-def play_held_out(team: Team, settings: Settings) -> Played:
-    """Play the first incidents of split ``test``, greedily. Draws nothing at random."""
+def play_held_out(team: Team, settings: Settings, split: str = EVAL_SPLIT) -> Played:
+    """Play the first incidents of a split, greedily. Draws nothing at random."""
     batch, incidents = make_batch(settings), settings.eval_incidents
-    screen = batch.reset(EVAL_SPLIT, np.arange(incidents))
-    named = batch.layout["named"]
+    inputs = Inputs(batch)
+    screen = batch.reset(split, np.arange(incidents))
+    seen, none = inputs.begin(screen), np.zeros(0, np.int64)
     taken = []
     while (screen.closing < 0).any():
-        seen, masks = zip(*tensors_of(screen), strict=True)
-        actions = [one.numpy() for one in team.act(seen, masks)]
+        going = np.flatnonzero(screen.closing < 0)
+        actions = [one.numpy() for one in team.act(seen, masks_of(screen))]
         taken.append(np.stack(actions))
         screen = batch.step(actions)
+        seen = inputs.read(screen, going, none)
     return Played(
-        incident_ids(settings.task, EVAL_SPLIT, incidents),
+        incident_ids(settings.task, split, incidents),
         np.stack(taken),
         screen.tick,
         screen.score,
         screen.closing,
-        screen.state[:, named].any(axis=1),
     )
 
 
 def evaluate(team: Team, settings: Settings) -> Result:
-    """The figures of :func:`play_held_out`."""
-    return play_held_out(team, settings).result()
+    """The figures of :func:`play_held_out` on ``val``, at which a run looks while it lasts."""
+    return play_held_out(team, settings, CHOICE_SPLIT).result()

@@ -17,7 +17,6 @@ Scores = NDArray[np.float64]
 
 #: What somebody knew or did, in the order in which it is needed; by heading of a table.
 LINKS: Final[dict[str, Callable[[Episode], bool]]] = {
-    "read the cause": lambda one: one.read,
     "severity right": lambda one: one.severity,
     "root right": lambda one: one.declared,
     "kind told": lambda one: one.told,

@@ -22,7 +22,7 @@ class Point:
 
     ``seconds`` of wall time so far, all included; team ``ticks`` and ``incidents`` played
     in training; ``train`` the mean grade of the last round with sampled actions (None
-    before the first); ``test`` the evaluation; ``entropy`` of each role's policy in the
+    before the first); ``val`` the evaluation; ``entropy`` of each role's policy in the
     last update.
     """
 
@@ -31,7 +31,7 @@ class Point:
     ticks: int
     incidents: int
     train: float | None
-    test: Result
+    val: Result
     entropy: tuple[float, ...] | None
 
 
@@ -117,7 +117,7 @@ class Training:
         self.learner.optimizer.load_state_dict(saved["optimizer"])
         self.collector.restore(saved["collector"])
         self.points = [
-            Point(**{**point, "test": Result(**point["test"])}) for point in saved["points"]
+            Point(**{**point, "val": Result(**point["val"])}) for point in saved["points"]
         ]
         torch.set_rng_state(saved["random"])
 

@@ -10,7 +10,36 @@ from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 from logtriage.vector import BatchedTeam
 from training.common.initial import POLICY, VALUE
 from training.common.networks import masked_actor, perceptrons
+from training.marl.inputs import Inputs, Pointers
 from training.marl.settings import Settings
+
+#: By how much a certainty raises the logit of the action that names it, to begin with.
+TRUST = 4.0
+
+
+class Pointing(nn.Module):
+    """Logits of a perceptron, with the probability of what it names added to each action.
+
+    Which root cause to declare, which team to page, which kind to report: that the input
+    says, and a perceptron would find each product late. The first columns that ``body``
+    puts out are the weights of such groups of actions, above :data:`TRUST`; the others
+    are logits of the actions.
+    """
+
+    def __init__(self, body: nn.Module, pointers: Pointers) -> None:
+        super().__init__()
+        self.body, self._groups = body, pointers.groups
+        for name in ("action", "column", "group"):
+            self.register_buffer(name, torch.from_numpy(getattr(pointers, name)), persistent=False)
+
+    def forward(self, observation: Tensor) -> Tensor:
+        """Logits (…, A) at observations (…, D)."""
+        out = self.body(observation)
+        weights, logits = out[..., : self._groups] + TRUST, out[..., self._groups :]
+        column, group = self.get_buffer("column"), self.get_buffer("group")
+        pointed = observation[..., column] * weights[..., group]
+        action: Tensor = self.get_buffer("action")
+        return logits.index_add(-1, action, pointed)
 
 
 @attrs.frozen(eq=False)
@@ -48,23 +77,30 @@ class Team:
 
 
 def make_team(batch: BatchedTeam, settings: Settings) -> Team:
-    """Fresh networks for the roles of a batch, drawn from torch's generator."""
-    seen = [layout.size for layout in batch.layouts]
+    """Fresh networks for the roles of a batch, drawn from torch's generator.
+
+    A central critic (MAPPO) has the inputs of all roles side by side.
+    """
+    inputs = Inputs(batch)
+    seen, pointers = inputs.sizes, [one.pointers for one in inputs.roles]
     central = settings.critic == "central"
-    judged = [batch.layout.size] * len(seen) if central else seen
+    judged = [sum(seen)] * len(seen) if central else list(seen)
     if central and settings.credit == "team":
         judged = judged[:1]
-    policies = [
-        (columns, actions, POLICY)
-        for columns, actions in zip(seen, batch.action_counts, strict=True)
+    bodies = [
+        (columns, actions + one.groups, POLICY)
+        for columns, actions, one in zip(seen, batch.action_counts, pointers, strict=True)
     ]
-    networks = perceptrons([*policies, *((columns, 1, VALUE) for columns in judged)], settings)
-    policy, value = networks[: len(seen)], networks[len(seen) :]
+    networks = perceptrons([*bodies, *((columns, 1, VALUE) for columns in judged)], settings)
+    policies: tuple[nn.Module, ...] = tuple(
+        Pointing(body, one) for body, one in zip(networks, pointers, strict=False)
+    )
+    values = networks[len(seen) :]
     key = "state" if central else "observation"
     return Team(
-        policy,
-        value,
-        tuple(masked_actor(one) for one in policy),
-        tuple(ValueOperator(one, in_keys=[key]) for one in value),
+        policies,
+        values,
+        tuple(masked_actor(one) for one in policies),
+        tuple(ValueOperator(one, in_keys=[key]) for one in values),
         central,
     )

@@ -27,10 +27,9 @@ class Episode:
     """One held-out incident.
 
     ``criteria`` by name, before gates. ``depth``: calls from the edge down to the root
-    cause, -1 if benign. ``read``: somebody read a line that names the cause. ``declared``,
-    ``severity`` and ``told``: the declaration was right, the kind of the fault (or that
-    there is none) was among the ``words`` reported. ``paged`` is ``no``, ``right`` or
-    ``wrong``.
+    cause, -1 if benign. ``declared``, ``severity`` and ``told``: the declaration was right,
+    the kind of the fault (or that there is none) was among the ``words`` reported.
+    ``paged`` is ``no``, ``right`` or ``wrong``.
     """
 
     incident: str
@@ -42,7 +41,6 @@ class Episode:
     kind: str
     depth: int
     team: str
-    read: bool
     declared: bool
     severity: bool
     told: bool
@@ -65,7 +63,7 @@ def states_of(played: Played, settings: Settings) -> Iterator[State]:
         yield state
 
 
-def review(state: State, *, read: bool) -> Episode:
+def review(state: State) -> Episode:
     """What became of one incident."""
     incident, facts, graded = state.incident, state.facts, grade(state)
     truth, topology = incident.truth, incident.topology
@@ -83,7 +81,6 @@ def review(state: State, *, read: bool) -> Episode:
         kind=BENIGN if fault is None else fault.kind,
         depth=-1 if fault is None else topology.depth[topology.index(fault.service)],
         team=" or ".join(sorted(truth.teams)) or BENIGN,
-        read=read,
         declared=facts.root_cause in truth.root_causes,
         severity=facts.severity is truth.severity,
         told=(NO_FAULT if fault is None else fault.kind) in words,

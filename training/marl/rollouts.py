@@ -1,6 +1,5 @@
 """Experience of a team from the batched engine, with closed rows begun anew at once."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from logtriage.tasks import get_task
 from logtriage.vector import BatchedTeam, TeamStep
 from training.common.loss import advantages
 from training.common.settings import TRAIN_SPLIT
+from training.marl.inputs import Inputs
 from training.marl.networks import Team
 from training.marl.settings import Settings
 
@@ -41,7 +41,9 @@ class Collector:
         self._next = rows
         self._age = np.zeros(rows, np.int64)
         self._played = np.zeros((horizon, roles, rows), np.int16)
+        self.inputs = Inputs(self.batch)
         self._screen = self.batch.reset(TRAIN_SPLIT, np.arange(rows))
+        self._seen = self.inputs.begin(self._screen)
 
     @torch.no_grad()
     def collect(self, team: Team) -> list[TensorDict]:
@@ -52,25 +54,26 @@ class Collector:
         """
         one, batch = self.settings, self.batch
         shape = (one.rollout, one.num_envs)
-        state = torch.empty((*shape, batch.layout.size))
+        state = torch.empty((*shape, sum(self.inputs.sizes)))
         rounds = [
             TensorDict(
                 {
-                    "observation": torch.empty((*shape, layout.size)),
+                    "observation": torch.empty((*shape, columns)),
                     "mask": torch.empty((*shape, actions), dtype=torch.bool),
                     "action": torch.empty(shape, dtype=torch.long),
                     "action_log_prob": torch.empty(shape),
                 },
                 batch_size=shape,
             )
-            for layout, actions in zip(batch.layouts, batch.action_counts, strict=True)
+            for columns, actions in zip(self.inputs.sizes, batch.action_counts, strict=True)
         ]
         reward = torch.empty((len(rounds), *shape))
         done = torch.empty(shape, dtype=torch.bool)
         grades = []
         for t in range(one.rollout):
-            state[t] = torch.from_numpy(self._screen.state)
-            for role, (seen, mask) in enumerate(tensors_of(self._screen)):
+            state[t] = torch.cat(self._seen, dim=-1)
+            masks = masks_of(self._screen)
+            for role, (seen, mask) in enumerate(zip(self._seen, masks, strict=True)):
                 policy = team.distribution(role, seen, mask)
                 action = policy.sample()
                 for name, value in (
@@ -84,14 +87,16 @@ class Collector:
             closed = after.closing >= 0
             reward[:, t], done[t] = torch.from_numpy(after.rewards), torch.from_numpy(closed)
             grades.append(after.score[closed])
-            self._screen = self._restart(after, np.flatnonzero(closed))
+            fresh = np.flatnonzero(closed)
+            self._screen = self._restart(after, fresh)
+            self._seen = self.inputs.read(self._screen, np.arange(one.num_envs), fresh)
         self.ticks += one.batch
         self.grades = np.concatenate(grades)
         self.incidents += len(self.grades)
 
-        last = [seen for seen, _ in tensors_of(self._screen)]
+        last = self._seen
         if team.central:
-            inputs, last = [state] * len(rounds), [torch.from_numpy(self._screen.state)] * len(last)
+            inputs, last = [state] * len(rounds), [torch.cat(last, dim=-1)] * len(last)
         else:
             inputs = [each["observation"] for each in rounds]
         for role, each in enumerate(rounds):
@@ -125,8 +130,12 @@ class Collector:
         self.incidents, self.grades = saved["incidents"], saved["grades"].numpy()
         self._age, self._played = saved["age"].numpy(), saved["played"].numpy()
         self._screen = self.batch.reset(TRAIN_SPLIT, saved["index"].numpy())
+        self._seen = self.inputs.begin(self._screen)
         for tick in range(int(self._age.max())):
-            self._screen = self.batch.step(list(self._played[tick]), self._age > tick)
+            going = self._age > tick
+            self._screen = self.batch.step(list(self._played[tick]), going)
+            none = np.zeros(0, np.int64)
+            self._seen = self.inputs.read(self._screen, np.flatnonzero(going), none)
 
     def _step(self, actions: list[np.ndarray]) -> TeamStep:
         rows = np.arange(len(self._age))
@@ -144,9 +153,6 @@ class Collector:
         return self.batch.look()
 
 
-def tensors_of(screen: TeamStep) -> Sequence[tuple[Tensor, Tensor]]:
-    """For each role its observations (N, D_r) and masks (N, A_r)."""
-    return [
-        (torch.from_numpy(seen), torch.from_numpy(mask).bool())
-        for seen, mask in zip(screen.observations, screen.masks, strict=True)
-    ]
+def masks_of(screen: TeamStep) -> list[Tensor]:
+    """The mask (N, A_r) of each role, as booleans."""
+    return [torch.from_numpy(mask).bool() for mask in screen.masks]

@@ -68,14 +68,14 @@ def save_curve(path: Path, points: Sequence[Point], roles: Sequence[str]) -> Non
     names = [field.name for field in attrs.fields(Result)]
     writer.writerow(
         ["rounds", "seconds", "ticks", "episodes", "train", *(f"entropy_{one}" for one in roles),
-         *(f"test_{one}" for one in names)]
+         *(f"val_{one}" for one in names)]
     )  # fmt: skip
     for point in points:
         entropy = [None] * len(roles) if point.entropy is None else point.entropy
         training = ["" if one is None else f"{one:.4f}" for one in (point.train, *entropy)]
-        test = [f"{getattr(point.test, name):.6g}" for name in names]
+        val = [f"{getattr(point.val, name):.6g}" for name in names]
         counted = [point.rounds, f"{point.seconds:.1f}", point.ticks, point.incidents]
-        writer.writerow([*counted, *training, *test])
+        writer.writerow([*counted, *training, *val])
     save_text(path, out.getvalue())
 
 
@@ -94,14 +94,14 @@ def save_picture(path: Path, points: Sequence[Point], title: str) -> None:
     FigureCanvasAgg(figure)
     axes = figure.subplots()
     ticks = [point.ticks for point in points]
-    tests = [point.test for point in points]
-    axes.plot(ticks, [one.grade for one in tests], color="#1b6ca8", label="grade, test, greedy")
-    axes.fill_between(ticks, [one.low for one in tests], [one.high for one in tests],
+    looks = [point.val for point in points]
+    axes.plot(ticks, [one.grade for one in looks], color="#1b6ca8", label="grade, val, greedy")
+    axes.fill_between(ticks, [one.low for one in looks], [one.high for one in looks],
                       color="#1b6ca8", alpha=0.2, linewidth=0)  # fmt: skip
     trained = [(point.ticks, point.train) for point in points if point.train is not None]
     if trained:
         axes.plot(*zip(*trained, strict=True), color="#777777", label="grade, train, sampled")
-    axes.plot(ticks, [one.mis_paged for one in tests], color="#c8553d", label="mis-paged, test")
+    axes.plot(ticks, [one.mis_paged for one in looks], color="#c8553d", label="mis-paged, val")
     axes.set(xlabel="ticks of a team", ylim=(0, 1.02), title=title)
     axes.grid(alpha=0.3)
     axes.legend(loc="upper left", fontsize="small")

@@ -44,7 +44,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m training.marl.sweep", description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     parser.add_argument("out", type=Path, help="directory for the runs")
-    parser.add_argument("--splits", nargs="+", choices=ROLE_SPLITS, default=list(ROLE_SPLITS))
+    parser.add_argument(
+        "--splits", nargs="+", choices=ROLE_SPLITS, default=["trio", "trio_without_reports"]
+    )
     tasks = [task for task in DRAWN_TASKS if get_task(task).topology]  # the others have many
     parser.add_argument("--tasks", nargs="+", choices=tasks, default=tasks)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])

@@ -38,6 +38,7 @@ def _board(groups: Sequence[Group]) -> Iterable[str]:
     for task in dict.fromkeys(group.settings.task for group in groups):
         found = {group.label: group for group in groups if group.settings.task == task}
         for one, other in (
+            ("`trio`", "`trio_without_reports`"),
             ("`trio`", "`trio_without_board`"),
             ("`trio`", "`solo`"),
             ("`trio`", "`duo`"),

@@ -27,7 +27,9 @@ from training.marl.runs import Group, Written
 from training.marl.tables import BLOCKS
 
 PAGE: Final = "role-splits.md"
-_COLORS: Final = dict(zip(ROLE_SPLITS, ("#777777", "#4f772d", "#1b6ca8", "#c8553d"), strict=True))
+_PALETTE: Final = ("#777777", "#4f772d", "#1b6ca8", "#e0a030", "#c8553d", "#8d6a9f", "#5b8e7d",
+                   "#bc4b51")  # fmt: skip
+_COLORS: Final = dict(zip(ROLE_SPLITS, _PALETTE, strict=True))
 _TASKS: Final = [task.id for task in TASKS]
 _SPLITS: Final = list(ROLE_SPLITS)
 
@@ -81,7 +83,7 @@ def _draw(groups: Sequence[Group], path: Path) -> None:
             for run in group.runs:
                 axes.plot(
                     [(row["ticks"] or 0.0) / 1e6 for row in run.curve],
-                    [row["test_grade"] or 0.0 for row in run.curve],
+                    [row["val_grade"] or 0.0 for row in run.curve],
                     color=color,
                     linestyle="-" if usual else ":",
                     linewidth=1.0,
@@ -89,7 +91,7 @@ def _draw(groups: Sequence[Group], path: Path) -> None:
                 )
         axes.set(title=task, xlabel="million ticks of a team", ylim=(0, 1.02))
         axes.grid(alpha=0.3)
-    figure.axes[0].set_ylabel("mean grade, split test, greedy")
+    figure.axes[0].set_ylabel("mean grade, split val, greedy")
     figure.axes[0].legend(loc="lower right", fontsize="small")
     figure.savefig(path, format="png", dpi=120, metadata={"Software": None})
 

@@ -13,6 +13,8 @@ from transformers import TrainerCallback
 from training.common.files import machine, save_json
 from training.common.settings import TRAIN_SPLIT
 from training.evaluate.phases import Phases
+from training.language.loading import load_model, load_tokenizer
+from training.language.places import check_there
 from training.language.sources import Source
 from training.tiny.demonstrations import Conversation, demonstration, demonstration_ids
 from training.tiny.directory import check_empty
@@ -51,24 +53,31 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
 
     Raises:
         Refused: if there is something in ``out`` already.
+        InvalidInput: if there is no model to start from.
     """
     check_empty(out)
+    if settings.start:
+        check_there(settings.start)
     started = time.perf_counter()
     torch.set_num_threads(settings.threads)
     phases = Phases(Console(stderr=True) if console is None else console)
     out.parent.mkdir(parents=True, exist_ok=True)
     source = Source()
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
-        ids = demonstration_ids(settings.episodes, settings.tasks, source)
+        ids = demonstration_ids(settings.episodes, settings.tasks, source, settings.skip)
         phases.begin(f"demonstrations of the {settings.teacher}", len(ids))
         said: list[Conversation] = []
         for one in ids:
             said.append(demonstration(source(one), settings))
             phases.advance(len(said))
         phases.begin("tokenizer")
-        tokenizer = build_tokenizer(said[:READ], settings.vocab)
+        if settings.start:
+            tokenizer = load_tokenizer(settings.start)
+            model = load_model(settings.start, dtype=torch.float32, device="cpu", trainable=True)
+        else:
+            tokenizer = build_tokenizer(said[:READ], settings.vocab)
+            model = build_model(tokenizer, SIZES[settings.size], settings.seed)
         rows = labelled(tokenizer, said)
-        model = build_model(tokenizer, SIZES[settings.size], settings.seed)
         made = Path(folder, "model")
         losses = warm_start(model, rows, settings, Path(folder, "trainer"), [_Shown(phases)])
         phases.end()

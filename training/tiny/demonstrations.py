@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from logtriage.actions import Action, Escalate
+from logtriage.actions import Action, ClassifySeverity, Escalate, IdentifyRootCause
 from logtriage.adapters.episode import answer, opening, state_after
 from logtriage.adapters.tools import call_from_action
 from logtriage.evaluation import play_episode
@@ -20,11 +20,12 @@ SHY_STREAM: Final = hash_name("shy-expert")
 Conversation = list[dict[str, Any]]
 
 
-def demonstration_ids(episodes: int, tasks: Sequence[str], source: Source) -> list[str]:
-    """Ids of the split ``train``, evenly from the tasks and in turn."""
-    each = -(-episodes // len(tasks))
-    drawn = [source.ids(task, TRAIN_SPLIT, each) for task in tasks]
-    return [one for ids in zip(*drawn, strict=True) for one in ids][:episodes]
+def demonstration_ids(
+    episodes: int, tasks: Sequence[str], source: Source, skip: int = 0
+) -> list[str]:
+    """Ids of the split ``train``, evenly from the tasks and in turn, after the first ``skip``."""
+    places = (divmod(number, len(tasks)) for number in range(skip, skip + episodes))
+    return [source.id_at(tasks[task], TRAIN_SPLIT, index) for index, task in places]
 
 
 def demonstration(incident: Incident, settings: Settings) -> Conversation:
@@ -57,7 +58,26 @@ def demonstrated(incident: Incident, settings: Settings) -> tuple[Action, ...]:
     own = mix(settings.seed) ^ hash_name(incident.id)
     teacher = make_policy(settings.teacher)(incident)
     policy = NoisyPolicy(teacher, settings.slips, own, spared=(Escalate,))
-    actions = play_episode(incident, policy).actions
+    actions = cause_first(play_episode(incident, policy).actions)
     if not Stream(own, SHY_STREAM).chance(settings.shy):
         return actions
     return tuple(one for one in actions if not isinstance(one, Escalate))
+
+
+def cause_first(actions: Sequence[Action]) -> tuple[Action, ...]:
+    """The same actions with pages after the root cause, where nothing but words is between.
+
+    The teacher knows all at once and pages first. An imitator writes its answers one after
+    the other: with the cause on the screen, its owner is one look-up away. Grades are the
+    same, since a page counts for what comes after it, and that is the remedy.
+    """
+    cause = next((n for n, one in enumerate(actions) if isinstance(one, IdentifyRootCause)), None)
+    if cause is None:
+        return tuple(actions)
+    first = cause
+    while first and isinstance(actions[first - 1], Escalate | ClassifySeverity):
+        first -= 1
+    words = actions[first : cause + 1]
+    pages = [one for one in words if isinstance(one, Escalate)]
+    rest = [one for one in words if not isinstance(one, Escalate)]
+    return (*actions[:first], *rest, *pages, *actions[cause + 1 :])

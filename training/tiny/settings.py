@@ -50,6 +50,9 @@ class Settings:
             page never is.
         shy: from how many of 1,000 demonstrations the pages are left out, whatever the price
             of silence, so that a model has seen both.
+        skip: the first of them are left out, such as those that ``start`` has learnt from.
+        start: a directory that this program left, whose model and tokenizer are taught more;
+            none: both are new, of ``size`` and ``vocab``.
         epochs: how often each demonstration is seen.
         batch: demonstrations in a step.
         screens: the weight of a token of a screen in the loss; one that is said has 1.
@@ -82,6 +85,8 @@ class Settings:
     shy: int = attrs.field(
         default=300, validator=[attrs.validators.ge(0), attrs.validators.le(WHOLE)]
     )
+    skip: int = attrs.field(default=0, validator=attrs.validators.ge(0))
+    start: str = ""
     epochs: int = attrs.field(default=1, validator=attrs.validators.ge(1))
     batch: int = attrs.field(default=4, validator=attrs.validators.ge(1))
     screens: float = attrs.field(default=0.1, validator=attrs.validators.ge(0))

@@ -17,6 +17,7 @@ from logtriage.adapters.teams import role_action, role_opening, role_screen
 from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.grading import Grade, Rubric, grade, score, unscored
 from logtriage.incident import Incident
+from logtriage.joint import requests_left
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
 from logtriage.transition import transition_jointly
@@ -76,7 +77,10 @@ class TeamEpisode:
                 f"role: {', '.join(self.split.names)}"
             )
         topology = before.incident.topology
-        acts = [role_action(replies[role.name], role, topology) for role in roles]
+        acts = [
+            role_action(replies[role.name], role, topology, requests_left(before, self.split, role))
+            for role in roles
+        ]
         self.state = after = transition_jointly(before, acts)
         now = score(after, self._rubric)
         earned = now - score(before, self._rubric)

@@ -26,6 +26,7 @@ from logtriage.audit.planted_tasks import (
     OTHER_TASK,
     TASK,
     WORLD_TASK,
+    all_quiet,
     benign,
     even_is_p1,
     one_incident,
@@ -234,6 +235,8 @@ _WORLD: Final = (
          sound=WORLD_TASK),
     Hole("unnoticed", "every fault is a P3, the edge panel is blurred, nothing alerts", "symptom",
          "symptom", unnoticed, sound=WORLD_TASK),
+    Hole("all-quiet", "nearly every incident is benign: nobody needs to be told", "teamwork",
+         "teamwork", all_quiet, sound=WORLD_TASK),
 )  # fmt: skip
 #: Every hole, by the family of the check that finds it.
 HOLES: Final = (*_FIELDS, *_CEILING, *_FLOOR, *_FARMING, *_LEAKS, *_STABILITY, *_WORLD)

@@ -34,6 +34,8 @@ class Thresholds:
             plans that page first or not at all.
         probed_paged, probed_unpaged: the least that trying three or more remedies at the right
             service loses, after the right page and without it.
+        teamwork: the least by which all roles of a team, after a full look, must expect more
+            than the best one of them that hears nothing.
         tolerance: scores closer than this count as equal (tests of "never more").
     """
 
@@ -51,6 +53,7 @@ class Thresholds:
     probing: float = 0.02
     probed_paged: float = 0.10
     probed_unpaged: float = 0.20
+    teamwork: float = 0.30
     tolerance: float = 1e-9
 
 
@@ -76,6 +79,7 @@ class Sizes:
         prices: incidents of which the observer decides at each price of silence.
         beliefs: incidents at whose point of decision all plans are searched.
         twins: incidents that are shown with other truths and the same tokens.
+        teams: train incidents of which the roles of a team get a full look.
     """
 
     search: int = 2_000
@@ -93,6 +97,7 @@ class Sizes:
     prices: int = 300
     beliefs: int = 60
     twins: int = 60
+    teams: int = 200
 
 
 STANDARD: Final = Thresholds()
@@ -115,6 +120,7 @@ QUICK: Final = Sizes(
     prices=60,
     beliefs=5,
     twins=5,
+    teams=30,
 )
 #: Rollouts of one incident that are compared with each other, as in GRPO.
 GROUP: Final = 8

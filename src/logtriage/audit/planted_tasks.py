@@ -89,6 +89,12 @@ def root_first(split: str, number: int) -> Incident:
     return attrs.evolve(incident, telemetry=RootFirst(**given))
 
 
+def all_quiet(split: str, number: int) -> Incident:
+    """Nearly every incident is benign, so that everybody knows what to do."""
+    incident, _ = _drawn(split, number, benign=990)
+    return incident
+
+
 def unnoticed(split: str, number: int) -> Incident:
     """Every fault is a P3, the edge panel stays blurred, and nothing ever alerts."""
     incident, _ = _drawn(split, number, alert_ticks=(), severities=(0, 0, 1), severity_from=100)

@@ -20,6 +20,7 @@ from logtriage.audit.signal import signal
 from logtriage.audit.stability import stability
 from logtriage.audit.subject import Draw, Oracle, Subject, subject_of
 from logtriage.audit.symptoms import symptoms
+from logtriage.audit.teamwork import teamwork
 from logtriage.errors import UnknownName
 from logtriage.grading import Rubric
 from logtriage.tasks import TaskSpec
@@ -39,6 +40,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "probing": probing,
     "fairness": fairness,
     "symptom": symptoms,
+    "teamwork": teamwork,
 }
 
 

@@ -242,14 +242,24 @@ def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
     Raises:
         InvalidInput: as :func:`logtriage.evidence.world_of`.
     """
-    shown = evidence(state, role)
+    alone = None if isinstance(role, RoleSplit) else role
+    return belief_of(state, evidence(state, role), alone)
+
+
+def belief_of(state: State, shown: Sequence[Evidence], role: Role | None = None) -> Belief:
+    """The exact posterior given some evidence of a state, each cell once, and what was done.
+
+    For whoever knows of other evidence than their own, such as what they were told.
+
+    Raises:
+        InvalidInput: as :func:`logtriage.evidence.world_of`.
+    """
     incident, facts = state.incident, state.facts
     setting = world_of(incident).setting
     misrouted = state.closing is Closing.MISROUTED
     model, found = believed(setting, incident, shown, facts.doings, misrouted=misrouted)
     standing = Standing.of(state.tick, _stakes(incident, setting), facts, state.closing)
-    alone = None if isinstance(role, RoleSplit) else role
-    return Belief(model, incident.directory, found, standing, alone)
+    return Belief(model, incident.directory, found, standing, role)
 
 
 def believed(

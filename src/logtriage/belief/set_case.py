@@ -155,12 +155,30 @@ class SetCase:
 
     def grades(self, actions: Sequence[Action]) -> Floats:
         """The grade that a list of actions comes to under each hypothesis (H,)."""
-        standing = self.belief.standing
-        left = max(0, standing.stakes.horizon - standing.tick)
-        new: list[Play] = list(enumerate(actions[:left], standing.tick))
-        return self._graded([*self.past, *new], standing.tick + len(new))
+        return self._from(actions, self.belief.standing.tick)
 
-    def _graded(self, plays: list[Play], used: int) -> Floats:
+    def grades_now_and_later(self, actions: Sequence[Action]) -> tuple[Floats, Floats]:
+        """:meth:`grades`, and the same if the list begins a tick later.
+
+        What was said and done stands in the same order either way, so that a list that
+        fits in both times differs in when it ends alone.
+        """
+        standing = self.belief.standing
+        now = standing.tick
+        end = now + len(actions)
+        if end >= standing.stakes.horizon:
+            return self._from(actions, now), self._from(actions, now + 1)
+        plays = [*self.past, *enumerate(actions, now)]
+        first, second = self._graded(plays, (end, end + 1))
+        return first, second
+
+    def _from(self, actions: Sequence[Action], first: int) -> Floats:
+        left = max(0, self.belief.standing.stakes.horizon - first)
+        new: list[Play] = list(enumerate(actions[:left], first))
+        return self._graded([*self.past, *new], (first + len(new),))[0]
+
+    def _graded(self, plays: list[Play], ends: Sequence[int]) -> list[Floats]:
+        """The grades (H,) of what was done, for each number of ticks that it may have taken."""
         topology, stakes = self.belief.topology, self.belief.standing.stakes
         shape = self.service.shape
         said, paged, fixed = (np.full(shape, NEVER, np.int64) for _ in range(3))
@@ -206,21 +224,26 @@ class SetCase:
         worth = np.where(paged < fixed, 1.0, UNAPPROVED_FIX) * (fixed < NEVER)
         spent = np.array([remedy_credit(one) for one in range(applied + 1)])[wrong]
         total = total + WEIGHTS["remediation"] * self._part_sum(worth) * spent
-        if isinstance(close, Resolve):
-            done = ((fixed < NEVER) | ~self.real).all(axis=1)
-            total = total + WEIGHTS["closure"] * done * promptness(used, stakes.horizon, stakes.par)
+        calm = _BENIGN["severity"] * credit
         if isinstance(close, Ignore):
             total = total * 0.0
+            if not declared:
+                calm = calm + _BENIGN["dismissal"] * dismissal_credit(applied)
         silent = self._part_sum(paged == NEVER)
-        total = total * (silent * (stakes.silence / UNIT) + (1.0 - silent))
-        total = total * UNAPPROVED_REMEDY**early
-        calm = _BENIGN["severity"] * credit
-        if isinstance(close, Ignore) and not declared:
-            calm = calm + _BENIGN["dismissal"] * dismissal_credit(applied)
-            on_time = promptness(used, stakes.horizon, stakes.par_benign)
-            calm = calm + _BENIGN["closure"] * on_time
-        graded: Floats = np.where(self.count > 0, total, calm) * alive
-        return graded
+        heard = silent * (stakes.silence / UNIT) + (1.0 - silent)
+        rash = UNAPPROVED_REMEDY**early
+        done = ((fixed < NEVER) | ~self.real).all(axis=1)
+        found = []
+        for used in ends:
+            real, benign = total, calm
+            if isinstance(close, Resolve):
+                on_time = promptness(used, stakes.horizon, stakes.par)
+                real = real + WEIGHTS["closure"] * done * on_time
+            if isinstance(close, Ignore) and not declared:
+                on_time = promptness(used, stakes.horizon, stakes.par_benign)
+                benign = benign + _BENIGN["closure"] * on_time
+            found.append(np.where(self.count > 0, real * heard * rash, benign) * alive)
+        return found
 
     def _part(self, remedy: str, service: str) -> Longs:
         """The fault that a remedy fixes under each hypothesis (H,)."""

@@ -5,7 +5,6 @@ from typing import Final
 
 import numpy as np
 
-from logtriage.actions import Action, RequestMoreLogs
 from logtriage.belief.beliefs import Belief
 from logtriage.belief.plans import Floats
 from logtriage.belief.questions import Request, Worth, information, likelihoods, told_by
@@ -19,7 +18,6 @@ from logtriage.world.outcomes import condition_at, left_at
 #: Hypotheses below this share of the belief (1 in so many) are left out, but not the likeliest.
 NEGLIGIBLE: Final = 1000
 LEAST: Final = 250
-_IDLE: Final = RequestMoreLogs(None)
 
 
 class Asking:
@@ -86,9 +84,8 @@ class Asking:
         held = self.belief
         late = held.standing.tick + 1 >= held.standing.stakes.horizon
         tables = [None if late else self.outcomes(request) for request in requests]
-        plans = portfolio(self.case)
-        now = self._graded([plan.actions for plan in plans])
-        after = self._graded([(_IDLE, *plan.actions) for plan in plans])
+        graded = [self.case.grades_now_and_later(one.actions) for one in portfolio(self.case)]
+        now, after = np.stack([one for one, _ in graded]), np.stack([one for _, one in graded])
         value = float((now @ self.weights).max())
         idle = float((after @ self.weights).max()) - value
         told = [table for table in tables if table is not None]
@@ -107,9 +104,6 @@ class Asking:
             else Worth(request, round(next(rises) / whole * UNIT) / UNIT, next(bits))
             for request, table in zip(requests, tables, strict=True)
         )
-
-    def _graded(self, plans: "list[tuple[Action, ...]]") -> Floats:
-        return np.stack([self.case.grades(plan) for plan in plans])
 
 
 def set_worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:

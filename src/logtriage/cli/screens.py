@@ -1,6 +1,7 @@
 """How incidents, truths and grades look in a terminal."""
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -10,9 +11,11 @@ from rich.text import Text
 
 from logtriage.grading import Grade
 from logtriage.grading.debrief import COLUMNS, debrief_of
+from logtriage.grading.impact import impact_of
 from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
 from logtriage.state import State
+from logtriage.world.simulation import World
 
 _HEADING: Final = re.compile(
     r"^(?:TICK [^;\s]+|(?:METRICS|TRACES) [^:]+:|CHANGES[^:]*:|HEALTH|[A-Z][A-Za-z ]*:)",
@@ -93,9 +96,21 @@ def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> Rende
         heading("GRADE"),
         Padding(criteria(grade), (0, 0, 0, 2)),
         verdict(grade),
+        *_path(state),
         heading("TRUTH"),
         truth(state.incident),
     )
+
+
+def _path(state: State) -> Iterator[RenderableType]:
+    """What a report of the impact was worth, beside the grade; nothing if there is none."""
+    if isinstance(state.incident.telemetry, World):
+        found = impact_of(state)
+        if found.node_f1 is not None and found.edge_f1 is not None:
+            yield heading("PATH OF THE DAMAGE")
+            exact = "the exact set was" if found.exact_roots else "not the exact set that was"
+            rows = [("services", f"F1 {found.node_f1:.3f}"), ("calls", f"F1 {found.edge_f1:.3f}")]
+            yield facts([*rows, ("root causes", f"{exact} declared")])
 
 
 def heading(text: str) -> Text:

@@ -100,6 +100,23 @@ def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
 
     figures.put(("bits of doubt", "episodes", "pooled", *names), cells)
 
+    def told(_: bool) -> list[list[Cell]]:
+        return [
+            [
+                Text(spelled(row.policy)),
+                number(found.each, 1),
+                number(None if found.bits is None else found.bits.mean, 2),
+                share(found.read / found.heard if found.heard else None, 0),
+                share(None if heeded is None else heeded.share, 0),
+            ]
+            for row in rows
+            if row.teamwork is not None and (found := row.teamwork.messages) is not None
+            for heeded in [row.teamwork.listening]
+        ]
+
+    if any(row.teamwork and row.teamwork.messages for row in rows):
+        figures.put(("reports", "an episode", "bits each", "read", "heeded"), told)
+
 
 def _grade(row: Row, *, wide: bool) -> Text:
     if row.grade is None:

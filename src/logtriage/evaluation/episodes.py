@@ -7,6 +7,7 @@ import attrs
 
 from logtriage.actions import Action
 from logtriage.errors import LogTriageError
+from logtriage.evaluation.listening import LISTENED, Listening, listened, to_json
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
 from logtriage.grading import Grade
 from logtriage.incident import Incident
@@ -66,21 +67,30 @@ def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
     return memory
 
 
-def joint_steps(incident: Incident, team: TeamPolicy, split: RoleSplit) -> Iterator[State]:
+def joint_steps(
+    incident: Incident,
+    team: TeamPolicy,
+    split: RoleSplit,
+    on_listening: Callable[[Listening], None] | None = None,
+) -> Iterator[State]:
     """:func:`steps` of a team: in each tick every role acts once, in role order.
 
     What a role may not do is a malformed action of that role, whose reason names what it
-    may (:func:`logtriage.policies.as_taken`).
+    may (:func:`logtriage.policies.as_taken`). With ``on_listening`` the team is asked once
+    more whenever a report has come up (:mod:`logtriage.evaluation.listening`).
 
     Raises:
         PolicyFailure: as :func:`steps`; the cause names the role, where one is to blame.
     """
-    state, memory = initial_state(incident), None
+    state, memory, before = initial_state(incident), None, None
     yield state
     while not state.is_closed:
         slices = observe_roles(state, split)
         try:
-            actions, memory = team.act(slices, memory)
+            actions, after_memory = team.act(slices, memory)
+            if on_listening is not None:
+                on_listening(listened(team, split, memory, slices, before, actions))
+            memory, before = after_memory, slices
             after = transition_jointly(state, as_taken(actions, split, state))
         except RoleFailure as failure:
             cause = f"{split.names[failure.number]}: {failure.cause}"
@@ -143,16 +153,29 @@ def _ranking(policy: Policy, state: State, memory: Memory) -> Mapping[str, objec
 
 
 def record_joint_episode(
-    incident: Incident, factory: TeamFactory, agent: str, split: RoleSplit
+    incident: Incident,
+    factory: TeamFactory,
+    agent: str,
+    split: RoleSplit,
+    *,
+    listening: bool = False,
 ) -> Transcript:
-    """:func:`record_episode` of a team; the transcript names the roles, and has ticks."""
+    """:func:`record_episode` of a team; the transcript names the roles, and has ticks.
+
+    With ``listening`` it keeps whether roles heeded reports, for which the team is asked
+    once more where one has come up.
+    """
+    found: list[Listening] = []
 
     def play() -> tuple[State, Mapping[str, object]]:
-        return play_joint_episode(incident, factory(incident), split), {}
+        told = found.append if listening else None
+        *_, last = joint_steps(incident, factory(incident), split, told)
+        return last, {LISTENED: to_json(sum(found, Listening()))} if listening else {}
 
     one = _record(incident, play, agent)
     ticks = tuple(range(len(one.actions))) if one.ticks is None else one.ticks
-    recorded: Transcript = attrs.evolve(one, extra={ROLES: list(split.names)}, ticks=ticks)
+    extra = {ROLES: list(split.names), **one.extra}
+    recorded: Transcript = attrs.evolve(one, extra=extra, ticks=ticks)
     return recorded
 
 

@@ -36,10 +36,13 @@ class _Jointly:
     incidents: Incidents
     factory: TeamFactory
     split: RoleSplit
+    listening: bool
 
     def __call__(self, incident_id: str, agent: str) -> Transcript:
         incident = self.incidents(incident_id)
-        return record_joint_episode(incident, self.factory, agent, self.split)
+        return record_joint_episode(
+            incident, self.factory, agent, self.split, listening=self.listening
+        )
 
 
 @attrs.frozen
@@ -75,8 +78,10 @@ def records_of(
         raise InvalidInput("a recorder plays single agents; this run has a role split")
     for name in spec.policies:
         if split is not None:
-            team = teams[name] if name in teams else make_team(name, split)
-            records[name] = _Jointly(incidents, team, split)
+            # Built-in teams cost little to ask once more; those that are given may ask models.
+            built_in = name not in teams
+            team = make_team(name, split) if built_in else teams[name]
+            records[name] = _Jointly(incidents, team, split, listening=built_in)
             continue
         factory = factories[name] if name in factories else make_policy(name)
         records[name] = (

@@ -13,6 +13,7 @@ import attrs
 from logtriage import __version__
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.episodes import played_state
+from logtriage.evaluation.listening import Listening, listening_of
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.losses import Losses, losses_of
@@ -141,7 +142,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
         paging_by_price(states),
         losses_of(tuple(run.explained[policy, task].values())),
         run.manifest.seal,
-        None if split is None else teamwork_of(states, split),
+        None if split is None else teamwork_of(states, split, _listening(run, policy, task)),
     )
 
 
@@ -149,6 +150,10 @@ def _scored_states(run: LoadedRun, policy: str, task: str) -> Iterator[State]:
     for grade in run.grades[policy, task]:
         if grade.score is not None:
             yield played_state(run.incidents(grade.incident), grade)
+
+
+def _listening(run: LoadedRun, policy: str, task: str) -> Listening | None:
+    return listening_of(one.extra for one in run.transcripts[policy, task])
 
 
 def _ranked(

@@ -12,6 +12,8 @@ from typing import Final
 
 import attrs
 
+from logtriage.evaluation.listening import Listening
+from logtriage.evaluation.messages import Messages, messages_of
 from logtriage.evaluation.statistics import Interval, mean_interval
 from logtriage.roles import Role, RoleSplit
 from logtriage.state import State
@@ -38,18 +40,24 @@ class Teamwork:
 
     ``pooled`` is that of all that was shown to any role; ``alone`` each role's own, in their
     order. A role that heard all that it needs from the others would be left with the pooled
-    doubt: the difference is what teamwork has to carry.
+    doubt: the difference is what teamwork has to carry. ``messages`` is what the reports
+    told, ``listening`` how often they changed what was done, where that was recorded.
     """
 
     episodes: int
     pooled: Interval
     alone: tuple[Doubt, ...] = attrs.field(converter=_doubts)
+    messages: Messages | None = None
+    listening: Listening | None = None
 
 
-def teamwork_of(states: Iterable[State], split: RoleSplit) -> Teamwork | None:
+def teamwork_of(
+    states: Sequence[State], split: RoleSplit, listening: Listening | None = None
+) -> Teamwork | None:
     """The teamwork in the first episodes that a team of ``split`` has played.
 
-    None for a team of one, and where no probabilities are known.
+    ``listening`` is that of all of them. None for a team of one, and where no probabilities
+    are known.
     """
     first = [
         last_decided(state)
@@ -65,7 +73,7 @@ def teamwork_of(states: Iterable[State], split: RoleSplit) -> Teamwork | None:
         bits = mean_interval(_entropies(first, role))
         assert bits is not None
         alone.append(Doubt(role.name, bits))
-    return Teamwork(len(first), pooled, alone)
+    return Teamwork(len(first), pooled, alone, messages_of(states, split), listening)
 
 
 def last_decided(state: State) -> State:

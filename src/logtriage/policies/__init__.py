@@ -9,6 +9,7 @@ from logtriage.policies.expert import ExpertPolicy
 from logtriage.policies.first_error import FirstErrorPolicy
 from logtriage.policies.noisy import NoisyPolicy
 from logtriage.policies.observer import ObserverPolicy
+from logtriage.policies.observer_team import ObserverTeam
 from logtriage.policies.oracle import OraclePolicy, perfect_actions
 from logtriage.policies.oracle_team import OracleRole, OracleTeam, joint_schedule
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
@@ -38,6 +39,7 @@ __all__ = [
     "Method",
     "NoisyPolicy",
     "ObserverPolicy",
+    "ObserverTeam",
     "OraclePolicy",
     "OracleRole",
     "OracleTeam",

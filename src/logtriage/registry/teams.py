@@ -11,6 +11,7 @@ from logtriage.incident import Incident
 from logtriage.policies import (
     CentralControl,
     ExpertPolicy,
+    ObserverTeam,
     OracleRole,
     OracleTeam,
     Policy,
@@ -30,6 +31,8 @@ CENTRAL: Final = "central"
 TEAM_HELP: Final = {
     "oracle": "all see the truth; the ceiling of the split",
     "expert": "scripted; each role sees its slice and what was reported",
+    "observer": "each role keeps the exact belief of what it saw and was told, and tells tokens",
+    "pooled": "observers who know at once what any of them was shown; what talk could reach",
     "random": "each role uniform over its actions; random:SEED for another draw",
     f"{CENTRAL}:POLICY": "one policy in control of all roles, such as central:expert",
     "ROLE=POLICY,...": "a policy for each role (oracle, expert, random[:SEED]), such as "
@@ -66,6 +69,15 @@ class _Oracles:
 
 
 @attrs.frozen
+class _Observers:
+    split: RoleSplit
+    pooled: bool
+
+    def __call__(self, incident: Incident) -> TeamPolicy:
+        return ObserverTeam(incident, self.split, pooled=self.pooled)
+
+
+@attrs.frozen
 class _Central:
     factory: PolicyFactory
     split: RoleSplit
@@ -89,10 +101,11 @@ def make_team(
 ) -> TeamFactory:
     """The factory behind a specification such as ``expert`` or ``triage=expert,...``.
 
-    ``oracle``, ``expert`` and ``random[:SEED]`` play all roles, ``central:POLICY`` puts
-    any policy of :func:`make_policy` in control of them, and ``ROLE=POLICY,...`` names a
-    policy for each. ``roles`` are policies that the registry does not know, by their
-    names; a name alone plays all roles. Factories can be pickled, if those in ``roles`` can.
+    ``observer`` and ``pooled`` play by the exact belief. ``oracle``, ``expert`` and
+    ``random[:SEED]`` play all roles, too. ``central:POLICY`` puts any policy of
+    :func:`make_policy` in control of them, and ``ROLE=POLICY,...`` names a policy for each.
+    ``roles`` are policies that the registry does not know, by their names; a name alone
+    plays all roles. Factories can be pickled, if those in ``roles`` can.
 
     Raises:
         UnknownName: for a team, policy or role that does not exist.
@@ -103,6 +116,8 @@ def make_team(
     name, colon, argument = spec.partition(":")
     if spec == "oracle" and spec not in own:
         return _Oracles(split)
+    if spec in ("observer", "pooled") and spec not in own:
+        return _Observers(split, spec == "pooled")
     if name == CENTRAL and colon and spec not in own:
         return _Central(make_policy(argument), split)
     factory = _role_factory(spec, own)

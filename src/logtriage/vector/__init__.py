@@ -16,6 +16,7 @@ from logtriage.vector.engine import BatchedTriage, Step
 from logtriage.vector.layout import Layout
 from logtriage.vector.masks import action_mask, role_mask
 from logtriage.vector.team import CREDITS, BatchedTeam, TeamStep
+from logtriage.vector.team_beliefs import TeamBeliefs
 from logtriage.vector.team_token_encoding import (
     TeamReader,
     encode_role_tokens,
@@ -35,6 +36,7 @@ __all__ = [
     "Layout",
     "RoleTokens",
     "Step",
+    "TeamBeliefs",
     "TeamReader",
     "TeamStep",
     "TeamTokens",

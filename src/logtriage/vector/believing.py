@@ -19,27 +19,22 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from logtriage.actions import REMEDIES
 from logtriage.drawing import owning_teams
 from logtriage.errors import InvalidInput
-from logtriage.faults import FAULT_KINDS
 from logtriage.grading.action_lists import ranges_of
-from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.checks import checked_actions
 from logtriage.vector.engine import BatchedTriage, Step
 from logtriage.vector.layout import Floats, Layout
+from logtriage.vector.marginals import KINDS, Marginals
 from logtriage.vector.onscreen import ScreenCells
 from logtriage.vector.tokens.layout import TokenLayout
 from logtriage.vector.tokens.tables import SORTS
-from logtriage.world.conditions import Hypothesis, accepted_remedies, owner_is_paged, team_of
-from logtriage.world.signatures import BENIGN
 
-#: What may be the matter, wherever it is.
-KINDS: Final = (*(kind.name for kind in FAULT_KINDS), *BENIGN)
 #: Blocks of the screens that are kept beside the belief.
 KEPT: Final = (
     *("seen:edge", "noted", "remedied", "applied", "eased", "declared", "severity"),
@@ -117,8 +112,7 @@ class BeliefScreens:
             self._setting, topology, self._held, count=count, horizon=horizon, backend=self._backend
         )
         self._cells = ScreenCells(self._setting, self._tokens, horizon, count)
-        self._marginals = _marginals(topology, self.beliefs.hypotheses)
-        self._fixed = _fixed_teams(topology, self.beliefs.hypotheses)
+        self._marginals = Marginals(topology, self.beliefs.hypotheses)
         rows = np.arange(count)
         self._start(screen, rows)
         self._take_in(screen, rows, None)
@@ -166,44 +160,16 @@ class BeliefScreens:
         self.beliefs.update(cells, acted, rows=rows)
 
     def _observe(self, screen: Step) -> Floats:
-        weights = self.beliefs.weights.astype(np.float32)
-        shares = weights / weights.sum(axis=1, keepdims=True)
-        told = shares @ self._marginals
-        n, k = len(self._batch.topology), len(KINDS)
-        root, remedy, kind, owned, benign = np.split(
-            told, np.cumsum([n, len(REMEDIES) * n, k, n]), axis=1
-        )
-        team = shares @ self._fixed
-        owners = self._owners(screen.observation)
-        np.add.at(team, (np.arange(len(team))[:, None], owners), owned)
-        logs = np.log2(np.where(shares > 0, shares, 1))
-        doubt = -(shares * logs).sum(axis=1, keepdims=True) / np.log2(shares.shape[1])
+        told = self._marginals.of(self.beliefs.weights)
+        team = told.team(self._owners(screen.observation))
         heard = screen.observation @ self._heard
         kept = screen.observation[:, self._kept]
         found: Floats = np.concatenate(
-            [root, remedy, team, kind, benign, doubt, heard, kept], axis=1, dtype=np.float32
+            [told.root, told.remedy, team, told.kind, told.benign, told.doubt, heard, kept],
+            axis=1,
+            dtype=np.float32,
         )
         return found
-
-
-def _marginals(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> Floats:
-    """Columns whose sums, weighted by the posterior (H,), are probabilities.
-
-    Of roots, remedies, kinds, roots whose owner is to be paged, and benign incidents.
-    """
-    n = len(topology)
-    roots, owned = np.zeros((2, len(hypotheses), n), np.float32)
-    kinds = np.zeros((len(hypotheses), len(KINDS)), np.float32)
-    for place, one in enumerate(hypotheses):
-        for kind, service in one.faults:
-            roots[place, service] = 1
-            owned[place, service] = owner_is_paged(kind)
-            kinds[place, KINDS.index(kind)] = 1
-        if one.benign is not None:
-            kinds[place, KINDS.index(one.benign[0])] = 1
-    remedies = _remedies(topology, hypotheses)
-    benign = np.array([[not one.faults] for one in hypotheses])
-    return np.concatenate([roots, remedies, kinds, owned, benign], axis=1, dtype=np.float32)
 
 
 def _heard(layout: TokenLayout) -> Floats:
@@ -213,22 +179,4 @@ def _heard(layout: TokenLayout) -> Floats:
     for place, sort in enumerate(HEARD):
         for service, columns in enumerate(layout.column_of[SORTS.index(sort)]):
             found[columns[columns >= 0], place * n + service] = 1
-    return found
-
-
-def _remedies(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> NDArray[np.bool_]:
-    order = [(str(remedy), name) for remedy in REMEDIES for name in topology.names]
-    return np.array(
-        [[pair in accepted_remedies(topology, one) for pair in order] for one in hypotheses]
-    )
-
-
-def _fixed_teams(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> Floats:
-    """The teams (H, m) that are right whoever owns what."""
-    found = np.zeros((len(hypotheses), len(topology.teams)), np.float32)
-    for place, one in enumerate(hypotheses):
-        for kind, service in one.faults:
-            if not owner_is_paged(kind):
-                team = team_of(topology, topology.owners, kind, service)
-                found[place, topology.teams.index(team)] = 1
     return found

@@ -19,7 +19,7 @@ from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.backends import BackendName
 from logtriage.vector.checks import checked_task, checked_team_actions
-from logtriage.vector.engine import BatchedTriage
+from logtriage.vector.engine import NOTHING, BatchedTriage
 from logtriage.vector.layout import Floats
 from logtriage.vector.team_screens import TokenScreens
 
@@ -94,9 +94,17 @@ class BatchedTeam:
         self._screens = TokenScreens(self._batch, split)
         self.layout = self._screens.layout
         self.layouts = self._screens.layouts
+        #: What each role (R, N) did in the last step, as canonical integers; negative where
+        #: that was nothing but waiting or talking.
+        self.acts: Ints = np.full((len(split), 0), NOTHING)
 
     def __len__(self) -> int:
         return len(self._batch)
+
+    @property
+    def engine(self) -> BatchedTriage:
+        """The engine below: incidents, hidden truths included, and episodes, for reading."""
+        return self._batch
 
     @property
     def task(self) -> TaskSpec:
@@ -121,6 +129,7 @@ class BatchedTeam:
         """
         self._batch.reset(split, index)
         self._screens.begin()
+        self.acts = np.full((len(self.split), len(self)), NOTHING)
         return self.look()
 
     def restart(self, rows: ArrayLike, index: ArrayLike) -> None:
@@ -147,6 +156,9 @@ class BatchedTeam:
         if self.credit == "counterfactual":
             waited = [batch.scores_without(acts, rows, lane) for lane in lanes]
         reward, acted = batch.play(acts, rows)
+        for lane, (chose, places) in enumerate(zip(acts, acted, strict=True)):
+            self.acts[lane] = NOTHING
+            self.acts[lane, places] = chose[places]
         self._screens.enter(chosen, acts, acted)
         if waited is None:
             rewards = np.broadcast_to(reward, (len(lanes), len(self))).copy()

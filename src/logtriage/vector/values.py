@@ -62,7 +62,7 @@ class BatchedValues:
             return
         for counts in (self._wrong, self._unapproved, self._applied):
             counts[rows] = 0
-        self.beliefs.reset(_owners(self._setting, incidents, rows), rows)
+        self.beliefs.reset(owners_of(self._setting, incidents, rows), rows)
         nothing = np.zeros(len(rows), bool)
         cells = screen_cells(self._setting, episodes, rows, nothing, self._applied[rows])
         self.beliefs.update(cells, rows=rows)
@@ -127,7 +127,7 @@ class BatchedValues:
         )
 
 
-def _owners(setting: TokenSetting, incidents: TokenIncidents, rows: Ints) -> Any:
+def owners_of(setting: TokenSetting, incidents: TokenIncidents, rows: Ints) -> Any:
     """The number of each service's team (R, n), off the board."""
     topology, layout = setting.topology, setting.layout
     teams = owning_teams(topology)

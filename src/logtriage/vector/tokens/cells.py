@@ -40,19 +40,17 @@ def screen_cells(
     where a remedy was applied in the last tick, ``applied`` (R,) how many were until then,
     that one included.
     """
-    read = _ScreenCells(setting, episodes, rows)
-    parts = [read.window(), read.edge()]
-    parts += [read.changes()] if (read.now == 0).any() else []
-    judged = setting.tables.alert_at[read.now] | remedied
-    parts += [read.alerts(judged)] if judged.any() else []
-    parts += [read.answers()] if read.kind.any() else []
-    noted = episodes.paged_at[rows].astype(np.int64) + NOTE_DELAY == read.now
-    parts += [read.notes(noted)] if noted.any() else []
-    parts += [read.effects(remedied, applied)] if remedied.any() else []
+    read = ShownCells(setting, episodes, rows)
+    parts = read.panels(remedied)
+    kind, service, token = read.asked(0)
+    parts += [read.answers(kind, service, token)] if kind.any() else []
+    if remedied.any():  # only the first accepted remedy changes anything
+        eased = episodes.fixed_at[rows].astype(np.int64) == read.now - 1
+        parts += [read.effects(remedied, applied - 1, eased)]
     return np.concatenate(parts, axis=1)
 
 
-class _ScreenCells:
+class ShownCells:
     """Reads the screens of rows (R,): one method a channel, each (R, K, 5)."""
 
     def __init__(self, setting: TokenSetting, episodes: TokenEpisodes, rows: Ints) -> None:
@@ -60,9 +58,25 @@ class _ScreenCells:
         self.episodes, self.rows = episodes, rows
         self.columns = episodes.columns[rows].astype(np.int64)
         self.now = self.columns[:, setting.places.time]
-        self.answer = self.columns[:, self.layout.answer(0)]
-        self.kind = self.answer[:, 0]
         self.every = np.arange(setting.tables.n)[np.newaxis]
+
+    def panels(self, remedied: Bools) -> list[Cells]:
+        """What nobody has to ask for; ``remedied`` (R,) as of :func:`screen_cells`."""
+        parts = [self._window(), self._edge()]
+        parts += [self._changes()] if (self.now == 0).any() else []
+        judged = self.setting.tables.alert_at[self.now] | remedied
+        parts += [self._alerts(judged)] if judged.any() else []
+        noted = self.episodes.paged_at[self.rows].astype(np.int64) + NOTE_DELAY == self.now
+        parts += [self._notes(noted)] if noted.any() else []
+        return parts
+
+    def asked(self, lane: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """What a lane asked for in the last tick: kind (R,), service (R,) and tokens (R, K).
+
+        Services and tokens count from 0, -1 where there is none.
+        """
+        answer = self.columns[:, self.layout.answer(lane)]
+        return answer[:, 0], answer[:, 1] - 1, answer[:, 2:] - 1
 
     def _cells(
         self, channel: Any, service: Any, slot: Any, start: Any, token: Any, present: Any = True
@@ -78,30 +92,30 @@ class _ScreenCells:
     def _block(self, name: str) -> NDArray[np.int64]:
         return self.columns[:, self.layout[name]]
 
-    def window(self) -> Cells:
+    def _window(self) -> Cells:
         slot = np.arange(WINDOW_LINES)
         service, token = self._block("window_service") - 1, self._block("window_token") - 1
         return self._cells(_PLACE[Channel.WINDOW], service, slot, self.now[:, None], token)
 
-    def edge(self) -> Cells:
+    def _edge(self) -> Cells:
         bands = self._block("edge")
         token = bands[:, :1] * len(BANDS) + bands[:, 1:]
         start = self.episodes.epochs[self.rows, -1:]
         return self._cells(_PLACE[Channel.EDGE], -1, 0, start, token)
 
-    def changes(self) -> Cells:
+    def _changes(self) -> Cells:
         """Of rows whose first screen this is."""
         columns = self.layout.column_of[SORT["change"], :, 1 : len(CHANGE_TOKENS)]
         token = self.columns[:, columns] @ np.arange(1, len(CHANGE_TOKENS))
         first = self.now[:, None] == 0
         return self._cells(_PLACE[Channel.CHANGE], self.every, 0, 0, token, first)
 
-    def alerts(self, judged: Bools) -> Cells:
+    def _alerts(self, judged: Bools) -> Cells:
         now = self.now[:, None]
         token = self._block("alert")
         return self._cells(_PLACE[Channel.ALERT], self.every, 0, now, token, judged[:, None])
 
-    def notes(self, noted: Bools) -> Cells:
+    def _notes(self, noted: Bools) -> Cells:
         shown = self._block("note")
         service = shown.argmax(axis=1)
         place = shown[np.arange(len(shown)), service]
@@ -111,26 +125,28 @@ class _ScreenCells:
             _PLACE[Channel.NOTE], -1, 0, self.now[:, None], token[:, None], noted[:, None]
         )
 
-    def effects(self, remedied: Bools, applied: Ints) -> Cells:
-        """Only the first accepted remedy changes anything."""
-        eased = self.episodes.fixed_at[self.rows].astype(np.int64) == self.now - 1
+    def effects(self, remedied: Bools, number: Ints, eased: Bools) -> Cells:
+        """Where a remedy, one of this ``number`` (R,), was applied, and what became of it."""
         token = np.where(eased, _EASES, _NO_CHANGE)[:, None]
         return self._cells(
             _PLACE[Channel.EFFECT],
             -1,
-            applied[:, None] - 1,
+            number[:, None],
             self.now[:, None],
             token,
             remedied[:, None],
         )
 
-    def answers(self) -> Cells:
-        """What was asked for in the last tick."""
+    def answers(self, kind: Ints, who: Ints, token: Ints, later: Ints | int = 0) -> Cells:
+        """What was asked for in the last tick, as :meth:`asked` has it.
+
+        ``later`` (R,) is how often the same lines were asked for after that in the tick.
+        """
         asked = self.episodes.lines_asked[self.rows].astype(np.int64)
-        service, token = self.answer[:, 1:2] - 1, self.answer[:, 2:] - 1
+        service = who[:, None]
         at = np.arange(token.shape[1])[np.newaxis]
         row = np.arange(len(token))
-        count = asked[row, np.where(self.kind == REQUEST[Channel.LOGS], service[:, 0] + 1, 0)]
+        count = asked[row, np.where(kind == REQUEST[Channel.LOGS], who + 1, 0)] - later
         lines = self._cells(
             _PLACE[Channel.LOGS],
             service,
@@ -154,7 +170,7 @@ class _ScreenCells:
             (Channel.METRICS, self._readings(Channel.METRICS, len(GAUGES), service, token, at)),
             (Channel.TRACES, self._readings(Channel.TRACES, len(SPANS), service, token, at)),
         ):
-            here = self.kind == REQUEST[channel]
+            here = kind == REQUEST[channel]
             found[here] = cells[here]
         return found
 

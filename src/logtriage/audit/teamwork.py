@@ -1,0 +1,53 @@
+"""Whether the built-in role splits need a team: nobody does well who hears nothing.
+
+A split in which one role could solve an incident by itself measures no teamwork,
+whatever the others are called.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from logtriage.audit.findings import NOT_OF_A_WORLD, OF_SEVERAL, Check, Finding, Verdict
+from logtriage.audit.limits import Sizes, Thresholds
+from logtriage.audit.subject import Subject
+from logtriage.evaluation.full_look import Headroom, headroom
+from logtriage.roles import BY_TIER, TRIO
+
+#: The benchmark, for which the splits are made; of other tasks the figures are reported.
+HELD_TO: Final = "cascading_failure-v2/"
+#: So many standard errors are allowed for, since few incidents may be a biased lot.
+ERRORS: Final = 2.0
+SPLITS: Final = (TRIO, BY_TIER)
+
+
+def teamwork(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
+    """The check ``teamwork``."""
+    yield Check("teamwork", lambda: _teamwork(subject, sizes, limits))
+
+
+def _teamwork(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
+    incidents = subject.incidents("train", sizes.teams)
+    if any(one.world is None for one in incidents):
+        return Finding.skipped("teamwork", NOT_OF_A_WORLD)
+    if any(one.setting is not None and one.setting.several for one in incidents):
+        return Finding.skipped("teamwork", OF_SEVERAL)
+    found = {split.name: headroom(incidents, split) for split in SPLITS}
+    told = f"after a full look at {len(incidents)} incidents, " + "; ".join(
+        f"the roles of {name} together expect {one.pooled:.3f}, {one.best_alone} alone "
+        f"{one.alone[one.best_alone]:.3f}"
+        for name, one in found.items()
+    )
+    evidence = {name: _figures(one) for name, one in found.items()}
+    if not incidents[0].id.startswith(HELD_TO):
+        return Finding("teamwork", Verdict.REPORTED, told, evidence)
+    return Finding.judged(
+        "teamwork",
+        all(one.gap + ERRORS * one.error >= limits.teamwork for one in found.values()),
+        told,
+        threshold=limits.teamwork,
+        **evidence,
+    )
+
+
+def _figures(one: Headroom) -> dict[str, object]:
+    return {"pooled": one.pooled, "alone": one.alone, "gap": one.gap, "error": one.error}

@@ -1,0 +1,192 @@
+"""What reports tell: bits about the truth, given what the listener knew.
+
+A report that holds tokens (:mod:`logtriage.policies.told_tokens`) is evidence like any
+other, and Bayes' rule says what it tells. One that names a fault kind or a service is a
+word of a code that nobody wrote down: how often a speaker says which word under which truth
+is counted in all other episodes. What says neither is told apart, not guessed at.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from math import log2
+
+import attrs
+
+from logtriage.actions import Report
+from logtriage.belief import Belief
+from logtriage.belief.beliefs import belief_of
+from logtriage.board_words import NO_FAULT, REPORT_WORDS
+from logtriage.evaluation.statistics import Interval, mean_interval
+from logtriage.evidence import evidence
+from logtriage.joint import hears
+from logtriage.policies.told_tokens import read
+from logtriage.roles import Role, RoleSplit
+from logtriage.state import State
+from logtriage.world.channels import Evidence
+from logtriage.world.conditions import Hypothesis
+
+#: So many of the first scored episodes are measured.
+EPISODES = 50
+#: The weight of a speaker's habits beside what was counted under a truth.
+PRIOR_COUNT = 2.0
+#: A truth that was talked out of all belief counts as this likely.
+LEAST = 2.0**-30
+
+
+@attrs.frozen
+class Messages:
+    """The reports of some episodes.
+
+    ``each`` is the mean of reports an episode. ``bits`` is what a report told a listener
+    whom it reached about the truth, the mean over ``read`` of ``heard`` such pairs: those
+    whose words could be read. Bits are negative where a report misled.
+    """
+
+    episodes: int
+    each: float
+    heard: int
+    read: int
+    bits: Interval | None
+
+
+@attrs.frozen
+class _Heard:
+    """A report that reached a listener: the state in which it did."""
+
+    state: State
+    listener: Role
+    when: int
+    report: Report
+
+
+def messages_of(states: Sequence[State], split: RoleSplit) -> Messages | None:
+    """The messages in the first episodes that a team of ``split`` has played.
+
+    None for a team of one, where nobody may report, where no probabilities are known, and
+    where several faults may be the truth at once: sets of them have no words.
+    """
+    first = [
+        state
+        for state in islice(states, EPISODES)
+        if state.history and (setting := state.incident.setting) is not None and not setting.several
+    ]
+    if len(split) < 2 or not first or not any("report" in role.may for role in split.roles):
+        return None
+    codes = _Codes(first)
+    heard = [one for state in first for one in _heard(state, split)]
+    told = [bits for one in heard if (bits := _bits(one, codes)) is not None]
+    each = sum(len(state.facts.reports) for state in first) / len(first)
+    return Messages(len(first), each, len(heard), len(told), mean_interval(told))
+
+
+def _heard(state: State, split: RoleSplit) -> Iterator[_Heard]:
+    """Every report with each listener that it reached while the incident was open."""
+    for when, report in state.facts.reports:
+        for role in split.roles:
+            if report.by == role.name or "reports" not in role.views:
+                continue
+            at = when + 1 + role.delay
+            then = _until(state, at)
+            if at < state.tick and hears(then, role, when, report):
+                yield _Heard(then, role, when, report)
+
+
+def _until(state: State, tick: int) -> State:
+    """The state at the beginning of a tick."""
+    return State(state.incident, tick, tuple(one for one in state.history if one[0] < tick))
+
+
+def _bits(one: _Heard, codes: "_Codes") -> float | None:
+    """What a report told its listener about the truth, in bits; None if it cannot be read."""
+    state, world = one.state, one.state.incident.world
+    assert world is not None  # states without one were left out
+    cells = {each.cell: each for each in evidence(state, one.listener)}
+    for when, report in state.facts.reports:
+        if when < one.when and hears(state, one.listener, when, report):
+            for each in _tokens(state, when, report):
+                cells.setdefault(each.cell, each)
+    before = belief_of(state, tuple(cells.values()), one.listener)
+    tokens = _tokens(state, one.when, one.report)
+    place = before.hypotheses.index(world.truth)
+    if tokens:
+        after = {each.cell: each for each in tokens} | cells
+        now = belief_of(state, tuple(after.values()), one.listener)
+        return log2(max(now.probabilities[place], LEAST) / max(before.probabilities[place], LEAST))
+    return codes.bits(one, before, place)
+
+
+def _tokens(state: State, when: int, report: Report) -> tuple[Evidence, ...]:
+    setting = state.incident.setting
+    assert setting is not None  # states without one were left out
+    return read(report.message, state.incident.topology, setting, when)
+
+
+class _Codes:
+    """How often each speaker says a word under a truth, counted over episodes."""
+
+    def __init__(self, states: Sequence[State]) -> None:
+        self._counts: dict[tuple[str, str], Counter[str]] = {}
+        self._own: dict[tuple[str, str, str], Counter[str]] = {}
+        for state in states:
+            world = state.incident.world
+            assert world is not None  # states without one were left out
+            for _, report in state.facts.reports:
+                for sort, word in _named(report.message, state.incident.topology.names):
+                    truth = _about(sort, world.truth, state.incident.topology.names)
+                    key = f"{report.by} {sort}", truth
+                    self._counts.setdefault(key, Counter())[word] += 1
+                    mine = (*key, state.incident.id)
+                    self._own.setdefault(mine, Counter())[word] += 1
+
+    def bits(self, one: _Heard, before: Belief, place: int) -> float | None:
+        """As :func:`_bits`, by what the speaker says in other episodes."""
+        names = one.state.incident.topology.names
+        said = _named(one.report.message, names)
+        if not said:
+            return None
+        likely = [1.0] * len(before.hypotheses)
+        for sort, word in said:
+            speaker = f"{one.report.by} {sort}"
+            row: dict[str, float] = {}
+            for at, hypothesis in enumerate(before.hypotheses):
+                about = _about(sort, hypothesis, names)
+                if about not in row:
+                    row[about] = self._share(speaker, about, word, one.state.incident.id)
+                likely[at] *= row[about]
+        whole = sum(p * one for p, one in zip(before.probabilities, likely, strict=True))
+        return log2(likely[place] / whole)
+
+    def _share(self, speaker: str, about: str, word: str, incident: str) -> float:
+        """How often a speaker says a word under a truth, this episode left out."""
+
+        def others(truth: str) -> Counter[str]:
+            found = Counter(self._counts[speaker, truth])
+            found.subtract(self._own.get((speaker, truth, incident), Counter()))
+            return found
+
+        usual: Counter[str] = Counter()
+        for name, truth in self._counts:
+            if name == speaker:
+                usual.update(others(truth))
+        words = len(usual) + 1
+        habit = (usual[word] + 1.0) / (usual.total() + words)
+        mine = others(about) if (speaker, about) in self._counts else Counter[str]()
+        return (mine[word] + PRIOR_COUNT * habit) / (mine.total() + PRIOR_COUNT)
+
+
+def _named(message: str, names: Sequence[str]) -> list[tuple[str, str]]:
+    """The kind and the service that a report names, if it says nothing else."""
+    found = [
+        ("kind", word) if word in REPORT_WORDS else ("service", word) if word in names else None
+        for word in message.split(" ")
+    ]
+    return [] if None in found else [one for one in found if one is not None]
+
+
+def _about(sort: str, truth: Hypothesis, names: Sequence[str]) -> str:
+    """What a word of a sort is about: the kind of the fault, or the service where it is."""
+    if not truth.faults:
+        return NO_FAULT
+    kind, service = truth.faults[0]
+    return kind if sort == "kind" else names[service]

@@ -1,0 +1,202 @@
+"""The observer as a team: each role keeps the exact belief of what it saw and was told.
+
+Roles tell one another tokens (:mod:`logtriage.policies.told_tokens`). Nobody knows what
+another one saw, but all know what stands on the board; so what a token is worth to who
+hears it is how far it moves the belief of the board, in bits.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from logtriage.actions import (
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Remediate,
+    Report,
+    action_name,
+)
+from logtriage.belief import Belief, belief
+from logtriage.belief.beliefs import belief_of
+from logtriage.errors import InvalidInput
+from logtriage.evidence import evidence
+from logtriage.incident import Incident
+from logtriage.joint import requests_left
+from logtriage.observation import Observation
+from logtriage.policies.base import Memory
+from logtriage.policies.observer import best_of, requests_in_doubt
+from logtriage.policies.team import as_taken, idle
+from logtriage.policies.told_tokens import read, said_in, spell
+from logtriage.roles import Role, RoleSplit, may_ask
+from logtriage.state import State, initial_state
+from logtriage.transition import transition_jointly
+from logtriage.world.channels import Evidence
+
+if TYPE_CHECKING:  # it loads NumPy, which other policies do without
+    from logtriage.belief.questions import Request
+
+#: A token that moves the board by less than this many bits is not told by itself.
+LEAST_BITS: Final = 0.02
+#: With so few ticks left nobody talks, asks or waits for others any more.
+LATE: Final = 4
+#: So many ticks without a word from others, and they are not waited for.
+QUIET: Final = 2
+
+
+@attrs.frozen
+class Board:
+    """What has reached a role: tokens, each cell once, and when each speaker last spoke."""
+
+    tokens: tuple[Evidence, ...]
+    spoke: dict[str, int]
+
+    def is_lively(self, role: Role, now: int) -> bool:
+        """Whether more is to be expected of a role; at first it is of all who may speak."""
+        return "report" in role.may and now - self.spoke.get(role.name, 1) <= QUIET
+
+
+@attrs.frozen
+class ObserverTeam:
+    """Plays all roles of a split; memory is the state after the last joint actions.
+
+    It is given the incident, as an environment is, to know the evidence; the truth it
+    never reads. What a role decides depends on what that role was shown, on reports that
+    reached it and on what was done. With ``pooled`` every role knows at once what any of
+    them was shown: what talking could reach at best.
+    """
+
+    incident: Incident
+    split: RoleSplit
+    pooled: bool = False
+
+    def act(
+        self,
+        observations: tuple[Observation, ...],
+        memory: Memory,
+    ) -> tuple[tuple[Action, ...], Memory]:
+        """For each role: tell what is worth telling, ask what is worth asking, or act."""
+        state: State = initial_state(self.incident) if memory is None else memory
+        actions = tuple(
+            self._decide(state, role, told(seen, state))
+            for role, seen in zip(self.split.roles, observations, strict=True)
+        )
+        taken = as_taken(actions, self.split, state)
+        return actions, transition_jointly(state, taken)
+
+    def _decide(self, state: State, role: Role, board: Board) -> Action:
+        held = belief(state, self.split) if self.pooled else known(state, role, board)
+        late = state.incident.horizon - state.tick <= LATE
+        if not late:
+            message = None if self.pooled else self._news(state, role, board)
+            if message is not None:
+                return message
+            question = self._question(state, role, held)
+            if question is not None:
+                return question
+        step = self._step(role, held, late=late)
+        if step is None or isinstance(step, ClassifySeverity) or late:
+            return step or idle(role)
+        if self._others_may_learn(state, role, board, held):
+            return idle(role)
+        return step
+
+    # -- what to say ------------------------------------------------------------------
+
+    def _news(self, state: State, role: Role, board: Board) -> Report | None:
+        """The tokens that move the board most, as many as fit into a report."""
+        from logtriage.policies.worth_telling import bits_told
+
+        if "report" not in role.may or len(self.split) == 1:
+            return None
+        there = {one.cell for one in board.tokens}
+        new = [one for one in evidence(state, role) if one.cell not in there]
+        worth = bits_told(belief_of(state, board.tokens), new)
+        ranked = sorted(zip(worth, new, strict=True), key=lambda row: -row[0])
+        words = [
+            word
+            for bits, one in ranked
+            if bits >= LEAST_BITS and (word := spell(one, state.incident.topology)) is not None
+        ]
+        return Report(said_in(words), role.name) if words else None
+
+    # -- what to ask ------------------------------------------------------------------
+
+    def _question(self, state: State, role: Role, held: Belief) -> Action | None:
+        """The request of its own that is worth most; None if none is worth its tick."""
+        if requests_left(state, self.split, role) == 0:
+            return None
+        return _best(held, [one for one in requests_in_doubt(held) if _can(role, one, held)])
+
+    def _others_may_learn(self, state: State, role: Role, board: Board, held: Belief) -> bool:
+        """Whether an answer that others may get is worth a tick, and they are at it."""
+        asking = [
+            one
+            for one in self.split.roles
+            if one is not role and (self.pooled or board.is_lively(one, state.tick))
+        ]
+        able = [
+            one
+            for one in requests_in_doubt(held)
+            if any(_can(other, one, held) for other in asking)
+        ]
+        return _best(held, able) is not None
+
+    # -- what to do -------------------------------------------------------------------
+
+    def _step(self, role: Role, held: Belief, *, late: bool) -> Action | None:
+        """The next step of its plan that is this role's; None while others come first."""
+        awaited = False
+        for action in held.best().actions:
+            mine = self._able(action) is role
+            if isinstance(action, Escalate | IdentifyRootCause | ClassifySeverity):
+                if mine:
+                    return action
+                awaited = True
+            elif awaited and not late:
+                return None
+            else:
+                return action if mine else None
+            if isinstance(action, Remediate):
+                return None
+        return None
+
+    def _able(self, action: Action) -> Role:
+        """Who takes an action: the first role that may."""
+        return next(one for one in self.split.roles if action_name(action) in one.may)
+
+
+def told(seen: Observation, state: State) -> Board:
+    """The board, as far as it has reached the role that sees this."""
+    setting = state.incident.setting
+    if setting is None:
+        raise InvalidInput(
+            f"{state.incident.id}: no probabilities are known of it; an observer needs them"
+        )
+    found: dict[object, Evidence] = {}
+    spoke: dict[str, int] = {}
+    for when, report in seen.reports:
+        spoke[report.by or ""] = when
+        for one in read(report.message, seen.topology, setting, when):
+            found.setdefault(one.cell, one)
+    return Board(tuple(found.values()), spoke)
+
+
+def known(state: State, role: Role, board: Board) -> Belief:
+    """What a role believes of what it was shown and what others told it."""
+    cells = {one.cell: one for one in board.tokens}
+    cells |= {one.cell: one for one in evidence(state, role)}
+    return belief_of(state, tuple(cells.values()), role)
+
+
+def _can(role: Role, request: "Request", held: Belief) -> bool:
+    return action_name(request) in role.may and may_ask(role, request, held.topology)
+
+
+def _best(held: Belief, requests: "list[Request]") -> Action | None:
+    from logtriage.belief.questions import worths
+
+    if held.fixed and held.standing.doings.pages:
+        return None
+    return best_of(held, worths(held, tuple(requests))) if requests else None

@@ -1,0 +1,88 @@
+"""Evidence in words, for the board: what a role says so that others can count it exactly.
+
+A word is a cell and its token: ``user-db/cpu/3=high`` is the gauge as it was read in tick 3,
+``user-db/logs.4/5=slow_reads`` the fifth line that was asked for, shown in tick 5. A report
+holds as many words as fit into one line.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from logtriage.actions import MAX_REPORT
+from logtriage.topology import Topology
+from logtriage.world.channels import EASES, GAUGES, NO_CHANGE, SPANS, Channel, Evidence, sort_of
+from logtriage.world.setting import Setting
+from logtriage.world.tables import EDGE_TOKENS, alphabet, places
+
+_NUMBERED: Final = {one.value: one for one in (Channel.LOGS, Channel.OVERVIEW, Channel.WINDOW)}
+_SINGLE: Final = {one.value: one for one in (Channel.ALERT, Channel.CHANGE)}
+_READ: Final = {
+    **{name: (Channel.METRICS, slot) for slot, name in enumerate(GAUGES)},
+    **{name: (Channel.TRACES, slot) for slot, name in enumerate(SPANS)},
+}
+#: What belongs to no service: its tokens.
+_NOBODYS: Final = {Channel.EDGE: EDGE_TOKENS, Channel.EFFECT: (EASES, NO_CHANGE)}
+_GAP: Final = " "
+
+
+def spell(one: Evidence, topology: Topology) -> str | None:
+    """The word for a piece of evidence; None for a note, which is not passed on."""
+    if one.channel is Channel.NOTE:
+        return None
+    if one.service < 0:
+        return f"{one.channel}.{one.slot}/{one.start}={one.token}"
+    name = topology.names[one.service]
+    if one.channel in (Channel.METRICS, Channel.TRACES):
+        what = sort_of(one.channel, one.slot)
+    elif one.channel.value in _NUMBERED:
+        what = f"{one.channel}.{one.slot}"
+    else:
+        what = str(one.channel)
+    return f"{name}/{what}/{one.start}={one.token}"
+
+
+def said_in(words: Iterable[str]) -> str:
+    """One report of as many of these words as fit, in their order."""
+    message = ""
+    for word in words:
+        longer = f"{message}{_GAP}{word}" if message else word
+        if len(longer) > MAX_REPORT:
+            break
+        message = longer
+    return message
+
+
+def read(message: str, topology: Topology, setting: Setting, now: int) -> tuple[Evidence, ...]:
+    """The evidence in a report of tick ``now``; words that say none are passed over."""
+    found = (_read(word, topology, setting, now) for word in message.split(_GAP))
+    return tuple(one for one in found if one is not None)
+
+
+def _read(word: str, topology: Topology, setting: Setting, now: int) -> Evidence | None:
+    cell, _, token = word.partition("=")
+    where, _, start = cell.rpartition("/")
+    if not start.isdecimal() or int(start) > now:
+        return None
+    name, slash, what = where.rpartition("/")
+    kind, _, number = what.partition(".")
+    slot = int(number) if number.isdecimal() else 0
+    if not slash:
+        for channel, tokens in _NOBODYS.items():
+            if kind == channel.value and token in tokens:
+                return Evidence(channel, -1, slot, int(start), token)
+        return None
+    if name not in topology.names:
+        return None
+    service = topology.index(name)
+    if kind in _READ:
+        channel, slot = _READ[kind]
+    elif kind in _SINGLE:
+        channel, slot = _SINGLE[kind], 0
+    elif kind in _NUMBERED and number.isdecimal():
+        channel = _NUMBERED[kind]
+    else:
+        return None
+    sort = sort_of(channel, slot)
+    if token not in alphabet(sort, places(topology)[service], setting.fog):
+        return None
+    return Evidence(channel, service, slot, int(start), token)

@@ -1,0 +1,64 @@
+"""What a token is worth to somebody who is told it: how far it moves a belief, in bits."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.belief import Belief
+from logtriage.world.channels import Channel, Evidence, sort_of
+from logtriage.world.tables import CALM, EDGE_TOKENS, edge_weights
+
+#: Logarithms of the world are in units of 2**-20, worths are rounded to 2**-16: ties are
+#: then the same on every machine.
+_UNIT = 1 << 20
+_ROUND = 1 << 16
+Floats = NDArray[np.float64]
+
+
+def bits_told(held: Belief, tokens: Sequence[Evidence]) -> list[float]:
+    """The information (K,) that each of some tokens would bring, by itself.
+
+    The divergence of the belief after the token from ``held``, whose evidence it is no
+    part of. What else is known of the token's service is left out of account.
+    """
+    prior = np.array(held.probabilities)
+    found = []
+    for one in tokens:
+        likely = _likelihoods(held, one)
+        whole = float(prior @ likely)
+        after = prior * likely / whole
+        ratio = np.where(after > 0, likely / whole, 1.0)
+        found.append(round(float(after @ np.log2(ratio)) * _ROUND) / _ROUND)
+    return found
+
+
+def _likelihoods(held: Belief, one: Evidence) -> Floats:
+    """How likely a token is under each hypothesis (H,), up to a factor."""
+    model = held.model
+    if one.channel is Channel.EDGE:
+        return _panel(held, one)
+    if one.service < 0:  # notes and effects tell hypotheses apart by what was done
+        return np.ones(len(model.hypotheses))
+    sort = sort_of(one.channel, one.slot)
+    column = np.exp2(np.array(model.column(one.service, sort, one.start, one.token)) / _UNIT)
+    shares = np.exp2(np.array(model.shares[one.service]) / _UNIT)
+    found = np.full(len(model.hypotheses), float(shares @ column[: len(shares)]))
+    for place, row in enumerate(model.reach):
+        for service, condition in row:
+            if service == one.service:
+                found[place] = column[condition]
+    return found
+
+
+def _panel(held: Belief, one: Evidence) -> Floats:
+    setting, token = held.model.setting, EDGE_TOKENS.index(one.token)
+    likely: dict[bool | None, float] = {
+        None: float(edge_weights(setting, CALM, None, one.start)[token])
+    }
+    for first in (False, True):
+        likely[first] = sum(
+            share * edge_weights(setting, severity, first, one.start)[token]
+            for severity, share in enumerate(setting.severities)
+        ) / sum(setting.severities)
+    return np.array([max(likely[row.errors_first], 1e-9) for row in held.hypotheses])

@@ -1,0 +1,97 @@
+"""What weights of hypotheses say of roots, remedies, teams and kinds: sums as one product."""
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.actions import REMEDIES
+from logtriage.faults import FAULT_KINDS
+from logtriage.topology import Topology
+from logtriage.vector.arrays import Ints
+from logtriage.vector.layout import Floats
+from logtriage.world.conditions import Hypothesis, accepted_remedies, owner_is_paged, team_of
+from logtriage.world.signatures import BENIGN
+
+#: What may be the matter, wherever it is.
+KINDS = (*(kind.name for kind in FAULT_KINDS), *BENIGN)
+
+
+@attrs.frozen(eq=False)
+class Believed:
+    """Probabilities by row.
+
+    ``root`` (N, n), ``remedy`` (N, 5 n), ``kind`` (N, K), ``benign`` (N, 1); ``doubt``
+    (N, 1) is the entropy as a share of the most there can be. ``owned`` (N, n) are roots
+    whose owner is to be paged, ``elsewhere`` (N, m) teams to be paged whoever owns what.
+    """
+
+    root: Floats
+    remedy: Floats
+    kind: Floats
+    benign: Floats
+    doubt: Floats
+    owned: Floats
+    elsewhere: Floats
+
+    def team(self, owners: Ints) -> Floats:
+        """How likely each team (N, m) is right to page; ``owners`` (N, n) by number."""
+        team = self.elsewhere.copy()
+        np.add.at(team, (np.arange(len(team))[:, None], owners), self.owned)
+        return team
+
+
+class Marginals:
+    """Sums over the hypotheses of a topology."""
+
+    def __init__(self, topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> None:
+        self._table = _marginals(topology, hypotheses)
+        self._fixed = _fixed_teams(topology, hypotheses)
+        n = len(topology)
+        self._cuts = np.cumsum([n, len(REMEDIES) * n, len(KINDS), n])
+
+    def of(self, weights: NDArray[np.generic]) -> Believed:
+        """What weights (N, H) of the hypotheses, not all 0 in a row, say."""
+        shares = weights.astype(np.float32)
+        shares /= shares.sum(axis=1, keepdims=True)
+        root, remedy, kind, owned, benign = np.split(shares @ self._table, self._cuts, axis=1)
+        logs = np.log2(np.where(shares > 0, shares, 1))
+        doubt = -(shares * logs).sum(axis=1, keepdims=True) / np.log2(shares.shape[1])
+        return Believed(root, remedy, kind, benign, doubt, owned, shares @ self._fixed)
+
+
+def _marginals(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> Floats:
+    """Columns whose sums, weighted by the posterior (H,), are probabilities.
+
+    Of roots, remedies, kinds, roots whose owner is to be paged, and benign incidents.
+    """
+    n = len(topology)
+    roots, owned = np.zeros((2, len(hypotheses), n), np.float32)
+    kinds = np.zeros((len(hypotheses), len(KINDS)), np.float32)
+    for place, one in enumerate(hypotheses):
+        for kind, service in one.faults:
+            roots[place, service] = 1
+            owned[place, service] = owner_is_paged(kind)
+            kinds[place, KINDS.index(kind)] = 1
+        if one.benign is not None:
+            kinds[place, KINDS.index(one.benign[0])] = 1
+    remedies = _remedies(topology, hypotheses)
+    benign = np.array([[not one.faults] for one in hypotheses])
+    return np.concatenate([roots, remedies, kinds, owned, benign], axis=1, dtype=np.float32)
+
+
+def _remedies(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> NDArray[np.bool_]:
+    order = [(str(remedy), name) for remedy in REMEDIES for name in topology.names]
+    return np.array(
+        [[pair in accepted_remedies(topology, one) for pair in order] for one in hypotheses]
+    )
+
+
+def _fixed_teams(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> Floats:
+    """The teams (H, m) that are right whoever owns what."""
+    found = np.zeros((len(hypotheses), len(topology.teams)), np.float32)
+    for place, one in enumerate(hypotheses):
+        for kind, service in one.faults:
+            if not owner_is_paged(kind):
+                team = team_of(topology, topology.owners, kind, service)
+                found[place, topology.teams.index(team)] = 1
+    return found

@@ -1,0 +1,139 @@
+"""Observers who talk in tokens: words, who knows what, and what is told."""
+
+import attrs
+import pytest
+
+from logtriage import InvalidInput, initial_state, make_incident, transition_jointly
+from logtriage.actions import MAX_REPORT, Report, RequestMetrics, RequestTraces, Wait
+from logtriage.belief import belief
+from logtriage.evaluation import play_joint_episode
+from logtriage.evidence import evidence
+from logtriage.joint import observe_roles
+from logtriage.policies import ObserverTeam
+from logtriage.policies.observer_team import known, told
+from logtriage.policies.told_tokens import read, said_in, spell
+from logtriage.policies.worth_telling import bits_told
+from logtriage.registry import make_team
+from logtriage.roles import TRIO, TRIO_WITHOUT_REPORTS
+from logtriage.state import State
+from logtriage.world.channels import Channel
+
+INCIDENT = make_incident("cascading_failure-v2/val/5")
+
+
+def asked() -> State:
+    state = initial_state(INCIDENT)
+    for service in ("user-db", "payment-service"):
+        acts = (RequestTraces(service), Wait(), RequestMetrics(service))
+        state = transition_jointly(state, acts)
+    return state
+
+
+def test_evidence_survives_being_told() -> None:
+    state = asked()
+    setting = INCIDENT.setting
+    assert setting is not None
+    for one in evidence(state):
+        word = spell(one, INCIDENT.topology)
+        if one.channel is Channel.NOTE:
+            assert word is None
+        else:
+            assert word is not None
+            assert read(word, INCIDENT.topology, setting, state.tick) == (one,)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "slow_query",
+        "user-db/cpu/9=high",  # nobody can have read that yet
+        "user-db/cpu/0=frozen",
+        "nobody/cpu/0=high",
+        "user-db/cpu/x=high",
+        "user-db/logs/0=queueing",
+        "cpu/0=high",
+        "note.0/0=nothing",
+        "=",
+        "",
+    ],
+)
+def test_what_says_no_evidence_is_passed_over(word: str) -> None:
+    setting = INCIDENT.setting
+    assert setting is not None
+    told_too = f"{word} user-db/cpu/0=high"
+    (one,) = read(told_too, INCIDENT.topology, setting, 2)
+    assert (one.channel, one.token) == (Channel.METRICS, "high")
+
+
+def test_a_report_holds_whole_words() -> None:
+    words = [f"user-db/cpu/{tick}=high" for tick in range(40)]
+    message = said_in(words)
+    assert len(message) <= MAX_REPORT
+    assert message.split(" ") == words[: len(message.split(" "))]
+    assert len(message) + len(words[0]) >= MAX_REPORT
+
+
+def test_told_evidence_is_believed_like_one_s_own() -> None:
+    state = asked()
+    triage, _, remediation = TRIO.roles
+    seen = [one for one in evidence(state, triage) if one.channel is Channel.TRACES]
+    words = [word for one in seen if (word := spell(one, INCIDENT.topology))]
+    after = transition_jointly(state, (Report(said_in(words), "triage"), Wait(), Wait()))
+    screen = observe_roles(after, TRIO)[2]
+    board = told(screen, after)
+    assert {one.cell for one in board.tokens} == {one.cell for one in seen}
+    assert board.spoke == {"triage": 2}
+    held = known(after, remediation, board)
+    both = attrs.evolve(remediation, views={*remediation.views, "traces"})
+    assert held.weights == belief(after, both).weights
+    assert held.weights != belief(after, remediation).weights
+
+
+def test_what_is_told_is_worth_most_first_and_nothing_twice() -> None:
+    state = play_joint_episode(INCIDENT, ObserverTeam(INCIDENT, TRIO), TRIO)
+    setting = INCIDENT.setting
+    assert setting is not None
+    reports = state.facts.reports
+    assert reports
+    said = [
+        one.cell
+        for when, report in reports
+        for one in read(report.message, INCIDENT.topology, setting, when)
+    ]
+    assert len(said) == len(set(said))
+    when, first = reports[0]
+    assert when == 0
+    held = belief(initial_state(INCIDENT), attrs.evolve(TRIO.roles[0], views=()))
+    worth = bits_told(held, read(first.message, INCIDENT.topology, setting, 0))
+    assert worth == sorted(worth, reverse=True)
+
+
+def test_a_role_decides_by_what_it_saw_and_was_told_alone() -> None:
+    """Another answer to the triage, of which nothing is said, changes nothing for others."""
+    team = ObserverTeam(INCIDENT, TRIO)
+    first = initial_state(INCIDENT)
+    decided = set()
+    for service in ("user-db", "payment-service"):
+        state = transition_jointly(first, (RequestTraces(service), Wait(), Wait()))
+        actions, _ = team.act(observe_roles(state, TRIO), state)
+        decided.add(actions[1:])
+    assert len(decided) == 1
+
+
+def test_those_who_may_not_talk_do_not_and_the_pooled_need_not() -> None:
+    for team in (
+        ObserverTeam(INCIDENT, TRIO_WITHOUT_REPORTS),
+        ObserverTeam(INCIDENT, TRIO, pooled=True),
+    ):
+        state = play_joint_episode(INCIDENT, team, team.split)
+        assert not state.facts.reports
+        assert state.is_closed
+
+
+def test_observers_by_name_and_where_there_is_nothing_to_believe() -> None:
+    assert make_team("observer", TRIO)(INCIDENT) == ObserverTeam(INCIDENT, TRIO)
+    assert make_team("pooled", TRIO)(INCIDENT) == ObserverTeam(INCIDENT, TRIO, pooled=True)
+    original = make_incident("single_crash-v0/test/0")
+    screens = observe_roles(initial_state(original), TRIO)
+    with pytest.raises(InvalidInput, match="no probabilities are known"):
+        ObserverTeam(original, TRIO).act(screens, None)
