@@ -89,7 +89,7 @@ def test_what_completion_offers_exists() -> None:
             make_policy(name)
     assert "human" in dict(completion.complete_policy("h"))
     assert "central:" in dict(completion.complete_player("c"))
-    assert list(completion.complete_role_split("trio_w")) == ["trio_without_board"]
+    assert list(completion.complete_role_split("trio_without_b")) == ["trio_without_board"]
     assert list(completion.complete_rubric("recorded")) == ["recorded/1", "recorded/2"]
 
 

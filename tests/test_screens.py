@@ -24,7 +24,7 @@ from logtriage import (
 )
 from logtriage.actions import Action, Remedy, RequestMetrics, RequestTraces
 from logtriage.observation import Observation
-from logtriage.roles import ESCALATION, REMEDIATION, ROLE_SPLITS, TRIAGE
+from logtriage.roles import DUO, ESCALATION, REMEDIATION, ROLE_SPLITS, TRIAGE
 from logtriage.tasks import SPLITS, TASKS, TaskSpec
 from logtriage.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Trace
 from logtriage.topology import FIVE_TEAMS
@@ -176,7 +176,7 @@ def test_a_role_reads_its_own_parts_only() -> None:
         )
     }
     assert titles == {
-        "triage": {"EDGE", "ALERTS", "LOGS"},
+        "triage": {"EDGE", "ALERTS", "DECLARED"},
         "escalation": {"CHANGES", "DIRECTORY", "DECLARED"},
         "remediation": {"DECLARED", "LAST"},
     }
@@ -217,7 +217,8 @@ def test_of_many_services_the_owner_stands_on_the_screen_once_asked_for_or_decla
 
 def test_a_role_that_cannot_ask_sees_the_whole_directory() -> None:
     incident = fleet()
-    text = render_observation(observe(initial_state(incident), ESCALATION))
+    _, action = DUO.roles
+    text = render_observation(observe(initial_state(incident), action))
     row = text.partition("DIRECTORY: ")[2].splitlines()[0]
     assert all(name in row for name in incident.topology.names)
     assert "ask for a service" not in row

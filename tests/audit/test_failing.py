@@ -10,6 +10,7 @@ from logtriage import Rubric, State, initial_state, make_incident
 from logtriage.audit import QUICK, STANDARD, Verdict, audit, subject_of
 from logtriage.audit.exact import Situations
 from logtriage.audit.failing import AuditedCodeFailed, blaming, rules_of, score
+from logtriage.audit.holes import FEW
 from logtriage.audit.scoring import batched
 from logtriage.grading import TRIAGE_2, Criterion, Discount, Measured
 
@@ -51,7 +52,7 @@ def test_what_no_rule_raises_is_the_rubrics() -> None:
 
 @pytest.mark.parametrize("oracle", [lambda _: ["resolve"], lambda _: 3, lambda one: one.nothing])
 def test_an_oracle_that_gives_no_actions_is_a_finding(oracle: Any) -> None:
-    report = audit("single_crash-v2", oracle=oracle, families=["ceiling"], sizes=QUICK)
+    report = audit("single_crash-v2", oracle=oracle, families=["ceiling"], sizes=FEW)
     assert report.failed == ("oracle", "exact-maximum")
     assert report.finding("oracle").evidence == {"failing": "the oracle"}
     assert report.finding("wrong-page").verdict is Verdict.PASSED
@@ -77,8 +78,8 @@ def test_discounts_are_rules_like_any_other() -> None:
 
 def test_what_a_task_draws_is_asked_once_for_each_script() -> None:
     subject = subject_of("single_crash-v2")
-    audit(subject, families=["floor"], checks=["gap"], sizes=QUICK, limits=STANDARD)
+    audit(subject, families=["floor"], checks=["gap"], sizes=FEW, limits=STANDARD)
     kept = dict(subject.played)
-    audit(subject, families=["ceiling"], checks=["exact-maximum"], sizes=QUICK)
+    audit(subject, families=["ceiling"], checks=["exact-maximum"], sizes=FEW)
     assert kept.keys() <= subject.played.keys()
     assert all(subject.played[key] is state for key, state in kept.items())
