@@ -59,7 +59,12 @@ class Server:
 def save_model(folder: Path) -> None:
     """A model's folder without weights."""
     tiny_tokenizer().save_pretrained(folder)
-    Qwen2Config(hidden_size=8, num_attention_heads=1, num_hidden_layers=1).save_pretrained(folder)
+    Qwen2Config(
+        architectures=["Qwen2ForCausalLM"],
+        hidden_size=8,
+        num_attention_heads=1,
+        num_hidden_layers=1,
+    ).save_pretrained(folder)
 
 
 def config_of(model: Path) -> DictConfig:
