@@ -25,6 +25,7 @@ from logtriage.adapters.trl import (
 )
 from logtriage.evaluation import play_episode
 from logtriage.grading import DEFAULT, grade_actions
+from logtriage.grading.triage import MOST_UNPAGED
 from logtriage.parsing import action_to_wire, render_action
 from logtriage.registry import make_policy
 from tests.adapters.trl.tiny import IDS, Call, Reply, Script, said, tiny_model, tiny_tokenizer
@@ -111,9 +112,16 @@ def test_a_reward_for_each_criterion(tmp_path: Path) -> None:
     assert log["rewards/triage_root_cause/mean"] == pytest.approx(
         DEFAULT.criteria[1].weight / GROUP
     )
-    severity = DEFAULT.criteria[0].weight  # earned by two: one is right, one goes wrong later
-    assert log["rewards/triage_severity/mean"] == pytest.approx(2 * severity / GROUP)
-    assert log["reward"] == pytest.approx((1.0 + severity) / GROUP)
+    severity = DEFAULT.criteria[0].weight  # earned by two: one is right, one pages nobody
+    unpaged = severity * price_of(IDS[0]) / MOST_UNPAGED
+    assert log["rewards/triage_severity/mean"] == pytest.approx((severity + unpaged) / GROUP)
+    assert log["reward"] == pytest.approx((1.0 + unpaged) / GROUP)
+
+
+def price_of(incident_id: str) -> float:
+    price = lt.make_incident(incident_id).price_of_silence
+    assert price is not None
+    return price
 
 
 def first_log(trainer: GRPOTrainer) -> dict[str, float]:
