@@ -174,9 +174,9 @@ def _edge(
 
 
 def _note(world: World, hypothesis: Hypothesis, token: str) -> Fraction:
-    kind, service = hypothesis.faults[0]
     if teams_of(world.topology, ("owner",) * len(world.topology), hypothesis) != ("owner",):
         return Fraction(token == "nothing")
+    kind, service = hypothesis.faults[0]
     rows = dict(note_weights(kind, world.topology.services[service].tier, world.setting.fog))
     if token == "nothing":
         return Fraction(rows[token], 65_536)

@@ -175,12 +175,10 @@ def test_experts_by_rules_of_thumb_do_nothing_that_they_may_not(
 
 
 @given(incidents(max_services=12))
-def test_without_the_board_the_expert_team_pages_and_fixes_nothing(incident: Incident) -> None:
+def test_without_the_board_the_expert_team_treats_nothing(incident: Incident) -> None:
     split = ROLE_SPLITS["trio_without_board"]
     last = play_joint_episode(incident, make_team("expert", split)(incident), split)
-    assert not last.facts.pages
     assert not last.facts.remedies
-    assert last.closing == "out_of_time"
 
 
 @given(joint_episodes())
