@@ -18,6 +18,7 @@ from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
 from openenv.validation.policy import apply_policy, load_policy
 from openenv.validation.report import ValidationReport
+from openenv.validation.types import Lane
 from typer.testing import CliRunner
 
 from logtriage.adapters.strangers import box_of
@@ -117,9 +118,9 @@ def test_the_command_line_and_the_librarys_own_report() -> None:
     (row,) = (one for one in report.results if one.check_id == "runtime.seed_control")
     assert row.status == "fail"
     policy = load_policy("v1")
-    local = {one.check_id for one in policy.entries if one.lane == "local"}
+    local = {one.check_id for one in policy.entries if one.lane == Lane.LOCAL}
     assert {one.check_id for one in report.results} == local
-    assert apply_policy(report.results, policy) == report.verdict == "fail"
+    assert apply_policy(report.results, policy, Lane.LOCAL) == report.verdict == "fail"
 
 
 def test_our_own_server_is_audited_from_outside() -> None:
