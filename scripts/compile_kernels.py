@@ -6,10 +6,9 @@ from logtriage.vector import BatchedTriage, belief_batch
 
 
 def main() -> None:
-    for task in ("cascading_failure-v2", "cascading_failure-v2"):
-        batch = BatchedTriage(task, backend="numba")
-        batch.reset("test", [0])
-        batch.step([0])
+    batch = BatchedTriage("cascading_failure-v2", backend="numba")
+    batch.reset("test", [0])
+    batch.step([0])
     incident = make_incident("cascading_failure-v2/test/0")
     belief_batch([initial_state(incident)], backend="numba").logs()
     grade_batch(truths_of([incident]), [[0]], backend="numba")
