@@ -33,9 +33,9 @@ def test_the_typed_client_plays_asynchronously(server: Running) -> None:
         async with LogTriageClient(server.http) as env:
             result = await env.reset(incident=INCIDENT)
             assert isinstance(result.observation, Served)
-            assert "TICK 0/12" in result.observation.screen
-            result = await env.step('{"action_type": "escalate", "value": "dba-team"}')
-            assert result.reward == 0.15000000000000036
+            assert "TICK 0/14" in result.observation.screen
+            result = await env.step('{"action_type": "escalate", "value": "sre-team"}')
+            assert result.reward == 0.25
             assert (await env.state())["step_count"] == 1
             result = await env.step({"action_type": "resolve"})
             assert result.done
@@ -43,7 +43,7 @@ def test_the_typed_client_plays_asynchronously(server: Running) -> None:
             return served
 
     served = asyncio.run(episode())
-    actions = [{"action_type": "escalate", "value": "dba-team"}, {"action_type": "resolve"}]
+    actions = [{"action_type": "escalate", "value": "sre-team"}, {"action_type": "resolve"}]
     assert served.grade is not None
     assert served.grade["digest"] == grade_actions(INCIDENT, actions).digest
 
@@ -57,7 +57,7 @@ def test_the_typed_client_plays_synchronously(server: Running) -> None:
 
 def test_the_generic_client_plays(server: Running) -> None:
     with GenericEnvClient(server.http).sync() as env:
-        assert env.reset(incident=INCIDENT).observation["horizon"] == 12
+        assert env.reset(incident=INCIDENT).observation["horizon"] == 14
         assert env.step({"action_type": "resolve"}).done
 
 

@@ -103,7 +103,7 @@ def test_the_grade_of_an_open_episode_tells_nothing_but_the_score(client: httpx.
 
 def test_a_list_of_actions_is_graded(server: Running) -> None:
     incident = "cascading_failure-v2/test/42"
-    actions = [{"action_type": "escalate", "value": "dba-team"}, {"action_type": "resolve"}]
+    actions = [{"action_type": "escalate", "value": "sre-team"}, {"action_type": "resolve"}]
     url = f"{server.http}/grader"
     told = httpx.post(url, json={"incident": incident, "actions": actions}).json()
     assert told["grade"]["digest"] == grade_actions(incident, actions).digest
@@ -154,7 +154,7 @@ def test_tasks_are_listed_with_the_original_ones_first(client: httpx.Client) -> 
 def test_openenv_bodies_are_understood(client: httpx.Client) -> None:
     body = {"task": "cascading_failure-v2", "split": "test", "index": 42, "episode_id": "mine"}
     seen = client.post("/reset", json=body).json()
-    assert "TICK 0/12" in seen["observation"]["screen"]
+    assert "TICK 0/14" in seen["observation"]["screen"]
     assert client.get("/state").json()["episode_id"] == "mine"
     seen = client.post("/step", json={"action": {"text": '{"action_type": "resolve"}'}}).json()
     assert seen["done"]

@@ -78,7 +78,7 @@ def test_sessions_do_not_see_each_other(server: Running) -> None:
     with RemoteEnv(server.http) as one, RemoteEnv(server.http) as other:
         one.reset(incident=INCIDENT, show_id=True)
         other.reset(incident="single_crash-v2/test/0")
-        one.step({"action_type": "escalate", "value": "dba-team"})
+        one.step({"action_type": "escalate", "value": "sre-team"})
         assert other.state()["step_count"] == 0
         assert other.step(RESOLVE).done
         assert not one.step({"action_type": "request_more_logs"}).done

@@ -113,8 +113,8 @@ def test_the_rubric_can_be_looked_into() -> None:
     assert rubric is not None
     names = [name for name, _ in rubric.named_rubrics()]
     assert {row.name for row in (*DEFAULT.criteria, *DEFAULT.benign)} <= set(names)
-    seen = env.step(TriageAction(action_type="escalate", value="dba-team"))
-    assert rubric.last_score == seen.reward == 0.15000000000000036
+    seen = env.step(TriageAction(action_type="escalate", value="sre-team"))
+    assert rubric.last_score == seen.reward == 0.25
     assert rubric.get_rubric("escalation").last_score is None
     env.step(TriageAction(action_type="resolve"))
     assert rubric.get_rubric("escalation").last_score == 1.0
