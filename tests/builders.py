@@ -32,7 +32,7 @@ from logtriage.grading import Discount
 from logtriage.incident import STRICT, ClosingRules, Fault
 from logtriage.policies import PolicyFactory
 from logtriage.tasks import DRAWN_TASKS
-from logtriage.telemetry import Alert, Change, Effects, Gauge, LogLine, Reading, Signal, Trace
+from logtriage.telemetry import Alert, Change, Gauge, LogLine, Reading, Signal, Trace
 
 #: The benchmark's tasks, at the fog that their ids do not name.
 V2_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRAWN_TASKS)
@@ -66,36 +66,34 @@ class StillTelemetry:
     tick_seconds: int = 30
     on_request: bool = False
 
-    def slo(self, tick: int, effects: Effects) -> Reading:  # noqa: ARG002
+    def slo(self, tick: int) -> Reading:  # noqa: ARG002
         return Reading(10, 200, 200)
 
     def notes(self, tick: int) -> tuple[str, ...]:  # noqa: ARG002
         return ()
 
-    def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:  # noqa: ARG002
+    def alerts(self, tick: int) -> tuple[Alert, ...]:  # noqa: ARG002
         return ()
 
-    def window(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:  # noqa: ARG002
+    def window(self, tick: int) -> tuple[LogLine, ...]:  # noqa: ARG002
         return ()
 
     def service_logs(
         self,
         service: int,  # noqa: ARG002
         tick: int,  # noqa: ARG002
-        effects: Effects,  # noqa: ARG002
     ) -> tuple[LogLine, ...]:
         return ()
 
-    def overview(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:  # noqa: ARG002
+    def overview(self, tick: int) -> tuple[LogLine, ...]:  # noqa: ARG002
         return ()
 
-    def health(self, service: int, tick: int, effects: Effects) -> Reading | None:  # noqa: ARG002
+    def health(self, service: int, tick: int) -> Reading | None:  # noqa: ARG002
         return Reading(5, 40, 40)
 
     def signals(
         self,
         tick: int,  # noqa: ARG002
-        effects: Effects,  # noqa: ARG002
     ) -> tuple[tuple[Signal, ...], ...]:
         return ()
 
@@ -103,7 +101,6 @@ class StillTelemetry:
         self,
         service: int,  # noqa: ARG002
         tick: int,  # noqa: ARG002
-        effects: Effects,  # noqa: ARG002
     ) -> tuple[Gauge, ...]:
         return ()
 
@@ -111,7 +108,6 @@ class StillTelemetry:
         self,
         service: int,  # noqa: ARG002
         tick: int,  # noqa: ARG002
-        effects: Effects,  # noqa: ARG002
     ) -> tuple[Trace, ...]:
         return ()
 

@@ -19,7 +19,6 @@ from logtriage import (
     transition,
 )
 from logtriage.state import facts_of
-from logtriage.telemetry import Effects
 from tests.builders import FIX, P1, P2, RIGHT_PAGE, benign_incident, played, real_incident, waits
 
 
@@ -31,7 +30,6 @@ def test_an_initial_state_is_open_and_empty() -> None:
     facts = state.facts
     assert (facts.severity, facts.root_cause, facts.confidence, facts.fixed_at) == (None,) * 4
     assert (facts.root_cause_at, facts.paged_at, facts.unapproved_remedies) == (None, None, 0)
-    assert facts.effects == Effects()
 
 
 def test_facts_of_a_busy_history() -> None:
@@ -68,19 +66,12 @@ def test_facts_of_a_busy_history() -> None:
     assert facts.fixed_at == 6
     assert facts.wrong_remedies == 2
     assert facts.wrong_pages == 0
-    assert facts.effects == Effects(6, ((0, 5),))
     assert (facts.root_cause_at, facts.paged_at, facts.unapproved_remedies) == (3, 9, 2)
 
 
 def test_a_confidence_belongs_to_the_declaration_that_stands() -> None:
     state = played(real_incident(), IdentifyRootCause("user-db"), IdentifyRootCause("user-db", 0.9))
     assert state.facts.confidence is None
-
-
-def test_a_restart_that_is_the_fix_makes_no_blip() -> None:
-    incident = real_incident(remedies=((Remedy.RESTART, "user-db"),))
-    facts = played(incident, Remediate(Remedy.RESTART, "user-db")).facts
-    assert facts.effects == Effects(0, ())
 
 
 def test_wrong_pages_are_counted_where_they_do_not_close() -> None:

@@ -12,7 +12,6 @@ from logtriage.telemetry import (
     Alert,
     Change,
     EdgePanel,
-    Effects,
     Gauge,
     LogLine,
     Reading,
@@ -107,22 +106,20 @@ def observe(state: State, role: Role | None = None) -> Observation:
     if isinstance(incident.telemetry, World):
         seen = _observe_world(state, incident.telemetry)
         return seen if role is None else slice_for(seen, role)
-    telemetry, effects = incident.telemetry, facts.effects
-    alerts, slo, window = _panels(telemetry, now, effects)
+    telemetry = incident.telemetry
+    alerts, slo, window = _panels(telemetry, now)
     inspection: list[LogLine] = []
     for when, service in facts.requests:
         if when == now - 1:
             inspection.extend(
-                telemetry.overview(now, effects)
-                if service < 0
-                else telemetry.service_logs(service, now, effects)
+                telemetry.overview(now) if service < 0 else telemetry.service_logs(service, now)
             )
     known = {service for _, service in facts.requests if service >= 0}
     index = incident.topology.index
     known.update(index(alert.service) for alert in alerts)
     health: list[Reading | None] = [] if telemetry.on_request else [None] * len(incident.topology)
     for service in known if health else ():
-        health[service] = telemetry.health(service, now, effects)
+        health[service] = telemetry.health(service, now)
     observation = Observation(
         incident.topology,
         now,
@@ -142,18 +139,18 @@ def observe(state: State, role: Role | None = None) -> Observation:
         tuple((str(remedy), service) for _, remedy, service in facts.remedies),
         _last_actions(state),
         facts.reports,
-        signals=telemetry.signals(now, effects),
+        signals=telemetry.signals(now),
         metrics=tuple(
             gauge
             for when, service in facts.doings.metrics
             if when == now - 1
-            for gauge in telemetry.metrics(service, now, effects)
+            for gauge in telemetry.metrics(service, now)
         ),
         traces=tuple(
             trace
             for when, service in facts.doings.traces
             if when == now - 1
-            for trace in telemetry.traces(service, now, effects)
+            for trace in telemetry.traces(service, now)
         ),
         notes=telemetry.notes(now),
         tick_seconds=telemetry.tick_seconds,
@@ -205,16 +202,16 @@ def _observe_world(state: State, world: World) -> Observation:
 
 @lru_cache(maxsize=2048)
 def _panels(
-    telemetry: Telemetry, now: int, effects: Effects
+    telemetry: Telemetry, now: int
 ) -> tuple[tuple[Alert, ...], Reading | None, tuple[LogLine, ...]]:
     """Alerts, SLO panel and window: the same for every attempt at an incident in a tick.
 
     Kept, since training plays groups of attempts side by side.
     """
     return (
-        telemetry.alerts(now, effects),
-        telemetry.slo(now, effects),
-        telemetry.window(now, effects),
+        telemetry.alerts(now),
+        telemetry.slo(now),
+        telemetry.window(now),
     )
 
 

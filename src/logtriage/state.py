@@ -27,7 +27,6 @@ from logtriage.actions import (
 )
 from logtriage.errors import InvalidInput, kind_of
 from logtriage.incident import Incident
-from logtriage.telemetry import NO_EFFECTS, Effects
 from logtriage.world.schedule import Doings
 
 
@@ -73,7 +72,6 @@ class Facts:
     fixed_at: int | None
     wrong_pages: int
     wrong_remedies: int
-    effects: Effects
     root_cause_at: int | None
     paged_at: int | None
     unapproved_remedies: int
@@ -99,7 +97,6 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
     metrics: list[tuple[int, int]] = []
     traces: list[tuple[int, int]] = []
     reports: list[tuple[int, Report]] = []
-    restarts: list[tuple[int, int]] = []
     fault_category: FaultCategory | None = None
     root_cause_at: int | None = None
     paged_at: int | None = None
@@ -139,8 +136,6 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
             else:
                 wrong_remedies += 1
                 unapproved_remedies += paged_at is None or paged_at >= tick
-                if action.remedy is Remedy.RESTART:
-                    restarts.append((index(action.service), tick))
         elif isinstance(action, Report):
             reports.append((tick, action))
     # Where a wrong page does not end the incident, it brings no note of the responders.
@@ -161,7 +156,6 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
         fixed_at,
         wrong_pages,
         wrong_remedies,
-        Effects(fixed_at, tuple(restarts)) if restarts or fixed_at is not None else NO_EFFECTS,
         root_cause_at,
         paged_at,
         unapproved_remedies,

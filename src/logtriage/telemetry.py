@@ -138,21 +138,6 @@ class Change:
     token: str | None = None
 
 
-@attrs.frozen
-class Effects:
-    """What the responders did, as far as telemetry shows it.
-
-    ``fixed_at`` is the tick in which an accepted remedy was first applied.
-    ``restarts`` lists ``(service index, tick)`` of restarts that were not the fix.
-    """
-
-    fixed_at: int | None = None
-    restarts: tuple[tuple[int, int], ...] = ()
-
-
-NO_EFFECTS: Final = Effects()
-
-
 class Telemetry(Protocol):
     """A source of telemetry: simulated or recorded, the core cannot tell.
 
@@ -179,32 +164,32 @@ class Telemetry(Protocol):
     def changes(self) -> tuple[Change, ...]:
         """Recent changes, innocent ones included; the same at every tick."""
 
-    def slo(self, tick: int, effects: Effects) -> Reading | None:
+    def slo(self, tick: int) -> Reading | None:
         """The user-facing panel, measured at the edge; None where nothing was."""
 
     def notes(self, tick: int) -> tuple[str, ...]:
         """What a player must know of the screen at ``tick``, such as that it is an old one."""
 
-    def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:
+    def alerts(self, tick: int) -> tuple[Alert, ...]:
         """Alerts that fire at ``tick``."""
 
-    def window(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+    def window(self, tick: int) -> tuple[LogLine, ...]:
         """The log lines of all services that reach the screen at ``tick``."""
 
-    def service_logs(self, service: int, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+    def service_logs(self, service: int, tick: int) -> tuple[LogLine, ...]:
         """The recent lines of one service, asked for by name."""
 
-    def overview(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+    def overview(self, tick: int) -> tuple[LogLine, ...]:
         """A broad and shallow look: at most a line a service."""
 
-    def health(self, service: int, tick: int, effects: Effects) -> Reading | None:
+    def health(self, service: int, tick: int) -> Reading | None:
         """Health of one service; None where nothing was measured."""
 
-    def signals(self, tick: int, effects: Effects) -> tuple[tuple[Signal, ...], ...]:
+    def signals(self, tick: int) -> tuple[tuple[Signal, ...], ...]:
         """What a dashboard shows of every service, in index order; empty if there is none."""
 
-    def metrics(self, service: int, tick: int, effects: Effects) -> tuple[Gauge, ...]:
+    def metrics(self, service: int, tick: int) -> tuple[Gauge, ...]:
         """The gauges of one service, asked for by name; empty where it has none."""
 
-    def traces(self, service: int, tick: int, effects: Effects) -> tuple[Trace, ...]:
+    def traces(self, service: int, tick: int) -> tuple[Trace, ...]:
         """Where one service's time goes, asked for by name; empty where nobody traces it."""

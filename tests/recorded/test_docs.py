@@ -14,7 +14,6 @@ from logtriage.recorded import (
     load_records,
     shipped_incidents,
 )
-from logtriage.telemetry import NO_EFFECTS
 from tests.recorded.layout import shown_by
 
 PAGE = Path(__file__).parents[2] / "docs" / "recorded.md"
@@ -30,7 +29,7 @@ def test_the_documented_record_loads(tmp_path: Path) -> None:
     path.write_text(json.dumps(json.loads(block[1])), encoding="utf-8")
     (record,) = load_records(path)
     assert record.recording.services[1].series.at(0).cpu_bp == 9050
-    back = shown_by(as_incident(record)).signals(0, NO_EFFECTS)[1]
+    back = shown_by(as_incident(record)).signals(0)[1]
     strays = {one.name: round(one.stray) for one in back}
     assert (strays["cpu_bp"], strays["events_bp"]) == (89, -9)
 
@@ -59,7 +58,7 @@ def test_the_page_names_every_version_and_every_signal() -> None:
     shown = {
         one.name
         for incident in shipped_incidents()
-        for signals in shown_by(incident).signals(0, NO_EFFECTS)
+        for signals in shown_by(incident).signals(0)
         for one in signals
     }
     section = text.split("### Signals")[1].split("\n## ")[0]

@@ -8,7 +8,6 @@ import pytest
 
 from logtriage.errors import BundleError
 from logtriage.recorded import as_incident, import_labelled, labelled_rows
-from logtriage.telemetry import NO_EFFECTS
 from tests.recorded.layout import shown_by
 
 START = datetime(2031, 5, 6, 23, 55, tzinfo=UTC)
@@ -56,10 +55,10 @@ def test_what_a_folder_becomes(folder: Path) -> None:
     now = back.series.at(0)
     assert (now.calls, now.p50_ms, now.network_ms, now.cpu_bp) == (30, 800, 2, 9000)
     incident = as_incident(record)
-    signals = {one.name: one for one in shown_by(incident).signals(0, NO_EFFECTS)[0]}
+    signals = {one.name: one for one in shown_by(incident).signals(0)[0]}
     assert signals["new_errors_bp"].value == 10_000
     assert signals["events_bp"].stray > 5
-    assert {alert.service for alert in shown_by(incident).alerts(0, NO_EFFECTS)} == {
+    assert {alert.service for alert in shown_by(incident).alerts(0)} == {
         "back",
         "front",
     }
@@ -79,7 +78,7 @@ def test_without_a_baseline_there_is_none(folder: Path) -> None:
     (record,) = import_labelled(folder)
     assert record.recording.baseline == "none"
     assert record.recording.alerts == ()
-    signals = shown_by(as_incident(record)).signals(0, NO_EFFECTS)
+    signals = shown_by(as_incident(record)).signals(0)
     assert all(one.stray == 0 for ones in signals for one in ones)
 
 
@@ -246,7 +245,7 @@ def test_any_numeric_column_is_a_signal_and_five_minutes_are_a_tick(folder: Path
     assert record.recording.tick_seconds == 300
     assert told == ["metrics.csv:2: column region is left out: 'eu' is not a number"]
     telemetry = shown_by(as_incident(record))
-    back = {one.name: one for one in telemetry.signals(0, NO_EFFECTS)[0]}
+    back = {one.name: one for one in telemetry.signals(0)[0]}
     assert set(back) == {"queue_milli", "latency_us", "free_bp", "temperature_milli"}
     assert (back["latency_us"].value, back["latency_us"].usual) == (500_000, 21_400)
     assert (back["latency_us"].spread, back["latency_us"].iqr) == (1000, 2000)
@@ -255,9 +254,9 @@ def test_any_numeric_column_is_a_signal_and_five_minutes_are_a_tick(folder: Path
     assert (back["free_bp"].value, back["free_bp"].spread) == (9950, 99)
     assert back["queue_milli"].stray == 40
     assert record.recording.services[0].metrics[0].value[:5] == (9950,) * 5
-    front = {one.name: one for one in telemetry.signals(3, NO_EFFECTS)[1]}
+    front = {one.name: one for one in telemetry.signals(3)[1]}
     assert abs(front["latency_us"].stray) <= 1
-    told_of = [one.text for one in telemetry.metrics(0, 0, NO_EFFECTS)]
+    told_of = [one.text for one in telemetry.metrics(0, 0)]
     assert "latency 500ms (usual 21.4ms)" in told_of
     assert "temperature -3.25 (usual -3.25)" in told_of
 

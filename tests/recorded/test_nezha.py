@@ -18,7 +18,6 @@ from logtriage.recorded import (
 )
 from logtriage.recorded.figures import NO_SHIFT
 from logtriage.recorded.nezha_fields import service_of
-from logtriage.telemetry import NO_EFFECTS
 from tests.recorded.layout import (
     ALPHA,
     BETA,
@@ -113,11 +112,11 @@ def test_alerts_are_symptoms_and_lines_know_what_is_new(layout: Path) -> None:
 def test_an_incident_can_be_looked_at(layout: Path) -> None:
     incident = as_incident(_only(import_nezha(layout)))
     beta = incident.topology.index("ts-beta-service")
-    assert shown_by(incident).service_logs(beta, 0, NO_EFFECTS)[-1].message == (
+    assert shown_by(incident).service_logs(beta, 0)[-1].message == (
         "last minute (usually): cpu 90.5% (1.2%), self 10ms (10ms), p50 510ms (12ms), "
         "p99 510ms (12ms), network 500ms (2ms), errors 100.0% (0.0%), calls 60 (60)"
     )
-    edge = shown_by(incident).slo(0, NO_EFFECTS)
+    edge = shown_by(incident).slo(0)
     assert edge is not None
     assert edge.p99_ms == 530
 
@@ -404,7 +403,7 @@ def test_metrics_alone_make_an_incident(layout: Path) -> None:
     imported = import_nezha(layout, strict=True)
     record = _only(imported)
     assert record.recording.alerts == ()
-    signals = shown_by(as_incident(record)).signals(0, NO_EFFECTS)
+    signals = shown_by(as_incident(record)).signals(0)
     strays = {one.name: one.stray for one in signals[1]}
     assert strays["cpu_bp"] > 80
     assert set(strays) == {"cpu_bp"}
@@ -416,8 +415,8 @@ def test_a_success_rate_of_zero_everywhere_means_that_it_was_not_measured(layout
     assert text[0].endswith("PodSuccessRate(%)")
     assert {row.rpartition(",")[2] for row in text[1:]} == {"0"}
     incident = as_incident(_only(import_nezha(layout)))
-    assert all(alert.name != "HighErrorRate" for alert in shown_by(incident).alerts(0, NO_EFFECTS))
-    for signals in shown_by(incident).signals(0, NO_EFFECTS):
+    assert all(alert.name != "HighErrorRate" for alert in shown_by(incident).alerts(0))
+    for signals in shown_by(incident).signals(0):
         assert "error_bp" not in {one.name for one in signals}
 
 
@@ -439,9 +438,7 @@ def test_signals_single_out_what_was_broken(layout: Path) -> None:
     for name, root in (("cpu_bp", "beta"), ("network_ms", "beta"), ("new_errors_bp", "beta")):
         strays = {
             service: one.stray
-            for service, signals in zip(
-                names, shown_by(incident).signals(1, NO_EFFECTS), strict=True
-            )
+            for service, signals in zip(names, shown_by(incident).signals(1), strict=True)
             for one in signals
             if one.name == name
         }

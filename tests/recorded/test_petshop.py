@@ -13,7 +13,7 @@ from logtriage.evaluation import Incidents, play_episode
 from logtriage.incident import Fault
 from logtriage.recorded import as_incident, import_petshop, load_records, shipped_incidents
 from logtriage.registry import make_policy
-from logtriage.telemetry import NO_EFFECTS, Alert
+from logtriage.telemetry import Alert
 from tests.recorded.layout import shown_by
 from tests.test_cli import lines, logtriage
 
@@ -96,20 +96,20 @@ def test_what_an_issue_becomes(layout: Path) -> None:
         ("petInfo_AWS-DynamoDB-Table", "service", ()),
     ]
     telemetry = shown_by(as_incident(first))
-    search = {one.name: one for one in telemetry.signals(0, NO_EFFECTS)[0]}
+    search = {one.name: one for one in telemetry.signals(0)[0]}
     assert set(search) == {"latency_average_us", "latency_p99_us", "availability_bp", "requests"}
     assert search["latency_p99_us"].value == 5 * 22_400
     assert search["latency_p99_us"].usual == 21_400
     assert search["latency_p99_us"].stray > 50
     assert search["requests"].stray == 0
     # The next one is the second of the two ill samples, then the fault is over.
-    strays = [telemetry.signals(tick, NO_EFFECTS)[0][1].stray > 50 for tick in range(4)]
+    strays = [telemetry.signals(tick)[0][1].stray > 50 for tick in range(4)]
     assert strays == [True, True, False, False]
-    assert telemetry.alerts(0, NO_EFFECTS) == (Alert("PetSite", "HighLatency", 0),)
-    edge = telemetry.slo(0, NO_EFFECTS)
+    assert telemetry.alerts(0) == (Alert("PetSite", "HighLatency", 0),)
+    edge = telemetry.slo(0)
     assert edge is not None
     assert (edge.error_bp, edge.p99_ms) == (None, 112)
-    assert "availability_bp" not in {one.name for one in telemetry.signals(0, NO_EFFECTS)[2]}
+    assert "availability_bp" not in {one.name for one in telemetry.signals(0)[2]}
     assert second.recording.baseline == "none"
     assert imported.report.notes == (
         "petshop/2023-04-14T100908: no noissue/metrics.csv, baseline is 'none'",

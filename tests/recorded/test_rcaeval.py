@@ -7,7 +7,6 @@ import pytest
 
 from logtriage.errors import BundleError
 from logtriage.recorded import RecordedIncident, as_incident, import_rcaeval, load_records
-from logtriage.telemetry import NO_EFFECTS
 from tests.recorded.layout import shown_by
 from tests.test_cli import lines, logtriage
 
@@ -89,13 +88,13 @@ def test_what_a_case_becomes(layout: Path) -> None:
     assert (cart.baseline.p50_ms, cart.series.at(0).p50_ms) == (29, 909)
     assert (cart.baseline.self_ms, cart.series.at(0).self_ms) == (20, 900)
     telemetry = shown_by(as_incident(incident))
-    signals = {one.name: one for one in telemetry.signals(0, NO_EFFECTS)[0]}
+    signals = {one.name: one for one in telemetry.signals(0)[0]}
     assert signals["latency_90_milli"].stray > 50
     assert signals["new_errors_bp"].value == 10_000
     assert signals["cpu_milli"].usual in (10_000, 10_500, 11_000)
     # Not a number was not measured, and machines are no services.
-    assert "cpu_milli" not in {one.name for one in telemetry.signals(0, NO_EFFECTS)[1]}
-    lines = telemetry.service_logs(0, 0, NO_EFFECTS)
+    assert "cpu_milli" not in {one.name for one in telemetry.signals(0)[1]}
+    lines = telemetry.service_logs(0, 0)
     assert ("ERROR", "[new] failed, again (x20)") in {(one.level, one.message) for one in lines}
     assert telemetry.notes(0) == ("what is usual was taken from the time just before the fault",)
 

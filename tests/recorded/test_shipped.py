@@ -6,9 +6,12 @@ import os
 from importlib.resources import files
 from pathlib import Path
 
+import attrs
 import pytest
 
+from logtriage.actions import Remediate, Remedy, Wait
 from logtriage.incident import ClosingRules, Fault, Incident
+from logtriage.observation import observe
 from logtriage.recorded import (
     as_incident,
     dump_bundle,
@@ -17,7 +20,8 @@ from logtriage.recorded import (
     load_records,
     shipped_incidents,
 )
-from logtriage.telemetry import NO_EFFECTS, Effects
+from logtriage.state import initial_state
+from logtriage.transition import transition
 from tests.recorded.layout import shown_by
 
 RETURN = "nezha/2023-01-29T084304"
@@ -70,19 +74,19 @@ def test_telemetry_keeps_its_promises(incident: Incident) -> None:
     assert telemetry.open_loop
     assert telemetry.changes == ()
     for tick in TICKS:
-        window = telemetry.window(tick, NO_EFFECTS)
-        overview = telemetry.overview(tick, NO_EFFECTS)
+        window = telemetry.window(tick)
+        overview = telemetry.overview(tick)
         assert 1 <= len(window) <= 6
         assert 1 <= len(overview) <= 12
         assert len({line.service for line in overview}) == len(overview)
-        assert {alert.service for alert in telemetry.alerts(tick, NO_EFFECTS)} <= names
-        assert all(alert.since <= tick for alert in telemetry.alerts(tick, NO_EFFECTS))
-        edge = telemetry.slo(tick, NO_EFFECTS)
+        assert {alert.service for alert in telemetry.alerts(tick)} <= names
+        assert all(alert.since <= tick for alert in telemetry.alerts(tick))
+        edge = telemetry.slo(tick)
         assert edge is not None
         assert edge.p99_ms > 0
         shown = [*window, *overview]
         for index, name in enumerate(incident.topology.names):
-            lines = telemetry.service_logs(index, tick, NO_EFFECTS)
+            lines = telemetry.service_logs(index, tick)
             assert len(lines) <= 6
             assert {line.service for line in lines} <= {name}
             shown += lines
@@ -92,61 +96,57 @@ def test_telemetry_keeps_its_promises(incident: Incident) -> None:
 
 @pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)
 def test_nothing_that_responders_do_changes_the_recording(incident: Incident) -> None:
-    telemetry, root = shown_by(incident), _root(incident)
-    fixed = Effects(fixed_at=0, restarts=((root, 1),))
-    for tick in TICKS:
-        assert telemetry.slo(tick, fixed) == telemetry.slo(tick, NO_EFFECTS)
-        assert telemetry.alerts(tick, fixed) == telemetry.alerts(tick, NO_EFFECTS)
-        assert telemetry.window(tick, fixed) == telemetry.window(tick, NO_EFFECTS)
-        assert telemetry.overview(tick, fixed) == telemetry.overview(tick, NO_EFFECTS)
-        assert telemetry.health(root, tick, fixed) == telemetry.health(root, tick, NO_EFFECTS)
-        assert telemetry.service_logs(root, tick, fixed) == telemetry.service_logs(
-            root, tick, NO_EFFECTS
-        )
+    treated = untouched = initial_state(incident)
+    for _ in TICKS[:-1]:
+        treated = transition(treated, Remediate(Remedy.RESTART, min(incident.truth.root_causes)))
+        untouched = transition(untouched, Wait())
+        seen, left = observe(treated), observe(untouched)
+        seen = attrs.evolve(seen, effects=(), remedies=(), last_actions=left.last_actions)
+        assert seen == left
 
 
 def test_a_wrong_return_shows_as_an_error_that_is_new() -> None:
     incident = _by_id(RETURN)
     root = _root(incident)
-    lines = shown_by(incident).service_logs(root, 0, NO_EFFECTS)
+    lines = shown_by(incident).service_logs(root, 0)
     assert [line.message for line in lines if line.level == "ERROR"] == [
         "[new] c.s.ContactsServiceImpl#37 [findContactsById][contactsRepository.findById]"
         "[No contacts according to contactsId] (x7)"
     ]
     assert "errors 87.5% (0.0%)" in lines[-1].message
-    reading = shown_by(incident).health(root, 0, NO_EFFECTS)
+    reading = shown_by(incident).health(root, 0)
     assert reading is not None
     assert reading.error_bp == 8750
 
 
 def test_cpu_contention_shows_as_cpu_and_slow_answers() -> None:
     incident = _by_id(CPU)
-    lines = shown_by(incident).service_logs(_root(incident), 2, NO_EFFECTS)
+    lines = shown_by(incident).service_logs(_root(incident), 2)
     assert lines[-1].message.startswith("last minute (usually): cpu 95.3% (1.2%), self ")
     assert "p50 490ms (45ms)" in lines[-1].message
     # Its callers are slow too, and are not busy.
     caller = incident.topology.index("ts-travel-service")
-    reading = shown_by(incident).health(caller, 2, NO_EFFECTS)
+    reading = shown_by(incident).health(caller, 2)
     assert reading is not None
     assert reading.p99_ms > 1000
-    assert "cpu 1." in shown_by(incident).service_logs(caller, 2, NO_EFFECTS)[-1].message
+    assert "cpu 1." in shown_by(incident).service_logs(caller, 2)[-1].message
 
 
 def test_network_delay_shows_as_time_between_caller_and_service() -> None:
     incident = _by_id(NETWORK)
-    line = shown_by(incident).service_logs(_root(incident), 0, NO_EFFECTS)[-1]
+    line = shown_by(incident).service_logs(_root(incident), 0)[-1]
     assert "p50 1017ms (12ms)" in line.message
     assert "network 1010ms (4ms)" in line.message
     # The caller waits for it, and is itself reached as fast as ever.
     caller = incident.topology.index("ts-auth-service")
-    line = shown_by(incident).service_logs(caller, 0, NO_EFFECTS)[-1]
+    line = shown_by(incident).service_logs(caller, 0)[-1]
     assert "p50 1175ms (221ms)" in line.message
     assert "network 3ms (3ms)" in line.message
 
 
 @pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)
 def test_the_root_alerts_in_company_or_without_a_cause_in_the_name(incident: Incident) -> None:
-    alerts = shown_by(incident).alerts(0, NO_EFFECTS)
+    alerts = shown_by(incident).alerts(0)
     assert {alert.name for alert in alerts} <= {"HighErrorRate", "HighLatency"}
     assert next(iter(incident.truth.root_causes)) in {alert.service for alert in alerts}
 
@@ -156,9 +156,9 @@ def test_the_last_window_stays() -> None:
         telemetry = shown_by(incident)
         last = telemetry.recording.windows[-1].tick
         assert 2 <= last < 7
-        assert telemetry.window(last, NO_EFFECTS) != telemetry.window(last - 1, NO_EFFECTS)
-        assert telemetry.window(7, NO_EFFECTS) == telemetry.window(last, NO_EFFECTS)
-        late, then = telemetry.slo(7, NO_EFFECTS), telemetry.slo(last, NO_EFFECTS)
+        assert telemetry.window(last) != telemetry.window(last - 1)
+        assert telemetry.window(7) == telemetry.window(last)
+        late, then = telemetry.slo(7), telemetry.slo(last)
         assert late is not None
         assert then is not None
         assert late.p99_ms == then.p99_ms

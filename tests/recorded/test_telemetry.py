@@ -23,7 +23,7 @@ from logtriage.recorded import (
     Shift,
     shipped_incidents,
 )
-from logtriage.telemetry import NO_EFFECTS, Alert, Effects, LogLine, Reading, Signal, Trace
+from logtriage.telemetry import Alert, LogLine, Reading, Signal, Trace
 
 FRONT, BACK = 0, 1
 
@@ -57,7 +57,7 @@ def test_loud_lines_come_first_and_every_service_gets_a_turn() -> None:
     ]
     lines.append(RecordedLine(8, "back", "ERROR", "back fails"))
     lines.append(RecordedLine(9, "back", "INFO", "chatter"))
-    shown = _telemetry(LogWindow(0, tuple(lines))).window(0, NO_EFFECTS)
+    shown = _telemetry(LogWindow(0, tuple(lines))).window(0)
     assert len(shown) == 6
     assert [line.second for line in shown] == sorted(line.second for line in shown)
     assert sum(line.service == "front" for line in shown) == 5
@@ -69,9 +69,7 @@ def test_lines_that_say_the_same_are_one_line_with_a_count() -> None:
     window = LogWindow(
         0, tuple(RecordedLine(n, "back", "INFO", f"took {n} ms", count=n) for n in range(1, 4))
     )
-    assert _telemetry(window).window(0, NO_EFFECTS) == (
-        LogLine(3, "back", "INFO", "took 3 ms (x6)"),
-    )
+    assert _telemetry(window).window(0) == (LogLine(3, "back", "INFO", "took 3 ms (x6)"),)
 
 
 def test_service_logs_reach_back_one_window_and_end_with_the_figures() -> None:
@@ -86,7 +84,7 @@ def test_service_logs_reach_back_one_window_and_end_with_the_figures() -> None:
             ),
         ),
     )
-    assert telemetry.service_logs(BACK, 0, NO_EFFECTS) == (
+    assert telemetry.service_logs(BACK, 0) == (
         LogLine(-40, "back", "INFO", "before"),
         LogLine(-2, "back", "WARN", "now"),
         LogLine(
@@ -96,16 +94,14 @@ def test_service_logs_reach_back_one_window_and_end_with_the_figures() -> None:
             "last minute (usually): cpu 90.5% (1.2%), p99 34ms (20ms), errors 1.0%",
         ),
     )
-    assert telemetry.service_logs(FRONT, 0, NO_EFFECTS) == (
-        LogLine(-9, "front", "INFO", "not asked"),
-    )
+    assert telemetry.service_logs(FRONT, 0) == (LogLine(-9, "front", "INFO", "not asked"),)
 
 
 def test_the_most_notable_lines_are_kept() -> None:
     lines = tuple(RecordedLine(n, "back", "INFO", f"kind {'abcdefgh'[n]}") for n in range(8))
     new = RecordedLine(0, "back", "INFO", "never seen before", new=True)
     loud = RecordedLine(0, "back", "ERROR", "failed")
-    shown = _telemetry(LogWindow(0, (new, loud, *lines))).service_logs(BACK, 0, NO_EFFECTS)
+    shown = _telemetry(LogWindow(0, (new, loud, *lines))).service_logs(BACK, 0)
     assert {line.message for line in shown[:-1]} == {
         "[new] never seen before",
         "failed",
@@ -120,39 +116,39 @@ def test_after_the_end_the_last_window_and_figures_stay() -> None:
         LogWindow(0, (RecordedLine(-1, "back", "INFO", "first"),)),
         LogWindow(1, (RecordedLine(20, "back", "INFO", "last"),)),
     )
-    assert telemetry.window(9, NO_EFFECTS) == telemetry.window(1, NO_EFFECTS)
-    assert telemetry.overview(9, NO_EFFECTS) == telemetry.overview(1, NO_EFFECTS)
-    assert telemetry.service_logs(BACK, 9, NO_EFFECTS)[:-1] == (
+    assert telemetry.window(9) == telemetry.window(1)
+    assert telemetry.overview(9) == telemetry.overview(1)
+    assert telemetry.service_logs(BACK, 9)[:-1] == (
         LogLine(-1, "back", "INFO", "first"),
         LogLine(20, "back", "INFO", "last"),
     )
-    assert telemetry.health(BACK, 9, NO_EFFECTS) == Reading(200, 35, 35)
+    assert telemetry.health(BACK, 9) == Reading(200, 35, 35)
 
 
 def test_health_shows_the_trend_and_what_is_usual_before_the_recording() -> None:
     telemetry = _telemetry()
-    assert telemetry.health(BACK, 1, NO_EFFECTS) == Reading(200, 35, 31)
-    assert telemetry.health(BACK, 0, NO_EFFECTS) == Reading(100, 34, 20)
-    assert telemetry.health(FRONT, 0, NO_EFFECTS) is None
-    assert telemetry.slo(0, NO_EFFECTS) == Reading(None, 50, 7)
+    assert telemetry.health(BACK, 1) == Reading(200, 35, 31)
+    assert telemetry.health(BACK, 0) == Reading(100, 34, 20)
+    assert telemetry.health(FRONT, 0) is None
+    assert telemetry.slo(0) == Reading(None, 50, 7)
 
 
 def test_a_recording_that_ends_before_the_opening_stays_on_its_last_window() -> None:
     telemetry = _telemetry(LogWindow(-1, (RecordedLine(-45, "back", "ERROR", "gone"),)))
     shown = (LogLine(-45, "back", "ERROR", "gone"),)
     for tick in (0, 5):
-        assert telemetry.window(tick, NO_EFFECTS) == shown
-        assert telemetry.overview(tick, NO_EFFECTS) == shown
-        assert telemetry.service_logs(FRONT, tick, NO_EFFECTS) == ()
+        assert telemetry.window(tick) == shown
+        assert telemetry.overview(tick) == shown
+        assert telemetry.service_logs(FRONT, tick) == ()
 
 
 def test_nothing_recorded_is_nothing_shown() -> None:
     telemetry = RecordedTelemetry(Recording(services=(RecordedService("front", "edge"),)))
-    assert telemetry.window(3, NO_EFFECTS) == ()
-    assert telemetry.overview(3, NO_EFFECTS) == ()
-    assert telemetry.service_logs(0, 3, NO_EFFECTS) == ()
-    assert telemetry.health(0, 3, NO_EFFECTS) is None
-    assert telemetry.slo(3, NO_EFFECTS) is None
+    assert telemetry.window(3) == ()
+    assert telemetry.overview(3) == ()
+    assert telemetry.service_logs(0, 3) == ()
+    assert telemetry.health(0, 3) is None
+    assert telemetry.slo(3) is None
 
 
 def test_signals_stand_beside_what_is_usual() -> None:
@@ -170,15 +166,15 @@ def test_signals_stand_beside_what_is_usual() -> None:
             )
         )
     )
-    front, back = telemetry.signals(0, NO_EFFECTS)
+    front, back = telemetry.signals(0)
     assert front == ()
     assert back == (Signal("network_ms", 104, 4, 10), Signal("cpu_bp", 1, 125, None))
     assert [one.stray for one in back] == [10.0, 0.0]
     shifted = Signal("events_bp", 0, 9000, 1500)
-    assert telemetry.signals(1, NO_EFFECTS)[1][2] == shifted
+    assert telemetry.signals(1)[1][2] == shifted
     assert shifted.stray == -6.0
-    # After the end the last figures stay; nothing that is done changes them.
-    assert telemetry.signals(7, Effects(0, ((1, 0),))) == telemetry.signals(1, NO_EFFECTS)
+    # After the end the last figures stay.
+    assert telemetry.signals(7) == telemetry.signals(1)
 
 
 def test_alerts_fire_from_since_until_until() -> None:
@@ -189,7 +185,7 @@ def test_alerts_fire_from_since_until_until() -> None:
         )
     )
     back, front = Alert("back", "HighLatency", -1), Alert("front", "HighLatency", 1)
-    assert [telemetry.alerts(tick, NO_EFFECTS) for tick in range(4)] == [
+    assert [telemetry.alerts(tick) for tick in range(4)] == [
         (back,),
         (back, front),
         (back, front),
@@ -220,8 +216,8 @@ def test_asked_for_metrics_are_the_signals_and_traces_the_spans() -> None:
             )
         )
     )
-    shown = telemetry.metrics(BACK, 0, NO_EFFECTS)
-    assert [one.name for one in shown] == [one.name for one in telemetry.signals(0, NO_EFFECTS)[1]]
+    shown = telemetry.metrics(BACK, 0)
+    assert [one.name for one in shown] == [one.name for one in telemetry.signals(0)[1]]
     assert {(one.service, one.starts, one.tokens) for one in shown} == {("back", (0,), ())}
     assert [one.text for one in shown] == [
         "calls 7 (usual 9)",
@@ -232,7 +228,7 @@ def test_asked_for_metrics_are_the_signals_and_traces_the_spans() -> None:
         "cpu 90.5% (usual 1.2%)",
         "events 15.0% (usual 0.0%)",
     ]
-    assert telemetry.traces(BACK, 1, NO_EFFECTS) == (
+    assert telemetry.traces(BACK, 1) == (
         Trace(
             "back",
             "time",
@@ -243,9 +239,8 @@ def test_asked_for_metrics_are_the_signals_and_traces_the_spans() -> None:
         ),
     )
     # Nothing was measured of the front, and nobody traced it: what it calls is not its own.
-    assert telemetry.metrics(FRONT, 0, NO_EFFECTS) == ()
-    assert telemetry.traces(FRONT, 0, NO_EFFECTS) == ()
-    assert telemetry.metrics(BACK, 9, Effects(0)) == telemetry.metrics(BACK, 9, NO_EFFECTS)
+    assert telemetry.metrics(FRONT, 0) == ()
+    assert telemetry.traces(FRONT, 0) == ()
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])

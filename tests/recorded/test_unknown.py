@@ -20,7 +20,7 @@ from logtriage.recorded import (
 )
 from logtriage.recorded.callgraph import layout_of
 from logtriage.rendering import system_prompt
-from logtriage.telemetry import NO_EFFECTS, Signal
+from logtriage.telemetry import Signal
 from tests.recorded.layout import shown_by
 
 NOW = (None,) * 4
@@ -55,18 +55,18 @@ def _quiet(name: str, network: int | None, now: int, **baseline: int) -> Recorde
 def test_the_usual_value_of_the_others_stands_in_where_a_figure_can_be_compared() -> None:
     services = [_quiet(f"s{n}", 4 + n, 4) for n in range(3)]
     incident = incident_of(*services, _quiet("late", None, 1010))
-    (late,) = shown_by(incident).signals(0, NO_EFFECTS)[3]
+    (late,) = shown_by(incident).signals(0)[3]
     # The median of 4, 5, 6; 10 of the services themselves, and how far they differ.
     assert late == Signal("network_ms", 1010, 5, 10, borrowed=True)
     assert late.stray > 90
     assert "late: network 1010 ms (others 5 ± 10)" in _screen(incident)
-    told = [one.text for one in shown_by(incident).metrics(3, 0, NO_EFFECTS)]
+    told = [one.text for one in shown_by(incident).metrics(3, 0)]
     assert told == ["network 1010ms (usual of others 5ms)"]
 
 
 def test_whoever_borrows_must_stand_out_from_how_services_differ() -> None:
     services = [_quiet(f"s{n}", 4 + 300 * n, 4) for n in range(4)]
-    (late,) = shown_by(incident_of(*services, _quiet("late", None, 1010))).signals(0, NO_EFFECTS)[4]
+    (late,) = shown_by(incident_of(*services, _quiet("late", None, 1010))).signals(0)[4]
     assert late.spread is not None
     assert late.spread > 300
 
@@ -74,7 +74,7 @@ def test_whoever_borrows_must_stand_out_from_how_services_differ() -> None:
 def test_two_services_are_too_few_to_borrow_from_and_the_figure_is_always_shown() -> None:
     services = [_quiet(f"s{n}", 4, 4) for n in range(2)]
     incident = incident_of(*services, _quiet("late", None, 1010))
-    (late,) = shown_by(incident).signals(0, NO_EFFECTS)[2]
+    (late,) = shown_by(incident).signals(0)[2]
     assert (late.usual, late.spread) == (None, None)
     assert _screen(incident).split("no usual value is known:\n")[1].startswith("late: network 1010")
 
@@ -85,13 +85,13 @@ def test_how_often_a_service_is_called_is_not_borrowed() -> None:
         for n in range(3)
     ]
     busy = RecordedService("busy", "edge", series=Series(calls=(*NOW, 900)))
-    assert shown_by(incident_of(*usual, busy)).signals(0, NO_EFFECTS)[3] == (Signal("calls", 900),)
+    assert shown_by(incident_of(*usual, busy)).signals(0)[3] == (Signal("calls", 900),)
 
 
 @pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda one: one.id)
 def test_no_measured_figure_of_the_shipped_ones_is_hidden(incident: Incident) -> None:
     screen = _screen(incident)
-    signals = shown_by(incident).signals(0, NO_EFFECTS)
+    signals = shown_by(incident).signals(0)
     for name, ones in zip(incident.topology.names, signals, strict=True):
         for one in ones:
             if one.usual is None:
@@ -205,8 +205,8 @@ def test_new_complaints_come_first_and_are_marked() -> None:
     incident = incident_of(
         RecordedService("front", "edge"), windows=(LogWindow(0, (new, chatter, *known)),)
     )
-    shown = [one.message for one in shown_by(incident).window(0, NO_EFFECTS)]
+    shown = [one.message for one in shown_by(incident).window(0)]
     assert "[new] never seen" in shown
     assert not any("chatter" in one for one in shown)
-    asked = [one.message for one in shown_by(incident).service_logs(0, 0, NO_EFFECTS)]
+    asked = [one.message for one in shown_by(incident).service_logs(0, 0)]
     assert "[new] never seen" in asked

@@ -11,7 +11,6 @@ from logtriage.telemetry import (
     TICK_SECONDS,
     Alert,
     Change,
-    Effects,
     Gauge,
     LogLine,
     Reading,
@@ -55,7 +54,7 @@ class PastedLogs:
         """None are known."""
         return ()
 
-    def slo(self, tick: int, effects: Effects) -> None:  # noqa: ARG002
+    def slo(self, tick: int) -> None:  # noqa: ARG002
         """Nothing was measured."""
         return
 
@@ -63,37 +62,37 @@ class PastedLogs:
         """There is nothing to know of a screen."""
         return ()
 
-    def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:  # noqa: ARG002
+    def alerts(self, tick: int) -> tuple[Alert, ...]:  # noqa: ARG002
         """None are known."""
         return ()
 
-    def window(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:  # noqa: ARG002
+    def window(self, tick: int) -> tuple[LogLine, ...]:  # noqa: ARG002
         """The latest lines, as many as on any screen."""
         return self.lines[-WINDOW_LINES:]
 
-    def service_logs(self, service: int, tick: int, effects: Effects) -> tuple[LogLine, ...]:  # noqa: ARG002
+    def service_logs(self, service: int, tick: int) -> tuple[LogLine, ...]:  # noqa: ARG002
         """The latest lines of one service."""
         name = self.names[service]
         return tuple(one for one in self.lines if one.service == name)[-SERVICE_LINES:]
 
-    def overview(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:  # noqa: ARG002
+    def overview(self, tick: int) -> tuple[LogLine, ...]:  # noqa: ARG002
         """The latest line of each service."""
         latest = {one.service: one for one in self.lines}
         return tuple(latest.values())[-OVERVIEW_LINES:]
 
-    def health(self, service: int, tick: int, effects: Effects) -> Reading | None:  # noqa: ARG002
+    def health(self, service: int, tick: int) -> Reading | None:  # noqa: ARG002
         """Nothing was measured."""
         return None
 
-    def signals(self, tick: int, effects: Effects) -> tuple[tuple[Signal, ...], ...]:  # noqa: ARG002
+    def signals(self, tick: int) -> tuple[tuple[Signal, ...], ...]:  # noqa: ARG002
         """There is no dashboard."""
         return ()
 
-    def metrics(self, service: int, tick: int, effects: Effects) -> tuple[Gauge, ...]:  # noqa: ARG002
+    def metrics(self, service: int, tick: int) -> tuple[Gauge, ...]:  # noqa: ARG002
         """Nothing was measured."""
         return ()
 
-    def traces(self, service: int, tick: int, effects: Effects) -> tuple[Trace, ...]:  # noqa: ARG002
+    def traces(self, service: int, tick: int) -> tuple[Trace, ...]:  # noqa: ARG002
         """Nothing was traced."""
         return ()
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from logtriage.recorded import Imported, RecordedIncident
 
+Bundle = Annotated[
+    Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
+]
+Horizon = Annotated[int, typer.Option(metavar="N", help="Ticks of each incident.")]
 Models = Annotated[
     bool,
     typer.Option(
@@ -31,9 +35,7 @@ def nezha(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="Holds rca_data and construct_data.")
     ],
-    out: Annotated[
-        Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
-    ],
+    out: Bundle,
     only: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="This incident; may be repeated.")
     ] = None,
@@ -58,10 +60,8 @@ def labelled(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="Holds labels.csv and logs, calls or metrics.")
     ],
-    out: Annotated[
-        Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
-    ],
-    horizon: Annotated[int, typer.Option(metavar="N", help="Ticks of each incident.")] = 8,
+    out: Bundle,
+    horizon: Horizon = 8,
     tick_seconds: Annotated[
         int | None,
         typer.Option(
@@ -89,10 +89,8 @@ def otlp(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="Holds labels.csv and files of JSON.")
     ],
-    out: Annotated[
-        Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
-    ],
-    horizon: Annotated[int, typer.Option(metavar="N", help="Ticks of each incident.")] = 8,
+    out: Bundle,
+    horizon: Horizon = 8,
     tick_seconds: Annotated[
         int, typer.Option(metavar="S", min=1, help="Length of a tick.")
     ] = TICK_SECONDS,
@@ -124,9 +122,7 @@ def petshop(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="Holds the scenarios, such as high_traffic.")
     ],
-    out: Annotated[
-        Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
-    ],
+    out: Bundle,
     only: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="This incident; may be repeated.")
     ] = None,
@@ -141,9 +137,7 @@ def petshop(
 
 def rcaeval(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Holds cases, at any depth.")],
-    out: Annotated[
-        Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
-    ],
+    out: Bundle,
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse rows that would be skipped.")
     ] = False,

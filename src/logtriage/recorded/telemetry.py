@@ -1,4 +1,3 @@
-# ruff: noqa: ARG002 (the protocol passes what responders did; a recording cannot heed it)
 """A recording as a source of telemetry: what the core sees of it.
 
 Open loop: what was recorded was recorded, and no remedy changes it. After the last
@@ -19,7 +18,6 @@ from logtriage.telemetry import (
     TREND_TICKS,
     Alert,
     Change,
-    Effects,
     Gauge,
     LogLine,
     Reading,
@@ -56,7 +54,7 @@ class RecordedTelemetry:
         """How long a tick of the recording is."""
         return self.recording.tick_seconds
 
-    def slo(self, tick: int, effects: Effects) -> Reading | None:
+    def slo(self, tick: int) -> Reading | None:
         """The edge over the last minute; None where it was not measured."""
         return _reading(self.recording.edge, tick, self.recording.edge_baseline)
 
@@ -64,7 +62,7 @@ class RecordedTelemetry:
         """What of the screen is not of this tick, and what was never recorded at all."""
         return tuple(age_notes(self.recording, tick))
 
-    def alerts(self, tick: int, effects: Effects) -> tuple[Alert, ...]:
+    def alerts(self, tick: int) -> tuple[Alert, ...]:
         """Alerts that fire, longest first."""
         firing = (
             Alert(alert.service, alert.name, alert.since)
@@ -73,7 +71,7 @@ class RecordedTelemetry:
         )
         return tuple(sorted(firing, key=lambda alert: (alert.since, alert.service, alert.name)))
 
-    def window(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+    def window(self, tick: int) -> tuple[LogLine, ...]:
         """A few lines of one window, the loudest levels first.
 
         At most :data:`~logtriage.recorded.lines.WINDOW_LINES`. Within a level every service
@@ -81,14 +79,14 @@ class RecordedTelemetry:
         """
         return _at(self._windows, tick)
 
-    def overview(self, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+    def overview(self, tick: int) -> tuple[LogLine, ...]:
         """One line each of the loudest services.
 
         At most :data:`~logtriage.recorded.lines.OVERVIEW_LINES`.
         """
         return _at(self._overviews, tick)
 
-    def service_logs(self, service: int, tick: int, effects: Effects) -> tuple[LogLine, ...]:
+    def service_logs(self, service: int, tick: int) -> tuple[LogLine, ...]:
         """The last minute of one service, and what was measured of it.
 
         At most :data:`~logtriage.recorded.lines.SERVICE_LINES` lines, loudest and new ones
@@ -103,7 +101,7 @@ class RecordedTelemetry:
             shown += (LogLine(self.tick_seconds * tick, recorded.name, "INFO", told),)
         return shown
 
-    def health(self, service: int, tick: int, effects: Effects) -> Reading | None:
+    def health(self, service: int, tick: int) -> Reading | None:
         """Health of one service over the last minute; None where no latency was measured.
 
         Where errors were not recorded, their rate is None.
@@ -111,7 +109,7 @@ class RecordedTelemetry:
         recorded = self.recording.services[service]
         return _reading(recorded.series, tick, recorded.baseline)
 
-    def signals(self, tick: int, effects: Effects) -> tuple[tuple[Signal, ...], ...]:
+    def signals(self, tick: int) -> tuple[tuple[Signal, ...], ...]:
         """What was measured of each service over the last minute, beside what is usual.
 
         None of it where figures are shown on request.
@@ -121,12 +119,12 @@ class RecordedTelemetry:
     def _figures(self, tick: int) -> tuple[tuple[Signal, ...], ...]:
         return self._signals[min(max(tick, 0), len(self._signals) - 1)]
 
-    def metrics(self, service: int, tick: int, effects: Effects) -> tuple[Gauge, ...]:
+    def metrics(self, service: int, tick: int) -> tuple[Gauge, ...]:
         """The signals of one service as gauges, each one reading of the last minute."""
         name = self.recording.services[service].name
         return tuple(gauge(name, tick, signal) for signal in self._figures(tick)[service])
 
-    def traces(self, service: int, tick: int, effects: Effects) -> tuple[Trace, ...]:
+    def traces(self, service: int, tick: int) -> tuple[Trace, ...]:
         """Where one service's time goes by its spans, and how long those that it calls take.
 
         Empty where no spans were recorded of it.

@@ -91,6 +91,6 @@ def levels(state: State) -> tuple[int, ...]:
         )
     found = []
     for service in range(len(state.incident.topology)):
-        reading = telemetry.health(service, state.tick, facts.effects)
+        reading = telemetry.health(service, state.tick)
         found.append(0 if reading is None else _LEVELS[status_of(reading)])
     return tuple(found)
