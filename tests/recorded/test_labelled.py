@@ -306,3 +306,40 @@ def test_each_row_is_read_once_however_many_incidents_there_are(
         for stem in ("logs", "calls", "metrics")
     )
     assert read == lines + 40
+
+
+# -- what is no such file at all --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", r"logs\.csv:1: no column time, .*; columns: none, the file is empty$"),
+        ("time,service\n".encode("utf-16"), r"logs\.csv:1: not UTF-8: byte 0xff at 0; save the"),
+        (
+            b"time,service,level,message\n2031-05-06T23:56:00Z,back,info,caf\xe9\n",
+            r"logs\.csv:2: not UTF-8: byte 0xe9 at 34; save the file as UTF-8",
+        ),
+        (
+            b"\x1b[31mtime,\x07\n",
+            "columns: \N{REPLACEMENT CHARACTER}\\[31mtime, \N{REPLACEMENT CHARACTER}$",
+        ),
+        (
+            b"time,service,level,message\n" + 2_000_000 * b"x",
+            r"logs\.csv:2: longer than 1,000,000 b",
+        ),
+        (b"a,\x07,\x07\n", "no column time"),
+    ],
+)
+def test_a_file_of_something_else_is_said_to_be(folder: Path, content: bytes, message: str) -> None:
+    (folder / "logs.csv").write_bytes(content)
+    with pytest.raises(BundleError, match=message) as refused:
+        import_labelled(folder)
+    assert str(refused.value).isprintable()
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_read(folder: Path) -> None:
+    before = import_labelled(folder)
+    path = folder / "logs.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert import_labelled(folder) == before

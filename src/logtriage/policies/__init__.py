@@ -7,6 +7,7 @@ from logtriage.policies.chat import ChatPolicies, ChatPolicy
 from logtriage.policies.constant import ConstantPolicy
 from logtriage.policies.expert import ExpertPolicy
 from logtriage.policies.first_error import FirstErrorPolicy
+from logtriage.policies.inquiry import InquiryPolicy
 from logtriage.policies.noisy import NoisyPolicy
 from logtriage.policies.observer import ObserverPolicy
 from logtriage.policies.observer_team import ObserverTeam
@@ -35,6 +36,7 @@ __all__ = [
     "ConstantPolicy",
     "ExpertPolicy",
     "FirstErrorPolicy",
+    "InquiryPolicy",
     "Memory",
     "Method",
     "NoisyPolicy",

@@ -40,8 +40,9 @@ def gauge(service: str, tick: int, signal: Signal) -> Gauge:
     text = f"{words.replace('_', ' ')} {_figure(signal.value, unit)}"
     if signal.usual is not None:
         whose = "usual of others" if signal.borrowed else "usual"
-        text += f" ({whose} {_figure(signal.usual, unit)})"
-    return Gauge(service, signal.name, (tick,), (), text)
+        spread = "" if signal.spread is None else f" ± {_figure(signal.spread, unit)}"
+        text += f" ({whose} {_figure(signal.usual, unit)}{spread})"
+    return Gauge(service, signal.name, (tick,), (), text, signal)
 
 
 def time_spent(service: RecordedService, called: Iterable[RecordedService], tick: int) -> str:

@@ -13,6 +13,7 @@ from logtriage.policies import (
     ConstantPolicy,
     ExpertPolicy,
     FirstErrorPolicy,
+    InquiryPolicy,
     ObserverPolicy,
     OraclePolicy,
     Policy,
@@ -41,6 +42,8 @@ POLICY_HELP: Final = {
     "network_delay": "ranks them by time between caller and service",
     "event_shift": "ranks them by kinds of log line that appear or vanish",
     "combined": "ranks them by the largest standardised one of these",
+    "inquiry": "asks whom it suspects for metrics, names who strays furthest and the class of "
+    "fault; for recorded_models",
     f"{CONSTANT}:ACTIONS": "the same list for every incident, such as "
     "constant:classify_severity=P1,escalate=sre-team,resolve",
 }
@@ -60,6 +63,10 @@ def _first_error(_: Incident) -> Policy:
 
 def _chain(_: Incident) -> Policy:
     return ChainPolicy()
+
+
+def _inquiry(_: Incident) -> Policy:
+    return InquiryPolicy()
 
 
 class _Observer:
@@ -116,6 +123,7 @@ _PLAIN: Final[dict[str, PolicyFactory]] = {
     "expert": _expert,
     "chain": _chain,
     "first_error": _first_error,
+    "inquiry": _inquiry,
     **{name: _Ranking(name) for name in METHODS},
 }
 

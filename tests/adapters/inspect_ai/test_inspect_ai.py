@@ -31,6 +31,7 @@ from logtriage.adapters.inspect_ai import (
     replay,
     silent_degradation,
     single_crash,
+    tools_for,
     triage,
     triage_sample,
     triage_scorer,
@@ -254,7 +255,7 @@ def test_react_with_the_tools_is_graded_alike(run: Callable[..., EvalLog]) -> No
 
 
 def test_the_tools_offered_are_those_of_the_one_schema() -> None:
-    for tool, ours in zip(triage_tools(), TOOLS.values(), strict=True):
+    for tool, ours in zip(tools_for(lt.make_incident(INCIDENT)), TOOLS.values(), strict=True):
         assert (tool.name, tool.description) == (ours.name, ours.description)
         schema = tool.parameters.model_dump(exclude_none=True)
         assert schema == {**ours.json_schema(), "additionalProperties": False}

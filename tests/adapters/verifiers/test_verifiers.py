@@ -15,7 +15,7 @@ from logtriage.adapters.conversations import NO_CALL
 from logtriage.adapters.convert import convert_file
 from logtriage.adapters.episode import opening
 from logtriage.adapters.rewards import REST, by_criterion
-from logtriage.adapters.tools import call_from_action, openai_tools
+from logtriage.adapters.tools import TOOLS, call_from_action, openai_tools
 from logtriage.adapters.verifiers import TriageConfig, TriageTaskset
 from logtriage.evaluation import play_episode
 from logtriage.grading import grade_actions, grade_transcript
@@ -141,7 +141,7 @@ def test_what_cannot_be_read_is_malformed_and_costs_its_tick(tmp_path: Path) -> 
 
     (trace,) = evaluate(tmp_path, model)
     assert len(requests) == 3
-    assert all(tools == openai_tools() for _, tools in requests)
+    assert all(tools == openai_tools(TOOLS) for _, tools in requests)
     told = [one["content"] for one in requests[-1][0] if one["role"] == "tool"]
     assert [text.split(";")[0] for text in told] == ["TICK 1/10", "TICK 2/10", "TICK 3/10"]
     assert "LAST: not understood: unknown tool 'shrug'" in told[0]
