@@ -257,8 +257,8 @@ def test_any_numeric_column_is_a_signal_and_five_minutes_are_a_tick(folder: Path
     front = {one.name: one for one in telemetry.signals(3)[1]}
     assert abs(front["latency_us"].stray) <= 1
     told_of = [one.text for one in telemetry.metrics(0, 0)]
-    assert "latency 500ms (usual 21.4ms)" in told_of
-    assert "temperature -3.25 (usual -3.25)" in told_of
+    assert "latency 500ms (usual 21.4ms ± 1ms)" in told_of
+    assert "temperature -3.25 (usual -3.25 ± 0.032)" in told_of
 
 
 def test_the_length_of_a_tick_is_an_option(folder: Path) -> None:

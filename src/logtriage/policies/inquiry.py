@@ -41,7 +41,7 @@ ALERTS_COUNT: Final = True
 CLASSES: Final[tuple[tuple[FaultCategory, tuple[str, ...]], ...]] = (
     (FaultCategory.CODE, ("error", "event", "availability", "fail")),
     (FaultCategory.NETWORK, ("network", "packet", "loss", "retrans")),
-    (FaultCategory.RESOURCE, ("cpu", "mem", "disk", "socket", "load", "self")),
+    (FaultCategory.RESOURCE, ("cpu", "mem", "disk", "socket", "self")),
 )
 
 

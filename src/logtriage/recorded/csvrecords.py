@@ -3,9 +3,9 @@
 import csv
 import gzip
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from logtriage.errors import BundleError
 from logtriage.printable import masked
@@ -28,7 +28,7 @@ def read_rows(path: Path, name: str, errors: str = "strict") -> Iterator[tuple[s
     line = 1
     try:
         with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
-            rows = csv.reader(_lines(file, name, errors), strict=True)
+            rows = csv.reader(_lines(file.readline, name, errors), strict=True)
             for row in rows:
                 where, line = f"{name}:{line}", rows.line_num + 1
                 if len(row) > 1 or "".join(row).strip():
@@ -39,9 +39,9 @@ def read_rows(path: Path, name: str, errors: str = "strict") -> Iterator[tuple[s
         raise BundleError(f"{name}:{line}: damaged gzip: {error}") from None
 
 
-def _lines(file: IO[bytes], name: str, errors: str) -> Iterator[str]:
+def _lines(read: Callable[[int], bytes], name: str, errors: str) -> Iterator[str]:
     """The lines as text, each with its end."""
-    for number, line in enumerate(iter(lambda: file.readline(MAX_LINE + 1), b""), 1):
+    for number, line in enumerate(iter(lambda: read(MAX_LINE + 1), b""), 1):
         if len(line) > MAX_LINE:
             raise BundleError(f"{name}:{number}: longer than {MAX_LINE:,} bytes")
         try:
