@@ -343,3 +343,19 @@ def test_a_byte_order_mark_and_windows_line_ends_are_read(folder: Path) -> None:
     path = folder / "logs.csv"
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     assert import_labelled(folder) == before
+
+
+@pytest.mark.parametrize("opened", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
+def test_a_time_out_of_this_world_is_refused(folder: Path, opened: str) -> None:
+    path = folder / "labels.csv"
+    path.write_text(path.read_text().replace("2031-05-06T23:59:00Z", opened))
+    with pytest.raises(BundleError, match=r"labels\.csv:2: field opened: must be a time from 1970"):
+        import_labelled(folder)
+
+
+@pytest.mark.parametrize("value", ["1e308", "1e999999999", "-1e999999999", "nan", "inf"])
+def test_a_figure_out_of_this_world_is_refused(folder: Path, value: str) -> None:
+    rows = "time,service,queue\n2031-05-06T23:56:00Z,back,5\n2031-05-06T23:57:00Z,back,"
+    (folder / "metrics.csv").write_text(f"{rows}{value}\n")
+    with pytest.raises(BundleError, match=r"metrics\.csv:3: field queue: must be a number"):
+        import_labelled(folder)

@@ -247,4 +247,4 @@ def _number(text: str) -> Decimal | None:
         value = Decimal(text)
     except InvalidOperation:
         return None
-    return value if value.is_finite() and abs(value) < Decimal(10) ** 20 else None
+    return value if value.is_finite() and value.copy_abs() < Decimal(10) ** 20 else None
