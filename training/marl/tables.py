@@ -42,6 +42,7 @@ def _board(groups: Sequence[Group]) -> Iterable[str]:
         for one, other in (
             ("`trio`", "`trio_without_reports`"),
             ("`trio`", "`trio_without_board`"),
+            ("`trio_without_reports`", "`trio_without_board`"),
             ("`trio`", "`solo`"),
             ("`trio`", "`duo`"),
             ("`duo`", "`solo`"),
