@@ -65,14 +65,14 @@ class TriageTeam(TaskClass):
 
     def state_spec(self, env: EnvBase) -> Composite:
         """What all roles are given, side by side."""
-        return Composite({"state": env.observation_spec["state"].clone()})
+        return Composite({"state": env.full_observation_spec_unbatched["state"].clone()})
 
     def info_spec(self, env: EnvBase) -> None:
         """There is none."""
 
     def action_spec(self, env: EnvBase) -> Composite:
         """What they can do."""
-        return env.full_action_spec
+        return env.full_action_spec_unbatched
 
     @staticmethod
     def env_name() -> str:
@@ -81,7 +81,7 @@ class TriageTeam(TaskClass):
 
 
 def _only(env: EnvBase, name: str) -> Composite:
-    found = env.observation_spec.clone()
+    found = env.full_observation_spec_unbatched.clone()
     del found["state"]
     for other in list(found[GROUP].keys()):
         if other != name:

@@ -123,7 +123,7 @@ def main(arguments: list[str] | None = None) -> None:
     tasks = {
         one.fog: one.id
         for one in TASKS
-        if one.name == given.task and one.setting and one.fog in given.fogs
+        if one.name == given.task and one.fog is not None and one.fog in given.fogs
     }
     try:
         runs = [Trained.read(one) for one in given.runs]
