@@ -409,12 +409,6 @@ def debrief() -> str:
     return f"{head}{gate}.\n\n{table(('criterion', 'score', 'weight', 'reason'), rows)}"
 
 
-def good_run() -> str:
-    """The debrief of the ideal observer, as the command line prints it."""
-    incident = lt.make_incident(EXAMPLE)
-    return f"```text\n{lt.grade(play(incident, make_policy('observer')))}\n```"
-
-
 def explained() -> str:
     """A perfect response with its explanation."""
     incident = lt.make_incident(EXPLAINED)
@@ -483,7 +477,6 @@ FACTS: dict[str, Callable[[], str]] = {
     "unaffected": unaffected_shares,
     "debrief": debrief,
     "explained": explained,
-    "good-run": good_run,
     "screen": screen,
     "history": history,
     "faults": faults,

@@ -58,7 +58,7 @@ class RetiredName(UnknownName):
     def __init__(self, what: str, given: str, instead: str, known: Iterable[str]) -> None:
         super().__init__(what, given, known)
         self.instead = instead
-        self.args = (f"{what} {given!r} is no more; in its place stands {instead!r}",)
+        self.args = (f"{what} {given!r} is retired; use {instead!r}",)
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.what, self.given, self.instead, self.known)

@@ -50,8 +50,8 @@ def world_of(incident: Incident) -> World:
     if incident.world is None:
         why = NOT_CLAIMED if incident.telemetry.open_loop else "its truth was not drawn"
         raise InvalidInput(
-            f"{incident.id}: no probabilities are known of it: {why}; evidence and belief are "
-            "for incidents that a task draws"
+            f"{incident.id}: its probabilities are not known: {why}; evidence and belief are "
+            "for drawn incidents"
         )
     return incident.world
 
