@@ -52,7 +52,7 @@ def _expert_role(_: Incident, __: RoleSplit, role: Role) -> Policy:
 
 @attrs.frozen
 class _RandomRole:
-    """The draw hangs on its seed, on the incident's id and on the role's name."""
+    """The draw depends on its seed, on the incident's id and on the role's name."""
 
     seed: int
 
