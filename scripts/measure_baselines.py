@@ -391,7 +391,7 @@ def team_spaces() -> str:
             rows.append([code(split.name), code(f"{role.name}_0"), size, actions, may])
         sizes.append(f"{team_tokens_of(split, *where).size} (`{split.name}`)")
     head = ("role split", "agent", "observation", "actions", "may")
-    return f"{table(head, rows)}\n\n`state()` has so many columns: {', '.join(sizes)}."
+    return f"{table(head, rows)}\n\nColumns of `state()`: {', '.join(sizes)}."
 
 
 # -- played ----------------------------------------------------------------------
