@@ -187,7 +187,7 @@ def told(seen: Observation, state: State) -> Board:
     setting = state.incident.setting
     if setting is None:
         raise InvalidInput(
-            f"{state.incident.id}: no probabilities are known of it; an observer needs them"
+            f"{state.incident.id}: its probabilities are not known; an observer needs them"
         )
     found: dict[object, Evidence] = {}
     spoke: dict[str, int] = {}

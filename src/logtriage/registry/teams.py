@@ -69,7 +69,7 @@ _ROLES: Final[dict[str, RoleFactory]] = {
 
 @attrs.frozen
 class _RandomRole:
-    """The draw hangs on its seed, on the incident's id and on the role's name."""
+    """The draw depends on its seed, on the incident's id and on the role's name."""
 
     seed: int
 
