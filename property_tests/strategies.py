@@ -57,8 +57,9 @@ from logtriage.transition import transition_jointly
 
 #: Every task that draws its incidents with one fault at most, at every level of fog.
 DRAWN = tuple(task for task in TASKS if not task.original and not task.several)
-#: Those with several faults at once.
-COMPOUND_TASKS = tuple(task for task in TASKS if task.several)
+#: Those with several faults at once, and the fleet among them.
+COMPOUND_TASKS = tuple(task for task in TASKS if task.several and task.topology)
+COMPOUND_FLEET = next(task for task in TASKS if task.several and not task.topology)
 #: A split, the states of an episode, and what the roles did in each tick.
 JointEpisode = tuple[RoleSplit, tuple[State, ...], tuple[tuple[Action, ...], ...]]
 TEAM_NAMES = tuple(TEAM_ACTION_TYPES)

@@ -38,11 +38,12 @@ from logtriage.grading import plan as plan_module
 from logtriage.grading.batch import CLOSINGS, BatchGrades
 from logtriage.grading.kernels import DISCOUNTS, GATES, MEASURES
 from logtriage.grading.rubric import Discount, Gate
-from logtriage.incident import ClosingRules
+from logtriage.incident import ClosingRules, Part
 from logtriage.policies import perfect_actions
 from logtriage.tasks import SPLITS, IncidentId
 from logtriage.transition import play_jointly
 from property_tests.strategies import (
+    COMPOUND_TASKS,
     DRAWN,
     ORIGINAL_TASKS,
     incident_ids,
@@ -72,7 +73,8 @@ def batches(draw: st.DrawFn, max_size: int = 6) -> list[Incident]:
 def plain(draw: st.DrawFn, topology: Topology) -> Incident:
     if topology is SEVEN_SERVICES and draw(st.booleans()):
         return make_incident(draw(incident_ids(ORIGINAL_TASKS, SPLITS[:3])))
-    task = draw(st.sampled_from(DRAWN))
+    small = len(topology) <= 12  # to weigh sets of faults takes a while on each new topology
+    task = draw(st.sampled_from((*DRAWN, *COMPOUND_TASKS) if small else DRAWN))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
     return draw_incident(task, number, topology)
 
@@ -89,7 +91,24 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
         root_causes=draw(st.frozensets(services, max_size=3)),
         teams=draw(st.frozensets(teams, max_size=3)),
         remedies=draw(st.frozensets(remedies, max_size=4)),
+        several=(),
     )
+    part = st.builds(
+        Part,
+        st.none(),
+        st.frozensets(services, min_size=1, max_size=2),
+        st.frozensets(teams, max_size=2),
+        st.frozensets(remedies, max_size=2),
+    )
+    parts = tuple(draw(st.just([]) | st.lists(part, min_size=1, max_size=4)))
+    if parts:
+        truth = attrs.evolve(
+            truth,
+            root_causes=frozenset().union(*(one.root_causes for one in parts)),
+            teams=frozenset().union(*(one.teams for one in parts)),
+            remedies=frozenset().union(*(one.remedies for one in parts)),
+            several=parts,
+        )
     return attrs.evolve(
         incident,
         truth=truth,

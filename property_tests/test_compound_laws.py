@@ -39,7 +39,13 @@ from logtriage.world.prior import Prior
 from logtriage.world.schedule import Doings
 from logtriage.world.simulation import World
 from property_tests.reference import expected_of_several
-from property_tests.strategies import COMPOUND_TASKS, plans, triage_plays, wrong_remedies
+from property_tests.strategies import (
+    COMPOUND_FLEET,
+    COMPOUND_TASKS,
+    plans,
+    triage_plays,
+    wrong_remedies,
+)
 
 #: A caller with a pool, its database, and a queue beside them.
 TINY: Final = Topology(
@@ -57,9 +63,10 @@ TINY: Final = Topology(
 
 
 @st.composite
-def compound(draw: st.DrawFn, least: int = 0) -> Incident:
+def compound(draw: st.DrawFn, least: int = 0, *, fleets: bool = False) -> Incident:
     """Incidents of the tasks with several faults, ``least`` of them or more."""
-    task = draw(st.sampled_from(COMPOUND_TASKS)).id
+    tasks = (*COMPOUND_TASKS, COMPOUND_FLEET) if fleets else COMPOUND_TASKS
+    task = draw(st.sampled_from(tasks)).id
     first = draw(st.integers(0, 100_000))
     split = draw(st.sampled_from(SPLITS))
     found = (make_incident(f"{task}/{split}/{first + step}") for step in range(200))
@@ -98,7 +105,7 @@ def test_every_set_has_as_many_ranks_as_it_weighs(table: SetPrior) -> None:
             assert table.raw(faults) == plain * (1 + LINKED * linked)
 
 
-@given(compound())
+@given(compound(fleets=True))
 def test_faults_strike_distinct_services_and_each_asks_for_its_own(incident: Incident) -> None:
     truth, world = incident.truth, world_of(incident)
     assert len(world.truth.faults) == len(truth.parts) <= 3
@@ -113,7 +120,7 @@ def test_faults_strike_distinct_services_and_each_asks_for_its_own(incident: Inc
 # --- what it shows -----------------------------------------------------------------------
 
 
-@given(compound(1))
+@given(compound(1, fleets=True))
 def test_root_then_loaded_then_waiting_then_distracted(incident: Incident) -> None:
     world = world_of(incident)
     topology, faults = world.topology, {at: kind for kind, at in world.truth.faults}
@@ -189,7 +196,7 @@ def test_the_grade_is_the_one_of_the_table(data: st.DataObject, incident: Incide
         assert isclose(applied.factor, wanted.discounts[applied.name], abs_tol=1e-12)
 
 
-@given(compound())
+@given(compound(fleets=True))
 def test_the_oracle_solves_everything(incident: Incident) -> None:
     graded = grade_actions(incident, perfect_actions(incident))
     assert (graded.score, graded.gate, graded.discounts) == (1.0, None, ())

@@ -85,7 +85,9 @@ def test_compare_shows_differences_of_the_parts(tmp_path: Path) -> None:
 def test_tasks_without_probabilities_are_said_or_refused(tmp_path: Path) -> None:
     result = run(tmp_path / "run", "--task", "single_crash-v0", "--explain", 1)
     assert result.exit_code == 0
-    assert "not explained, because the probabilities are unknown: single_crash-v0" in result.stderr
+    assert (
+        "not explained, because exact probabilities are unknown: single_crash-v0" in result.stderr
+    )
     alone = logtriage("eval", "oracle", "--task", "single_crash-v0", "--explain", 1)
     assert alone.exit_code == 2
     assert "nothing to explain: the probabilities are not known for single_crash-v0" in alone.stderr

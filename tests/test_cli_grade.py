@@ -162,3 +162,26 @@ def test_a_file_with_a_json_object_early_on_is_read_to_its_end(tmp_path: Path) -
         assert result.exit_code == 1
         assert lines(result)[-1]["incident"] == INCIDENT
         assert result.stderr.count("not JSON") == 49
+
+
+def test_output_has_what_a_report_of_the_impact_was_worth(tmp_path: Path) -> None:
+    report = {"action_type": "report_impact", "value": "api-gateway->auth-service"}
+    texts = [line("compound_failure-v2/test/1", [report, RESOLVE]), line()]
+    result = logtriage("grade", write(tmp_path / "runs.jsonl", *texts))
+    first, second = result.stdout.splitlines()[:2]
+    found = grade_transcript(decode_transcript(texts[0])).impact
+    assert found is not None
+    assert f"path F1 {found.node_f1:.3f} nodes {found.edge_f1:.3f} edges, roots not exact" in first
+    assert "path F1" not in second
+
+
+def test_a_run_has_a_table_of_them() -> None:
+    policy = "constant:report_impact=api-gateway->auth-service,ignore"
+    result = logtriage(
+        "eval", policy, "expert", "--task", "compound_failure-v2", "--episodes", 2, width=120
+    )
+    assert result.exit_code == 0, result.output
+    assert "path of the damage" in result.stdout
+    assert "never part of a grade" in result.stdout
+    silent = logtriage("eval", "oracle", "--task", "compound_failure-v2", "--episodes", 2)
+    assert "path of the damage" not in silent.stdout

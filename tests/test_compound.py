@@ -2,6 +2,7 @@
 
 import json
 from io import StringIO
+from pathlib import Path
 
 import attrs
 import pytest
@@ -21,12 +22,14 @@ from logtriage import (
 )
 from logtriage.actions import ReportImpact, RequestMetrics, RequestMoreLogs, Wait, all_actions
 from logtriage.belief import belief
-from logtriage.belief.explain import explain
+from logtriage.belief.explain import explain, why_unexplained
 from logtriage.belief.model import model_of
 from logtriage.belief.planner import Planner
 from logtriage.belief.questions import worths
 from logtriage.codec import truth_to_json
-from logtriage.grading import grade, truths_of
+from logtriage.evaluation import Incidents, RunSpec, evaluate, explain_run
+from logtriage.evaluation.explaining import check_explainable
+from logtriage.grading import grade
 from logtriage.grading.impact import impact_of
 from logtriage.incident import Incident
 from logtriage.joint import board_of, observe_role
@@ -43,6 +46,7 @@ from logtriage.transition import transition_jointly
 from logtriage.vector import action_mask, encode_tokens, role_token_mask, token_layout_of
 
 TASK = "compound_failure-v2"
+FLEET = "compound_fleet-v2"
 
 
 def incident_with(faults: int) -> Incident:
@@ -164,8 +168,6 @@ def test_the_prompt_says_how_several_faults_are_graded() -> None:
 
 def test_what_knows_single_faults_alone_refuses_in_words() -> None:
     incident = incident_with(3)
-    with pytest.raises(InvalidInput, match="has 3 faults: a batch grades"):
-        truths_of([incident])
     assert incident.setting is not None
     with pytest.raises(InvalidInput, match="not played or believed in batches"):
         model_of(incident.setting, incident.topology, incident.held)
@@ -173,11 +175,47 @@ def test_what_knows_single_faults_alone_refuses_in_words() -> None:
         Planner(belief(initial_state(incident)))
 
 
-def test_the_batched_engine_refuses_in_words() -> None:
+def test_the_batched_engine_refuses_in_words_and_says_what_to_use() -> None:
     from logtriage.vector import BatchedTriage
 
-    with pytest.raises(InvalidInput, match="not played or believed in batches"):
+    with pytest.raises(InvalidInput, match=r"one root cause, .*AsyncVectorEnv.*grade_batch"):
         BatchedTriage(TASK).reset("test", [0])
+
+
+def test_on_a_fleet_sets_are_searched_and_what_is_not_exact_is_refused() -> None:
+    incident = make_incident(f"{FLEET}/test/0")
+    assert get_task(FLEET).several
+    assert get_task(FLEET).topology is None
+    assert 20 <= len(incident.topology) <= 60
+    start = initial_state(incident)
+    held = belief(start)
+    assert not held.exact
+    service = next(iter(held.root_causes))
+    (found,) = worths(held, (RequestMetrics(service),))
+    assert found.bits > 0.0
+    why = r"[\d,]+ sets of faults are possible on topology .*, which are searched"
+    closed, _ = play(incident, [Resolve()])
+    with pytest.raises(InvalidInput, match=why):
+        explain(closed)
+    assert grade(closed).score is not None
+    default, fleet = RunSpec(["oracle"], [TASK], "test", 2), RunSpec(["oracle"], [FLEET], "test", 2)
+    assert check_explainable(default, Incidents()) == ()
+    both = RunSpec(["oracle"], [TASK, FLEET], "test", 2)
+    assert check_explainable(both, Incidents()) == (FLEET,)
+    with pytest.raises(InvalidInput, match=f"nothing to explain: {FLEET}: {why}"):
+        check_explainable(fleet, Incidents())
+
+
+def test_a_run_on_topologies_of_both_kinds_explains_what_it_can(tmp_path: Path) -> None:
+    """Half of ``ood`` lies on the default topology."""
+    ids = [f"{TASK}/ood/{number}" for number in range(12)]
+    exact = [why_unexplained(make_incident(one)) is None for one in ids]
+    first = next(at for at in range(11) if exact[at] != exact[at + 1])
+    spec = RunSpec(["constant:ignore"], [TASK], "ood", 2, first)
+    evaluate(spec, tmp_path)
+    (row,) = explain_run(tmp_path, 2)
+    assert row.losses is not None
+    assert row.losses.episodes == 1
 
 
 def test_the_observer_responds_to_several_faults_and_what_it_lost_adds_up() -> None:

@@ -63,7 +63,7 @@ def same(left: list[tuple[Any, ...]], right: list[tuple[Any, ...]]) -> bool:
 
 def test_every_drawn_task_is_registered() -> None:
     assert sorted(ENV_IDS.values()) == sorted(task.id for task in TASKS if task.version)
-    assert len(ENV_IDS) == 5 * 4
+    assert len(ENV_IDS) == 6 * 4
     assert ENV_IDS["logtriage/Cascading-v2"] == TASK
     assert ENV_IDS["logtriage/Fleet-fog0-v2"] == "fleet_outage-v2-fog0"
     assert ENV_IDS["logtriage/Silent-v2"] == "silent_degradation-v2"

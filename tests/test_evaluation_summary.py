@@ -2,9 +2,17 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import attrs
 import pytest
 
-from logtriage.actions import Action, Escalate, IdentifyRootCause, Ignore, Resolve
+from logtriage.actions import (
+    Action,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    ReportImpact,
+    Resolve,
+)
 from logtriage.evaluation import (
     Interval,
     LoadedRun,
@@ -16,10 +24,14 @@ from logtriage.evaluation import (
     mean_interval,
     summarise,
 )
+from logtriage.evaluation.impacts import Impacts
 from logtriage.generator import make_incident
+from logtriage.grading.impact import impact_of
 from logtriage.incident import Incident
 from logtriage.policies import ConstantPolicy, Policy, perfect_actions
+from logtriage.state import State
 from logtriage.tasks import incident_ids
+from logtriage.transition import play as play_actions
 
 Plans = Mapping[str, Callable[[Incident], list[Action]]]
 
@@ -109,6 +121,36 @@ def test_benign_incidents_have_no_root_cause_to_find_and_no_fault_to_ignore(
     assert row.grade == Interval(1.0, 1.0, 1.0)
     assert (row.root_cause, row.ignored, row.ticks) == (None, None, None)
     assert (row.severity, row.mis_page) == (1.0, 0.0)
+
+
+def test_reports_of_the_impact_are_summed_up_where_there_are_any(tmp_path: Path) -> None:
+    task = "compound_failure-v2"
+    first, second, third = incident_ids(task, "test", 3)
+    call = ReportImpact((("api-gateway", "auth-service"),))
+
+    def reporting(incident: Incident) -> list[Action]:
+        return [call, *perfect(incident)]
+
+    def vague(_: Incident) -> list[Action]:
+        return [call, Ignore()]
+
+    row = play(tmp_path / "a", {first: reporting, second: vague, third: perfect}, task)
+    states = [state_of(first, reporting), state_of(second, vague)]
+    found = [impact_of(state) for state in states]
+    assert row.impacts == Impacts(
+        2,
+        sum(one.node_f1 or 0.0 for one in found) / 2,
+        sum(one.edge_f1 or 0.0 for one in found) / 2,
+        sum(one.exact_roots for one in found) / 2,
+    )
+    assert play(tmp_path / "b", {first: perfect}, task).impacts is None
+    data = json.loads((tmp_path / "a" / "summary.json").read_text(encoding="utf-8"))
+    assert data["rows"][0]["impacts"] == attrs.asdict(row.impacts)
+
+
+def state_of(incident_id: str, plan: Callable[[Incident], list[Action]]) -> State:
+    incident = make_incident(incident_id)
+    return play_actions(incident, plan(incident))[0]
 
 
 def test_any_page_and_any_blame_on_a_benign_incident_is_wrong(tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ SECOND = tuple(task for task in TASKS if task.setting is not None)
 every_task = pytest.mark.parametrize("task", SECOND, ids=lambda task: task.id)
 #: Most characters of a screen by the most services; and of one with a line of every service.
 LIMITS = ((7, 1_650, 1_750), (20, 2_000, 2_400), (40, 2_250, 3_150), (60, 2_500, 3_600))
+#: What several faults may add on a fleet: more services are heard of.
+SEVERAL_MORE = 50
 
 
 def busiest(incident: Incident) -> Iterator[State]:
@@ -65,7 +67,8 @@ def busiest(incident: Incident) -> Iterator[State]:
 
 def limit_of(incident: Incident, state: State) -> int:
     asked_all = state.actions[-1:] == (RequestMoreLogs(),)
-    return next(
+    more = SEVERAL_MORE if len(incident.topology) > 7 and incident.truth.several else 0
+    return more + next(
         overview if asked_all else limit
         for services, limit, overview in LIMITS
         if len(incident.topology) <= services

@@ -39,6 +39,7 @@ def test_the_spec_sheets_of_the_original(name: str, horizon: int, noise: int) ->
         ("silent_degradation", 16),
         ("fleet_outage", 14),
         ("compound_failure", 20),
+        ("compound_fleet", 20),
     ],
 )
 @pytest.mark.parametrize("fog", [0, 1, 2, 3])
@@ -47,7 +48,7 @@ def test_drawn_tasks_stand_at_four_levels_of_fog(name: str, horizon: int, fog: i
     assert (task.horizon, task.fog, task.rubric) == (horizon, fog, "logtriage/2")
     assert task.setting is not None
     assert (task.noise, task.benign) == (task.setting.noise, 150)
-    assert task.topology is (None if name == "fleet_outage" else FIVE_TEAMS)
+    assert task.topology is (None if name in ("fleet_outage", "compound_fleet") else FIVE_TEAMS)
 
 
 def test_one_name_for_one_thing() -> None:
@@ -81,7 +82,7 @@ def test_a_retired_task_names_the_one_in_its_place(name: str) -> None:
 
 
 def test_every_task_has_a_reasoned_history() -> None:
-    assert len({task.id for task in TASKS}) == len(TASKS) == 5 * 4 + 3
+    assert len({task.id for task in TASKS}) == len(TASKS) == 6 * 4 + 3
     for task in TASKS:
         assert task.history[-1].startswith(f"v{task.version}: ")
         assert task.title

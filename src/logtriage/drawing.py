@@ -37,7 +37,7 @@ PRICES_OF_SILENCE: Final = (0.2, 0.4, 0.6)
 #: Share of ``ood`` incidents on a random topology, per mille, and its size.
 _RANDOM_SHARE: Final = 500
 _RANDOM_SIZES: Final = (5, 30)
-#: Sizes of the topologies of ``fleet_outage``.
+#: Sizes of the topologies of fleets.
 _FLEET_SIZES: Final = (20, 60)
 #: Phrasing groups: train and val share one, and so do test and sealed.
 _PHRASING: Final = {"train": 0, "val": 0, "test": 1, SEALED: 1, "ood": 2}

@@ -28,6 +28,10 @@ SEED_MASK: Final = (1 << SEED_BITS) - 1
 SCRAMBLE: Final = ((29, 0x3F58476D1CE4E5B9), (31, 0x14D049BB133111EB), (30, 1))
 
 
+#: The tasks whose incidents each have a topology of 20 to 60 services of their own.
+FLEETS: Final = ("fleet_outage", "compound_fleet")
+
+
 @attrs.frozen
 class TaskSpec:
     """The spec sheet of a task.
@@ -67,7 +71,7 @@ class TaskSpec:
         """The services of its incidents, split ``ood`` aside; None if each has its own."""
         if self.setting is None:
             return SEVEN_SERVICES
-        return None if self.name == "fleet_outage" else FIVE_TEAMS
+        return None if self.name in FLEETS else FIVE_TEAMS
 
     @cached_property
     def id(self) -> str:
@@ -172,12 +176,20 @@ _DRAWN: Final = (
         14,
     ),
 )
-_COMPOUND: Final = _drawn(
-    "compound_failure",
-    "One fault, two or three at once",
-    "how many faults there are is not told: one may hide behind another's callers, and a pool "
-    "may stay exhausted after its database is well again",
-    20,
+_COMPOUND: Final = (
+    *_drawn(
+        "compound_failure",
+        "One fault, two or three at once",
+        "how many faults there are is not told: one may hide behind another's callers, and a "
+        "pool may stay exhausted after its database is well again",
+        20,
+    ),
+    *_drawn(
+        "compound_fleet",
+        "The same among twenty to sixty services",
+        "what to ask is the problem, and how many faults there are is not told",
+        20,
+    ),
 )
 #: Every task: the benchmark's, then those at other levels of fog, then several faults at
 #: once, then the original's.

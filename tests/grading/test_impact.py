@@ -6,19 +6,24 @@ import pytest
 from logtriage import (
     IdentifyRootCause,
     InvalidInput,
+    Resolve,
     grade,
     initial_state,
     make_incident,
     parse_action,
     play,
     render_action,
+    transition,
 )
 from logtriage.actions import MAX_IMPACT, Malformed, ReportImpact, action_id, describe
 from logtriage.adapters.tools import call_from_action
 from logtriage.calls import wire_from_call
 from logtriage.errors import UnknownName
+from logtriage.grading import grade_to_json
 from logtriage.grading.impact import Path, f1, impact_of, path_of
 from logtriage.parsing import TEAM_KINDS, action_from_wire, action_to_wire
+from logtriage.policies import perfect_actions
+from logtriage.server.public import IMPACT, public_grade
 from logtriage.topology import FIVE_TEAMS
 from logtriage.world.conditions import Hypothesis
 from logtriage.world.simulation import World
@@ -77,6 +82,32 @@ def test_a_report_costs_its_tick_and_nothing_else() -> None:
     assert one.score == two.score
     assert [row.score for row in one.criteria] == [row.score for row in two.criteria]
     assert two.ticks == 1
+
+
+def test_a_grade_has_it_where_one_was_reported_beside_the_total() -> None:
+    incident = make_incident("compound_failure-v2/test/1")
+    plan = perfect_actions(incident)
+    state, _ = play(incident, [ReportImpact(((GATEWAY, AUTH),)), *plan])
+    told, silent = grade(state), grade(play(incident, plan)[0])
+    assert told.impact == impact_of(state)
+    assert told.impact is not None
+    assert silent.impact is None
+    assert (told.score, silent.score) == (1.0, 1.0)
+    assert "impact" not in grade_to_json(silent)
+    assert grade_to_json(told)["impact"] == attrs.asdict(told.impact)
+    assert f"F1 {told.impact.node_f1:.3f} of services" in str(told)
+    assert "the exact set" in str(told)
+    assert "path of the damage" not in str(silent)
+    recorded = real_incident()
+    assert grade(play(recorded, [ReportImpact((("api-gateway", AUTH),))])[0]).impact is None
+
+
+def test_a_server_tells_it_once_the_episode_is_closed() -> None:
+    state, _ = play(make_incident("compound_failure-v2/test/1"), [ReportImpact(((GATEWAY, AUTH),))])
+    assert "impact" not in public_grade(state)
+    closed = public_grade(transition(state, Resolve()))
+    assert closed["impact"] == grade_to_json(grade(transition(state, Resolve())))["impact"]
+    assert closed["impact"].keys() == set(IMPACT)
 
 
 def test_what_a_model_writes_is_read_and_written_back() -> None:

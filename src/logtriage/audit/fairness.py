@@ -5,6 +5,9 @@ written down, token by token. Then a *twin* of it is made: the same system, seed
 actions under another truth, with the tokens of the first one put in the place of its own.
 The texts of the two must be the same, screen by screen. What differs would be known to an
 agent and to no belief: the ordering of lines, a figure, a phrasing.
+
+Where there may be several faults at once, sets are compared with sets. The last twin of each
+incident keeps one fault of it, which is fixed in both: what is left must not show either.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,8 +30,9 @@ from logtriage.audit.findings import NOT_OF_A_WORLD, Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import word
+from logtriage.drawing import truth_of
 from logtriage.evidence import evidence
-from logtriage.incident import Incident, Truth
+from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.rendering import render_observation
 from logtriage.rng import hash_name, mix
@@ -36,6 +40,7 @@ from logtriage.state import State, initial_state
 from logtriage.topology import Topology
 from logtriage.transition import transition
 from logtriage.world.channels import SERIES, Evidence
+from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
 from logtriage.world.prior import prior
 from logtriage.world.schedule import Cell, Doings, cells
@@ -55,7 +60,7 @@ def _fairness(subject: Subject, sizes: Sizes) -> Finding:
     incidents = [one for one in subject.incidents("test", sizes.twins) if one.world]
     if not incidents:
         return Finding.skipped("fairness", NOT_OF_A_WORLD)
-    screens = pairs = 0
+    screens = pairs = sets = 0
     told: list[str] = []
     for incident in incidents:
         world = cast(World, incident.world)
@@ -66,6 +71,7 @@ def _fairness(subject: Subject, sizes: Sizes) -> Finding:
             tokens = {one.cell: one.token for state in mine for one in evidence(state)}
             twin = _twin(incident, world, truth, severity, tokens)
             pairs += 1
+            sets += min(len(world.truth.faults), len(truth.faults)) > 1
             for place, (one, other) in enumerate(zip(mine, _states(twin, plan), strict=True)):
                 screens += 1
                 first, second = (render_observation(observe(state)) for state in (one, other))
@@ -80,6 +86,7 @@ def _fairness(subject: Subject, sizes: Sizes) -> Finding:
         "letter by letter",
         screens=screens,
         pairs=pairs,
+        sets=sets,
         differing=len(told),
         examples=told[:3],
     )
@@ -88,26 +95,40 @@ def _fairness(subject: Subject, sizes: Sizes) -> Finding:
 def _another(incident: Incident, world: World, number: int) -> tuple[Hypothesis, Any]:
     """Another truth and severity, by a hash of the incident and a number.
 
-    Every other one is looked for among truths that the same page is right for, so that what
-    a page brings is compared, too.
+    Every other one is looked for among truths that a page for this one is right for, so that
+    what a page brings is compared, too.
     """
-    table = prior(world.setting, world.topology, world.held)
-    paged = teams_of(world.topology, world.directory, world.truth)
+    paged = set(teams_of(world.topology, world.directory, world.truth))
     for attempt in range(200):
         bits = mix(hash_name(f"{incident.id} twin {number} {attempt}"))
-        found = draw_truth(table, bits)
-        alike = teams_of(world.topology, world.directory, found) == paged
+        found = _drawn(world, bits, keeps=number == TWINS - 1)
+        theirs = set(teams_of(world.topology, world.directory, found))
+        alike = bool(theirs & paged) or theirs == paged
         if found != world.truth and (alike or number % 2 or attempt > 150):
             rank = bits % len(SEVERITIES) if found.faults else len(SEVERITIES) - 1
             return found, SEVERITIES[rank]
     raise AssertionError("unreachable: a prior has more than one hypothesis")
 
 
+def _drawn(world: World, bits: int, *, keeps: bool) -> Hypothesis:
+    """A truth by the prior; of several faults, one that ``keeps`` a fault of the world's."""
+    if not world.setting.several:
+        return draw_truth(prior(world.setting, world.topology, world.held), bits)
+    sets = set_prior(world.setting, world.topology, world.held)
+    found = sets.pick(mix(bits), bits)
+    if not keeps or not world.truth.faults:
+        return found
+    kept = world.truth.faults[bits % len(world.truth.faults)]
+    others = [one for one in found.faults if one[1] != kept[1]][: len(sets.counts) - 1]
+    return Hypothesis(tuple(sorted((kept, *others), key=lambda one: one[1])))
+
+
 def _plan(incident: Incident, other: Hypothesis, number: int) -> _Plan:
     """What is asked and done: all that leaves both incidents open and alike.
 
-    A page that is right for both, a remedy that is wrong for both; then requests of every
-    kind, those at the services of both truths first.
+    Pages that are right for both, a remedy that is wrong for both, where there are several
+    faults one that is right for both; then requests of every kind, those at the services of
+    both truths first.
     """
     topology, truth = incident.topology, incident.truth
     names = topology.names
@@ -116,7 +137,9 @@ def _plan(incident: Incident, other: Hypothesis, number: int) -> _Plan:
         guilty.append(names[other.benign[1]])
     order = [*dict.fromkeys(guilty), *(one for one in names if one not in guilty)]
     shared = truth.teams.intersection(teams_of(topology, incident.directory, other))
-    accepted = {*truth.remedies, *accepted_remedies(topology, other)}
+    wanted = accepted_remedies(topology, other)
+    accepted = {*truth.remedies, *wanted}
+    fixing = sorted(one for one in truth.remedies if one in wanted) if truth.several else []
     wrong = [
         Remediate(remedy, name)
         for name in order
@@ -130,6 +153,7 @@ def _plan(incident: Incident, other: Hypothesis, number: int) -> _Plan:
         IdentifyRootCause(order[0]),
         *map(Escalate, sorted(shared)),
         wrong[number],
+        *(Remediate(*one) for one in fixing[:1]),
     ]
     plan = [*start, *asked[: SERIES * 2], RequestMoreLogs(None), *asked[SERIES * 2 :]]
     return tuple(plan[: incident.horizon])
@@ -159,24 +183,9 @@ def _twin(
     kind = type("Twin", (type(world),), {"shown": shown})
     given = {one.alias: getattr(world, one.name) for one in attrs.fields(type(world)) if one.init}
     other = kind(**{**given, "truth": truth, "severity": severity})
-    return attrs.evolve(
-        incident, telemetry=other, truth=_answer(incident.topology, world, truth, severity)
-    )
-
-
-def _answer(topology: Topology, world: World, truth: Hypothesis, severity: Any) -> Truth:
-    return Truth(
-        fault=None,
-        severity=severity,
-        root_causes=frozenset(topology.names[at] for _, at in truth.faults),
-        teams=frozenset(teams_of(topology, world.directory, truth)),
-        remedies=frozenset(
-            (remedy, service)
-            for remedy in REMEDIES
-            for service in topology.names
-            if (str(remedy), service) in accepted_remedies(topology, truth)
-        ),
-    )
+    teams = teams_of(incident.topology, world.directory, truth)
+    answer = truth_of(incident.topology, teams, truth, severity)
+    return attrs.evolve(incident, telemetry=other, truth=answer)
 
 
 def _difference(

@@ -23,12 +23,14 @@ from logtriage.audit.findings import Finding
 from logtriage.audit.limits import QUICK, Sizes
 from logtriage.audit.mutants import MUTANTS
 from logtriage.audit.planted_tasks import (
+    COMPOUND_TASK,
     OTHER_TASK,
     TASK,
     WORLD_TASK,
     all_quiet,
     benign,
     even_is_p1,
+    left_first,
     one_incident,
     root_first,
     told_by_the_directory,
@@ -233,6 +235,8 @@ _WORLD: Final = (
     _mutant("fix-cheap", "probing", "probing", WORLD_TASK),
     Hole("root-first", "what the root says is listed first", "fairness", "fairness", root_first,
          sound=WORLD_TASK),
+    Hole("left-first", "after the first fix of several, what the others say is listed first",
+         "fairness", "fairness", left_first, sound=COMPOUND_TASK),
     Hole("unnoticed", "every fault is a P3, the edge panel is blurred, nothing alerts", "symptom",
          "symptom", unnoticed, sound=WORLD_TASK),
     Hole("all-quiet", "nearly every incident is benign: nobody needs to be told", "teamwork",

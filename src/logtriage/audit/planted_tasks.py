@@ -11,6 +11,7 @@ from logtriage.generator import make_incident
 from logtriage.incident import Incident
 from logtriage.tasks import IncidentId, get_task
 from logtriage.world.channels import Evidence
+from logtriage.world.outcomes import left_at
 from logtriage.world.schedule import Doings
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import World
@@ -21,6 +22,8 @@ TASK: Final = "single_crash-v2"
 OTHER_TASK: Final = "silent_degradation-v2"
 #: One whose evidence they are planted in.
 WORLD_TASK: Final = "cascading_failure-v2"
+#: One with several faults at once.
+COMPOUND_TASK: Final = "compound_failure-v2"
 
 
 def one_incident(split: str, number: int) -> Incident:  # noqa: ARG001
@@ -87,6 +90,28 @@ def root_first(split: str, number: int) -> Incident:
     incident, world = _drawn(split, number)
     given = {one.name: getattr(world, one.name) for one in attrs.fields(World)}
     return attrs.evolve(incident, telemetry=RootFirst(**given))
+
+
+class LeftFirst(World):
+    """Once some faults of several are fixed, lists first what the others say."""
+
+    def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
+        """The same evidence, and after the first fix in another order."""
+        cells = list(super().shown(now, doings))
+        left = left_at(self.topology, self.truth, doings, now + 1)
+        if left is None or left == self.truth:
+            return iter(cells)
+        roots = {service for _, service in left.faults}
+        return iter(sorted(cells, key=lambda one: one.service not in roots))
+
+
+def left_first(split: str, number: int) -> Incident:
+    """What still says something after the first fix of several is listed first."""
+    drawn = (make_incident(f"{COMPOUND_TASK}/{split}/{40 * number + one}") for one in range(40))
+    incident = next(one for one in drawn if len(one.truth.several) > 1)
+    assert isinstance(incident.telemetry, World), "a simulated incident"
+    given = {one.name: getattr(incident.telemetry, one.name) for one in attrs.fields(World)}
+    return attrs.evolve(incident, telemetry=LeftFirst(**given))
 
 
 def all_quiet(split: str, number: int) -> Incident:

@@ -33,8 +33,10 @@ from logtriage.belief.decisions import bar
 from logtriage.belief.expectations import expected_after, value_of_belief, with_everything
 from logtriage.errors import InvalidInput
 from logtriage.grading import score
+from logtriage.incident import Incident
 from logtriage.state import State, declared_in, initial_state, is_settled
 from logtriage.transition import transition
+from logtriage.world.compounds import LISTED, set_prior
 
 #: Imagined continuations behind every expectation.
 SAMPLES: Final = 12
@@ -112,17 +114,38 @@ class Explanation:
     steps: tuple[Step, ...]
 
 
+def why_unexplained(incident: Incident) -> str | None:
+    """Why no episode of an incident can be explained; None if they can be."""
+    setting = incident.setting
+    if setting is None:
+        return "no probabilities are known of it"
+    if setting.several:
+        sets = set_prior(setting, incident.topology, incident.held)
+        if not sets.listable:
+            return (
+                f"{sets.many:,} sets of faults are possible on topology "
+                f"{incident.topology.name!r}, which are searched: what is left out would count "
+                "as luck or regret. Explanations need a belief that weighs them all (up to "
+                f"{LISTED:,}); the belief itself and the worth of requests do without"
+            )
+    return None
+
+
 def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
     """Split what a closed episode of a single agent lost into its four parts.
 
     Raises:
         InvalidInput: for an open incident, joint play, an incident of which no
-            probabilities are known, or less than one sample.
+            probabilities are known or of which sets of faults are searched
+            (:func:`why_unexplained`), or less than one sample.
     """
     check_closed(state)
     if samples < 1:
         raise InvalidInput(f"samples must be at least 1, got {samples}")
     incident = state.incident
+    reason = why_unexplained(incident)
+    if reason is not None:
+        raise InvalidInput(f"{incident.id}: {reason}")
     now = initial_state(incident)
     held = belief(now)
     start = value = value_of_belief(held)

@@ -128,7 +128,10 @@ def model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
     """
     if setting.several:
         raise InvalidInput(
-            "incidents with several faults are not played or believed in batches: play them one "
-            "by one, with the scalar environment and logtriage.belief.belief"
+            "incidents with several faults are not played or believed in batches, whose arrays "
+            "hold one root cause, one page and one fix of each incident: play them one by one "
+            "(logtriage.env.TriageEnv, in processes gymnasium.vector.AsyncVectorEnv of it), "
+            "believe them with logtriage.belief.belief, and grade lists of actions with "
+            "logtriage.grading.grade_batch"
         )
     return Model(setting, topology, held)

@@ -118,7 +118,7 @@ def evaluate_(
         left_out = check_explainable(spec, Incidents.of(bundle, seal))
         if left_out:
             note(
-                f"not explained, because the probabilities are unknown: {', '.join(left_out)}",
+                f"not explained, because exact probabilities are unknown: {', '.join(left_out)}",
                 "dim",
             )
     place: AbstractContextManager[str | Path] = (

@@ -101,6 +101,11 @@ def _print(console: Console, graded: Grade) -> None:
         line.append(f"  {one.name} {number(one.score, 2)}", "dim")
     for discount in graded.discounts:
         line.append(f"  {discount.name} x {number(discount.factor)}", "yellow")
+    if (path := graded.impact) is not None:
+        exact = "exact roots" if path.exact_roots else "roots not exact"
+        line.append(
+            f"  path F1 {number(path.node_f1)} nodes {number(path.edge_f1)} edges, {exact}", "cyan"
+        )
     if graded.gate is not None:
         line.append(f"  {graded.gate}: {graded.gate_reason}", "red")
     console.print(line, soft_wrap=True)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.text import Text
 
 from logtriage.actions import Action, describe
 from logtriage.cli.completion import complete_incident, complete_player
@@ -134,9 +135,7 @@ def play(
 
         put(console, look_back(explanation))
     elif explain and roles is None and state.is_closed and incident.setting is not None:
-        from logtriage.cli.hindsight import hindsight
-
-        put(console, hindsight(state))
+        put(console, _hindsight(state))
     elif explain and incident.setting is None and incident.telemetry.open_loop:
         note(NOT_CLAIMED, "dim")
     if out is not None:
@@ -151,6 +150,15 @@ def play(
         emit(grade_to_json(graded))
     if cause is not None:
         raise typer.Exit(SOME_BAD)
+
+
+def _hindsight(state: State) -> RenderableType:
+    """The belief beside what was done, or why there is none."""
+    from logtriage.belief.explain import why_unexplained
+    from logtriage.cli.hindsight import hindsight
+
+    reason = why_unexplained(state.incident)
+    return hindsight(state) if reason is None else Text(f"not explained: {reason}", "dim")
 
 
 def _is_terminal() -> bool:

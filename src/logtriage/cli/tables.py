@@ -36,6 +36,8 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
         _put_rows(figures, mine, unscored=unscored)
         if any(row.located for row in mine):
             _put_located(figures, mine)
+        if any(row.impacts for row in mine):
+            _put_impacts(figures, mine)
         put_losses(figures, mine)
         if any(row.teamwork for row in mine):
             _put_teamwork(figures, mine)
@@ -80,6 +82,26 @@ def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
 
     titles = ("policy", "fault", "incidents", "AC@1", "AC@3", "AC@5", "Avg@5")
     figures.put(titles, cells, names=2)
+
+
+def _put_impacts(figures: Figures, rows: Sequence[Row]) -> None:
+    """What reports of how the damage spread were worth, beside the grades."""
+
+    def cells(wide: bool) -> list[list[Cell]]:
+        return [
+            [
+                Text(spelled(row.policy)),
+                str(found.episodes),
+                number(found.node_f1),
+                number(found.edge_f1),
+                share(found.exact_roots, 1 if wide else 0),
+            ]
+            for row in rows
+            if (found := row.impacts) is not None
+        ]
+
+    titles = ("path of the damage", "reported", "node F1", "edge F1", "exact\nroots")
+    figures.put(titles, cells)
 
 
 def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:

@@ -32,6 +32,7 @@ _NAMES = {
     "silent_degradation": "Silent",
     "fleet_outage": "Fleet",
     "compound_failure": "Compound",
+    "compound_fleet": "CompoundFleet",
 }
 
 

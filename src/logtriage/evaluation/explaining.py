@@ -3,10 +3,11 @@
 from contextlib import closing
 from os import PathLike
 from pathlib import Path
+from typing import Final
 
 import attrs
 
-from logtriage.belief.explain import SAMPLES, explain
+from logtriage.belief.explain import SAMPLES, explain, why_unexplained
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import store
 from logtriage.evaluation.episodes import played_state
@@ -31,6 +32,9 @@ from logtriage.grading import Grade
 from logtriage.incident import Incident
 from logtriage.seal import Seal
 
+#: Of so many incidents of a task at most it is looked up whether any can be explained.
+LOOKED_AT: Final = 10
+
 
 def explain_run(
     directory: str | PathLike[str],
@@ -44,8 +48,8 @@ def explain_run(
 
     What is explained already stays; interrupted, the same call goes on where it stopped,
     and ends with the same files. An episode takes half a second to a second, on a fleet
-    two to four. Unscored episodes are left out, and so are tasks of whose telemetry no
-    probabilities are known.
+    two to four. Unscored episodes are left out, and so are incidents that
+    :func:`logtriage.belief.explain.why_unexplained` names a reason for.
 
     Args:
         directory: where the run is kept.
@@ -92,22 +96,31 @@ def explain_run(
 
 
 def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
-    """The tasks of a run that cannot be explained, if others can.
+    """The tasks of a run that cannot be explained, if others can, by their first incidents.
 
     Raises:
         InvalidInput: if none can, or teams play.
     """
     if spec.role_split is not None:
         raise InvalidInput("joint play is not explained: a tick has several actions")
-    tasks = {cell.task: incidents(cell.ids[0]) for cell in plan(spec, incidents)}
-    without = tuple(task for task, incident in tasks.items() if incident.setting is None)
-    if len(without) == len(tasks):
-        recorded = any(incident.telemetry.open_loop for incident in tasks.values())
+    tasks = {
+        cell.task: [incidents(one) for one in cell.ids[:LOOKED_AT]]
+        for cell in plan(spec, incidents)
+    }
+    reasons = {
+        task: why_unexplained(some[0])
+        for task, some in tasks.items()
+        if all(map(why_unexplained, some))
+    }
+    if len(reasons) == len(tasks):
+        recorded = any(one.telemetry.open_loop for some in tasks.values() for one in some)
+        unknown = [task for task in reasons if tasks[task][0].setting is None]
+        told = [f"the probabilities are not known for {', '.join(unknown)}"] if unknown else []
+        told += [f"{task}: {why}" for task, why in reasons.items() if task not in unknown]
         raise InvalidInput(
-            f"nothing to explain: the probabilities are not known for {', '.join(without)}"
-            + (f"; {NOT_CLAIMED}" if recorded else "")
+            f"nothing to explain: {'; '.join(told)}" + (f"; {NOT_CLAIMED}" if recorded else "")
         )
-    return without
+    return tuple(reasons)
 
 
 @attrs.frozen
@@ -120,13 +133,13 @@ class _Task:
 def _left(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
     """What of a cell is to be explained and is not yet."""
     key = cell.policy, cell.task
-    if run.incidents(cell.ids[0]).setting is None:
-        return []
     there, small = run.explained[key], attrs.evolve(cell, ids=())
     return [
         _Task(small, run.incidents, graded)
         for graded in run.grades[key][:episodes]
-        if graded.score is not None and graded.incident not in there
+        if graded.score is not None
+        and graded.incident not in there
+        and why_unexplained(run.incidents(graded.incident)) is None
     ]
 
 

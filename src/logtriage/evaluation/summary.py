@@ -13,6 +13,7 @@ import attrs
 from logtriage import __version__
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.episodes import played_state
+from logtriage.evaluation.impacts import Impacts, impacts_of
 from logtriage.evaluation.listening import Listening, listening_of
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
@@ -65,6 +66,7 @@ class Row:
         losses: why grades were lost, over the episodes that were explained.
         seal: the fingerprint of the key of sealed incidents.
         teamwork: of teams, what the roles know together and each by itself, in bits.
+        impacts: of the episodes that reported how the damage spread, what that was worth.
     """
 
     policy: str
@@ -88,6 +90,7 @@ class Row:
     losses: Losses | None = None
     seal: str | None = None
     teamwork: Teamwork | None = None
+    impacts: Impacts | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -143,6 +146,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
         losses_of(tuple(run.explained[policy, task].values())),
         run.manifest.seal,
         None if split is None else teamwork_of(states, split, _listening(run, policy, task)),
+        impacts_of(states),
     )
 
 

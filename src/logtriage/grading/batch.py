@@ -21,6 +21,7 @@ from logtriage.grading.kernels import MEASURES, Span
 from logtriage.grading.plan import Floats, Plan, plan_of, signed, total_of
 from logtriage.grading.played import CLOSINGS, Block
 from logtriage.grading.rubric import DEFAULT, Criterion, Rubric, check_rubric
+from logtriage.grading.shares import share_levels
 from logtriage.grading.truths import Truths, truths_of
 
 __all__ = [
@@ -156,7 +157,8 @@ def grade_batch(
         raise InvalidInput(f"per_tick must be at least 1, got {per_tick}")
     by_time = _by_time(truths, actions, layout)
     ticks = max(1, -(-len(by_time) // per_tick))
-    span = Span(max(1, min((ticks, *truths.horizons[-1:]))), truths.clocks)
+    longest = max(1, min((ticks, *truths.horizons[-1:])))
+    span = Span(longest, truths.clocks, truths.most_faults)
     plan = plan_of(rubric, span)
     length = ticks * per_tick
     # Twice the ticks and one: kernels number the ticks by fours, in the unsigned twin.
@@ -165,7 +167,7 @@ def grade_batch(
     if chosen == "numba" and worth and dtype.itemsize <= 2:
         from logtriage.grading import compiled
 
-        if compiled.takes(plan, rubric):
+        if compiled.takes(plan, rubric) or truths.asked is not None:
             return _grade_compiled(truths, by_time, rubric, span, plan, per_tick, dtype)
     size = max(1, BLOCK_BYTES // (length * dtype.itemsize))
 
@@ -245,8 +247,12 @@ def _grade_block(grades: BatchGrades, plan: Plan, rows: slice, listed: Ints, per
     for measure, kept in grades.levels.items():
         levels[measure] = kept[rows]
         levels[measure][...] = MEASURES[measure].levels(block)
+    if block.shares is not None:
+        share_levels(block.shares, levels)
     any_benign = grades.truths.any_benign
-    scores, grades.gate[rows] = total_of(plan, grades.rubric, block, levels, any_benign)
+    scores, grades.gate[rows] = total_of(
+        plan, grades.rubric, block, levels, any_benign, block.shares
+    )
     grades.scores[rows] = scores
     grades.closing[rows] = block.closing
     grades.ticks[rows] = block.ticks

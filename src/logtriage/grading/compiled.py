@@ -6,6 +6,7 @@ Here stands what the kernels are given. Needs the extra ``fast`` (numba).
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
+import attrs
 import numpy as np
 
 from logtriage.actions import SEVERITIES
@@ -13,9 +14,11 @@ from logtriage.grading import criteria, triage
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.criteria import Measure
 from logtriage.grading.grade import GRID
-from logtriage.grading.plan import Floats, Plan, Totals
+from logtriage.grading.locked import Bools
+from logtriage.grading.plan import Floats, Plan, Totals, summed
 from logtriage.grading.row_kernels import BLOCK, ROWS, SLOTS, Answers, Facts, Letters, grade_rows
 from logtriage.grading.rubric import Rubric
+from logtriage.grading.shares import share_levels
 from logtriage.grading.total_kernels import Finish, Sums, total_rows
 from logtriage.grading.truths import Truths
 
@@ -73,7 +76,10 @@ def grade_compiled(
         facts,
     )
     scores = np.empty(count)
-    if broken < 0:
+    if broken < 0 and truths.asked is not None:
+        levels = dict(zip(measures, facts.levels, strict=True))
+        scores = _shared_scores(truths, by_time, plan, rubric, per_tick, facts, levels)
+    elif broken < 0:
         benign = plan.benign if any_benign else None
         total_rows(
             _sums(plan.real, measures),
@@ -85,6 +91,53 @@ def grade_compiled(
             scores,
         )
     return scores, facts, int(broken)
+
+
+@attrs.frozen(eq=False)
+class _Counted:
+    """What discounts read of what the kernels found."""
+
+    truths: Truths
+    facts: Facts
+
+    @property
+    def silence(self) -> Floats:
+        return self.truths.silence
+
+    @property
+    def benign(self) -> Bools:
+        return self.truths.benign
+
+    @property
+    def paged(self) -> Bools:
+        return self.facts.paged.view(np.bool_)
+
+    @property
+    def unapproved_remedies(self) -> Ints:
+        return self.facts.unapproved
+
+
+def _shared_scores(
+    truths: Truths,
+    by_time: Ints,
+    plan: Plan,
+    rubric: Rubric,
+    per_tick: int,
+    facts: Facts,
+    levels: dict[Measure, Ints],
+) -> Floats:
+    """The scores (N,) where incidents list faults, whose levels are put in place."""
+    from logtriage.grading.share_kernels import compiled_shares
+
+    assert truths.asked is not None
+    letters = _letters(truths, by_time.dtype.type)
+    present = (by_time != letters.none).sum(axis=0)
+    shares = compiled_shares(truths.asked, by_time, present - facts.unplayed, per_tick, letters)
+    share_levels(shares, levels)
+    counted = _Counted(truths, facts)
+    scores = summed(plan, rubric, counted, levels, truths.any_benign, shares)
+    scores[facts.gates >= 0] = 0.0
+    return scores
 
 
 def _letters(truths: Truths, dtype: Any) -> Letters:

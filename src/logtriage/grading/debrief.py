@@ -63,6 +63,12 @@ def _verdict(grade: "Grade") -> Iterator[str]:
             yield f"{one.name} leaves {one.factor:.3f} of it: {one.reason}"
         if grade.gate is not None:
             yield f"{grade.gate} makes it 0: {grade.gate_reason}"
+    if (path := grade.impact) is not None and path.node_f1 is not None:
+        exact = "the exact set" if path.exact_roots else "not the exact set"
+        yield (
+            f"beside it, the path of the damage: F1 {path.node_f1:.3f} of services, "
+            f"{path.edge_f1:.3f} of calls; the root causes declared are {exact}"
+        )
     if grade.malformed:
         yield f"{grade.malformed} of {len(grade.actions)} actions could not be read"
     if grade.unplayed:

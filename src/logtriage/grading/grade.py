@@ -12,6 +12,7 @@ import attrs
 from logtriage.actions import Action, Malformed, action_name, action_value
 from logtriage.errors import RetiredName, RubricError, UnknownName
 from logtriage.grading.debrief import plain
+from logtriage.grading.impact import Impact, reported_impact
 from logtriage.grading.original import ORIGINAL
 from logtriage.grading.rubric import RECORDED, RECORDED_2, TRIAGE_2, Rubric, check_rubric
 from logtriage.incident import Incident
@@ -67,7 +68,8 @@ class Grade:
     which were not. ``malformed`` counts those that could not be read. ``ticks`` are those
     used; ``schedule`` is the tick of each action in joint play, where several may share
     one. ``fault_kind`` is what was injected (of several faults all kinds, ``a + b``): a fact
-    beside the grade, which no rubric weighs. ``seal`` is the fingerprint of the key of a
+    beside the grade, which no rubric weighs; so is ``impact``, what a report of how the damage
+    spread is worth, None where there was none. ``seal`` is the fingerprint of the key of a
     sealed incident. ``print(grade)`` shows what was done, what it earned and why.
     """
 
@@ -90,6 +92,7 @@ class Grade:
     fault_kind: str | None = None
     discounts: tuple[AppliedDiscount, ...] = ()
     seal: str | None = None
+    impact: Impact | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -199,6 +202,7 @@ def grade(
         _fault_kind(incident),
         discounts,
         incident.seal,
+        reported_impact(state),
     )
 
 

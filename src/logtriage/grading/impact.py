@@ -83,6 +83,12 @@ def impact_of(state: State) -> Impact:
     return Impact(f1(services, truth.services), f1(calls, truth.calls), exact)
 
 
+def reported_impact(state: State) -> Impact | None:
+    """:func:`impact_of` where an impact was reported of an incident whose path is known."""
+    told = any(isinstance(action, ReportImpact) for action in state.actions)
+    return impact_of(state) if told and isinstance(state.incident.telemetry, World) else None
+
+
 def f1(given: Set[object], true: Set[object]) -> float:
     """The harmonic mean of precision and recall; 1 where both are empty."""
     if not given and not true:

@@ -19,17 +19,22 @@ from logtriage.actions import SEVERITIES
 from logtriage.grading import criteria, triage
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.criteria import Measure, Measured
-from logtriage.grading.played import Played
-from logtriage.grading.truths import Bools
+from logtriage.grading.locked import Bools
+from logtriage.grading.played import Discounted, Played
+from logtriage.grading.shares import ALL_OR_NOTHING, CREDITED, fix_scores, share_scores
 from logtriage.state import State
 
 
 @attrs.frozen
 class Span:
-    """What the levels of a batch range over: ticks, and the pairs of horizon and par."""
+    """What the levels of a batch range over: ticks, the pairs of horizon and par, and faults.
+
+    ``faults`` is the most that an incident lists, 0 where none lists any.
+    """
 
     ticks: int
     clocks: tuple[tuple[int, int], ...]
+    faults: int = 0
 
 
 @attrs.frozen
@@ -44,9 +49,7 @@ def _times(levels: Ints, counts: Bools) -> Ints:
     return levels * counts
 
 
-#: The credit left by 0, 1, ... wrong remedies, as long as there is any ...
-CREDITED: Final = tuple(takewhile(bool, map(triage.remedy_credit, count())))
-#: ... and by 0, 1, ... remedies on a benign incident.
+#: The credit left by 0, 1, ... remedies on a benign incident, as long as there is any.
 DISMISSED: Final = tuple(takewhile(bool, map(triage.dismissal_credit, count())))
 
 
@@ -80,21 +83,20 @@ def _promptness_scores(span: Span) -> tuple[float, ...]:
 
 
 _SEVERITY_SCORES: Final = tuple(map(criteria.severity_credit, range(len(SEVERITIES))))
-_REMEDY_SCORES: Final = (
-    0.0,
-    *CREDITED,
-    *(credit * triage.UNAPPROVED_FIX for credit in CREDITED),
-)
-_NO_OR_YES: Final = (0.0, 1.0)
 
-#: The kernel of each measure that has one.
+#: The kernel of each measure that has one: its levels are those of an incident as a whole, of
+#: which those that list faults get others (:mod:`logtriage.grading.shares`).
 MEASURES: Final[Mapping[Measure, Kernel]] = MappingProxyType(
     {
         criteria.severity: Kernel(lambda block: block.severity_off, lambda _: _SEVERITY_SCORES),
-        criteria.root_cause: Kernel(lambda block: block.rightly_blamed, lambda _: _NO_OR_YES),
-        criteria.escalation: Kernel(lambda block: block.paged, lambda _: _NO_OR_YES),
-        triage.root_cause: Kernel(lambda block: block.blamed_in_time, lambda _: _NO_OR_YES),
-        triage.remediation: Kernel(_remedy_levels, lambda _: _REMEDY_SCORES),
+        criteria.root_cause: Kernel(lambda block: block.rightly_blamed, lambda _: ALL_OR_NOTHING),
+        criteria.escalation: Kernel(
+            lambda block: block.paged, lambda span: share_scores(span.faults)
+        ),
+        triage.root_cause: Kernel(
+            lambda block: block.blamed_in_time, lambda span: share_scores(span.faults)
+        ),
+        triage.remediation: Kernel(_remedy_levels, lambda span: fix_scores(span.faults)),
         triage.closure: Kernel(
             lambda block: _promptness_levels(block, block.resolved & block.fixed),
             _promptness_scores,
@@ -116,11 +118,11 @@ GATES: Final[Mapping[Callable[[State], str | None], Callable[[Played], Bools]]] 
 )
 
 
-def _unescalated(block: Played) -> NDArray[np.float64]:
+def _unescalated(block: Discounted) -> NDArray[np.float64]:
     return np.where(block.benign | block.paged, 1.0, block.silence)
 
 
-def _unapproved(block: Played) -> NDArray[np.float64]:
+def _unapproved(block: Discounted) -> NDArray[np.float64]:
     applied = block.unapproved_remedies * ~block.benign
     most = int(applied.max(initial=0))
     return np.array([triage.UNAPPROVED_REMEDY**one for one in range(most + 1)]).take(applied)
@@ -128,5 +130,5 @@ def _unapproved(block: Played) -> NDArray[np.float64]:
 
 #: The kernel of each discount that has one: the share that is left, 1 where it does not apply.
 DISCOUNTS: Final[
-    Mapping[Callable[[State], Measured | None], Callable[[Played], NDArray[np.float64]]]
+    Mapping[Callable[[State], Measured | None], Callable[[Discounted], NDArray[np.float64]]]
 ] = MappingProxyType({triage.unescalated: _unescalated, triage.unapproved: _unapproved})

@@ -16,8 +16,9 @@ from logtriage.grading.action_lists import Ints
 from logtriage.grading.criteria import Measure
 from logtriage.grading.grade import GRID, finish
 from logtriage.grading.kernels import DISCOUNTS, GATES, MEASURES, Span
-from logtriage.grading.played import Played
+from logtriage.grading.played import Discounted, Played
 from logtriage.grading.rubric import Criterion, Rubric
+from logtriage.grading.shares import SHARED_DISCOUNTS, Shares
 
 Floats = NDArray[np.float64]
 AnyCall = Callable[..., Any]
@@ -152,19 +153,43 @@ def _name(function: AnyCall) -> str:
 
 
 def total_of(
-    plan: Plan, rubric: Rubric, played: Played, levels: Mapping[Measure, Ints], any_benign: bool
+    plan: Plan,
+    rubric: Rubric,
+    played: Played,
+    levels: Mapping[Measure, Ints],
+    any_benign: bool,
+    shares: Shares | None = None,
 ) -> tuple[Floats, NDArray[np.int8]]:
-    """Scores and gates (B,) of what was played, from the levels of the measures."""
-    scores = plan.real.of(levels)
-    if plan.benign is not None and any_benign:
-        scores = np.where(played.benign, plan.benign.of(levels), scores)
-    for one in rubric.discounts:
-        factors: Floats = DISCOUNTS[one.factor](played)
-        scores = scores * factors
-    if rubric.discounts:
-        scores = finish_all(rubric, scores)
+    """Scores and gates (B,) of what was played, from the levels of the measures.
+
+    ``shares`` are those of incidents that list faults.
+    """
+    scores = summed(plan, rubric, played, levels, any_benign, shares)
     gates = np.full(len(scores), -1, np.int8)
     for index in reversed(range(len(rubric.gates))):
         np.copyto(gates, index, where=GATES[rubric.gates[index].holds](played))
     scores[gates >= 0] = 0.0
     return scores, gates
+
+
+def summed(
+    plan: Plan,
+    rubric: Rubric,
+    played: Discounted,
+    levels: Mapping[Measure, Ints],
+    any_benign: bool,
+    shares: Shares | None,
+) -> Floats:
+    """Scores (B,) but for the gates, from the levels of the measures."""
+    scores = plan.real.of(levels)
+    if plan.benign is not None and any_benign:
+        scores = np.where(played.benign, plan.benign.of(levels), scores)
+    for one in rubric.discounts:
+        factors: Floats = DISCOUNTS[one.factor](played)
+        if shares is not None and one.factor in SHARED_DISCOUNTS:
+            left = SHARED_DISCOUNTS[one.factor](shares, played.silence)
+            factors[shares.rows] = np.where(played.benign[shares.rows], 1.0, left)
+        scores = scores * factors
+    if rubric.discounts:
+        scores = finish_all(rubric, scores)
+    return scores

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES
 from logtriage.grading.action_lists import PADDING, Ints
-from logtriage.grading.truths import Bools, Truths
+from logtriage.grading.locked import Bools
+from logtriage.grading.shares import Shares, shares_of
+from logtriage.grading.truths import Truths
 from logtriage.state import Closing
 
 #: Why an incident closed, by number; -1 stands for open.
@@ -22,20 +24,33 @@ MISROUTED: Final = CLOSINGS.index(Closing.MISROUTED)
 OUT_OF_TIME: Final = CLOSINGS.index(Closing.OUT_OF_TIME)
 
 
-class Played(Protocol):
+class Discounted(Protocol):
+    """What discounts read of B histories: arrays (B,).
+
+    ``silence`` (B,) is the share that is left of the total while no accepted team was paged.
+    """
+
+    @property
+    def silence(self) -> NDArray[np.float64]: ...  # noqa: D102, as above
+    @property
+    def benign(self) -> Bools: ...  # noqa: D102, those below as in Block
+    @property
+    def paged(self) -> Bools: ...  # noqa: D102
+    @property
+    def unapproved_remedies(self) -> Ints: ...  # noqa: D102
+
+
+class Played(Discounted, Protocol):
     """What measures and gates read of B histories: arrays (B,).
 
     ``width`` is one more than the most ticks that can be used. ``clock_slot`` says where each
     incident's horizon and par stand among those of the batch; None if there is but one pair.
-    ``silence`` (B,) is the share that is left of the total while no accepted team was paged.
     """
 
     @property
     def width(self) -> int: ...  # noqa: D102, as above
     @property
     def clock_slot(self) -> Ints | None: ...  # noqa: D102
-    @property
-    def silence(self) -> NDArray[np.float64]: ...  # noqa: D102
     @property
     def ticks(self) -> Ints: ...  # noqa: D102, those below as in Block
     @property
@@ -44,8 +59,6 @@ class Played(Protocol):
     def blamed(self) -> Bools: ...  # noqa: D102
     @property
     def rightly_blamed(self) -> Bools: ...  # noqa: D102
-    @property
-    def paged(self) -> Bools: ...  # noqa: D102
     @property
     def wrongly_paged(self) -> Bools: ...  # noqa: D102
     @property
@@ -59,13 +72,9 @@ class Played(Protocol):
     @property
     def ignored(self) -> Bools: ...  # noqa: D102
     @property
-    def benign(self) -> Bools: ...  # noqa: D102
-    @property
     def blamed_in_time(self) -> Bools: ...  # noqa: D102
     @property
     def approved(self) -> Bools: ...  # noqa: D102
-    @property
-    def unapproved_remedies(self) -> Ints: ...  # noqa: D102
 
 
 class Block:
@@ -320,3 +329,17 @@ class Block:
     def benign(self) -> Bools:
         """Whether there is nothing to act on."""
         return self.truths.benign[self.rows]
+
+    @cached_property
+    def shares(self) -> Shares | None:
+        """What was done where incidents list faults; None if none of these rows does."""
+        asked = self.truths.asked
+        if asked is None:
+            return None
+        start, stop, _ = self.rows.indices(len(self.truths))
+        first, last = np.searchsorted(asked.rows, (start, stop))
+        rows = asked.rows[first:last] - start
+        if not len(rows):
+            return None
+        played = self.played[:, rows]
+        return shares_of(asked, np.arange(first, last), rows, played, self.per_tick, self.ranges)

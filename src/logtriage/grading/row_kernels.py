@@ -15,8 +15,9 @@ from logtriage.actions import SEVERITIES
 from logtriage.grading import criteria, triage
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.criteria import Measure
-from logtriage.grading.kernels import CREDITED, DISMISSED
+from logtriage.grading.kernels import DISMISSED
 from logtriage.grading.played import IGNORED, MISROUTED, OUT_OF_TIME, RESOLVED
+from logtriage.grading.shares import CREDITED
 from logtriage.jit import kernel
 
 Int = Any

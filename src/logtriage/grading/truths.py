@@ -11,41 +11,14 @@ from numpy.typing import NDArray
 from logtriage.actions import REMEDIES, SEVERITIES, Severity
 from logtriage.errors import InvalidInput, RubricError, UnknownName
 from logtriage.grading.action_lists import ActionRanges, Ints, narrowest, ranges_of
+from logtriage.grading.locked import Bools, bools, check_shapes, floats, ints
+from logtriage.grading.several import Asked, FaultArrays, asked_of
 from logtriage.grading.triage import MOST_UNPAGED
-from logtriage.incident import STRICT, Incident
+from logtriage.incident import STRICT, Incident, Part, Truth
 from logtriage.topology import Topology
-
-Bools = NDArray[np.bool_]
 
 #: Stands in a table of accepted actions where there is none: equal to no action.
 NONE_ACCEPTED: Final = -3
-
-
-def _locked(array: Any) -> Any:
-    view = array.view()
-    view.setflags(write=False)
-    return view
-
-
-def _bools(value: Any) -> Bools:
-    array = np.asarray(value)
-    if array.dtype != np.bool_:
-        raise InvalidInput(f"expected an array of bool, got one of {array.dtype}")
-    return _locked(array)
-
-
-def _ints(value: Any) -> Ints:
-    array = np.asarray(value)
-    if array.dtype.kind not in ("i", "u"):
-        raise InvalidInput(f"expected an array of integers, got one of {array.dtype}")
-    return _locked(array)
-
-
-def _floats(value: Any) -> NDArray[np.float64]:
-    array = np.asarray(value)
-    if array.dtype.kind not in ("i", "u", "f"):
-        raise InvalidInput(f"expected an array of numbers, got one of {array.dtype}")
-    return _locked(array.astype(np.float64))
 
 
 @attrs.frozen(eq=False)
@@ -58,23 +31,26 @@ class Truths:
     ``wrong_page`` and ``ignore_only_p1`` (N,) are the closing rules, the usual ones
     if left out. ``par`` (N,) in ticks and ``price_of_silence`` (N,), NaN for none, are read
     by ``logtriage/2``. ``rubrics`` are the ids of the rubrics that the incidents are graded by
-    where no other is given. The arrays must not be changed afterwards.
+    where no other is given. ``faults`` says what each asks for where incidents have several;
+    the arrays here are then those of all of them together. The arrays must not be changed
+    afterwards.
 
     Raises:
         InvalidInput: for arrays of another shape or type, or values out of range.
     """
 
     topology: Topology
-    severity: Ints = attrs.field(converter=_ints)
-    root_causes: Bools = attrs.field(converter=_bools)
-    teams: Bools = attrs.field(converter=_bools)
-    remedies: Bools = attrs.field(converter=_bools)
-    horizon: Ints = attrs.field(converter=_ints)
-    wrong_page: Bools = attrs.field(converter=_bools)
-    ignore_only_p1: Bools = attrs.field(converter=_bools)
-    par: Ints = attrs.field(converter=_ints)
-    price_of_silence: NDArray[np.float64] = attrs.field(converter=_floats)
+    severity: Ints = attrs.field(converter=ints)
+    root_causes: Bools = attrs.field(converter=bools)
+    teams: Bools = attrs.field(converter=bools)
+    remedies: Bools = attrs.field(converter=bools)
+    horizon: Ints = attrs.field(converter=ints)
+    wrong_page: Bools = attrs.field(converter=bools)
+    ignore_only_p1: Bools = attrs.field(converter=bools)
+    par: Ints = attrs.field(converter=ints)
+    price_of_silence: NDArray[np.float64] = attrs.field(converter=floats)
     rubrics: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    faults: FaultArrays | None = attrs.field(default=None, kw_only=True)
 
     @wrong_page.default
     def _usual_wrong_page(self) -> Bools:
@@ -105,13 +81,9 @@ class Truths:
             "par": (rows,),
             "price_of_silence": (rows,),
         }
-        for field, shape in wanted.items():
-            given = getattr(self, field).shape
-            if given != shape:
-                raise InvalidInput(
-                    f"{field}: shape {given}, expected {shape} for {rows} incidents "
-                    f"of topology {self.topology.name!r}"
-                )
+        check_shapes(self, wanted, f"{rows} incidents of topology {self.topology.name!r}")
+        if self.faults is not None:
+            self.faults.check(self._sets)
         _check_range("severity", self.severity, -1, len(SEVERITIES) - 1)
         _check_range("horizon", self.horizon, 0, None)
 
@@ -122,8 +94,26 @@ class Truths:
         """The truths of these rows, by index, slice or mask; rows may repeat."""
         given = {field.name: getattr(self, field.name) for field in attrs.fields(Truths)}
         topology, rubrics = given.pop("topology"), given.pop("rubrics")
+        faults = given.pop("faults")
         arrays = {name: array[rows] for name, array in given.items()}
-        return Truths(topology, **arrays, rubrics=rubrics)
+        taken = None if faults is None else faults.take(rows)
+        return Truths(topology, **arrays, rubrics=rubrics, faults=taken)
+
+    @property
+    def _sets(self) -> dict[str, Bools]:
+        return {name: getattr(self, name) for name in ("root_causes", "teams", "remedies")}
+
+    @cached_property
+    def asked(self) -> Asked | None:
+        """What the incidents that list faults ask for; None if there are none."""
+        if self.faults is None or not self.faults.count.any():
+            return None
+        return asked_of(self.faults, self._sets, self.ranges)
+
+    @property
+    def most_faults(self) -> int:
+        """The most faults that an incident lists; 0 if none lists any."""
+        return 0 if self.faults is None else int(self.faults.count.max(initial=0))
 
     @cached_property
     def benign(self) -> Bools:
@@ -243,21 +233,19 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
     """The truths of incidents of one topology.
 
     Raises:
-        InvalidInput: if there is no incident, a second topology among them, or an incident
-            with several faults.
+        InvalidInput: if there is no incident, or a second topology among them.
         UnknownName: if a truth names what the topology lacks.
     """
     listed = tuple(incidents)
     if not listed:
         raise InvalidInput("truths_of needs at least one incident: its topology is the batch's")
     topology = listed[0].topology
-    n, rows = len(topology), len(listed)
-    team_index = {team: index for index, team in enumerate(topology.teams)}
-    remedy_index = {remedy: index * n for index, remedy in enumerate(REMEDIES)}
+    rows = len(listed)
+    marks = _Marks(topology)
+    root_causes, teams, remedies = marks.arrays(rows)
+    most = max(len(one.truth.several) for one in listed)
+    parts = marks.arrays(rows, most)
     severity_index = {None: -1} | {one: rank for rank, one in enumerate(SEVERITIES)}
-    root_causes = np.zeros((rows, n), np.bool_)
-    teams = np.zeros((rows, len(topology.teams)), np.bool_)
-    remedies = np.zeros((rows, len(REMEDIES) * n), np.bool_)
     for row, incident in enumerate(listed):
         if incident.topology is not topology and incident.topology != topology:
             raise InvalidInput(
@@ -265,20 +253,10 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
                 f"those before of {topology.name!r}; a batch has one: grade them apart"
             )
         truth = incident.truth
-        if truth.several:
-            raise InvalidInput(
-                f"incidents[{row}] ({incident.id}) has {len(truth.several)} faults: a batch "
-                "grades incidents with one fault at most; grade this one with grade or "
-                "grade_actions"
-            )
-        for service in truth.root_causes:
-            root_causes[row, topology.index(service)] = True
-        for team in truth.teams:
-            if team not in team_index:
-                raise UnknownName("team", team, topology.teams)
-            teams[row, team_index[team]] = True
-        for remedy, service in truth.remedies:
-            remedies[row, remedy_index[remedy] + topology.index(service)] = True
+        marks.set(truth, root_causes[row], teams[row], remedies[row])
+        for number, part in enumerate(truth.several):
+            marks.set(part, *(array[row, number] for array in parts))
+    count = np.array([len(one.truth.several) for one in listed], np.int8)
     return Truths(
         topology,
         np.array([severity_index[one.truth.severity] for one in listed], np.int8),
@@ -294,4 +272,32 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
             np.float64,
         ),
         rubrics=tuple(dict.fromkeys(one.rubric for one in listed)),
+        faults=FaultArrays(count, *parts) if most else None,
     )
+
+
+class _Marks:
+    """Marks what is accepted in arrays of a topology."""
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology = topology
+        self.teams = {team: index for index, team in enumerate(topology.teams)}
+        self.remedies = {remedy: index * len(topology) for index, remedy in enumerate(REMEDIES)}
+
+    def arrays(self, *rows: int) -> tuple[Bools, Bools, Bools]:
+        """Nothing accepted yet: root causes, teams and remedies, (*rows, actions) each."""
+        n = len(self.topology)
+        sizes = (n, len(self.topology.teams), len(REMEDIES) * n)
+        first, second, third = (np.zeros((*rows, size), np.bool_) for size in sizes)
+        return first, second, third
+
+    def set(self, truth: Truth | Part, root_causes: Bools, teams: Bools, remedies: Bools) -> None:
+        """Mark one row of each with what a truth, or one fault of it, accepts."""
+        for service in truth.root_causes:
+            root_causes[self.topology.index(service)] = True
+        for team in truth.teams:
+            if team not in self.teams:
+                raise UnknownName("team", team, self.topology.teams)
+            teams[self.teams[team]] = True
+        for remedy, service in truth.remedies:
+            remedies[self.remedies[remedy] + self.topology.index(service)] = True

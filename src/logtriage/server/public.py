@@ -33,6 +33,8 @@ CLOSED_GRADE: Final = (
 CRITERION: Final = ("name", "score", "weight", "reason")
 #: The fields of each discount in a closed grade.
 DISCOUNT: Final = ("name", "factor", "reason")
+#: The fields of what a report of the impact was worth, which a closed grade has if there was one.
+IMPACT: Final = ("node_f1", "edge_f1", "exact_roots")
 
 
 def public_grade(state: State, *, unplayed: int = 0, name: str | None = None) -> dict[str, Any]:
@@ -50,6 +52,8 @@ def listed_grade(data: Mapping[str, Any], *, is_closed: bool) -> dict[str, Any]:
     """The listed fields of a grade's JSON data."""
     told = {name: data[name] for name in (CLOSED_GRADE if is_closed else OPEN_GRADE)}
     if is_closed:
+        if "impact" in data:
+            told["impact"] = {name: data["impact"][name] for name in IMPACT}
         told["criteria"] = [{name: row[name] for name in CRITERION} for row in data["criteria"]]
         told["discounts"] = [{name: row[name] for name in DISCOUNT} for row in data["discounts"]]
     return told

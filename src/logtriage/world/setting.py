@@ -94,10 +94,16 @@ def compound_failure(fog: int) -> Setting:
     return Setting(fog, 300, 3, (0, 4), onset=12, par=14, par_benign=9, counts=(30, 50, 20))
 
 
+def compound_fleet(fog: int) -> Setting:
+    """The same among many services."""
+    return Setting(fog, 300, 3, (0, 4), onset=12, par=16, par_benign=11, counts=(30, 50, 20))
+
+
 SETTINGS: Final = {
     "single_crash": single_crash,
     "cascading_failure": cascading_failure,
     "silent_degradation": silent_degradation,
     "fleet_outage": fleet_outage,
     "compound_failure": compound_failure,
+    "compound_fleet": compound_fleet,
 }

@@ -10,7 +10,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Footer, Input, Static, TabbedContent, TabPane
 
 from logtriage.actions import Action, Malformed, describe
-from logtriage.belief.explain import Explanation, explain
+from logtriage.belief.explain import Explanation, explain, why_unexplained
 from logtriage.cli.desk.pages import evidence_of, help_page, journal, now, plain, services
 from logtriage.cli.desk.places import directory, map_of, who
 from logtriage.cli.desk.prompt import Prompt
@@ -70,7 +70,7 @@ class Desk(App[State]):
         self.session = Session.begin(incident, practice=practice)
         #: Why the finished episode lost what it lost, once that is known.
         self.explanation: Explanation | None = None
-        self._explains = explains and incident.setting is not None
+        self._explains = explains and why_unexplained(incident) is None
         #: The action that waits for an answer; None stands for leaving.
         self._pending: list[Action | None] = []
 

@@ -108,10 +108,11 @@ def _on(incident: str, episodes: Sequence[Episode]) -> list[Episode]:
 
 def _explained(one: Episode) -> Episode:
     """An episode with its explanation, if it can be explained."""
+    from logtriage.belief.explain import why_unexplained
     from logtriage.evaluation.explaining import explained_state
 
     if one.explained is not None or one.roles is not None or one.grade.score is None:
         return one
-    if one.incident.setting is None:
+    if why_unexplained(one.incident) is not None:
         return one
     return attrs.evolve(one, explained=explained_state(one.incident, one.grade))

@@ -1,0 +1,93 @@
+"""What each of several faults asks for, as arrays: the counterpart of ``Truth.several``."""
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from logtriage.errors import InvalidInput
+from logtriage.grading.action_lists import ActionRanges, Ints
+from logtriage.grading.locked import Bools, bools, check_shapes, ints
+
+
+@attrs.frozen(eq=False)
+class FaultArrays:
+    """What each of at most K faults asks for, of N incidents with n services and m teams.
+
+    ``count`` (N,) is how many faults an incident lists, 0 where it has one or none and its
+    sets say it all. ``root_causes`` (N, K, n), ``teams`` (N, K, m) and ``remedies`` (N, K, 5 n)
+    are true where accepted of each fault, in the order of the canonical integers, and false
+    behind the last one. The arrays must not be changed afterwards.
+    """
+
+    count: Ints = attrs.field(converter=ints)
+    root_causes: Bools = attrs.field(converter=bools)
+    teams: Bools = attrs.field(converter=bools)
+    remedies: Bools = attrs.field(converter=bools)
+
+    @property
+    def most(self) -> int:
+        """The faults that there is room for: K."""
+        return self.root_causes.shape[1] if self.root_causes.ndim > 1 else 0
+
+    def take(self, rows: Any) -> "FaultArrays":
+        """Those of some incidents, by index, slice or mask."""
+        return FaultArrays(
+            self.count[rows], self.root_causes[rows], self.teams[rows], self.remedies[rows]
+        )
+
+    def check(self, sets: dict[str, Bools]) -> None:
+        """Hold them to the sets of the incidents, by field: ``root_causes`` (N, n) and so on.
+
+        Raises:
+            InvalidInput: for arrays of another shape, counts out of range, and for what a
+                fault accepts and its incident does not.
+        """
+        rows, most = len(sets["teams"]), self.most
+        wanted = {name: (rows, most, array.shape[1]) for name, array in sets.items()}
+        check_shapes(self, {"count": (rows,), **wanted}, f"{rows} incidents of {most} faults")
+        bad = (self.count < 0) | (self.count > most)
+        if bad.any():
+            row = int(bad.argmax())
+            raise InvalidInput(
+                f"count[{row}]: {self.count[row]} is out of range, expected 0 to {most}"
+            )
+        behind = np.arange(most) >= self.count[:, np.newaxis]
+        for name, array in sets.items():
+            own: Bools = getattr(self, name)
+            stray = own & (behind[..., np.newaxis] | ~array[:, np.newaxis])
+            if stray.any():
+                row, fault, _ = map(int, np.argwhere(stray)[0])
+                raise InvalidInput(
+                    f"{name}: fault {fault} of incident {row} accepts what the incident does "
+                    f"not, or stands behind its {self.count[row]} faults"
+                )
+
+
+@attrs.frozen(eq=False)
+class Asked:
+    """The same of the S incidents that list faults, by canonical integer.
+
+    ``rows`` (S,) are their places among all, ``count`` (S,) how many faults each has.
+    ``accepts`` (S, 1 + K, A) is which actions are accepted of the incident as a whole, then of
+    each fault.
+    """
+
+    rows: Ints
+    count: Ints
+    accepts: Bools
+
+
+def asked_of(faults: FaultArrays, sets: dict[str, Bools], ranges: ActionRanges) -> Asked:
+    """What incidents that list faults ask for; ``sets`` as of :meth:`FaultArrays.check`."""
+    rows = np.flatnonzero(faults.count)
+    accepts = np.zeros((len(rows), 1 + faults.most, ranges.count), np.bool_)
+    for name, first in (
+        ("root_causes", ranges.root),
+        ("teams", ranges.page),
+        ("remedies", ranges.remedy),
+    ):
+        columns = slice(first, first + sets[name].shape[1])
+        accepts[:, 0, columns] = sets[name][rows]
+        accepts[:, 1:, columns] = getattr(faults, name)[rows]
+    return Asked(rows, faults.count[rows], accepts)

@@ -1,0 +1,36 @@
+"""Sets of faults are compared with sets, and after a part of them is fixed."""
+
+from typing import cast
+
+from logtriage import Remediate
+from logtriage.audit import STANDARD, Verdict, subject_of
+from logtriage.audit.fairness import TWINS, _another, _plan, fairness
+from logtriage.audit.holes import FEW
+from logtriage.audit.planted_tasks import COMPOUND_TASK, WORLD_TASK
+from logtriage.generator import make_incident
+from logtriage.world.simulation import World
+
+
+def test_pairs_of_sets_are_compared() -> None:
+    subject = subject_of(COMPOUND_TASK)
+    (check,) = fairness(subject, FEW, STANDARD)
+    found = check.make()
+    assert found.verdict is Verdict.PASSED, found.summary
+    several = [one for one in subject.incidents("test", FEW.twins) if one.truth.several]
+    assert several
+    assert found.evidence["sets"] >= len(several)
+    (check,) = fairness(subject_of(WORLD_TASK), FEW, STANDARD)
+    assert check.make().evidence["sets"] == 0
+
+
+def test_the_last_twin_shares_a_fault_that_is_fixed_in_both() -> None:
+    drawn = (make_incident(f"{COMPOUND_TASK}/test/{number}") for number in range(40))
+    incidents = [one for one in drawn if len(one.truth.several) > 1][:6]
+    for incident in incidents:
+        world = cast(World, incident.world)
+        other, _ = _another(incident, world, TWINS - 1)
+        assert set(other.faults) & set(world.truth.faults)
+        assert other != world.truth
+        fixes = [one for one in _plan(incident, other, TWINS - 1) if isinstance(one, Remediate)]
+        right = [one for one in fixes if (one.remedy, one.service) in incident.truth.remedies]
+        assert (len(fixes), len(right)) == (2, 1)

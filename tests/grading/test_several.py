@@ -1,0 +1,126 @@
+"""Several faults in a batch: what their arrays refuse, and what shares come to by hand."""
+
+from importlib.util import find_spec
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage import (
+    Action,
+    Escalate,
+    IdentifyRootCause,
+    Incident,
+    InvalidInput,
+    Remediate,
+    Resolve,
+    grade,
+    make_incident,
+    play,
+)
+from logtriage.grading import TRIAGE_2, action_array, grade_batch, truths_of
+from logtriage.grading import criteria as base
+from logtriage.grading import triage as measures
+from logtriage.grading.kernels import MEASURES, Span
+from logtriage.grading.shares import fix_scores, share_scores
+from logtriage.policies import perfect_actions
+
+BACKENDS = ("numpy", "numba") if find_spec("numba") else ("numpy",)
+
+
+def incident_with(faults: int) -> Incident:
+    """The first test incident with so many faults."""
+    found = (make_incident(f"compound_failure-v2/test/{number}") for number in range(100))
+    return next(one for one in found if len(one.truth.parts) == faults)
+
+
+INCIDENTS = [incident_with(faults) for faults in (0, 1, 2, 3)]
+
+
+def responses(incident: Incident) -> list[list[Action]]:
+    """Whole and half responses: late pages, late names, wrong ones, services named twice."""
+    *steps, end = perfect_actions(incident)
+    names, wrong = incident.topology.names, Remediate("restart", "email-queue")
+    roots = [one for one in steps if isinstance(one, IdentifyRootCause)]
+    pages = [one for one in steps if isinstance(one, Escalate)]
+    fixes = [one for one in steps if isinstance(one, Remediate)]
+    bad = [IdentifyRootCause(one) for one in names if one not in incident.truth.root_causes]
+    return [
+        [*steps, end],
+        [*steps[:-1], end],
+        [*fixes, *pages, *roots, end],
+        [*roots[:1], *roots[:1], *bad[:1], *roots[1:], *pages[:1], *fixes, Resolve()],
+        [wrong, *pages, wrong, *fixes[:1], *roots, wrong, *fixes],
+        [*steps, wrong, wrong, wrong, end],
+        [*fixes, end, *pages],
+        [*bad, *roots, *pages],
+        [],
+    ]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("layout", ["batch_major", "time_major"])
+def test_shares_are_those_of_the_scalar_grader(backend: Any, layout: Any) -> None:
+    rows = [(one, actions) for one in INCIDENTS for actions in responses(one)]
+    truths = truths_of([one for one, _ in rows])
+    actions = action_array(INCIDENTS[0].topology, [listed for _, listed in rows])
+    given = actions if layout == "batch_major" else np.ascontiguousarray(actions.T)
+    found = grade_batch(truths, given, layout=layout, backend=backend)
+    for row, (incident, listed) in enumerate(rows):
+        wanted = grade(play(incident, listed)[0])
+        assert found.scores[row] == wanted.score, (incident.id, listed)
+        for one in wanted.criteria:
+            assert found.criterion(one.name)[row] == one.score, (incident.id, listed, one)
+    assert len(set(found.scores.tolist())) > 15
+
+
+def test_a_batch_without_such_incidents_is_graded_as_ever() -> None:
+    """No share stands in its tables, and nothing is asked of faults one by one."""
+    truths = truths_of(INCIDENTS[:2])
+    assert (truths.faults, truths.asked, truths.most_faults) == (None, None, 0)
+    taken = truths_of(INCIDENTS).take([0, 1, 1])
+    assert (taken.asked, taken.most_faults) == (None, 0)
+    for measure in (base.escalation, measures.root_cause, measures.remediation):
+        alone, many = (MEASURES[measure].scores(Span(5, ((20, 14),), one)) for one in (0, 3))
+        assert many[: len(alone)] == alone
+        assert len(many) > len(alone)
+
+
+def test_the_scores_of_shares_by_hand() -> None:
+    assert share_scores(2) == (0.0, 1.0, 0.0, 1.0, 0.0, 0.5, 1.0)
+    one_fix = (0.0, 1.0, 0.6, 1 - 0.8, 0.5, 0.3, 0.5 * (1 - 0.8))
+    assert fix_scores(0) == pytest.approx(one_fix)
+    assert fix_scores(1)[len(one_fix) :] == pytest.approx(
+        (0.0, 0.5, 1.0, 0.0, 0.3, 0.6, 0.0, 0.1, 0.2)
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"count": np.array([0, 4])}, r"count\[1\]: 4 is out of range, expected 0 to 3"),
+        ({"count": np.array([-1, 3])}, r"count\[0\]: -1 is out of range"),
+        ({"count": np.array([0, 2])}, "fault 2 of incident 1 .*stands behind its 2 faults"),
+        ({"count": np.array([3])}, r"count: shape \(1,\), expected \(2,\)"),
+        ({"teams": np.zeros((2, 3, 4), bool)}, r"teams: shape \(2, 3, 4\), expected \(2, 3, 5\)"),
+        ({"remedies": np.zeros((2, 3, 35))}, "expected an array of bool, got one of float64"),
+    ],
+)
+def test_arrays_that_say_no_faults_are_refused(changes: dict[str, Any], message: str) -> None:
+    truths = truths_of([INCIDENTS[0], INCIDENTS[3]])
+    assert truths.faults is not None
+    with pytest.raises(InvalidInput, match=message):
+        attrs.evolve(truths, faults=attrs.evolve(truths.faults, **changes))
+
+
+def test_a_fault_accepts_nothing_that_its_incident_does_not() -> None:
+    truths = truths_of([INCIDENTS[3]])
+    with pytest.raises(InvalidInput, match="teams: fault 0 of incident 0 accepts what the"):
+        attrs.evolve(truths, teams=np.zeros_like(truths.teams))
+
+
+def test_silence_without_a_price_is_refused_of_several_faults_too() -> None:
+    unpriced = attrs.evolve(INCIDENTS[2], price_of_silence=None)
+    with pytest.raises(Exception, match=r"price_of_silence\[0\] must be a number"):
+        grade_batch(truths_of([unpriced]), [[0]], TRIAGE_2)
