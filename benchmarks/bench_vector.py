@@ -158,6 +158,15 @@ def bench_engine_reset(benchmark: Benchmark, backend: Any) -> None:
     benchmark.extra_info["rows_per_round"] = 16384
 
 
+@pytest.mark.benchmark(group="shaped rewards, N = 256")
+@with_backends
+@pytest.mark.parametrize("shaping", [None, 1.0], ids=["plain", "shaped"])
+def bench_shaping(benchmark: Benchmark, shaping: float | None, backend: Any) -> None:
+    """What a posterior and the value of the best plan cost, in every row of every step."""
+    envs = TriageVectorEnv(TASK, 256, backend=backend, shaping=shaping)
+    per_row(benchmark, envs, random_actions(envs))
+
+
 @pytest.mark.benchmark(group="batched engine by horizon, N = 4096")
 @with_backends
 @pytest.mark.parametrize("horizon", HORIZONS)

@@ -3,11 +3,13 @@
 from logtriage import initial_state, make_incident
 from logtriage.grading import grade_batch, truths_of
 from logtriage.vector import BatchedTriage, belief_batch
+from logtriage.vector.shaping import BatchedShaping
 
 
 def main() -> None:
     batch = BatchedTriage("cascading_failure-v2", backend="numba")
     batch.reset("test", [0])
+    BatchedShaping(batch).begin()
     batch.step([0])
     incident = make_incident("cascading_failure-v2/test/0")
     belief_batch([initial_state(incident)], backend="numba").logs()

@@ -465,6 +465,17 @@ def test_shaped_rewards_begin_anew_with_each_incident() -> None:
     assert rewards[0] == env.step(ASK)[1] != 0.0
 
 
+@pytest.mark.skipif(find_spec("numba") is None, reason="needs the extra fast")
+@pytest.mark.parametrize("task", KINDS)
+def test_kernels_value_plans_as_numpy_does(task: str) -> None:
+    """Over whole episodes, to the last bit; a law compares both with the scalar core."""
+    play_numpy, play_numba = (
+        play(TriageVectorEnv(task, 48, backend=backend, shaping=0.99), 25, seed=4)
+        for backend in ("numpy", "numba")
+    )
+    assert same(play_numpy, play_numba)
+
+
 @pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
 def test_shaping_is_refused_where_there_is_none(make: Any) -> None:
     assert "potential" not in make(TASK).reset(seed=0)[1]

@@ -1,5 +1,6 @@
 """What an agent may see of a state: never the truth, only telemetry and its own acts."""
 
+from collections import defaultdict
 from functools import lru_cache
 
 import attrs
@@ -163,7 +164,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
 def _observe_world(state: State, world: World) -> Observation:
     incident, facts, now = state.incident, state.facts, state.tick
     voice = Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
-    by_channel: dict[Channel, list[Evidence]] = {channel: [] for channel in Channel}
+    by_channel: defaultdict[Channel, list[Evidence]] = defaultdict(list)
     for one in world.shown(now, facts.doings):
         by_channel[one.channel].append(one)
     asked = [*by_channel[Channel.LOGS], *by_channel[Channel.OVERVIEW]]

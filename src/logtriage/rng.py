@@ -12,6 +12,7 @@ the same stream of neighbouring incidents, share nothing.
    generators", OOPSLA 2014, doi:10.1145/2660193.2660195 (the variant "Mix13").
 """
 
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
@@ -23,6 +24,7 @@ MIX_1: Final = 0xBF58476D1CE4E5B9
 MIX_2: Final = 0x94D049BB133111EB
 
 
+@lru_cache(maxsize=8192)
 def hash_name(name: str) -> int:
     """A stable 64-bit integer for a string (BLAKE2b, not Python's salted hash)."""
     return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")

@@ -30,6 +30,8 @@ from logtriage.recorded.labelled_rows import Label
 from logtriage.recorded.stretches import MAX_LEAD, for_models
 from logtriage.recorded.version import task_id
 from logtriage.rendering.recordings import USEFUL_ON_REQUEST
+from logtriage.report.episode import Episode
+from logtriage.report.truth import truth_of
 from logtriage.roles import TRIO
 from logtriage.transcript import transcript_of
 from tests.recorded.formats import stack
@@ -206,13 +208,19 @@ def test_tools_of_a_recording() -> None:
 def test_a_belief_is_not_known_and_not_claimed(incident: lt.Incident) -> None:
     from logtriage.belief import belief
 
-    said = "of a recording a belief is not known, and none is claimed"
+    said = "the probabilities of a recording are not known, so it has no belief"
     for one in (incident, *shipped_incidents()):
         with pytest.raises(InvalidInput, match=said):
             belief(lt.initial_state(one))
     with pytest.raises(InvalidInput) as refused:
         belief(lt.initial_state(lt.make_incident("single_crash-v0/test/0")))
     assert "recording" not in str(refused.value)
+
+
+def test_a_report_tells_the_class_that_is_graded(incident: lt.Incident) -> None:
+    graded = lt.grade(lt.initial_state(incident))
+    told = truth_of(Episode("hand", incident, lt.Transcript(incident.id, ()), graded))
+    assert told["fault class"] == incident.truth.fault_category
 
 
 # --- records -----------------------------------------------------------------------------

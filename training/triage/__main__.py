@@ -98,7 +98,7 @@ def make_player(
         ask = ChatEndpoint(name, base_url=base_url, temperature=0.0, extra=extra)
         return ToolChatPolicy(ask.with_tools, system_prompt(incident, "tools"))
     if policy == "oracle":
-        raise InvalidInput("the oracle needs a truth; nobody knows that of these lines")
+        raise InvalidInput("the oracle needs the truth, which is not known for these lines")
     return make_policy(policy)(incident)
 
 

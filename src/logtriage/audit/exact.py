@@ -74,8 +74,8 @@ class Situations:
         ruled = {gate.name: gate.holds for gate in gates}
         self.unknown = tuple(name for name, rule in (scored | ruled).items() if rule not in known)
         self.exact = not self.unknown
-        #: Whether a step may be looked up: of the reads in the table it is known that none
-        #: hangs on the tick but in the order of what was done.
+        #: Whether a step may be looked up: what the reads in the table say depends on the
+        #: order of what was done, and on no tick.
         self._timeless = self.exact and all(
             known[rule] is READS.get(rule) for rule in (scored | ruled).values()
         )

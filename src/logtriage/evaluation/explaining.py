@@ -104,7 +104,7 @@ def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
     if len(without) == len(tasks):
         recorded = any(incident.telemetry.open_loop for incident in tasks.values())
         raise InvalidInput(
-            f"nothing to explain: no probabilities are known of {', '.join(without)}"
+            f"nothing to explain: the probabilities are not known for {', '.join(without)}"
             + (f"; {NOT_CLAIMED}" if recorded else "")
         )
     return without

@@ -62,9 +62,7 @@ class RunSpec:
             if task != RECORDED_TASK:
                 check_split(get_task(task), self.split)
             elif self.split == SEALED:
-                raise InvalidInput(
-                    f"recorded incidents have no split {SEALED!r}: they are there for all to read"
-                )
+                raise InvalidInput(f"recorded incidents have no split {SEALED!r}: they are public")
         if self.episodes < 1:
             raise InvalidInput(f"episodes must be at least 1, got {self.episodes}")
         if self.start < 0:

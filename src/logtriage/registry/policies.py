@@ -73,7 +73,7 @@ class _Observer:
 
 
 class _RandomQuestions:
-    """A picklable factory by the number of questions; the draw hangs on the incident's id."""
+    """A picklable factory by the number of questions; the draw depends on the incident's id."""
 
     def __init__(self, questions: int | None) -> None:
         self.questions = questions
@@ -93,7 +93,7 @@ class _Ranking:
 
 
 class _Random:
-    """A picklable factory: the draw hangs on its seed and on the incident's id."""
+    """A picklable factory: the draw depends on its seed and on the incident's id."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed

@@ -210,6 +210,11 @@ class BeliefBatch:
         """The weights (R, H, 3) of P1, P2 and P3 under each hypothesis, in all rows or these."""
         state, tables = self._state, self._tables
         chosen = as_rows(rows, self._every)
+        usual = self.model.setting.severities
+        if self.backend == "numba":
+            from logtriage.vector.compiled.panels import severities_of
+
+            return severities_of(state, tables, chosen, usual)
         fixed_at = state.fixed_at[chosen]
         found = np.zeros((*fixed_at.shape, 3), np.int64)
         for when in np.unique(fixed_at).tolist():
@@ -219,7 +224,7 @@ class BeliefBatch:
             terms = sums + tables.severities
             highest = terms.max(axis=2, keepdims=True)
             weights = exp2(np.minimum(highest - terms, -NEVER))
-            weights[highest[:, :, 0] <= NEVER] = self.model.setting.severities
+            weights[highest[:, :, 0] <= NEVER] = usual
             calm = np.broadcast_to([0, 0, 1], (len(some), 1, 3))
             every = np.concatenate([weights, calm], axis=1)
             found[row, column] = every[place, tables.errors[column]]

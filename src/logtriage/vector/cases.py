@@ -79,6 +79,25 @@ class PlanTables:
         return np.array(worth + [0] * (REMEDIES_TRIED + 5), np.float64)
 
     @cached_property
+    def calm(self) -> Floats:
+        """What each severity said of a benign incident earns (3,)."""
+        stakes = self.stakes
+        worth = [int(stakes.benign_severity * one) for one in stakes.severity_credits]
+        return np.array(worth[::-1], np.float64)
+
+    @cached_property
+    def dismissed(self) -> Floats:
+        """What dismissing earns with so many ticks used and remedies applied (T, W)."""
+        stakes = self.stakes
+        return np.array(
+            [
+                [stakes.dismissed(used, applied) for applied in range(stakes.horizon + 1)]
+                for used in range(stakes.horizon + 2)
+            ],
+            np.float64,
+        )
+
+    @cached_property
     def unapproved(self) -> Ints:
         """The factor of so many wrong remedies before the page, in units of 2**-20 (W,)."""
         most = self.stakes.horizon + REMEDIES_TRIED

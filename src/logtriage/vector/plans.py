@@ -74,25 +74,15 @@ def _pages(cases: Cases) -> Iterator[tuple[Ints, Floats, Bools]]:
 
 
 def _dismissals(cases: Cases) -> Iterator[tuple[Ints, Floats]]:
-    stakes = cases.tables.stakes
-    left = stakes.horizon - cases.tick
-    worth = [int(stakes.benign_severity * one) for one in stakes.severity_credits]
-    table = np.array(
-        [
-            [stakes.dismissed(used, applied) for applied in range(stakes.horizon + 1)]
-            for used in range(stakes.horizon + 2)
-        ]
-    )
+    tables = cases.tables
+    left = tables.stakes.horizon - cases.tick
     for said in (True, False):
         allowed = ~cases.paged & (left >= 1 + said)
         rows = np.flatnonzero(allowed & (cases.severity < 0) if said else allowed)
         known = cases.severity[rows]
-        earned = np.where(
-            known < 0, worth[0] if said else 0, np.array(worth)[2 - np.maximum(known, 0)]
-        )
-        dismissed = table[cases.tick[rows] + said + 1, cases.applied[rows]]
-        earned = earned + np.where(cases.declared[rows] < 0, dismissed, 0)
-        yield rows, cases.calm[rows] * earned.astype(np.float64)
+        earned = np.where(known < 0, tables.calm[-1] if said else 0.0, tables.calm[known])
+        dismissed = tables.dismissed[cases.tick[rows] + said + 1, cases.applied[rows]]
+        yield rows, cases.calm[rows] * (earned + np.where(cases.declared[rows] < 0, dismissed, 0))
 
 
 class _Option:
@@ -139,8 +129,7 @@ class _Option:
             said = (votes + np.floor(quiet / 1024)[:, None] * benign).argmax(axis=1)
         known = said >= 0
         credit = cases.severity_credit[np.maximum(said, 0), self.rows] * known[:, None]
-        calm = np.array([int(stakes.benign_severity * worth[2 - one]) for one in range(3)])
-        return credit, quiet * np.where(known, calm[said], 0)
+        return credit, quiet * np.where(known, self.tables.calm[said], 0)
 
     def _root(self) -> Floats:
         """Where the root cause is right (r, H)."""

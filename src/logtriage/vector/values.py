@@ -94,8 +94,15 @@ class BatchedValues:
             block = rows[start : start + BLOCK_ROWS]
             cases = self._cases(incidents, episodes, block)
             total = cases.weights.sum(axis=1)
-            found[start : start + BLOCK_ROWS] = best_values(cases) / UNIT / total
+            found[start : start + BLOCK_ROWS] = self._best(cases) / UNIT / total
         return found
+
+    def _best(self, cases: Cases) -> Floats:
+        if self.beliefs.backend == "numba":
+            from logtriage.vector.compiled.plans import best_values as compiled  # loads Numba
+
+            return compiled(cases)
+        return best_values(cases)
 
     def _cases(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Cases:
         beliefs, tables = self.beliefs, self._tables

@@ -1,7 +1,7 @@
 """Figures of gauges and traces: whole numbers that belong to a service and a token."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 import attrs
@@ -40,17 +40,10 @@ class Figures:
         """The key of the stream of figures."""
         return subkey(self.seed, FIGURE_STREAM)
 
-    @cached_property
+    @property
     def heights(self) -> tuple[int, ...]:
         """The most calls, one after the other, below each service."""
-        calls = self.topology.calls
-        heights = [0] * len(calls)
-        for _ in calls:  # a longest path has no more calls than there are services
-            higher = [max((heights[c] + 1 for c in row), default=0) for row in calls]
-            if higher == heights:
-                break
-            heights = [min(one, len(calls)) for one in higher]
-        return tuple(heights)
+        return _heights(self.topology)
 
     def figure(self, service: int, token: str, low: int, high: int) -> int:
         """A figure in [low, high] that belongs to a service and a token."""
@@ -167,6 +160,18 @@ class Figures:
         band = NOWHERE if token == NOWHERE else "slow"
         jitter = self.figure(service, f"jitter {band}", 0, STEP - 1)
         return BASE[band] + self.heights[service] * STEP + jitter
+
+
+@lru_cache(maxsize=256)
+def _heights(topology: Topology) -> tuple[int, ...]:
+    calls = topology.calls
+    heights = [0] * len(calls)
+    for _ in calls:  # a longest path has no more calls than there are services
+        higher = [max((heights[c] + 1 for c in row), default=0) for row in calls]
+        if higher == heights:
+            break
+        heights = [min(one, len(calls)) for one in higher]
+    return tuple(heights)
 
 
 def _by_slot(cells: Sequence[Evidence]) -> dict[tuple[int, int], list[Evidence]]:

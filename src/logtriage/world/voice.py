@@ -67,23 +67,32 @@ class Voice(Figures):
         """The log line of a cell; ``order`` is its place on the screen."""
         bits = draw(self._lines, (cell.service + 1) << 20 | cell.slot, cell.start << 8 | order)
         level, text = self._phrase(cell.service, cell.token, bits)
-        figures = {
-            "n": between(bits << 16 & (1 << 64) - 1, 2, 40),
-            "ms": self.figure(cell.service, cell.token, 120, 2400),
-            "pct": self.figure(cell.service, f"{cell.token}%", 6, 90),
-            "mb": self.figure(cell.service, f"{cell.token}mb", 40, 900),
-            "v": self._version(cell.service, cell.token),
-            "dep": self.dependency(cell.token),
-            "cause": self._past_cause(cell.service, cell.token),
-        }
+        count = between(bits << 16 & (1 << 64) - 1, 2, 40)
         second = now * TICK_SECONDS - TICK_SECONDS + 1 + order * (TICK_SECONDS - 2) // 8
         return LogLine(
             second,
             self.topology.names[cell.service],
             level,
-            text.format_map(figures),
+            text.format_map(_Figures(self, cell.service, cell.token, count)),
             cell.token,
         )
+
+    def said(self, name: str, service: int, token: str) -> int | str:
+        """What stands in a text where it has ``{name}``."""
+        match name:
+            case "ms":
+                return self.figure(service, token, 120, 2400)
+            case "pct":
+                return self.figure(service, f"{token}%", 6, 90)
+            case "mb":
+                return self.figure(service, f"{token}mb", 40, 900)
+            case "v":
+                return self._version(service, token)
+            case "dep":
+                return self.dependency(token)
+            case "cause":
+                return self._past_cause(service, token)
+        raise KeyError(name)
 
     def _phrase(self, service: int, token: str, bits: int) -> tuple[str, str]:
         name, _, kind = token.partition(":")
@@ -174,16 +183,23 @@ class Voice(Figures):
         """What the responders of a paged team write."""
         if cell.token == NO_NEWS:
             return f"{team}: we are on it, nothing to add yet"
-        service, _, token = cell.token.partition(":")
-        bits = draw(self._lines, int(service) + 1, hash_name(f"note {token}"))
-        _, text = self._phrase(int(service), token, bits)
-        told = text.format_map(
-            {
-                "n": self.figure(int(service), "note n", 2, 40),
-                "ms": self.figure(int(service), token, 120, 2400),
-                "pct": self.figure(int(service), f"{token}%", 6, 90),
-                "mb": self.figure(int(service), f"{token}mb", 40, 900),
-                "v": self._version(int(service), token),
-            }
-        )
-        return f"{team}: we see this at {self.topology.names[int(service)]}: {told}"
+        number, _, token = cell.token.partition(":")
+        service = int(number)
+        bits = draw(self._lines, service + 1, hash_name(f"note {token}"))
+        _, text = self._phrase(service, token, bits)
+        count = self.figure(service, "note n", 2, 40)
+        told = text.format_map(_Figures(self, service, token, count))
+        return f"{team}: we see this at {self.topology.names[service]}: {told}"
+
+
+class _Figures(dict[str, int | str]):
+    """The figures of a text, each worked out when the text has it: most have one or none."""
+
+    __slots__ = ("_about", "_voice")
+
+    def __init__(self, voice: Voice, service: int, token: str, count: int) -> None:
+        super().__init__(n=count)
+        self._voice, self._about = voice, (service, token)
+
+    def __missing__(self, name: str) -> int | str:
+        return self._voice.said(name, *self._about)

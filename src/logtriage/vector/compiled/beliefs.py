@@ -5,13 +5,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.fixedpoint import BITS, EXP_BITS, LOST, MANTISSA, NEVER, ONE, RULED_OUT
+from logtriage.belief.fixedpoint import EXP_BITS, NEVER, ONE, RULED_OUT
 from logtriage.jit import kernel
 from logtriage.vector.belief_state import BeliefState
 from logtriage.vector.belief_tables import EDGE_CALM, EDGE_RECOVERED, BeliefTables, floor_of
 from logtriage.vector.belief_updates import SEEN_ROW
 from logtriage.vector.cells import CHANNELS, EFFECTS, LINES, Cells
-from logtriage.vector.fixedpoint import HALF, LOW, SPLIT, Longs
+from logtriage.vector.compiled.panels import CALM, exp2, log2, log_sum3, panel_terms
+from logtriage.vector.fixedpoint import Longs
 from logtriage.world.channels import EASES, Channel
 
 #: An integer, Python's or the machine's.
@@ -26,47 +27,6 @@ _SEEN_ROW: Final = tuple(int(one) for one in SEEN_ROW)
 _CHANNELS: Final = len(CHANNELS)
 _LINES: Final = len(LINES)
 _EFFECTS: Final = len(EFFECTS)
-_LOW_SPLIT: Final = (1 << SPLIT) - 1
-_CALM: Final = 2
-_DEEPEST: Final = EXP_BITS + 1
-
-
-@kernel
-def _exp2(down: Int, tables: BeliefTables) -> Int:
-    if down >= LOST:
-        return np.int64(0)
-    fraction = down & (ONE - 1)
-    coarse = tables.coarse[np.uint64(fraction >> HALF)]
-    return (coarse * tables.fine[np.uint64(fraction & LOW)] >> EXP_BITS) >> (down >> BITS)
-
-
-@kernel
-def _log2(value: Int) -> Int:
-    """As the scalar ``log2``, for whole numbers from 1 on."""
-    whole = 0
-    left = value
-    for step in (32, 16, 8, 4, 2, 1):
-        if left >> step > 0:
-            left >>= step
-            whole += step
-    mantissa = (value << max(MANTISSA - whole, 0)) >> max(whole - MANTISSA, 0)
-    fraction = np.int64(0)
-    for _ in range(BITS):
-        high, low = mantissa >> SPLIT, mantissa & _LOW_SPLIT
-        mantissa = high * high + ((2 * high * low + (low * low >> SPLIT)) >> SPLIT)
-        bit = mantissa >> (MANTISSA + 1)
-        mantissa >>= bit
-        fraction = fraction << 1 | bit
-    return whole * ONE + fraction
-
-
-@kernel
-def _log_sum3(a: Int, b: Int, c: Int, tables: BeliefTables) -> Int:
-    highest = max(a, b, c)
-    if highest <= NEVER:
-        return np.int64(NEVER)
-    total = _exp2(highest - a, tables) + _exp2(highest - b, tables) + _exp2(highest - c, tables)
-    return highest + _log2(total) - EXP_BITS * ONE
 
 
 @kernel
@@ -202,29 +162,10 @@ def _aloof(row: Int, state: BeliefState, tables: BeliefTables, aloof: Longs, flo
             powers = np.int64(0)
             for place in range(first, end):
                 term = np.int64(state.own[row, place]) + tables.shares[place]
-                powers += _exp2(highest - term, tables)
-            aloof[service] = highest + _log2(powers) - EXP_BITS * ONE
+                powers += exp2(highest - term, tables)
+            aloof[service] = highest + log2(powers) - EXP_BITS * ONE
         total += aloof[service]
     return total
-
-
-@kernel
-def _panel(row: Int, errors: Int, when: Int, state: BeliefState, tables: BeliefTables) -> Int:
-    """The panel's logarithm if the fault was fixed in tick ``when``."""
-    a, b, c = tables.severities[0], tables.severities[1], tables.severities[2]
-    for start in range(state.panel.shape[1]):
-        token = np.int64(state.panel[row, start])
-        if token < 0:
-            continue
-        late = np.int64(start >= tables.severity_from)
-        if start > when:
-            told = tables.edge[late, token, EDGE_RECOVERED]
-            a, b, c = a + told, b + told, c + told
-        else:
-            a += tables.edge[late, token, 3 * errors]
-            b += tables.edge[late, token, 3 * errors + 1]
-            c += tables.edge[late, token, 3 * errors + 2]
-    return _log_sum3(a, b, c, tables)
 
 
 @kernel
@@ -245,10 +186,10 @@ def _logs(
         for place in range(tables.spare_at[group], tables.spare_at[group + 1]):
             rest[group] -= aloof[np.uint64(tables.spare[np.uint64(place)])]
     panel, edge = state.edge, tables.severities
-    slow = _log_sum3(
+    slow = log_sum3(
         edge[0] + panel[row, 0], edge[1] + panel[row, 1], edge[2] + panel[row, 2], tables
     )
-    failing = _log_sum3(
+    failing = log_sum3(
         edge[0] + panel[row, 3], edge[1] + panel[row, 4], edge[2] + panel[row, 5], tables
     )
     calm = panel[row, EDGE_CALM]
@@ -262,12 +203,13 @@ def _logs(
             logs[one] = NEVER
             continue
         errors = tables.errors[one]
-        shown = calm if errors == _CALM else failing if errors == 1 else slow
+        shown = calm if errors == CALM else failing if errors == 1 else slow
         if may:
             when = np.int64(state.fixed_at[row, one])
             if when != unfixed:
                 if when != known_when or errors != known_errors:
-                    known = _panel(row, errors, when, state, tables)
+                    a, b, c = panel_terms(row, errors, when, state, tables)
+                    known = log_sum3(a, b, c, tables)
                     known_when, known_errors = when, errors
                 shown = known
         told += rest[np.uint64(tables.group[one])] + tables.prior[one] + shown
@@ -303,7 +245,7 @@ def _update_rows(
         state.screens[row] += 1
         highest = _logs(row, state, tables, aloof, rest, logs, floor, unfixed)
         for one in range(len(logs)):
-            state.weights[row, one] = _exp2(highest - logs[one], tables)
+            state.weights[row, one] = exp2(highest - logs[one], tables)
             told = np.int64(state.reached[row, one])
             lowest = min(lowest, told if told > floor else 0)
         for one in range(len(tables.shares)):
