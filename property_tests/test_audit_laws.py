@@ -76,6 +76,25 @@ def test_equal_situations_have_equal_scores_now_and_later(
         assert score(one) == score(two)
 
 
+@given(st.data(), ANY)
+def test_an_action_leads_to_the_same_situation_in_every_tick(
+    data: st.DataObject, incident: Incident
+) -> None:
+    """So the search looks steps up: only the last tick, after which time closes, is apart."""
+    incident = attrs.evolve(incident, horizon=incident.horizon + 4)
+    situations = Situations(incident, rubric_of(incident))
+    plan = data.draw(plans(incident, max_size=8))
+    later = [idle(situations)] * data.draw(st.integers(1, 3))
+    one, two = (play(incident, before)[0] for before in (plan, [*later, *plan]))
+    for action in data.draw(plans(incident, max_size=4)):
+        if one.is_closed or two.is_closed:
+            break
+        assert situations.of(one) == situations.of(two)
+        one, two = transition(one, action), transition(two, action)
+    if max(one.tick, two.tick) < incident.horizon:
+        assert situations.of(one) == situations.of(two)
+
+
 @given(st.data(), triage_incidents())
 def test_equal_situations_of_one_plan_in_two_orders(
     data: st.DataObject, incident: Incident

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 import numpy as np
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -36,6 +35,7 @@ from logtriage.grading import (
 from logtriage.grading import batch as batch_module
 from logtriage.grading import plan as plan_module
 from logtriage.grading.batch import CLOSINGS, BatchGrades
+from logtriage.grading.grade import Grade
 from logtriage.grading.kernels import DISCOUNTS, GATES, MEASURES
 from logtriage.grading.rubric import Discount, Gate
 from logtriage.incident import ClosingRules, Part
@@ -52,8 +52,7 @@ from property_tests.strategies import (
     topologies,
 )
 
-BACKENDS = ("numpy", "numba") if find_spec("numba") else ("numpy",)
-with_backends = pytest.mark.parametrize("backend", BACKENDS)
+BACKENDS: tuple[BackendName, ...] = ("numpy", "numba") if find_spec("numba") else ("numpy",)
 
 
 @st.composite
@@ -164,21 +163,16 @@ def reweighted(draw: st.DrawFn, rows: tuple[Criterion, ...]) -> tuple[Criterion,
     )
 
 
-def assert_equal(
-    grades: BatchGrades,
-    incidents: Sequence[Incident],
-    lists: Sequence[Sequence[Action]],
-    rubric: Rubric,
-    per_tick: int = 1,
-) -> None:
-    assert len(grades) == len(incidents)
-    for row, (incident, actions) in enumerate(zip(incidents, lists, strict=True)):
-        if per_tick == 1:
-            state, left = play(incident, actions)
-        else:
-            plays = [(number // per_tick, action) for number, action in enumerate(actions)]
-            state, left = play_jointly(incident, plays)
-        wanted = grade(state, rubric, unplayed=left)
+def graded(
+    incidents: Sequence[Incident], lists: Sequence[Sequence[Action]], rubric: Rubric
+) -> list[Grade]:
+    """What the scalar grader says of each."""
+    return [grade(state, rubric, unplayed=left) for state, left in map(play, incidents, lists)]
+
+
+def assert_equal(grades: BatchGrades, rows: Sequence[Grade]) -> None:
+    assert len(grades) == len(rows)
+    for row, wanted in enumerate(rows):
         assert wanted.score is not None
         assert float(grades.scores[row]).hex() == wanted.score.hex()
         gate, closing = int(grades.gate[row]), int(grades.closing[row])
@@ -187,8 +181,8 @@ def assert_equal(
         assert int(grades.ticks[row]) == wanted.ticks
         assert int(grades.unplayed[row]) == wanted.unplayed
         found = dict(zip(grades.names, grades.criteria[row].tolist(), strict=True))
-        graded = {one.name: one.score.hex() for one in wanted.criteria}
-        assert {name: one.hex() for name, one in found.items() if one == one} == graded
+        earned = {one.name: one.score.hex() for one in wanted.criteria}
+        assert {name: one.hex() for name, one in found.items() if one == one} == earned
 
 
 @st.composite
@@ -212,10 +206,8 @@ def jobs(draw: st.DrawFn) -> tuple[list[Incident], list[list[Action]]]:
     ]
 
 
-@with_backends
 @given(jobs(), rubrics(), st.integers(2, 4))
 def test_a_batch_of_joint_play_is_graded_as_its_rows_are(
-    backend: BackendName,
     job: tuple[list[Incident], list[list[Action]]],
     rubric: Rubric,
     per_tick: int,
@@ -224,27 +216,33 @@ def test_a_batch_of_joint_play_is_graded_as_its_rows_are(
     incidents = [attrs.evolve(one, horizon=max(1, one.horizon)) for one in incidents]
     actions = action_array(incidents[0].topology, lists)
     truths = truths_of(incidents)
-    grades = grade_batch(truths, actions, rubric, per_tick=per_tick, backend=backend)
-    assert_equal(grades, incidents, lists, rubric, per_tick)
+    plays = [
+        [(number // per_tick, action) for number, action in enumerate(listed)] for listed in lists
+    ]
+    wanted = [
+        grade(state, rubric, unplayed=left) for state, left in map(play_jointly, incidents, plays)
+    ]
+    for backend in BACKENDS:
+        assert_equal(
+            grade_batch(truths, actions, rubric, per_tick=per_tick, backend=backend), wanted
+        )
 
 
-@with_backends
 @given(jobs(), rubrics(), st.booleans())
 def test_a_batch_is_graded_as_its_rows_are(
-    backend: BackendName,
-    job: tuple[list[Incident], list[list[Action]]],
-    rubric: Rubric,
-    time_major: bool,
+    job: tuple[list[Incident], list[list[Action]]], rubric: Rubric, time_major: bool
 ) -> None:
     incidents, lists = job
     truths = truths_of(incidents)
     actions = action_array(incidents[0].topology, lists)
-    if time_major:
-        actions = np.ascontiguousarray(actions.T)
-        grades = grade_batch(truths, actions, rubric, layout="time_major", backend=backend)
-    else:
-        grades = grade_batch(truths, actions, rubric, backend=backend)
-    assert_equal(grades, incidents, lists, rubric)
+    wanted = graded(incidents, lists, rubric)
+    for backend in BACKENDS:
+        if time_major:
+            turned = np.ascontiguousarray(actions.T)
+            grades = grade_batch(truths, turned, rubric, layout="time_major", backend=backend)
+        else:
+            grades = grade_batch(truths, actions, rubric, backend=backend)
+        assert_equal(grades, wanted)
 
 
 @given(jobs(), st.sampled_from([1, 4, 64, 1 << 20]))
@@ -262,7 +260,7 @@ def test_tables_of_any_size_give_the_same_totals(
     finally:
         plan_module.TABLE_SIZE = usual  # type: ignore[misc]
         plan_module.plan_of.cache_clear()
-    assert_equal(grades, incidents, lists, TRIAGE_2)
+    assert_equal(grades, graded(incidents, lists, TRIAGE_2))
 
 
 @given(jobs(), st.integers(1, 40))
@@ -280,4 +278,5 @@ def test_neither_blocks_nor_padding_nor_type_matter(
         grades = grade_batch(truths, padded, TRIAGE_2, backend="numpy")
     finally:
         batch_module.BLOCK_BYTES = usual  # type: ignore[misc]
-    assert_equal(grades, [incidents[i] for i in repeat], [lists[i] for i in repeat], TRIAGE_2)
+    wanted = graded(incidents, lists, TRIAGE_2)
+    assert_equal(grades, [wanted[i] for i in repeat])

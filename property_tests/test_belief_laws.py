@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from math import sqrt
 
@@ -100,6 +101,28 @@ def naive_posterior(state: State) -> list[Fraction]:
     topology, directory = world.topology, state.incident.directory
     shown, doings = evidence(state), state.facts.doings
     table = prior(world.setting, topology, world.held)
+    edge = [one for one in shown if one.channel is Channel.EDGE]
+
+    # Each factor by its own arguments, so that hypotheses which agree in them share it.
+    @cache
+    def shown_by(service: int, condition: Condition, fixed: int | None) -> Fraction:
+        cells = [one for one in shown if one.service == service]
+        return _cells(world, service, condition, cells, fixed)
+
+    @cache
+    def spared(service: int) -> Fraction:
+        return sum(
+            (
+                Fraction(share, 65_536) * shown_by(service, condition, None)
+                for condition, share in unaffected(topology.services[service].tier)
+            ),
+            Fraction(0),
+        )
+
+    @cache
+    def panel(faulty: bool, errors_first: bool, fixed: int | None) -> Fraction:
+        return _edge(world.setting, faulty, errors_first, edge, fixed)
+
     found = []
     for hypothesis, weight in zip(table.hypotheses, table.weights, strict=True):
         wanted = accepted_remedies(topology, hypothesis)
@@ -112,16 +135,11 @@ def naive_posterior(state: State) -> list[Fraction]:
                 total = Fraction(0)
         reached = affected(topology, hypothesis)
         for service in range(len(topology)):
-            cells = [one for one in shown if one.service == service]
             if service in reached:
-                total *= _cells(world, service, reached[service], cells, fixed)
+                total *= shown_by(service, reached[service], fixed)
             else:
-                total *= sum(
-                    Fraction(share, 65_536) * _cells(world, service, condition, cells, None)
-                    for condition, share in unaffected(topology.services[service].tier)
-                )
-        edge = [one for one in shown if one.channel is Channel.EDGE]
-        total *= _edge(world.setting, hypothesis, edge, fixed)
+                total *= spared(service)
+        total *= panel(bool(hypothesis.faults), hypothesis.errors_first, fixed)
         for one in shown:
             if one.channel is Channel.EFFECT:
                 total *= (one.token == "eases") == (bool(fixes) and one.slot == fixes[0])
@@ -150,7 +168,11 @@ def _cells(
 
 
 def _edge(
-    setting: Setting, hypothesis: Hypothesis, cells: Sequence[Evidence], fixed: int | None
+    setting: Setting,
+    faulty: bool,
+    errors_first: bool,
+    cells: Sequence[Evidence],
+    fixed: int | None,
 ) -> Fraction:
     """The likelihood of the edge panel, over the severities."""
 
@@ -158,13 +180,11 @@ def _edge(
         total = Fraction(1)
         for one in cells:
             over = fixed is not None and one.start > fixed and shown != CALM
-            row = edge_weights(
-                setting, RECOVERED if over else shown, hypothesis.errors_first, one.start
-            )
+            row = edge_weights(setting, RECOVERED if over else shown, errors_first, one.start)
             total *= Fraction(row[EDGE_TOKENS.index(one.token)], 65_536)
         return total
 
-    if not hypothesis.faults:
+    if not faulty:
         return product(CALM)
     shares = setting.severities
     return sum(

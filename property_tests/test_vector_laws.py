@@ -1,6 +1,7 @@
 """The law of the batched engine: row by row it is the scalar core, whatever computes it."""
 
 from importlib.util import find_spec
+from typing import Any
 
 import attrs
 import numpy as np
@@ -53,16 +54,31 @@ def incident_of(task: TaskSpec, split: str, index: int, topology: Topology | Non
     return draw_incident(task, IncidentId(task, split, index), topology)
 
 
-def agrees(batch: BatchedTriage, screen: Step, row: int, state: State, lanes: int = 1) -> None:
-    wanted, got = encode_tokens(state, lanes), screen.observation[row]
-    if not np.array_equal(wanted, got):
-        wrong = int(np.flatnonzero(wanted != got)[0])
-        block = next(n for n, s in batch.layout.blocks.items() if s.start <= wrong < s.stop)
-        raise AssertionError(f"{block}[{wrong}]: {wanted[wrong]} scalar, {got[wrong]} batched")
-    assert np.array_equal(action_mask(observe(state)), screen.mask[row])
-    number = int(screen.closing[row])
-    assert (None if number < 0 else CLOSINGS[number]) == state.closing
-    assert int(screen.tick[row]) == state.tick
+Batches = dict[BackendName, BatchedTriage]
+Screens = dict[BackendName, Step]
+
+
+def every_backend(task: TaskSpec, **settings: Any) -> Batches:
+    """A batch for each backend: one scalar play is compared with all of them."""
+    return {one: BatchedTriage(task, backend=one, **settings) for one in BACKENDS}
+
+
+def agree(batches: Batches, screens: Screens, row: int, state: State, lanes: int = 1) -> None:
+    """Every backend shows in this row what the scalar state shows."""
+    wanted, mask = encode_tokens(state, lanes), action_mask(observe(state))
+    for backend, screen in screens.items():
+        got = screen.observation[row]
+        if not np.array_equal(wanted, got):
+            wrong = int(np.flatnonzero(wanted != got)[0])
+            blocks = batches[backend].layout.blocks
+            block = next(n for n, s in blocks.items() if s.start <= wrong < s.stop)
+            raise AssertionError(
+                f"{block}[{wrong}]: {wanted[wrong]} scalar, {got[wrong]} by {backend}"
+            )
+        assert np.array_equal(mask, screen.mask[row]), backend
+        number = int(screen.closing[row])
+        assert (None if number < 0 else CLOSINGS[number]) == state.closing, backend
+        assert int(screen.tick[row]) == state.tick, backend
 
 
 def right_actions(incident: Incident) -> list[Action]:
@@ -94,77 +110,71 @@ def play_both(
     split: str,
     index: list[int],
     topology: Topology | None,
-    backend: str,
 ) -> None:
-    batch = BatchedTriage(task, topology=topology, backend=backend)  # type: ignore[arg-type]
-    screen = batch.reset(split, np.array(index))
+    batches = every_backend(task, topology=topology)
+    screens = {name: batch.reset(split, np.array(index)) for name, batch in batches.items()}
     states = [initial_state(incident_of(task, split, one, topology)) for one in index]
-    choices = all_actions(batch.topology)
+    choices = all_actions(batches["numpy"].topology)
     for _ in range(task.horizon + 1):
         for row, state in enumerate(states):
-            agrees(batch, screen, row, state)
+            agree(batches, screens, row, state)
         if all(state.is_closed for state in states):
             break
         chosen = np.array(
             [data.draw(chosen_actions(state.incident), label="action") for state in states]
         )
-        screen = batch.step(chosen)
+        screens = {name: batch.step(chosen) for name, batch in batches.items()}
         for row, before in enumerate(states):
             if before.is_closed:
-                assert screen.reward[row] == 0.0
+                assert [screen.reward[row] for screen in screens.values()] == [0.0] * len(screens)
                 continue
             states[row] = transition(before, choices[chosen[row]])
-            assert screen.reward[row] == reward(before, states[row])
-            assert screen.score[row] == score(states[row])
+            earned, total = reward(before, states[row]), score(states[row])
+            for backend, screen in screens.items():
+                assert (screen.reward[row], screen.score[row]) == (earned, total), backend
 
 
-@with_backends
 @given(st.data(), tasks, TRAINING, indices)
 def test_batched_and_scalar_agree_on_the_tasks_own_topology(
-    backend: str, data: st.DataObject, task: TaskSpec, split: str, index: list[int]
+    data: st.DataObject, task: TaskSpec, split: str, index: list[int]
 ) -> None:
-    play_both(data, task, split, index[:2], None, backend)
+    play_both(data, task, split, index[:2], None)
 
 
-@with_backends
 @given(st.data(), any_task, st.sampled_from(("train", "ood")), indices, topologies(40))
 def test_batched_and_scalar_agree_on_other_topologies(
-    backend: str,
     data: st.DataObject,
     task: TaskSpec,
     split: str,
     index: list[int],
     topology: Topology,
 ) -> None:
-    play_both(data, task, split, index[:2], topology, backend)
+    play_both(data, task, split, index[:2], topology)
 
 
-@with_backends
 @given(st.data(), tasks, st.integers(1, 60), indices, st.none() | topologies(12))
 def test_batched_and_scalar_agree_on_any_horizon(
-    backend: str,
     data: st.DataObject,
     task: TaskSpec,
     horizon: int,
     index: list[int],
     topology: Topology | None,
 ) -> None:
-    play_both(data, attrs.evolve(task, horizon=horizon), "train", index[:1], topology, backend)
+    play_both(data, attrs.evolve(task, horizon=horizon), "train", index[:1], topology)
 
 
-@with_backends
 @given(st.data(), tasks, indices)
 def test_several_who_act_in_a_tick_agree_with_joint_play(
-    backend: str, data: st.DataObject, task: TaskSpec, index: list[int]
+    data: st.DataObject, task: TaskSpec, index: list[int]
 ) -> None:
     lanes = data.draw(st.integers(2, 3))
-    batch = BatchedTriage(task, backend=backend, lanes=lanes)  # type: ignore[arg-type]
-    screen = batch.reset("train", np.array(index[:2]))
+    batches = every_backend(task, lanes=lanes)
+    screens = {name: one.reset("train", np.array(index[:2])) for name, one in batches.items()}
     states = [initial_state(incident_of(task, "train", one, None)) for one in index[:2]]
-    choices = all_actions(batch.topology)
+    choices = all_actions(batches["numpy"].topology)
     for _ in range(task.horizon):
         for row, state in enumerate(states):
-            agrees(batch, screen, row, state, lanes)
+            agree(batches, screens, row, state, lanes)
         if all(state.is_closed for state in states):
             break
         acts = [
@@ -176,19 +186,24 @@ def test_several_who_act_in_a_tick_agree_with_joint_play(
             )
             for _ in range(lanes)
         ]
-        rows = batch.open_rows()
-        gone_without = batch.scores_without(acts, rows, 0)
-        earned, _ = batch.play(acts, rows)
-        screen = batch.look()
+        without, earned = {}, {}
+        for name, batch in batches.items():
+            rows = batch.open_rows()
+            without[name] = batch.scores_without(acts, rows, 0)
+            earned[name], _ = batch.play(acts, rows)
+            screens[name] = batch.look()
         for row, before in enumerate(states):
             if before.is_closed:
-                assert earned[row] == 0.0
+                assert [found[row] for found in earned.values()] == [0.0] * len(batches)
                 continue
             joint = [Wait() if chosen[row] == NOTHING else choices[chosen[row]] for chosen in acts]
             states[row] = transition_jointly(before, joint)
-            assert earned[row] == reward(before, states[row])
-            other = transition_jointly(before, [Wait(), *joint[1:]])
-            assert gone_without[row] == score(other)
+            wanted = (
+                reward(before, states[row]),
+                score(transition_jointly(before, [Wait(), *joint[1:]])),
+            )
+            for name in batches:
+                assert (earned[name][row], without[name][row]) == wanted, name
 
 
 @with_backends
@@ -216,10 +231,8 @@ def test_restarted_rows_are_as_fresh_ones(
         assert np.array_equal(screen.reward[places], wanted.reward)
 
 
-@with_backends
 @given(st.data(), tasks, indices, st.booleans(), st.none() | st.integers(1, 3))
 def test_a_rubric_of_ones_own_pays_alike(
-    backend: str,
     data: st.DataObject,
     task: TaskSpec,
     index: list[int],
@@ -236,17 +249,19 @@ def test_a_rubric_of_ones_own_pays_alike(
         benign=TRIAGE_2.benign if benign else (),
         digits=digits,
     )
-    batch = BatchedTriage(task, rubric=rubric, backend=backend)  # type: ignore[arg-type]
-    batch.reset("val", np.array(index))
+    batches = every_backend(task, rubric=rubric)
+    for batch in batches.values():
+        batch.reset("val", np.array(index))
     states = [initial_state(incident_of(task, "val", one, None)) for one in index]
     choices = all_actions(FIVE_TEAMS)
     for _ in range(6):
         chosen = np.array([data.draw(chosen_actions(state.incident)) for state in states])
-        screen = batch.step(chosen)
+        screens = {name: batch.step(chosen) for name, batch in batches.items()}
         for row, state in enumerate(states):
             if not state.is_closed:
                 states[row] = transition(state, choices[chosen[row]])
-                assert screen.reward[row] == reward(state, states[row], rubric)
+                wanted = reward(state, states[row], rubric)
+                assert [one.reward[row] for one in screens.values()] == [wanted] * len(BACKENDS)
 
 
 @with_backends

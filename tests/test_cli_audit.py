@@ -17,12 +17,15 @@ from logtriage.tasks import DRAWN_TASKS
 MINE = """
 import attrs
 
-from logtriage import DEFAULT, get_task
+from logtriage import DEFAULT, get_task, make_incident
 from logtriage.generator import draw_incident
 from logtriage.tasks import IncidentId
 
 TASK = get_task("single_crash-v2")
-SHEET = attrs.evolve(TASK, horizon=9)
+#: Of few ticks, as all here, so that every list of actions is soon searched.
+SHEET = attrs.evolve(TASK, horizon=7)
+
+
 def shrug(incident):
     return ()
 
@@ -40,7 +43,11 @@ HASTY = attrs.evolve(DEFAULT, id="acme/hasty-1", criteria=ROWS)
 
 
 def draw(split, number):
-    return draw_incident(TASK, IncidentId(TASK, split, number))
+    return draw_incident(SHEET, IncidentId(SHEET, split, number))
+
+
+def original(split, number):
+    return attrs.evolve(make_incident(f"cascading_failure-v0/{split}/{number}"), horizon=6)
 """
 
 
@@ -68,14 +75,14 @@ def test_a_task_that_passes() -> None:
     assert "1 checks, 0 failed" in result.stderr
 
 
-def test_a_task_that_fails_has_exit_code_1_and_one_json_object_a_line() -> None:
-    result = audit("--task", "cascading_failure-v0", "--family", "ceiling", "--json")
+def test_a_task_that_fails_has_exit_code_1_and_one_json_object_a_line(mine: str) -> None:
+    result = audit("--task", f"{mine}:original", "--family", "ceiling", "--json")
     assert result.exit_code == 1
     found = {line["check"]: line for line in map(json.loads, result.stdout.splitlines())}
     assert list(found) == ["oracle", "exact-maximum", "wrong-page", "cycles"]
     assert found["wrong-page"]["verdict"] == "failed"
     assert found["wrong-page"]["evidence"]["most"] == 0.9999
-    assert found["oracle"]["subject"] == "cascading_failure-v0"
+    assert found["oracle"]["subject"] == "original"
     assert found["oracle"]["rubric"] == "logtriage-env/0/cascading_failure"
 
 
@@ -133,12 +140,12 @@ def test_what_cannot_be_audited_has_exit_code_2(arguments: tuple[str, ...], mess
     assert message in " ".join(result.stderr.split())
 
 
-def test_a_report_in_the_form_of_rfc_008() -> None:
-    asked = ("--task", "cascading_failure-v0", "--family", "ceiling", "--format", "rfc008")
+def test_a_report_in_the_form_of_rfc_008(mine: str) -> None:
+    asked = ("--task", f"{mine}:original", "--family", "ceiling", "--format", "rfc008")
     result = audit(*asked)
     assert result.exit_code == 1
     (report,) = map(json.loads, result.stdout.splitlines())
-    assert (report["target"], report["verdict"]) == ("cascading_failure-v0", "warn")
+    assert (report["target"], report["verdict"]) == ("original", "warn")
     rows = {row["check_id"]: row for row in report["results"]}
     assert rows["semantic.oracle_max"]["status"] == "pass"
     assert rows["semantic.oracle_max"]["evidence"][0].startswith("oracle: passed: ")
@@ -147,10 +154,10 @@ def test_a_report_in_the_form_of_rfc_008() -> None:
     assert rows["static.sbom"]["evidence"] == ["the audit sees no package; openenv validate does"]
 
 
-def test_the_agentic_benchmark_checklist() -> None:
-    asked = ("--task", "cascading_failure-v0", "--family", "ceiling", "--format", "abc")
+def test_the_agentic_benchmark_checklist(mine: str) -> None:
+    asked = ("--task", f"{mine}:original", "--family", "ceiling", "--format", "abc")
     (sheet,) = map(json.loads, audit(*asked).stdout.splitlines())
-    assert sheet["subject"] == "cascading_failure-v0"
+    assert sheet["subject"] == "original"
     assert sheet["II.8"]["score"] == 1
     assert sheet["II.9"]["score"] == 0  # a wrong page pays there
     assert sheet["I.c.1"] == {

@@ -15,6 +15,15 @@ ID = "cascading_failure-v2/test/42"
 EVAL = ("eval", "expert", "random", "--task", TASK, "--episodes", 4)
 
 
+@pytest.fixture(scope="module")
+def trio(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A run of teams, which is only read, and what was printed of it."""
+    directory = tmp_path_factory.mktemp("trio") / "run"
+    result = logtriage(*EVAL, "--split-roles", "trio", "--out", directory)
+    assert result.exit_code == 0
+    return directory, result.stdout
+
+
 @pytest.fixture
 def split_file(tmp_path: Path) -> Path:
     split = RoleSplit("backwards", TRIO.roles[::-1])
@@ -22,13 +31,12 @@ def split_file(tmp_path: Path) -> Path:
     return tmp_path / "backwards.json"
 
 
-def test_eval_says_which_roles_played(tmp_path: Path) -> None:
-    result = logtriage(*EVAL, "--split-roles", "trio", "--out", tmp_path / "run")
-    assert result.exit_code == 0
-    assert f"{TASK}  4 episodes, roles trio, rubric logtriage/2" in result.stdout
-    again = logtriage("report", tmp_path / "run")
-    assert again.stdout == result.stdout
-    rows = lines(logtriage("report", tmp_path / "run", "--json"))
+def test_eval_says_which_roles_played(trio: tuple[Path, str]) -> None:
+    directory, told = trio
+    assert f"{TASK}  4 episodes, roles trio, rubric logtriage/2" in told
+    again = logtriage("report", directory)
+    assert again.stdout == told
+    rows = lines(logtriage("report", directory, "--json"))
     assert [row["role_split"] for row in rows] == ["trio", "trio"]
 
 
@@ -52,31 +60,30 @@ def test_any_number_of_jobs_prints_and_writes_the_same(tmp_path: Path, split_fil
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
-def test_another_split_is_another_run(tmp_path: Path) -> None:
-    logtriage(*EVAL, "--split-roles", "trio", "--out", tmp_path / "run")
-    refused = logtriage(*EVAL, "--split-roles", "duo", "--out", tmp_path / "run")
+def test_another_split_is_another_run(trio: tuple[Path, str]) -> None:
+    before = contents(trio[0])
+    refused = logtriage(*EVAL, "--split-roles", "duo", "--out", trio[0])
     assert refused.exit_code == 2
     assert 'role_split is "trio", asked for "duo"' in refused.stderr
-    assert logtriage(*EVAL, "--out", tmp_path / "run").exit_code == 2
+    assert logtriage(*EVAL, "--out", trio[0]).exit_code == 2
+    assert contents(trio[0]) == before
 
 
-def test_transcripts_of_teams_are_graded(tmp_path: Path) -> None:
-    logtriage(*EVAL, "--split-roles", "trio", "--out", tmp_path / "run")
-    graded = logtriage("grade", tmp_path / f"run/transcripts/expert--{TASK}.jsonl", "--json")
+def test_transcripts_of_teams_are_graded(trio: tuple[Path, str]) -> None:
+    graded = logtriage("grade", trio[0] / f"transcripts/expert--{TASK}.jsonl", "--json")
     assert graded.exit_code == 0
-    summary = json.loads((tmp_path / "run" / "summary.json").read_text())["rows"]
+    summary = json.loads((trio[0] / "summary.json").read_text())["rows"]
     scores = [float(str(row["score"])) for row in lines(graded)]
     assert sum(scores) / 4 == pytest.approx(summary[0]["grade"]["mean"])
 
 
-def test_compare_says_that_the_splits_differ(tmp_path: Path) -> None:
-    logtriage(*EVAL, "--split-roles", "trio", "--out", tmp_path / "a")
+def test_compare_says_that_the_splits_differ(trio: tuple[Path, str], tmp_path: Path) -> None:
     logtriage(*EVAL, "--out", tmp_path / "b")
-    result = logtriage("compare", tmp_path / "a", tmp_path / "b")
+    result = logtriage("compare", trio[0], tmp_path / "b")
     assert result.exit_code == 0
     told = "A is of teams (trio: triage, escalation, remediation), B of single agents"
     assert told in result.stderr
-    assert logtriage("compare", tmp_path / "a", tmp_path / "a").stderr == ""
+    assert logtriage("compare", trio[0], trio[0]).stderr == ""
 
 
 def test_play_shows_each_role_its_screen_and_action() -> None:

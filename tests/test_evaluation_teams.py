@@ -12,6 +12,7 @@ from logtriage.codec import role_split_to_json
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import (
     PolicyFailure,
+    Row,
     RunSpec,
     compare_runs,
     evaluate,
@@ -132,15 +133,26 @@ def test_the_state_of_a_joint_grade_is_the_one_that_was_played() -> None:
 # -- runs --------------------------------------------------------------------------------
 
 
-def test_any_number_of_processes_writes_the_same_files(tmp_path: Path) -> None:
-    alone = evaluate(SPEC, tmp_path / "one")
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[Row, ...]]:
+    """A run in one process, without interruption."""
+    directory = tmp_path_factory.mktemp("whole") / "run"
+    return directory, evaluate(SPEC, directory)
+
+
+def test_any_number_of_processes_writes_the_same_files(
+    whole: tuple[Path, tuple[Row, ...]], tmp_path: Path
+) -> None:
+    directory, alone = whole
     assert alone == evaluate(SPEC, tmp_path / "two", jobs=2)
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    assert len(contents(tmp_path / "one")) == 2 + 6
+    assert contents(directory) == contents(tmp_path / "two")
+    assert len(contents(directory)) == 2 + 6
 
 
 @pytest.mark.parametrize("stop_at", [1, 11, 29])
-def test_interrupted_and_resumed_is_as_if_never_interrupted(tmp_path: Path, stop_at: int) -> None:
+def test_interrupted_and_resumed_is_as_if_never_interrupted(
+    whole: tuple[Path, tuple[Row, ...]], tmp_path: Path, stop_at: int
+) -> None:
     def interrupt(done: int, _: int) -> None:
         if done == stop_at:
             raise KeyboardInterrupt
@@ -148,8 +160,7 @@ def test_interrupted_and_resumed_is_as_if_never_interrupted(tmp_path: Path, stop
     with pytest.raises(KeyboardInterrupt):
         evaluate(SPEC, tmp_path / "run", on_progress=interrupt)
     evaluate(SPEC, tmp_path / "run")
-    evaluate(SPEC, tmp_path / "whole")
-    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
+    assert contents(tmp_path / "run") == contents(whole[0])
 
 
 def test_the_split_is_kept_in_full_and_read_back(tmp_path: Path) -> None:

@@ -60,12 +60,24 @@ def test_an_environment_is_made_anew_in_a_checkout_that_was_moved(tmp_path: Path
     assert "pip install" in run(*asked, folder=there)
 
 
-def test_environments_of_frameworks_are_made_anew_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("version", "asked"),
+    [("22.3.1", "-m pip --python .venv-x/bin/python install"), ("22.2", "-m pip install")],
+)
+def test_environments_of_frameworks_are_made_anew_too(
+    tmp_path: Path, version: str, asked: str
+) -> None:
+    """By the pip of the Python that was given, if it can install elsewhere."""
     here = checkout(tmp_path / "here")
     python = stand_in(tmp_path)
-    make = ("scripts/make_venv.sh", ".venv-x", str(python), "constraints.txt", "cli,test")
+    (tmp_path / "site" / "pip").mkdir(parents=True)
+    (tmp_path / "site" / "pip" / "__init__.py").write_text(f'__version__ = "{version}"\n')
+    make = (
+        *("env", f"PYTHONPATH={tmp_path / 'site'}"),
+        *("scripts/make_venv.sh", ".venv-x", str(python), "constraints.txt", "cli,test"),
+    )
     first = run(*make, folder=here)
-    assert "pip install" in first
+    assert first.startswith(asked)
     assert "-c constraints.txt -e .[cli,test]" in first
     assert run(*make, folder=here) == ""
     there = here.rename(tmp_path / "there, with blanks")

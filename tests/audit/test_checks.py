@@ -10,13 +10,16 @@ from logtriage import (
     Incident,
     Rubric,
     Severity,
+    TaskSpec,
     get_task,
     make_incident,
     random_topology,
 )
 from logtriage.actions import RequestMoreLogs, all_actions
-from logtriage.audit import QUICK, STANDARD, Finding, Verdict, audit
+from logtriage.audit import QUICK, Finding, Verdict, audit
+from logtriage.audit.holes import FEW
 from logtriage.audit.leaks import mutual_information
+from logtriage.audit.limits import WORLD
 from logtriage.audit.mutants import MUTANTS
 from logtriage.audit.planted_tasks import root_first
 from logtriage.audit.players import WATCHERS, played
@@ -33,15 +36,18 @@ from logtriage.transition import play
 from tests.builders import real_incident
 
 BY_NAME = {one.name: one.rubric for one in MUTANTS}
-#: A fault and a benign incident: the exact search takes seconds for each kind of incident.
-ONE_OF_EACH = attrs.evolve(QUICK, oracle=2)
+TASK = get_task("silent_degradation-v2")
+#: A fault and a benign incident, of few ticks: the exact search of each kind takes seconds.
+ONE_OF_EACH, SHORT = attrs.evolve(QUICK, oracle=2), attrs.evolve(TASK, horizon=8)
 
 
-def finding(check: str, family: str, rubric: Rubric | None = None, task: str = "") -> Finding:
-    sizes = ONE_OF_EACH if family == "ceiling" else QUICK
-    report = audit(
-        task or "silent_degradation-v2", rubric, families=[family], checks=[check], sizes=sizes
-    )
+def finding(
+    check: str, family: str, rubric: Rubric | None = None, task: TaskSpec | str = TASK
+) -> Finding:
+    sizes = QUICK
+    if family == "ceiling":
+        task, sizes = SHORT, ONE_OF_EACH
+    report = audit(task, rubric, families=[family], checks=[check], sizes=sizes)
     return report.finding(check)
 
 
@@ -85,14 +91,14 @@ def test_a_check_finds_the_mistake_that_it_is_there_for(
 
 
 def test_a_grader_that_pays_for_everything_has_no_floor() -> None:
-    report = audit("single_crash-v2", single("always", always), families=["floor"], sizes=QUICK)
+    report = audit("single_crash-v2", single("always", always), families=["floor"], sizes=FEW)
     assert set(report.failed) == {"idle", "blind", "shallow", "unread", "chance", "gap"}
     assert report.finding("blind").evidence["panel"]["best blind policy"][0] == 1.0
 
 
 def test_a_grader_that_pays_for_nothing_teaches_nothing() -> None:
     report = audit(
-        "single_crash-v2", single("never", never), families=["floor", "signal"], sizes=QUICK
+        "single_crash-v2", single("never", never), families=["floor", "signal"], sizes=FEW
     )
     assert set(report.failed) == {"expert", "gap", "signal"}
     assert report.finding("signal").evidence["policies"]["random"]["without_variance"] == 1.0
@@ -186,9 +192,16 @@ def test_mutual_information_of_what_is_known() -> None:
 
 
 def test_thresholds_are_in_one_place_and_can_be_changed() -> None:
-    strict = attrs.evolve(STANDARD, expert=1.0, chance=0.0)
-    report = audit("cascading_failure-v2", families=["floor"], sizes=QUICK, limits=strict)
-    assert set(report.failed) == {"expert", "chance"}
+    strict = attrs.evolve(WORLD, expert=1.0, chance=0.0)
+    for limits, failed in ((WORLD, ()), (strict, ("expert", "chance"))):
+        report = audit(
+            "cascading_failure-v2",
+            families=["floor"],
+            checks=["idle", "shallow", "chance", "expert"],
+            sizes=QUICK,
+            limits=limits,
+        )
+        assert set(report.failed) == set(failed)
 
 
 def test_lists_are_fitted_to_each_topology() -> None:

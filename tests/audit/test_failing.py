@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import Rubric, State, initial_state, make_incident
+from logtriage import Rubric, State, get_task, initial_state, make_incident
 from logtriage.audit import QUICK, STANDARD, Verdict, audit, subject_of
 from logtriage.audit.exact import Situations
 from logtriage.audit.failing import AuditedCodeFailed, blaming, rules_of, score
@@ -15,6 +15,8 @@ from logtriage.audit.scoring import batched
 from logtriage.grading import TRIAGE_2, Criterion, Discount, Measured
 
 INCIDENT = make_incident("single_crash-v2/test/0")
+#: Of few ticks, where every list of actions is searched.
+SHORT = attrs.evolve(get_task("single_crash-v2"), horizon=6)
 
 
 def half(_: State) -> tuple[float, str]:
@@ -52,10 +54,23 @@ def test_what_no_rule_raises_is_the_rubrics() -> None:
 
 @pytest.mark.parametrize("oracle", [lambda _: ["resolve"], lambda _: 3, lambda one: one.nothing])
 def test_an_oracle_that_gives_no_actions_is_a_finding(oracle: Any) -> None:
-    report = audit("single_crash-v2", oracle=oracle, families=["ceiling"], sizes=FEW)
+    report = audit(
+        "single_crash-v2",
+        oracle=oracle,
+        families=["ceiling"],
+        checks=["oracle", "exact-maximum"],
+        sizes=FEW,
+    )
     assert report.failed == ("oracle", "exact-maximum")
     assert report.finding("oracle").evidence == {"failing": "the oracle"}
+
+
+def test_what_needs_no_oracle_goes_on_without_one() -> None:
+    sizes = attrs.evolve(FEW, oracle=1)
+    report = audit(SHORT, oracle=lambda _: 3, families=["ceiling"], sizes=sizes)  # type: ignore[arg-type, return-value]
+    assert report.failed == ("oracle", "exact-maximum")
     assert report.finding("wrong-page").verdict is Verdict.PASSED
+    assert report.finding("cycles").verdict is Verdict.PASSED
 
 
 def test_discounts_are_rules_like_any_other() -> None:
@@ -77,9 +92,10 @@ def test_discounts_are_rules_like_any_other() -> None:
 
 
 def test_what_a_task_draws_is_asked_once_for_each_script() -> None:
-    subject = subject_of("single_crash-v2")
-    audit(subject, families=["floor"], checks=["gap"], sizes=FEW, limits=STANDARD)
+    subject = subject_of(SHORT)
+    sizes = attrs.evolve(FEW, oracle=1, panel=1)
+    audit(subject, families=["floor"], checks=["gap"], sizes=sizes, limits=STANDARD)
     kept = dict(subject.played)
-    audit(subject, families=["ceiling"], checks=["exact-maximum"], sizes=FEW)
+    audit(subject, families=["ceiling"], checks=["exact-maximum"], sizes=sizes)
     assert kept.keys() <= subject.played.keys()
     assert all(subject.played[key] is state for key, state in kept.items())

@@ -59,9 +59,10 @@ def _beaten(bounds: Bounds) -> str:
 
 
 def _maximum(bounds: Bounds, limits: Thresholds) -> Finding:
+    # Asked first: with an oracle that fails, nothing that a search finds could be judged.
+    unbeatable = all(got == bounds.top for got in bounds.oracle.values())
     gain = bounds.gain(bounds.best)
     beaten = gain > limits.tolerance
-    unbeatable = all(got == bounds.top for got in bounds.oracle.values())
     exact = bounds.how["exact"] or unbeatable
     lead = "no list of actions beats the oracle" if exact else "nothing found beats the oracle"
     why = "; the oracle earns the most that the rubric gives" if unbeatable else ""

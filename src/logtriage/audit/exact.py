@@ -74,6 +74,11 @@ class Situations:
         ruled = {gate.name: gate.holds for gate in gates}
         self.unknown = tuple(name for name, rule in (scored | ruled).items() if rule not in known)
         self.exact = not self.unknown
+        #: Whether a step may be looked up: what the reads in the table say depends on the
+        #: order of what was done, and on no tick.
+        self._timeless = self.exact and all(
+            known[rule] is READS.get(rule) for rule in (scored | ruled).values()
+        )
         self._reads: tuple[Read, ...] = tuple(
             dict.fromkeys(
                 [
@@ -152,30 +157,40 @@ class Situations:
         Where it is not exact, from ``beam`` situations of each tick.
         """
         start = initial_state(self.incident)
-        layer = [(start, score(start, self.rubric))]
-        best = layer[0]
+        actions, last = tuple(self.classes.values()), self.incident.horizon - 1
+        layer = [(self.of(start), start, score(start, self.rubric))]
+        best = layer[0][1:]
         misrouted: tuple[State, float] | None = None
         risen: tuple[float, tuple[Action, ...]] = (0.0, ())
+        steps: dict[Hashable, dict[int, Hashable]] = {}
         nodes = 1
         while layer:
             following: dict[Hashable, tuple[State, float]] = {}
-            for state, before in layer:
-                same = self.facts(state)
-                for action in self.classes.values():
-                    after = transition(state, action)
-                    situation = self.of(after)
-                    found = following.get(situation)
+            for here, state, before in layer:
+                # Time closes what is open after the last tick: that step is no other's.
+                timeless = self._timeless and state.tick < last
+                step = steps.setdefault(here, {}) if timeless else {}
+                for number, action in enumerate(actions):
+                    after: State | None = None
+                    if number not in step:
+                        after = transition(state, action)
+                        step[number] = self.of(after)
+                    there = step[number]
+                    found = following.get(there)
                     if found is None:
-                        found = following[situation] = (after, score(after, self.rubric))
-                    if found[1] > before + risen[0] and self.facts(after) == same:
-                        risen = (found[1] - before, after.actions)
+                        after = after or transition(state, action)
+                        found = following[there] = (after, score(after, self.rubric))
+                    if found[1] > before + risen[0] and (there == here or not self.exact):
+                        after = after or transition(state, action)
+                        if self.facts(after) == self.facts(state):
+                            risen = (found[1] - before, after.actions)
             nodes += len(following)
             for state, value in following.values():
                 if value > best[1]:
                     best = state, value
                 if state.facts.wrong_pages and (misrouted is None or value > misrouted[1]):
                     misrouted = state, value
-            layer = [one for one in following.values() if not one[0].is_closed]
+            layer = [(key, *one) for key, one in following.items() if not one[0].is_closed]
             if not self.exact:
                 layer = _narrowed(layer, beam)
         return Searched(
@@ -192,11 +207,14 @@ def _whether(gate: Any) -> Read:
     return lambda state: gate(state) is not None
 
 
-def _narrowed(layer: list[tuple[State, float]], beam: int) -> list[tuple[State, float]]:
+_Layer = list[tuple[Hashable, State, float]]
+
+
+def _narrowed(layer: _Layer, beam: int) -> _Layer:
     """So many situations: half of them the best, half spread evenly over the rest."""
     if len(layer) <= beam:
         return layer
-    ordered = sorted(layer, key=lambda one: -one[1])
+    ordered = sorted(layer, key=lambda one: -one[2])
     head, rest = ordered[: beam // 2], ordered[beam // 2 :]
     wanted = beam - len(head)
     return [*head, *(rest[place * len(rest) // wanted] for place in range(wanted))]
