@@ -178,7 +178,7 @@ def test_a_wrong_page_is_exactly_nothing_with_the_rest_reported(
 ) -> None:
     state, _ = play_jointly(incident, data.draw(triage_plays(incident)))
     assume(not state.is_closed)
-    if incident.truth.teams and data.draw(st.booleans(), label="after the right page"):
+    if data.draw(st.booleans(), label="after the right page") and incident.truth.teams:
         state = transition(state, Escalate(min(incident.truth.teams)))
         assume(not state.is_closed)
     before = grade(state)
