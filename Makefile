@@ -14,7 +14,8 @@ ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/ada
 	openenv:openenv,cli:tests/adapters/openenv harbor:harbor:tests/adapters/harbor:3.12
 # Trainers whose environments are too large for `make test`; written as ADAPTERS.
 TRAINERS ?= verl:verl:tests/adapters/verl tinker:tinker:tests/adapters/tinker \
-	nemo:nemo-gym:tests/adapters/nemo_gym:3.13.14 art:art:tests/adapters/art:3.12
+	nemo:nemo-gym:tests/adapters/nemo_gym,deploy/nemo_gym/resources_servers/logtriage/tests:3.13.14 \
+	art:art:tests/adapters/art:3.12
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
@@ -117,8 +118,9 @@ bench: $(STAMP) ## the benchmarks in earnest; results in build/benchmarks.json
 		--benchmark-columns=min,median,mean,stddev,ops,rounds \
 		--benchmark-json=build/benchmarks.json $(PYTEST_ARGS)
 
-bench-adapters: $(STAMP) ## what grading costs in other frameworks; needs test-adapters' environments
-	for name in inspect trl verifiers; do \
+bench-adapters: $(STAMP) ## what grading costs in other frameworks; needs test-adapters' environments, and takes those of test-trainers
+	for name in inspect trl verifiers verl nemo tinker art; do \
+		[ -x .venv-$$name/bin/python ] || continue; \
 		.venv-$$name/bin/python benchmarks/adapter_overhead.py $$name build/adapters/$$name.json || exit 1; \
 	done
 	$(BIN)/python benchmarks/adapter_overhead.py --page docs/results/adapters.md build/adapters/*.json
@@ -143,7 +145,7 @@ test-trainers: $(STAMP) test-adapters ## the same 50 incidents through every fra
 	scripts/test_adapters.sh $(PYTHON) $(TRAINERS)
 	rm -rf build/trainers
 	$(BIN)/python scripts/trainers.py play core build/trainers/core.json
-	for name in skyrl inspect verifiers openenv trl $(foreach one,$(TRAINERS),$(firstword $(subst :, ,$(one)))); do \
+	for name in skyrl inspect verifiers openenv trl harbor $(foreach one,$(TRAINERS),$(firstword $(subst :, ,$(one)))); do \
 		[ -x .venv-$$name/bin/python ] || continue; \
 		.venv-$$name/bin/python scripts/trainers.py play $$name build/trainers/$$name.json || exit 1; \
 	done # those without the Python that they need were said to be skipped

@@ -10,6 +10,7 @@ time: that of the thread while a scorer runs, and that of the process for the wh
 Models are scripted or tiny, so the framework's own cost is about the least it can be.
 """
 
+import importlib.util
 import json
 import os
 import platform
@@ -19,6 +20,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +33,11 @@ HEAD = """\
 # What grading costs in other frameworks
 
 CPU time a sample, each framework in one run with a trivial scorer of its own beside ours.
-`framework` is all that the process spent besides our part. Models are scripted (Inspect,
-verifiers) or tiny (TRL), so that cost is about the least it can be; with a real model the
-share is smaller. Written by `make bench-adapters`.
+`framework` is all that the process spent besides our part. Models are tiny (TRL) or scripted
+(the others), so that cost is about the least it can be; with a real model the share is smaller.
+In NeMo Gym it is that of the resources server's routes alone, without its agent; in ART the
+scripted endpoint is part of it. An episode of the trainers has 9.5 turns. Written by
+`make bench-adapters`.
 
 Machine: {machine}.
 
@@ -246,6 +250,75 @@ def verifiers_rows() -> list[dict[str, Any]]:
     return [row(version, "reward and metrics, episodes of `expert`", samples, total, "ours")]
 
 
+def watch_episodes() -> None:
+    """Count what the episode object costs, whoever calls it; a call inside another counts once."""
+    from logtriage.adapters.episode import Episode
+
+    depth = 0
+
+    def outermost(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
+            nonlocal depth
+            depth += 1
+            try:
+                if depth > 1:
+                    return function(*arguments, **named)
+                with spent("ours"):
+                    return function(*arguments, **named)
+            finally:
+                depth -= 1
+
+        return call
+
+    Episode.of_row = classmethod(outermost(Episode.of_row.__func__))  # type: ignore[method-assign]
+    Episode.step = outermost(Episode.step)  # type: ignore[method-assign]
+    for name in ("grade", "reward", "by_criterion"):
+        setattr(Episode, name, property(outermost(getattr(Episode, name).fget)))
+
+
+def trainer_rows(name: str, framework: str, package: str) -> list[dict[str, Any]]:
+    """The episodes of ``scripts/trainers.py``, played before, through one of its frameworks."""
+    import logtriage as lt
+
+    spec = importlib.util.spec_from_file_location("trainers", ROOT / "scripts/trainers.py")
+    assert spec is not None
+    assert spec.loader is not None
+    trainers = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(trainers)
+    ids, states = trainers.IDS, {one: trainers.played(one) for one in trainers.IDS}
+    trainers.played = states.__getitem__
+    trainers.kept_digest = timed("digests", trainers.kept_digest)  # no work of a trainer's
+    watch_episodes()
+    if name == "nemo":
+        from logtriage.adapters.nemo_gym import server
+        from tests.adapters.nemo_gym import test_server as scripted
+
+        server.verified, server.reward_of = (
+            timed("ours", one) for one in (server.verified, server.reward_of)
+        )
+        scripted.play_episode = lambda incident, _: states[incident.id]
+    elif name == "art":
+        from tests.adapters.art import test_art as scripted
+
+        scripted.play_episode = lambda incident, _: states[incident.id]
+
+    def run(incidents: list[str]) -> float:
+        trainers.IDS = incidents
+        start = time.process_time()
+        found = trainers.PLAYERS[name]()
+        passed = time.process_time() - start
+        grades = {one: lt.grade(states[one]) for one in incidents}
+        assert found == {one: (grade.score, grade.digest) for one, grade in grades.items()}
+        return passed
+
+    run(ids[:2])  # imports, caches
+    SPENT.clear()
+    total = run(ids) - SPENT["digests"]
+    python = ".".join(map(str, sys.version_info[:2]))
+    what = f"episodes of `{trainers.POLICY}`: screens, steps and grade (Python {python})"
+    return [row(f"{framework} {version(package)}", what, len(ids), total, "ours")]
+
+
 def seconds(value: float | None) -> str:
     if value is None:
         return "–"
@@ -270,7 +343,15 @@ def page(target: Path, sources: list[Path]) -> None:
     target.write_text("".join(lines), encoding="utf-8")
 
 
-MEASURES = {"inspect": inspect_rows, "trl": trl_rows, "verifiers": verifiers_rows}
+MEASURES = {
+    "inspect": inspect_rows,
+    "trl": trl_rows,
+    "verifiers": verifiers_rows,
+    "verl": lambda: trainer_rows("verl", "verl", "verl"),
+    "nemo": lambda: trainer_rows("nemo", "NeMo Gym", "nemo-gym"),
+    "tinker": lambda: trainer_rows("tinker", "tinker-cookbook", "tinker-cookbook"),
+    "art": lambda: trainer_rows("art", "ART", "openpipe-art"),
+}
 
 
 def main(arguments: list[str]) -> None:

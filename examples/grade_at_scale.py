@@ -1,15 +1,19 @@
 """Grade many files of transcripts side by side: a file is a task, and its grades are a file.
 
-    python examples/grade_at_scale.py [OUT FILE…] [--with processes|ray|one] [--workers N]
+    python examples/grade_at_scale.py OUT FILE… [--with processes|ray|one] [--workers N]
 
-``ray`` is ray.data: on a cluster, start it on a machine of the cluster, with files and OUT on
-storage that all machines see. Without files it writes four small ones first.
+Of ``runs/a.jsonl`` come ``OUT/a.grades.jsonl``, ``OUT/a.bad.jsonl`` (each line that could not be
+graded, with its number and why) and last ``OUT/a.summary.json``. A run that was broken off goes
+on when it is started again: files that have a summary are not graded twice, unless they or
+logtriage have changed. ``ray`` is ray.data: on a cluster, start it on a machine of the cluster,
+with files and OUT on storage that all machines see. Without arguments a small example is made.
 """
 
 import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from time import perf_counter
@@ -17,40 +21,89 @@ from typing import Any
 
 import logtriage as lt
 from logtriage.codec import encode_transcript
-from logtriage.evaluation import play_episode
+from logtriage.evaluation import Incidents, play_episode
+from logtriage.files import replacing
 from logtriage.grading import grade_jsonl
 from logtriage.registry import make_policy
 
+Summary = dict[str, Any]
 
-def grade_file(path: str, out: str) -> dict[str, Any]:
-    """Grade one file; returns how many lines were graded, unscored and bad, and the sum."""
-    bad: list[lt.TranscriptError] = []
+
+def grade_file(path: str, out: str) -> Summary:
+    """Grade one file, or say what is known of it if that was done."""
+    source, place = Path(path), Path(out) / Path(path).stem
+    stat, done = source.stat(), place.with_name(f"{place.name}.summary.json")
+    version = {"logtriage": lt.__version__, "bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+    if done.exists():
+        known: Summary = json.loads(done.read_bytes())
+        if known["of"] == version:
+            return {**known, "new": 0}
     found = {"file": path, "graded": 0, "unscored": 0, "bad": 0, "total": 0.0, "first_bad": ""}
-    with (Path(out) / f"{Path(path).stem}.grades.jsonl").open("w", encoding="utf-8") as written:
-        for grade in grade_jsonl(path, on_error=bad.append):
+    names = (place.with_name(f"{place.name}.{kind}.jsonl") for kind in ("grades", "bad"))
+    with replacing(next(names)) as grades, replacing(next(names)) as bad:
+
+        def keep(error: lt.TranscriptError) -> None:
+            bad.write(f"{json.dumps({'line': error.line, 'reason': error.reason})}\n".encode())
+            found["bad"] += 1
+            found["first_bad"] = found["first_bad"] or str(error)
+
+        for grade in grade_jsonl(path, resolve=Incidents(), on_error=keep):
             row = {"incident": grade.incident, "agent": grade.agent, "score": grade.score}
-            written.write(f"{json.dumps({**row, 'digest': grade.digest})}\n")
-            found["graded" if grade.score is not None else "unscored"] += 1
+            grades.write(f"{json.dumps({**row, 'digest': grade.digest})}\n".encode())
+            found["unscored" if grade.score is None else "graded"] += 1
             found["total"] += grade.score or 0.0
-    return {**found, "bad": len(bad), "first_bad": str(bad[0]) if bad else ""}
+    with replacing(done) as summary:  # last: where it stands, the others are whole
+        summary.write(json.dumps({**found, "of": version}).encode())
+    return {**found, "of": version, "new": found["graded"] + found["unscored"]}
 
 
-def grade_all(files: list[str], out: str, how: str, workers: int | None) -> list[dict[str, Any]]:
+def grade_all(
+    files: Sequence[str], out: str, how: str = "one", workers: int | None = None
+) -> Iterator[Summary]:
+    """Grade files, and yield a summary of each as it is done."""
+    named: dict[str, str] = {}
+    for one in files:
+        if (other := named.setdefault(Path(one).stem, one)) is not one:
+            sys.exit(f"{other} and {one} would write the same grades: rename one of them")
     Path(out).mkdir(parents=True, exist_ok=True)
     if how == "one":
-        return [grade_file(one, out) for one in files]
-    if how == "processes":
+        yield from (grade_file(one, out) for one in files)
+    elif how == "processes":
         with ProcessPoolExecutor(workers) as pool:
-            return list(pool.map(grade_file, files, [out] * len(files)))
-    import ray  # an optional dependency: pip install 'ray[data]'
+            yield from pool.map(grade_file, files, [out] * len(files))
+    else:
+        import ray  # an optional dependency: pip install 'ray[data]'
 
-    ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    rows = ray.data.from_items([{"file": one} for one in files], override_num_blocks=len(files))
-    return list(rows.map(lambda row: grade_file(row["file"], out)).iter_rows())
+        ray.init(
+            num_cpus=workers,
+            include_dashboard=False,
+            log_to_driver=False,
+            ignore_reinit_error=True,
+        )
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        rows = ray.data.from_items([{"file": one} for one in files], override_num_blocks=len(files))
+        places = rows.map(lambda row: grade_file(row["file"], out))
+        yield from places.iter_rows()
+
+
+def report(files: Sequence[str], out: str, how: str, workers: int | None) -> None:
+    start, found = perf_counter(), []
+    for one in grade_all(files, out, how, workers):
+        found.append(one)
+        if one["bad"]:
+            print(f"{one['bad']} bad lines in {one['file']}, the first: {one['first_bad']}")
+    seconds = perf_counter() - start
+    graded, unscored, bad, new = (
+        sum(one[key] for one in found) for key in ("graded", "unscored", "bad", "new")
+    )
+    print(f"{graded} graded, {unscored} unscored, {bad} bad lines, in {len(files)} files")
+    if graded:
+        print(f"mean grade {sum(one['total'] for one in found) / graded:.4f}; grades in {out}")
+    print(f"{how}: {new} of them now, in {seconds:.1f} s, {new / seconds:.0f} a second")
 
 
 def write_sample(folder: Path) -> list[str]:
+    """Four files of five transcripts, and a line that is none."""
     names = []
     for number in range(4):
         lines = []
@@ -59,40 +112,27 @@ def write_sample(folder: Path) -> list[str]:
             state = play_episode(incident, make_policy("expert")(incident))
             lines.append(encode_transcript(lt.transcript_of(state, agent="expert")))
         path = folder / f"part-{number}.jsonl"
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        path.write_text("\n".join(lines) + ("\n" if number else "\n{broken\n"), encoding="utf-8")
         names.append(str(path))
     return names
 
 
-def report(files: list[str], out: str, how: str, workers: int | None) -> None:
-    start = perf_counter()
-    found = grade_all(files, out, how, workers)
-    seconds = perf_counter() - start
-    graded, bad = (sum(one[key] for one in found) for key in ("graded", "bad"))
-    for one in found:
-        if one["bad"]:
-            print(f"{one['file']}: {one['bad']} lines not graded, the first: {one['first_bad']}")
-    print(f"{graded} graded, {bad} bad, in {len(files)} files, into {out}")
-    if graded:
-        print(f"mean grade {sum(one['total'] for one in found) / graded:.4f}")
-    print(f"{how}: {seconds:.1f} s, {graded / seconds:.0f} transcripts a second")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out", nargs="?")
-    parser.add_argument("files", nargs="*")
+    parser.add_argument("out", nargs="?", metavar="OUT")
+    parser.add_argument("files", nargs="*", metavar="FILE")
     parser.add_argument("--with", dest="how", choices=("one", "processes", "ray"), default="one")
-    parser.add_argument("--workers", type=int)
+    parser.add_argument("--workers", type=int, metavar="N")
     given = parser.parse_args()
     if given.files:
         report(given.files, given.out, given.how, given.workers)
-        return
-    if given.out is not None:
+    elif given.out is not None:
         sys.exit("name the files, too: grade_at_scale.py OUT FILE…")
-    with tempfile.TemporaryDirectory() as folder:
-        files = write_sample(Path(folder))
-        report(files, str(Path(folder) / "grades"), given.how, given.workers)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            files = write_sample(Path(folder))
+            for _ in range(2):  # the second time nothing is left to do
+                report(files, str(Path(folder) / "grades"), given.how, given.workers)
 
 
 if __name__ == "__main__":

@@ -391,7 +391,7 @@ def team_spaces() -> str:
             rows.append([code(split.name), code(f"{role.name}_0"), size, actions, may])
         sizes.append(f"{team_tokens_of(split, *where).size} (`{split.name}`)")
     head = ("role split", "agent", "observation", "actions", "may")
-    return f"{table(head, rows)}\n\n`state()` has so many columns: {', '.join(sizes)}."
+    return f"{table(head, rows)}\n\nColumns of `state()`: {', '.join(sizes)}."
 
 
 # -- played ----------------------------------------------------------------------
@@ -407,12 +407,6 @@ def debrief() -> str:
     head = f"`first_error` on `{EXAMPLE}`: score {graded.score:g}"
     gate = f", gate `{graded.gate}` ({graded.gate_reason})" if graded.gate else ""
     return f"{head}{gate}.\n\n{table(('criterion', 'score', 'weight', 'reason'), rows)}"
-
-
-def good_run() -> str:
-    """The debrief of the ideal observer, as the command line prints it."""
-    incident = lt.make_incident(EXAMPLE)
-    return f"```text\n{lt.grade(play(incident, make_policy('observer')))}\n```"
 
 
 def explained() -> str:
@@ -483,7 +477,6 @@ FACTS: dict[str, Callable[[], str]] = {
     "unaffected": unaffected_shares,
     "debrief": debrief,
     "explained": explained,
-    "good-run": good_run,
     "screen": screen,
     "history": history,
     "faults": faults,

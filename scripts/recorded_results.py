@@ -19,6 +19,7 @@ from typing import Any
 from zlib import crc32
 
 import attrs
+from recorded_models import models_part
 
 from logtriage.evaluation import Located, RunSpec, evaluate, hit_at, locate, record_episode
 from logtriage.evaluation.localisation import ranking_of
@@ -32,6 +33,7 @@ from logtriage.recorded import (
     import_nezha,
     import_petshop,
     load_bundle,
+    load_records,
     nezha,
     open_bundle,
     spread,
@@ -416,7 +418,7 @@ def main(data: Path, petshop: Path, target: Path) -> None:
             stdout=subprocess.PIPE,
         )
         cost = json.loads(told.stdout)
-        incidents = load_bundle(bundle)
+        incidents, records = load_bundle(bundle), load_records(bundle)
         opened, loaded = opening(bundle)
         size = bundle.stat().st_size
         policies = by_policy(bundle)
@@ -429,7 +431,7 @@ def main(data: Path, petshop: Path, target: Path) -> None:
     looks = [(screens, watching(incidents, screens)) for screens in range(1, 8)]
     skipped = [(f"`{file}`", line, reason, n) for file, line, reason, n in cost["skipped"]]
     petshop_count, petshop_text = petshop_part(petshop)
-    ablations = nezha_ablations(data, incidents)
+    ablations, models_text = nezha_ablations(data, incidents), models_part(records)
     parts = [
         HEAD.format(
             incidents=cost["incidents"], petshop=petshop_count, policies=" ".join(POLICIES)
@@ -460,6 +462,7 @@ def main(data: Path, petshop: Path, target: Path) -> None:
             constant=constants[best],
             chance=fmean(constants.values()),
         ),
+        models_text,
         petshop_text,
         "## Cost\n",
         table(

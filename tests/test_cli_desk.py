@@ -324,11 +324,15 @@ def test_places() -> None:
 
 def test_completions() -> None:
     topology = INCIDENT.topology
-    assert completions("se", topology) == ["severity"]
-    assert completions("severity ", topology) == ["severity P1", "severity P2", "severity P3"]
-    assert completions("page ", topology) == [f"page {team}" for team in topology.teams]
-    assert completions("restart user", topology) == ["restart user-db"]
-    assert completions("", topology) == completions("resolve ", topology) == []
+    assert completions("se", INCIDENT) == ["severity"]
+    assert completions("severity ", INCIDENT) == ["severity P1", "severity P2", "severity P3"]
+    assert completions("page ", INCIDENT) == [f"page {team}" for team in topology.teams]
+    assert completions("restart user", INCIDENT) == ["restart user-db"]
+    assert completions("", INCIDENT) == completions("resolve ", INCIDENT) == []
+    recorded = shipped_incidents("models")[0]
+    assert completions("cl", recorded) == ["class"]
+    assert completions("class ", recorded) == ["class resource", "class network", "class code"]
+    assert completions("cl", INCIDENT) == completions("se", recorded) == []
 
 
 # -- play ---------------------------------------------------------------------------------

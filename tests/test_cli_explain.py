@@ -90,7 +90,7 @@ def test_tasks_without_probabilities_are_said_or_refused(tmp_path: Path) -> None
     )
     alone = logtriage("eval", "oracle", "--task", "single_crash-v0", "--explain", 1)
     assert alone.exit_code == 2
-    assert "nothing to explain: no probabilities are known of single_crash-v0" in alone.stderr
+    assert "nothing to explain: the probabilities are not known for single_crash-v0" in alone.stderr
     team = logtriage("eval", "expert", "--task", TASK, "--split-roles", "solo", "--explain", 1)
     assert team.exit_code == 2
     assert "joint play is not explained" in team.stderr

@@ -6,8 +6,10 @@ import pytest
 
 from logtriage.actions import (
     Action,
+    ClassifyFault,
     ClassifySeverity,
     Escalate,
+    FaultCategory,
     IdentifyRootCause,
     Ignore,
     Malformed,
@@ -51,6 +53,7 @@ def typed(action: Action) -> str:
         ("cause user-db 0.7", IdentifyRootCause("user-db", 0.7)),
         ("page dba-team", Escalate("dba-team")),
         ("metrics user-db", RequestMetrics("user-db")),
+        ("class network", ClassifyFault(FaultCategory.NETWORK)),
         ("traces user-db", RequestTraces("user-db")),
         ("request_traces user-db", RequestTraces("user-db")),
         ("remedy restart user-db", Remediate(Remedy.RESTART, "user-db")),
@@ -138,8 +141,18 @@ def test_help_and_rules() -> None:
     incident = make_incident(INCIDENT)
     assert system_prompt(incident) in result.stdout
     for word in WORDS:
-        if word != "remedy":
+        if word not in ("remedy", "class"):  # a recording has the class
             assert f"\n  {word} " in result.stdout
+
+
+def test_help_of_a_recording_is_of_what_it_grades() -> None:
+    recorded = "nezha-models/2023-01-30T115921"
+    typed = "help\nclass resource\ncause ts-basic-service\nresolve\n"
+    result = logtriage("play", recorded, stdin=typed)
+    assert "\n  class resource|network|code " in result.stdout
+    assert "severity P1" not in result.stdout
+    assert "page TEAM" not in result.stdout
+    assert "1.000  by rubric recorded/2" in result.stdout
 
 
 @pytest.mark.parametrize("end", ["quit\n", ""])

@@ -35,6 +35,7 @@ from logtriage.incident import Incident
 from logtriage.joint import board_of, observe_role
 from logtriage.policies.observer import ObserverPolicy
 from logtriage.report.episode import Episode
+from logtriage.report.replay.document import _row
 from logtriage.report.truth import truth_of
 from logtriage.roles import TRIO
 from logtriage.server.wire import observation_of, view_of
@@ -143,6 +144,16 @@ def test_a_report_tells_each_fault_apart() -> None:
     told = truth_of(episode)
     assert told["fault"].count(" on ") == 2
     assert told["root cause"] == ", ".join(sorted(incident.truth.root_causes))
+
+
+@pytest.mark.parametrize("faults", [2, 3])
+def test_a_row_of_a_report_names_the_root_of_each_kind(faults: int) -> None:
+    incident = incident_with(faults)
+    graded = grade(initial_state(incident))
+    row = _row(Episode("hand", incident, Transcript(incident.id, ()), graded))
+    drawn = [one.fault for one in incident.truth.parts if one.fault is not None]
+    assert row[7].split(" + ") == [fault.kind for fault in drawn]
+    assert row[8] == [fault.service for fault in drawn]
 
 
 def test_the_prompt_says_how_several_faults_are_graded() -> None:

@@ -1,8 +1,11 @@
 """README, docs and examples say what is so: they are run, and compared with the code."""
 
+import contextlib
 import doctest
 import importlib.util
+import io
 import re
+import shlex
 import subprocess
 import sys
 from functools import lru_cache
@@ -115,6 +118,44 @@ def test_python_blocks_run(page: Path) -> None:
         runner.run(test, out=told.append, clear_globs=False)
         shared.update(test.globs)
         assert not told, "".join(told)
+
+
+def shown_output(language: str) -> list[tuple[str, str]]:
+    """The README's blocks of a language, each with the ``text`` block right below it."""
+    block = rf"^```{language}\n(.*?)^```\n\n```text\n(.*?)^```$"
+    return re.findall(
+        block, (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+
+
+def test_the_readme_shows_what_its_snippets_print() -> None:
+    """A ``text`` block right below a ``python`` one is its output."""
+    shown = shown_output("python")
+    assert len(shown) >= 2
+    for code, output in shown:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, "README.md", "exec"), {})
+        assert printed.getvalue() == output
+
+
+def test_the_readme_shows_what_its_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ``text`` block right below a ``sh`` one is how the output of its last command begins."""
+    testing = pytest.importorskip("typer.testing")
+    from logtriage.cli.app import app
+
+    shown = shown_output("sh")
+    assert shown
+    monkeypatch.chdir(tmp_path)
+    for commands, output in shown:
+        for line in commands.splitlines():
+            name, *words = shlex.split(line)
+            assert name == "logtriage"
+            done = testing.CliRunner(env={"COLUMNS": "100"}).invoke(app, words)
+            assert done.exit_code == 0, done.output
+        assert done.stdout.startswith(output)
 
 
 def test_commands_of_the_readme_exist() -> None:

@@ -16,7 +16,7 @@ from logtriage import (
     UnknownName,
 )
 from logtriage.errors import closest
-from logtriage.tasks import TASKS
+from logtriage.tasks import SPLITS, TASKS
 
 ALL = (
     EpisodeOver("closed"),
@@ -106,6 +106,11 @@ def test_an_unknown_name_suggests_the_closest(given: object, meant: str | None) 
     hint = "" if meant is None else f" (did you mean {meant!r}?)"
     told = str(UnknownName("service", given, names))
     assert told == f"unknown service {given!r}{hint}; known: payment-service, payment-db, user-db"
+
+
+@pytest.mark.parametrize(("given", "meant"), [("tset", "test"), ("vla", "val"), ("oood", "ood")])
+def test_a_short_name_is_meant_when_letters_changed_places(given: str, meant: str) -> None:
+    assert closest(given, SPLITS) == meant
 
 
 TASK_IDS = tuple(task.id for task in TASKS)

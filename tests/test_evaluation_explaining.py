@@ -256,7 +256,7 @@ def test_what_cannot_be_explained_is_refused(tmp_path: Path, run: Path) -> None:
     with holding(run), pytest.raises(InvalidInput, match="evaluates here"):
         explain_run(run, 1)
     evaluate(RunSpec(["oracle"], ["single_crash-v0"], episodes=1), tmp_path / "original")
-    with pytest.raises(InvalidInput, match="no probabilities are known of single_crash-v0"):
+    with pytest.raises(InvalidInput, match="the probabilities are not known for single_crash-v0"):
         explain_run(tmp_path / "original", 1)
     evaluate(RunSpec(["expert"], [TASK], episodes=1, role_split="solo"), tmp_path / "team")
     with pytest.raises(InvalidInput, match="joint play is not explained"):

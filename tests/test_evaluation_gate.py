@@ -10,10 +10,11 @@ import attrs
 import numpy as np
 import pytest
 
+from logtriage.cli.gating import junit_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import LoadedRun, Margins, RunSpec, Verdict, evaluate, gate_runs, load_run
 from logtriage.evaluation.gate import LEAST, Check, judged, judged_shares
-from logtriage.evaluation.statistics import paired_share_difference
+from logtriage.evaluation.statistics import Interval, paired_share_difference
 from tests.test_cli import lines, logtriage
 from tests.test_evaluation_compare import weak
 
@@ -228,6 +229,13 @@ def test_what_is_undecided_fails_unless_lenient(runs: Path, tmp_path: Path) -> N
     assert logtriage(*words, "--lenient", "--junit", junit).exit_code == 0
     suite = ElementTree.parse(junit).getroot()
     assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
+
+
+def test_a_mean_of_few_incidents_says_how_many_it_takes() -> None:
+    same = Interval(0.0, 0.0, 0.0)
+    few = Check("expert", "expert", "grade", Verdict.UNDECIDED, 1, 0.5, 0.5, same, 0.05)
+    told = junit_of([few], lenient=False).decode()
+    assert "over 1 incident, margin 0.05; play at least 20 of them" in told
 
 
 def test_bad_margins_and_runs_are_refused(runs: Path) -> None:

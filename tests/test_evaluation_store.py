@@ -242,7 +242,7 @@ def test_torn_line_is_played_again(run: Path, torn: bytes) -> None:
 def test_what_is_no_torn_line_is_never_cut_off(run: Path, content: bytes, kept: int) -> None:
     lines = (run / FIRST).read_bytes().splitlines(keepends=True)[:kept]
     (run / FIRST).write_bytes(b"".join(lines) + content)
-    with pytest.raises(TranscriptError, match=rf"jsonl:{kept + 1}: not the torn line"):
+    with pytest.raises(TranscriptError, match=rf"jsonl:{kept + 1}: no beginning of a transcript"):
         evaluate(SPEC, run)
     assert (run / FIRST).read_bytes() == b"".join(lines) + content
 

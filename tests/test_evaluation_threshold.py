@@ -111,7 +111,7 @@ def test_what_cannot_be_looked_back_on_is_refused() -> None:
     with pytest.raises(InvalidInput, match="still open"):
         threshold_regret(initial_state(INCIDENT))
     first = make_incident("single_crash-v0/test/0")
-    with pytest.raises(InvalidInput, match="no probabilities are known"):
+    with pytest.raises(InvalidInput, match="its probabilities are not known"):
         threshold_regret(played(Resolve(), incident=first))
 
 

@@ -122,5 +122,5 @@ def test_what_cannot_be_explained_is_refused() -> None:
         explain(initial_state(incident))
     with pytest.raises(InvalidInput, match="samples must be at least 1, got 0"):
         explain(play(incident, [Ignore()])[0], samples=0)
-    with pytest.raises(InvalidInput, match="no probabilities are known"):
+    with pytest.raises(InvalidInput, match="its probabilities are not known"):
         explain(play(make_incident("single_crash-v0/test/0"), [Ignore()])[0])

@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial, wraps
@@ -188,3 +191,23 @@ def test_a_player_is_another_one_if_its_code_is(monkeypatch: pytest.MonkeyPatch)
     assert fingerprint_of(named) != before
     assert description_of(named) == by_name
     assert fingerprint_of(Frozen(1)) != in_class
+
+
+def test_another_process_finds_the_same_fingerprint() -> None:
+    """Even of a frozen class, whose hash attrs salts by the process."""
+    code = (
+        "from logtriage.fingerprint import fingerprint_of as f; "
+        "from logtriage.registry import make_team; from logtriage.roles import TRIO; "
+        "print(f(make_team('expert', TRIO)))"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1

@@ -149,7 +149,7 @@ def test_a_wrong_page_that_ends_nothing_brings_no_note() -> None:
 @pytest.mark.parametrize("task", V0_TASKS, ids=lambda task: task.id)
 def test_nobody_holds_a_belief_of_what_was_not_drawn(task: TaskSpec) -> None:
     state = initial_state(make_incident(f"{task.id}/test/0"))
-    with pytest.raises(InvalidInput, match="no probabilities are known of it"):
+    with pytest.raises(InvalidInput, match="its probabilities are not known"):
         belief(state)
-    with pytest.raises(InvalidInput, match="no probabilities are known of it"):
+    with pytest.raises(InvalidInput, match="its probabilities are not known"):
         make_policy("observer")(state.incident).act(observe(state), None)

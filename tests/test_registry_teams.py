@@ -105,7 +105,7 @@ def test_policies_of_ones_own_play_one_role_or_all() -> None:
         ("triage=expert,medic=oracle", "unknown role 'medic'; known: triage, escalation, rem"),
         (
             "triage=first_error",
-            "unknown policy of role triage 'first_error'; known: oracle, expert, random[:SEED], m",
+            "unknown policy of role triage 'first_error'; known: oracle, expert, observer, rand",
         ),
         ("triage=", "unknown policy of role triage ''; known: oracle, expert"),
     ],

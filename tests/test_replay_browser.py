@@ -232,14 +232,16 @@ def test_axe_finds_nothing(tab: Browser, pages: dict[str, Path], report: Path, d
     assert AXE is not None
     script = Path(AXE).read_text("utf-8")
     found = []
-    for name, address in [
-        ("report", ""),
-        ("sole", ""),
-        ("sole", f"#/e/expert/{FIRST}?t=3&truth=1&service=user-db"),
-        ("sole", f"#/e/expert/{FIRST}?t=3&truth=1&with=first_error"),
-        ("team", f"#/e/expert/{FIRST}?t=2&truth=1"),
+    for name, address, width in [
+        ("report", "", 1400),
+        ("report", "", 390),
+        ("report", f"#/e/expert/{FIRST}?t=3", 390),
+        ("sole", "", 1400),
+        ("sole", f"#/e/expert/{FIRST}?t=3&truth=1&service=user-db", 1400),
+        ("sole", f"#/e/expert/{FIRST}?t=3&truth=1&with=first_error", 1400),
+        ("team", f"#/e/expert/{FIRST}?t=2&truth=1", 1400),
     ]:
-        tab.see(1400, dark=dark)
+        tab.see(width, dark=dark)
         tab.open({**pages, "report": report}[name], address)
         tab.ask(f"{script};1")
         found += tab.ask("axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html]))")

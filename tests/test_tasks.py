@@ -69,7 +69,7 @@ def test_all_means_the_benchmark() -> None:
 
 @pytest.mark.parametrize("name", ["single_crash", "cascading_failure", "silent_degradation"])
 def test_a_retired_task_names_the_one_in_its_place(name: str) -> None:
-    gone = f"task '{name}-v1' is no more; in its place stands '{name}-v2'"
+    gone = f"task '{name}-v1' is retired; use '{name}-v2'"
     with pytest.raises(UnknownName, match=gone) as told:
         get_task(f"{name}-v1")
     assert isinstance(told.value, RetiredName)

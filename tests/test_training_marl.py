@@ -9,12 +9,16 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import Report, initial_state, make_incident
+from logtriage import Escalate, Ignore, Report, Resolve, initial_state, make_incident, trained
 from logtriage.belief import belief
+from logtriage.codec import role_split_to_json
+from logtriage.evaluation import play_joint_episode
 from logtriage.grading import grade_jsonl
 from logtriage.roles import ROLE_SPLITS, role_actions
-from logtriage.tasks import parse_incident_id
+from logtriage.tasks import get_task, parse_incident_id
+from logtriage.trained import files
 from logtriage.vector import BatchedTeam
+from logtriage.vector.role_inputs import ODDS
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchrl")
@@ -22,15 +26,15 @@ pytest.importorskip("rich")
 pytest.importorskip("matplotlib")
 
 from training.marl import __main__ as script  # noqa: E402 (after the skips)
-from training.marl import figures, store, sweep  # noqa: E402
+from training.marl import figures, leaderboard, store, strangers, sweep  # noqa: E402
 from training.marl.evaluate import evaluate, play_held_out  # noqa: E402
-from training.marl.inputs import ODDS, Inputs  # noqa: E402
+from training.marl.inputs import Inputs  # noqa: E402
 from training.marl.learn import Training  # noqa: E402
-from training.marl.networks import make_team  # noqa: E402
+from training.marl.networks import TRUST, make_team  # noqa: E402
 from training.marl.review import review, states_of  # noqa: E402
 from training.marl.rollouts import Collector, make_batch  # noqa: E402
 from training.marl.runs import Written  # noqa: E402
-from training.marl.settings import Settings  # noqa: E402
+from training.marl.settings import Settings, role_split_of  # noqa: E402
 from training.marl.writeup import PAGE, write_up  # noqa: E402
 
 TASK = "cascading_failure-v2"
@@ -303,6 +307,20 @@ def test_actions_that_name_what_is_likely_are_pointed_at():
         assert not (logits < 0).any()
 
 
+def test_a_team_begins_all_but_silent_and_says_what_it_is_sure_of():
+    batch = make_batch(TINY)
+    team, inputs = fresh(), Inputs(batch).roles
+    for role, policy, one in zip(batch.split.roles, team.policies, inputs, strict=True):
+        logits = policy(torch.zeros(one.size)).detach()
+        actions = role_actions(role, batch.topology)
+        words = torch.tensor([isinstance(each, Report) for each in actions])
+        assert logits[words].max() < -0.9 * TINY.quiet < -0.1 < logits[~words].min()
+        sure = torch.zeros(one.size)
+        sure[one.blocks["kind"]] = 1.0
+        pointed = policy(sure).detach()[[actions.index(Report("slow_query", role.name))]]
+        assert pointed.item() == pytest.approx(TRUST, abs=0.3)
+
+
 def test_evaluating_leaves_the_random_stream_alone():
     team = fresh()
     torch.manual_seed(1)
@@ -325,8 +343,8 @@ def test_the_command_leaves_checkpoint_curve_and_transcripts(tmp_path: Path):
     out = tmp_path / "run"
     run(out, "--split", "duo", "--seed", "3")
     assert {path.name for path in out.iterdir()} == {
-        "checkpoint.pt", "curve.csv", "curve.png", "episodes.jsonl", "run.json",
-        "transcripts.jsonl",
+        "checkpoint.pt", "curve.csv", "curve.png", "episodes.jsonl", "run.json", "team.json",
+        "team.npz", "transcripts.jsonl",
     }  # fmt: skip
     facts = store.load_run(out)
     assert facts["finished"]
@@ -348,6 +366,116 @@ def test_the_command_leaves_checkpoint_curve_and_transcripts(tmp_path: Path):
     again = play_held_out(team, settings)
     assert again.scores.tolist() == [one.score for one in episodes]
     assert again.result() == play_held_out(team, settings).result()
+
+
+def never_closing(settings, seed=0):
+    """Drawn networks that play to the horizon: fresh ones close incidents at once."""
+    team, topology = fresh(settings), make_batch(settings).topology
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for role, policy in zip(settings.roles.roles, team.policies, strict=True):
+            for weight in policy.parameters():
+                weight.add_(0.5 * torch.randn_like(weight))
+            bias, actions = list(policy.parameters())[-1], role_actions(role, topology)
+            closing = [isinstance(one, Escalate | Ignore | Resolve) for one in actions]
+            bias[len(bias) - len(actions) :] -= 100 * torch.tensor(closing).float()
+    return team
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_a_network_plays_on_the_scalar_core_what_it_plays_in_batches(tmp_path, activation):
+    settings = attrs.evolve(TINY, activation=activation, eval_incidents=4)
+    team, split = never_closing(settings), settings.roles
+    played = play_held_out(team, settings)
+    assert len(played.actions) == get_task(TASK).horizon
+    store.save_team(tmp_path, team, settings)
+    networks = trained.make_team(f"net:{tmp_path}", split)
+    for state, name in zip(states_of(played, settings), played.ids, strict=True):
+        incident = make_incident(name)
+        assert play_joint_episode(incident, networks(incident), split).actions == state.actions
+
+
+def test_a_split_of_one_s_own_is_trained_and_kept_in_full(tmp_path: Path, capsys):
+    mine, out = tmp_path / "mine.json", tmp_path / "run"
+    split = attrs.evolve(ROLE_SPLITS["duo"], name="mine")
+    mine.write_text(json.dumps(role_split_to_json(split)))
+    run(out, "--split", str(mine))
+    one = Written.read(out)
+    assert one.split == split == store.split_of(store.load_run(out))
+    assert files.read_team(out).split == split
+    write_up([one], tmp_path / "results")
+    assert str(mine) in (tmp_path / "results" / PAGE).read_text()
+
+    role_split_of.cache_clear()
+    mine.write_text(json.dumps(role_split_to_json(ROLE_SPLITS["solo"])))
+    with pytest.raises(SystemExit):
+        run(out, "--resume", "--split", str(mine))
+    assert "holds a run of another split" in capsys.readouterr().err
+    role_split_of.cache_clear()
+    mine.write_text("{}")
+    with pytest.raises(SystemExit):
+        run(tmp_path / "other", "--split", str(mine))
+    assert f"{mine}: " in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        run(tmp_path / "other", "--split", str(tmp_path / "gone.json"))
+    assert "gone.json: No such file" in capsys.readouterr().err
+
+
+def test_strangers_and_the_leaderboard_each_come_by_one_command(tmp_path: Path, capsys):
+    runs = [tmp_path / f"seed{seed}" for seed in (0, 1)]
+    for seed, out in enumerate(runs):
+        run(out, "--seed", str(seed))
+        settings = Settings(**store.load_run(out)["settings"])
+        team = never_closing(settings, seed)
+        store.save_team(out, team, settings)
+        checkpoint = torch.load(out / "checkpoint.pt", weights_only=True)
+        torch.save(checkpoint | {"networks": team.modules().state_dict()}, out / "checkpoint.pt")
+    to, out = tmp_path / "results", ["--out", str(tmp_path / "played")]
+    common = [*map(str, runs), "--incidents", "4", "--episodes", "1", "--to", str(to)]
+    strangers.main([*common, *out])
+    page = (to / PAGE).read_text()
+    rows = [row for row in page.splitlines() if row.startswith("| seed ")]
+    assert len(rows) == 2
+    few = Settings(TASK, eval_incidents=4, width=8)
+    grades = [play_held_out(never_closing(few, seed), few).scores.mean() for seed in (0, 1)]
+    assert 0 < grades[0] != grades[1] > 0
+    for place, (row, grade) in enumerate(zip(rows, grades, strict=True)):
+        assert row.split(" | ")[1 + place] == f"**{grade:.3f}**"
+    assert all(f"| {others} |" in page for others in ("network", "observer", "expert"))
+
+    (to / PAGE).unlink()
+    board = ["--splits", "trio", "--fogs", "1", "2", "--teams", "expert", "random"]
+    leaderboard.main([*common, *board, "--out", str(tmp_path / "board")])
+    page = (to / PAGE).read_text()
+    (mine,) = [row for row in page.splitlines() if "networks, 2 seeds" in row]
+    assert f"| {np.mean(grades):.3f} (" in mine
+    assert page.count("| `trio` |") == 3
+
+    other = tmp_path / "duo"
+    run(other, "--split", "duo")
+    for wrong, words in (
+        ([str(runs[0]), str(other)], "duo: its roles are not those of"),
+        ([str(tmp_path / "nowhere")], "nowhere: expected a run of training.marl"),
+    ):
+        with pytest.raises(SystemExit):
+            strangers.main([*wrong, *out])
+        assert words in capsys.readouterr().err
+
+
+def test_the_middle_half_counts_and_strata_are_drawn_apart():
+    assert figures.middle(np.array([[0.0, 1.0], [2.0, 9.0]])) == 1.5
+    assert figures.middle(np.arange(8.0)) == 3.5
+    kinds = np.array(["a"] * 30 + ["b"] * 30 + ["c"] * 30 + ["d"] * 30)
+    flat = np.repeat([0.0, 0.4, 0.6, 1.0], 30)[None].repeat(3, axis=0)
+    sure = figures.middle_interval(flat, kinds)
+    # Every stratum is there in every draw, so that nothing is left to luck.
+    assert (sure.mean, sure.low, sure.high) == pytest.approx((0.5, 0.5, 0.5))
+    noisy = flat + np.random.default_rng(0).normal(0, 0.1, flat.shape)
+    gap = figures.middle_difference(noisy + 0.2, noisy, kinds)
+    assert gap.mean == pytest.approx(0.2)
+    assert gap.low < 0.2 < gap.high
+    unpaired = figures.middle_interval(noisy, kinds)
+    assert gap.high - gap.low < 2 * (unpaired.high - unpaired.low)
 
 
 def test_a_directory_with_a_run_is_not_overwritten(tmp_path: Path, capsys):
@@ -384,7 +512,7 @@ def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monke
         f"{split}-{TASK}-seed{seed}" for split in ("trio", "trio_without_board") for seed in (0, 1)
     }
     assert {path.name for path in results.iterdir()} == {
-        PAGE, "role-splits.csv", "role-splits.png"
+        PAGE, "role-splits.csv", "role-splits-curves.csv", "role-splits.png"
     }  # fmt: skip
     page = (results / PAGE).read_text()
     assert "`trio` − `trio_without_board`" in page
@@ -392,6 +520,10 @@ def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monke
         assert [(row["split"], row["seed"]) for row in csv.DictReader(file)] == [
             ("trio", "0"), ("trio", "1"), ("trio_without_board", "0"), ("trio_without_board", "1")
         ]  # fmt: skip
+
+    with (results / "role-splits-curves.csv").open() as file:
+        rows = [(row["split"], row["seed"], row["rounds"]) for row in csv.DictReader(file)]
+    assert rows[:3] == [("trio", "0", "0"), ("trio", "0", "1"), ("trio", "1", "0")]
 
     def no_process(*_, **__):
         raise AssertionError("a finished run was started again")

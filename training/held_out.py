@@ -65,7 +65,7 @@ def load(run: Path) -> tuple[Acts, str]:
 
 def _there(path: Path) -> Path:
     if not path.exists():
-        raise InvalidInput(f"{path}: no weights yet; the run has not come to an evaluation")
+        raise InvalidInput(f"{path}: no weights yet; the run has not reached an evaluation")
     return path
 
 

@@ -58,7 +58,7 @@ class RetiredName(UnknownName):
     def __init__(self, what: str, given: str, instead: str, known: Iterable[str]) -> None:
         super().__init__(what, given, known)
         self.instead = instead
-        self.args = (f"{what} {given!r} is no more; in its place stands {instead!r}",)
+        self.args = (f"{what} {given!r} is retired; use {instead!r}",)
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.what, self.given, self.instead, self.known)
@@ -82,6 +82,8 @@ def closest(given: object, known: Iterable[str]) -> str | None:
     text = _plain(given)
     begun = [name for name in names if text.startswith(name) and len(name) >= _BEGUN * len(text)]
     found = [max(begun, key=len)] if begun else get_close_matches(text, names, n=1, cutoff=_ALIKE)
+    # Of a short name two letters that changed places are more than the cutoff allows.
+    found = found or [name for name in names if sorted(name) == sorted(text)]
     return names[found[0]] if found else None
 
 

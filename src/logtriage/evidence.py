@@ -12,7 +12,7 @@ from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.simulation import World
 
 #: What is said of recordings: nobody knows how likely a sign is there under a cause.
-NOT_CLAIMED: Final = "of a recording a belief is not known, and none is claimed"
+NOT_CLAIMED: Final = "the probabilities of a recording are not known, so it has no belief"
 
 
 def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Evidence, ...]:
@@ -48,11 +48,9 @@ def world_of(incident: Incident) -> World:
             drawn from no prior that is known.
     """
     if incident.world is None:
-        why = NOT_CLAIMED if incident.telemetry.open_loop else "its truth was not drawn"
-        raise InvalidInput(
-            f"{incident.id}: no probabilities are known of it: {why}; evidence and belief are "
-            "for incidents that a task draws"
-        )
+        undrawn = "its probabilities are not known: its truth was not drawn"
+        why = NOT_CLAIMED if incident.telemetry.open_loop else undrawn
+        raise InvalidInput(f"{incident.id}: {why}; evidence and belief are for drawn incidents")
     return incident.world
 
 

@@ -143,6 +143,8 @@ class _Describer:
         parts: dict[str, object] = {}
         for kind in reversed(given.__mro__[:-1]):
             for name, one in vars(kind).items():
+                if name == "__hash__":  # which attrs salts anew in every process
+                    continue
                 held = one.fget if isinstance(one, property) else getattr(one, "__func__", one)
                 if isinstance(held, FunctionType) or (name[:2] != "__" and _is_plain(held)):
                     parts[name] = held

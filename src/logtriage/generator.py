@@ -66,7 +66,7 @@ def draw_incident(
 
 
 def _original_incident(incident_id: IncidentId) -> Incident:
-    """The fixed truth of a ``*-v0`` task; only what telemetry shows of it hangs on the seed."""
+    """The fixed truth of a ``*-v0`` task; only its telemetry depends on the seed."""
     task, topology = incident_id.task, SEVEN_SERVICES
     original = ORIGINALS[task.name]
     root = topology.index(original.service)

@@ -63,8 +63,8 @@ class Seal:
         """
         if self._digest is None:
             raise SealError(
-                f"seal {self.fingerprint}: its key stays in the process that read it, and is "
-                "in no pickle; give it here, too"
+                f"seal {self.fingerprint}: a pickle does not hold its key; give the key in this "
+                "process, too"
             )
         drawn = blake2b(
             incident_id.encode(), key=self._digest, digest_size=_SEED_BYTES, person=_SEED

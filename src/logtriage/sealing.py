@@ -42,8 +42,8 @@ def seal_of_environment() -> Seal | None:
         return None
     if len(given) <= _LONGEST_NAME and Path(given).is_file():
         raise SealError(
-            f"{SEAL_VARIABLE}: holds the name of a file, and must hold the key itself; "
-            "a file is given by --seal-file"
+            f"{SEAL_VARIABLE}: holds the name of a file, but must hold the key itself; "
+            "use --seal-file for a file"
         )
     return _seal(SEAL_VARIABLE, os.fsencode(given))
 

@@ -103,7 +103,8 @@ class Gauge:
     """One gauge of a service over the latest readings, the newest last.
 
     ``starts`` are the ticks of the readings, ``tokens`` what each says (empty in a
-    recording, whose figures were made from none), ``text`` the figures in words.
+    recording, whose figures were made from none), ``text`` the figures in words. ``signal``
+    is the figure that a recording tells in these words.
     """
 
     service: str
@@ -111,6 +112,7 @@ class Gauge:
     starts: tuple[int, ...]
     tokens: tuple[str, ...]
     text: str
+    signal: Signal | None = None
 
 
 @attrs.frozen

@@ -85,6 +85,26 @@ def test_the_example_rows_are_those_of_today() -> None:
     assert [json.loads(line) for line in lines] == nemo_gym_rows(IDS)
 
 
+def test_stored_rollouts_are_verified_again_and_show_the_screens_of_today() -> None:
+    """Collected by NeMo Gym itself (scripts/nemo_gym_rollouts.py)."""
+    lines = (SERVER / "data/example_rollouts.jsonl").read_text(encoding="utf-8").splitlines()
+    stored = sorted(map(json.loads, lines), key=lambda one: IDS.index(one["incident"]))
+    assert [one["incident"] for one in stored] == IDS
+    for one in stored:
+        output = one["response"]["output"]
+        incident = lt.make_incident(one["incident"])
+        found = reward_of(incident, verified(incident, output))
+        assert {key: one[key] for key in found} == found
+        episode = Episode(incident)
+        calls = [item for item in output if item["type"] == "function_call"]
+        told = [item for item in output if item["type"] == "function_call_output"]
+        for call, answer in zip(calls, told, strict=True):
+            turn = episode.step({"role": "assistant", "tool_calls": [call]})
+            assert answer["output"] == turn.text
+        assert episode.done
+        assert one["incident"] not in json.dumps([one["responses_create_params"], output])
+
+
 def test_the_configuration_names_what_is_there() -> None:
     text = (SERVER / "configs/logtriage.yaml").read_text(encoding="utf-8")
     (path,) = re.findall(r"jsonl_fpath: (.*)", text)

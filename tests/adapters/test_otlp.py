@@ -284,4 +284,4 @@ def test_the_documented_example_goes_there_and_back(
     for command in (*commands[:3], [*commands[3], "--policy", "combined", "--brief"]):
         result = CliRunner().invoke(app, command)
         assert result.exit_code == 0, (command, result.output)
-    assert "of a recording a belief is not known, and none is claimed" in result.output
+    assert "the probabilities of a recording are not known, so it has no belief" in result.output

@@ -14,9 +14,9 @@ from logtriage.adapters.toolchat import ToolChatPolicies
 from logtriage.adapters.tools import TOOLS, call_from_action, openai_tools
 from logtriage.evaluation import play_episode
 from logtriage.evaluation.episodes import record_episode
+from logtriage.offered import ON_REQUEST_KINDS, RECORDED_KINDS
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
-from logtriage.rendering.recordings import USEFUL, USEFUL_ON_REQUEST
 from logtriage.replies import ENDED_THINKING
 from tests.adapters.test_endpoint import completion, server
 
@@ -69,7 +69,7 @@ def test_of_a_recording_the_tools_that_it_has_a_use_for_are_on_offer(rubric: str
     incident = attrs.evolve(shipped_incidents()[0], rubric=rubric)
     model = Model({"tool_calls": [call(0, "resolve", {})]})
     play_episode(incident, ToolChatPolicies(model)(incident))
-    expected = {"recorded/1": USEFUL, "recorded/2": USEFUL_ON_REQUEST}[rubric]
+    expected = {"recorded/1": RECORDED_KINDS, "recorded/2": ON_REQUEST_KINDS}[rubric]
     assert model.offered == expected
     assert {one["function"]["name"] for one in openai_tools(model.offered)} == set(expected)
 
@@ -125,7 +125,7 @@ def test_a_model_behind_an_endpoint_plays_by_tool_calls() -> None:
         ask = ChatEndpoint("m", base_url=url)
         state = play_episode(INCIDENT, ToolChatPolicies(ask.with_tools)(INCIDENT))
     assert state.actions == BEST
-    assert seen[0]["tools"] == openai_tools()
+    assert seen[0]["tools"] == openai_tools(INCIDENT)
     assert seen[1]["messages"][-1] == {
         "role": "tool",
         "tool_call_id": "c0",
@@ -151,7 +151,7 @@ def test_an_endpoint_that_talks_garbage_leaves_the_episode_unscored(
     with server(lambda _: answer) as (url, _):
         ask = ChatEndpoint("m", base_url=url, retries=0)
         with pytest.raises(EndpointError):
-            ask.with_tools([{"role": "user", "content": "hello"}])
+            ask.with_tools([{"role": "user", "content": "hello"}], TOOLS)
         transcript = record_episode(INCIDENT, ToolChatPolicies(ask.with_tools), "m")
     assert transcript.actions == ()
     assert "EndpointError" in transcript.status

@@ -74,7 +74,7 @@ def test_a_call_of_every_action_fits_the_schema() -> None:
 
 
 def test_schemas_of_the_providers_have_the_same_content() -> None:
-    for openai, anthropic in zip(openai_tools(), anthropic_tools(), strict=True):
+    for openai, anthropic in zip(openai_tools(ALL_TOOLS), anthropic_tools(ALL_TOOLS), strict=True):
         function = openai["function"]
         assert openai["type"] == "function"
         assert anthropic == {

@@ -135,5 +135,5 @@ def test_observers_by_name_and_where_there_is_nothing_to_believe() -> None:
     assert make_team("pooled", TRIO)(INCIDENT) == ObserverTeam(INCIDENT, TRIO, pooled=True)
     original = make_incident("single_crash-v0/test/0")
     screens = observe_roles(initial_state(original), TRIO)
-    with pytest.raises(InvalidInput, match="no probabilities are known"):
+    with pytest.raises(InvalidInput, match="its probabilities are not known"):
         ObserverTeam(original, TRIO).act(screens, None)

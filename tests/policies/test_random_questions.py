@@ -56,7 +56,7 @@ def test_the_draw_hangs_on_the_seed() -> None:
 
 
 def test_without_a_belief_it_says_so() -> None:
-    with pytest.raises(InvalidInput, match="no probabilities are known of it"):
+    with pytest.raises(InvalidInput, match="its probabilities are not known"):
         final_state(make_incident("single_crash-v0/test/0"), make_policy("random_questions"))
 
 

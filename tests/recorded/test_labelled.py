@@ -257,8 +257,8 @@ def test_any_numeric_column_is_a_signal_and_five_minutes_are_a_tick(folder: Path
     front = {one.name: one for one in telemetry.signals(3)[1]}
     assert abs(front["latency_us"].stray) <= 1
     told_of = [one.text for one in telemetry.metrics(0, 0)]
-    assert "latency 500ms (usual 21.4ms)" in told_of
-    assert "temperature -3.25 (usual -3.25)" in told_of
+    assert "latency 500ms (usual 21.4ms ± 1ms)" in told_of
+    assert "temperature -3.25 (usual -3.25 ± 0.032)" in told_of
 
 
 def test_the_length_of_a_tick_is_an_option(folder: Path) -> None:
@@ -306,3 +306,56 @@ def test_each_row_is_read_once_however_many_incidents_there_are(
         for stem in ("logs", "calls", "metrics")
     )
     assert read == lines + 40
+
+
+# -- what is no such file at all --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", r"logs\.csv:1: no column time, .*; columns: none, the file is empty$"),
+        ("time,service\n".encode("utf-16"), r"logs\.csv:1: not UTF-8: byte 0xff at 0; save the"),
+        (
+            b"time,service,level,message\n2031-05-06T23:56:00Z,back,info,caf\xe9\n",
+            r"logs\.csv:2: not UTF-8: byte 0xe9 at 34; save the file as UTF-8",
+        ),
+        (
+            b"\x1b[31mtime,\x07\n",
+            "columns: \N{REPLACEMENT CHARACTER}\\[31mtime, \N{REPLACEMENT CHARACTER}$",
+        ),
+        (
+            b"time,service,level,message\n" + 2_000_000 * b"x",
+            r"logs\.csv:2: longer than 1,000,000 b",
+        ),
+        (b"a,\x07,\x07\n", "no column time"),
+    ],
+)
+def test_a_file_of_something_else_is_said_to_be(folder: Path, content: bytes, message: str) -> None:
+    (folder / "logs.csv").write_bytes(content)
+    with pytest.raises(BundleError, match=message) as refused:
+        import_labelled(folder)
+    assert str(refused.value).isprintable()
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_read(folder: Path) -> None:
+    before = import_labelled(folder)
+    path = folder / "logs.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert import_labelled(folder) == before
+
+
+@pytest.mark.parametrize("opened", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
+def test_a_time_out_of_this_world_is_refused(folder: Path, opened: str) -> None:
+    path = folder / "labels.csv"
+    path.write_text(path.read_text().replace("2031-05-06T23:59:00Z", opened))
+    with pytest.raises(BundleError, match=r"labels\.csv:2: field opened: must be a time from 1970"):
+        import_labelled(folder)
+
+
+@pytest.mark.parametrize("value", ["1e308", "1e999999999", "-1e999999999", "nan", "inf"])
+def test_a_figure_out_of_this_world_is_refused(folder: Path, value: str) -> None:
+    rows = "time,service,queue\n2031-05-06T23:56:00Z,back,5\n2031-05-06T23:57:00Z,back,"
+    (folder / "metrics.csv").write_text(f"{rows}{value}\n")
+    with pytest.raises(BundleError, match=r"metrics\.csv:3: field queue: must be a number"):
+        import_labelled(folder)

@@ -1,5 +1,6 @@
 """``recorded/2``: figures on request, a fault class, incidents without a fault."""
 
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,11 +13,11 @@ from logtriage.adapters.tools import call_from_action, openai_tools
 from logtriage.errors import BundleError, InvalidInput
 from logtriage.grading import RECORDED_2, grade_transcript
 from logtriage.grading.recordings import WEIGHTS
+from logtriage.offered import ON_REQUEST_KINDS
 from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.policies.oracle import perfect_actions
 from logtriage.recorded import (
     RecordedIncident,
-    RecordedTelemetry,
     RecordedTruth,
     as_incident,
     dump_bundle,
@@ -29,7 +30,9 @@ from logtriage.recorded import (
 from logtriage.recorded.labelled_rows import Label
 from logtriage.recorded.stretches import MAX_LEAD, for_models
 from logtriage.recorded.version import task_id
-from logtriage.rendering.recordings import USEFUL_ON_REQUEST
+from logtriage.rendering.recordings import services_told
+from logtriage.report.episode import Episode
+from logtriage.report.truth import truth_of
 from logtriage.roles import TRIO
 from logtriage.transcript import transcript_of
 from tests.recorded.formats import stack
@@ -169,6 +172,7 @@ def test_figures_are_shown_to_those_who_ask(incident: lt.Incident) -> None:
     assert lt.observe(_play(incident, "request_traces payments")).traces
     screen = lt.render_observation(asked)
     assert "CALLS: shop -> payments -> db" in screen
+    assert "DECLARED: root cause -, fault class -" in screen
     assert "SIGNALS" not in screen
     assert "HEALTH" not in screen
 
@@ -180,39 +184,84 @@ def test_a_role_of_a_dashboard_recording_is_not_shown_calls() -> None:
     assert "CALLS" not in lt.render_observation(seen)
 
 
-def test_the_prompt_is_short_and_of_recordings_alone() -> None:
-    old = shipped_incidents()[1]
-    assert isinstance(old.telemetry, RecordedTelemetry)
-    new = attrs.evolve(
-        old, rubric="recorded/2", telemetry=attrs.evolve(old.telemetry, on_request=True)
+@pytest.mark.parametrize("old", shipped_incidents())
+def test_the_prompt_is_half_as_long_and_of_recordings_alone(old: lt.Incident) -> None:
+    new = next(
+        one for one in shipped_incidents("models") if one.id == old.id.replace("/", "-models/")
     )
-    prompt = lt.system_prompt(new)
-    assert len(prompt) < 0.7 * len(lt.system_prompt(old))
-    for name in old.topology.names:
-        assert name in prompt
-    assert "GRADE: root cause 0.7, fault class 0.3" in prompt
+    prompt, tools = lt.system_prompt(new), lt.system_prompt(new, "tools")
+    assert 2 * len(prompt) <= len(lt.system_prompt(old))
+    assert len(tools) < len(prompt) <= 1_400
+    for text in (prompt, tools):
+        for said in (
+            "You have 8 ticks of 30 s; each action costs one tick",
+            "The fault may begin while you watch, or there is none.",
+            "no action changes what follows; unknown is not fine",
+            "[new]",
+            "GRADE: root cause 0.7, fault class 0.3; first declarations count.",
+            "Without a fault blame nobody and ignore; to ignore a fault is 0.",
+        ):
+            assert said in text
+        for word in ("escalate", "remediate", "severity", "RUNBOOK", "SIGNALS", "team"):
+            assert word not in text
     assert "classify_fault resource|network|code" in prompt
-    for word in ("escalate", "remediate", "severity", "RUNBOOK", "SIGNALS"):
-        assert word not in prompt
     assert "classify_fault" not in lt.system_prompt(old)
 
 
+def _names_of(prompt: str) -> list[str]:
+    """The services that a prompt names, spelled out."""
+    (told,) = re.findall("^SERVICES(.*)$", prompt, re.MULTILINE)
+    if told.startswith(": "):
+        return str(told[2:]).split(", ")
+    pattern, short, *others = re.fullmatch(
+        r" named (.*), \* being: ([^;]*)(?:; others: (.*))?", told
+    ).groups()  # type: ignore[union-attr]
+    named = [pattern.replace("*", one) for one in short.split(", ")]
+    return [*named, *(name for some in others if some for name in some.split(", "))]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        shipped_incidents()[0].topology.names,
+        shipped_incidents("petshop")[0].topology.names,
+        ("shop", "payments", "db"),
+        tuple(f"a-{n}" for n in range(50)),
+        tuple(f"{n}-service" for n in range(50)),
+        ("ts-service", *(f"ts-{n}-service" for n in range(50)), "ts--service"),
+        tuple(f"{n}-{n}-{n}-x-y" for n in range(400)),
+    ],
+)
+def test_the_prompt_names_every_service_exactly(names: tuple[str, ...]) -> None:
+    told = services_told(names)
+    assert sorted(_names_of(f"SERVICES{told}")) == sorted(names)
+    assert len(told) <= len(", ".join(names)) + 2
+
+
 def test_tools_of_a_recording() -> None:
-    names = [one["function"]["name"] for one in openai_tools(USEFUL_ON_REQUEST)]
-    assert sorted(names) == sorted(USEFUL_ON_REQUEST)
-    assert "classify_fault" not in {one["function"]["name"] for one in openai_tools()}
+    names = [one["function"]["name"] for one in openai_tools(ON_REQUEST_KINDS)]
+    assert sorted(names) == sorted(ON_REQUEST_KINDS)
+    assert "classify_fault" not in {
+        one["function"]["name"] for one in openai_tools(shipped_incidents()[0])
+    }
 
 
 def test_a_belief_is_not_known_and_not_claimed(incident: lt.Incident) -> None:
     from logtriage.belief import belief
 
-    said = "of a recording a belief is not known, and none is claimed"
+    said = "the probabilities of a recording are not known, so it has no belief"
     for one in (incident, *shipped_incidents()):
         with pytest.raises(InvalidInput, match=said):
             belief(lt.initial_state(one))
     with pytest.raises(InvalidInput) as refused:
         belief(lt.initial_state(lt.make_incident("single_crash-v0/test/0")))
     assert "recording" not in str(refused.value)
+
+
+def test_a_report_tells_the_class_that_is_graded(incident: lt.Incident) -> None:
+    graded = lt.grade(lt.initial_state(incident))
+    told = truth_of(Episode("hand", incident, lt.Transcript(incident.id, ()), graded))
+    assert told["fault class"] == incident.truth.fault_category
 
 
 # --- records -----------------------------------------------------------------------------

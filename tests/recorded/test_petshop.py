@@ -128,6 +128,7 @@ def test_one_may_be_picked(layout: Path) -> None:
     [
         ("microservice,", "service,", "the first four rows must be microservice, metric"),
         ("50", "many", r"metrics\.csv:\d+: column .* requests: must be a number, got 'many'"),
+        ("50", "1e999999999", r"must be a number, got '1e999999999'"),
         ("\n1681380", "\n,1681380", "wrong column count"),
     ],
 )

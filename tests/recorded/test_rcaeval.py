@@ -135,6 +135,13 @@ def test_a_bad_file_is_named(layout: Path, name: str, text: str, message: str) -
     assert str(CASE / name) in str(caught.value)
 
 
+@pytest.mark.parametrize("told", ["1e999999999", "1e308", "nan", "-inf", "", "soon", "9" * 5000])
+def test_an_impossible_moment_is_refused_at_once(layout: Path, told: str) -> None:
+    (layout / CASE / "inject_time.txt").write_text(told)
+    with pytest.raises(BundleError, match=r"inject_time\.txt: must be a time in Unix seconds"):
+        import_rcaeval(layout)
+
+
 def test_the_folder_must_name_service_and_fault(layout: Path) -> None:
     (layout / "RE2-OB" / "cart_delay").rename(layout / "RE2-OB" / "cart")
     with pytest.raises(BundleError, match="must be <service>_<fault>, got 'cart'"):

@@ -226,7 +226,7 @@ def test_asked_for_metrics_are_the_signals_and_traces_the_spans() -> None:
         "p99 88ms (usual 30ms)",
         "network 3ms",
         "cpu 90.5% (usual 1.2%)",
-        "events 15.0% (usual 0.0%)",
+        "events 15.0% (usual 0.0% ± 0.09%)",
     ]
     assert telemetry.traces(BACK, 1) == (
         Trace(

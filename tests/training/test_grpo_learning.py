@@ -11,7 +11,7 @@ from rich.console import Console
 from transformers import TrainerCallback
 from transformers.trainer_utils import set_seed
 
-from logtriage.adapters.trl import TriageTools
+from logtriage.adapters.trl import environments
 from logtriage.grading import grade_actions
 from tests.training.models import TASK, acting_tokenizer, save_acting
 from training.grpo import figures, store
@@ -238,7 +238,8 @@ def test_a_call_of_a_tool_that_does_not_exist_costs_its_tick(
     assert "LAST: not understood: unknown tool 'page_everyone'" in told
     assert (env.grade.ticks, env.grade.malformed) == (1, 1)
     # And in a run: what TRL does not know as a tool, the environment is asked all the same.
-    monkeypatch.delattr(TriageTools, "request_metrics")
+    monkeypatch.delattr(environments._Finding, "request_metrics")
+    monkeypatch.setattr(environments, "_check_tools", lambda *_: None)  # which would refuse that
     run(settings(model, max_steps=1), tmp_path / "run", "test")
     played = [one for each in read_episodes(tmp_path / "run" / EPISODES) for one in each.actions]
     assert "request_metrics" in {one["action_type"] for one in played}

@@ -10,7 +10,7 @@ import attrs
 
 from logtriage.codec import encode_transcript
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.evaluation import record_episode
+from logtriage.evaluation import RECORDED_TASKS, record_episode
 from logtriage.grading import Grade, Rubric, grade_transcript, rubric_named
 from logtriage.policies import PolicyFactory
 from logtriage.references import is_reference
@@ -19,7 +19,7 @@ from logtriage.tasks import ALL_SPLITS, DRAWN_TASKS, check_split, get_task
 from logtriage.transcript import Transcript
 from training.common.files import save_text
 from training.language.episodes import CUT_OFF, REPLIES, Decoding, OnProgress, play_incidents
-from training.language.sources import RECORDED, Source
+from training.language.sources import Source
 
 #: Stands for the tasks of the benchmark.
 ALL = "all"
@@ -205,7 +205,7 @@ def every_task(tasks: str | Sequence[str]) -> list[str]:
         for name in (
             DRAWN_TASKS
             if one == ALL
-            else [one if one == RECORDED or is_reference(one) else get_task(one).id]
+            else [one if one in RECORDED_TASKS or is_reference(one) else get_task(one).id]
         )
     ]
     return list(dict.fromkeys(names))
@@ -232,7 +232,7 @@ def planned(
     if split not in ALL_SPLITS:
         raise UnknownName("split", split, ALL_SPLITS)
     for task in names:
-        if task != RECORDED and not is_reference(task):
+        if task not in RECORDED_TASKS and not is_reference(task):
             check_split(get_task(task), split)
     if samples < 1:
         raise InvalidInput(f"samples must be at least 1, got {samples}")

@@ -12,9 +12,10 @@ from logtriage.evaluation import record_episode, record_joint_episode
 from logtriage.incident import Incident
 from logtriage.policies import ChatPolicies, ChatPolicy, Policy
 from logtriage.policies.chat import Complete
-from logtriage.registry import make_policy, make_team
+from logtriage.registry import make_policy
 from logtriage.rendering import system_prompt
 from logtriage.roles import Role, RoleSplit, get_role_split
+from logtriage.trained import make_team
 from logtriage.transcript import Transcript
 from training.evaluate.evaluation import Evaluation, Judge, held_out, planned
 from training.evaluate.settings import ENDPOINT_TOKENS, LOCAL_TOKENS, Settings, json_object

@@ -49,7 +49,9 @@ def show(settings: Settings, console: Console | None = None) -> None:
     console = Console() if console is None else console
     settings.accumulation(processes())
     if is_built_here(settings.model):
-        raise InvalidInput(f"model {settings.model!r} is built in a run; give one that is there")
+        raise InvalidInput(
+            f"model {settings.model!r} is built in a run; --dry-run needs a finished one"
+        )
     check_there(settings.model)
     # First, since to ask the hub takes a while and may fail.
     console.print(_settings(settings))

@@ -131,7 +131,7 @@ def push(settings: Settings, out: Path) -> None:
         )
     except (HTTPError, OSError) as error:
         raise NotUploaded(
-            f"the run in {out} is whole, but was not uploaded to {settings.hub_model_id} "
+            f"the run in {out} is complete, but was not uploaded to {settings.hub_model_id} "
             f"(--resume tries again): {error}"
         ) from error
 

@@ -52,7 +52,7 @@ def check_together(one: "Settings") -> None:
     _refuse(
         one.reward == "shaped" and bool(first),
         "reward",
-        f"v2 tasks: of {', '.join(first)} no probabilities are known",
+        f"v2 tasks: the probabilities of {', '.join(first)} are not known",
     )
     _refuse(
         one.env_url is not None and bool(own), "task", "no env_url: a server draws registered tasks"

@@ -8,6 +8,7 @@ them is appended.
 
 import inspect
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import jinja2
@@ -20,20 +21,31 @@ from trl.chat_template_utils import (
     parse_response,
 )
 
-from logtriage.adapters.trl import TriageEnv
+from logtriage.adapters.trl import OnRequestEnv, Playing, TriageEnv
 from logtriage.errors import InvalidInput
 
 Message = Mapping[str, Any]
 
 
-def tool_schemas() -> list[dict[str, Any]]:
-    """The tools of :class:`TriageEnv` as schemas, in the order in which TRL shows them."""
-    environment = TriageEnv()
-    return [
-        get_json_schema(getattr(environment, name))
-        for name, _ in inspect.getmembers(TriageEnv, predicate=inspect.isfunction)
+@cache
+def tool_schemas(environment: type[Playing] = TriageEnv) -> tuple[dict[str, Any], ...]:
+    """The tools of an environment as schemas, in the order in which TRL shows them."""
+    playing = environment()
+    return tuple(
+        get_json_schema(getattr(playing, name))
+        for name, _ in inspect.getmembers(environment, predicate=inspect.isfunction)
         if not name.startswith("_") and name not in ("reset", "get_reward")
-    ]
+    )
+
+
+#: What a call is read by, whatever was on offer.
+_EVERY_TOOL = list(
+    {
+        one["function"]["name"]: one
+        for environment in (TriageEnv, OnRequestEnv)
+        for one in tool_schemas(environment)
+    }.values()
+)
 
 
 class Chat:
@@ -56,7 +68,6 @@ class Chat:
             raise InvalidInput("the tokenizer has no chat_template; an instruct model has one")
         self.tokenizer = tokenizer
         self._told = dict(template or {})
-        self.tools = tool_schemas()
         if tokenizer.eos_token_id is None:
             raise InvalidInput("the tokenizer has no eos_token, which ends a reply")
         try:
@@ -70,9 +81,14 @@ class Chat:
                 "set tokenizer.response_template for a template of your own"
             ) from error
 
-    def opening(self, messages: Sequence[Message], *, tools: bool = True) -> list[int]:
-        """The ids of an opening, up to where the model writes; with or without the tools."""
-        shown = self.tools if tools else None
+    def opening(
+        self, messages: Sequence[Message], environment: type[Playing] | None = TriageEnv
+    ) -> list[int]:
+        """The ids of an opening, up to where the model writes.
+
+        It is told of the tools of the environment; None for none.
+        """
+        shown = None if environment is None else list(tool_schemas(environment))
         return self._ids(messages, tools=shown, add_generation_prompt=True)
 
     def following(self, messages: Sequence[Message]) -> list[int]:
@@ -104,7 +120,7 @@ class Chat:
         if not reply:
             return {"role": "assistant", "content": ""}
         message: dict[str, Any] = parse_response(
-            self.tokenizer, reply, prefix=before, tools=self.tools
+            self.tokenizer, reply, prefix=before, tools=_EVERY_TOOL
         )
         return message
 

@@ -15,6 +15,7 @@ import numpy as np
 from logtriage.adapters.conversations import calls_of, is_in_text, no_call, wire_of
 from logtriage.adapters.episode import answer, opening, state_after
 from logtriage.adapters.tools import Wire
+from logtriage.adapters.trl import environment_of
 from logtriage.errors import InvalidInput
 from logtriage.generator import make_incident
 from logtriage.grading import Resolver
@@ -150,7 +151,7 @@ def play_incidents(
             episodes = []
             for incident_id, sample in attempts[start : start + decoding.batch]:
                 incident = resolve(incident_id)
-                shown = chat.opening(opening(incident, "tools"))
+                shown = chat.opening(opening(incident, "tools"), environment_of(incident))
                 episodes.append(_Episode(incident, sample, shown))
             before = len(found)
 

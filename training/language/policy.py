@@ -122,6 +122,6 @@ class TextModel:
         Raises:
             ContextFull: if there is no room for one.
         """
-        ids = self.chat.opening(messages, tools=False)
+        ids = self.chat.opening(messages, None)
         draws = self.decoding.draws(str(ids), self.sample, 0)
         return self.chat.text(reply_to(self.model, self.chat, ids, draws, self.decoding))

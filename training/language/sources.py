@@ -1,19 +1,15 @@
 """Where incidents come from, by ids: registered tasks, tasks of one's own, and bundles.
 
 A task is the id of a registered one, ``module:name`` of one's own (a task sheet, or a
-function from split and number to an incident), or ``recorded``: the incidents of a bundle,
-by default those that ship with the package.
+function from split and number to an incident), or ``recorded`` or ``recorded_models``: the
+incidents of a bundle, by default those that ship with the package.
 """
 
-from typing import Final
-
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.incident import Incident
 from logtriage.references import imported, is_reference
 from logtriage.tasks import incident_ids
-
-RECORDED: Final = "recorded"
 
 
 class Source:
@@ -57,8 +53,8 @@ class Source:
         """
         if count < 1:
             raise InvalidInput(f"episodes must be at least 1, got {count}")
-        if task == RECORDED:
-            return tuple(self._incidents.recorded())[:count]
+        if task in RECORDED_TASKS:
+            return tuple(self._incidents.recorded(task))[:count]
         if is_reference(task):
             return tuple(self.id_at(task, split, number) for number in range(count))
         return incident_ids(task, split, count)

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 from rich.console import Console
 
+from logtriage.codec import role_split_to_json
 from logtriage.errors import LogTriageError
 from training.common.files import machine, save_json
 from training.common.options import add_options
@@ -66,6 +67,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
 
     def report(training: Training) -> None:
         store.save_training(checkpoint, training)
+        store.save_team(out, training.team, settings)
         store.save_curve(out / store.CURVE, training.points, roles)
         store.save_picture(out / store.PICTURE, training.points, title)
         point = training.points[-1]
@@ -111,10 +113,13 @@ def _begin(settings: Settings, out: Path, command: str, *, resume: bool) -> dict
         other = {name: value for name, value in about["settings"].items() if asked[name] != value}
         if other:
             raise Refused(f"{out} holds a run with other settings: {other}")
+        if store.split_of(about) != settings.roles:
+            raise Refused(f"{out} holds a run of another split than {settings.split} now says")
         return about
     return {
         "command": command,
         "settings": attrs.asdict(settings),
+        "role_split": role_split_to_json(settings.roles),
         "train_split": TRAIN_SPLIT,
         "test_split": EVAL_SPLIT,
         "machine": machine(),

@@ -1,172 +1,18 @@
-"""What each role of a team is given: its own posterior, what it was told, and the board.
+"""The inputs of the roles of a batch of teams, screen after screen, as tensors.
 
-A role sees its slice of a screen at a time, and a decision rests on all of them. So its
-input is the exact posterior of what it was shown so far
-(:class:`logtriage.vector.TeamBeliefs`), as a single agent's is. Reports are words, and a
-word that names a kind of fault or a service has its plain sense: *heard* is the same
-posterior with the odds of all that fits a word that was heard, or the declared root cause,
-raised to :data:`ODDS`. That is a convention, not Bayes' rule, since how a speaker chooses
-its words is not known; what weight it deserves, the networks learn.
+What is in them: :mod:`logtriage.vector.role_inputs`.
 """
 
-from typing import Final
-
-import attrs
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from logtriage.actions import (
-    REMEDIES,
-    Escalate,
-    IdentifyRootCause,
-    Ignore,
-    Remediate,
-    Report,
-)
 from logtriage.belief.model import model_of
-from logtriage.board_words import NO_FAULT
-from logtriage.roles import Role, role_actions, role_words
-from logtriage.vector import BatchedTeam, RoleTokens, TeamBeliefs, TeamStep
-from logtriage.vector.layout import Floats
-from logtriage.vector.marginals import KINDS, Believed, Marginals
+from logtriage.vector import BatchedTeam, TeamBeliefs, TeamStep
+from logtriage.vector.marginals import Marginals
+from logtriage.vector.role_inputs import RoleInput
 from logtriage.vector.values import owners_of
-from logtriage.world.conditions import Hypothesis
-
-#: How far a word that was heard raises the odds of what fits it.
-ODDS: Final = 6.0
-#: Blocks of a role's own observation that no posterior says.
-_KEPT: Final = frozenset(
-    {
-        *("edge", "seen:edge", "noted", "remedied", "applied", "eased", "declared"),
-        *("declared_owner", "severity", "paged", "closed", "time", "price", "report", "left"),
-    }
-)
-#: How much each service has said: a sort of each channel that may be asked for.
-_HEARD: Final = ("seen:log", "seen:cpu", "seen:time")
-
-
-@attrs.frozen(eq=False)
-class Pointers:
-    """Actions that name what an input holds likely: places of both (P,), and their group.
-
-    An action of a group is pointed at by the probability of what it names: a root cause to
-    declare, a team, a remedy, a kind or service to report.
-    """
-
-    action: NDArray[np.int64]
-    column: NDArray[np.int64]
-    group: NDArray[np.int64]
-
-    @property
-    def groups(self) -> int:
-        """How many groups there are."""
-        return int(self.group.max()) + 1 if len(self.group) else 0
-
-
-class RoleInput:
-    """Where the numbers of one role's input are, and how they are made."""
-
-    def __init__(self, role: Role, layout: RoleTokens, hypotheses: tuple[Hypothesis, ...]) -> None:
-        self.role, self._layout = role, layout
-        topology = layout.topology
-        n, m, k = len(topology), len(topology.teams), len(KINDS)
-        self.pages = "directory" in role.views
-        widths = {"root": n, "kind": k, "benign": 1, "doubt": 1}
-        widths |= {"heard_root": n, "heard_remedy": len(REMEDIES) * n, "heard_kind": k}
-        widths |= {"heard_benign": 1} | ({"heard_team": m} if self.pages else {})
-        kept = [
-            np.r_[place]
-            for name, place in layout.blocks.items()
-            if name in _KEPT or name.partition(":")[0] in _KEPT
-        ]
-        self._kept = np.concatenate(kept)
-        self._said = [layout.blocks[one] for one in _HEARD if one in layout.blocks]
-        service = layout.team.service[layout.columns]
-        self._services = [
-            (service[place][:, None] == np.arange(n)).astype(np.float32) for place in self._said
-        ]
-        widths |= {"kept": len(self._kept), "said": n * len(self._said)}
-        self.blocks, at = {}, 0
-        for name, width in widths.items():
-            self.blocks[name] = slice(at, at + width)
-            at += width
-        self.size = at
-        self._senses = _senses(role, layout, hypotheses)
-        self.pointers = _pointers(self, topology.names, topology.teams)
-
-    def heard(self, seen: Floats, weights: NDArray[np.uint32]) -> Floats:
-        """Weights (N, H) with the odds of what fits the words that were heard."""
-        found: Floats = weights.astype(np.float32)
-        for place, fits in self._senses:
-            found *= np.where((seen[:, place] > 0) @ fits > 0, np.float32(ODDS), np.float32(1))
-        return found
-
-    def of(self, seen: Floats, own: Believed, heard: Believed, owners: NDArray[np.int64]) -> Floats:
-        """The input (N, D) from what the role sees (N, D_r) and believes."""
-        parts = [own.root, own.kind, own.benign, own.doubt]
-        parts += [heard.root, heard.remedy, heard.kind, heard.benign]
-        parts += [heard.team(owners)] if self.pages else []
-        parts += [seen[:, self._kept]]
-        parts += [
-            seen[:, place] @ sums for place, sums in zip(self._said, self._services, strict=True)
-        ]
-        return np.concatenate(parts, axis=1, dtype=np.float32)
-
-
-def _senses(
-    role: Role, layout: RoleTokens, hypotheses: tuple[Hypothesis, ...]
-) -> list[tuple[NDArray[np.int64], Floats]]:
-    """For each speaker its words of a sort, as columns, and the hypotheses (W, H) they fit."""
-    names = layout.topology.names
-    kinds = [{kind for kind, _ in one.faults} or {NO_FAULT} for one in hypotheses]
-    roots = [{names[service] for _, service in one.faults} for one in hypotheses]
-    found = []
-    for speaker in layout.team.split.roles:
-        block = layout.blocks.get(f"report:{speaker.name}")
-        if speaker == role or block is None:
-            continue
-        words = role_words(speaker, layout.topology)
-        for senses in (kinds, roots):
-            fits = np.array([[word in one for one in senses] for word in words], np.float32)
-            named = np.flatnonzero(fits.any(axis=1))
-            if len(named):
-                found.append((block.start + named, fits[named]))
-    if "declared" in layout.blocks:
-        place = layout.blocks["declared"]
-        fits = np.array([[name in one for one in roots] for name in names], np.float32)
-        found.append((np.arange(place.start, place.stop), fits))
-    return found
-
-
-def _pointers(mine: RoleInput, names: tuple[str, ...], teams: tuple[str, ...]) -> Pointers:
-    blocks, rows = mine.blocks, []
-    for place, action in enumerate(role_actions(mine.role, mine._layout.topology)):
-        match action:
-            case IdentifyRootCause(service):
-                rows.append((place, blocks["heard_root"].start + names.index(service), "root"))
-            case Escalate(team) if mine.pages:
-                rows.append((place, blocks["heard_team"].start + teams.index(team), "team"))
-            case Remediate(remedy, service):
-                number = list(REMEDIES).index(remedy) * len(names) + names.index(service)
-                rows.append((place, blocks["heard_remedy"].start + number, "remedy"))
-            case Ignore():
-                rows.append((place, blocks["heard_benign"].start, "benign"))
-            case Report(word) if word in KINDS:
-                rows.append((place, blocks["kind"].start + KINDS.index(word), "say kind"))
-            case Report(word) if word == NO_FAULT:
-                rows.append((place, blocks["benign"].start, "say kind"))
-            case Report(word) if word in names:
-                rows.append((place, blocks["root"].start + names.index(word), "say root"))
-            case _:
-                pass
-    groups = list(dict.fromkeys(group for *_, group in rows))
-    return Pointers(
-        np.array([place for place, *_ in rows], np.int64),
-        np.array([column for _, column, _ in rows], np.int64),
-        np.array([groups.index(group) for *_, group in rows], np.int64),
-    )
 
 
 class Inputs:
@@ -214,7 +60,6 @@ class Inputs:
         for role, seen, belief in zip(
             self.roles, screen.observations, self._beliefs.of, strict=True
         ):
-            own = self._marginals.of(belief.weights)
-            heard = self._marginals.of(role.heard(seen, belief.weights))
-            found.append(torch.from_numpy(role.of(seen, own, heard, self._owners)))
+            row = role.read(seen, belief.weights, self._marginals, self._owners)
+            found.append(torch.from_numpy(row))
         return found

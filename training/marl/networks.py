@@ -7,10 +7,13 @@ import torch
 from torch import Tensor, nn
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 
+from logtriage.actions import Report
+from logtriage.roles import role_actions
 from logtriage.vector import BatchedTeam
+from logtriage.vector.role_inputs import Pointers
 from training.common.initial import POLICY, VALUE
 from training.common.networks import masked_actor, perceptrons
-from training.marl.inputs import Inputs, Pointers
+from training.marl.inputs import Inputs
 from training.marl.settings import Settings
 
 #: By how much a certainty raises the logit of the action that names it, to begin with.
@@ -40,6 +43,16 @@ class Pointing(nn.Module):
         pointed = observation[..., column] * weights[..., group]
         action: Tensor = self.get_buffer("action")
         return logits.index_add(-1, action, pointed)
+
+
+@torch.no_grad()
+def _hush(body: nn.Module, words: Sequence[bool], pointers: Pointers, quiet: float) -> None:
+    """Let the logits of words begin lower by ``quiet`` times the doubt in what they say."""
+    last = [one for one in body.modules() if isinstance(one, nn.Linear)][-1]
+    last.bias[pointers.groups :] -= quiet * torch.tensor(words, dtype=last.bias.dtype)
+    said = {group for action, group in zip(pointers.action, pointers.group, strict=True)
+            if words[action]}  # fmt: skip
+    last.bias[sorted(said)] += quiet
 
 
 @attrs.frozen(eq=False)
@@ -87,15 +100,18 @@ def make_team(batch: BatchedTeam, settings: Settings) -> Team:
     judged = [sum(seen)] * len(seen) if central else list(seen)
     if central and settings.credit == "team":
         judged = judged[:1]
-    bodies = [
+    shapes = [
         (columns, actions + one.groups, POLICY)
         for columns, actions, one in zip(seen, batch.action_counts, pointers, strict=True)
     ]
-    networks = perceptrons([*bodies, *((columns, 1, VALUE) for columns in judged)], settings)
+    begun = perceptrons([*shapes, *((columns, 1, VALUE) for columns in judged)], settings)
+    bodies, values = begun[: len(seen)], begun[len(seen) :]
     policies: tuple[nn.Module, ...] = tuple(
-        Pointing(body, one) for body, one in zip(networks, pointers, strict=False)
+        Pointing(body, one) for body, one in zip(bodies, pointers, strict=True)
     )
-    values = networks[len(seen) :]
+    for role, body, one in zip(batch.split.roles, bodies, pointers, strict=True):
+        said = [isinstance(each, Report) for each in role_actions(role, batch.topology)]
+        _hush(body, said, one, settings.quiet)
     key = "state" if central else "observation"
     return Team(
         policies,

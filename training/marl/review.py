@@ -12,7 +12,7 @@ from logtriage.board_words import NO_FAULT
 from logtriage.faults import fault_kind
 from logtriage.generator import make_incident
 from logtriage.grading import grade
-from logtriage.roles import get_role_split, role_actions
+from logtriage.roles import role_actions
 from logtriage.state import State, initial_state
 from logtriage.transition import transition_jointly
 from training.marl.evaluate import Played
@@ -52,7 +52,7 @@ class Episode:
 
 def states_of(played: Played, settings: Settings) -> Iterator[State]:
     """The last state of every incident, played by the scalar core."""
-    split = get_role_split(settings.split)
+    split = settings.roles
     for row, (incident, ticks) in enumerate(zip(played.ids, played.ticks, strict=True)):
         state = initial_state(make_incident(incident))
         choices = [role_actions(role, state.incident.topology) for role in split.roles]

@@ -7,7 +7,6 @@ import torch
 from tensordict import TensorDict
 from torch import Tensor
 
-from logtriage.roles import get_role_split
 from logtriage.tasks import get_task
 from logtriage.vector import BatchedTeam, TeamStep
 from training.common.loss import advantages
@@ -19,7 +18,7 @@ from training.marl.settings import Settings
 
 def make_batch(settings: Settings) -> BatchedTeam:
     """The engine of a run."""
-    return BatchedTeam(settings.task, get_role_split(settings.split), credit=settings.credit)
+    return BatchedTeam(settings.task, settings.roles, credit=settings.credit)
 
 
 class Collector:

@@ -6,7 +6,9 @@ from typing import Any
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
+from logtriage.roles import RoleSplit
 from training.marl import figures, store
 from training.marl.review import Episode
 from training.marl.settings import Settings
@@ -17,6 +19,7 @@ class Written:
     """A finished run, read back."""
 
     settings: Settings
+    split: RoleSplit
     facts: dict[str, Any]
     curve: list[dict[str, float | None]]
     episodes: list[Episode]
@@ -33,6 +36,7 @@ class Written:
             raise SystemExit(f"{path}: this run is not finished")
         return cls(
             Settings(**facts["settings"]),
+            store.split_of(facts),
             facts,
             store.load_curve(path / store.CURVE),
             store.load_episodes(path / store.EPISODES),
@@ -57,9 +61,19 @@ class Group:
         return self.runs[0].settings
 
     @property
+    def split(self) -> RoleSplit:
+        """That of the first seed: all have the same."""
+        return self.runs[0].split
+
+    @property
     def scores(self) -> figures.Scores:
         """Grades (S, N) of S seeds."""
         return np.array([[one.score for one in run.episodes] for run in self.runs])
+
+    @property
+    def kinds(self) -> NDArray[np.str_]:
+        """What was the matter in each of the N incidents."""
+        return np.array([one.kind for one in self.runs[0].episodes])
 
     @property
     def episodes(self) -> list[Episode]:

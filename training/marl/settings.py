@@ -1,15 +1,39 @@
 """What a run depends on: everything here, and the seed, is written beside its results."""
 
-from typing import Final
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
 
 import attrs
 
-from logtriage.roles import ROLE_SPLITS
+from logtriage.codec import load_role_split
+from logtriage.errors import InvalidInput
+from logtriage.roles import ROLE_SPLITS, RoleSplit, get_role_split
 from logtriage.vector import CREDITS
 from training.common.settings import PPOSettings
 
 #: A critic that sees what any role sees (MAPPO), or one a role on what it sees (IPPO).
 CRITICS: Final = ("central", "independent")
+
+
+@lru_cache(maxsize=64)
+def role_split_of(given: str) -> RoleSplit:
+    """A built-in role split by its name, or one from a JSON file, read once.
+
+    Raises:
+        UnknownName: for what is neither a built-in name nor called like a file.
+        InvalidInput: naming the file and the field.
+    """
+    if given in ROLE_SPLITS or Path(given).suffix != ".json":
+        return get_role_split(given)
+    try:
+        return load_role_split(given)
+    except OSError as error:
+        raise InvalidInput(f"{given}: {error.strerror}") from None
+
+
+def _is_role_split(_: object, __: "attrs.Attribute[Any]", given: str) -> None:
+    role_split_of(given)
 
 
 def _one_of(names: tuple[str, ...], default: str) -> str:
@@ -26,6 +50,11 @@ class Settings(PPOSettings):
     The same settings give the same weights. The defaults are those of every run of the
     sweep: no split and no task has others. Advantages are left in points of the grade:
     scaled by their deviation, a rare page would face the same bar whatever silence is worth.
+
+    The logit of a word begins ``quiet`` below those of other actions, times the doubt that
+    its role has in what it says. Words outnumber other actions, and what was said stays on
+    the board: a team that draws evenly drowns what it knows in noise before anybody has
+    learnt to listen.
     """
 
     num_envs: int = 512
@@ -40,6 +69,16 @@ class Settings(PPOSettings):
     threads: int = 1
     rounds: int = 100
     eval_every: int = 20
-    split: str = _one_of(tuple(ROLE_SPLITS), "trio")
+    quiet: float = 5.0
+    split: str = attrs.field(
+        default="trio",
+        validator=_is_role_split,
+        metadata={"help": f"{', '.join(ROLE_SPLITS)}, or a JSON file"},
+    )
     credit: str = _one_of(CREDITS, "team")
     critic: str = _one_of(CRITICS, "central")
+
+    @property
+    def roles(self) -> RoleSplit:
+        """The role split, in full."""
+        return role_split_of(self.split)

@@ -1,32 +1,37 @@
 """What a run leaves on disk, written so that a crash at any time leaves whole files.
 
 ``checkpoint.pt`` (numbers and tensors only), ``run.json`` (settings, machine, figures),
-``curve.csv`` and ``curve.png`` are renewed at every evaluation; at the end come
+``curve.csv`` and ``curve.png`` are renewed at every evaluation, and so are ``team.json`` and
+``team.npz``, the policies as ``logtriage eval`` plays them (``net:DIR``); at the end come
 ``transcripts.jsonl``, which ``logtriage grade`` reads, and ``episodes.jsonl``.
 """
 
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
+import numpy as np
 import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from torch import nn
 
-from logtriage.codec import encode_transcript
+from logtriage.codec import encode_transcript, role_split_from_json, role_split_to_json
+from logtriage.roles import RoleSplit
 from logtriage.state import State
+from logtriage.trained import files
 from logtriage.transcript import transcript_of
-from training.common.files import replace, save_text
+from training.common.files import replace, save_json, save_text
 from training.marl.evaluate import Result
 from training.marl.learn import Point, Training
-from training.marl.networks import Team, make_team
+from training.marl.networks import TRUST, Pointing, Team, make_team
 from training.marl.review import Episode
 from training.marl.rollouts import make_batch
-from training.marl.settings import Settings
+from training.marl.settings import Settings, role_split_of
 
 CHECKPOINT: Final = "checkpoint.pt"
 RUN: Final = "run.json"
@@ -48,11 +53,45 @@ def load_training(path: Path, settings: Settings) -> Training:
     return training
 
 
+def save_team(out: Path, team: Team, settings: Settings) -> None:
+    """Save what :mod:`logtriage.trained` plays with: the policies alone, for any program."""
+    arrays: dict[str, np.ndarray] = {}
+    for place, policy in enumerate(team.policies):
+        assert isinstance(policy, Pointing)
+        layers = [one for one in policy.body.modules() if isinstance(one, nn.Linear)]
+        for number, layer in enumerate(layers):
+            arrays[f"{place}.{number}.weight"] = layer.weight.detach().numpy()
+            arrays[f"{place}.{number}.bias"] = layer.bias.detach().numpy()
+        for name in ("action", "column", "group"):
+            arrays[f"{place}.{name}"] = policy.get_buffer(name).numpy()
+
+    def write(where: Path) -> None:
+        with where.open("wb") as file:  # of a path NumPy changes the ending
+            np.savez(file, **arrays)
+
+    replace(out / files.WEIGHTS, write)
+    about = {
+        "schema": files.SCHEMA,
+        "task": settings.task,
+        "split": role_split_to_json(settings.roles),
+        "trust": TRUST,
+        "activation": settings.activation,
+    }
+    save_json(out / files.TEAM, about)
+
+
 def load_team(path: Path, settings: Settings) -> Team:
     """The networks of a checkpoint."""
     team = make_team(make_batch(settings), settings)
     team.modules().load_state_dict(torch.load(path, weights_only=True)["networks"])
     return team
+
+
+def split_of(facts: Mapping[str, Any]) -> RoleSplit:
+    """The role split of a run, as its ``run.json`` has it, or as it was called in older ones."""
+    if "role_split" in facts:
+        return role_split_from_json(facts["role_split"])
+    return role_split_of(facts["settings"]["split"])
 
 
 def load_run(out: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from pathlib import Path
 import attrs
 
 from logtriage.roles import ROLE_SPLITS
-from logtriage.tasks import DRAWN_TASKS, get_task
+from logtriage.tasks import DRAWN_TASKS, TASKS
 from training.marl import store
 from training.marl.runs import Written
 from training.marl.writeup import write_up
@@ -47,8 +47,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--splits", nargs="+", choices=ROLE_SPLITS, default=["trio", "trio_without_reports"]
     )
-    tasks = [task for task in DRAWN_TASKS if get_task(task).topology]  # the others have many
-    parser.add_argument("--tasks", nargs="+", choices=tasks, default=tasks)
+    # The others have many topologies, or several faults at once.
+    tasks = [one.id for one in TASKS if one.setting and one.topology and not one.several]
+    parser.add_argument("--tasks", nargs="+", choices=tasks,
+                        default=[one for one in tasks if one in DRAWN_TASKS])  # fmt: skip
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time; default: 2")
     parser.add_argument("--to", type=Path, help="directory for the page, figure and tables")

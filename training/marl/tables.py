@@ -6,7 +6,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.roles import ROLE_SPLITS
+from logtriage.evaluation.statistics import Interval
 from training.marl import figures
 from training.marl.review import BENIGN, Episode
 from training.marl.runs import Group
@@ -19,38 +19,43 @@ def _rows(*columns: str) -> Iterable[str]:
 
 
 def _grades(groups: Sequence[Group]) -> Iterable[str]:
-    yield from _rows("task", "split", "grade", "by seed", "before", "solved", "mis-paged",
-                     "ticks to resolve", "resolved", "ignored", "out of time")  # fmt: skip
+    yield from _rows("task", "split", "grade", "interquartile mean", "by seed", "before",
+                     "solved", "mis-paged", "ticks to resolve", "resolved", "ignored",
+                     "out of time")  # fmt: skip
     for group in groups:
         seeds = ", ".join(f"{run.facts['after']['grade']:.3f}" for run in group.runs)
         before = fmean(run.facts["before"]["grade"] for run in group.runs)
         shares = [f"{group.mean(name):.1%}" for name in ("resolved", "ignored", "out_of_time")]
         ticks = figures.ticks_to_resolve(group.episodes)
         yield (
-            f"| `{group.settings.task}` | {group.label} | {_interval(group.scores)} | {seeds} "
+            f"| `{group.settings.task}` | {group.label} | {_interval(group.scores)} "
+            f"| {_shown(figures.middle_interval(group.scores, group.kinds))} | {seeds} "
             f"| {before:.3f} | {group.mean('solved'):.1%} | {group.mean('mis_paged'):.1%} "
             f"| {'–' if ticks is None else f'{ticks:.1f}'} | {' | '.join(shares)} |"
         )
 
 
 def _board(groups: Sequence[Group]) -> Iterable[str]:
-    yield from _rows("task", "compared", "difference in grade")
+    yield from _rows("task", "compared", "difference in grade", "in the interquartile mean")
     for task in dict.fromkeys(group.settings.task for group in groups):
         found = {group.label: group for group in groups if group.settings.task == task}
         for one, other in (
             ("`trio`", "`trio_without_reports`"),
             ("`trio`", "`trio_without_board`"),
+            ("`trio_without_reports`", "`trio_without_board`"),
             ("`trio`", "`solo`"),
             ("`trio`", "`duo`"),
             ("`duo`", "`solo`"),
             ("`trio`, counterfactual", "`trio`"),
         ):
             if one in found and other in found:
-                gap = figures.difference(found[one].scores, found[other].scores)
-                yield (
-                    f"| `{task}` | {one} − {other} "
-                    f"| {gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f}) |"
+                left, right = found[one].scores, found[other].scores
+                gaps = (
+                    figures.difference(left, right),
+                    figures.middle_difference(left, right, found[one].kinds),
                 )
+                cells = [f"{gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f})" for gap in gaps]
+                yield f"| `{task}` | {one} − {other} | {' | '.join(cells)} |"
 
 
 def _criteria(groups: Sequence[Group]) -> Iterable[str]:
@@ -115,7 +120,7 @@ def _reports(groups: Sequence[Group]) -> Iterable[str]:
                      "kind, by the first word", "with no word", "class, by the first word",
                      "with no word")  # fmt: skip
     for group in groups:
-        if not any("report" in role.may for role in ROLE_SPLITS[group.settings.split].roles):
+        if not any("report" in role.may for role in group.split.roles):
             continue
         guesses = [
             fmean(figures.guessed(run.episodes, sign, meaning) for run in group.runs)
@@ -184,3 +189,7 @@ BLOCKS: Final[dict[str, Callable[[Sequence[Group]], Iterable[str]]]] = {
 def _interval(scores: figures.Scores) -> str:
     found = figures.interval(scores)
     return f"**{found.mean:.3f}** ({found.low:.3f} to {found.high:.3f})"
+
+
+def _shown(found: Interval) -> str:
+    return f"{found.mean:.3f} ({found.low:.3f} to {found.high:.3f})"

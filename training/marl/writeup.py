@@ -4,7 +4,8 @@
 
 Renews the blocks of ``role-splits.md`` between ``<!-- NAME -->`` and ``<!-- /NAME -->``,
 and leaves the words around them alone; without that page, it begins one. Writes
-``role-splits.png``, and ``role-splits.csv`` with a row a run.
+``role-splits.png``, ``role-splits.csv`` with a row a run, and ``role-splits-curves.csv``
+with one for each evaluation.
 """
 
 import argparse
@@ -29,9 +30,8 @@ from training.marl.tables import BLOCKS
 PAGE: Final = "role-splits.md"
 _PALETTE: Final = ("#777777", "#4f772d", "#1b6ca8", "#e0a030", "#c8553d", "#8d6a9f", "#5b8e7d",
                    "#bc4b51")  # fmt: skip
-_COLORS: Final = dict(zip(ROLE_SPLITS, _PALETTE, strict=True))
-_TASKS: Final = [task.id for task in TASKS]
 _SPLITS: Final = list(ROLE_SPLITS)
+_TASKS: Final = [task.id for task in TASKS]
 
 
 def write_up(runs: Sequence[Written], to: Path) -> None:
@@ -43,12 +43,14 @@ def write_up(runs: Sequence[Written], to: Path) -> None:
     ]
     renew(to / PAGE, "Role splits", {name: partial(make, groups) for name, make in BLOCKS.items()})
     save_text(to / "role-splits.csv", _table(runs))
+    save_text(to / "role-splits-curves.csv", _curves(runs))
     replace(to / "role-splits.png", lambda where: _draw(groups, where))
 
 
 def _order(run: Written) -> tuple[object, ...]:
     task, split, credit, critic = run.group
-    return _TASKS.index(task), _SPLITS.index(split), credit != "team", critic, run.settings.seed
+    built_in = _SPLITS.index(split) if split in _SPLITS else len(_SPLITS)
+    return _TASKS.index(task), built_in, split, credit != "team", critic, run.settings.seed
 
 
 # -- files ----------------------------------------------------------------------------
@@ -69,8 +71,25 @@ def _table(runs: Sequence[Written]) -> str:
     return out.getvalue()
 
 
+def _curves(runs: Sequence[Written]) -> str:
+    """The curves of all runs, a row for each evaluation."""
+    out = io.StringIO()
+    own = ("task", "split", "credit", "critic", "seed")
+    # Entropies go by the names of roles, which other splits do not have.
+    names = [name for name in runs[0].curve[0] if not name.startswith("entropy_")]
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*own, *names])
+    for run in runs:
+        for row in run.curve:
+            values = (row[name] for name in names)
+            figure = ["" if one is None else f"{one:.6g}" for one in values]
+            writer.writerow([*(getattr(run.settings, name) for name in own), *figure])
+    return out.getvalue()
+
+
 def _draw(groups: Sequence[Group], path: Path) -> None:
     tasks = list(dict.fromkeys(group.settings.task for group in groups))
+    splits = list(dict.fromkeys(group.settings.split for group in groups))
     figure = Figure(figsize=(4.0 * len(tasks), 3.8), layout="constrained")
     FigureCanvasAgg(figure)
     for axes, task in zip(figure.subplots(1, len(tasks), sharey=True, squeeze=False)[0], tasks,
@@ -78,7 +97,7 @@ def _draw(groups: Sequence[Group], path: Path) -> None:
         for group in groups:
             if group.settings.task != task:
                 continue
-            color = _COLORS[group.settings.split]
+            color = _PALETTE[splits.index(group.settings.split) % len(_PALETTE)]
             usual = group.label == f"`{group.settings.split}`"
             for run in group.runs:
                 axes.plot(

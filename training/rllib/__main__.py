@@ -20,7 +20,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m training.rllib", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="directory for this run")
     parser.add_argument(
-        "--resume", action="store_true", help="go on with the run that is there, if there is one"
+        "--resume", action="store_true", help="continue the existing run, if there is one"
     )
     add_ray_options(parser)
     add_options(parser, Settings)

@@ -11,7 +11,7 @@ from rich.console import Console
 def add_ray_options(parser: argparse.ArgumentParser) -> None:
     """Add what says where Ray is."""
     parser.add_argument(
-        "--address", default="", help="a cluster that runs, such as auto; default: Ray on here"
+        "--address", default="", help="a running cluster, such as auto; default: start Ray here"
     )
 
 

@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> None:
     tasks = [task for task in DRAWN_TASKS if get_task(task).topology]
     parser.add_argument("--tasks", nargs="+", default=tasks)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
-    parser.add_argument("--at-once", type=int, help="trials at a time; default: as cores allow")
+    parser.add_argument("--at-once", type=int, help="trials at a time; default: all that fit")
     add_ray_options(parser)
     known, rest = parser.parse_known_args(given)
     others = argparse.ArgumentParser(prog=parser.prog)

@@ -33,7 +33,7 @@ def demonstration(incident: Incident, settings: Settings) -> Conversation:
 
     It ends with an empty reply of the assistant: there is nothing more to do. The teacher
     slips in ``slips`` of 1,000 actions, never on a page; from ``shy`` of 1,000 episodes its
-    pages are left out; which of them hangs on ``seed`` and the id.
+    pages are left out; which of them depends on ``seed`` and the id.
     """
     said: Conversation = list(opening(incident, "tools"))
     wires: list[dict[str, Any]] = []

@@ -12,6 +12,7 @@ from typing import Any
 
 from logtriage.actions import Action, Malformed, describe
 from logtriage.adapters.toolchat import ToolChatPolicy
+from logtriage.adapters.tools import TOOLS
 from logtriage.codec import load_topology
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.incident import Incident
@@ -96,9 +97,9 @@ def make_player(
 
         name = policy.removeprefix(ENDPOINT)
         ask = ChatEndpoint(name, base_url=base_url, temperature=0.0, extra=extra)
-        return ToolChatPolicy(ask.with_tools, system_prompt(incident, "tools"))
+        return ToolChatPolicy(ask.with_tools, system_prompt(incident, "tools"), tuple(TOOLS))
     if policy == "oracle":
-        raise InvalidInput("the oracle needs a truth; nobody knows that of these lines")
+        raise InvalidInput("the oracle needs the truth, which is not known for these lines")
     return make_policy(policy)(incident)
 
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.rewards import metrics_of
-from logtriage.adapters.tools import openai_tools
 from logtriage.errors import MissingExtra
 from logtriage.evaluation import Incidents
 
@@ -42,7 +41,7 @@ async def rollout(model: art.Model, row: Mapping[str, str], **request: Any) -> a
         openai.APIError: if the model cannot be asked; then there is no trajectory, and no 0.
     """
     episode = Episode.of_row(row, resolve=INCIDENTS)
-    client, tools = model.openai_client(), openai_tools()
+    client, tools = model.openai_client(), episode.tools
     said: list[Any] = list(episode.prompt)
     kept = art.Trajectory(messages_and_choices=said, tools=tools, metadata=dict(row))
     while not episode.done:

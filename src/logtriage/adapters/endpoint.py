@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.adapters.tools import TOOLS, openai_tools
+from logtriage.adapters.tools import openai_tools
 from logtriage.errors import InvalidInput, LogTriageError, MissingExtra
 
 try:
@@ -167,7 +167,7 @@ class ChatEndpoint:
         return reply
 
     def with_tools(
-        self, messages: Sequence[Mapping[str, Any]], may: Collection[str] = tuple(TOOLS)
+        self, messages: Sequence[Mapping[str, Any]], may: Collection[str]
     ) -> dict[str, Any]:
         """The model's message, told of the tools (:func:`openai_tools`) named in ``may``.
 

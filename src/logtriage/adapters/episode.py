@@ -20,6 +20,7 @@ from logtriage.adapters.conversations import calls_of, no_call, wire_of
 from logtriage.adapters.messages import text_of
 from logtriage.adapters.rewards import by_criterion
 from logtriage.adapters.told import answer, closed, opening, row_of, rules_of, state_after
+from logtriage.adapters.tools import openai_tools
 from logtriage.adapters.turns import Message, Turn, answer_to, messages_of_turn
 from logtriage.calls import Wire
 from logtriage.errors import EpisodeOver, InvalidInput
@@ -199,6 +200,11 @@ class Episode:
     def incident(self) -> Incident:
         """The incident, its truth included: for the host alone."""
         return self._state.incident
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tools that the agent is to be offered, as OpenAI's chat API takes them."""
+        return openai_tools(self.incident)
 
     @property
     def state(self) -> State:

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from logtriage.adapters.episode import Episode, row_of
 from logtriage.adapters.rewards import metrics_of
-from logtriage.adapters.tools import openai_tools
 from logtriage.errors import MissingExtra
 from logtriage.evaluation import Incidents
 from logtriage.tasks import incident_ids
@@ -41,7 +40,7 @@ class TriageMessageEnv(MessageEnv):
     def __init__(self, episode: Episode, renderer: Renderer) -> None:
         self.episode = episode
         rules, screen = episode.prompt
-        tools = [one["function"] for one in openai_tools()]
+        tools = [one["function"] for one in episode.tools]
         prefix = renderer.create_conversation_prefix_with_tools(tools, rules["content"])
         self._messages: list[Message] = [*prefix, Message(role="user", content=screen["content"])]
 

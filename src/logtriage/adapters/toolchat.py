@@ -14,12 +14,12 @@ import attrs
 from logtriage.actions import Action
 from logtriage.adapters.conversations import calls_of, is_in_text, no_call, wire_of
 from logtriage.adapters.messages import text_of
-from logtriage.adapters.tools import TOOLS
 from logtriage.incident import Incident
 from logtriage.observation import Observation
+from logtriage.offered import useful_actions
 from logtriage.parsing import action_from_wire
 from logtriage.policies import Memory
-from logtriage.rendering import render_observation, system_prompt, useful_actions
+from logtriage.rendering import render_observation, system_prompt
 
 Message = Mapping[str, Any]
 #: Asks a model: the messages so far, and the names of the tools on offer, to its message.
@@ -46,12 +46,12 @@ class ToolChatPolicy:
     Args:
         ask: asks the model.
         rules: the system prompt (:func:`logtriage.rendering.system_prompt`).
-        may: the names of the tools on offer.
+        may: the names of the tools on offer (:func:`logtriage.offered.useful_actions`).
     """
 
     ask: AskWithTools
     rules: str
-    may: tuple[str, ...] = tuple(TOOLS)
+    may: tuple[str, ...]
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Show the screen as the answer to the last call, and play the next one."""

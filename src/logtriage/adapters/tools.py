@@ -25,6 +25,8 @@ from logtriage.actions import (
     action_value,
 )
 from logtriage.calls import Wire, malformed, tool_name, wire_from_call
+from logtriage.incident import Incident
+from logtriage.offered import useful_actions
 
 __all__ = [
     "ALL_TOOLS",
@@ -39,6 +41,7 @@ __all__ = [
     "malformed",
     "openai_tools",
     "tool_name",
+    "tools_of",
     "wire_from_call",
 ]
 
@@ -159,7 +162,7 @@ _RECORDED_TOOLS: Final = (
         ),
     ),
 )
-#: The tools by name, in the order of the action types.
+#: The tools of simulated incidents by name, in the order of the action types.
 TOOLS: Final = {tool.name: tool for tool in _TOOLS}
 #: The same with those of roles in joint play.
 TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
@@ -169,12 +172,17 @@ SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_RECORDED_TOOLS)}
 ALL_TOOLS: Final = {tool.name: tool for tool in (*TEAM_TOOLS.values(), *_RECORDED_TOOLS)}
 
 
-def openai_tools(may: Container[str] = TOOLS) -> list[dict[str, Any]]:
-    """The tools as OpenAI's chat API, vLLM and most chat templates take them.
+def tools_of(offered: Incident | Container[str]) -> tuple[Tool, ...]:
+    """The tools that an incident offers a single agent, or those of these names.
 
-    ``may`` holds the names of those wanted, such as the action types of a role, or those of
-    :data:`logtriage.rendering.recordings.USEFUL_ON_REQUEST`.
+    Names may be the action types of a role. Every shell offers the tools of its incident.
     """
+    names = useful_actions(offered) if isinstance(offered, Incident) else offered
+    return tuple(tool for tool in ALL_TOOLS.values() if tool.name in names)
+
+
+def openai_tools(offered: Incident | Container[str]) -> list[dict[str, Any]]:
+    """:func:`tools_of` as OpenAI's chat API, vLLM and most chat templates take them."""
     return [
         {
             "type": "function",
@@ -184,16 +192,15 @@ def openai_tools(may: Container[str] = TOOLS) -> list[dict[str, Any]]:
                 "parameters": tool.json_schema(),
             },
         }
-        for tool in ALL_TOOLS.values()
-        if tool.name in may
+        for tool in tools_of(offered)
     ]
 
 
-def anthropic_tools() -> list[dict[str, Any]]:
-    """The tools as Anthropic's messages API takes them."""
+def anthropic_tools(offered: Incident | Container[str]) -> list[dict[str, Any]]:
+    """:func:`tools_of` as Anthropic's messages API takes them."""
     return [
         {"name": tool.name, "description": tool.description, "input_schema": tool.json_schema()}
-        for tool in TOOLS.values()
+        for tool in tools_of(offered)
     ]
 
 

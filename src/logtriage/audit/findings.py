@@ -7,7 +7,7 @@ from typing import Any, Final
 import attrs
 
 #: Why checks of probabilities have nothing to look at.
-NOT_OF_A_WORLD: Final = "no probabilities are known of these incidents"
+NOT_OF_A_WORLD: Final = "the probabilities of these incidents are not known"
 #: Checks that compute chances of single faults, or search plans for one, say this instead.
 OF_SEVERAL: Final = "these incidents may have several faults at once: the check knows one alone"
 

@@ -121,12 +121,12 @@ _TABLE: Final = (
     ),
     (
         "root-cause-salted",
-        "the score hangs on the process",
+        "the score depends on the process",
         with_measures(root_cause=broken.salted),
     ),
     (
         "root-cause-by-id",
-        "the score hangs on the incident's id",
+        "the score depends on the incident's id",
         with_measures(root_cause=broken.by_id),
     ),
     (

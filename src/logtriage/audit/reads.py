@@ -2,7 +2,7 @@
 
 Each is a fold over single actions (the first of a kind, any of a kind, a count up to where
 it stops to matter), so that an action's class can be read off what it does to an empty
-history. What hangs on the order of actions is a fact as well: that the root was declared too
+history. What depends on the order of actions is a fact as well: that the root was declared too
 late, that nobody had been paged before the fix. Of several faults it counts which were named,
 paged for and fixed. ``property_tests/test_audit_laws.py`` holds
 the tables to the grader.

@@ -1,4 +1,4 @@
-"""Incidents with other names: a grade hangs on who is who, never on what they are called."""
+"""Incidents with other names: a grade depends on who is who, never on names."""
 
 from collections.abc import Callable, Mapping
 

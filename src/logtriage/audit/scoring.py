@@ -96,7 +96,7 @@ class _Kinds:
 class Scorer:
     """Grades lists of actions on a fixed set of incidents.
 
-    What a list earns hangs on truth and rules alone (the check ``blindness`` of the
+    What a list earns depends on truth and rules alone (the check ``blindness`` of the
     grade holds a rubric to that), so each kind of incident is graded once and counted.
     """
 

@@ -35,7 +35,7 @@ NEGLIGIBLE: Final = 10_000
 class Standing:
     """Where an episode stands, as far as everybody knows: what plans depend on.
 
-    Nothing in it hangs on the truth, as the facts of a state do.
+    Nothing in it depends on the truth, as the facts of a state do.
     """
 
     tick: int

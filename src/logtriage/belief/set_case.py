@@ -85,7 +85,7 @@ class SetCase:
             floor = min(floor, max(1, heaviest[-1]))
         rows = [row for row, one in enumerate(belief.weights) if one >= floor]
         if not rows:
-            raise InvalidInput("nothing is possible any more: evidence of another incident?")
+            raise InvalidInput("no hypothesis fits the evidence: is it from another incident?")
         topology, faults = belief.topology, [belief.model.hypothesis(row).faults for row in rows]
         raw = [belief.weights[row] for row in rows]
         most = max(1, *(len(one) for one in faults))

@@ -19,7 +19,7 @@ def shaped_reward(before: State, after: State, gamma: float = 1.0) -> float:
     Ng, D. Harada, S. Russell, "Policy invariance under reward transformations", ICML 1999.
 
     Raises:
-        InvalidInput: for an incident of which no probabilities are known.
+        InvalidInput: for an incident whose probabilities are not known.
     """
     grades = score(after) - score(before)
     return grades + gamma * potential(after) - potential(before)

@@ -15,7 +15,10 @@ from logtriage.tasks import ALL_SPLITS, SPLITS, TASKS, get_task
 
 #: Offered beside the tasks by the commands that take them.
 ALL: Final = "all"
-RECORDED: Final = "recorded"
+RECORDED: Final = {
+    "recorded": "recorded incidents",
+    "recorded_models": "recorded incidents, with figures on request",
+}
 #: Numbers offered of a split: a first few, for there are billions.
 _NUMBERS: Final = 10
 
@@ -32,7 +35,7 @@ def complete_task(incomplete: str) -> Offered:
 def complete_tasks(incomplete: str) -> Offered:
     """Tasks, and the names that stand for several of them."""
     yield from complete_task(incomplete)
-    for name, title in ((ALL, "every task of the benchmark"), (RECORDED, "recorded incidents")):
+    for name, title in {ALL: "every task of the benchmark", **RECORDED}.items():
         if name.startswith(incomplete):
             yield name, title
 
@@ -89,6 +92,7 @@ def complete_incident(incomplete: str) -> Iterator[str]:
 
 
 def _recorded(incomplete: str) -> Iterator[str]:
-    from logtriage.recorded import shipped_incidents
+    from logtriage.recorded import SHIPPED, shipped_incidents
 
-    return (one.id for one in shipped_incidents() if one.id.startswith(incomplete))
+    shipped = (one.id for source in SHIPPED for one in shipped_incidents(source))
+    return (name for name in shipped if name.startswith(incomplete))

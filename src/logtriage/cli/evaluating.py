@@ -54,8 +54,8 @@ def evaluate_(
         list[str] | None,
         typer.Option(
             metavar="TASK",
-            help="A task, all (the default: every task of the benchmark), or recorded. "
-            "May be repeated.",
+            help="A task, all (the default: every task of the benchmark), recorded, or "
+            "recorded_models. May be repeated.",
             autocompletion=complete_tasks,
         ),
     ] = None,
@@ -102,7 +102,7 @@ def evaluate_(
     Every policy plays the same incidents. The number of processes changes no figure. An
     interrupted run resumes where it stopped. With --split-roles, teams play.
     """
-    from logtriage.evaluation import RECORDED_TASK, Incidents, RunSpec, evaluate, explain_run
+    from logtriage.evaluation import RECORDED_TASKS, Incidents, RunSpec, evaluate, explain_run
     from logtriage.evaluation.explaining import check_explainable
 
     roles = role_split(split_roles)
@@ -112,7 +112,8 @@ def evaluate_(
     if HUMAN in spec.policies and jobs > 1:
         raise InvalidInput("a person plays one incident at a time: expected --jobs 1")
     if env_url is not None:
-        check_served(roles, recorded=bundle is not None or RECORDED_TASK in spec.tasks)
+        recorded = any(one in RECORDED_TASKS for one in spec.tasks)
+        check_served(roles, recorded=bundle is not None or recorded)
     if explain:
         left_out = check_explainable(spec, Incidents.of(bundle, seal))
         if left_out:
@@ -155,11 +156,11 @@ def evaluate_(
 
 
 def _tasks(given: list[str] | None, bundle: Path | None) -> list[str]:
-    from logtriage.evaluation import RECORDED_TASK
+    from logtriage.evaluation import RECORDED_TASK, RECORDED_TASKS
 
     if given is None:
         given = [ALL if bundle is None else RECORDED_TASK]
-    elif bundle is not None and RECORDED_TASK not in given:
+    elif bundle is not None and not any(one in RECORDED_TASKS for one in given):
         given = [*given, RECORDED_TASK]
     return [name for one in given for name in (DRAWN_TASKS if one == ALL else [one])]
 

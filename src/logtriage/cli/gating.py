@@ -15,6 +15,7 @@ from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json, SealFile, seal_in
 from logtriage.cli.screens import number
 from logtriage.evaluation import Check, Margins, Verdict
+from logtriage.evaluation.gate import LEAST
 from logtriage.files import replacing
 from logtriage.printable import spelled
 
@@ -141,8 +142,12 @@ def _reason(one: Check) -> str:
         return f"{one.run or 0:g} of {one.incidents} incidents graded in the baseline have no grade"
     found = one.difference
     interval = f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
-    told = f"{one.verdict}: {interval} over {one.incidents} incidents, margin {one.margin:g}"
-    return f"{told}; play more of them" if one.verdict is Verdict.UNDECIDED else told
+    count = f"{one.incidents} incident{'' if one.incidents == 1 else 's'}"
+    told = f"{one.verdict}: {interval} over {count}, margin {one.margin:g}"
+    if one.verdict is not Verdict.UNDECIDED:
+        return told
+    few = one.measure == "grade" and one.incidents < LEAST
+    return f"{told}; play {f'at least {LEAST} of them' if few else 'more of them'}"
 
 
 def _print(checks: Sequence[Check]) -> None:

@@ -6,12 +6,20 @@ from typing import Final
 
 from rich.console import Console
 
-from logtriage.actions import ACTION_TYPES, RECORDED_ACTION_TYPES, REMEDIES, Action, Malformed
+from logtriage.actions import (
+    ACTION_TYPES,
+    FAULT_CATEGORIES,
+    RECORDED_ACTION_TYPES,
+    REMEDIES,
+    Action,
+    Malformed,
+)
 from logtriage.cli.console import put, say
 from logtriage.cli.screens import facts, screen
 from logtriage.errors import closest
 from logtriage.incident import Incident
 from logtriage.observation import Observation
+from logtriage.offered import useful_actions
 from logtriage.parsing import action_from_wire, parse_action
 from logtriage.policies import Memory
 from logtriage.rendering import render_observation, system_prompt
@@ -23,6 +31,7 @@ HUMAN: Final = "human"
 WORDS: Final = {
     "severity": "classify_severity",
     "cause": "identify_root_cause",
+    "class": "classify_fault",
     "page": "escalate",
     "remedy": "remediate",
     "logs": "request_more_logs",
@@ -32,21 +41,46 @@ WORDS: Final = {
 #: The ones that take no value.
 _ALONE: Final = ("resolve", "ignore")
 
-HELP: Final = [
-    ("logs [SERVICE]", "read a service's own lines, or one line of every service"),
-    ("metrics SERVICE", "read its gauges: CPU, memory, workers, requests, and those of its tier"),
-    ("traces SERVICE", "see where its time goes and where its errors start"),
-    ("severity P1|P2|P3", "declare the severity; the first declaration counts"),
-    ("cause SERVICE [CONFIDENCE]", "declare the root cause; a confidence from 0 to 1 may follow"),
-    ("page TEAM", "page a team; a wrong one ends the incident with 0"),
-    ("REMEDY SERVICE", f"apply one of {', '.join(REMEDIES)}"),
-    ("resolve", "close the incident as fixed"),
-    ("ignore", "close the incident as nothing to act on"),
+#: What each kind of action is typed as, and does.
+_KINDS: Final = {
+    "request_more_logs": (
+        "logs [SERVICE]",
+        "read a service's own lines, or one line of every service",
+    ),
+    "request_metrics": (
+        "metrics SERVICE",
+        "read its gauges: CPU, memory, workers, requests, and those of its tier",
+    ),
+    "request_traces": ("traces SERVICE", "see where its time goes and where its errors start"),
+    "classify_severity": (
+        "severity P1|P2|P3",
+        "declare the severity; the first declaration counts",
+    ),
+    "identify_root_cause": (
+        "cause SERVICE [CONFIDENCE]",
+        "declare the root cause; a confidence from 0 to 1 may follow",
+    ),
+    "classify_fault": (
+        f"class {'|'.join(FAULT_CATEGORIES)}",
+        "declare the class of the fault; the first declaration counts",
+    ),
+    "escalate": ("page TEAM", "page a team; a wrong one ends the incident with 0"),
+    "remediate": ("REMEDY SERVICE", f"apply one of {', '.join(REMEDIES)}"),
+    "resolve": ("resolve", "close the incident as fixed"),
+    "ignore": ("ignore", "close the incident as nothing to act on"),
+}
+_OTHERS: Final = (
     ("{…}", "any action as JSON, as an agent writes it"),
-    ("rules", "show what an agent is told: runbook, severities, whom to page"),
+    ("rules", "show what an agent is told"),
     ("screen", "show the screen again"),
     ("quit", "stop here"),
-]
+)
+
+
+def commands(incident: Incident) -> list[tuple[str, str]]:
+    """What may be typed, each with a line of help: the actions that the incident offers first."""
+    offered = useful_actions(incident)
+    return [*(row for kind, row in _KINDS.items() if kind in offered), *_OTHERS]
 
 
 class Quit(KeyboardInterrupt):
@@ -75,7 +109,7 @@ class HumanPolicy:
                 case "quit" | "exit" | "q":
                     raise Quit
                 case "help" | "h" | "?":
-                    put(self._console, facts(HELP))
+                    put(self._console, facts(commands(self._incident)))
                 case "rules":
                     say(self._console, system_prompt(self._incident))
                 case "screen":
@@ -117,7 +151,7 @@ def read_action(text: str, topology: Topology) -> Action:
         verb, values = "remedy", [verb, *values]
     name = WORDS.get(verb, verb)
     if name not in ACTION_TYPES and name not in RECORDED_ACTION_TYPES:
-        meant = closest(verb, (*WORDS, *ACTION_TYPES, *REMEDIES))
+        meant = closest(verb, (*WORDS, *ACTION_TYPES, *RECORDED_ACTION_TYPES, *REMEDIES))
         hint = "" if meant is None else f" (did you mean {meant!r}?)"
         return Malformed(text, f"unknown command {verb!r}{hint}")
     wire: dict[str, object] = {"action_type": name}

@@ -37,10 +37,11 @@ from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import Observation, observe
 from logtriage.policies import PolicyFactory
-from logtriage.registry import make_policy, make_team
+from logtriage.registry import make_policy
 from logtriage.rendering import render_observation
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
+from logtriage.trained import make_team
 from logtriage.transcript import COMPLETED, ROLES, transcript_of
 from logtriage.transition import transition
 

@@ -24,7 +24,7 @@ from logtriage.evaluation.episodes import (
 from logtriage.evaluation.explaining import explain_run
 from logtriage.evaluation.explanations import Explained
 from logtriage.evaluation.gate import Check, Margins, Verdict, gate_runs
-from logtriage.evaluation.incidents import Incidents, is_recorded
+from logtriage.evaluation.incidents import RECORDED_TASK, RECORDED_TASKS, Incidents, is_recorded
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.losses import PARTS, Calls, LossDifference, Losses
@@ -33,7 +33,7 @@ from logtriage.evaluation.paging import Paging, paging_by_price
 from logtriage.evaluation.recorders import Recorder
 from logtriage.evaluation.runner import evaluate
 from logtriage.evaluation.selective import CoveragePoint, augrc, risk_coverage
-from logtriage.evaluation.spec import RECORDED_TASK, Cell, RunSpec, plan
+from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.statistics import (
     Interval,
     brier,
@@ -49,6 +49,7 @@ from logtriage.evaluation.threshold import page_regret, threshold_regret
 __all__ = [
     "PARTS",
     "RECORDED_TASK",
+    "RECORDED_TASKS",
     "SOLVED",
     "Calls",
     "Cell",

@@ -70,8 +70,7 @@ def mend(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
             return found
         if len(torn) > MAX_LINE or not _BEGINNING.startswith(torn[: len(_BEGINNING)]):
             raise TranscriptError(
-                "not the torn line of a transcript: remove it, and what it replaced is played "
-                "again",
+                "no beginning of a transcript; remove the line to play its episode again",
                 source=str(path),
                 line=len(found) + 1,
             )

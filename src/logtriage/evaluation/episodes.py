@@ -13,6 +13,7 @@ from logtriage.grading import Grade
 from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import observe
+from logtriage.offered import check_joint
 from logtriage.policies import (
     Memory,
     Policy,
@@ -80,8 +81,10 @@ def joint_steps(
     more whenever a report has come up (:mod:`logtriage.evaluation.listening`).
 
     Raises:
+        InvalidInput: if the incident asks for what no role of the split may do.
         PolicyFailure: as :func:`steps`; the cause names the role, where one is to blame.
     """
+    check_joint(incident, split)
     state, memory, before = initial_state(incident), None, None
     yield state
     while not state.is_closed:
@@ -164,7 +167,11 @@ def record_joint_episode(
 
     With ``listening`` it keeps whether roles heeded reports, for which the team is asked
     once more where one has come up.
+
+    Raises:
+        InvalidInput: if the incident asks for what no role of the split may do.
     """
+    check_joint(incident, split)
     found: list[Listening] = []
 
     def play() -> tuple[State, Mapping[str, object]]:

@@ -115,7 +115,7 @@ def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
     if len(reasons) == len(tasks):
         recorded = any(one.telemetry.open_loop for some in tasks.values() for one in some)
         unknown = [task for task in reasons if tasks[task][0].setting is None]
-        told = [f"no probabilities are known of {', '.join(unknown)}"] if unknown else []
+        told = [f"the probabilities are not known for {', '.join(unknown)}"] if unknown else []
         told += [f"{task}: {why}" for task, why in reasons.items() if task not in unknown]
         raise InvalidInput(
             f"nothing to explain: {'; '.join(told)}" + (f"; {NOT_CLAIMED}" if recorded else "")

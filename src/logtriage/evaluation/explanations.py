@@ -126,7 +126,7 @@ def read_explanations(
                     raise InvalidInput(f"incident: {incident} is listed twice")
             except InvalidInput as error:
                 raise InvalidInput(
-                    f"{path}, line {number}: {error}; remove the file, and --explain makes it anew"
+                    f"{path}, line {number}: {error}; remove the file, and run --explain again"
                 ) from None
             found[incident] = one
     return found

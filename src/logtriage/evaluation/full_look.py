@@ -62,7 +62,7 @@ def headroom(incidents: Sequence[Incident], split: RoleSplit) -> Headroom:
     """How much better a split could do by telling one another everything.
 
     Raises:
-        InvalidInput: for an incident of which no probabilities are known.
+        InvalidInput: for an incident whose probabilities are not known.
     """
     states = [full_look(one) for one in incidents]
 

@@ -5,14 +5,24 @@ from functools import lru_cache
 from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 import attrs
 
 from logtriage.errors import UnknownName
+from logtriage.grading import RECORDED_2
 from logtriage.incident import Incident
 from logtriage.seal import Seal
 from logtriage.sealing import incident_of
 from logtriage.tasks import is_of_task
+
+#: Stands for the recorded incidents at hand, whatever their tasks are called.
+RECORDED_TASK: Final = "recorded"
+#: Stands for those of them that are graded by ``recorded/2``.
+MODELS_TASK: Final = "recorded_models"
+#: What stands for recorded incidents, with the shipped source that it is without a bundle.
+RECORDED_TASKS: Final = MappingProxyType({RECORDED_TASK: "trainticket", MODELS_TASK: "models"})
 
 
 def is_recorded(incident_id: str) -> bool:
@@ -71,28 +81,37 @@ class Incidents:
                 return incident_of(incident_id, self.seal)  # which says what the id lacks
             raise UnknownName("recorded incident", incident_id, recorded) from None
 
-    def recorded(self) -> Mapping[str, Incident]:
-        """The recorded incidents by id, in their order: those that are played as ``recorded``.
+    def recorded(self, task: str = RECORDED_TASK) -> Mapping[str, Incident]:
+        """The recorded incidents by id, in their order: those that are played as ``task``.
 
-        Of the shipped ones those of TrainTicket; the others are found by their ids.
+        With a bundle, ``recorded`` are all of them, and ``recorded_models`` those that
+        ``recorded/2`` grades. Of the shipped ones they are those of TrainTicket, which
+        ``recorded_models`` shows on request; the others are found by their ids.
 
         Raises:
+            UnknownName: for another task.
             BundleError: naming file, line and field.
         """
-        return _recorded(self.bundle, self.digest)
+        if task not in RECORDED_TASKS:
+            raise UnknownName("task of recorded incidents", task, RECORDED_TASKS)
+        return _recorded(self.bundle, self.digest, task)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def _recorded(
     bundle: Path | None,
     digest: str | None,  # noqa: ARG001 (a bundle of another content is another one)
+    task: str,
 ) -> Mapping[str, Incident]:
     # Imported here: most evaluations have no recorded incidents.
     from logtriage.recorded import open_bundle, shipped_incidents
 
-    if bundle is not None:
-        return open_bundle(bundle)
-    return {incident.id: incident for incident in shipped_incidents()}
+    if bundle is None:
+        return {one.id: one for one in shipped_incidents(RECORDED_TASKS[task])}
+    found = open_bundle(bundle)
+    if task == RECORDED_TASK:
+        return found
+    return {name: one for name, one in found.items() if one.rubric == RECORDED_2.id}
 
 
 @lru_cache(maxsize=1)

@@ -9,8 +9,9 @@ from logtriage.evaluation.episodes import record_episode, record_joint_episode
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.spec import RunSpec
 from logtriage.policies import PolicyFactory, TeamFactory
-from logtriage.registry import make_policy, make_team
+from logtriage.registry import make_policy
 from logtriage.roles import RoleSplit
+from logtriage.trained import make_team
 from logtriage.transcript import Transcript
 
 #: Plays an incident of that id with a policy, for an agent of that name, and records it. One

@@ -28,6 +28,7 @@ from logtriage.fingerprint import fingerprint_of
 from logtriage.policies import PolicyFactory, TeamFactory
 from logtriage.seal import Seal
 from logtriage.sealing import seal_for
+from logtriage.trained import has_network, make_team
 from logtriage.transcript import COMPLETED, Transcript
 
 #: Called with the episodes that are done and those there are in all.
@@ -90,6 +91,10 @@ def evaluate(
     incidents = Incidents.of(bundle, seal)
     made = records_of(spec, incidents, factories or {}, teams or {}, recorder)
     given = {**(factories or {}), **(teams or {})}
+    if spec.role_split is not None:
+        # What a directory holds may change, unlike what the registry knows.
+        trained = (one for one in spec.policies if one not in given and has_network(one))
+        given |= {one: make_team(one, spec.role_split) for one in trained}
     manifest = Manifest.of(
         spec,
         incidents,

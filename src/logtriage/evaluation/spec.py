@@ -1,17 +1,15 @@
 """What a run plays: policies, and for each task the ids of its incidents."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
+from logtriage.offered import check_joint
 from logtriage.roles import RoleSplit, get_role_split
 from logtriage.tasks import ALL_SPLITS, SEALED, TASKS, check_split, get_task, incident_ids
-
-#: Stands for the recorded incidents at hand, whatever their tasks are called.
-RECORDED_TASK: Final = "recorded"
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:
@@ -33,7 +31,7 @@ def _not_empty(_: Any, field: "attrs.Attribute[Any]", value: tuple[str, ...]) ->
 class RunSpec:
     """The definition of a run: ``episodes`` incidents of each task, from number ``start``.
 
-    ``tasks`` are ids of drawn tasks, and :data:`RECORDED_TASK` for recorded incidents,
+    ``tasks`` are ids of drawn tasks, and :data:`RECORDED_TASKS` for recorded incidents,
     which have no split and of which there may be fewer. Names that are given twice
     count once. With a ``role_split`` (or the name of a built-in one) ``policies`` are
     teams that play jointly; without, single agents.
@@ -52,19 +50,17 @@ class RunSpec:
     role_split: RoleSplit | None = attrs.field(default=None, converter=_as_split)
 
     def __attrs_post_init__(self) -> None:
-        known = (*(one.id for one in TASKS), RECORDED_TASK)
+        known = (*(one.id for one in TASKS), *RECORDED_TASKS)
         for task in self.tasks:
             if task not in known:
                 raise UnknownName("task", task, known)
         if self.split not in ALL_SPLITS:
             raise UnknownName("split", self.split, ALL_SPLITS)
         for task in self.tasks:
-            if task != RECORDED_TASK:
+            if task not in RECORDED_TASKS:
                 check_split(get_task(task), self.split)
             elif self.split == SEALED:
-                raise InvalidInput(
-                    f"recorded incidents have no split {SEALED!r}: they are there for all to read"
-                )
+                raise InvalidInput(f"recorded incidents have no split {SEALED!r}: they are public")
         if self.episodes < 1:
             raise InvalidInput(f"episodes must be at least 1, got {self.episodes}")
         if self.start < 0:
@@ -85,14 +81,15 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
     """Every cell of a run, in the order in which they are played.
 
     Raises:
-        InvalidInput: if no recorded incident is left after ``start``, or if a recorded
-            task bears the name of a drawn one that is played too.
+        InvalidInput: if no recorded incident is left after ``start``, if one asks for what
+            no role may do, or if a recorded task bears the name of a drawn one that is
+            played too.
     """
     tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
     for name in spec.tasks:
-        found = _recorded(spec, incidents) if name == RECORDED_TASK else _drawn(spec, name)
+        found = _recorded(spec, incidents, name) if name in RECORDED_TASKS else _drawn(spec, name)
         for task, (rubric, ids) in found.items():
-            if task in tasks:
+            if task in tasks and tasks[task] != (rubric, ids):
                 raise InvalidInput(f"a recorded task has the name of a drawn one: {task!r}")
             tasks[task] = rubric, ids
     return tuple(
@@ -108,13 +105,19 @@ def _drawn(spec: RunSpec, task: str) -> dict[str, tuple[str, tuple[str, ...]]]:
     }
 
 
-def _recorded(spec: RunSpec, incidents: Incidents) -> dict[str, tuple[str, tuple[str, ...]]]:
-    recorded = list(incidents.recorded().values())
+def _recorded(
+    spec: RunSpec, incidents: Incidents, name: str
+) -> dict[str, tuple[str, tuple[str, ...]]]:
+    recorded = list(incidents.recorded(name).values())
     chosen = recorded[spec.start : spec.start + spec.episodes]
     if not chosen:
-        raise InvalidInput(f"start {spec.start}: there are {len(recorded)} recorded incidents")
+        raise InvalidInput(
+            f"{name}, start {spec.start}: there are {len(recorded)} recorded incidents of it"
+        )
     tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
     for one in chosen:
+        if spec.role_split is not None:
+            check_joint(one, spec.role_split)
         rubric, ids = tasks.get(one.task, (one.rubric, ()))
         if rubric != one.rubric:
             raise InvalidInput(f"{one.id}: task {one.task!r} is graded by {rubric!r} elsewhere")

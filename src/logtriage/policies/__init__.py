@@ -1,15 +1,17 @@
 """Scripted policies and teams: observation and memory in, action and memory out."""
 
-from logtriage.policies.base import Memory, Policy, PolicyFactory, Ranking, Ranks
+from logtriage.policies.base import Follower, Memory, Player, Policy, PolicyFactory, Ranking, Ranks
 from logtriage.policies.central import CentralControl, TeamAsPolicy, merge_slices
 from logtriage.policies.chain import ChainPolicy
 from logtriage.policies.chat import ChatPolicies, ChatPolicy
 from logtriage.policies.constant import ConstantPolicy
 from logtriage.policies.expert import ExpertPolicy
 from logtriage.policies.first_error import FirstErrorPolicy
+from logtriage.policies.following import FollowingTeam
+from logtriage.policies.inquiry import InquiryPolicy
 from logtriage.policies.noisy import NoisyPolicy
 from logtriage.policies.observer import ObserverPolicy
-from logtriage.policies.observer_team import ObserverTeam
+from logtriage.policies.observer_team import ObserverRole, ObserverTeam
 from logtriage.policies.oracle import OraclePolicy, perfect_actions
 from logtriage.policies.oracle_team import OracleRole, OracleTeam, joint_schedule
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
@@ -35,14 +37,19 @@ __all__ = [
     "ConstantPolicy",
     "ExpertPolicy",
     "FirstErrorPolicy",
+    "Follower",
+    "FollowingTeam",
+    "InquiryPolicy",
     "Memory",
     "Method",
     "NoisyPolicy",
     "ObserverPolicy",
+    "ObserverRole",
     "ObserverTeam",
     "OraclePolicy",
     "OracleRole",
     "OracleTeam",
+    "Player",
     "Policy",
     "PolicyFactory",
     "RandomPolicy",

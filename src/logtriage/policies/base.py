@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 from logtriage.actions import Action
 from logtriage.incident import Incident
 from logtriage.observation import Observation
+from logtriage.state import State
 
 #: A policy's own notes: any immutable value; None at the start of an episode.
 Memory = Any
@@ -20,6 +21,17 @@ class Policy(Protocol):
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """The next action, and the memory to hand in with the next observation."""
 
+
+@runtime_checkable
+class Follower(Protocol):
+    """Decides for one role of a team by the state, as far as that role was shown it. Pure."""
+
+    def act_in(self, state: State, seen: Observation) -> Action:
+        """The next action; ``seen`` is the role's slice of the state."""
+
+
+#: Who plays a role of a team.
+Player = Policy | Follower
 
 #: Services from the likeliest root cause down; those of one group are equally likely.
 #: Services may be left out: they are not suspected at all.

@@ -1,4 +1,4 @@
-"""Answers that hang on nothing: the floor against which a grader is measured."""
+"""Answers that depend on nothing: the floor against which a grader is measured."""
 
 import attrs
 

@@ -276,6 +276,6 @@ def _all_in(observation: Observation, role: Role) -> bool:
 
 
 def _report(message: str, observation: Observation, role: Role) -> Iterator[Action]:
-    """Tell the others, once: who changes its mind confuses them."""
+    """Tell the others once: changing one's mind would confuse them."""
     if all(one.by != role.name for _, one in observation.reports):
         yield Report(message, role.name)

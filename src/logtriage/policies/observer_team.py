@@ -79,13 +79,15 @@ class ObserverTeam:
         """For each role: tell what is worth telling, ask what is worth asking, or act."""
         state: State = initial_state(self.incident) if memory is None else memory
         actions = tuple(
-            self._decide(state, role, told(seen, state))
+            self.decide(state, role, seen)
             for role, seen in zip(self.split.roles, observations, strict=True)
         )
         taken = as_taken(actions, self.split, state)
         return actions, transition_jointly(state, taken)
 
-    def _decide(self, state: State, role: Role, board: Board) -> Action:
+    def decide(self, state: State, role: Role, seen: Observation) -> Action:
+        """What one role does in a state of which it sees this slice."""
+        board = told(seen, state)
         held = belief(state, self.split) if self.pooled else known(state, role, board)
         late = state.incident.horizon - state.tick <= LATE
         if not late:
@@ -167,12 +169,25 @@ class ObserverTeam:
         return next(one for one in self.split.roles if action_name(action) in one.may)
 
 
+@attrs.frozen
+class ObserverRole:
+    """One role of an :class:`ObserverTeam`, in a team with others."""
+
+    incident: Incident
+    split: RoleSplit
+    role: Role
+
+    def act_in(self, state: State, seen: Observation) -> Action:
+        """As the team does for this role."""
+        return ObserverTeam(self.incident, self.split).decide(state, self.role, seen)
+
+
 def told(seen: Observation, state: State) -> Board:
     """The board, as far as it has reached the role that sees this."""
     setting = state.incident.setting
     if setting is None:
         raise InvalidInput(
-            f"{state.incident.id}: no probabilities are known of it; an observer needs them"
+            f"{state.incident.id}: its probabilities are not known; an observer needs them"
         )
     found: dict[object, Evidence] = {}
     spoke: dict[str, int] = {}

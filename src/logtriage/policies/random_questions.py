@@ -28,7 +28,7 @@ class RandomQuestionsPolicy:
 
     Args:
         incident: the one to be played.
-        seed: of the draws, which hang on it and on the tick.
+        seed: of the draws, which depend on it and on the tick.
         questions: how often it asks; None for as often as the task's par leaves time for.
 
     Raises:

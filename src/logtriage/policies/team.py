@@ -18,7 +18,7 @@ from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.incident import Incident
 from logtriage.joint import as_allowed, requests_left
 from logtriage.observation import Observation
-from logtriage.policies.base import Memory, Policy
+from logtriage.policies.base import Memory, Player, Policy
 from logtriage.roles import Role, RoleSplit
 from logtriage.state import State
 
@@ -38,8 +38,8 @@ class TeamPolicy(Protocol):
 
 #: Makes the team that plays one incident.
 TeamFactory = Callable[[Incident], TeamPolicy]
-#: Makes the policy of one role of a split on one incident.
-RoleFactory = Callable[[Incident, RoleSplit, Role], Policy]
+#: Makes the player of one role of a split on one incident.
+RoleFactory = Callable[[Incident, RoleSplit, Role], Player]
 
 
 class RoleFailure(LogTriageError):
@@ -77,19 +77,33 @@ class RolePolicies:
             InvalidInput: if there are not as many observations as policies.
             RoleFailure: if a policy raises; its exception is the cause.
         """
-        if len(observations) != len(self.policies):
-            raise InvalidInput(f"{len(self.policies)} policies for {len(observations)} roles")
+        check_count(len(observations), len(self.policies))
         notes = (None,) * len(self.policies) if memory is None else memory
         decided = [
-            _ask(number, *one)
+            ask(number, *one)
             for number, one in enumerate(zip(self.policies, observations, notes, strict=True))
         ]
         return tuple(action for action, _ in decided), tuple(note for _, note in decided)
 
 
-def _ask(
+def check_count(roles: int, policies: int) -> None:
+    """Refuse another number of policies than there are roles.
+
+    Raises:
+        InvalidInput: with both numbers.
+    """
+    if roles != policies:
+        raise InvalidInput(f"{policies} policies for {roles} roles")
+
+
+def ask(
     number: int, policy: Policy, observation: Observation, notes: Memory
 ) -> tuple[Action, Memory]:
+    """What the policy of the role at a place answers.
+
+    Raises:
+        RoleFailure: if it raises; its exception is the cause.
+    """
     try:
         return policy.act(observation, notes)
     except Exception as error:

@@ -85,8 +85,9 @@ __all__ = [
     "shipped_incidents",
 ]
 
-#: The sources of the recorded incidents that come with the package.
-SHIPPED: Final = ("trainticket", "petshop")
+#: The sources of the recorded incidents that come with the package. Those of ``models`` are
+#: those of ``trainticket`` as ``recorded/2`` plays them.
+SHIPPED: Final = ("trainticket", "petshop", "models")
 
 
 @lru_cache(maxsize=len(SHIPPED))
@@ -94,14 +95,17 @@ def shipped_incidents(source: str = SHIPPED[0]) -> tuple[Incident, ...]:
     """The recorded incidents of one source that come with the package, by id.
 
     Three of TrainTicket (the Nezha data set), one each of a wrong return value, CPU
-    contention and network delay, and two of PetShop, of latency and of availability. They
-    are read on the first call; licences and citations lie beside the files.
+    contention and network delay, and two of PetShop, of latency and of availability; the
+    source ``models`` is the three as ``recorded/2`` plays them. They are read on the first
+    call; licences and citations lie beside the files.
 
     Raises:
         UnknownName: for a source of which none are shipped.
     """
     if source not in SHIPPED:
         raise UnknownName("source of recorded incidents", source, SHIPPED)
-    name = f"{source}.jsonl.gz"
+    first, _, models = SHIPPED
+    name = f"{first if source == models else source}.jsonl.gz"
     with files("logtriage").joinpath("data", "recorded", name).open("rb") as file:
-        return tuple(as_incident(record) for record in read_records(file, name=name))
+        records = read_records(file, name=name)
+        return tuple(as_incident(on_request(one) if source == models else one) for one in records)

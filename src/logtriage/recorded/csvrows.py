@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 
 from logtriage.errors import BundleError
+from logtriage.printable import masked
 
 #: Longest line read, in characters; the longest of the published data has 17,000.
 MAX_LINE: Final = 1_000_000
@@ -123,9 +124,8 @@ def read_csv(
             header = _split(file.readline(MAX_LINE)) or []
             missing = [column for column in columns if column not in header]
             if missing:
-                raise BundleError(
-                    f"{name}:1: no column {', '.join(missing)}; columns: {', '.join(header)}"
-                )
+                there = masked(", ".join(header)[:200]) or "none, the file is empty"
+                raise BundleError(f"{name}:1: no column {', '.join(missing)}; columns: {there}")
             places = [header.index(column) for column in columns]
             places += [header.index(name) if name in header else -1 for name in optional]
             for line, text in enumerate(iter(lambda: file.readline(MAX_LINE), ""), 2):

@@ -173,7 +173,14 @@ def time_of(where: str, row: Fields, name: str) -> int:
         moment = None
     if moment is None or moment.utcoffset() is None:
         raise _bad(where, row, name, "a time with an offset such as 2031-05-06T10:21:05Z")
-    return int(moment.timestamp() * 1000)
+    at = int(moment.timestamp() * 1000)
+    if not 0 <= at < _LATEST:
+        raise _bad(where, row, name, "a time from 1970 to 9998")
+    return at
+
+
+#: 9999-01-01T00:00:00Z in Unix milliseconds: what follows an incident must be a time, too.
+_LATEST: Final = 253_370_764_800_000
 
 
 def _decimal(text: str) -> Decimal | None:
@@ -182,7 +189,7 @@ def _decimal(text: str) -> Decimal | None:
         value = Decimal(text.strip())
     except InvalidOperation:
         return None
-    return value if value.is_finite() and abs(value) < _MOST else None
+    return value if value.is_finite() and value.copy_abs() < _MOST else None
 
 
 _MOST: Final = Decimal(10) ** 18

@@ -252,6 +252,6 @@ def _number(where: str, column: str, text: str) -> Decimal:
         value = Decimal(text)
     except InvalidOperation:
         value = Decimal("NaN")
-    if not value.is_finite() or abs(value) >= Decimal(10) ** 15:
+    if not value.is_finite() or value.copy_abs() >= Decimal(10) ** 15:
         raise BundleError(f"{where}: column {column}: must be a number, got {text!r:.80}")
     return value

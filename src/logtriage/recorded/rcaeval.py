@@ -46,6 +46,8 @@ AFTER_MS: Final = 30_000 * HORIZON
 _METRICS: Final = ("simple_metrics", "simple_data", "metrics", "data")
 #: Columns of machines and not of services, by how their metrics begin.
 _MACHINES: Final = ("node-",)
+#: The most characters of a moment in Unix seconds.
+_LONGEST_TIME: Final = 100
 
 
 def import_rcaeval(
@@ -90,9 +92,11 @@ def _case(
             f"got {folder.parent.name!r}"
         )
     try:
-        injected = int(Decimal(place.read_text(encoding="utf-8").strip()))
+        with place.open(encoding="utf-8") as file:
+            told = _number(file.read(_LONGEST_TIME).strip())
+        injected = int(told if told is not None else "no number")
         opened = datetime.fromtimestamp(injected + DETECTION_MS // 1000, tz=UTC)
-    except (ValueError, InvalidOperation, OverflowError, OSError):
+    except (ValueError, OverflowError, OSError):
         raise BundleError(f"{where}: must be a time in Unix seconds") from None
     at = 1000 * injected
     rows = _rows(root, folder, tally, names, at - BASELINE_MS, at + DETECTION_MS + AFTER_MS)
@@ -148,7 +152,8 @@ def _read(
         return
     name = tally.name(path)
     tally.begin(path)
-    for where, row in read_records(path, needed, name):
+    # Published files are taken as they are: a byte that is not UTF-8 costs its character alone.
+    for where, row in read_records(path, needed, name, "replace"):
         tally.row(name)
         yield path, int(where.rpartition(":")[2]), row
 
@@ -242,4 +247,4 @@ def _number(text: str) -> Decimal | None:
         value = Decimal(text)
     except InvalidOperation:
         return None
-    return value if value.is_finite() and abs(value) < Decimal(10) ** 20 else None
+    return value if value.is_finite() and value.copy_abs() < Decimal(10) ** 20 else None

@@ -40,8 +40,9 @@ def gauge(service: str, tick: int, signal: Signal) -> Gauge:
     text = f"{words.replace('_', ' ')} {_figure(signal.value, unit)}"
     if signal.usual is not None:
         whose = "usual of others" if signal.borrowed else "usual"
-        text += f" ({whose} {_figure(signal.usual, unit)})"
-    return Gauge(service, signal.name, (tick,), (), text)
+        spread = "" if signal.spread is None else f" ± {_spread(signal.spread, unit)}"
+        text += f" ({whose} {_figure(signal.usual, unit)}{spread})"
+    return Gauge(service, signal.name, (tick,), (), text, signal)
 
 
 def time_spent(service: RecordedService, called: Iterable[RecordedService], tick: int) -> str:
@@ -66,6 +67,11 @@ def _beside(service: RecordedService, name: str, label: str, tick: int) -> Itera
     if value is not None:
         was = "" if usual is None else f" (usual {_figure(usual, 'ms')})"
         yield f"{label}{_figure(value, 'ms')}{was}"
+
+
+def _spread(value: int, unit: str) -> str:
+    """A spread with its unit; never 0, which it is not."""
+    return f"{value / 100:g}%" if unit == "%" else _figure(value, unit)
 
 
 def _figure(value: int, unit: str) -> str:

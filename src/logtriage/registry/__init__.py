@@ -1,7 +1,7 @@
 """Names on the command line and in run files: policies and teams by specification."""
 
 from logtriage.registry.policies import CONSTANT, POLICY_HELP, constant_actions, make_policy
-from logtriage.registry.teams import CENTRAL, TEAM_HELP, make_team
+from logtriage.registry.teams import CENTRAL, TEAM_HELP, make_team, roles_of
 
 __all__ = [
     "CENTRAL",
@@ -11,4 +11,5 @@ __all__ = [
     "constant_actions",
     "make_policy",
     "make_team",
+    "roles_of",
 ]

@@ -13,6 +13,7 @@ from logtriage.policies import (
     ConstantPolicy,
     ExpertPolicy,
     FirstErrorPolicy,
+    InquiryPolicy,
     ObserverPolicy,
     OraclePolicy,
     Policy,
@@ -41,6 +42,8 @@ POLICY_HELP: Final = {
     "network_delay": "ranks them by time between caller and service",
     "event_shift": "ranks them by kinds of log line that appear or vanish",
     "combined": "ranks them by the largest standardised one of these",
+    "inquiry": "asks whom it suspects for metrics, names who strays furthest and the class of "
+    "fault; for recorded_models",
     f"{CONSTANT}:ACTIONS": "the same list for every incident, such as "
     "constant:classify_severity=P1,escalate=sre-team,resolve",
 }
@@ -62,6 +65,10 @@ def _chain(_: Incident) -> Policy:
     return ChainPolicy()
 
 
+def _inquiry(_: Incident) -> Policy:
+    return InquiryPolicy()
+
+
 class _Observer:
     """A picklable factory by the number of questions."""
 
@@ -73,7 +80,7 @@ class _Observer:
 
 
 class _RandomQuestions:
-    """A picklable factory by the number of questions; the draw hangs on the incident's id."""
+    """A picklable factory by the number of questions; the draw depends on the incident's id."""
 
     def __init__(self, questions: int | None) -> None:
         self.questions = questions
@@ -93,7 +100,7 @@ class _Ranking:
 
 
 class _Random:
-    """A picklable factory: the draw hangs on its seed and on the incident's id."""
+    """A picklable factory: the draw depends on its seed and on the incident's id."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -116,6 +123,7 @@ _PLAIN: Final[dict[str, PolicyFactory]] = {
     "expert": _expert,
     "chain": _chain,
     "first_error": _first_error,
+    "inquiry": _inquiry,
     **{name: _Ranking(name) for name in METHODS},
 }
 

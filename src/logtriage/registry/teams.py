@@ -11,6 +11,9 @@ from logtriage.incident import Incident
 from logtriage.policies import (
     CentralControl,
     ExpertPolicy,
+    Follower,
+    FollowingTeam,
+    ObserverRole,
     ObserverTeam,
     OracleRole,
     OracleTeam,
@@ -35,24 +38,38 @@ TEAM_HELP: Final = {
     "pooled": "observers who know at once what any of them was shown; what talk could reach",
     "random": "each role uniform over its actions; random:SEED for another draw",
     f"{CENTRAL}:POLICY": "one policy in control of all roles, such as central:expert",
-    "ROLE=POLICY,...": "a policy for each role (oracle, expert, random[:SEED]), such as "
-    "triage=expert,escalation=oracle,remediation=random:7",
+    "ROLE=POLICY,...": "a policy for each role (oracle, expert, observer, random[:SEED], "
+    "net:DIR), such as triage=expert,escalation=oracle,remediation=random:7",
 }
 #: What a single role can be played by.
-_ROLE_HELP: Final = ("oracle", "expert", "random[:SEED]")
+_ROLE_HELP: Final = ("oracle", "expert", "observer", "random[:SEED]", "net:DIR")
+#: Between the parts of ``ROLE=POLICY,...``: arguments may hold other commas.
+_BETWEEN: Final = re.compile(r",(?=\s*\w+\s*=)")
 
 
 def _oracle_role(incident: Incident, split: RoleSplit, role: Role) -> Policy:
     return OracleRole(incident, split, role)
 
 
+def _observer_role(incident: Incident, split: RoleSplit, role: Role) -> Follower:
+    return ObserverRole(incident, split, role)
+
+
 def _expert_role(_: Incident, __: RoleSplit, role: Role) -> Policy:
     return ExpertPolicy(role)
 
 
+#: What plays a single role, by the name of the team that it is of.
+_ROLES: Final[dict[str, RoleFactory]] = {
+    "oracle": _oracle_role,
+    "expert": _expert_role,
+    "observer": _observer_role,
+}
+
+
 @attrs.frozen
 class _RandomRole:
-    """The draw hangs on its seed, on the incident's id and on the role's name."""
+    """The draw depends on its seed, on the incident's id and on the role's name."""
 
     seed: int
 
@@ -93,7 +110,11 @@ class _PerRole:
 
     def __call__(self, incident: Incident) -> TeamPolicy:
         pairs = zip(self.factories, self.split.roles, strict=True)
-        return RolePolicies([make(incident, self.split, role) for make, role in pairs])
+        players = [make(incident, self.split, role) for make, role in pairs]
+        alone = [one for one in players if not isinstance(one, Follower)]
+        if len(alone) == len(players):
+            return RolePolicies(alone)
+        return FollowingTeam(incident, self.split, players)
 
 
 def make_team(
@@ -101,8 +122,8 @@ def make_team(
 ) -> TeamFactory:
     """The factory behind a specification such as ``expert`` or ``triage=expert,...``.
 
-    ``observer`` and ``pooled`` play by the exact belief. ``oracle``, ``expert`` and
-    ``random[:SEED]`` play all roles, too. ``central:POLICY`` puts any policy of
+    ``observer`` and ``pooled`` play by the exact belief. ``oracle``, ``expert``, ``observer``
+    and ``random[:SEED]`` play single roles, too. ``central:POLICY`` puts any policy of
     :func:`make_policy` in control of them, and ``ROLE=POLICY,...`` names a policy for each.
     ``roles`` are policies that the registry does not know, by their names; a name alone
     plays all roles. Factories can be pickled, if those in ``roles`` can.
@@ -123,9 +144,17 @@ def make_team(
     factory = _role_factory(spec, own)
     if factory is not None:
         return _PerRole((factory,) * len(split), split)
-    if re.match(r"\s*\w+\s*=", spec):
+    if roles_of(spec):
         return _PerRole(_per_role(spec, split, own), split)
     raise UnknownName("team", spec, (*TEAM_HELP, *own))
+
+
+def roles_of(spec: str) -> tuple[tuple[str, str], ...]:
+    """The roles that ``ROLE=POLICY,...`` names, with their policies; none in other specs."""
+    if not re.match(r"\s*\w+\s*=", spec):
+        return ()
+    parts = (part.partition("=") for part in _BETWEEN.split(spec))
+    return tuple((name.strip(), wanted.strip()) for name, _, wanted in parts)
 
 
 def _role_factory(spec: str, own: Mapping[str, RoleFactory]) -> RoleFactory | None:
@@ -133,7 +162,7 @@ def _role_factory(spec: str, own: Mapping[str, RoleFactory]) -> RoleFactory | No
         return own[spec]
     if spec.partition(":")[0] == "random":
         return _RandomRole(seed_of(spec))
-    return {"oracle": _oracle_role, "expert": _expert_role}.get(spec)
+    return _ROLES.get(spec)
 
 
 def _per_role(
@@ -141,9 +170,7 @@ def _per_role(
 ) -> tuple[RoleFactory, ...]:
     """One factory for each role, in role order, from ``ROLE=POLICY,...``."""
     given: dict[str, RoleFactory] = {}
-    # Only a comma before a name and its "=" separates: arguments may hold other commas.
-    for part in re.split(r",(?=\s*\w+\s*=)", spec):
-        name, _, wanted = (one.strip() for one in part.partition("="))
+    for name, wanted in roles_of(spec):
         if name in given:
             raise InvalidInput(f"team {spec!r}: role {name!r} is named twice")
         split.role(name)

@@ -1,6 +1,6 @@
 """Text for language models and people: the public rules, and one screenful each tick."""
 
-from logtriage.rendering.rules import Reply, public_rules, system_prompt, useful_actions
+from logtriage.rendering.rules import Reply, public_rules, system_prompt
 from logtriage.rendering.screens import effect_of, render_observation, status_of
 
 __all__ = [
@@ -10,5 +10,4 @@ __all__ = [
     "render_observation",
     "status_of",
     "system_prompt",
-    "useful_actions",
 ]

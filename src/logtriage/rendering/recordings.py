@@ -1,6 +1,8 @@
 """What the system prompt says of a recorded incident: nothing of the simulator, nothing false."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from typing import Final
 
 from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
@@ -9,26 +11,8 @@ from logtriage.observation import Observation
 from logtriage.rendering.dashboard import STRAY
 from logtriage.topology import Topology
 
-#: The kinds of action that a recording has a use for; the others cost a tick.
-USEFUL: Final = (
-    "identify_root_cause",
-    "request_more_logs",
-    "request_metrics",
-    "request_traces",
-    "resolve",
-)
-
-
-#: The same where figures are shown on request.
-USEFUL_ON_REQUEST: Final = (
-    "identify_root_cause",
-    "classify_fault",
-    "request_more_logs",
-    "request_metrics",
-    "request_traces",
-    "resolve",
-    "ignore",
-)
+#: The characters that it takes to say what names have in common.
+_TOLD: Final = len(" named *, * being; others: ")
 
 
 def recorded_rules(topology: Topology) -> Iterator[str]:
@@ -56,19 +40,56 @@ def recorded_rules(topology: Topology) -> Iterator[str]:
 
 def on_request_rules(topology: Topology) -> Iterator[str]:
     """The lines between the opening and the actions, where figures are shown on request."""
-    yield f"SERVICES: {', '.join(topology.names)}"
+    yield f"SERVICES{services_told(topology.names)}"
     yield (
-        "RECORDING of a real system: no action changes what follows; unknown is not fine. The "
-        "fault may begin only while you watch, or there is none. Figures stand beside usual "
-        "ones; [new] marks lines that time without a fault does not have. Alerts tell of "
-        "symptoms: who waits for a service is slow as well. CALLS: its callers -> a service -> "
-        "whom it calls."
+        "RECORDING: no action changes what follows; unknown is not fine. The fault may begin while "
+        "you watch, or there is none. [new]: no such line without a fault. Alerts are symptoms: "
+        "who waits for a slow service is slow too. CALLS: callers -> service -> called."
     )
     weights = ", ".join(f"{name.replace('_', ' ')} {weight:g}" for name, weight in WEIGHTS.items())
     yield (
         f"GRADE: {weights}; first declarations count. Declare both, then resolve. Without a fault "
-        "declare nothing and ignore; ignoring a fault is 0."
+        "blame nobody and ignore; to ignore a fault is 0."
     )
+
+
+def services_told(names: Sequence[str]) -> str:
+    """Names after a heading; what most of them begin and end with is told once, before.
+
+    ``: a, b``, or `` named ts-*-service, * being: a, b; others: c``.
+    """
+    heads = _common(names, (name[: cut + 1] for name in names for cut in _hyphens(name)))
+    tails = _common(names, (name[cut:] for name in names for cut in _hyphens(name)))
+    head, tail = max(product(heads, tails), key=lambda pair: _saved(names, *pair))
+    if _saved(names, head, tail) <= 0:
+        return f": {', '.join(names)}"
+    short = [
+        name.removeprefix(head).removesuffix(tail) for name in names if _fits(name, head, tail)
+    ]
+    others = [name for name in names if not _fits(name, head, tail)]
+    rest = f"; others: {', '.join(others)}" if others else ""
+    return f" named {head}*{tail}, * being: {', '.join(short)}{rest}"
+
+
+def _common(names: Sequence[str], parts: Iterable[str]) -> list[str]:
+    """Nothing, and the parts that at least half of the names have."""
+    return ["", *(part for part, count in Counter(parts).items() if 2 * count >= len(names))]
+
+
+def _hyphens(name: str) -> Iterator[int]:
+    return (at for at, letter in enumerate(name) if letter == "-")
+
+
+def _fits(name: str, head: str, tail: str) -> bool:
+    return len(name) > len(head) + len(tail) and name.startswith(head) and name.endswith(tail)
+
+
+def _saved(names: Sequence[str], head: str, tail: str) -> int:
+    """The characters that a beginning and an end spare which at least half of the names have."""
+    count, shared = sum(_fits(name, head, tail) for name in names), len(head) + len(tail)
+    if not shared or 2 * count < len(names):
+        return 0
+    return shared * (count - 1) - _TOLD
 
 
 def neighbourhood(observation: Observation) -> str | None:

@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Literal
 
 from logtriage.actions import (
-    ACTION_TYPES,
     FAULT_CATEGORIES,
     MAX_REPORT,
     RECORDED_ACTION_TYPES,
@@ -19,13 +18,9 @@ from logtriage.errors import InvalidInput
 from logtriage.grading import RECORDED, RECORDED_2
 from logtriage.grading.original import ORIGINAL
 from logtriage.incident import Incident
+from logtriage.offered import check_joint, useful_kinds
 from logtriage.rendering.briefing import briefing
-from logtriage.rendering.recordings import (
-    USEFUL,
-    USEFUL_ON_REQUEST,
-    on_request_rules,
-    recorded_rules,
-)
+from logtriage.rendering.recordings import on_request_rules, recorded_rules
 from logtriage.roles import VIEWS, Role, RoleSplit, watched
 from logtriage.telemetry import TICK_SECONDS
 from logtriage.topology import Topology
@@ -82,9 +77,12 @@ def system_prompt(
 
     Raises:
         UnknownName: for a role that the split does not have.
-        InvalidInput: for a split without a role, or a role without a split.
+        InvalidInput: for a split without a role, a role without a split, or a split of which
+            no role may do what the incident asks for.
     """
     world = incident.telemetry
+    if split is not None:
+        check_joint(incident, split)
     return public_rules(
         incident.topology,
         incident.horizon,
@@ -141,24 +139,12 @@ def public_rules(
         body = on_request_rules(topology)
     else:
         body = recorded_rules(topology)
-    useful = _useful(rubric) if setting is None else tuple(ACTION_TYPES)
+    useful = useful_kinds(rubric, simulated=setting is not None)
     told = (*body, _GRADING.get(rubric, ""))
     actions = _action_rules(topology, horizon, reply, seat, useful, recorded=setting is None)
     beside = _PATH if setting is not None and setting.several and not seat else None
     beside = None if reply == "tools" else beside
     return "\n".join(filter(None, (opening, *told, *actions, beside)))
-
-
-def useful_actions(incident: Incident) -> tuple[str, ...]:
-    """The types of action that :func:`system_prompt` tells a single agent of."""
-    if isinstance(incident.telemetry, World):
-        return tuple(ACTION_TYPES)
-    return _useful(incident.rubric)
-
-
-def _useful(rubric: str) -> tuple[str, ...]:
-    """Those that a recording has a use for."""
-    return USEFUL_ON_REQUEST if rubric == RECORDED_2.id else USEFUL
 
 
 def _opening(horizon: int, tick_seconds: int) -> str:
@@ -229,7 +215,8 @@ def _action_rules(
     A single agent is told the ``useful`` kinds of action alone; a role of all that it may do.
     """
     if reply == "tools":
-        yield "ANSWER with one tool call a turn. Names of services and teams must be exact."
+        exact = "Names of services" if recorded else "Names of services and teams"
+        yield f"ANSWER with one tool call a turn. {exact} must be exact."
         return
     known = useful if role is None else role.may
     may = tuple(kind for kind in (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES) if kind in known)

@@ -23,6 +23,8 @@ def truth_of(episode: Episode) -> dict[str, str]:
         "fault": "none: a benign alert" if fault is None else ", ".join(_faults(episode.incident)),
         "severity": truth["severity"] or "not known",
     }
+    if "fault_class" in truth:
+        told["fault class"] = truth["fault_class"]
     for key, name in (
         ("root_causes", "root cause"),
         ("teams", "page"),

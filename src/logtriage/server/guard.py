@@ -32,7 +32,7 @@ SHORT: Final = 1_024
 #: What belongs to the library's web interface is not ours to read.
 _WEB: Final = "/web"
 _MCP: Final = "/mcp"
-MCP_OFF: Final = "MCP is off on this server; whoever runs it may turn it on with --mcp"
+MCP_OFF: Final = "MCP is off on this server; start the server with --mcp to turn it on"
 #: Addresses whose rate of HTTP requests is remembered.
 _ADDRESSES: Final = 4_096
 #: A request's body must be there after so long.

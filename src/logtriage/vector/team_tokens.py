@@ -123,7 +123,7 @@ def _by_role(name: str, split: RoleSplit) -> str:
 
 
 def _services(base: TokenLayout) -> NDArray[np.int64]:
-    """Whose each column is: those that count tokens of a service, or show its alert."""
+    """The service of each column: those that count tokens of a service, or show its alert."""
     found = np.full(base.size, -1)
     n = len(base.topology)
     for service in range(n):

@@ -30,7 +30,7 @@ def playing(incident_id: str, policy: str, seen: list[str]) -> Model:
     actions = play_episode(incident, make_policy(policy)(incident)).actions
 
     def model(messages: list[dict], tools: list[dict]) -> dict:  # type: ignore[type-arg]
-        assert tools == openai_tools()
+        assert tools == openai_tools(incident)
         seen.append(json.dumps(messages))
         return said(call_from_action(actions[sum(one["role"] == "assistant" for one in messages)]))
 

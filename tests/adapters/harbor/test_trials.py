@@ -1,6 +1,5 @@
 """Harbor for real: its schema, its trials with its own agents, and one that cheats."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -11,15 +10,13 @@ from harbor.environments.base import BaseEnvironment
 from harbor.models.task.task import Task
 from harbor.models.task.verifier_mode import resolve_verifier_environment_definition
 from harbor.models.trajectories.trajectory import Trajectory
-from harbor.models.trial.config import AgentConfig, EnvironmentConfig, TaskConfig, TrialConfig
-from harbor.models.trial.result import TrialResult
-from harbor.trial.trial import Trial
 
 import logtriage as lt
 from logtriage.adapters.convert import transcript_of_row
 from logtriage.adapters.harbor import write_tasks
 from logtriage.adapters.rewards import REST
 from logtriage.grading import grade_transcript
+from tests.adapters.harbor.trials import rewards, trial
 
 IDS = list(lt.incident_ids("single_crash-v2", "test", 2))
 
@@ -27,28 +24,6 @@ IDS = list(lt.incident_ids("single_crash-v2", "test", 2))
 @pytest.fixture(scope="module")
 def tasks(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return write_tasks(IDS, tmp_path_factory.mktemp("tasks"))
-
-
-def trial(task: Path, folder: Path, **agent: Any) -> TrialResult:
-    config = TrialConfig(
-        task=TaskConfig(path=task),
-        trials_dir=folder,
-        agent=AgentConfig(**agent),
-        environment=EnvironmentConfig(import_path="tests.adapters.harbor.local:LocalEnvironment"),
-    )
-
-    async def play() -> TrialResult:
-        return await (await Trial.create(config)).run()
-
-    return asyncio.run(play())
-
-
-def rewards(result: TrialResult) -> dict[str, float]:
-    assert result.exception_info is None, result.exception_info
-    assert result.verifier_result is not None
-    found = result.verifier_result.rewards
-    assert found is not None
-    return dict(found)
 
 
 class Cheat(BaseAgent):

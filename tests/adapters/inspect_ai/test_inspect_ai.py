@@ -31,6 +31,7 @@ from logtriage.adapters.inspect_ai import (
     replay,
     silent_degradation,
     single_crash,
+    tools_for,
     triage,
     triage_sample,
     triage_scorer,
@@ -41,6 +42,7 @@ from logtriage.adapters.tools import TOOLS, Wire
 from logtriage.codec import encode_transcript
 from logtriage.evaluation import Incidents, play_episode
 from logtriage.grading import grade_actions, grade_transcript
+from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 
 INCIDENT = "single_crash-v2/test/0"
@@ -253,8 +255,29 @@ def test_react_with_the_tools_is_graded_alike(run: Callable[..., EvalLog]) -> No
     assert value(with_ours)["escalation"] == 1.0
 
 
+@pytest.mark.parametrize("with_react", [False, True])
+def test_the_class_of_a_fault_is_a_tool_where_it_is_graded(
+    run: Callable[..., EvalLog], with_react: bool
+) -> None:
+    incident = shipped_incidents("models")[0]
+    assert incident.truth.fault_category is not None
+    answers = [
+        said(("classify_fault", {"fault_category": str(incident.truth.fault_category)})),
+        said(("identify_root_cause", {"service": min(incident.truth.root_causes)})),
+        said(("resolve", {})),
+    ]
+    react_solver = react(
+        tools=triage_tools(), submit=False, prompt=None, on_continue=until_closed()
+    )
+    task = triage(tasks="recorded_models", episodes=1)
+    sample = only(run(task_with(task, solver=react_solver) if with_react else task, answers))
+    assert value(sample) == pytest.approx(
+        {"grade": 1.0, "root_cause": 1.0, "fault_class": 1.0, "dismissal": math.nan}, nan_ok=True
+    )
+
+
 def test_the_tools_offered_are_those_of_the_one_schema() -> None:
-    for tool, ours in zip(triage_tools(), TOOLS.values(), strict=True):
+    for tool, ours in zip(tools_for(lt.make_incident(INCIDENT)), TOOLS.values(), strict=True):
         assert (tool.name, tool.description) == (ours.name, ours.description)
         schema = tool.parameters.model_dump(exclude_none=True)
         assert schema == {**ours.json_schema(), "additionalProperties": False}

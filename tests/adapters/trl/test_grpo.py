@@ -206,7 +206,7 @@ def test_prompts_hold_the_rules_and_the_screens_of_the_core_and_nothing_else(
 
 def test_tools_in_the_prompt_are_those_of_the_one_schema() -> None:
     env = TriageEnv()
-    for ours in openai_tools():
+    for ours in openai_tools(TOOLS):
         schema = get_json_schema(getattr(env, ours["function"]["name"]))
         parameters = schema["function"]["parameters"]
         for one in parameters["properties"].values():

@@ -15,10 +15,11 @@ from logtriage.adapters.conversations import NO_CALL
 from logtriage.adapters.convert import convert_file
 from logtriage.adapters.episode import opening
 from logtriage.adapters.rewards import REST, by_criterion
-from logtriage.adapters.tools import call_from_action, openai_tools
+from logtriage.adapters.tools import TOOLS, call_from_action, openai_tools
 from logtriage.adapters.verifiers import TriageConfig, TriageTaskset
 from logtriage.evaluation import play_episode
 from logtriage.grading import grade_actions, grade_transcript
+from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.pages import ROOT, python_blocks, run
@@ -127,6 +128,24 @@ def test_rewards_and_metrics_are_those_of_the_core(tmp_path: Path, policy: str) 
         assert grade_transcript(converted(tmp_path)[one]).digest == graded.digest
 
 
+def test_a_recorded_incident_offers_its_own_tools(tmp_path: Path) -> None:
+    incident = shipped_incidents("models")[0]
+    seen: list[Any] = []
+    replies = (
+        said(("classify_fault", {"fault_category": str(incident.truth.fault_category)})),
+        said(("identify_root_cause", {"service": min(incident.truth.root_causes)})),
+        said(("resolve", {})),
+    )
+
+    def model(messages: Messages, tools: Any) -> dict[str, Any]:
+        seen.append(tools)
+        return replies[turns(messages)]
+
+    (trace,) = evaluate(tmp_path, model, tasks=["recorded_models"], episodes=1)
+    assert seen == [openai_tools(incident)] * 3
+    assert trace["rewards"]["grade"]["score"] == 1.0
+
+
 def test_what_cannot_be_read_is_malformed_and_costs_its_tick(tmp_path: Path) -> None:
     requests: list[tuple[Messages, Any]] = []
     replies = (
@@ -141,7 +160,7 @@ def test_what_cannot_be_read_is_malformed_and_costs_its_tick(tmp_path: Path) -> 
 
     (trace,) = evaluate(tmp_path, model)
     assert len(requests) == 3
-    assert all(tools == openai_tools() for _, tools in requests)
+    assert all(tools == openai_tools(TOOLS) for _, tools in requests)
     told = [one["content"] for one in requests[-1][0] if one["role"] == "tool"]
     assert [text.split(";")[0] for text in told] == ["TICK 1/10", "TICK 2/10", "TICK 3/10"]
     assert "LAST: not understood: unknown tool 'shrug'" in told[0]

@@ -18,7 +18,7 @@ from verl.trainer.ppo.core_algos import compute_gdpo_outcome_advantage
 from verl.trainer.ppo.reward import load_reward_manager
 
 import logtriage as lt
-from logtriage.adapters.tools import call_from_action, openai_tools
+from logtriage.adapters.tools import ALL_TOOLS, call_from_action, openai_tools
 from logtriage.adapters.verl import gdpo_reward_keys
 from logtriage.evaluation import play_episode
 from logtriage.grading import grade_actions
@@ -150,6 +150,6 @@ def test_the_gdpo_manager_asks_compute_score(config: DictConfig, folder: Path) -
 
 
 def test_the_tools_are_those_of_verls_schema() -> None:
-    for tool in openai_tools():
+    for tool in openai_tools(ALL_TOOLS):
         read = OpenAIFunctionToolSchema.model_validate(tool)
         assert read.model_dump(exclude_unset=True, exclude_none=True) == tool

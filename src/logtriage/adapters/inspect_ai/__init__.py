@@ -15,6 +15,7 @@ except ModuleNotFoundError as error:
 
 from logtriage.adapters.inspect_ai.agent import (
     TriageStore,
+    tools_for,
     triage_agent,
     triage_setup,
     triage_tools,
@@ -41,6 +42,7 @@ __all__ = [
     "replay",
     "silent_degradation",
     "single_crash",
+    "tools_for",
     "triage",
     "triage_agent",
     "triage_sample",

@@ -13,14 +13,15 @@ from inspect_ai.model import (
     get_model,
 )
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.tool import ToolCall, ToolDef, ToolParam, ToolParams
+from inspect_ai.tool import Tool as InspectTool
+from inspect_ai.tool import ToolCall, ToolDef, ToolParam, ToolParams, ToolSource
 from inspect_ai.util import StoreModel, store_as
 from pydantic import Field
 
 from logtriage.actions import Malformed
 from logtriage.adapters.conversations import calls_of, no_call, wire_of
 from logtriage.adapters.episode import answer, state_after
-from logtriage.adapters.tools import TOOLS, Tool, Wire, call_from_action, wire_from_call
+from logtriage.adapters.tools import Tool, Wire, call_from_action, tools_of, wire_from_call
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import Incidents
 from logtriage.incident import Incident
@@ -93,13 +94,24 @@ def triage_setup() -> Solver:
     return solve
 
 
-def triage_tools() -> list[ToolDef]:
-    """The tools, for ``react`` or an agent of your own.
+def triage_tools() -> list[ToolSource]:
+    """The tools of the sample's incident, for ``react`` or an agent of your own.
 
-    Inspect refuses calls that do not fit the schema before a tool sees them. They are
-    graded as malformed actions all the same; :func:`triage_agent` also shows them so.
+    Which they are is asked at each turn. Inspect refuses calls that do not fit the schema
+    before a tool sees them. They are graded as malformed actions all the same;
+    :func:`triage_agent` also shows them so.
     """
-    return [_tool(one) for one in TOOLS.values()]
+    return [_SampleTools()]
+
+
+class _SampleTools(ToolSource):
+    async def tools(self) -> list[InspectTool]:
+        return [one.as_tool() for one in tools_for(store_as(TriageStore).current())]
+
+
+def tools_for(incident: Incident) -> list[ToolDef]:
+    """The tools that an incident offers."""
+    return [_tool(one) for one in tools_of(incident)]
 
 
 def _tool(tool: Tool) -> ToolDef:
@@ -119,10 +131,10 @@ def triage_agent() -> Agent:
     A call that cannot be read, or a reply without one, is a malformed action and costs
     its tick.
     """
-    tools = triage_tools()
 
     async def execute(state: AgentState) -> AgentState:
         store = store_as(TriageStore)
+        tools = tools_for(store.current())
         while not store.is_closed():
             state.output = await get_model().generate(state.messages, tools)
             message = state.output.message

@@ -19,7 +19,7 @@ from logtriage.adapters.inspect_ai.agent import (
 from logtriage.adapters.inspect_ai.scoring import listed, triage_scorer
 from logtriage.codec import unstructure_transcript
 from logtriage.errors import InvalidInput
-from logtriage.evaluation import RECORDED_TASK
+from logtriage.evaluation import RECORDED_TASKS
 from logtriage.parsing import action_from_wire
 from logtriage.tasks import DRAWN_TASKS, get_task, incident_ids
 
@@ -54,8 +54,8 @@ def _one_rubric(incident_ids: Iterable[str]) -> None:
 def _triage(tasks: str | list[str], split: str, episodes: int, start: int) -> Task:
     ids: list[str] = []
     for name in listed(tasks):
-        if name == RECORDED_TASK:
-            ids += list(INCIDENTS.recorded())[start : start + episodes]
+        if name in RECORDED_TASKS:
+            ids += list(INCIDENTS.recorded(name))[start : start + episodes]
         else:
             chosen = get_task(name)
             count = 1 if chosen.original else episodes

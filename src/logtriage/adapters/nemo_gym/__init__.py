@@ -10,7 +10,7 @@ from typing import Any, Final
 from logtriage.adapters.conversations import wire_of
 from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
 from logtriage.adapters.told import opening, row_of
-from logtriage.adapters.tools import TOOLS
+from logtriage.adapters.tools import tools_of
 from logtriage.calls import Wire
 from logtriage.evaluation import Incidents
 from logtriage.grading import Grade, Resolver, get_rubric, grade_actions
@@ -25,7 +25,22 @@ def nemo_gym_rows(
     incident_ids: Iterable[str], *, resolve: Resolver = INCIDENTS
 ) -> list[dict[str, Any]]:
     """Rows of a JSON Lines file: the request to the model, and the incident's id beside it."""
-    tools = [
+    return [
+        {
+            "responses_create_params": {
+                "input": opening(one, "tools"),
+                "tools": _tools(one),
+                "parallel_tool_calls": False,
+            },
+            **row_of(one),
+        }
+        for one in map(resolve, incident_ids)
+    ]
+
+
+def _tools(incident: Incident) -> list[dict[str, Any]]:
+    """The incident's tools as the responses API takes them."""
+    return [
         {
             "type": "function",
             "name": tool.name,
@@ -33,18 +48,7 @@ def nemo_gym_rows(
             "parameters": tool.json_schema(),
             "strict": False,
         }
-        for tool in TOOLS.values()
-    ]
-    return [
-        {
-            "responses_create_params": {
-                "input": opening(one, "tools"),
-                "tools": tools,
-                "parallel_tool_calls": False,
-            },
-            **row_of(one),
-        }
-        for one in map(resolve, incident_ids)
+        for tool in tools_of(incident)
     ]
 
 

@@ -12,7 +12,7 @@ import verifiers.v1 as vf
 from verifiers.v1.dialects.chat import message_to_wire
 
 from logtriage.adapters.tools import openai_tools
-from logtriage.adapters.verifiers.rows import RoleData
+from logtriage.adapters.verifiers.rows import RoleData, TriageData, incident_of_row
 from logtriage.roles import get_role_split
 
 
@@ -51,17 +51,23 @@ class TriageHarness(vf.Harness[TriageHarnessConfig]):
             messages.append({"role": "user", "content": prompt})
         else:
             messages += [message_to_wire(message) for message in prompt or ()]
-        # A role of a team is offered its own tools alone.
-        if isinstance(data, RoleData):
-            tools = openai_tools(get_role_split(data.role_split).role(data.role).may)
-        else:
-            tools = openai_tools()
+        tools = _tools(data)
+        offered = {"tools": tools} if tools else {}
         # No timeout: how long an episode may take is a setting of verifiers.
         async with httpx.AsyncClient(verify=_tls(), timeout=None) as client:
             reply = await client.post(
                 f"{endpoint.rstrip('/')}/chat/completions",
                 headers={"Authorization": f"Bearer {secret}"},
-                json={"model": ctx.model, "messages": messages, "tools": tools},
+                json={"model": ctx.model, "messages": messages, **offered},
             )
         reply.raise_for_status()
         return vf.ProgramResult(exit_code=0, stdout="", stderr="")
+
+
+def _tools(data: vf.TaskData) -> list[dict[str, Any]]:
+    """The tools of a row's incident; a role's own alone; none for a row of another taskset."""
+    if isinstance(data, RoleData):
+        return openai_tools(get_role_split(data.role_split).role(data.role).may)
+    if isinstance(data, TriageData):
+        return openai_tools(incident_of_row(data))
+    return []

@@ -9,7 +9,7 @@ from pydantic import Field
 from logtriage.adapters.conversations import actions_of_conversation
 from logtriage.adapters.episode import opening
 from logtriage.adapters.rewards import by_criterion, metrics_of
-from logtriage.evaluation import RECORDED_TASK, Incidents
+from logtriage.evaluation import RECORDED_TASKS, Incidents
 from logtriage.grading import Grade, grade_actions
 from logtriage.incident import Incident
 from logtriage.tasks import DRAWN_TASKS, get_task, incident_ids
@@ -108,8 +108,8 @@ class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
         config = self.config
         numbers = itertools.count()  # 0.4 numbers rows itself, 0.3.1 does not
         for name in config.tasks:
-            if name == RECORDED_TASK:
-                ids = list(INCIDENTS.recorded())[config.start : config.start + config.episodes]
+            if name in RECORDED_TASKS:
+                ids = list(INCIDENTS.recorded(name))[config.start : config.start + config.episodes]
             else:
                 count = 1 if get_task(name).original else config.episodes
                 ids = list(incident_ids(name, config.split, count, config.start))

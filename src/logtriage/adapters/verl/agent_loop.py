@@ -4,7 +4,6 @@ from typing import Any
 from uuid import uuid4
 
 from logtriage.adapters.conversations import calls_of
-from logtriage.adapters.tools import openai_tools
 from logtriage.adapters.verl import AGENT_NAME, episode_of, rewards_of
 from logtriage.errors import InvalidInput, MissingExtra
 
@@ -43,7 +42,7 @@ class TriageAgentLoop(AgentLoopBase):
         info = row.get("extra_info") or {}
         episode, calls = episode_of(info), info.get("reply") == "tools"
         limit = self.rollout_config.response_length
-        tools = openai_tools() if calls else None
+        tools = episode.tools if calls else None
         prompt = await self.apply_chat_template(list(row["raw_prompt"]), tools=tools)
         tokens: list[int] = []
         mask: list[int] = []

@@ -172,13 +172,13 @@ def _mean(box: BlackBox, seeds: range, action: Any) -> float:
 
 
 def _null(box: BlackBox, seeds: range, most: float) -> Finding:
-    """What is no work earns nothing worth speaking of."""
+    """Doing no work earns next to nothing."""
     earned = {name: _mean(box, seeds, one) for name, one in box.nulls.items()}
     return _held("null", earned, box.best, most)
 
 
 def _constant(box: BlackBox, seeds: range, most: float) -> Finding:
-    """No action earns much that is given whatever is asked.
+    """No action earns much when it is given whatever is asked.
 
     The best one is chosen on some seeds and measured on others: of many, one is lucky.
     """

@@ -89,12 +89,12 @@ class Desk(App[State]):
                 yield _pane("Rules", "rules", Text(system_prompt(self.session.incident)))
                 yield _pane("Owners", "owners", Text(directory(topology, owners)))
                 yield _pane("Map", "map", Text(map_of(topology)))
-                yield _pane("Help", "help", help_page())
+                yield _pane("Help", "help", help_page(self.session.incident))
                 yield _pane("Debrief", "debrief")
         yield Static(id="said")
         with Horizontal(id="line"):
             yield Static(">", id="mark")
-            yield Prompt(lambda typed: completions(typed, topology))
+            yield Prompt(lambda typed: completions(typed, self.session.incident))
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:

@@ -10,8 +10,9 @@ from logtriage.actions import describe
 from logtriage.cli.desk.glance import BARS, NAMES, Look, glances
 from logtriage.cli.desk.session import WORDS, Session
 from logtriage.cli.desk.signs import signs_of
-from logtriage.cli.human import HELP
+from logtriage.cli.human import commands
 from logtriage.cli.screens import facts, heading, screen
+from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.printable import spelled
 from logtriage.rendering import render_observation
@@ -93,12 +94,13 @@ def evidence_of(session: Session) -> RenderableType:
     return Group(heading("EVIDENCE"), shown)
 
 
-def help_page() -> RenderableType:
+def help_page(incident: Incident) -> RenderableType:
     """What can be typed, the keys, and what the states of services mean.
 
     One line each, which the page wraps: it is narrower than a table of these needs.
     """
-    words = [*HELP[:-1], *WORDS.items(), HELP[-1]]
+    *typed, leave = commands(incident)
+    words = [*typed, *WORDS.items(), leave]
     parts = (("COMMANDS", words), ("KEYS", _KEYS), ("SERVICES", _LOOKS))
     lines = [
         line

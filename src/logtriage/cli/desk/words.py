@@ -2,8 +2,16 @@
 
 from typing import Final
 
-from logtriage.actions import REMEDIES, SEVERITIES
-from logtriage.topology import Topology
+from logtriage.actions import (
+    ACTION_TYPES,
+    FAULT_CATEGORIES,
+    RECORDED_ACTION_TYPES,
+    REMEDIES,
+    SEVERITIES,
+)
+from logtriage.cli.human import WORDS
+from logtriage.incident import Incident
+from logtriage.offered import useful_actions
 
 _SERVICES: Final = ("logs", "metrics", "traces", "cause", *REMEDIES, "who")
 _ALONE: Final = (
@@ -16,20 +24,30 @@ _ALONE: Final = (
     "screen",
     "quit",
 )
-#: The first words that can be completed.
-FIRST: Final = ("severity", "page", *_SERVICES, *_ALONE)
+#: The first words that can be completed, if the incident offers what they stand for.
+FIRST: Final = ("severity", "page", "class", *_SERVICES, *_ALONE)
 
 
-def completions(typed: str, topology: Topology) -> list[str]:
+def completions(typed: str, incident: Incident) -> list[str]:
     """The lines that a typed beginning may become, each one word longer at most."""
     word, blank, rest = typed.lower().partition(" ")
+    topology = incident.topology
     if not blank:
-        return [one for one in FIRST if one.startswith(word)] if word else []
+        fitting = (one for one in FIRST if word and one.startswith(word))
+        return [one for one in fitting if _offered(one, incident)]
     values: tuple[str, ...] = ()
     if word == "severity":
         values = tuple(map(str, SEVERITIES))
+    elif word == "class":
+        values = tuple(map(str, FAULT_CATEGORIES))
     elif word == "page":
         values = topology.teams
     elif word in _SERVICES:
         values = topology.names
     return [f"{word} {one}" for one in values if one.lower().startswith(rest)]
+
+
+def _offered(word: str, incident: Incident) -> bool:
+    """Whether a word stands for no action, or for one that the incident offers."""
+    kind = "remediate" if word in tuple(REMEDIES) else WORDS.get(word, word)
+    return kind not in (*ACTION_TYPES, *RECORDED_ACTION_TYPES) or kind in useful_actions(incident)

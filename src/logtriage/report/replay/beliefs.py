@@ -25,7 +25,7 @@ def beliefs(states: Sequence[State], *, worths: bool = True) -> list[dict[str, A
     nothing is said of what requests and plans were worth.
 
     Raises:
-        InvalidInput: for an incident of which no probabilities are known.
+        InvalidInput: for an incident whose probabilities are not known.
     """
     return [
         _belief(state, after.actions[len(state.actions) :] if after is not None else (), worths)

@@ -170,10 +170,18 @@ def _row(one: Episode) -> list[Any]:
         str(graded.closing or "open") if scored else "unscored",
         graded.ticks if scored else None,
         graded.fault_kind,
-        sorted(one.incident.truth.root_causes),
+        _roots(one.incident),
         declared,
         place_of(one.incident, declared) if scored else None,
     ]
+
+
+def _roots(incident: Incident) -> list[str]:
+    """The root causes by name; of several faults in the order of their kinds."""
+    truth = incident.truth
+    if truth.several:
+        return [part.fault.service for part in truth.parts if part.fault is not None]
+    return sorted(truth.root_causes)
 
 
 def _graded(one: Episode) -> dict[str, Any]:

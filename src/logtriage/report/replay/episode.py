@@ -64,7 +64,7 @@ def episode_data(
     costly parts are left out.
 
     Raises:
-        InvalidInput: if a belief is wanted, and no probabilities are known.
+        InvalidInput: if a belief is wanted, and its probabilities are not known.
     """
     states = states_of(episode)
     whole = [observe(state) for state in states]

@@ -73,7 +73,7 @@ function edgePanel(episode, place) {
   }));
 }
 
-const CELL = 92;
+const CELL = 108; // fits fifteen letters of a service
 const LANE = 54;
 const LABEL = 96;
 

@@ -68,9 +68,16 @@ function rowView(row, place) {
     el("td", {}, row[POLICY]),
     el("th", { scope: "row" }, el("a", { href: address }, row[INCIDENT])),
     el("td", {}, row[OUTCOME].replaceAll("_", " "), row[GATE] && el("b", { class: "gate" }, ` ${row[GATE]}`)),
-    el("td", {}, row[FAULT] === null ? "–" : `${row[FAULT].replaceAll("_", " ")} on ${row[ROOTS].join(", ")}`),
+    el("td", {}, row[FAULT] === null ? "–" : faultsOf(row)),
     el("td", {}, row[GRADE] === null ? "–" : declared),
     el("td", { class: "number" }, row[TICKS] ?? "–"));
+}
+
+// Of several faults each kind with its own root; of one fault any of the roots is accepted.
+function faultsOf(row) {
+  const kinds = row[FAULT].replaceAll("_", " ").split(" + ");
+  if (kinds.length < 2) return `${kinds[0]} on ${row[ROOTS].join(", ")}`;
+  return kinds.map((kind, at) => `${kind} on ${row[ROOTS][at]}`).join(", ");
 }
 
 function tally(kept, key) {
@@ -107,7 +114,7 @@ function failures(kept, place) {
         el("ul", { class: "bars" }, faults.slice(0, 8).map(([name, some]) => el("li", {},
           el("span", { class: "label" }, name === "benign" ? name : el("a", { href: search(name) }, name.replaceAll("_", " "))),
           el("span", { class: "bar", "aria-hidden": "true" }, el("span", { class: "fill", style: `width:${100 * Math.max(0, mean(some))}%` })),
-          el("span", { class: "value" }, `${fixed(mean(some), 2)} of ${some.length}`)))))));
+          el("span", { class: "value" }, `${fixed(mean(some), 2)} (n = ${some.length})`)))))));
 }
 
 function counts(title, some, whole) {

@@ -82,7 +82,7 @@ function bars(rows, before, own) {
 function beliefPanel(episode, place) {
   if (!episode.world.belief) {
     const why = episode.world.recorded ? "This incident was recorded" : "This incident is one of the original's";
-    return panel("Belief", {}, el("p", { class: "note" }, `${why}: no probabilities are known of its telemetry, so there is no exact belief, and no telling luck from judgement.`));
+    return panel("Belief", {}, el("p", { class: "note" }, `${why}: the probabilities of its telemetry are not known, so there is no exact belief, and luck cannot be told from judgement.`));
   }
   if (!episode.belief)
     return panel("Belief", {}, el("p", { class: "note" }, `Beliefs are worked out for ${facts.believed} of the ${facts.episodes} episodes here; this is not one of them. `, commandFor(episode)));
@@ -162,11 +162,11 @@ function gradePanel(episode, place, go) {
 }
 
 const LOSS_WORDS = {
-  hardness: "what all the evidence there is would have left in doubt",
+  hardness: "what all evidence together would leave in doubt",
   "search regret": "what better questions would have told",
   "decision regret": "what the evidence at hand spoke against",
-  luck: "outcomes worse than was to be expected; below 0 they were better",
-  "threshold regret": "lost on the wrong side of the bar for a page; no fifth part",
+  luck: "outcomes worse than expected; below 0 they were better",
+  "threshold regret": "lost on the wrong side of the bar for a page; not one of the four parts",
 };
 
 function losses(episode) {

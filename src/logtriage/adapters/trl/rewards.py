@@ -1,0 +1,131 @@
+"""TRL: rows, and reward functions for plans, for conversations and by criterion."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from logtriage.adapters.conversations import actions_of_conversation
+from logtriage.adapters.episode import row_of, rules_of
+from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
+from logtriage.adapters.trl.environments import Playing
+from logtriage.grading import Grade, Resolver, Rubric, get_rubric, grade_actions
+from logtriage.sealing import incident_of
+from logtriage.transcript import check_seal
+
+Completion = str | Sequence[Mapping[str, Any]]
+LogMetric = Callable[[str, float], None]
+RewardFunction = Callable[..., list[float | None]]
+
+#: What logged metrics are called, before the name of the criterion.
+PREFIX: Final = "triage"
+
+
+def triage_rows(
+    incident_ids: Iterable[str], *, resolve: Resolver = incident_of
+) -> list[dict[str, Any]]:
+    """Rows for :class:`TriageEnv`: ``prompt`` (the rules) and ``incident`` (the id).
+
+    :meth:`TriageEnv.reset` puts the first screen into the empty user message. Rows of
+    sealed incidents have the fingerprint of their ``seal``, too. The trainer reads these
+    columns; the model sees the prompt alone.
+    """
+    return [
+        {
+            "prompt": [
+                {"role": "system", "content": rules_of(one, "tools")},
+                {"role": "user", "content": ""},
+            ],
+            **row_of(one),
+        }
+        for one in map(resolve, incident_ids)
+    ]
+
+
+def triage_reward(
+    completions: Sequence[Completion],
+    incident: Sequence[str | None],
+    log_metric: LogMetric | None = None,
+    seal: Sequence[str | None] | None = None,
+    **_: Any,
+) -> list[float | None]:
+    """A reward function: the grade of each completion, on the incident of its row.
+
+    A completion is a reply with a JSON array of wire actions, or a conversation with
+    tool calls; what cannot be read is a malformed action. A row without an incident (of
+    another data set) gets None, which TRL leaves out. Criteria go to ``log_metric``.
+    ``seal`` is the column of that name, which rows of sealed incidents have.
+
+    Raises:
+        UnknownName, InvalidInput: for an incident id that does not exist.
+        SealError: for a sealed incident without its key, or with another one.
+    """
+    grades: list[Grade | None] = []
+    seals = [None] * len(completions) if seal is None else seal
+    for completion, incident_id, said in zip(completions, incident, seals, strict=True):
+        if incident_id is None:
+            grades.append(None)
+            continue
+        drawn = incident_of(incident_id)
+        check_seal(said, drawn)
+        grades.append(grade_actions(drawn, actions_of_conversation(completion, drawn.topology)))
+    _log(log_metric, grades)
+    return [None if one is None else one.score for one in grades]
+
+
+def triage_criteria(
+    completions: Sequence[Completion],
+    environments: Sequence[object],
+    log_metric: LogMetric | None = None,
+    **_: Any,
+) -> list[None]:
+    """A reward function that adds no reward: it logs the criteria of :class:`TriageEnv`.
+
+    The environment gives the reward itself (``get_reward``), which TRL adds to those of
+    ``reward_funcs``; None is left out of that sum.
+    """
+    _log(log_metric, [one.grade for one in environments if isinstance(one, Playing)])
+    return [None] * len(completions)
+
+
+def criterion_rewards(rubric: Rubric | str) -> list[RewardFunction]:
+    """Reward functions for :class:`TriageTools` and its like, one for each criterion of a rubric.
+
+    With ``multi_objective_aggregation="normalize_then_sum"`` TRL normalises each within its
+    group. A criterion that does not apply to a row's incident is None there, which TRL
+    leaves out. Those of one episode add up to its grade (``triage_rest`` is what bounds and
+    rounding add), so that under ``sum_then_normalize`` they are the reward of
+    :class:`TriageEnv`.
+
+    Raises:
+        UnknownName: for the id of no built-in rubric.
+        InvalidInput: for a rubric with a criterion called ``rest``.
+    """
+    chosen = get_rubric(rubric) if isinstance(rubric, str) else rubric
+    return [_criterion_reward(name) for name in reward_names(chosen)]
+
+
+def _criterion_reward(name: str) -> RewardFunction:
+    def reward(
+        completions: Sequence[Completion],  # noqa: ARG001 (TRL's signature)
+        environments: Sequence[object],
+        **_: Any,
+    ) -> list[float | None]:
+        return [
+            by_criterion(one.grade).get(name) if isinstance(one, Playing) else None
+            for one in environments
+        ]
+
+    reward.__name__ = f"{PREFIX}_{name}"
+    return reward
+
+
+def _log(log_metric: LogMetric | None, grades: Sequence[Grade | None]) -> None:
+    if log_metric is None:
+        return
+    values: dict[str, list[float]] = {}
+    for grade in grades:
+        if grade is None:
+            continue
+        for name, figure in metrics_of(grade).items():
+            values.setdefault(name, []).append(figure)
+    for name, found in values.items():
+        log_metric(f"{PREFIX}/{name}", sum(found) / len(found))

@@ -1,0 +1,163 @@
+"""The baseline of ``recorded/2``: it asks whom it suspects, and believes what strays furthest.
+
+Whom to ask follows from alerts, complaints and the calls between services; what is asked for
+are metrics, which hold the figures of logs and spans too. It sees observations only, knows no
+log phrase and no fault kind.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import attrs
+
+from logtriage.actions import (
+    Action,
+    ClassifyFault,
+    FaultCategory,
+    IdentifyRootCause,
+    Ignore,
+    RequestMetrics,
+    Resolve,
+)
+from logtriage.observation import Observation
+from logtriage.policies import standardised
+from logtriage.policies.base import Memory, Ranking
+from logtriage.recorded.lines import NEW
+from logtriage.telemetry import Signal
+
+#: Ticks kept for the answer: name a service, say the class, resolve.
+RESERVE: Final = 3
+#: What does not stray by so many spreads is taken for no fault.
+STRAYS: Final = 3.0
+#: What makes a service suspect on each screen: an alert, an error line that is not usual, an
+#: alert while nobody that it calls has one, and being called by one of these.
+ALERT: Final = 1.0
+NEW_ERROR: Final = 2.0
+CHAIN_END: Final = 2.0
+CALLED: Final = 1.0
+#: Whether an alert is proof of a fault where nobody that was asked strays.
+ALERTS_COUNT: Final = True
+#: The class that a signal speaks for, by what its name has in it; the first that fits.
+CLASSES: Final[tuple[tuple[FaultCategory, tuple[str, ...]], ...]] = (
+    (FaultCategory.CODE, ("error", "event", "availability", "fail")),
+    (FaultCategory.NETWORK, ("network", "packet", "loss", "retrans")),
+    (FaultCategory.RESOURCE, ("cpu", "mem", "disk", "socket", "self")),
+)
+
+
+@attrs.frozen
+class Asked:
+    """What it remembers.
+
+    ``suspicion`` is that of each service so far, in index order; ``figures`` the newest
+    signals of each that was asked, by name.
+    """
+
+    suspicion: tuple[float, ...]
+    figures: Mapping[str, tuple[Signal, ...]]
+
+
+@attrs.frozen
+class InquiryPolicy:
+    """Asks for metrics, names the service that strays furthest, and the class of that stray."""
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        """Ask while there is time and somebody to ask, then declare and close."""
+        heard = _heard(observation, memory)
+        if observation.root_cause is None and observation.ticks_left > RESERVE:
+            name = _next(observation, heard)
+            if name is not None:
+                return RequestMetrics(name), heard
+        return _answer(observation, heard), heard
+
+    def ranking(self, observation: Observation, memory: Memory) -> Ranking:
+        """Those that were asked, by how far they stray; then all others, by suspicion."""
+        heard = _heard(observation, memory)
+        groups: dict[tuple[float, float], list[str]] = {}
+        for name, suspicion in zip(observation.topology.names, heard.suspicion, strict=True):
+            stray = score(heard.figures[name]) if name in heard.figures else -1.0
+            groups.setdefault((-stray, -suspicion), []).append(name)
+        return tuple(tuple(names) for _, names in sorted(groups.items()))
+
+
+def score(signals: tuple[Signal, ...]) -> float:
+    """How far one service strays: what is its own, else what its callers show as well."""
+    named = {one.name: one for one in signals}
+    return standardised.weighed(standardised.own(named), standardised.inherited(named))
+
+
+def fault_class(signals: tuple[Signal, ...]) -> FaultCategory:
+    """The class that the furthest stray of a service speaks for.
+
+    Signals that speak for none are passed over. Where nothing strays it is network: a
+    service that is slow with nothing of its own astray waits for its packets.
+    """
+    furthest = {category: 0.0 for category, _ in CLASSES}
+    for signal in signals:
+        category = next((one for one, words in CLASSES if _has(signal.name, words)), None)
+        if category is not None:
+            furthest[category] = max(furthest[category], abs(signal.stray))
+    best = max(furthest, key=lambda one: furthest[one])
+    return best if furthest[best] >= STRAYS else FaultCategory.NETWORK
+
+
+def _has(name: str, words: tuple[str, ...]) -> bool:
+    return any(word in name for word in words)
+
+
+def _heard(observation: Observation, memory: Memory) -> Asked:
+    """Take note of a screen."""
+    names = observation.topology.names
+    before: Asked = memory or Asked((0.0,) * len(names), {})
+    figures = dict(before.figures)
+    for service in {one.service for one in observation.metrics}:
+        shown = (one.signal for one in observation.metrics if one.service == service)
+        figures[service] = tuple(one for one in shown if one is not None)
+    suspicion = dict(zip(names, before.suspicion, strict=True))
+    for name, weight in _told(observation):
+        if name in suspicion:
+            suspicion[name] += weight
+    return Asked(tuple(suspicion.values()), figures)
+
+
+def _told(observation: Observation) -> Iterator[tuple[str, float]]:
+    """Whom a screen makes suspect, and how much."""
+    services = observation.topology.services
+    alerting = [one.service for one in observation.alerts]
+    erring = [
+        line.service
+        for line in (*observation.window, *observation.inspection)
+        if line.level == "ERROR" and line.message.startswith(NEW)
+    ]
+    yield from ((name, ALERT) for name in alerting)
+    yield from ((name, NEW_ERROR) for name in erring)
+    ill = {*alerting, *erring}
+    for service in services:
+        # Who alerts while nobody that it calls does is where the trouble ends.
+        if service.name in alerting and not set(service.calls) & set(alerting):
+            yield service.name, CHAIN_END
+        if service.name in ill:
+            yield from ((name, CALLED) for name in service.calls)
+
+
+def _next(observation: Observation, heard: Asked) -> str | None:
+    """The most suspect service that was not asked."""
+    left = [
+        (-suspicion, name)
+        for name, suspicion in zip(observation.topology.names, heard.suspicion, strict=True)
+        if name not in heard.figures
+    ]
+    return min(left)[1] if left else None
+
+
+def _answer(observation: Observation, heard: Asked) -> Action:
+    """Declare, then close. Where nothing alerts and nobody strays there is no fault."""
+    declared = observation.root_cause
+    if declared is None:
+        best = max(heard.figures, key=lambda name: score(heard.figures[name]), default=None)
+        calm = best is None or score(heard.figures[best]) < STRAYS
+        calm = calm and not (ALERTS_COUNT and observation.alerts)
+        return Ignore() if best is None or calm else IdentifyRootCause(best)
+    if observation.on_request and observation.fault_category is None:
+        return ClassifyFault(fault_class(heard.figures.get(declared, ())))
+    return Resolve()

@@ -1,0 +1,117 @@
+"""What a run of ``training.marl`` leaves for others to play with.
+
+``team.json`` says what was trained: the task, the split in full, and how the networks
+compute. ``team.npz`` holds the weights: for the role at each place of the split, a matrix
+(outputs, inputs) and a vector (outputs,) of each layer, ``0.0.weight``, ``0.0.bias`` and
+so on, and the places of the pointers: ``0.action``, ``0.column`` and ``0.group``.
+"""
+
+import json
+import zipfile
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.codec import role_split_from_json
+from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.roles import RoleSplit
+
+SCHEMA: Final = "logtriage.team/1"
+TEAM: Final = "team.json"
+WEIGHTS: Final = "team.npz"
+ACTIVATIONS: Final = ("relu", "tanh")
+
+Array = NDArray[Any]
+
+
+@attrs.frozen(eq=False)
+class Weights:
+    """The policy of one role: layers of (outputs, inputs) and (outputs,), and its pointers."""
+
+    layers: tuple[tuple[Array, Array], ...]
+    action: Array
+    column: Array
+    group: Array
+
+
+@attrs.frozen
+class TrainedTeam:
+    """A trained team: the split and task of its run, and the weights of its roles.
+
+    ``digest`` tells it from others that stood in the directory ``where``; ``trust`` is what
+    stands above the weights of pointers, ``activation`` one of :data:`ACTIVATIONS`.
+    """
+
+    where: str
+    digest: str
+    task: str
+    split: RoleSplit
+    trust: float
+    activation: str
+    roles: Mapping[str, Weights] = attrs.field(eq=False, repr=False)
+
+
+def read_team(directory: Path) -> TrainedTeam:
+    """The trained team in a directory.
+
+    Raises:
+        InvalidInput: naming the file, and what was expected of it.
+    """
+    path = directory / TEAM
+    try:
+        about = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise InvalidInput(
+            f"{directory}: expected the directory of a run of training.marl, with {TEAM} in it"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{path}: not JSON: {error}") from None
+    if not isinstance(about, dict) or about.get("schema") != SCHEMA:
+        raise InvalidInput(f"{path}: schema: expected an object of {SCHEMA!r}")
+    if not isinstance(about.get("split"), dict):
+        raise InvalidInput(f"{path}: split: expected an object, got {about.get('split')!r}")
+    try:
+        split = role_split_from_json(about["split"])
+    except LogTriageError as error:
+        raise InvalidInput(f"{path}: split: {error}") from None
+    task, trust, activation = about.get("task"), about.get("trust"), about.get("activation")
+    if not isinstance(task, str):
+        raise InvalidInput(f"{path}: task: expected a text, got {task!r}")
+    if not isinstance(trust, float):
+        raise InvalidInput(f"{path}: trust: expected a decimal number, got {trust!r}")
+    if activation not in ACTIVATIONS:
+        raise InvalidInput(
+            f"{path}: activation: expected {' or '.join(ACTIVATIONS)}, got {activation!r}"
+        )
+    roles = _weights(directory / WEIGHTS, split)
+    digest = blake2b(path.read_bytes() + (directory / WEIGHTS).read_bytes(), digest_size=8)
+    return TrainedTeam(str(directory), digest.hexdigest(), task, split, trust, activation, roles)
+
+
+def _weights(path: Path, split: RoleSplit) -> dict[str, Weights]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            found = {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise InvalidInput(f"{path}: no weights there") from None
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise InvalidInput(f"{path}: expected arrays of numbers (npz): {error}") from None
+
+    def of(place: int) -> Weights:
+        layers: list[tuple[Array, Array]] = []
+        while (name := f"{place}.{len(layers)}") + ".weight" in found:
+            layers.append((found[f"{name}.weight"], found[f"{name}.bias"]))
+        if not layers:
+            raise KeyError(f"{place}.0.weight")
+        pointers = (found[f"{place}.{one}"] for one in ("action", "column", "group"))
+        return Weights(tuple(layers), *pointers)
+
+    try:
+        return {role.name: of(place) for place, role in enumerate(split.roles)}
+    except KeyError as missing:
+        raise InvalidInput(f"{path}: expected an array {missing}") from None

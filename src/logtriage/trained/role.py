@@ -1,0 +1,150 @@
+"""A role played by a trained network, beside whoever plays the others."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import attrs
+import numpy as np
+
+from logtriage.actions import Action
+from logtriage.belief import belief
+from logtriage.belief.model import model_of
+from logtriage.errors import InvalidInput
+from logtriage.incident import Incident
+from logtriage.observation import Observation
+from logtriage.policies import RoleFactory
+from logtriage.roles import Role, RoleSplit, role_actions, role_words
+from logtriage.state import State
+from logtriage.topology import Topology
+from logtriage.trained.files import TrainedTeam, Weights, read_team
+from logtriage.vector import encode_role_tokens, role_token_mask, role_tokens_of
+from logtriage.vector.layout import Floats
+from logtriage.vector.marginals import Marginals
+from logtriage.vector.role_inputs import RoleInput
+from logtriage.world.setting import Setting
+
+
+def network_roles(where: str, split: RoleSplit, roles: tuple[str, ...]) -> RoleFactory:
+    """The factory of roles of a split, as the run in a directory trained them.
+
+    Raises:
+        InvalidInput: for a directory that holds no trained team, or one in which a role
+            is missing or is another one.
+    """
+    team = read_team(Path(where))
+    for name in roles:
+        if name not in team.split.names:
+            raise InvalidInput(
+                f"net:{where}: its split {team.split.name!r} has no role {name!r}; it has "
+                f"{', '.join(team.split.names)}"
+            )
+        mine, theirs = attrs.asdict(split.role(name)), attrs.asdict(team.split.role(name))
+        other = [field for field in mine if mine[field] != theirs[field]]
+        if other:
+            raise InvalidInput(
+                f"net:{where}: role {name!r} was trained in split {team.split.name!r}, where it "
+                f"has other {', '.join(other)} than in {split.name!r}"
+            )
+    return NetworkRoles(team)
+
+
+@attrs.frozen
+class NetworkRoles:
+    """Makes players of the roles of a trained team."""
+
+    team: TrainedTeam
+
+    def __call__(self, incident: Incident, split: RoleSplit, role: Role) -> "NetworkRole":
+        """The player of a role on an incident.
+
+        Raises:
+            InvalidInput: for an incident that its input does not fit.
+        """
+        setting, weights = incident.setting, self.team.roles[role.name]
+        if setting is None:
+            raise InvalidInput(
+                f"{incident.id}: no probabilities are known of it; a trained network needs them"
+            )
+        reader = _reader(split, role, setting, incident.topology, incident.horizon)
+        expected, wide = weights.layers[0][0].shape[1], reader.input.size
+        pointers = reader.input.pointers
+        same = (
+            expected == wide
+            and np.array_equal(pointers.action, weights.action)
+            and np.array_equal(pointers.column, weights.column)
+        )
+        if not same:
+            raise InvalidInput(
+                f"net:{self.team.where}: role {role.name!r} was trained on {self.team.task!r} in "
+                f"split {self.team.split.name!r} with {expected} inputs; on {incident.id} in "
+                f"{split.name!r} it would have {wide}, or others"
+            )
+        return NetworkRole(self.team, split, role)
+
+
+@attrs.frozen
+class NetworkRole:
+    """The likeliest action of a trained role."""
+
+    team: TrainedTeam
+    split: RoleSplit
+    role: Role
+
+    def act_in(self, state: State, seen: Observation) -> Action:
+        """What the network makes of what the role was shown, told and may believe."""
+        incident = state.incident
+        assert incident.setting is not None  # or it would not have been made
+        reader = _reader(
+            self.split, self.role, incident.setting, incident.topology, incident.horizon
+        )
+        row = reader.read(state, seen)
+        logits = _logits(row, self.team.roles[self.role.name], self.team)
+        allowed = role_token_mask(state, self.split, self.role).astype(bool)
+        place = int(np.where(allowed, logits, -np.inf).argmax())
+        return role_actions(self.role, incident.topology)[place]
+
+
+class _Reader:
+    """Makes the input of a role of the states of incidents of one kind."""
+
+    def __init__(
+        self, split: RoleSplit, role: Role, setting: Setting, topology: Topology, horizon: int
+    ) -> None:
+        self._split, self._role = split, role
+        self._layout = role_tokens_of(split, role, topology, setting.fog, horizon)
+        hypotheses = model_of(setting, topology, False).hypotheses
+        self._marginals = Marginals(topology, hypotheses)
+        self.input = RoleInput(role, self._layout, hypotheses)
+
+    def read(self, state: State, seen: Observation) -> Floats:
+        """The input (1, D) in a state; reports are those on the role's own screen."""
+        topology = state.incident.topology
+        row = encode_role_tokens(state, self._split, self._role)
+        for speaker in self._split.roles:
+            place = self._layout.blocks.get(f"report:{speaker.name}")
+            if place is None:
+                continue
+            words = role_words(speaker, topology)
+            said = {one.message for _, one in seen.reports if one.by == speaker.name}
+            row[place] = [word in said for word in words]
+        weights = np.array([belief(state, self._role).weights], np.uint32)
+        owners = [[topology.teams.index(one) for one in state.incident.directory]]
+        return self.input.read(row[None], weights, self._marginals, np.array(owners))
+
+
+_reader = lru_cache(maxsize=64)(_Reader)
+
+
+def _logits(row: Floats, weights: Weights, team: TrainedTeam) -> Floats:
+    """The logits (A,) of a role at an input (1, D)."""
+    found: Floats = row[0]
+    *hidden, last = weights.layers
+    for matrix, bias in hidden:
+        found = matrix @ found + bias
+        found = np.maximum(found, 0) if team.activation == "relu" else np.tanh(found)
+    out: Floats = last[0] @ found + last[1]
+    groups = int(weights.group.max()) + 1 if len(weights.group) else 0
+    trust: Floats = out[:groups] + team.trust
+    logits: Floats = out[groups:].copy()
+    np.add.at(logits, weights.action, row[0][weights.column] * trust[weights.group])
+    return logits

@@ -1,0 +1,71 @@
+"""The batched TorchRL environment of teams, and that BenchMARL trains on it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from logtriage.roles import TRIO
+from logtriage.vector import BatchedTeam
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torchrl")
+
+from torchrl.envs import ActionMask, TransformedEnv  # noqa: E402 (after the skips)
+from torchrl.envs.utils import check_env_specs  # noqa: E402
+
+from training.benchmarl.environment import GROUP, TeamEnv  # noqa: E402
+from training.marl.inputs import Inputs  # noqa: E402
+
+TASK = "cascading_failure-v2-fog1"
+
+
+def test_the_environment_is_as_its_specs_say():
+    keys = {"action_key": (GROUP, "action"), "mask_key": (GROUP, "action_mask")}
+    check_env_specs(TransformedEnv(TeamEnv(TASK, TRIO, 4), ActionMask(**keys)))
+
+
+def test_rows_are_those_of_the_batched_engine_and_go_on_one_by_one():
+    env = TeamEnv(TASK, TRIO, 8, seed=3)
+    first = int(np.random.default_rng(3).integers(1 << 47))
+    batch = BatchedTeam(TASK, TRIO)
+    inputs = Inputs(batch)
+    screen = batch.reset("train", np.arange(first, first + 8))
+    seen = inputs.begin(screen)
+    now = env.reset()
+    draws = torch.Generator().manual_seed(0)
+    begun = 8
+    for _ in range(20):
+        for place, one in enumerate(seen):
+            shown = now[GROUP, "observation"][:, place]
+            assert torch.equal(shown[:, : one.shape[1]], one)
+            assert not shown[:, one.shape[1] :].any()
+            mask = now[GROUP, "action_mask"][:, place]
+            assert torch.equal(mask[:, : screen.masks[place].shape[1]],
+                               torch.from_numpy(screen.masks[place]).bool())  # fmt: skip
+            assert not mask[:, screen.masks[place].shape[1] :].any()
+        chances = now[GROUP, "action_mask"].float().flatten(0, 1)
+        now[GROUP, "action"] = torch.multinomial(chances, 1, generator=draws).view(8, 3)
+        after, now = env.step_and_maybe_reset(now)
+        screen = batch.step([one.numpy() for one in after[GROUP, "action"].unbind(-1)])
+        assert np.allclose(after["next", GROUP, "reward"][..., 0].numpy().T, screen.rewards)
+        closed = screen.closing >= 0
+        assert torch.equal(after["next", "done"][:, 0], torch.from_numpy(closed))
+        seen = inputs.read(screen, np.arange(8), np.zeros(0, np.int64))
+        rows = np.flatnonzero(closed)
+        if len(rows):
+            batch.restart(rows, np.arange(first + begun, first + begun + len(rows)))
+            begun += len(rows)
+            screen = batch.look()
+            seen = inputs.read(screen, np.zeros(0, np.int64), rows)
+    assert begun > 16
+
+
+@pytest.mark.parametrize("algorithm", ["mappo", "vdn"])
+def test_benchmarl_trains_on_it(tmp_path: Path, algorithm):
+    pytest.importorskip("benchmarl")
+    from training.benchmarl.__main__ import main
+
+    small = ["--iterations", "2", "--num-envs", "8", "--rollout", "8", "--split", "trio"]
+    main(["--algorithm", algorithm, *small, "--output-dir", str(tmp_path)])
+    assert list(tmp_path.rglob("*.csv"))

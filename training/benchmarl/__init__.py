@@ -1,0 +1,1 @@
+"""Teams for BenchMARL: a batched TorchRL environment, and a task of it."""
