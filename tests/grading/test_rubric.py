@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from logtriage import Rubric, RubricError, State, grade, initial_state
-from logtriage.errors import RetiredName
+from logtriage.errors import InvalidInput, RetiredName
 from logtriage.grading import (
     DEFAULT,
     RECORDED,
@@ -290,3 +290,19 @@ def test_a_measure_that_may_change_is_refused() -> None:
 def test_the_message_for_a_missing_id_says_so() -> None:
     with pytest.raises(RubricError, match=r"^a rubric needs an id$"):
         attrs.evolve(TRIAGE_2, id="")
+
+
+def test_what_is_no_rubric_is_refused_and_an_id_is_explained() -> None:
+    state = initial_state(real_incident())
+    wrong: Any
+    for wrong, message in (
+        (5, "expected a rubric, got an int"),
+        (
+            "logtriage/2",
+            "expected a rubric, got 'logtriage/2'; the built-in one of an id is "
+            "logtriage.grading.get_rubric('logtriage/2')",
+        ),
+    ):
+        with pytest.raises(InvalidInput) as raised:
+            grade(state, wrong)
+        assert str(raised.value) == message

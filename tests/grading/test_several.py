@@ -75,6 +75,24 @@ def test_shares_are_those_of_the_scalar_grader(backend: Any, layout: Any) -> Non
     assert len(set(found.scores.tolist())) > 15
 
 
+def test_the_scalar_grader_says_whose_team_was_paged() -> None:
+    found = (make_incident(f"compound_failure-v2/test/{number}") for number in range(100))
+    incident = next(one for one in found if len(one.truth.parts) == len(one.truth.teams) == 2)
+    first, second = (min(part.teams) for part in incident.truth.parts)
+
+    def told(*teams: str) -> tuple[float, str]:
+        escalation = grade(play(incident, [Escalate(one) for one in teams])[0]).criterion(
+            "escalation"
+        )
+        return escalation.score, escalation.reason
+
+    assert told() == (0.0, f"{first}, {second} never paged")
+    assert told(second) == (0.5, f"the team of 1 of 2 faults paged; {first} never paged")
+    assert told(second, first) == (1.0, f"every team to page was: {second}, {first}")
+    kinds = [part.fault.kind for part in incident.truth.parts if part.fault is not None]
+    assert grade(play(incident, [])[0]).fault_kind == " + ".join(kinds)
+
+
 def test_a_batch_without_such_incidents_is_graded_as_ever() -> None:
     """No share stands in its tables, and nothing is asked of faults one by one."""
     truths = truths_of(INCIDENTS[:2])
