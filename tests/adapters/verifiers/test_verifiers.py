@@ -16,9 +16,10 @@ from logtriage.adapters.convert import convert_file
 from logtriage.adapters.episode import opening
 from logtriage.adapters.rewards import REST, by_criterion
 from logtriage.adapters.tools import TOOLS, call_from_action, openai_tools
-from logtriage.adapters.verifiers import TriageConfig, TriageTaskset
+from logtriage.adapters.verifiers import TriageConfig, TriageTaskConfig, TriageTaskset
 from logtriage.evaluation import play_episode
-from logtriage.grading import grade_actions, grade_transcript
+from logtriage.grading import grade_actions, grade_transcript, rubric_named
+from logtriage.policies import perfect_actions
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.tasks import DRAWN_TASKS
@@ -105,6 +106,29 @@ def test_rows_name_incidents_and_hold_no_truth() -> None:
     # Rows of verifiers 0.3.1 have no id.
     assert told.keys() - {"id"} == {"idx", "name", "incident", "system_prompt", "prompt"}
     assert len(list(TriageTaskset(TriageConfig(tasks=["recorded", "single_crash-v0"])))) > 1
+
+
+def test_a_rubric_of_ones_own_grades_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "strict_pages.py").write_text(
+        "import attrs\n"
+        "from logtriage.grading import TRIAGE_2\n"
+        "RUBRIC = attrs.evolve(TRIAGE_2, id='strict/1', discounts=())\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    incident = lt.make_incident(INCIDENT)
+    unpaged = [one for one in perfect_actions(incident) if not isinstance(one, lt.Escalate)]
+    calls = [said(call_from_action(one)) for one in unpaged]
+    rubric = rubric_named("strict_pages:RUBRIC")
+    (trace,) = evaluate(tmp_path, scripted(*calls), task={"rubric": "strict_pages:RUBRIC"})
+    wanted = grade_actions(incident, unpaged, rubric)
+    assert trace["rewards"]["grade"]["score"] == wanted.score
+    assert wanted.score != grade_actions(incident, unpaged).score
+    for wrong in ("strict_pages:NONE", "mine/1"):
+        with pytest.raises(lt.LogTriageError, match=wrong.rpartition(":")[2]):
+            list(TriageTaskset(TriageConfig(task=TriageTaskConfig(rubric=wrong))))
 
 
 @pytest.mark.parametrize("policy", ["expert", "random:5"])

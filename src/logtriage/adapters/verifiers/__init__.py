@@ -25,7 +25,7 @@ if not hasattr(verifiers.v1, "Interaction"):  # what steps an incident on the ho
     )
 
 from logtriage.adapters.verifiers.harness import TriageHarness
-from logtriage.adapters.verifiers.rows import TriageConfig, TriageTaskset
+from logtriage.adapters.verifiers.rows import TriageConfig, TriageTaskConfig, TriageTaskset
 from logtriage.adapters.verifiers.solo import TriageEnv
 from logtriage.adapters.verifiers.team import TeamEnv, TeamEnvConfig
 
@@ -35,5 +35,6 @@ __all__ = [
     "TriageConfig",
     "TriageEnv",
     "TriageHarness",
+    "TriageTaskConfig",
     "TriageTaskset",
 ]

@@ -10,7 +10,7 @@ from logtriage.adapters.conversations import actions_of_conversation
 from logtriage.adapters.episode import opening
 from logtriage.adapters.rewards import by_criterion, metrics_of
 from logtriage.evaluation import RECORDED_TASKS, Incidents
-from logtriage.grading import Grade, grade_actions
+from logtriage.grading import Grade, Rubric, grade_actions, rubric_named
 from logtriage.incident import Incident
 from logtriage.tasks import DRAWN_TASKS, get_task, incident_ids
 from logtriage.transcript import check_seal
@@ -48,7 +48,7 @@ def incident_of_row(data: TriageData | RoleData) -> Incident:
     return incident
 
 
-def grade_of(data: TriageData, trace: vf.Trace) -> Grade:
+def grade_of(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None) -> Grade:
     """The grade of what the model did, as it stands on a trace."""
     incident = incident_of_row(data)
     # What stands there in the agent's name but was not sampled was given to it.
@@ -57,7 +57,7 @@ def grade_of(data: TriageData, trace: vf.Trace) -> Grade:
         for node in trace.nodes
         if node.sampled or not isinstance(node.message, vf.AssistantMessage)
     ]
-    return grade_actions(incident, actions_of_conversation(messages, incident.topology))
+    return grade_actions(incident, actions_of_conversation(messages, incident.topology), rubric)
 
 
 def shares_of(grade: Grade) -> dict[str, float]:
@@ -65,7 +65,25 @@ def shares_of(grade: Grade) -> dict[str, float]:
     return {f"reward/{name}": share for name, share in by_criterion(grade).items()}
 
 
-class TriageTask(vf.Task[TriageData, vf.State, vf.TaskConfig]):
+class TriageTaskConfig(vf.TaskConfig):
+    """How a row is graded.
+
+    ``rubric`` is the id of a built-in rubric, or ``module:name`` of one of yours, which imports,
+    and so runs, that module; None for that of the incident's task.
+    """
+
+    rubric: str | None = None
+
+    def named(self) -> Rubric | None:
+        """The rubric.
+
+        Raises:
+            UnknownName, InvalidInput: as :func:`logtriage.grading.rubric_named`.
+        """
+        return None if self.rubric is None else rubric_named(self.rubric)
+
+
+class TriageTask(vf.Task[TriageData, vf.State, TriageTaskConfig]):
     """One incident; its reward is the grade."""
 
     @property
@@ -76,14 +94,14 @@ class TriageTask(vf.Task[TriageData, vf.State, vf.TaskConfig]):
     @vf.reward
     async def grade(self, trace: vf.Trace) -> float:
         """The grade, from 0 to 1."""
-        score = grade_of(self.data, trace).score
+        score = grade_of(self.data, trace, self.config.named()).score
         assert score is not None  # a list of actions is always scored
         return score
 
     @vf.metric
     async def criteria(self, trace: vf.Trace) -> dict[str, float]:
         """The figures of a grade, and each criterion's share of it."""
-        grade = grade_of(self.data, trace)
+        grade = grade_of(self.data, trace, self.config.named())
         return {**metrics_of(grade), **shares_of(grade)}
 
 
@@ -94,6 +112,7 @@ class TriageConfig(vf.TasksetConfig):
     split: str = "train"
     episodes: int = 100
     start: int = 0
+    task: TriageTaskConfig = TriageTaskConfig()
 
 
 class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
@@ -103,9 +122,10 @@ class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
         """The rows, task by task.
 
         Raises:
-            UnknownName, InvalidInput: for a task or split that does not exist.
+            UnknownName, InvalidInput: for a task, split or rubric that does not exist.
         """
         config = self.config
+        config.task.named()  # a wrong rubric is refused here, not at the first reward
         numbers = itertools.count()  # 0.4 numbers rows itself, 0.3.1 does not
         for name in config.tasks:
             if name in RECORDED_TASKS:

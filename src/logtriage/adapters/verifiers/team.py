@@ -21,6 +21,7 @@ from logtriage.adapters.verifiers.rows import (
     incident_of_row,
     shares_of,
 )
+from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, grade_transcript
 from logtriage.roles import Role, get_role_split
 from logtriage.transcript import Transcript
@@ -57,6 +58,8 @@ class TeamEnv(vf.Env[TeamEnvConfig]):
     async def run(self, task: TriageTask, agents: vf.Agents) -> None:
         """One episode: until the incident is closed, or an agent is out of turns."""
         incident = incident_of_row(task.data)
+        if task.config.rubric is not None:
+            raise InvalidInput("task.rubric: a team is graded by the rubric of its incident's task")
         split = get_role_split(self.config.role_split)
         episode = TeamEpisode(incident, split)
         async with AsyncExitStack() as open_seats:
