@@ -82,7 +82,7 @@ def test_python_m_logtriage_is_the_command_line() -> None:
 
 def test_what_completion_offers_exists() -> None:
     assert [name for name, _ in completion.complete_task("")] == [task.id for task in TASKS]
-    assert [name for name, _ in completion.complete_tasks("r")] == ["recorded"]
+    assert [name for name, _ in completion.complete_tasks("r")] == ["recorded", "recorded_models"]
     assert tuple(completion.complete_split("")) == ALL_SPLITS
     for name, _ in completion.complete_policy(""):
         if name != "human" and not name.endswith(":"):

@@ -121,7 +121,7 @@ def test_a_role_of_another_split_is_refused_with_what_is_other(net: Path) -> Non
 
 def test_an_incident_of_which_no_probabilities_are_known_is_refused(net: Path) -> None:
     original = make_incident("cascading_failure-v0/test/0")
-    with pytest.raises(InvalidInput, match="no probabilities are known of it"):
+    with pytest.raises(InvalidInput, match="its probabilities are not known"):
         make_team(f"net:{net}", TRIO)(original)
 
 

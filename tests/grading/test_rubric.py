@@ -102,7 +102,7 @@ def test_the_first_rubric_names_the_one_in_its_place() -> None:
     told = "rubric 'logtriage/1' is retired; use 'logtriage/2'"
     assert str(caught.value) == told
     assert caught.value.instead in RUBRICS
-    with pytest.raises(RetiredName, match="in its place stands 'logtriage/2'"):
+    with pytest.raises(RetiredName, match="use 'logtriage/2'"):
         grade(initial_state(attrs.evolve(real_incident(), rubric="logtriage/1")))
 
 

@@ -61,7 +61,7 @@ def test_the_usual_value_of_the_others_stands_in_where_a_figure_can_be_compared(
     assert late.stray > 90
     assert "late: network 1010 ms (others 5 ± 10)" in _screen(incident)
     told = [one.text for one in shown_by(incident).metrics(3, 0)]
-    assert told == ["network 1010ms (usual of others 5ms)"]
+    assert told == ["network 1010ms (usual of others 5ms ± 10ms)"]
 
 
 def test_whoever_borrows_must_stand_out_from_how_services_differ() -> None:

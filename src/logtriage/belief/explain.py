@@ -118,7 +118,7 @@ def why_unexplained(incident: Incident) -> str | None:
     """Why no episode of an incident can be explained; None if they can be."""
     setting = incident.setting
     if setting is None:
-        return "no probabilities are known of it"
+        return "its probabilities are not known"
     if setting.several:
         sets = set_prior(setting, incident.topology, incident.held)
         if not sets.listable:

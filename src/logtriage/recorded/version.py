@@ -14,7 +14,8 @@ HISTORY: Final = (
     "over what was recorded; kinds of line told apart before messages are cut",
     "v3: what is not known is said to be unknown, and what is old to be old; only calls that were "
     "seen; no status words; new lines are marked and come first; where a service has no usual "
-    "value that of the others stands in; any metric is a signal; a prompt of its own",
+    "value that of the others stands in; any metric is a signal; requested figures tell their "
+    "spread; a prompt of its own",
 )
 
 

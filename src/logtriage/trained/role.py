@@ -63,7 +63,7 @@ class NetworkRoles:
         setting, weights = incident.setting, self.team.roles[role.name]
         if setting is None:
             raise InvalidInput(
-                f"{incident.id}: no probabilities are known of it; a trained network needs them"
+                f"{incident.id}: its probabilities are not known; a trained network needs them"
             )
         reader = _reader(split, role, setting, incident.topology, incident.horizon)
         expected, wide = weights.layers[0][0].shape[1], reader.input.size
