@@ -1,5 +1,6 @@
 """Inspect AI for real: tasks, agent, scorer and models, offline."""
 
+import itertools
 import json
 import math
 from collections.abc import Callable, Iterator
@@ -274,6 +275,20 @@ def test_the_class_of_a_fault_is_a_tool_where_it_is_graded(
     assert value(sample) == pytest.approx(
         {"grade": 1.0, "root_cause": 1.0, "fault_class": 1.0, "dismissal": math.nan}, nan_ok=True
     )
+
+
+def test_an_action_that_is_not_offered_is_played_and_costs_its_tick(
+    run: Callable[..., EvalLog],
+) -> None:
+    """A model that keeps on paging where nobody can be paged runs out of time."""
+    incident = shipped_incidents("models")[0]
+    page = ("escalate", {"team": incident.topology.teams[0]})
+    task = task_with(triage(tasks="recorded_models", episodes=1), message_limit=100)
+    sample = only(run(task, itertools.repeat(said(page))))
+    assert sample.limit is None
+    assert len(screens(sample)) == incident.horizon
+    wanted = grade_actions(incident, [lt.Escalate(incident.topology.teams[0])] * incident.horizon)
+    assert value(sample)["grade"] == wanted.score
 
 
 def test_the_tools_offered_are_those_of_the_one_schema() -> None:

@@ -18,7 +18,7 @@ from inspect_ai.tool import ToolCall, ToolDef, ToolParam, ToolParams, ToolSource
 from inspect_ai.util import StoreModel, store_as
 from pydantic import Field
 
-from logtriage.actions import Malformed
+from logtriage.actions import Malformed, action_name
 from logtriage.adapters.conversations import calls_of, no_call, wire_of
 from logtriage.adapters.episode import answer, state_after
 from logtriage.adapters.tools import Tool, Wire, call_from_action, tools_of, wire_from_call
@@ -159,8 +159,9 @@ async def _played(message: Any, call: ToolCall, tools: list[ToolDef], store: Tri
     """The messages that answer one call."""
     wire = wire_of(vars(call))
     action = action_from_wire(wire, store.current().topology)
-    if isinstance(action, Malformed):  # which Inspect would refuse without a tick
-        told = store.play(wire)
+    offered = {one.name for one in tools}
+    if isinstance(action, Malformed) or action_name(action) not in offered:
+        told = store.play(wire)  # which Inspect would refuse without a tick
         return [ChatMessageTool(content=told, tool_call_id=call.id, function=call.function)]
     name, arguments = call_from_action(action)
     exact = replace(call, function=name, arguments=arguments)
