@@ -130,7 +130,7 @@ def test_a_finished_run_is_uploaded_later_and_again_after_a_refusal(hub: Hub, ou
     begun = store.begin(asked_nothing, out, "test", resume=False)
     (out / store.RUN).write_text(json.dumps(begun | {"finished": True}), "utf-8")
     hub.taken = NAME
-    with pytest.raises(NotUploaded, match=r"(?s)is whole.*--resume tries again.*not yours"):
+    with pytest.raises(NotUploaded, match=r"(?s)is complete.*--resume tries again.*not yours"):
         run(SETTINGS, out, "test", resume=True)
     assert hub.files == {}
     hub.taken = ""

@@ -58,7 +58,7 @@ def test_the_program_names_what_it_cannot_use(
     assert "line 3 was not read: 'this is no line'" in err
     assert "stranger" in err
     for options, message in (
-        (["--policy", "oracle", "--logs", str(logs)], "needs a truth"),
+        (["--policy", "oracle", "--logs", str(logs)], "needs the truth"),
         (["--policy", "nobody", "--logs", str(logs)], "unknown policy"),
         (["--model", "./nowhere", "--logs", str(logs)], "no such directory"),
         (["--policy", "expert", "--logs", str(tmp_path / "none")], "cannot be read"),
