@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean
+from types import ModuleType
 
 import attrs
 
@@ -123,13 +124,14 @@ def with_dashboard(records: Sequence[RecordedIncident], half: Sequence[lt.Incide
 
 
 @contextmanager
-def undone(name: str, value: object) -> Iterator[None]:
-    before = getattr(inquiry, name)
-    setattr(inquiry, name, value)
+def undone(module: ModuleType, name: str, value: object) -> Iterator[None]:
+    """A choice that was made otherwise, for as long as it is measured."""
+    before = getattr(module, name)
+    setattr(module, name, value)
     try:
         yield
     finally:
-        setattr(inquiry, name, before)
+        setattr(module, name, before)
 
 
 def ablations(choice: Sequence[lt.Incident]) -> str:
@@ -141,7 +143,7 @@ def ablations(choice: Sequence[lt.Incident]) -> str:
         ("being called by a suspect does not", "CALLED", 0.0),
         ("it ignores where nobody strays, alerts or not", "ALERTS_COUNT", False),
     ):
-        with undone(name, value):
+        with undone(inquiry, name, value):
             rows.append((title, *figures(played(choice, lambda _: InquiryPolicy()))))
     for questions in (1, 3):
         shorter = [attrs.evolve(one, horizon=inquiry.RESERVE + questions) for one in choice]

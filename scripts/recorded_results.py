@@ -9,17 +9,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
-from types import ModuleType
 from typing import Any
 from zlib import crc32
 
 import attrs
-from recorded_models import models_part
+from recorded_models import models_part, undone
 
 from logtriage.evaluation import Located, RunSpec, evaluate, hit_at, locate, record_episode
 from logtriage.evaluation.localisation import ranking_of
@@ -218,17 +216,6 @@ def located(incidents: Sequence[Incident], method: Method) -> Located:
         ranking = ranking_of(transcript.extra, incident.topology.names, None)
         ranked.append((fault.kind, ranking, incident.truth.root_causes))
     return locate(ranked)[0]
-
-
-@contextmanager
-def undone(module: ModuleType, name: str, value: object) -> Iterator[None]:
-    """A choice that was made otherwise, for as long as it is measured."""
-    before = getattr(module, name)
-    setattr(module, name, value)
-    try:
-        yield
-    finally:
-        setattr(module, name, before)
 
 
 def nezha_ablations(data: Path, incidents: Sequence[Incident]) -> str:
