@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from signal import SIGINT
+from signal import SIGTERM
 from threading import Thread
 from time import sleep
 from typing import Any, Final
@@ -106,6 +106,7 @@ def gym(out: Path, *words: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [str(Path(sys.executable).parent / "gym"), *words],
         cwd=HOME,
+        start_new_session=True,  # its servers are in its group
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
     )
 
@@ -129,7 +130,7 @@ def servers(out: Path, *words: str) -> Iterator[None]:
             sleep(1)
         yield
     finally:
-        started.send_signal(SIGINT)
+        os.killpg(started.pid, SIGTERM)  # an interrupt would not reach one in the background
         started.wait()
 
 
