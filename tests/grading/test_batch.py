@@ -635,8 +635,17 @@ def test_incidents_are_graded_by_their_own_rubric() -> None:
     assert grade_batch(truths_of(incidents).take([3]), [[0]]).rubric is TRIAGE_2
 
 
+def test_incidents_of_another_rubric_are_graded_by_that() -> None:
+    other = truths_of([attrs.evolve(REAL, rubric="recorded/1")] * 2)
+    for truths, rows in ((other, [[0], [0]]), (other.take([1]), [[0]])):
+        assert grade_batch(truths, rows).rubric.id == "recorded/1"
+
+
 def test_incidents_of_several_rubrics_are_refused_without_one() -> None:
     other = attrs.evolve(REAL, rubric="recorded/1")
-    with pytest.raises(InvalidInput, match=r"several rubrics \(logtriage/2, recorded/1\)"):
+    with refused(
+        "these incidents are graded by several rubrics (logtriage/2, recorded/1): grade them "
+        "apart, or pass the rubric"
+    ):
         grade_batch(truths_of([REAL, other]), [[0], [0]])
     assert len(grade_batch(truths_of([REAL, other]), [[0], [0]], TRIAGE_2)) == 2

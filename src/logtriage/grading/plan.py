@@ -187,8 +187,7 @@ def summed(
     for one in rubric.discounts:
         factors: Floats = DISCOUNTS[one.factor](played)
         if shares is not None and one.factor in SHARED_DISCOUNTS:
-            left = SHARED_DISCOUNTS[one.factor](shares, played.silence)
-            factors[shares.rows] = np.where(played.benign[shares.rows], 1.0, left)
+            factors[shares.rows] = SHARED_DISCOUNTS[one.factor](shares, played.silence)
         scores = scores * factors
     if rubric.discounts:
         scores = finish_all(rubric, scores)
