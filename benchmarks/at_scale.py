@@ -40,7 +40,7 @@ that Ray starts beside them. A first file is graded apart, in which Ray starts.
     python benchmarks/at_scale.py measure one build/million build/scale/one.json
     python benchmarks/at_scale.py measure ray build/million build/scale/ray.json
 
-Machine: {machine}; one core of it for all. Written by `benchmarks/at_scale.py page`.
+Machine: {machine}. Written by `benchmarks/at_scale.py page`.
 
 | | first file | transcripts | CPU seconds | transcripts a CPU second | mean grade |
 | --- | ---: | ---: | ---: | ---: | ---: |
