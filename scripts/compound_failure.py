@@ -82,7 +82,7 @@ FLEET: Final = """
 
 `{task}`, split `{split}`: the same on 20 to 60 services, a topology for each incident. No target
 is stated for it.
-
+{fewer}
 {grades}
 
 {sizes}
@@ -201,7 +201,7 @@ def played(policy: str, ids: Sequence[str], kept: Path | None, jobs: int) -> lis
 
 
 def tables(found: Mapping[str, dict[str, Any]]) -> dict[str, str]:
-    """Grades, grades by the number of faults, and paths."""
+    """Grades, grades by the number of faults, paths, and who played fewer incidents."""
     head = ("policy", "incidents", "grade", "exact set", "of several", "some root", "wrong page",
             "ticks")  # fmt: skip
     counts = ("benign", "one fault", "two", "three")
@@ -226,7 +226,14 @@ def tables(found: Mapping[str, dict[str, Any]]) -> dict[str, str]:
         for policy, one in found.items()
         if one["node_f1"] is not None
     ]
+    most = max(one["episodes"] for one in found.values())
+    few = [
+        f"`{policy}` {one['episodes']:,}" for policy, one in found.items() if one["episodes"] < most
+    ]
     return {
+        "fewer": f"Fewer incidents than {most:,} were played by: {', '.join(few)}.\n"
+        if few
+        else "",
         "grades": _table(head, rows),
         "sizes": _table(("policy", *counts), sizes),
         "paths": "; ".join(paths) or "nobody reported one",
@@ -236,13 +243,7 @@ def tables(found: Mapping[str, dict[str, Any]]) -> dict[str, str]:
 def page(task: str, split: str, found: Mapping[str, dict[str, Any]], command: str) -> str:
     """The results as Markdown."""
     lacking = [text for policy, one in found.items() for text in missed(policy, one)]
-    most = max(one["episodes"] for one in found.values())
-    few = [
-        f"`{policy}` {one['episodes']:,}" for policy, one in found.items() if one["episodes"] < most
-    ]
-    fewer = f"Fewer incidents than {most:,} were played by: {', '.join(few)}.\n" if few else ""
     return PAGE.format(
-        fewer=fewer,
         goals=_goals(),
         task=task,
         split=split,
