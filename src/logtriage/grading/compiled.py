@@ -184,7 +184,7 @@ def _made_answers(truths: Truths, per_tick: int, dtype: Any) -> Answers:
         truths.severity_or_far,
         truths.benign.view(np.uint8),
         every if ignorable is None else ignorable.view(np.uint8),
-        every if strict is None else strict.view(np.uint8),
+        every if strict is None else strict.astype(np.uint8),
         np.minimum(truths.horizon.astype(np.int64) * per_tick, highest).astype(dtype),
         np.minimum(truths.horizon, highest).astype(dtype),
         truths.clock_slot.astype(np.uint16),
