@@ -116,7 +116,7 @@ def test_rewards_between_restarts_sum_to_the_grades():
     collector, agent = Collector(settings), fresh(settings)
     for weight in agent.value.parameters():
         weight.detach().zero_()
-    experience = collector.collect(agent).reshape(30, 8)
+    experience = collector.collect(agent)
     # With no critic, an advantage is all that is yet to come; at a start, the grade.
     assert experience["advantage"][0].shape == (8, 1)
     batch = BatchedTriage(TASK)
@@ -135,7 +135,7 @@ def test_shaped_rewards_sum_to_the_grade_less_what_was_expected():
     collector, agent = Collector(settings), fresh(settings)
     for weight in agent.value.parameters():
         weight.detach().zero_()
-    experience = collector.collect(agent).reshape(12, 4)
+    experience = collector.collect(agent)
     batch = BatchedTriage(TASK)
     batch.reset("train", np.arange(4))
     for actions in experience["action"].numpy():
@@ -148,7 +148,7 @@ def test_shaped_rewards_sum_to_the_grade_less_what_was_expected():
 
 
 def test_masked_actions_are_never_taken():
-    experience = Collector(TINY).collect(fresh())
+    experience = Collector(TINY).collect(fresh()).flatten()
     assert experience["mask"].gather(1, experience["action"][:, None]).all()
     assert torch.isfinite(experience["action_log_prob"]).all()
 

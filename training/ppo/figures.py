@@ -16,6 +16,7 @@ _COLORS: Final = {
     "belief": "#1b6ca8",
     "counts": "#4f772d",
     "screen": "#8d6a9f",
+    "screen-gru": "#2a9d8f",
     "belief-shaped": "#e0a030",
 }
 _OTHER: Final = "#c8553d"

@@ -116,9 +116,10 @@ def _trials(runs: Sequence[Written]) -> Iterable[str]:
 def _compared(runs: Sequence[Written]) -> Iterable[str]:
     """Runs of one task and seed that differ in what the agent is given."""
     yield (
-        "`screen`: a screen alone, no memory. `counts`: the tokens so far, and a head that knows "
-        "who owns what. `belief`: the posterior (`BeliefScreens`). `shaped`: questions are paid "
-        f"by what they told. `from-fog01`: the first half at fog 0, then 1. {GOAL:.0%} of the "
+        "`screen`: a screen alone, no memory. `gru`: and a GRU that carries what it saw. `counts`: "
+        "the tokens so far. All of these have a head that knows who owns what. `belief`: the "
+        "posterior (`BeliefScreens`). `shaped`: questions are paid by what they told. "
+        f"`from-fog01`: the first half at fog 0, then 1. {GOAL:.0%} of the "
         f"observer's grade is looked for on `{CHOICE_SPLIT}`, at every evaluation."
     )
     yield ""
@@ -176,7 +177,7 @@ def _runs(runs: Sequence[Written]) -> Iterable[str]:
         f"{'give exactly the same score for' if agree else '**do not agree on**'} every incident."
     )
     yield ""
-    varied = {"task", "seed", "minutes", "rounds", "inputs", "fogs"}
+    varied = {"task", "seed", "minutes", "rounds", "inputs", "memory", "fogs", "shaping"}
     common = attrs.asdict(runs[0].settings)
     yield "Settings: " + ", ".join(
         f"`{key}` {value}" for key, value in common.items() if key not in varied
