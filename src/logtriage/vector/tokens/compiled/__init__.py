@@ -158,8 +158,7 @@ class NumbaTokens:
 
     def _rubric_fields(self, rubric: Rubric) -> RubricFields:
         if self._by is None or self._rubric is not rubric:
-            world, horizon = self.setting.tables.setting, self.setting.task.horizon
-            self._rubric, self._by = rubric, RubricFields.of(rubric, world, horizon)
+            self._rubric, self._by = rubric, RubricFields.of(rubric, self.setting.span)
         return self._by
 
     def observe(
