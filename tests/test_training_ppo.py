@@ -354,6 +354,24 @@ def test_the_command_leaves_everything_that_the_writeup_needs(tmp_path: Path):
     assert sum(grades) / 20 == pytest.approx(facts["after"]["grade"])
 
 
+def test_shaping_is_told_by_pairs_of_one_seed():
+    pytest.importorskip("matplotlib")
+    from training.ppo.writeup import shaping_of
+
+    def run(seed, grade, steps, *, shaping):
+        facts = {"trials": {"fog2": {"grade": grade}}}
+        curve = [{"steps": 0.0, "val_grade": 0.1}, {"steps": steps, "val_grade": 0.8}]
+        return Written(Settings(TASK, seed=seed, shaping=shaping), facts, curve, Path())
+
+    plain = [run(0, 0.90, 400.0, shaping=False), run(1, 0.80, 600.0, shaping=False)]
+    shaped = [run(1, 0.70, 500.0, shaping=True), run(0, 0.90, 500.0, shaping=True)]
+    told = list(shaping_of([*plain, *shaped]))
+    # Differences 0 and -0.1: a mean of -0.05, and 12.706 standard errors of 0.05 around it.
+    assert "| grade on `test` | 0.850 | 0.800 | -0.050 [-0.685, 0.585] |" in told
+    assert "| steps to 70% of the observer's | 500 | 500 | 0 [-1,271, 1,271] |" in told
+    assert list(shaping_of([*plain, *shaped[:1]])) == []
+
+
 def test_what_is_no_run_is_not_tried(tmp_path: Path, capsys):
     for text, wanted in ((None, "run.json"), ('{"settings": {"task": "x"}}', "training.rllib")):
         if text is not None:
