@@ -28,7 +28,7 @@ from logtriage import (
 )
 from logtriage.actions import SEVERITIES, Wait
 from logtriage.generator import draw_incident
-from logtriage.grading import TRIAGE_2, score
+from logtriage.grading import TRIAGE_2, criteria, score
 from logtriage.grading.batch import CLOSINGS
 from logtriage.rng import MASK
 from logtriage.tasks import IncidentId, TaskSpec
@@ -244,7 +244,8 @@ def test_a_rubric_of_ones_own_pays_alike(
     benign: bool,
     digits: int | None,
 ) -> None:
-    more = attrs.evolve(TRIAGE_2.criteria[0], name="more")
+    measure = data.draw(st.sampled_from((criteria.severity, criteria.root_cause)))
+    more = attrs.evolve(TRIAGE_2.criteria[0], name="more", measure=measure)
     rubric = attrs.evolve(
         TRIAGE_2,
         id="mine/1",
