@@ -50,7 +50,7 @@ DEMO_EVAL := eval oracle observer expert first_error random --task all --split t
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo install test lint format types layers browser docs kernels unit properties bench-smoke bench bench-adapters \
+.PHONY: help demo install test lint format types layers browser docs picture kernels unit properties bench-smoke bench bench-adapters \
 	test-versions test-wheel test-adapters test-trainers test-multi-frameworks test-rllib \
 	mutants fuzz check-python clean
 
@@ -97,6 +97,9 @@ docs: | check-python ## the documentation site, in build/site; its notebooks are
 browser: | check-python ## what the site needs to run logtriage in a browser, in build/browser (npm)
 	scripts/make_venv.sh $(DOCS_VENV) $(PYTHON) constraints/docs.txt docs
 	$(DOCS_VENV)/bin/python scripts/browser_files.py build/browser
+
+picture: $(STAMP) ## the README's picture of a replay, taken anew (needs Chromium)
+	$(BIN)/python scripts/replay_picture.py
 
 # Compiled once, so that workers find them, and not by each worker for itself.
 kernels: $(STAMP)

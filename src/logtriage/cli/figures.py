@@ -124,5 +124,4 @@ def stacked(found: Interval, *, wide: bool) -> Text:
 def _bare(value: float, digits: int) -> str:
     """A figure without the nought before its point."""
     text = number(value, digits)
-    text = text if float(text) else text.removeprefix("-")
     return text.replace("0.", ".", 1) if abs(value) < 1 else text

@@ -16,6 +16,7 @@ _MEANINGS: Final = {
     "ignored": "real faults closed as nothing to act on",
     "ticks": "mean ticks of the episodes that were fixed and resolved",
     "Brier": "squared error of the stated confidences; 0 is best, always 0.5 gives 0.25",
+    "pooled": "doubt given all that the roles saw; beside it, that of each role by itself",
     "an episode": "reports that were made in an episode",
     "bits each": "what a report told its listener about the truth, given what that one knew",
     "read": "reports whose words say something that can be valued",
