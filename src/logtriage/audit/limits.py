@@ -32,8 +32,9 @@ class Thresholds:
             price of silence.
         probing: the most that plans which mix pages and remedies may gain, on average, over
             plans that page first or not at all.
-        probed_paged, probed_unpaged: the least that trying three or more remedies at the right
-            service loses, after the right page and without it.
+        probed_paged: the least that trying three or more remedies at the right service loses,
+            after the right page.
+        probed_unpaged: the same without the right page.
         teamwork: the least by which all roles of a team, after a full look, must expect more
             than the best one of them that hears nothing.
         tolerance: scores closer than this count as equal (tests of "never more").

@@ -41,7 +41,7 @@ _MEANINGS: Final = {
     "B - A [95 % interval]": "mean difference per incident, with its paired bootstrap interval",
     "run - base [95 % interval]": "mean difference per incident, with its paired interval",
     "margin": "the loss that must be ruled out",
-    "verdict": "no worse: it is ruled out; undecided: too few incidents to tell",
+    "verdict": "no worse: that is ruled out; worse: a loss is shown; undecided: neither",
     "better": "incidents with a higher grade in B",
     "worse": "incidents with a lower grade in B",
     "same": "incidents with the same grade in both",
