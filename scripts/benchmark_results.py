@@ -78,7 +78,7 @@ def main(source: Path, target: Path) -> None:
         fastest = min(map(fastest_of, listed))
         parts.append(
             f"\n## {group}\n\n"
-            "| benchmark | units a round | each | units/s | ratio | spread | |\n"
+            "| benchmark | units a round | each | units/s | ratio | spread | size |\n"
             "| --- | ---: | ---: | ---: | ---: | ---: | --- |\n"
             + "\n".join(row(one, fastest) for one in listed)
             + "\n"

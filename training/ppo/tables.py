@@ -33,9 +33,9 @@ def _mark(*, reached: bool) -> str:
 
 def reached(runs: Sequence[Written]) -> Iterable[str]:
     """Every run beside the scripted policies."""
-    yield from table("task", "agent", "grade", "of the observer's", "faults paged rightly",
-                      "mis-paged", "of the observer's", "solved", "ticks",
-                      f"≥ {GRADE_SHARE:.2f}, ≥ {PAGES:.0%}, ≤ {MIS_PAGES}")  # fmt: skip
+    yield from table("task", "agent", "grade", "grade / observer's",
+                      "faults paged rightly", "mis-paged", "mis-paged / observer's", "solved",
+                      "ticks", f"met: ≥ {GRADE_SHARE:.2f}, ≥ {PAGES:.0%}, ≤ {MIS_PAGES}")  # fmt: skip
     for task in dict.fromkeys(run.settings.task for run in runs):
         observer = reference(task, HERE, "observer")
         assert observer is not None

@@ -49,8 +49,12 @@ class Figures:
         self._stack(titles, rows(True), names)
 
     def legend(self) -> None:
-        """What the columns of the tables above mean."""
-        known = [(title, told) for title in self._titles if (told := meaning_of(title))]
+        """What the columns of the tables above mean; of several that mean the same, the first."""
+        meanings: dict[str, str] = {}
+        for title in self._titles:
+            if told := meaning_of(title):
+                meanings.setdefault(told, title)
+        known = [(title, told) for told, title in meanings.items()]
         if known:
             say(self._console, heading("LEGEND"))
             put(self._console, facts(known))

@@ -42,6 +42,9 @@ POLICY_HELP: Final = {
     "network_delay": "ranks them by time between caller and service",
     "event_shift": "ranks them by kinds of log line that appear or vanish",
     "combined": "ranks them by the largest standardised one of these",
+    "n_sigma": "ranks them by how many standard deviations any signal strays",
+    "baro": "the same in distances of the quartiles",
+    "combined_v2": "as combined, with any other metric that is the service's own",
     "inquiry": "asks whom it suspects for metrics, names who strays furthest and the class of "
     "fault; for recorded_models",
     f"{CONSTANT}:ACTIONS": "the same list for every incident, such as "
