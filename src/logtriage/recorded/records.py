@@ -191,7 +191,7 @@ class RecordedIncident:
     """One line of a bundle.
 
     ``id`` is ``source/name`` and says nothing of the answer; ``opened`` the moment,
-    in UTC, from which seconds and ticks are counted; ``origin`` whom to thank; ``rubric``
+    in UTC, from which seconds and ticks are counted; ``origin`` the source to credit; ``rubric``
     how it is played and graded.
 
     Raises:
