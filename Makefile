@@ -59,10 +59,14 @@ help: ## this list
 
 demo: $(DEMO_STAMP) ## scripted agents triage drawn incidents, graded (installs only the cli extra)
 	@rm -rf $(DEMO_OUT)
+	@echo "Five scripted agents, 10 incidents of each task. oracle sees the truth; observer decides by the exact"
+	@echo "belief; expert follows the runbook; first_error believes the loudest error; random draws its actions."
 	$(DEMO_VENV)/bin/logtriage $(DEMO_EVAL) --out $(DEMO_OUT)
+	@echo "One incident, as an agent sees it; then what two of them made of it."
 	$(DEMO_VENV)/bin/logtriage show $(DEMO_INCIDENT)
 	$(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT) --policy first_error --brief
 	$(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT) --policy expert --brief
+	@echo "An incident recorded on a real system, where the root cause alone is graded."
 	$(DEMO_VENV)/bin/logtriage show $(DEMO_RECORDED) $(DEMO_BUNDLE)
 	$(DEMO_VENV)/bin/logtriage play $(DEMO_RECORDED) --policy combined --brief $(DEMO_BUNDLE)
 	$(DEMO_VENV)/bin/logtriage eval oracle combined first_error --task recorded $(DEMO_BUNDLE)

@@ -29,7 +29,7 @@ from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
 from logtriage.cli.desk.signs import signs_of
 from logtriage.cli.desk.words import completions
-from logtriage.cli.screens import facts, number
+from logtriage.cli.screens import facts, number, signed
 from logtriage.errors import UnknownName
 from logtriage.generator import make_incident
 from logtriage.grading import grade
@@ -323,6 +323,7 @@ def test_readings_out_of_the_ordinary_warn() -> None:
 
 def test_no_figure_is_a_negative_zero() -> None:
     assert [number(one) for one in (-0.0001, 0.0, -0.5, None)] == ["0.000", "0.000", "-0.500", "–"]
+    assert [signed(one) for one in (-0.0001, 0.0001, -0.5)] == ["+0.000", "+0.000", "-0.500"]
 
 
 def test_signs_are_of_the_root_cause_each_once() -> None:

@@ -101,8 +101,10 @@ class Sizes:
     teams: int = 200
 
 
+#: The thresholds of any task but those of the simulated world.
 STANDARD: Final = Thresholds()
 WORLD: Final = Thresholds(shallow=0.45, unread=0.35, expert=0.50, gap=0.25)
+#: The samples of an audit in earnest.
 FULL: Final = Sizes()
 #: For a first look, and for tests: seconds instead of a minute.
 QUICK: Final = Sizes(

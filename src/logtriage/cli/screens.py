@@ -34,6 +34,12 @@ def number(value: float | None, digits: int = 3) -> str:
     return text if float(text) else text.removeprefix("-")
 
 
+def signed(value: float, digits: int = 3) -> str:
+    """A figure with its sign; what is rounded to nothing has a plus."""
+    text = f"{value:+.{digits}f}"
+    return text if float(text) else text.replace("-", "+")
+
+
 def screen(rendered: str) -> Text:
     """A rendered observation with a little colour."""
     text = Text(rendered)

@@ -22,6 +22,7 @@ from logtriage.state import Closing, State, check_state
 #: episode, as differences of scores, add up to its grade without any rounding.
 GRID: Final = 2.0**50
 
+#: Every built-in rubric, by its id.
 RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_2, RECORDED, RECORDED_2, *ORIGINAL)}
 #: Rubrics that are no more, with those that took their places.
 RETIRED: Final = {"logtriage/1": TRIAGE_2.id}

@@ -34,6 +34,7 @@ from logtriage.recorded.truth import RecordedTruth
 from logtriage.telemetry import LEVELS, TICK_SECONDS
 from logtriage.topology import TIERS, Service, Topology
 
+#: The schema of a line of a bundle.
 SCHEMA: Final = "logtriage.recorded/2"
 #: A recording knows no owners: the usual four teams, and the first owns everything.
 TEAMS: Final = ("sre-team", "backend-team", "dba-team", "security-team")

@@ -25,6 +25,7 @@ from logtriage.policies import (
 from logtriage.rng import hash_name
 from logtriage.topology import FIVE_TEAMS, Topology
 
+#: ``constant:ACTIONS``: the same list of actions for every incident.
 CONSTANT: Final = "constant"
 #: Built-in policies, each with a line of help.
 POLICY_HELP: Final = {
