@@ -53,7 +53,7 @@ DEMO_EVAL := eval oracle observer expert first_error random --task all --split t
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo install test lint format types layers browser docs kernels unit properties bench-smoke bench bench-adapters \
+.PHONY: help demo install test lint format types layers browser docs picture kernels unit properties bench-smoke bench bench-adapters \
 	test-versions test-wheel test-adapters test-trainers test-multi-frameworks test-rllib \
 	mutants fuzz check-python clean
 
@@ -62,10 +62,14 @@ help: ## this list
 
 demo: $(DEMO_STAMP) ## scripted agents triage drawn incidents, graded (installs only the cli extra)
 	@rm -rf $(DEMO_OUT)
+	@echo "Five scripted agents, 10 incidents of each task. oracle sees the truth; observer decides by the exact"
+	@echo "belief; expert follows the runbook; first_error believes the loudest error; random draws its actions."
 	$(DEMO_VENV)/bin/logtriage $(DEMO_EVAL) --out $(DEMO_OUT)
+	@echo "One incident, as an agent sees it; then what two of them made of it."
 	$(DEMO_VENV)/bin/logtriage show $(DEMO_INCIDENT)
 	$(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT) --policy first_error --brief
 	$(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT) --policy expert --brief
+	@echo "An incident recorded on a real system, where the root cause alone is graded."
 	$(DEMO_VENV)/bin/logtriage show $(DEMO_RECORDED) $(DEMO_BUNDLE)
 	$(DEMO_VENV)/bin/logtriage play $(DEMO_RECORDED) --policy combined --brief $(DEMO_BUNDLE)
 	$(DEMO_VENV)/bin/logtriage eval oracle combined first_error --task recorded $(DEMO_BUNDLE)
@@ -100,6 +104,9 @@ docs: | check-python ## the documentation site, in build/site; its notebooks are
 browser: | check-python ## what the site needs to run logtriage in a browser, in build/browser (npm)
 	scripts/make_venv.sh $(DOCS_VENV) $(PYTHON) constraints/docs.txt docs
 	$(DOCS_VENV)/bin/python scripts/browser_files.py build/browser
+
+picture: $(STAMP) ## the README's picture of a replay, taken anew (needs Chromium)
+	$(BIN)/python scripts/replay_picture.py
 
 # Compiled once, so that workers find them, and not by each worker for itself.
 kernels: $(STAMP)

@@ -193,7 +193,7 @@ def main(source: Path, target: Path) -> None:
         listed = list(members)
         fastest = min(map(fastest_of, listed))
         sections[group] = (
-            "\n| benchmark | units a round | each | units/s | ratio | spread | |\n"
+            "\n| benchmark | units a round | each | units/s | ratio | spread | size |\n"
             "| --- | ---: | ---: | ---: | ---: | ---: | --- |\n"
             + "\n".join(row(one, fastest) for one in listed)
             + "\n"

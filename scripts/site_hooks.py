@@ -5,6 +5,7 @@ they can be followed in a checkout. On the site the README is the first page, an
 the page for contributors are pages like any other; a source or an example has a page that shows it.
 """
 
+import ast
 import re
 import shutil
 from pathlib import Path
@@ -12,6 +13,7 @@ from posixpath import dirname, normpath, relpath
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
@@ -24,6 +26,8 @@ MOVED = {
     "CHANGELOG.md": "CHANGELOG.md",
 }
 LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
+#: A heading of the reference, with the path of what it is about.
+ANCHOR = re.compile(r'<h2[^>]* id="(logtriage[\w.]*)"')
 FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 #: Where files of the repository that are linked to are shown.
 SHOWN = "files"
@@ -118,6 +122,32 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     if page.file.generated_by is not None:
         return markdown
     return relinked(markdown, f"docs/{page.file.src_uri}")
+
+
+def exported(package: str) -> list[str]:
+    """What a package exports, read from its source: its ``__all__``."""
+    source = ROOT / "src" / Path(*package.split(".")) / "__init__.py"
+    for node in ast.parse(source.read_text(encoding="utf-8")).body:
+        match node:
+            case ast.Assign(targets=[ast.Name("__all__")], value=value):
+                return sorted(ast.literal_eval(value))
+    raise PluginError(f"{source}: expected a list __all__ for the reference")
+
+
+def on_page_content(html: str, page: Page, **_: Any) -> None:
+    """See that a page of the reference has every name that its package exports.
+
+    A function that is named after its module is hidden behind it, and left out without a word.
+
+    Raises:
+        PluginError: naming the page and the names that it lacks.
+    """
+    if not page.file.src_uri.startswith("api/"):
+        return
+    package = str(page.title)
+    shown = {one.rpartition(".")[2] for one in ANCHOR.findall(html)}
+    if lacking := [name for name in exported(package) if name not in shown]:
+        raise PluginError(f"docs/{page.file.src_uri} lacks {', '.join(lacking)} of {package}")
 
 
 def on_post_build(config: MkDocsConfig) -> None:

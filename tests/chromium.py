@@ -179,8 +179,10 @@ class Browser:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         still = {"name": "prefers-reduced-motion", "value": "reduce"}
         self.call("Emulation.setEmulatedMedia", features=[scheme, still])
+        # A picture of the whole page has no scroll bar, and would be cut where one stood.
+        self.call("Emulation.setScrollbarsHidden", hidden=True)
 
-    def picture(self, out: Path) -> None:
-        """The whole page as a PNG."""
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True, format="png")
+    def picture(self, out: Path, *, whole: bool = True) -> None:
+        """The whole page as a PNG, or what the window shows of it."""
+        shot = self.call("Page.captureScreenshot", captureBeyondViewport=whole, format="png")
         out.write_bytes(base64.b64decode(shot["data"]))

@@ -9,11 +9,19 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import attrs
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static, TabbedContent
 
-from logtriage.actions import Escalate, Ignore, Malformed, RequestMoreLogs, Resolve
+from logtriage.actions import (
+    Escalate,
+    Ignore,
+    Malformed,
+    RequestMetrics,
+    RequestMoreLogs,
+    Resolve,
+)
 from logtriage.cli.desk.app import Desk
 from logtriage.cli.desk.glance import BARS, NAMES, Look, glances
 from logtriage.cli.desk.places import directory, map_of, who
@@ -21,7 +29,7 @@ from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
 from logtriage.cli.desk.signs import signs_of
 from logtriage.cli.desk.words import completions
-from logtriage.cli.screens import facts
+from logtriage.cli.screens import facts, number, signed
 from logtriage.errors import UnknownName
 from logtriage.generator import make_incident
 from logtriage.grading import grade
@@ -30,6 +38,7 @@ from logtriage.observation import observe
 from logtriage.policies import perfect_actions
 from logtriage.recorded import shipped_incidents
 from logtriage.state import State, initial_state
+from logtriage.world.channels import USUAL
 from tests.test_cli import command, lines, logtriage
 from tests.test_cli_play import typed
 
@@ -298,6 +307,23 @@ def test_where_health_is_known_it_shows() -> None:
     state = initial_state(make_incident("single_crash-v2/test/0"))
     looks = {one.service: one.look for one in glances([observe(state)])}
     assert Look.ALERTS in looks.values()
+
+
+def test_readings_out_of_the_ordinary_warn() -> None:
+    session = Session.begin(make_incident("cascading_failure-v2/test/27"))
+    after = session.after(RequestMetrics("user-db"))
+    seen = after.observations[-1]
+    assert [gauge for gauge in seen.metrics if set(gauge.tokens) - {USUAL}]
+    assert {one.level for one in seen.window if one.service == "user-db"} <= {"INFO"}
+    assert {one.service: one.look for one in glances(after.observations)}["user-db"] is Look.WARNS
+    fine = [attrs.evolve(one, tokens=(USUAL,)) for one in seen.metrics]
+    calm = glances([attrs.evolve(seen, metrics=tuple(fine))])
+    assert {one.service: one.look for one in calm}["user-db"] is Look.QUIET
+
+
+def test_no_figure_is_a_negative_zero() -> None:
+    assert [number(one) for one in (-0.0001, 0.0, -0.5, None)] == ["0.000", "0.000", "-0.500", "–"]
+    assert [signed(one) for one in (-0.0001, 0.0001, -0.5)] == ["+0.000", "+0.000", "-0.500"]
 
 
 def test_signs_are_of_the_root_cause_each_once() -> None:

@@ -45,6 +45,7 @@ def test_eval_tells_the_doubt_of_the_team_and_of_each_role(tmp_path: Path) -> No
     arguments = ("eval", "expert", "--split-roles", "trio", "--task", task, "--episodes", 3)
     shown = logtriage(*arguments, "--out", tmp_path / "run")
     assert "bits of doubt  episodes  pooled  triage  escalation  remediation" in shown.stdout
+    assert "pooled " in shown.stdout.partition("LEGEND")[2]
     (row,) = lines(logtriage("report", tmp_path / "run", "--json"))
     assert row["teamwork"]["episodes"] == 3
     assert [one["role"] for one in row["teamwork"]["alone"]] == list(TRIO.names)

@@ -239,6 +239,7 @@ class Wait:
     """Joint play only: do nothing in this tick."""
 
 
+#: Any action: of a single agent, or of a role in joint play.
 Action = (
     ClassifySeverity
     | IdentifyRootCause

@@ -86,15 +86,21 @@ STRICT: Final = ClosingRules()
 class Incident:
     """Everything about one incident, immutable and hashable.
 
-    ``directory`` holds the owner of each service (in index order) in *this*
-    incident, ``rubric`` the id of the rubric that its task is graded by.
-
-    Two facts are read by rubric ``logtriage/2`` alone. ``par`` is in ticks: how many a
-    perfect response needs in this incident, beyond which closing it costs. Benign incidents
-    have a par of their own. ``price_of_silence``, in points of the grade, is what a perfect
-    response without the right page is worth here; None where the rubric has no such price.
-
-    ``seal`` is the fingerprint of the key that a sealed incident was drawn with.
+    Attributes:
+        id: ``<task>/<split>/<index>``, or ``<source>/<name>`` of a recorded one.
+        task: the task's id.
+        horizon: in ticks; an incident still open then is out of time.
+        topology: the services, who calls whom, and the teams.
+        directory: the team that owns each service (in index order) in *this* incident.
+        truth: the answer.
+        telemetry: what can be seen.
+        closing: the rules that close it.
+        rubric: the id of the rubric that its task is graded by.
+        par: in ticks; how many a perfect response needs here. Beyond it, closing costs. Benign
+            incidents have a par of their own. Read by ``logtriage/2`` alone.
+        price_of_silence: in points of the grade; what a perfect response without the right
+            page is worth here. None where the rubric has no such price.
+        seal: the fingerprint of the key that a sealed incident was drawn with.
     """
 
     id: str

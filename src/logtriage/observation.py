@@ -28,25 +28,46 @@ from logtriage.world.voice import Voice
 
 @attrs.frozen(cache_hash=True)
 class Observation:
-    """One screenful. Tuples over services follow ``topology.names``.
+    """One screenful of a state, for a single agent or for one role.
 
-    ``health`` holds None where a service was never inspected and does not alert:
-    its health is *unknown*, not good. ``inspection`` are the lines asked for in the
-    last tick. ``last_actions`` are the actions of the last tick (one, for a single
-    agent), ``reports`` what roles told each other, with the tick. ``signals`` are the
-    figures of every service, where the source has a dashboard of them; empty where it
-    has none. ``metrics`` and ``traces`` are those asked for in the last tick, where the
-    source has them. Simulated incidents have ``edge`` (what users see),
-    ``notes`` of the responders that were paged (in a recording: what was not recorded),
-    ``effects``: the remedies of the last tick
-    as (remedy, service, whether the symptoms ease), and the ``price_of_silence``. A role
-    sees None or an empty tuple where it has no view (``hidden`` names those views, so that
-    *nothing to see* and *not shown* stay apart); what became of the kinds of action that
-    it may take it always sees. ``requests_left`` is how many requests a role may still make,
-    where that is limited. ``root_causes`` lists the services declared so far, in order, where
-    an incident may have several faults; it is None elsewhere, and the first declared stands.
-    ``fault_category`` is the one that was declared of a recording; with ``on_request`` its
-    figures are shown to those alone who ask for them.
+    A role sees None or an empty tuple where it has no view; ``hidden`` names those views, so
+    that *nothing to see* and *not shown* stay apart. What became of its own kinds of action a
+    role always sees. Tuples over services follow ``topology.names``.
+
+    Attributes:
+        topology: the services, who calls whom, and the teams.
+        tick: ticks that have passed.
+        horizon: the tick at which an open incident is out of time.
+        closing: why the incident is closed; None while it is open.
+        open_loop: whether remedies change nothing, as in a recording.
+        alerts: alerts that fire.
+        slo: errors and latency at the edge, in a recording or an original incident.
+        window: the lines of the log window.
+        inspection: the lines asked for in the last tick.
+        health: of each service, if it was inspected or alerts; else None, which is *unknown*,
+            not good.
+        changes: releases, configurations and traffic, with their minutes.
+        directory: the team that owns each service in this incident.
+        severity: the one declared, if any.
+        root_cause: the first service declared, if any.
+        pages: teams paged so far.
+        remedies: (remedy, service) applied so far.
+        last_actions: the actions of the last tick; one, for a single agent.
+        reports: what roles told each other, each with its tick.
+        hidden: the views that the role does not have.
+        signals: the figures of each service, where the source has a dashboard; else empty.
+        edge: what users see, in a simulated incident.
+        metrics: the gauges asked for in the last tick.
+        traces: the traces asked for in the last tick.
+        notes: of the responders that were paged; in a recording, what was not recorded.
+        effects: (remedy, service, whether the symptoms ease) of the last tick.
+        price_of_silence: in points of the grade; None where the rubric has none.
+        requests_left: how many requests the role may still make; None for any number.
+        root_causes: the services declared so far, in order, where an incident may have several
+            faults; None elsewhere.
+        tick_seconds: the length of a tick, in seconds.
+        fault_category: the class of the fault that was declared, in a recording.
+        on_request: whether only those who ask for the figures of a recording see them.
     """
 
     topology: Topology

@@ -83,8 +83,8 @@ class Role:
         words: what a numeric agent in this role may report, if it may report: groups of
             :data:`~logtriage.board_words.WORD_GROUPS`, and words of one's own, such as
             ``ask triage``.
-        delay: ticks more that pass until it hears of what others declared and reported.
-        loss: of 100 reports of others how many never reach it.
+        delay: extra ticks until it hears what others declared and reported.
+        loss: how many of 100 reports of others never reach it.
         budget: how many requests it may make in an incident; None for any number.
 
     Raises:

@@ -168,8 +168,11 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
 class State:
     """One moment of an episode: immutable, hashable, comparable.
 
-    ``tick`` counts the ticks that have passed. Once closed, ``closing`` says why,
-    and ``closed_at`` how many ticks the episode used.
+    Attributes:
+        incident: the incident that is played.
+        tick: ticks that have passed.
+        history: every action so far, with the tick in which it was taken.
+        closing: why the incident is closed; None while it is open.
     """
 
     incident: Incident

@@ -306,6 +306,8 @@ def parse_incident_id(text: str, seal: Seal | None = None) -> IncidentId:
             id in canonical form.
     """
     parts = text.split("/")
+    if len(parts) == 2 and parts[1] in ALL_SPLITS:
+        get_task(parts[0])  # an unknown task is told before the number that is missing
     if len(parts) != 3:
         raise InvalidInput(f"incident id {text!r:.200}: {_missing(parts)}")
     task = get_task(parts[0])

@@ -180,6 +180,7 @@ class Topology:
         return tuple(service.owner for service in self.services)
 
 
+#: Seven services with the teams of the original: the topology of the ``*-v0`` tasks.
 SEVEN_SERVICES: Final = Topology(
     name="seven-services",
     teams=("sre-team", "backend-team", "dba-team", "security-team"),

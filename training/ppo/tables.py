@@ -33,9 +33,9 @@ def _mark(*, reached: bool) -> str:
 
 def reached(runs: Sequence[Written]) -> Iterable[str]:
     """Every run beside the scripted policies."""
-    yield from table("task", "agent", "grade", "of the observer's", "faults paged rightly",
-                      "mis-paged", "of the observer's", "solved", "ticks",
-                      f"≥ {GRADE_SHARE:.2f}, ≥ {PAGES:.0%}, ≤ {MIS_PAGES}")  # fmt: skip
+    met = f"met: ≥ {GRADE_SHARE:.2f}, ≥ {PAGES:.0%}, ≤ {MIS_PAGES}"
+    yield from table("task", "agent", "grade", "grade / observer's", "faults paged rightly",
+                      "mis-paged", "mis-paged / observer's", "solved", "ticks", met)  # fmt: skip
     for task in dict.fromkeys(run.settings.task for run in runs):
         observer = reference(task, HERE, "observer")
         assert observer is not None
@@ -43,11 +43,11 @@ def reached(runs: Sequence[Written]) -> Iterable[str]:
             one = run.trial(HERE)
             _, right = pages([one])
             share, wrong = one["grade"] / observer.grade, one["mis_paged"] / observer.mis_paged
-            met = share >= GRADE_SHARE and right >= PAGES and wrong <= MIS_PAGES
+            reaches = share >= GRADE_SHARE and right >= PAGES and wrong <= MIS_PAGES
             yield (
                 f"| `{task}` | PPO, seed {run.settings.seed} | {grade_of(one)} | {share:.2f} "
                 f"| {right:.1%} | {one['mis_paged']:.1%} | {wrong:.2f} | {one['solved']:.1%} "
-                f"| {one['ticks']:.1f} | {_mark(reached=met)} |"
+                f"| {one['ticks']:.1f} | {_mark(reached=reaches)} |"
             )
         for policy in POLICIES:
             found = reference(task, HERE, policy)

@@ -32,8 +32,9 @@ class Thresholds:
             price of silence.
         probing: the most that plans which mix pages and remedies may gain, on average, over
             plans that page first or not at all.
-        probed_paged, probed_unpaged: the least that trying three or more remedies at the right
-            service loses, after the right page and without it.
+        probed_paged: the least that trying three or more remedies at the right service loses,
+            after the right page.
+        probed_unpaged: the same without the right page.
         teamwork: the least by which all roles of a team, after a full look, must expect more
             than the best one of them that hears nothing.
         tolerance: scores closer than this count as equal (tests of "never more").
@@ -100,8 +101,10 @@ class Sizes:
     teams: int = 200
 
 
+#: The thresholds of any task but those of the simulated world.
 STANDARD: Final = Thresholds()
 WORLD: Final = Thresholds(shallow=0.45, unread=0.35, expert=0.50, gap=0.25)
+#: The samples of an audit in earnest.
 FULL: Final = Sizes()
 #: For a first look, and for tests: seconds instead of a minute.
 QUICK: Final = Sizes(

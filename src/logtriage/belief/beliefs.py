@@ -237,8 +237,8 @@ def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
     much of the posterior the search may misplace.
 
     What actions revealed counts as evidence, too: a page that did not close the
-    incident, what became of a remedy, a note. To a role that is what its views show; that
-    others acted, and when, it knows.
+    incident, what became of a remedy, a note. For a role that is what its views show; it also
+    knows that others acted, and when.
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.world_of`.

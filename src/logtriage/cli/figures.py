@@ -49,8 +49,12 @@ class Figures:
         self._stack(titles, rows(True), names)
 
     def legend(self) -> None:
-        """What the columns of the tables above mean."""
-        known = [(title, told) for title in self._titles if (told := meaning_of(title))]
+        """What the columns of the tables above mean; of several that mean the same, the first."""
+        meanings: dict[str, str] = {}
+        for title in self._titles:
+            if told := meaning_of(title):
+                meanings.setdefault(told, title)
+        known = [(title, told) for told, title in meanings.items()]
         if known:
             say(self._console, heading("LEGEND"))
             put(self._console, facts(known))
@@ -124,5 +128,4 @@ def stacked(found: Interval, *, wide: bool) -> Text:
 def _bare(value: float, digits: int) -> str:
     """A figure without the nought before its point."""
     text = number(value, digits)
-    text = text if float(text) else text.removeprefix("-")
     return text.replace("0.", ".", 1) if abs(value) < 1 else text

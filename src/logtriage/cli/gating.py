@@ -13,7 +13,7 @@ from logtriage.cli.console import emit, note, results
 from logtriage.cli.figures import Cell, Figures
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json, SealFile, seal_in
-from logtriage.cli.screens import number
+from logtriage.cli.screens import number, signed
 from logtriage.evaluation import Check, Margins, Verdict
 from logtriage.evaluation.gate import LEAST
 from logtriage.files import replacing
@@ -141,7 +141,7 @@ def _reason(one: Check) -> str:
     if one.difference is None:
         return f"{one.run or 0:g} of {one.incidents} incidents graded in the baseline have no grade"
     found = one.difference
-    interval = f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
+    interval = f"{signed(found.mean)} [{signed(found.low)}, {signed(found.high)}]"
     count = f"{one.incidents} incident{'' if one.incidents == 1 else 's'}"
     told = f"{one.verdict}: {interval} over {count}, margin {one.margin:g}"
     if one.verdict is not Verdict.UNDECIDED:
@@ -173,5 +173,5 @@ def _values(one: Check) -> list[str]:
     if one.difference is None:
         return [str(one.incidents), "–", "–" if one.run is None else f"{one.run:g}", "–", "–"]
     found = one.difference
-    interval = f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
+    interval = f"{signed(found.mean)} [{signed(found.low)}, {signed(found.high)}]"
     return [str(one.incidents), number(one.base), number(one.run), interval, f"{one.margin:g}"]

@@ -9,7 +9,7 @@ from rich.text import Text
 from logtriage.actions import Escalate, describe
 from logtriage.belief.explain import Explanation, Leading, Step, explain
 from logtriage.cli.figures import table_of
-from logtriage.cli.screens import facts, heading
+from logtriage.cli.screens import facts, heading, signed
 from logtriage.state import State
 
 #: Few, since a person waits; the parts add up whatever their number.
@@ -44,13 +44,13 @@ def look_back(found: Explanation) -> RenderableType:
             action,
             Text("\n".join(_likeliest(step.leading))),
             f"{step.before:.3f}",
-            Text(f"{step.worth:+.3f}", style="red" if step.worth < 0 else "green"),
+            Text(signed(step.worth), style="red" if step.worth < -0.0005 else "green"),
             f"{step.after:.3f}",
         )
     rows = [
-        (f"{getattr(found, field):+.3f}", f"{name}: {meaning}") for name, field, meaning in _PARTS
+        (signed(getattr(found, field)), f"{name}: {meaning}") for name, field, meaning in _PARTS
     ]
-    rows.append((f"{1.0 - found.grade:+.3f}", "total loss: 1 - grade"))
+    rows.append((signed(1.0 - found.grade), "total loss: 1 - grade"))
     return Group(heading("BELIEF"), table, heading("WHY"), facts(rows))
 
 

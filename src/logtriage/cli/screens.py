@@ -28,7 +28,16 @@ _DIM: Final = re.compile(r"^[+-]\d+s ", re.MULTILINE)
 
 def number(value: float | None, digits: int = 3) -> str:
     """A figure with a fixed number of digits; a dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}f}"
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    return text if float(text) else text.removeprefix("-")
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """A figure with its sign; what is rounded to nothing has a plus."""
+    text = f"{value:+.{digits}f}"
+    return text if float(text) else text.replace("-", "+")
 
 
 def screen(rendered: str) -> Text:

@@ -9,7 +9,7 @@ from rich.text import Text
 from logtriage.cli.console import say
 from logtriage.cli.figures import Cell, Figures, share
 from logtriage.cli.losses import put_loss_differences, put_losses
-from logtriage.cli.screens import heading, number
+from logtriage.cli.screens import heading, number, signed
 from logtriage.evaluation import Comparison, Row
 from logtriage.printable import spelled
 
@@ -192,5 +192,5 @@ def _put_comparisons(figures: Figures, comparisons: Sequence[Comparison]) -> Non
 def _difference(one: Comparison) -> Text:
     found = one.difference
     style = "bold green" if found.low > 0 else "bold red" if found.high < 0 else "bold"
-    interval = f" [{found.low:+.3f}, {found.high:+.3f}]"
-    return Text.assemble((f"{found.mean:+.3f}", style), (interval, "dim"))
+    interval = f" [{signed(found.low)}, {signed(found.high)}]"
+    return Text.assemble((signed(found.mean), style), (interval, "dim"))

@@ -15,7 +15,7 @@ from logtriage.grading import RECORDED_2
 from logtriage.incident import Incident
 from logtriage.seal import Seal
 from logtriage.sealing import incident_of
-from logtriage.tasks import is_of_task
+from logtriage.tasks import ALL_SPLITS, is_of_task
 
 #: Stands for the recorded incidents at hand, whatever their tasks are called.
 RECORDED_TASK: Final = "recorded"
@@ -77,7 +77,8 @@ class Incidents:
         try:
             return recorded[incident_id]
         except KeyError:
-            if is_of_task(incident_id):
+            _, _, name = incident_id.partition("/")
+            if is_of_task(incident_id) or name in ALL_SPLITS:
                 return incident_of(incident_id, self.seal)  # which says what the id lacks
             raise UnknownName("recorded incident", incident_id, recorded) from None
 

@@ -15,6 +15,7 @@ from logtriage.state import Closing, State
 
 #: A score, in [0, 1] for the measures of this module, and its reason in words.
 Measured = tuple[float, str]
+#: What answers a criterion: a function of the state at the end.
 Measure = Callable[[State], Measured]
 
 #: Credit for a severity one class off.

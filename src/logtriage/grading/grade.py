@@ -22,6 +22,7 @@ from logtriage.state import Closing, State, check_state
 #: episode, as differences of scores, add up to its grade without any rounding.
 GRID: Final = 2.0**50
 
+#: Every built-in rubric, by its id.
 RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_2, RECORDED, RECORDED_2, *ORIGINAL)}
 #: Rubrics that are no more, with those that took their places.
 RETIRED: Final = {"logtriage/1": TRIAGE_2.id}
@@ -59,18 +60,31 @@ class AppliedDiscount:
 
 @attrs.frozen
 class Grade:
-    """A score with its reasons.
+    """A score with its reasons; ``print(grade)`` shows what was done, what it earned and why.
 
-    ``score`` is None if ``status`` is unscored, with the ``cause`` in words. If a
-    ``gate`` holds, the score is 0 and ``criteria`` still say what was earned. ``discounts``
-    are those that applied, each to all that the criteria add up to.
-    ``actions`` are those graded; ``unplayed`` counts the ones after the closing one,
-    which were not. ``malformed`` counts those that could not be read. ``ticks`` are those
-    used; ``schedule`` is the tick of each action in joint play, where several may share
-    one. ``fault_kind`` is what was injected (of several faults all kinds, ``a + b``): a fact
-    beside the grade, which no rubric weighs; so is ``impact``, what a report of how the damage
-    spread is worth, None where there was none. ``seal`` is the fingerprint of the key of a
-    sealed incident. ``print(grade)`` shows what was done, what it earned and why.
+    Attributes:
+        incident: the incident's id.
+        task: the task's id.
+        rubric: the id of the rubric.
+        rubric_digest: a hash of everything in the rubric that decides a score.
+        actions: the actions graded.
+        status: whether there is a score.
+        score: within the bounds of the rubric, [0, 1] as a rule; None if unscored.
+        criteria: what was earned; under a gate, what would have been.
+        gate: the gate that holds, and sets the score to 0; None if none does.
+        gate_reason: why it holds.
+        closing: why the incident was closed; None if it was left open.
+        ticks: ticks used.
+        unplayed: how many actions came after the closing one, and were not graded.
+        cause: why there is no score, in words.
+        agent: who played, if the transcript says so.
+        schedule: the tick of each action in joint play, where several may share one.
+        fault_kind: what was injected (of several faults all kinds, ``a + b``). No rubric
+            weighs it.
+        discounts: those that applied, each to all that the criteria add up to.
+        seal: the fingerprint of the key of a sealed incident.
+        impact: what a report of how the damage spread is worth; None if there was none. No
+            rubric weighs it.
     """
 
     incident: str

@@ -59,7 +59,7 @@ class CentralControl:
     ) -> tuple[tuple[Action, ...], Memory]:
         """The policy's action in the hands of one role; memory is the policy's own.
 
-        What no role may do goes to the first one, in whose mouth it is malformed.
+        What no role may do goes to the first one, for which it is malformed.
         """
         action, memory = self.policy.act(merge_slices(observations), memory)
         kind = action_name(action)

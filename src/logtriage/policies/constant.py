@@ -13,7 +13,7 @@ class ConstantPolicy:
     """Plays a fixed list of actions, then resolves.
 
     An action that names what the topology at hand does not have is malformed there,
-    as it would be in any agent's mouth.
+    as from any agent.
     """
 
     actions: tuple[Action, ...]

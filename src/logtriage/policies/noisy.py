@@ -27,7 +27,7 @@ class NoisyPolicy:
 
     Args:
         policy: who decides on the kind of action.
-        slips: how many of 1,000 actions are drawn anew, uniformly and by chance the same.
+        slips: how many of 1,000 actions are drawn anew, uniformly; some come out the same.
         seed: of the draws, which depend on it and on the tick.
         role: the role in which it plays, if any.
         alike: draw among actions of the same kind: the right thing done to the wrong

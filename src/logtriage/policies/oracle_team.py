@@ -81,7 +81,7 @@ def _first_able(action: Action, split: RoleSplit) -> int:
 
 @attrs.frozen
 class OracleTeam:
-    """Plays :func:`joint_schedule`: what a team reaches that knows everything."""
+    """Plays :func:`joint_schedule`: what a team that knows everything reaches."""
 
     incident: Incident
     split: RoleSplit

@@ -57,6 +57,7 @@ def combined(signals: dict[str, Signal]) -> float:
     return max(one(signals) for one in (_new_errors, event_shift, cpu_rise, network_delay))
 
 
+#: The scores of one service on one screen that methods are made of, by name.
 SCORES: Final[dict[str, Score]] = {
     "error_count": error_count,
     "cpu_rise": cpu_rise,
@@ -81,6 +82,7 @@ class Method:
     fresh: bool = False
 
 
+#: How each ranking policy scores services, by the name of the policy.
 METHODS: Final[dict[str, Method]] = {
     **{name: Method(score) for name, score in SCORES.items()},
     "n_sigma": Method(standardised.n_sigma, over=max),

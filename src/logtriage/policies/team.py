@@ -111,7 +111,7 @@ def ask(
 
 
 def idle(role: Role) -> Action:
-    """What a role does that has nothing to do: wait; if it may not, look around if it may.
+    """What a role with nothing to do does: it waits, or looks around if it may not wait.
 
     If it may neither, it still says ``wait``, which :func:`as_taken` makes malformed:
     that changes nothing either.

@@ -20,6 +20,7 @@ from logtriage.recorded.records import RUBRICS, TEAMS, RecordedIncident
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.recorded.version import task_id
 
+#: The rubric of records that name none.
 RUBRIC: Final = RUBRICS[0]
 #: Nobody knows whom to page in a recording, so a page closes nothing.
 CLOSING: Final = ClosingRules(wrong_page=False)

@@ -34,6 +34,7 @@ from logtriage.recorded.truth import RecordedTruth
 from logtriage.telemetry import LEVELS, TICK_SECONDS
 from logtriage.topology import TIERS, Service, Topology
 
+#: The schema of a line of a bundle.
 SCHEMA: Final = "logtriage.recorded/2"
 #: A recording knows no owners: the usual four teams, and the first owns everything.
 TEAMS: Final = ("sre-team", "backend-team", "dba-team", "security-team")
@@ -191,7 +192,7 @@ class RecordedIncident:
     """One line of a bundle.
 
     ``id`` is ``source/name`` and says nothing of the answer; ``opened`` the moment,
-    in UTC, from which seconds and ticks are counted; ``origin`` whom to thank; ``rubric``
+    in UTC, from which seconds and ticks are counted; ``origin`` the source to credit; ``rubric``
     how it is played and graded.
 
     Raises:

@@ -33,7 +33,7 @@ class RecordedTelemetry:
     Services are indices into ``recording.services``. What is shown is chosen by
     level, novelty and a hash of tick and service, never by the truth, which a
     :class:`Recording` does not hold.
-    With ``on_request`` figures are shown to those alone who ask for them.
+    With ``on_request`` only those who ask for figures see them.
     """
 
     recording: Recording

@@ -6,7 +6,9 @@ bundles has its own (:data:`logtriage.recorded.records.SCHEMA`).
 
 from typing import Final
 
+#: The version of tasks of recorded incidents.
 VERSION: Final = 3
+#: Why each version was made, the first one first.
 HISTORY: Final = (
     "v1: log windows, figures of an inspected service, health and alerts",
     "v2: signals of every service beside their usual values, so that a policy can rank all "

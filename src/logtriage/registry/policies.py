@@ -25,6 +25,7 @@ from logtriage.policies import (
 from logtriage.rng import hash_name
 from logtriage.topology import FIVE_TEAMS, Topology
 
+#: ``constant:ACTIONS``: the same list of actions for every incident.
 CONSTANT: Final = "constant"
 #: Built-in policies, each with a line of help.
 POLICY_HELP: Final = {
@@ -42,6 +43,9 @@ POLICY_HELP: Final = {
     "network_delay": "ranks them by time between caller and service",
     "event_shift": "ranks them by kinds of log line that appear or vanish",
     "combined": "ranks them by the largest standardised one of these",
+    "n_sigma": "ranks them by how many standard deviations any signal strays",
+    "baro": "the same in distances of the quartiles",
+    "combined_v2": "as combined, with any other metric that is the service's own",
     "inquiry": "asks whom it suspects for metrics, names who strays furthest and the class of "
     "fault; for recorded_models",
     f"{CONSTANT}:ACTIONS": "the same list for every incident, such as "

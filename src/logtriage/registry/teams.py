@@ -29,6 +29,7 @@ from logtriage.registry.policies import make_policy, seed_of
 from logtriage.rng import hash_name
 from logtriage.roles import Role, RoleSplit
 
+#: ``central:POLICY``: one policy in control of all roles.
 CENTRAL: Final = "central"
 #: Built-in teams, each with a line of help.
 TEAM_HELP: Final = {

@@ -50,5 +50,7 @@ def _line(step: "Step") -> str:
 
 
 def _likeliest(held: "Leading") -> list[tuple[str, float]]:
-    rows = [("benign", held.benign), held.root_cause, held.team]
-    return [one for one in rows if one is not None]
+    """The likeliest root cause and team, and what holds against both, the likelier first."""
+    rows = [one for one in (held.root_cause, held.team) if one is not None]
+    benign = [("benign", held.benign)]
+    return benign + rows if held.benign >= 0.5 else rows + benign

@@ -14,6 +14,9 @@ from logtriage.registry import make_team as make_scripted_team
 from logtriage.registry import roles_of
 from logtriage.roles import RoleSplit
 
+__all__ = ["NETWORK", "has_network", "make_team"]
+
+#: What a trained role begins with in a specification; the directory of a run follows.
 NETWORK: Final = "net:"
 
 

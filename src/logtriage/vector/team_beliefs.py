@@ -70,8 +70,8 @@ class TeamBeliefs:
     """The posteriors of the roles of a batch of teams, screen after screen.
 
     :attr:`of` holds one :class:`BeliefBatch` a viewer: each role of the split, or whoever
-    is named in ``viewers``; a split stands for all its roles together. That others paged and
-    applied remedies, and when, everybody knows. Tell :meth:`begin` of every reset and
+    is named in ``viewers``; a split stands for all its roles together. Everybody knows that
+    others paged and applied remedies, and when. Tell :meth:`begin` of every reset and
     restart, and :meth:`follow` of every step.
 
     ``held`` is the prior, as of :class:`BeliefBatch`.

@@ -8,6 +8,7 @@ import attrs
 
 from logtriage.observation import Observation
 from logtriage.rendering.screens import status_of
+from logtriage.world.channels import NOWHERE, USUAL
 
 
 class Look(IntEnum):
@@ -67,6 +68,10 @@ def _signs(seen: Observation) -> Iterator[tuple[str, Look]]:
         yield alert.service, Look.ALERTS
     for line in (*seen.window, *seen.inspection):
         yield line.service, _LEVELS.get(line.level, Look.QUIET)
+    for gauge in seen.metrics:
+        yield gauge.service, Look.WARNS if set(gauge.tokens) - {USUAL} else Look.QUIET
+    for trace in seen.traces:
+        yield trace.service, Look.WARNS if set(trace.tokens) - {NOWHERE} else Look.QUIET
     for name, reading in zip(seen.topology.names, seen.health, strict=False):
         if reading is not None:
             yield name, _STATUS[status_of(reading)]

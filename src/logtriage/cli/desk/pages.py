@@ -32,7 +32,7 @@ _KEYS: Final = (
 )
 _LOOKS: Final = (
     ("?", "nothing was seen of it so far"),
-    ("quiet", "it was seen without warnings or errors"),
+    ("quiet", "it was seen without warnings, errors or odd readings"),
     ("warns, errors", "the worst line or reading when it was last seen"),
     ("alerts", "an alert fires"),
     (BARS, "the same, for each of the latest ticks"),

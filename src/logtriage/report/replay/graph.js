@@ -14,6 +14,7 @@ const PARTS = {
   noise: "noise",
 };
 const COLUMN = 130;
+const MARGIN = 16; // beside the outer columns, for what stands left of a service
 
 // A state is a shape as much as a colour.
 function shape(state, x, y, r = 12) {
@@ -44,7 +45,7 @@ function drawGraph(episode, place, go) {
   const declared = declaredBy(episode, place.t);
   const picture = svg("svg", {
     class: "graph",
-    viewBox: `0 0 ${wide} ${tall}`,
+    viewBox: `${-MARGIN} 0 ${wide + 2 * MARGIN} ${tall}`,
     style: `max-width:${wide * 1.25}px;min-width:${many ? wide * 0.92 : 0}px`,
     role: "group",
     "aria-label": `Services at tick ${place.t}, ${episode.row[POLICY]}`,

@@ -75,19 +75,22 @@ function edgePanel(episode, place) {
 
 const CELL = 108; // fits fifteen letters of a service
 const LANE = 54;
-const LABEL = 96;
 
 function lanes(episode, place, go) {
   const { roles } = facts.roles;
   const count = episode.ticks.length;
-  const wide = LABEL + count * CELL;
+  const wide = count * CELL;
   const tall = roles.length * LANE + 26;
-  const x = (t) => LABEL + (t + 0.5) * CELL;
+  const x = (t) => (t + 0.5) * CELL;
   const y = (role) => 24 + (role + 0.5) * LANE;
   const picture = svg("svg", { class: "lanes", viewBox: `0 0 ${wide} ${tall}`, width: wide, height: tall, role: "img", "aria-label": "What each role did in each tick, and what it told the others" });
-  picture.append(svg("rect", { class: "now", x: LABEL + place.t * CELL, y: 0, width: CELL, height: tall, rx: 6 }));
+  picture.append(svg("rect", { class: "now", x: place.t * CELL, y: 0, width: CELL, height: tall, rx: 6 }));
+  // Names stand beside the lanes, not in them: on a narrow page the lanes scroll away below.
+  const label = Math.max(...roles.map((role) => role.name.length)) * 7.5 + 10;
+  const names = svg("svg", { class: "lanes names", viewBox: `0 0 ${label} ${tall}`, width: label, height: tall, "aria-hidden": "true" });
   roles.forEach((role, number) => {
-    picture.append(svg("path", { class: "lane", d: `M${LABEL} ${y(number)}H${wide}` }), svg("text", { class: "role", x: 4, y: y(number) + 4 }, role.name));
+    picture.append(svg("path", { class: "lane", d: `M0 ${y(number)}H${wide}` }));
+    names.append(svg("text", { class: "role", x: 4, y: y(number) + 4 }, role.name));
   });
   const talk = [];
   episode.ticks.forEach((tick, t) => {
@@ -110,11 +113,11 @@ function lanes(episode, place, go) {
       const value = act.value.length > 15 ? act.value.slice(0, 14) + "…" : act.value;
       picture.append(svg("text", { class: "value", x: x(t), y: y(act.role) + 25 }, value));
     }
-    picture.append(svg("rect", { class: "hit", x: LABEL + t * CELL, y: 0, width: CELL, height: tall, onclick: () => go({ t }) }));
+    picture.append(svg("rect", { class: "hit", x: t * CELL, y: 0, width: CELL, height: tall, onclick: () => go({ t }) }));
   });
   picture.prepend(svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8Z" }))));
   return panel("Who did what", { class: "swim" },
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Swim lanes" }, picture),
+    el("div", { class: "pool" }, names, el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Swim lanes" }, picture)),
     el("h3", {}, "The board"),
     talk.length ? el("ul", { class: "board" }, talk.map(([t, act, to]) => el("li", { class: t < place.t ? "" : t === place.t ? "now" : "later" },
       el("span", { class: "tick" }, `tick ${t}`), el("b", {}, roles[act.role].name), " ", el("code", {}, act.told), el("small", {}, to.length ? ` seen by ${to.join(", ")}` : " seen by no one else"))))

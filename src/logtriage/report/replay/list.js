@@ -2,6 +2,8 @@
 
 const SHOWN = 200;
 
+const spaced = (name) => name.replaceAll("_", " ");
+
 function listView(place, go) {
   const kept = found(place.filters);
   document.title = `${facts.name} · logtriage replay`;
@@ -65,17 +67,17 @@ function rowView(row, place) {
   const declared = row[DECLARED] === null ? "–" : row[ROOTS].includes(row[DECLARED]) ? `✓ ${row[DECLARED]}` : `✗ ${row[DECLARED]}`;
   return el("tr", {},
     el("td", { class: "score" }, el("span", { class: "gauge", "aria-hidden": "true" }, el("span", { style: `width:${100 * Math.min(1, Math.max(0, row[GRADE] ?? 0))}%` })), fixed(row[GRADE])),
-    el("td", {}, row[POLICY]),
+    el("td", { class: "agent" }, row[POLICY]),
     el("th", { scope: "row" }, el("a", { href: address }, row[INCIDENT])),
-    el("td", {}, row[OUTCOME].replaceAll("_", " "), row[GATE] && el("b", { class: "gate" }, ` ${row[GATE]}`)),
-    el("td", {}, row[FAULT] === null ? "–" : faultsOf(row)),
-    el("td", {}, row[GRADE] === null ? "–" : declared),
+    el("td", { class: "outcome" }, spaced(row[OUTCOME]), row[GATE] && el("b", { class: "gate" }, ` ${row[GATE]}`)),
+    el("td", { class: "fault" }, row[FAULT] !== null ? faultsOf(row) : row[ROOTS].length ? "–" : "benign"),
+    el("td", { class: "declared" }, row[GRADE] === null ? "–" : declared),
     el("td", { class: "number" }, row[TICKS] ?? "–"));
 }
 
 // Of several faults each kind with its own root; of one fault any of the roots is accepted.
 function faultsOf(row) {
-  const kinds = row[FAULT].replaceAll("_", " ").split(" + ");
+  const kinds = spaced(row[FAULT]).split(" + ");
   if (kinds.length < 2) return `${kinds[0]} on ${row[ROOTS].join(", ")}`;
   return kinds.map((kind, at) => `${kind} on ${row[ROOTS][at]}`).join(", ");
 }
@@ -102,17 +104,17 @@ function failures(kept, place) {
   const places = tally(scored, (row) => row[PLACE]).sort((a, b) => Object.keys(facts.places).indexOf(a[0]) - Object.keys(facts.places).indexOf(b[0]));
   const faults = tally(scored, (row) => row[FAULT] ?? (row[ROOTS].length ? null : "benign")).sort((a, b) => mean(a[1]) - mean(b[1]));
   const search = (words) => addressOf({ view: "list", filters: { ...place.filters, q: words } });
-  const outcome = tally(failed, (row) => (row[GATE] ? `gate ${row[GATE]}` : `${row[OUTCOME]}, grade below ${facts.solved}`));
+  const outcome = tally(failed, (row) => (row[GATE] ? `gate ${spaced(row[GATE])}` : `${spaced(row[OUTCOME])}, grade below ${facts.solved}`));
   return el("section", { class: "panel failures", "aria-labelledby": "failures-title" },
     el("h2", { id: "failures-title" }, `Failures: ${failed.length} of ${scored.length} scored episodes below ${facts.solved}`),
     el("div", { class: "columns" },
       counts("How they ended", outcome, failed.length),
-      gates.length ? counts("Gates by agent", tally(gates.flatMap((one) => one[1]), (row) => `${row[POLICY]}: ${row[GATE]}`), gates.flatMap((one) => one[1]).length) : null,
+      gates.length ? counts("Gates by agent", tally(gates.flatMap((one) => one[1]), (row) => `${row[POLICY]}: ${spaced(row[GATE])}`), gates.flatMap((one) => one[1]).length) : null,
       counts("Declared root, seen from the true one", places.map(([name, some]) => [facts.places[name] ?? name, some]), places.reduce((sum, one) => sum + one[1].length, 0)),
       counts("Wrong services", wrong, wrong.reduce((sum, one) => sum + one[1].length, 0)),
       el("div", {}, el("h3", {}, "Mean grade by fault"),
         el("ul", { class: "bars" }, faults.slice(0, 8).map(([name, some]) => el("li", {},
-          el("span", { class: "label" }, name === "benign" ? name : el("a", { href: search(name) }, name.replaceAll("_", " "))),
+          el("span", { class: "label" }, name === "benign" ? name : el("a", { href: search(name) }, spaced(name))),
           el("span", { class: "bar", "aria-hidden": "true" }, el("span", { class: "fill", style: `width:${100 * Math.max(0, mean(some))}%` })),
           el("span", { class: "value" }, `${fixed(mean(some), 2)} (n = ${some.length})`)))))));
 }
@@ -120,7 +122,7 @@ function failures(kept, place) {
 function counts(title, some, whole) {
   return el("div", {}, el("h3", {}, title),
     some.length ? el("ul", { class: "bars" }, some.slice(0, 8).map(([name, found]) => el("li", {},
-      el("span", { class: "label", title: name }, name.replaceAll("_", " ")),
+      el("span", { class: "label", title: name }, name),
       el("span", { class: "bar", "aria-hidden": "true" }, el("span", { class: "fill", style: `width:${(100 * found.length) / whole}%` })),
       el("span", { class: "value" }, String(found.length))))) : el("p", { class: "note" }, "None."),
     some.length > 8 && el("p", { class: "note" }, `and ${some.length - 8} more`));

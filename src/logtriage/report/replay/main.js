@@ -92,9 +92,10 @@ function single(episode, here) {
     scrubber(episode, here, go),
     facts.roles && lanes(episode, here, go),
     el("div", { class: `board-of-panels ${episode.world.services.length > 20 ? "many" : ""}` },
-      el("div", { class: "column" }, panel("Services", { class: "services" }, edgePanel(episode, here), drawGraph(episode, here, go))),
+      el("div", { class: "column map" }, panel("Services", { class: "services" }, edgePanel(episode, here), drawGraph(episode, here, go))),
       el("div", { class: "column" }, actionPanel(episode, here), screenPanels(episode, here)),
-      el("div", { class: "column" }, beliefPanel(episode, here), gradePanel(episode, here, go))),
+      el("div", { class: "column thought" }, beliefPanel(episode, here)),
+      el("div", { class: "column result" }, gradePanel(episode, here, go))),
   ];
 }
 
