@@ -59,13 +59,6 @@ def names(paths: tuple[Path, ...]) -> list[str]:
     return [path.name for path in paths]
 
 
-def test_no_merge_was_left_unfinished() -> None:
-    texts = [*PAGES, ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
-    for page in texts:
-        found = re.findall(r"^(?:<{7}|>{7}|\|{7})(?: .*)?$", page.read_text("utf-8"), re.MULTILINE)
-        assert not found, f"{page.relative_to(ROOT)}: {found[0]}"
-
-
 def flat(page: str) -> str:
     """The text of a page with every run of white space as one blank."""
     return " ".join((ROOT / page).read_text(encoding="utf-8").split())
