@@ -70,6 +70,7 @@ class Settings(PPOSettings):
     rounds: int = 100
     eval_every: int = 20
     quiet: float = 5.0
+    inform: float = 0.0
     split: str = attrs.field(
         default="trio",
         validator=_is_role_split,
