@@ -382,9 +382,15 @@ def run(out: Path, *options: str) -> None:
     script.main(["--output-dir", str(out), "--task", TASK, *small(2), *options])
 
 
-def test_the_command_leaves_checkpoint_curve_and_transcripts(tmp_path: Path):
+def test_the_command_leaves_checkpoint_curve_and_transcripts(tmp_path: Path, capsys):
     out = tmp_path / "run"
     run(out, "--split", "duo", "--seed", "3")
+    # From the first round on it says how long it will take, and at the end no more.
+    said = [line for line in capsys.readouterr().err.splitlines() if line]
+    assert [line.split()[:5] for line in said if line.startswith("round")] == [
+        ["round", "1", "of", "2:", "about"]
+    ]
+    assert [line.endswith(" left") for line in said if "grade" in line] == [False, True, False]
     assert {path.name for path in out.iterdir()} == {
         "checkpoint.pt", "curve.csv", "curve.png", "episodes.jsonl", "run.json", "team.json",
         "team.npz", "transcripts.jsonl",

@@ -36,6 +36,8 @@ class Thresholds:
             service loses, after the right page and without it.
         teamwork: the least by which all roles of a team, after a full look, must expect more
             than the best one of them that hears nothing.
+        talking: the least share of what observers earn who share all that they see, that those
+            must earn who tell it one another in words.
         tolerance: scores closer than this count as equal (tests of "never more").
     """
 
@@ -54,6 +56,7 @@ class Thresholds:
     probed_paged: float = 0.10
     probed_unpaged: float = 0.20
     teamwork: float = 0.30
+    talking: float = 0.90
     tolerance: float = 1e-9
 
 
@@ -80,6 +83,7 @@ class Sizes:
         beliefs: incidents at whose point of decision all plans are searched.
         twins: incidents that are shown with other truths and the same tokens.
         teams: train incidents of which the roles of a team get a full look.
+        talks: train incidents that teams of observers play.
     """
 
     search: int = 2_000
@@ -98,6 +102,7 @@ class Sizes:
     beliefs: int = 60
     twins: int = 60
     teams: int = 200
+    talks: int = 20
 
 
 STANDARD: Final = Thresholds()
@@ -121,6 +126,7 @@ QUICK: Final = Sizes(
     beliefs=5,
     twins=5,
     teams=30,
+    talks=3,
 )
 #: Rollouts of one incident that are compared with each other, as in GRPO.
 GROUP: Final = 8
