@@ -21,6 +21,9 @@ PYTEST_ARGS ?=
 BIN := $(VENV)/bin
 # Not compiled on installing: a check imports few files of what it installs, and compiles those.
 PIP_INSTALL := -m pip install -q --no-compile -c constraints.txt
+# So it is kept, whatever the surroundings say: checks start hundreds of processes, each of which
+# would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -q
 
 # A stamp marks an environment that was finished, for this Python, these pins and this place:

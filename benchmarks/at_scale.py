@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import logtriage as lt
+from logtriage.files import replacing
 from logtriage.parsing import action_to_wire
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,7 +40,7 @@ that Ray starts beside them. A first file is graded apart, in which Ray starts.
     python benchmarks/at_scale.py measure one build/million build/scale/one.json
     python benchmarks/at_scale.py measure ray build/million build/scale/ray.json
 
-Machine: {machine}; one core of it for all. Written by `benchmarks/at_scale.py page`.
+Machine: {machine}. Written by `benchmarks/at_scale.py page`.
 
 | | first file | transcripts | CPU seconds | transcripts a CPU second | mean grade |
 | --- | ---: | ---: | ---: | ---: | ---: |
@@ -87,7 +88,8 @@ def cpu_seconds() -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def measure(how: str, folder: Path) -> dict[str, Any]:
+def measure(how: str, folder: Path) -> Iterator[dict[str, Any]]:
+    """What was graded, and what that took, after each file that is done."""
     spec = importlib.util.spec_from_file_location("scale", ROOT / "examples/grade_at_scale.py")
     assert spec is not None
     assert spec.loader is not None
@@ -98,20 +100,24 @@ def measure(how: str, folder: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as out:
         list(scale.grade_all(files[:1], out, how, 1))  # Ray starts, caches fill
     started, clock = cpu_seconds(), time.perf_counter()
-    with tempfile.TemporaryDirectory() as out:
-        found = list(scale.grade_all(files, out, how, 1))
-    spent, passed = cpu_seconds() - started, time.perf_counter() - clock
-    graded, bad = (sum(one[key] for one in found) for key in ("graded", "bad"))
-    assert not bad, found
     name = {"one": "this process alone"}.get(how, how)
     if how == "ray":
         import ray
 
         name = f"`ray.data` {ray.__version__}, local"
-    mean = sum(one["total"] for one in found) / graded
-    first = started - start
-    return {"name": name, "graded": graded, "first": first, "cpu": spent, "clock": passed,
-            "mean": mean}  # fmt: skip
+    found: dict[str, Any] = {"name": name, "graded": 0, "first": started - start}
+    total = 0.0
+    with tempfile.TemporaryDirectory() as out:
+        for one in scale.grade_all(files, out, how, 1):
+            assert not one["bad"], one
+            found["graded"] += one["graded"]
+            total += one["total"]
+            yield {
+                **found,
+                "cpu": cpu_seconds() - started,
+                "clock": time.perf_counter() - clock,
+                "mean": total / found["graded"],
+            }
 
 
 def page(target: Path, sources: list[Path]) -> None:
@@ -147,10 +153,11 @@ def main(what: str, *given: str) -> None:
     if what == "write":
         write(Path(given[0]))
     elif what == "measure":
-        found = measure(given[0], Path(given[1]))
-        print(found)
         Path(given[2]).parent.mkdir(parents=True, exist_ok=True)
-        Path(given[2]).write_text(json.dumps(found), encoding="utf-8")
+        for found in measure(given[0], Path(given[1])):  # one that is cut off leaves what it did
+            with replacing(Path(given[2])) as file:
+                file.write(json.dumps(found).encode())
+        print(found)
     elif what == "page":
         page(Path(given[0]), list(map(Path, given[1:])))
     else:

@@ -5,6 +5,7 @@ few of which close an incident, autoreset, and an observation of every row. Each
 played by every backend that is installed.
 """
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
@@ -19,6 +20,7 @@ from logtriage.tasks import BENCHMARK_FOG, TaskSpec, get_task
 from logtriage.vector import BatchedTriage
 
 Benchmark = Any
+Rounds = Callable[[int], int]
 COUNTS = (1, 64, 1024, 16384, 65536)
 TASK = "cascading_failure-v2"
 STEPS = 12
@@ -117,7 +119,9 @@ def bench_steps(benchmark: Benchmark, env_id: str, options: dict[str, Any], coun
     per_row(benchmark, envs, random_actions(envs))
 
 
-def play_asking(benchmark: Benchmark, batch: BatchedTriage, steps: int, count: int) -> None:
+def play_asking(
+    benchmark: Benchmark, rounds: int, batch: BatchedTriage, steps: int, count: int
+) -> None:
     """Time steps in which nothing ends early: every row asks for logs."""
     asks = np.random.default_rng(0).integers(50, 58, (steps, count))
 
@@ -130,22 +134,25 @@ def play_asking(benchmark: Benchmark, batch: BatchedTriage, steps: int, count: i
 
     begin()
     run()
-    rounds = 1 if benchmark.disabled else 7
     benchmark.pedantic(run, setup=begin, rounds=rounds)
     benchmark.extra_info["row_steps_per_round"] = steps * count
 
 
 @pytest.mark.benchmark(group="batched engine, N = 16384")
 @with_backends
-def bench_engine_without_autoreset(benchmark: Benchmark, backend: Any) -> None:
-    play_asking(benchmark, BatchedTriage(TASK, backend=backend), STEPS, 16384)
+def bench_engine_without_autoreset(benchmark: Benchmark, rounds: Rounds, backend: Any) -> None:
+    play_asking(benchmark, rounds(7), BatchedTriage(TASK, backend=backend), STEPS, 16384)
 
 
 @pytest.mark.benchmark(group="batched engine, N = 16384")
 @with_backends
-def bench_engine_without_autoreset_or_copy(benchmark: Benchmark, backend: Any) -> None:
+def bench_engine_without_autoreset_or_copy(
+    benchmark: Benchmark, rounds: Rounds, backend: Any
+) -> None:
     """Each observation is written over the last one."""
-    play_asking(benchmark, BatchedTriage(TASK, backend=backend, copy=False), STEPS, 16384)
+    play_asking(
+        benchmark, rounds(7), BatchedTriage(TASK, backend=backend, copy=False), STEPS, 16384
+    )
 
 
 @pytest.mark.benchmark(group="batched engine, N = 16384")
@@ -170,10 +177,10 @@ def bench_shaping(benchmark: Benchmark, shaping: float | None, backend: Any) -> 
 @pytest.mark.benchmark(group="batched engine by horizon, N = 4096")
 @with_backends
 @pytest.mark.parametrize("horizon", HORIZONS)
-def bench_horizon(benchmark: Benchmark, horizon: int, backend: Any) -> None:
+def bench_horizon(benchmark: Benchmark, rounds: Rounds, horizon: int, backend: Any) -> None:
     """Whole episodes of a task whose horizon is another: does a step get dearer with it?"""
     task = attrs.evolve(get_task(TASK), horizon=horizon)
-    play_asking(benchmark, BatchedTriage(task, backend=backend), horizon, 4096)
+    play_asking(benchmark, rounds(7), BatchedTriage(task, backend=backend), horizon, 4096)
     benchmark.extra_info["bytes_per_incident"] = bytes_per_incident(FIVE_TEAMS, 256, horizon)
 
 

@@ -15,7 +15,7 @@ from logtriage.vector import BatchedTriage, BeliefScreens
 from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.marginals import KINDS
 from property_tests.strategies import topologies
-from property_tests.test_vector_laws import any_task, chosen_actions, incident_of, tasks
+from property_tests.test_vector_laws import any_task, chosen_rows, incident_of, tasks
 
 
 def marginals(held: Belief) -> Mapping[str, list[float]]:
@@ -54,9 +54,7 @@ def play(
     for _ in range(task.horizon + 2):
         for row, state in enumerate(states):
             agrees(screens.layout, seen[row], state)
-        chosen = np.array(
-            [data.draw(chosen_actions(state.incident), label="action") for state in states]
-        )
+        chosen = np.array(data.draw(chosen_rows(states), label="actions"))
         screen = batch.step(chosen)
         states = [transition(one, choices[at]) for one, at in zip(states, chosen, strict=True)]
         fresh = np.flatnonzero(screen.closing >= 0)

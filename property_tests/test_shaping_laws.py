@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from logtriage import TaskSpec, Topology
 from logtriage.belief.shaping import shaped_reward
 from property_tests.strategies import DRAWN, topologies
-from property_tests.test_vector_laws import chosen_actions, with_backends
+from property_tests.test_vector_laws import chosen_rows, with_backends
 
 if find_spec("gymnasium") is None:
     pytest.skip("needs the extra env", allow_module_level=True)
@@ -54,8 +54,9 @@ def test_batched_shaped_rewards_are_the_scalar_ones(
     before = [env._state for env in single]
     closed, sums, plain = np.zeros(2, bool), np.zeros(2), np.zeros(2)
     scores, potentials = np.zeros(2), infos["potential"].copy()
+    chosen = chosen_rows(before)
     for tick in range(task.horizon):
-        actions = np.array([data.draw(chosen_actions(env._state.incident)) for env in single])
+        actions = np.array(data.draw(chosen))
         _, rewards, terminations, truncations, infos = envs.step(actions)
         for row in np.flatnonzero(~closed):
             _, reward, *_, info = single[row].step(actions[row])

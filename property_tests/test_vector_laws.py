@@ -1,5 +1,6 @@
 """The law of the batched engine: row by row it is the scalar core, whatever computes it."""
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -27,7 +28,7 @@ from logtriage import (
 )
 from logtriage.actions import SEVERITIES, Wait
 from logtriage.generator import draw_incident
-from logtriage.grading import TRIAGE_2, score
+from logtriage.grading import TRIAGE_2, criteria, score
 from logtriage.grading.batch import CLOSINGS
 from logtriage.rng import MASK
 from logtriage.tasks import IncidentId, TaskSpec
@@ -91,9 +92,11 @@ def right_actions(incident: Incident) -> list[Action]:
     ]
 
 
-@st.composite
-def chosen_actions(draw: st.DrawFn, incident: Incident) -> int:
-    """Any action by its integer, often a request, often a right one."""
+def chosen_actions(incident: Incident) -> st.SearchStrategy[int]:
+    """Any action by its integer, often a request, often a right one.
+
+    Made once an episode: to make such a strategy takes longer than to draw from it.
+    """
     topology = incident.topology
     count, n = len(all_actions(topology)), len(topology)
     right = right_actions(incident)
@@ -101,7 +104,12 @@ def chosen_actions(draw: st.DrawFn, incident: Incident) -> int:
     ways = [st.integers(0, count - 1), requests]
     if right:
         ways.append(st.sampled_from([action_id(one, topology) for one in right]))
-    return draw(st.one_of(ways))
+    return st.one_of(ways)
+
+
+def chosen_rows(states: Sequence[State]) -> st.SearchStrategy[tuple[int, ...]]:
+    """An action for each row."""
+    return st.tuples(*(chosen_actions(state.incident) for state in states))
 
 
 def play_both(
@@ -115,14 +123,13 @@ def play_both(
     screens = {name: batch.reset(split, np.array(index)) for name, batch in batches.items()}
     states = [initial_state(incident_of(task, split, one, topology)) for one in index]
     choices = all_actions(batches["numpy"].topology)
+    actions = chosen_rows(states)
     for _ in range(task.horizon + 1):
         for row, state in enumerate(states):
             agree(batches, screens, row, state)
         if all(state.is_closed for state in states):
             break
-        chosen = np.array(
-            [data.draw(chosen_actions(state.incident), label="action") for state in states]
-        )
+        chosen = np.array(data.draw(actions, label="actions"))
         screens = {name: batch.step(chosen) for name, batch in batches.items()}
         for row, before in enumerate(states):
             if before.is_closed:
@@ -172,19 +179,17 @@ def test_several_who_act_in_a_tick_agree_with_joint_play(
     screens = {name: one.reset("train", np.array(index[:2])) for name, one in batches.items()}
     states = [initial_state(incident_of(task, "train", one, None)) for one in index[:2]]
     choices = all_actions(batches["numpy"].topology)
+    # Half of the roles wait: an `or` of strategies would count each way to choose as one more.
+    lane = st.tuples(*(st.tuples(st.booleans(), chosen_actions(one.incident)) for one in states))
+    actions = st.tuples(*[lane] * lanes)
     for _ in range(task.horizon):
         for row, state in enumerate(states):
             agree(batches, screens, row, state, lanes)
         if all(state.is_closed for state in states):
             break
         acts = [
-            np.array(
-                [
-                    data.draw(st.just(NOTHING) | chosen_actions(state.incident), label="action")
-                    for state in states
-                ]
-            )
-            for _ in range(lanes)
+            np.array([NOTHING if waits else number for waits, number in row])
+            for row in data.draw(actions, label="whether each waits, and its action")
         ]
         without, earned = {}, {}
         for name, batch in batches.items():
@@ -239,7 +244,8 @@ def test_a_rubric_of_ones_own_pays_alike(
     benign: bool,
     digits: int | None,
 ) -> None:
-    more = attrs.evolve(TRIAGE_2.criteria[0], name="more")
+    measure = data.draw(st.sampled_from((criteria.severity, criteria.root_cause)))
+    more = attrs.evolve(TRIAGE_2.criteria[0], name="more", measure=measure)
     rubric = attrs.evolve(
         TRIAGE_2,
         id="mine/1",
@@ -254,8 +260,9 @@ def test_a_rubric_of_ones_own_pays_alike(
         batch.reset("val", np.array(index))
     states = [initial_state(incident_of(task, "val", one, None)) for one in index]
     choices = all_actions(FIVE_TEAMS)
+    actions = chosen_rows(states)
     for _ in range(6):
-        chosen = np.array([data.draw(chosen_actions(state.incident)) for state in states])
+        chosen = np.array(data.draw(actions))
         screens = {name: batch.step(chosen) for name, batch in batches.items()}
         for row, state in enumerate(states):
             if not state.is_closed:

@@ -31,7 +31,13 @@ from logtriage.world.signatures import AFFECTED, BENIGN, DISTRACTIONS, KINDS
 from logtriage.world.simulation import World
 from logtriage.world.tables import EDGE_TOKENS, Place, alphabet, edge_weights, places, weights
 from logtriage.world.voice import Voice
-from property_tests.strategies import DRAWN, episodes, incidents
+from property_tests.strategies import (
+    COMPOUND_TASKS,
+    DRAWN,
+    episodes,
+    incidents,
+    joint_episodes,
+)
 
 SORTS = ("alert", "change", "log", "window", "cpu", "memory", "workers", "traffic", "tier",
          "time", "errors")  # fmt: skip
@@ -244,6 +250,19 @@ def test_draws_have_the_shares_of_the_table() -> None:
     for token, total in expected.items():
         mean = total / 65_536
         assert abs(counts[token] - mean) < 5 * mean**0.5, token
+
+
+@settings(max_examples=25)
+@given(
+    episodes((*DRAWN, *COMPOUND_TASKS), max_services=9)
+    | joint_episodes().map(lambda episode: episode[1])
+)
+def test_no_screen_depends_on_what_is_done_later(states: tuple[State, ...]) -> None:
+    world, later = world_of(states[0].incident), states[-1].facts.doings
+    for state in states:
+        screen = list(world.shown(state.tick, state.facts.doings))
+        assert list(world.shown(state.tick, later)) == screen
+        assert list(world.shown(state.tick, later.before(state.tick))) == screen
 
 
 def test_evidence_is_named_by_its_cell() -> None:

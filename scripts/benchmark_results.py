@@ -1,6 +1,10 @@
 """The figures of a benchmark run as Markdown.
 
 python scripts/benchmark_results.py build/benchmarks.json docs/results/benchmarks.md
+
+Groups that the page has and the run has not stay as they are: a part of the benchmarks may
+be run anew (``make bench PYTEST_ARGS='-k tokens'``). What is aimed at is looked up in the
+tables of the page.
 """
 
 import json
@@ -9,7 +13,7 @@ import re
 import sys
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 #: What one round of a benchmark does, in units of its group; the first that is given counts.
 COUNTS = ("row_steps_per_round", "rows_per_round", "transcripts", "calls_per_round")
@@ -17,7 +21,7 @@ COUNTS = ("row_steps_per_round", "rows_per_round", "transcripts", "calls_per_rou
 HEAD = """\
 # Benchmarks
 
-One full run of `make bench`, all groups in the same process. Compare figures within a group:
+Runs of `make bench`, each group in one process. Compare figures within a group:
 they were taken side by side. Another machine gives other seconds and much the same ratios.
 `ratio` compares the fastest rounds, which whatever else runs on the machine disturbs least;
 `spread` is the median of a benchmark over its fastest round, 1.00 on a quiet machine.
@@ -60,6 +64,117 @@ def row(bench: dict[str, Any], fastest: float) -> str:
     return f"| {' | '.join(cells)} | {each / fastest:.2f} | {spread} | {note} |"
 
 
+class Measured(NamedTuple):
+    """A row of the page: units a second, and bytes an incident if it has them."""
+
+    rate: int
+    nbytes: int | None
+
+
+class Goal(NamedTuple):
+    """What is aimed at, of the benchmarks of a group whose names ``of`` matches.
+
+    ``kind`` is how many times slower than ``beside`` they may be at most, their share of
+    its rate at least, their rate at least, or their bytes at most.
+    """
+
+    words: str
+    kind: str
+    bound: float
+    group: str
+    of: str
+    beside: str = ""
+
+
+BIG = "second world, N = 16384"
+SERVICES = "second world by services, N = 1024"
+GRADES = "grade 12-action transcripts"
+BELIEFS = "belief, seven services, N at once"
+LARGEST = r"grade_batch(_by_logtriage_2)?\[{}(-.*-65536)?\]"
+GOALS = (
+    Goal("a row step, times CartPole's, Numba", "slower", 8, BIG, r"tokens\[numba.*", "cartpole"),
+    Goal("a row step, times CartPole's, NumPy", "slower", 25, BIG, r"tokens\[numpy.*", "cartpole"),
+    Goal(
+        "a step for 200 services, times one for 7, Numba",
+        "slower",
+        5,
+        SERVICES,
+        r"tokens_services\[200-numba\]",
+        "tokens_services[7-numba]",
+    ),
+    Goal("bytes an incident", "bytes", 500, BIG, r"tokens\[.*"),
+    Goal("bytes of a belief of it", "bytes", 1500, BELIEFS, r"belief_batch\[.*"),
+    Goal("graded transcripts a second, NumPy", "rate", 20e6, GRADES, LARGEST.format("numpy")),
+    Goal("graded transcripts a second, Numba", "rate", 100e6, GRADES, LARGEST.format("numba")),
+    Goal("beliefs updated a second, NumPy", "rate", 40e3, BELIEFS, r"belief_batch\[numpy-4096\]"),
+    Goal("beliefs updated a second, Numba", "rate", 200e3, BELIEFS, r".*\[numba-4096\]"),
+    Goal(
+        "`grade_jsonl`, one attempt an incident, in rates of a typed decode",
+        "share",
+        0.5,
+        "jsonl",
+        r"grade_jsonl\[one per incident\]",
+        "typed_decode[one per incident]",
+    ),
+)
+
+_ROW = re.compile(r"^\| `(.+?)` \|.*?\| ([\d,]+) \| [\d.]+ \| [\d.]+ \|(?: ([\d,]+) bytes)?")
+
+
+def rows(section: str) -> dict[str, Measured]:
+    """The rows of a group's table."""
+    found = (match for line in section.splitlines() if (match := _ROW.match(line)))
+    return {name: Measured(number(rate), size and number(size)) for name, rate, size in
+            (match.groups() for match in found)}  # fmt: skip
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def goal_row(goal: Goal, sections: dict[str, str]) -> str | None:
+    """The goal with the range of what was measured; None if the page has none of it."""
+    table = rows(sections.get(goal.group, ""))
+    chosen = [one for name, one in table.items() if re.fullmatch(goal.of, name)]
+    beside = next((one.rate for name, one in table.items() if name.startswith(goal.beside)), 0)
+    if not chosen:
+        return None
+    values = {
+        "slower": [beside / one.rate for one in chosen],
+        "share": [one.rate / beside for one in chosen],
+        "rate": [one.rate for one in chosen],
+        "bytes": [one.nbytes or 0 for one in chosen],
+    }[goal.kind]
+    low, high = min(values), max(values)
+    least = goal.kind in ("share", "rate")
+    met = low >= goal.bound if least else high <= goal.bound
+    told = f"{_figure(low)} to {_figure(high)}" if _figure(low) != _figure(high) else _figure(low)
+    bound = f"{'≥' if least else '≤'} {_figure(goal.bound)}"
+    return f"| {goal.words} | {bound} | {told} | {'yes' if met else '**no**'} |"
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def goals(sections: dict[str, str]) -> str:
+    found = [one for goal in GOALS if (one := goal_row(goal, sections)) is not None]
+    if not found:
+        return ""
+    head = "| | goal | measured | reached |\n| --- | --- | --- | --- |\n"
+    words = "Of several tasks or layouts, from the lowest to the highest.\n\n"
+    return "\n## Goals\n\n" + words + head + "\n".join(found) + "\n"
+
+
+def sections_of(page: str) -> dict[str, str]:
+    """The groups of a page, by name, each with its table."""
+    found = {}
+    for part in page.split("\n## ")[1:]:
+        name, _, rest = part.partition("\n")
+        found[name] = rest
+    return {name: rest for name, rest in found.items() if name != "Goals"}
+
+
 def main(source: Path, target: Path) -> None:
     run = json.loads(source.read_text(encoding="utf-8"))
     machine = run["machine_info"]
@@ -72,17 +187,19 @@ def main(source: Path, target: Path) -> None:
             timer=run["benchmarks"][0]["options"]["timer"],
         )
     ]
+    sections = sections_of(target.read_text(encoding="utf-8")) if target.exists() else {}
     benches = sorted(run["benchmarks"], key=lambda one: by_number(one["group"] or ""))
     for group, members in groupby(benches, key=lambda one: one["group"] or "others"):
         listed = list(members)
         fastest = min(map(fastest_of, listed))
-        parts.append(
-            f"\n## {group}\n\n"
-            "| benchmark | units a round | each | units/s | ratio | spread | |\n"
+        sections[group] = (
+            "\n| benchmark | units a round | each | units/s | ratio | spread | |\n"
             "| --- | ---: | ---: | ---: | ---: | ---: | --- |\n"
             + "\n".join(row(one, fastest) for one in listed)
             + "\n"
         )
+    parts.append(goals(sections))
+    parts += [f"\n## {name}\n{sections[name]}" for name in sorted(sections, key=by_number)]
     partial = target.with_name(f".{target.name}.partial")
     partial.write_text("".join(parts), encoding="utf-8")
     partial.replace(target)

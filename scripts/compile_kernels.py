@@ -1,7 +1,9 @@
 """Compile the kernels, so that no worker of a test run compiles its own."""
 
-from logtriage import initial_state, make_incident
+from logtriage import Incident, initial_state, make_incident, random_topology
+from logtriage.generator import draw_incident
 from logtriage.grading import grade_batch, truths_of
+from logtriage.tasks import IncidentId, get_task
 from logtriage.vector import BatchedTriage, belief_batch
 from logtriage.vector.shaping import BatchedShaping
 
@@ -13,7 +15,16 @@ def main() -> None:
     batch.step([0])
     incident = make_incident("cascading_failure-v2/test/0")
     belief_batch([initial_state(incident)], backend="numba").logs()
-    grade_batch(truths_of([incident]), [[0]], backend="numba")
+    # Actions are integers of one byte, or of two on a large topology; a batch has either layout.
+    for one in (incident, on_large_topology()):
+        truths = truths_of([one, one])
+        grade_batch(truths, [[0, 0], [0, 0]], backend="numba")
+        grade_batch(truths, [[0, 0], [0, 0]], layout="time_major", backend="numba")
+
+
+def on_large_topology() -> Incident:
+    task = get_task("single_crash-v2")
+    return draw_incident(task, IncidentId(task, "train", 0), random_topology(0, 40))
 
 
 if __name__ == "__main__":

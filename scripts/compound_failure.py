@@ -1,15 +1,18 @@
 """Measures tasks with several faults: grades, exact sets of root causes, how they were lost.
 
     python scripts/compound_failure.py --episodes oracle=1000 observer+path=100 \\
+        --fleet oracle=100 observer+path=40 --search 200 \\
         --rows build/compound --page docs/results/compound-failure.md
 
 Each policy plays the first incidents of the split; episodes in the folder of ``--rows`` are not
-played again. The targets stand in :data:`TARGETS`; what misses one is marked on the page, and
-the script exits with 1.
+played again. ``--fleet`` plays the task on fleets, ``--search`` compares the search over sets
+with wider ones there (:mod:`compound_search`). The targets stand in :data:`TARGETS`; what misses
+one is marked on the page, and the script exits with 1.
 """
 
 import argparse
 import json
+import platform
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -18,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import attrs
+import compound_search
 
 import logtriage as lt
 from logtriage.evaluation.statistics import mean_interval
@@ -70,6 +74,21 @@ over all of them its share measures that task, and not this one.
 {goals}
 
 {targets}
+"""
+
+#: The section about fleets.
+FLEET: Final = """
+## On fleets
+
+`{task}`, split `{split}`: the same on 20 to 60 services, a topology for each incident. No target
+is stated for it.
+{fewer}
+{grades}
+
+{sizes}
+
+The path of the damage: {paths}.
+
 """
 
 
@@ -160,7 +179,10 @@ def missed(policy: str, row: dict[str, Any]) -> list[str]:
 
 
 def played(policy: str, ids: Sequence[str], kept: Path | None, jobs: int) -> list[dict[str, Any]]:
-    """The episodes of a policy, a line each in a file of the folder ``kept``, if one is given."""
+    """The episodes of a policy, a line each in a file of the folder ``kept``, if one is given.
+
+    Incidents of several tasks may stand in one file.
+    """
     rows: dict[str, dict[str, Any]] = {}
     file = None if kept is None else kept / f"{policy}.jsonl"
     if file is not None and file.exists():
@@ -178,8 +200,8 @@ def played(policy: str, ids: Sequence[str], kept: Path | None, jobs: int) -> lis
     return [rows[one] for one in ids]
 
 
-def page(task: str, split: str, found: Mapping[str, dict[str, Any]], command: str) -> str:
-    """The results as Markdown."""
+def tables(found: Mapping[str, dict[str, Any]]) -> dict[str, str]:
+    """Grades, grades by the number of faults, paths, and who played fewer incidents."""
     head = ("policy", "incidents", "grade", "exact set", "of several", "some root", "wrong page",
             "ticks")  # fmt: skip
     counts = ("benign", "one fault", "two", "three")
@@ -199,7 +221,6 @@ def page(task: str, split: str, found: Mapping[str, dict[str, Any]], command: st
         )
         by = [one["by_faults"].get(str(size)) for size in range(4)]
         sizes.append((f"`{policy}`", *(_cell(row) for row in by)))
-    lacking = [text for policy, one in found.items() for text in missed(policy, one)]
     paths = [
         f"`{policy}`: F1 of nodes {one['node_f1']:.3f}, of edges {one['edge_f1']:.3f}"
         for policy, one in found.items()
@@ -209,16 +230,25 @@ def page(task: str, split: str, found: Mapping[str, dict[str, Any]], command: st
     few = [
         f"`{policy}` {one['episodes']:,}" for policy, one in found.items() if one["episodes"] < most
     ]
-    fewer = f"Fewer incidents than {most:,} were played by: {', '.join(few)}.\n" if few else ""
+    return {
+        "fewer": f"Fewer incidents than {most:,} were played by: {', '.join(few)}.\n"
+        if few
+        else "",
+        "grades": _table(head, rows),
+        "sizes": _table(("policy", *counts), sizes),
+        "paths": "; ".join(paths) or "nobody reported one",
+    }
+
+
+def page(task: str, split: str, found: Mapping[str, dict[str, Any]], command: str) -> str:
+    """The results as Markdown."""
+    lacking = [text for policy, one in found.items() for text in missed(policy, one)]
     return PAGE.format(
-        fewer=fewer,
         goals=_goals(),
         task=task,
         split=split,
         command=command,
-        grades=_table(head, rows),
-        sizes=_table(("policy", *counts), sizes),
-        paths="; ".join(paths) or "nobody reported one",
+        **tables(found),
         targets="\n".join(["Missed:\n", *(f"- {one}" for one in lacking)])
         if lacking
         else "Every target is met.",
@@ -269,23 +299,41 @@ def main() -> int:
         metavar="POLICY=COUNT",
         help=f"add {REPORTING} to the observer to have it report how the damage spread",
     )
+    parser.add_argument("--fleet-task", default="compound_fleet-v2")
+    parser.add_argument("--fleet", nargs="+", default=[], metavar="POLICY=COUNT")
+    parser.add_argument("--search", type=int, default=0, metavar="COUNT")
     parser.add_argument("--rows", type=Path, help="folder that keeps the episodes played")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
     if given.rows is not None:
         given.rows.mkdir(parents=True, exist_ok=True)
-    found: dict[str, dict[str, Any]] = {}
-    for one in given.episodes:
-        policy, _, count = one.rpartition("=")
-        if not policy or not count.isdigit():
-            parser.error(f"--episodes {one}: expected POLICY=COUNT, such as expert=1000")
-        ids = lt.incident_ids(given.task, given.split, int(count))
-        found[policy] = summary(played(policy, ids, given.rows, given.processes))
-        print(policy, json.dumps(found[policy]), flush=True)
+
+    def plays(task: str, wanted: Sequence[str]) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
+        for one in wanted:
+            policy, _, count = one.rpartition("=")
+            if not policy or not count.isdigit():
+                parser.error(f"{one}: expected POLICY=COUNT, such as expert=1000")
+            ids = lt.incident_ids(task, given.split, int(count))
+            found[policy] = summary(played(policy, ids, given.rows, given.processes))
+            print(task, policy, json.dumps(found[policy]), flush=True)
+        return found
+
+    found, fleet = plays(given.task, given.episodes), plays(given.fleet_task, given.fleet)
+    command = f"python scripts/compound_failure.py --episodes {' '.join(given.episodes)}"
+    command += f" --fleet {' '.join(given.fleet)}" if fleet else ""
+    command += f" --search {given.search}" if given.search else ""
+    text = page(given.task, given.split, found, command)
+    if fleet:
+        text += FLEET.format(task=given.fleet_task, split=given.split, **tables(fleet))
+    if given.search:
+        ids = lt.incident_ids(given.fleet_task, given.split, given.search)
+        kept = None if given.rows is None else given.rows / "search.jsonl"
+        rows = compound_search.measure(ids, given.processes, kept)
+        machine = f"Python {platform.python_version()}, one core, {platform.machine()}"
+        text += compound_search.section(given.fleet_task, given.split, rows, machine)
     if given.page is not None:
-        command = f"python scripts/compound_failure.py --episodes {' '.join(given.episodes)}"
-        text = page(given.task, given.split, found, command)
         given.page.write_text(text, encoding="utf-8")
     lacking = [text for policy, row in found.items() for text in missed(policy, row)]
     print("\n".join(lacking) or "every target is met")

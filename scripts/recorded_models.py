@@ -57,13 +57,12 @@ Undoing one choice of `inquiry` at a time, on the half for choices:
 
 Mind three things.
 
-- `inquiry` scores what it is shown as `combined_v2` does, which was made with all of these
-  incidents at hand. The half for results is held back from what is new in it alone: whom to ask,
-  how many, which class, and when to see no fault.
+- `inquiry` scores what it sees as `combined_v2` does, and that was made with all of these
+  incidents at hand. The half for results is held back only from what is new in `inquiry`: whom to
+  ask, how many, which class, and when to see no fault.
 - {result} incidents are few: one is {share:.1f} points.
-- All have a fault, for a minute without one a day is too short for incidents of its own. How often
-  `inquiry` rightly sees no fault has not been measured. PetShop has no classes of fault and is
-  not played as `recorded/2`.
+- All have a fault. How often `inquiry` rightly sees none stands
+  [below](#stretches-without-a-fault).
 """
 
 Factory = Callable[[lt.Incident], Policy]

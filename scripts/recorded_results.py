@@ -1,6 +1,6 @@
 """The results on recorded incidents as Markdown: the Nezha and the PetShop data set.
 
-python scripts/recorded_results.py NEZHA_DIR PETSHOP_DIR docs/results/recorded.md
+python scripts/recorded_results.py NEZHA_DIR PETSHOP_DIR docs/results/recorded.md [PROCESSES]
 """
 
 import json
@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
@@ -17,6 +18,7 @@ from typing import Any
 from zlib import crc32
 
 import attrs
+from recorded_calm import calm_part
 from recorded_models import models_part, undone
 
 from logtriage.evaluation import Located, RunSpec, evaluate, hit_at, locate, record_episode
@@ -69,12 +71,12 @@ HEAD = """\
 
 What scripted baselines make of {incidents} incidents recorded on TrainTicket (the
 [Nezha data set](../recorded.md#importing-nezha)) and of {petshop} of the
-[PetShop data set](../recorded.md#importing-petshop), and what importing them costs. Written by
+[PetShop data set](../recorded.md#importing-petshop), and what importing them costs. The
+page is written by
 
     python scripts/recorded_results.py NEZHA_DIR PETSHOP_DIR docs/results/recorded.md
 
-which imports the directories, plays every policy on every incident and writes this page. The
-first table by hand:
+which imports the directories and plays every policy on every incident. The first table by hand:
 
     logtriage import nezha NEZHA_DIR --out nezha.jsonl.gz
     logtriage eval {policies} --bundle nezha.jsonl.gz
@@ -83,37 +85,37 @@ first table by hand:
 READING = """\
 AC@k is the share of incidents with the root cause among the first k of {services} services, Avg@5
 the mean of AC@1 to AC@5; ties count by expectation. The last columns are AC@1 by fault kind, with
-the number of incidents. The three policies at the end give no ranking and are taken at the one
-service that they declare. `baro` is `n_sigma` here, since no signal of these recordings has
-quartiles. The interval (bootstrap, 95 %) is of the mean grade, which is AC@1
-but that a tie is declared one way or the other.
+the number of incidents. The three policies at the end give no ranking: the one service that they
+declare counts as first. `baro` equals `n_sigma` here, since no signal of these recordings has
+quartiles. The interval (bootstrap, 95 %) is of the mean grade. That is AC@1, but a policy declares
+one service of a tie.
 
 [`combined`](../policies.md#baselines-of-root-cause-analysis) reads four signals of the dashboard
 and takes the largest, each in units of its spread. No number in it was fitted to the answers:
 spreads come from the fault-free baseline alone, and it watches for as long as the horizon lets it.
-But it was not made blindly either: the choices of the next table were made with these incidents at
-hand, for reasons that do not hang on them, and so was `combined_v2`, which had to do no worse here.
-Neither table of Nezha is a held-back one.
+It was not made blindly either. The choices of the next table were made with these incidents at
+hand, for reasons that do not depend on them. So was `combined_v2`, which had to do no worse here.
+Neither table of Nezha is held back.
 
 Undoing one choice at a time, AC@1:
 
 {ablations}
 
-A floor of one point of CPU keeps a steady figure from straying by dozens of spreads at every
-flicker; the mean over the screens is taken because a fault lasts and a spike does not; a kind of
-line counts as a symptom only in the direction in which a fault moves it (ERROR more often, INFO
-more rarely), because the one fault-free minute of a day saw some requests fail that work later.
+Without a floor of one point of CPU a steady figure strays by dozens of spreads at every flicker.
+The mean over the screens counts, because a fault lasts and a spike does not. A kind of line is a
+symptom only in the direction in which a fault moves it (ERROR more often, INFO more rarely),
+because some requests fail in the one fault-free minute of a day that work later.
 
 The same of the two simplest baselines. The published ones look at rises alone and take the largest:
 
 {simple}
 
-And with telemetry that is worse than what was recorded, AC@1:
+AC@1 with telemetry that is worse than what was recorded:
 
 {harmed}
 
-Requests are told apart by traces. Where most lines of a service name one, the others are left out
-of its shares; where few requests left a span, those that lines tell of count as well.
+Traces tell requests apart. Where most lines of a service name one, the others are left out of its
+shares. Where few requests left a span, those that lines name count as well.
 """
 
 PETSHOP_TEXT = """\
@@ -134,7 +136,7 @@ Mind three things before reading anything into it.
 - {without} of them have no fault-free metrics in the copy at hand. Without a usual value no ranking
   says anything, and these count as chance.
 - The fault-free metrics are of another season than the issues: quiet components stray by dozens of
-  spreads whatever is the matter. That is what holds `n_sigma` and `baro` down here.
+  spreads whatever is the matter. That holds `n_sigma` and `baro` down here.
 
 Undoing one choice of `combined_v2` at a time, AC@1 / AC@3 / AC@5 on the half for choices:
 
@@ -147,9 +149,10 @@ Of `n_sigma` and `baro`, on the same half:
 **Where it wins and where not.** `combined_v2` is as good as `combined` on TrainTicket, where logs,
 traces and CPU speak, and is the only one of the two that sees anything in metrics alone. There it
 puts the root among the first three more often than `n_sigma` and `baro`, and is seldom right with
-the first. It cannot tell a caller from whom it waits for by latency alone: leaving a caller out
-where a callee strays as well made it worse on the half for choices, since callers stray in more
-figures. With one service at fault and steady traffic over minutes `n_sigma` and `baro` are strong:
+the first. Latency alone does not tell it a caller from the service that the caller waits for.
+Leaving out a caller whose callee strays made it worse on the half for choices, since callers stray
+in more figures. With one service at fault and steady traffic over minutes `n_sigma` and `baro` are
+strong:
 on Online Boutique the authors of RCAEval report Avg@5 of 0.97, 1.00, 0.91, 0.98 and 0.67 for `baro`
 on CPU, memory, disk, delay and loss (L. Pham et al., ASE 2024, table 5, as quoted in the
 benchmark's own README). They take the largest of all samples since the injection, over metrics of
@@ -162,7 +165,7 @@ PUBLISHED = """\
 
 Nezha's paper reports, for its own method on TrainTicket, AS@1 86.67 % and AS@3 97.78 % over 45
 faults (G. Yu et al., ESEC/FSE 2023, at the level of services). AS@k is AC@k but for ties, which
-count in its favour there and by expectation here. Mind also:
+count in its favour there and by expectation here. Note also:
 
 - It is over 45 faults, and this page over {incidents} of them: the figures are near each other,
   not comparable to the digit. One incident is {share} points here.
@@ -218,8 +221,9 @@ def located(incidents: Sequence[Incident], method: Method) -> Located:
     return locate(ranked)[0]
 
 
-def nezha_ablations(data: Path, incidents: Sequence[Incident]) -> str:
+def nezha_ablations(data: Path, bundle: Path) -> str:
     """`combined` and `combined_v2` with one choice undone at a time, as a table of AC@1."""
+    incidents = load_bundle(bundle)
     both = [METHODS["combined"], METHODS["combined_v2"]]
     rows = [("as it is", *(f"{located(incidents, one).ac1:.3f}" for one in both))]
     for title, module, name, value in (
@@ -396,8 +400,23 @@ def opening(bundle: Path) -> tuple[float, float]:
     )
 
 
-def main(data: Path, petshop: Path, target: Path) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+def looks(bundle: Path) -> str:
+    """What `combined` finds with few screens and more."""
+    incidents = load_bundle(bundle)
+    rows = [(screens, watching(incidents, screens)) for screens in range(1, 8)]
+    return table(
+        ("screens", "AC@1", "AC@3", "AC@5", "Avg@5"),
+        [
+            (screens, *(f"{one:.3f}" for one in (row.ac1, row.ac3, row.ac5, row.avg5)))
+            for screens, row in rows
+        ],
+    )
+
+
+def main(data: Path, petshop: Path, target: Path, processes: int = 1) -> None:
+    with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(processes) as pool:
+        of_petshop, calm = pool.submit(petshop_part, petshop), pool.submit(calm_part, data, petshop)
+        worse = pool.submit(harmed, data)
         bundle = Path(folder) / "nezha.jsonl.gz"
         told = subprocess.run(
             [sys.executable, "-c", IMPORT, str(data), str(bundle)],
@@ -405,42 +424,40 @@ def main(data: Path, petshop: Path, target: Path) -> None:
             stdout=subprocess.PIPE,
         )
         cost = json.loads(told.stdout)
+        ablations = pool.submit(nezha_ablations, data, bundle)
+        policies, watched = pool.submit(by_policy, bundle), pool.submit(looks, bundle)
         incidents, records = load_bundle(bundle), load_records(bundle)
+        models = pool.submit(models_part, records)
         opened, loaded = opening(bundle)
         size = bundle.stat().st_size
-        policies = by_policy(bundle)
+        simple = simple_ablations(incidents)
+        petshop_count, petshop_text = of_petshop.result()
+        models_text, calm_text, policies_text = models.result(), calm.result(), policies.result()
+        ablations_text, harmed_text, looks_text = (
+            one.result() for one in (ablations, worse, watched)
+        )
     names = sorted({name for one in incidents for name in one.topology.names})
     constants = {
         name: fmean(hit_at(1, ((name,),), one.truth.root_causes) for one in incidents)
         for name in names
     }
     best = max(constants, key=constants.__getitem__)
-    looks = [(screens, watching(incidents, screens)) for screens in range(1, 8)]
     skipped = [(f"`{file}`", line, reason, n) for file, line, reason, n in cost["skipped"]]
-    petshop_count, petshop_text = petshop_part(petshop)
-    ablations, models_text = nezha_ablations(data, incidents), models_part(records)
     parts = [
         HEAD.format(
             incidents=cost["incidents"], petshop=petshop_count, policies=" ".join(POLICIES)
         ),
         "## Baselines\n",
-        policies + "\n",
+        policies_text + "\n",
         READING.format(
             services=len(names),
-            ablations=ablations,
-            simple=simple_ablations(incidents),
-            harmed=harmed(data),
+            ablations=ablations_text,
+            simple=simple,
+            harmed=harmed_text,
         ),
         "How long `combined` watches, in screens half a minute apart, the first of them a minute "
         "after\nthe injection:\n",
-        table(
-            ("screens", "AC@1", "AC@3", "AC@5", "Avg@5"),
-            [
-                (n, *(f"{one:.3f}" for one in (row.ac1, row.ac3, row.ac5, row.avg5)))
-                for n, row in looks
-            ],
-        )
-        + "\n",
+        looks_text + "\n",
         PUBLISHED.format(
             incidents=cost["incidents"],
             share=f"{100 / cost['incidents']:.1f}",
@@ -451,6 +468,7 @@ def main(data: Path, petshop: Path, target: Path) -> None:
         ),
         models_text,
         petshop_text,
+        calm_text,
         "## Cost\n",
         table(
             ("", "measured"),
@@ -464,7 +482,7 @@ def main(data: Path, petshop: Path, target: Path) -> None:
             ],
         )
         + "\n",
-        f"One process, Python {platform.python_version()}, {platform.machine()}, on a machine that "
+        f"One core, Python {platform.python_version()}, {platform.machine()}, of a machine that "
         "others used\nheavily at the time: mind the CPU and not the clock. The two last are the "
         "best of 15.\n",
         "## Rows left out\n",
@@ -476,4 +494,4 @@ def main(data: Path, petshop: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    main(*map(Path, sys.argv[1:4]), *map(int, sys.argv[4:]))

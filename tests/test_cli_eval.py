@@ -89,6 +89,21 @@ def test_all_tasks_are_the_benchmark() -> None:
     assert [row["task"] for row in lines(result)] == V2
 
 
+def test_the_class_of_a_fault_has_a_column_where_it_is_graded(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    policy, run = "constant:classify_fault=network,resolve", tmp_path / "run"
+    tasks = ("--task", "recorded", "--task", "recorded_models")
+    shown = logtriage("eval", policy, *tasks, "--out", run, width=160).stdout
+    first, _, second = shown.partition("recorded_models_")
+    assert "fault" not in first.partition("Brier")[0]
+    assert re.search(r"root +fault", second)
+    assert "real faults whose class was declared" in second
+    assert re.search(rf" {share(0.0, 1)} +({share(1 / 3, 1)}|{share(1 / 3, 0)}) ", second)
+    logtriage("report", run, "--html", tmp_path / "page.html")
+    assert '<th scope="col">fault class</th>' in (tmp_path / "page.html").read_text()
+
+
 def test_recorded_incidents_shipped_and_from_a_bundle(bundle: Path) -> None:
     (shipped,) = lines(logtriage("eval", "expert", "--task", "recorded", "--json"))
     (given,) = lines(logtriage("eval", "expert", "--bundle", bundle, "--json"))

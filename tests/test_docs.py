@@ -219,6 +219,13 @@ def test_the_glossary_is_short_and_led_to() -> None:
     assert len(leading) >= 12, leading
 
 
+def test_no_page_shows_two_versions_of_itself() -> None:
+    """What a merge marks for a person to choose from, it leaves in the page."""
+    pages = (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "deploy").rglob("*.md"))
+    marks = re.compile(r"^(<{7}|={7}|>{7})( |$)", re.MULTILINE)
+    assert not [str(one) for one in pages if marks.search(one.read_text(encoding="utf-8"))]
+
+
 def test_the_index_lists_every_page() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     for page in (ROOT / "docs").glob("*.md"):

@@ -171,6 +171,17 @@ def test_of_a_recording_only_the_root_cause_is_known(tmp_path: Path) -> None:
     (row,) = evaluate(RunSpec(["first_error"], ["recorded"]), tmp_path)
     assert (row.severity, row.mis_page, row.ticks) == (None, None, None)
     assert row.root_cause is not None
+    assert row.fault_class is None
+
+
+def test_the_class_of_a_fault_is_summed_up_where_it_is_graded(tmp_path: Path) -> None:
+    spec = RunSpec(["constant:classify_fault=code,resolve"], ["recorded_models"])
+    (row,) = evaluate(spec, tmp_path)
+    # Of the three shipped one is of code, one of CPU and one of the network.
+    assert row.fault_class == pytest.approx(1 / 3)
+    assert row.root_cause == 0.0
+    (read,) = json.loads((tmp_path / "summary.json").read_text())["rows"]
+    assert read["fault_class"] == row.fault_class
 
 
 def test_nothing_scored_is_no_zero(tmp_path: Path) -> None:

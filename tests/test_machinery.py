@@ -60,6 +60,14 @@ def test_an_environment_is_made_anew_in_a_checkout_that_was_moved(tmp_path: Path
     assert "pip install" in run(*asked, folder=there)
 
 
+@needs_make
+def test_checks_keep_what_python_compiles_whatever_the_surroundings_say(tmp_path: Path) -> None:
+    asked = ("make", "--eval", "surroundings: ; @env", "surroundings")
+    said = run(*asked, folder=checkout(tmp_path / "here"), PYTHONDONTWRITEBYTECODE="1")
+    assert "PATH=" in said
+    assert "PYTHONDONTWRITEBYTECODE" not in said
+
+
 @pytest.mark.parametrize(
     ("version", "asked"),
     [("22.3.1", "-m pip --python .venv-x/bin/python install"), ("22.2", "-m pip install")],

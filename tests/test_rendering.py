@@ -128,7 +128,7 @@ def seed_of(incident: Incident) -> int:
 @every_small_task
 def test_nothing_rendered_holds_id_seed_or_task(task: TaskSpec) -> None:
     for split in ("train", "test", "ood"):
-        for one in incident_ids(task.id, split, 40, start=1_234_567):
+        for one in incident_ids(task.id, split, 12, start=1_234_567):
             incident = make_incident(one)
             texts = [system_prompt(incident)]
             texts.extend(

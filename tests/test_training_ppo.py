@@ -116,7 +116,7 @@ def test_rewards_between_restarts_sum_to_the_grades():
     collector, agent = Collector(settings), fresh(settings)
     for weight in agent.value.parameters():
         weight.detach().zero_()
-    experience = collector.collect(agent).reshape(30, 8)
+    experience = collector.collect(agent)
     # With no critic, an advantage is all that is yet to come; at a start, the grade.
     assert experience["advantage"][0].shape == (8, 1)
     batch = BatchedTriage(TASK)
@@ -135,7 +135,7 @@ def test_shaped_rewards_sum_to_the_grade_less_what_was_expected():
     collector, agent = Collector(settings), fresh(settings)
     for weight in agent.value.parameters():
         weight.detach().zero_()
-    experience = collector.collect(agent).reshape(12, 4)
+    experience = collector.collect(agent)
     batch = BatchedTriage(TASK)
     batch.reset("train", np.arange(4))
     for actions in experience["action"].numpy():
@@ -148,7 +148,7 @@ def test_shaped_rewards_sum_to_the_grade_less_what_was_expected():
 
 
 def test_masked_actions_are_never_taken():
-    experience = Collector(TINY).collect(fresh())
+    experience = Collector(TINY).collect(fresh()).flatten()
     assert experience["mask"].gather(1, experience["action"][:, None]).all()
     assert torch.isfinite(experience["action_log_prob"]).all()
 
@@ -352,6 +352,24 @@ def test_the_command_leaves_everything_that_the_writeup_needs(tmp_path: Path):
     assert json.loads((out / held_out.TRIALS).read_text()) == facts["trials"]
     grades = [one.score for one in grade_jsonl(out / held_out.TRANSCRIPTS)]
     assert sum(grades) / 20 == pytest.approx(facts["after"]["grade"])
+
+
+def test_shaping_is_told_by_pairs_of_one_seed():
+    pytest.importorskip("matplotlib")
+    from training.ppo.writeup import shaping_of
+
+    def run(seed, grade, steps, *, shaping):
+        facts = {"trials": {"fog2": {"grade": grade}}}
+        curve = [{"steps": 0.0, "val_grade": 0.1}, {"steps": steps, "val_grade": 0.8}]
+        return Written(Settings(TASK, seed=seed, shaping=shaping), facts, curve, Path())
+
+    plain = [run(0, 0.90, 400.0, shaping=False), run(1, 0.80, 600.0, shaping=False)]
+    shaped = [run(1, 0.70, 500.0, shaping=True), run(0, 0.90, 500.0, shaping=True)]
+    told = list(shaping_of([*plain, *shaped]))
+    # Differences 0 and -0.1: a mean of -0.05, and 12.706 standard errors of 0.05 around it.
+    assert "| grade on `test` | 0.850 | 0.800 | -0.050 [-0.685, 0.585] |" in told
+    assert "| steps to 70% of the observer's | 500 | 500 | 0 [-1,271, 1,271] |" in told
+    assert list(shaping_of([*plain, *shaped[:1]])) == []
 
 
 def test_what_is_no_run_is_not_tried(tmp_path: Path, capsys):

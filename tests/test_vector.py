@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from importlib.util import find_spec
+from typing import Any
 
 import attrs
 import numpy as np
@@ -26,6 +27,7 @@ from logtriage.grading import TRIAGE_2
 from logtriage.tasks import IncidentId, get_task
 from logtriage.topology import Service, Topology
 from logtriage.vector import BatchedTriage, encode_tokens
+from logtriage.vector.engine import WIDE
 
 HAS_NUMBA = find_spec("numba") is not None
 
@@ -77,7 +79,14 @@ def test_a_rubric_with_a_rule_of_ones_own_is_refused() -> None:
 
     first = attrs.evolve(TRIAGE_2.criteria[0], measure=mine)
     rubric = attrs.evolve(TRIAGE_2, id="mine/1", criteria=(first, *TRIAGE_2.criteria[1:]))
-    with pytest.raises(RubricError, match=r"mine \('severity'\) cannot score a batch; those that"):
+    with pytest.raises(RubricError, match=r"mine \('severity'\) cannot grade a batch; those that"):
+        BatchedTriage("single_crash-v2", rubric=rubric)
+
+
+def test_a_rubric_that_counts_the_right_remedies_of_a_fault_is_refused() -> None:
+    dismissal = next(one for one in TRIAGE_2.benign if one.name == "dismissal")
+    rubric = attrs.evolve(TRIAGE_2, id="mine/1", penalties=(attrs.evolve(dismissal, name="away"),))
+    with pytest.raises(RubricError, match=r"'mine/1': 'away' counts the remedies of a fault"):
         BatchedTriage("single_crash-v2", rubric=rubric)
 
 
@@ -222,7 +231,33 @@ def test_observations_are_the_callers_own_unless_asked_otherwise() -> None:
     kept = shared.step([0, 1, 2]).observation
     assert np.array_equal(kept, first)
     changed = shared.step([50, 51, 52]).observation
-    assert changed is kept
+    assert np.shares_memory(changed, kept)
     assert np.array_equal(changed, own.step([50, 51, 52]).observation)
     shared.reset("train", np.arange(2))
     assert len(kept) == 3
+    with pytest.raises(ValueError, match="read-only"):
+        kept[0, 0] = 1
+
+
+@pytest.mark.parametrize("backend", ("numpy", "numba") if HAS_NUMBA else ("numpy",))
+@pytest.mark.parametrize("count", [1, 5])
+def test_a_shared_observation_follows_resets_restarts_and_steps(backend: Any, count: int) -> None:
+    wide = random_topology(1, 60, FIVE_TEAMS.teams)  # of which only what has changed is written
+    own, shared = (
+        BatchedTriage("silent_degradation-v2", topology=wide, backend=backend, copy=copy)
+        for copy in (True, False)
+    )
+    assert own.layout.size >= WIDE
+    assert own.layout.size * count % 64  # some columns are no whole block
+    rng = np.random.default_rng(0)
+    for start in (0, 40):
+        for one in (own, shared):
+            one.reset("train", np.arange(start, start + count))
+        for _ in range(own.task.horizon):
+            actions = rng.integers(0, own.action_count, count)
+            wanted = own.step(actions)
+            assert np.array_equal(shared.step(actions).observation, wanted.observation)
+            closed = np.flatnonzero(wanted.closing >= 0)
+            for one in (own, shared):
+                one.restart(closed, 100 + closed)
+            assert np.array_equal(shared.look().observation, own.look().observation)

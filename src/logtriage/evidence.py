@@ -1,5 +1,6 @@
 """The tokens behind everything that a state has shown: what a belief is made of."""
 
+from functools import lru_cache
 from typing import Final
 
 from logtriage.errors import InvalidInput
@@ -28,7 +29,7 @@ def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Eviden
     doings = state.facts.doings
     found: dict[object, Evidence] = {}
     for now in range(state.tick + 1):
-        for one in world.shown(now, doings):
+        for one in _shown(world, now, doings.before(now)):
             found.setdefault(one.cell, one)
     if role is None:
         return tuple(found.values())
@@ -38,6 +39,12 @@ def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Eviden
         for one in found.values()
         if any(is_shown(one, viewer, world.topology) for viewer in roles)
     )
+
+
+@lru_cache(maxsize=1024)
+def _shown(world: World, now: int, doings: Doings) -> tuple[Evidence, ...]:
+    """A screen that is over does not change: who asks in every tick has it made once."""
+    return tuple(world.shown(now, doings))
 
 
 def world_of(incident: Incident) -> World:

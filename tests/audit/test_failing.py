@@ -9,7 +9,7 @@ import pytest
 from logtriage import Rubric, State, get_task, initial_state, make_incident
 from logtriage.audit import QUICK, STANDARD, Verdict, audit, subject_of
 from logtriage.audit.exact import Situations
-from logtriage.audit.failing import AuditedCodeFailed, blaming, rules_of, score
+from logtriage.audit.failing import AuditedCodeFailed, Blaming, rules_of, score
 from logtriage.audit.holes import FEW
 from logtriage.audit.scoring import batched
 from logtriage.grading import TRIAGE_2, Criterion, Discount, Measured
@@ -47,7 +47,7 @@ def test_the_measure_that_raises_is_named_with_the_history() -> None:
 def test_what_no_rule_raises_is_the_rubrics() -> None:
     with (
         pytest.raises(AuditedCodeFailed, match=r"rubric 'logtriage/.' raised ValueError: sum"),
-        blaming(TRIAGE_2, doing="adding up"),
+        Blaming(TRIAGE_2, doing="adding up"),
     ):
         raise ValueError("sum")
 

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from itertools import product
 from typing import Any
 
 import attrs
@@ -304,6 +305,16 @@ def test_closing_rules_of_the_incident_are_kept() -> None:
     ]
     assert grades.criterion("remediation").tolist() == [0.0, 0.0, 0.5]
     assert grades.gate.tolist() == [0, 0, 0]
+
+
+def test_the_closing_rules_ask_for_no_kernel_of_their_own() -> None:
+    """Kernels are compiled for types, and to be read-only is one: that took seconds more."""
+    numba = pytest.importorskip("numba")
+    from logtriage.grading.compiled import _answers
+
+    rules = [ClosingRules(*both) for both in product((False, True), repeat=2)]
+    given = [_answers(truths_of([attrs.evolve(REAL, closing=one)]), 1, np.uint8) for one in rules]
+    assert len({numba.typeof(one) for one in given}) == 1
 
 
 @pytest.mark.parametrize("waste", [60, 62, 63, 64, 130, 300])
@@ -635,8 +646,17 @@ def test_incidents_are_graded_by_their_own_rubric() -> None:
     assert grade_batch(truths_of(incidents).take([3]), [[0]]).rubric is TRIAGE_2
 
 
+def test_incidents_of_another_rubric_are_graded_by_that() -> None:
+    other = truths_of([attrs.evolve(REAL, rubric="recorded/1")] * 2)
+    for truths, rows in ((other, [[0], [0]]), (other.take([1]), [[0]])):
+        assert grade_batch(truths, rows).rubric.id == "recorded/1"
+
+
 def test_incidents_of_several_rubrics_are_refused_without_one() -> None:
     other = attrs.evolve(REAL, rubric="recorded/1")
-    with pytest.raises(InvalidInput, match=r"several rubrics \(logtriage/2, recorded/1\)"):
+    with refused(
+        "these incidents are graded by several rubrics (logtriage/2, recorded/1): grade them "
+        "apart, or pass the rubric"
+    ):
         grade_batch(truths_of([REAL, other]), [[0], [0]])
     assert len(grade_batch(truths_of([REAL, other]), [[0], [0]], TRIAGE_2)) == 2

@@ -16,6 +16,7 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import MAX_IMPACT, Malformed, ReportImpact, action_id, describe
+from logtriage.adapters.conversations import actions_of_conversation
 from logtriage.adapters.tools import call_from_action
 from logtriage.calls import wire_from_call
 from logtriage.errors import UnknownName
@@ -161,3 +162,14 @@ def test_declared_services_count_as_nodes() -> None:
     incident = attrs.evolve(incident, telemetry=world(("slow_query", USER_DB)))
     state, _ = play(incident, [IdentifyRootCause(USER_DB), ReportImpact(((GATEWAY, AUTH),))])
     assert impact_of(state).node_f1 == 1.0
+
+
+def test_conversations_and_stored_tool_calls_keep_it() -> None:
+    """The converter reads it as any other tool, though no schema offers it."""
+    call = {
+        "name": "mcp__logtriage__report_impact",
+        "arguments": '{"calls": "api-gateway->auth-service"}',
+    }
+    message = {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "function": call}]}
+    (wire,) = actions_of_conversation([message], FIVE_TEAMS)
+    assert action_from_wire(wire, FIVE_TEAMS) == ReportImpact(((GATEWAY, AUTH),))

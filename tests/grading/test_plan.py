@@ -85,7 +85,7 @@ def test_a_rubric_without_a_benign_part_has_no_plan_for_it() -> None:
 
 def test_gates_are_small_integers() -> None:
     truths = truths_of([real_incident(), benign_incident()])
-    block = Block(truths, slice(0, 2), action_array(SEVEN_SERVICES, [[WRONG_PAGE], []]).T)
+    block = Block(truths, slice(0, 2), action_array(SEVEN_SERVICES, [[WRONG_PAGE], []]).T, 1)
     plan = plan_of(TRIAGE_2, SPAN)
     levels = {
         one: MEASURES[one].levels(block).astype(dtype) for one, dtype in plan.level_types.items()

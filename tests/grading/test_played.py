@@ -71,7 +71,7 @@ def test_a_slot_is_told_only_where_horizons_or_pars_differ() -> None:
     assert found.clock_slot is not None
     assert found.clock_slot.tolist() == [1, 0]
     pars = truths_of(attrs.evolve(real_incident(), par=one) for one in (7, 5, 7))
-    slots = Block(pars, slice(0, 2), action_array(SEVEN_SERVICES, LISTS).T).clock_slot
+    slots = Block(pars, slice(0, 2), action_array(SEVEN_SERVICES, LISTS).T, 1).clock_slot
     assert slots is not None
     assert slots.tolist() == [1, 0]
 
@@ -87,5 +87,5 @@ def test_rows_of_a_batch_are_those_of_its_truths() -> None:
     other = real_incident(teams=("sre-team",))
     truths = truths_of([real_incident(), other, attrs.evolve(other, horizon=3)])
     actions = action_array(SEVEN_SERVICES, LISTS[1:]).T
-    assert Block(truths, slice(1, 2), actions).paged.tolist() == [True]
-    assert Block(truths, slice(0, 1), actions).paged.tolist() == [False]
+    assert Block(truths, slice(1, 2), actions, 1).paged.tolist() == [True]
+    assert Block(truths, slice(0, 1), actions, 1).paged.tolist() == [False]

@@ -23,8 +23,10 @@ from logtriage.grading import TRIAGE_2, action_array, grade_batch, truths_of
 from logtriage.grading import criteria as base
 from logtriage.grading import triage as measures
 from logtriage.grading.kernels import MEASURES, Span
-from logtriage.grading.shares import fix_scores, share_scores
+from logtriage.grading.several import Asked
+from logtriage.grading.shares import SHARED, fix_scores, share_scores, shares_of
 from logtriage.policies import perfect_actions
+from logtriage.transition import play_jointly
 
 BACKENDS = ("numpy", "numba") if find_spec("numba") else ("numpy",)
 
@@ -93,6 +95,44 @@ def test_the_scalar_grader_says_whose_team_was_paged() -> None:
     assert grade(play(incident, [])[0]).fault_kind == " + ".join(kinds)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_actions_of_one_tick_are_at_once(backend: Any) -> None:
+    """In joint play a name counts in the tick of the fix, and a page approves from the next on."""
+    truths = truths_of([INCIDENTS[2]])
+    *steps, _ = perfect_actions(INCIDENTS[2])
+    fixes = [one for one in steps if isinstance(one, Remediate)]
+    others = [one for one in steps if isinstance(one, IdentifyRootCause | Escalate)]
+    listed = [*fixes, *others]
+    actions = action_array(INCIDENTS[2].topology, [listed])
+    found = grade_batch(truths, actions, per_tick=len(listed), backend=backend)
+    wanted = grade(play_jointly(INCIDENTS[2], [(0, one) for one in listed])[0])
+    assert found.scores.tolist() == [wanted.score]
+    assert {one.name: found.criterion(one.name)[0] for one in wanted.criteria} == {
+        one.name: one.score for one in wanted.criteria
+    }
+    assert wanted.criterion("root_cause").score == 1.0
+    assert wanted.criterion("remediation").score == measures.UNAPPROVED_FIX
+
+
+def test_shares_and_their_levels_are_integers() -> None:
+    """They are places in tables, which floats are not."""
+    asked = truths_of(INCIDENTS[2:]).asked
+    assert asked is not None
+    narrow = Asked(asked.rows, asked.count.astype(np.int8), asked.accepts)
+    ranges, rows = truths_of(INCIDENTS[2:]).ranges, np.arange(2)
+    found = shares_of(narrow, rows, rows, np.full((1, 2), -1), 1, ranges)
+    for one in (found.count, found.named, found.paged, found.halves, found.wrong):
+        assert (one.dtype, one.shape) == (np.int64, (2,))
+    for levels in SHARED.values():
+        assert levels(found, rows).dtype == np.int64
+
+
+def test_no_incidents_with_several_faults_list_none() -> None:
+    none = truths_of(INCIDENTS).take(slice(0, 0))
+    assert (none.asked, none.most_faults) == (None, 0)
+    assert len(grade_batch(none, np.zeros((0, 12), np.int8))) == 0
+
+
 def test_a_batch_without_such_incidents_is_graded_as_ever() -> None:
     """No share stands in its tables, and nothing is asked of faults one by one."""
     truths = truths_of(INCIDENTS[:2])
@@ -117,6 +157,14 @@ def test_the_scores_of_shares_by_hand() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        (
+            {"root_causes": np.zeros(2, bool)},
+            r"^root_causes: shape \(2,\), expected \(2, 0, 7\) for 2 incidents of 0 faults$",
+        ),
+        (
+            {"root_causes": np.zeros((2, 3, 7), bool)},
+            "^root_causes: fault 0 of incident 1 accepts no service$",
+        ),
         ({"count": np.array([0, 4])}, r"count\[1\]: 4 is out of range, expected 0 to 3"),
         ({"count": np.array([-1, 3])}, r"count\[0\]: -1 is out of range"),
         ({"count": np.array([0, 2])}, "fault 2 of incident 1 .*stands behind its 2 faults"),

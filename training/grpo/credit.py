@@ -44,13 +44,12 @@ def turn_advantages(
             for turn in range(turns)
         ]
         raw = [[value - means[turn] for turn, value in enumerate(one)] for one in members]
-        advantages += _divided(raw) if scale == "group" else raw
-    return _divided(advantages) if scale == "batch" else advantages
+        advantages += divided(raw, sum(map(len, raw))) if scale == "group" else raw
+    return divided(advantages, sum(map(len, advantages))) if scale == "batch" else advantages
 
 
-def _divided(rows: list[list[float]]) -> list[list[float]]:
-    """Rows divided by the root of the mean square of all their values."""
-    count = sum(map(len, rows))
+def divided(rows: list[list[float]], count: float) -> list[list[float]]:
+    """Rows divided by the root of the mean square of ``count`` values; others are 0."""
     scale = (sum(value**2 for one in rows for value in one) / max(count, 1)) ** 0.5
     return [[value / (scale + 1e-4) for value in one] for one in rows]
 

@@ -1,5 +1,6 @@
 """What is kept of an episode of training, and of a step: plain figures."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,8 @@ class Episode:
     was one, ``paged`` whether anybody was paged, ``paged_right`` whether an accepted team
     was, ``mis_paged`` whether a wrong one was; ``price`` is the incident's price of silence.
     ``criteria`` are scores by name; ``actions`` are wire actions, of which ``unplayed`` came
-    after the end.
+    after the end. ``fork`` is the reply, from 0, from which on the attempt is its own; before
+    it said what the trunk of its tree says, and None if it always did.
     """
 
     step: int
@@ -37,6 +39,7 @@ class Episode:
     price: float | None
     criteria: dict[str, float]
     actions: tuple[dict[str, Any], ...]
+    fork: int | None = 0
 
     @property
     def gated(self) -> bool:
@@ -50,7 +53,12 @@ class Episode:
 
 
 def episode_of(
-    step: int, number: int, grade: Grade, actions: Iterable[Mapping[str, Any]], after: State
+    step: int,
+    number: int,
+    grade: Grade,
+    actions: Iterable[Mapping[str, Any]],
+    after: State,
+    fork: int | None = 0,
 ) -> Episode:
     """The record of an episode, from its grade and the state after it."""
     assert grade.score is not None  # what is played is always scored
@@ -72,6 +80,7 @@ def episode_of(
         price=incident.price_of_silence,
         criteria={row.name: row.score for row in grade.criteria},
         actions=tuple(dict(one) for one in actions),
+        fork=fork,
     )
 
 
@@ -86,7 +95,8 @@ class Step:
     ``zero_variance`` is the share of groups whose rewards are all the same, which teach
     nothing. ``generation`` is the model's, ``env`` the environment's (rewards and records
     included), ``update`` what is not rollout: losses, gradients, optimiser; the rest of
-    ``seconds`` is templates, tokens and advantages.
+    ``seconds`` is templates, tokens and advantages. ``tokens`` were generated, those that
+    attempts share counted once; NaN in the table of an older run.
     """
 
     step: int
@@ -104,6 +114,7 @@ class Step:
     generation: float
     env: float
     update: float
+    tokens: float = math.nan
 
     @property
     def env_share(self) -> float:
@@ -127,16 +138,17 @@ class Shares:
 
     @classmethod
     def of(cls, episodes: Sequence[Episode], group: int) -> "Shares":
-        """Those of these episodes, neighbours being of one group."""
+        """Those of these episodes, neighbours being of one group; of each episode once."""
         rewards = [one.reward for one in episodes]
         groups = [rewards[start : start + group] for start in range(0, len(rewards), group)]
+        episodes = [one for one in episodes if one.fork is not None]
         return cls(
             solved=_mean(one.solved for one in episodes),
             paged_right=_mean(one.paged_right for one in episodes if one.fault),
             mis_paged=_mean(one.mis_paged for one in episodes),
             page_precision=_mean(not one.mis_paged for one in episodes if one.paged),
             paged=_mean(one.paged for one in episodes),
-            reward=_mean(rewards),
+            reward=_mean(one.reward for one in episodes),
             gated=_mean(one.gated for one in episodes),
             zero_variance=_mean(min(one) == max(one) for one in groups),
             ticks=_mean(one.ticks for one in episodes),

@@ -60,6 +60,7 @@ class Monitor(TrainerCallback):
             generation=self.times.generation.taken(),
             env=self.times.env.taken(),
             update=seconds - rollout,
+            tokens=self.times.tokens_taken(),
             **attrs.asdict(Shares.of(self._played, self._group)),
         )
         self._recorder.step(step)

@@ -70,7 +70,13 @@ def read_steps(path: Path) -> list[Step]:
     """The steps of a file."""
     names = [field.name for field in attrs.fields(Step)]
     return [
-        Step(**{name: (int if name in _COUNTS else float)(row[name]) for name in names})
+        Step(
+            **{
+                name: (int if name in _COUNTS else float)(row[name])
+                for name in names
+                if name != "tokens" or name in row  # which older runs did not count
+            }
+        )
         for row in csv.DictReader(_lines(path))
     ]
 

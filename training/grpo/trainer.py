@@ -11,15 +11,18 @@ from trl import GRPOTrainer
 
 from logtriage.adapters.trl import triage_criteria
 from logtriage.belief.shaping import value_of
+from logtriage.errors import InvalidInput
 from logtriage.grading import Resolver, Rubric, score
 from logtriage.state import State
 from training.grpo.credit import by_token, returns_to_go, turn_advantages
 from training.grpo.environment import EveryTool, RemoteTrainingEnv, Stopwatch, TrainingEnv
+from training.grpo.forks import TreeTurns
 from training.grpo.nothing import Watch
 from training.grpo.played import Episode, Shares, episode_of
 from training.grpo.scored import said_alone
 from training.grpo.settings import Settings
 from training.grpo.stages import Curriculum
+from training.grpo.tree import Tree, owned, tree_advantages
 from training.grpo.turns import Turns
 
 #: What of TRL's trainer is overridden and is not public: held by tests/training/
@@ -32,10 +35,16 @@ NOTHING: Final = 1e-6
 
 
 class Times:
-    """Stopwatches of the parts of a step."""
+    """Stopwatches of the parts of a step, and how many tokens all processes generated."""
 
     def __init__(self) -> None:
         self.step, self.rollout, self.generation, self.env = (Stopwatch() for _ in range(4))
+        self.tokens = 0
+
+    def tokens_taken(self) -> int:
+        """The tokens so far; from zero again."""
+        tokens, self.tokens = self.tokens, 0
+        return tokens
 
 
 class TriageTrainer(GRPOTrainer):
@@ -77,7 +86,15 @@ class TriageTrainer(GRPOTrainer):
         simple = self.accelerator.num_processes == 1 and not settings.load_in_4bit
         if simple and settings.vllm == "off" and settings.top_p == 1.0:
             limit = min(settings.turn_tokens, settings.completion_tokens)
-            self._turns = Turns(frozenset(self.eos_token_ids), limit, settings.temperature)
+            sampling = frozenset(self.eos_token_ids), limit, settings.temperature
+            self._turns = (
+                Turns(*sampling)
+                if settings.tree == 1
+                else TreeTurns(*sampling, size=settings.tree, within=settings.fork_within)
+            )
+        elif settings.tree > 1:
+            raise InvalidInput(f"tree = {settings.tree}: needs a single process")
+        self._wrote = 0
 
     def _environment(self) -> TrainingEnv:
         url, clock = self.settings.env_url, self.times.env
@@ -94,8 +111,15 @@ class TriageTrainer(GRPOTrainer):
             for one in environments:
                 one.get_reward()  # what a server did wrong is no episode
             triage_criteria(completions, environments, given["log_metric"])
-            mine = [episode_of(step, 0, one.grade, one.actions, one._after())
-                    for one in environments]  # fmt: skip
+            forks = (
+                [fork for tree in self._trees for fork in tree.forks]
+                if self.settings.tree > 1
+                else [0] * len(environments)
+            )
+            mine = [
+                episode_of(step, 0, one.grade, one.actions, one._after(), fork)
+                for one, fork in zip(environments, forks, strict=True)
+            ]
             played = [
                 attrs.evolve(one, number=number) for number, one in enumerate(gather_object(mine))
             ]
@@ -131,20 +155,28 @@ class TriageTrainer(GRPOTrainer):
         with self.times.generation:
             if self._turns is None:
                 replies, *rest = super()._generate_single_turn(prompt_ids, *arguments, **named)
+                self._wrote += sum(map(len, replies))
             else:
                 replies, rest = self._turns.replies(self.model, prompt_ids), [None]
+                self._wrote += self._turns.sampled
         self._watch.replied(replies, self.eos_token_ids)
         return (replies, *rest)
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+        self._wrote = 0
         if self._turns is not None:
             self._turns.forget()
         with self.times.rollout:
             output: dict[str, Any] = super()._generate_and_score_completions(inputs)
-            if self.settings.reward != "grade":
+            if self.settings.tree > 1:
+                self._credit_trees(output)
+            elif self.settings.reward != "grade":
                 output["advantages"] = self._advantages_by_turn(output)
-        largest = gather_object([float(output["advantages"].abs().max())])
+        largest, wrote = zip(
+            *gather_object([(float(output["advantages"].abs().max()), self._wrote)]), strict=True
+        )
         self._watch.learns(max(largest) > NOTHING)
+        self.times.tokens += sum(wrote)
         return output
 
     def _advantages_by_turn(self, output: dict[str, Any]) -> Tensor:
@@ -154,13 +186,29 @@ class TriageTrainer(GRPOTrainer):
             mine = [self._returns(env) for env in self.environments]
         advantages = turn_advantages(gather_object(mine), settings.group, settings.scale_rewards)
         first = self.accelerator.process_index * len(mine)
-        mask = output["completion_mask"]
-        if "tool_mask" in output:
-            mask = mask * output["tool_mask"]
-        return by_token(advantages[first : first + len(mine)], mask)
+        return by_token(advantages[first : first + len(mine)], said(output))
+
+    def _credit_trees(self, output: dict[str, Any]) -> None:
+        """Credit each turn against its siblings, and learn from a shared one once."""
+        one, trees, mask = self.settings, self._trees, said(output)
+        with self.times.env:
+            returns = [self._returns(env) for env in self.environments]
+        advantages = tree_advantages(returns, trees, one.group // one.tree, one.scale_rewards)
+        output["advantages"] = by_token(advantages, mask)
+        own = by_token(owned(trees, len(returns[0])), mask).to(mask.dtype)
+        output["tool_mask"] = mask * own
+        output["num_items_in_batch"] = output["tool_mask"].sum()
+
+    @property
+    def _trees(self) -> list[Tree]:
+        """The trees of this rollout."""
+        assert isinstance(self._turns, TreeTurns)
+        return self._turns.trees
 
     def _returns(self, env: TrainingEnv) -> list[float]:
-        """What the episode still earned from each of its turns on."""
+        """What the episode still earned from each of its turns on; or its grade, for each."""
+        if self.settings.reward == "grade":
+            return [env.get_reward()] * len(env._turns)
         before = [self._worth(env._after(count)) for count in env._turns]
         # An episode that was left open is paid its grade, whatever could still be earned.
         return returns_to_go([*before, score(env._after(), self._rubric)], self.settings.lmbda)
@@ -170,6 +218,12 @@ class TriageTrainer(GRPOTrainer):
         if self.settings.reward == "shaped":
             return value_of(state)
         return score(state, self._rubric)
+
+
+def said(output: dict[str, Any]) -> Tensor:
+    """Which tokens (B, T) of episodes the model wrote: 1, elsewhere 0."""
+    mask: Tensor = output["completion_mask"]
+    return mask * output["tool_mask"] if "tool_mask" in output else mask
 
 
 def trimmed(inputs: dict[str, Any]) -> dict[str, Any]:

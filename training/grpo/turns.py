@@ -27,6 +27,8 @@ class Turns:
         self._limit = limit
         self._temperature = temperature
         self._batch: Batch | None = None
+        #: How many tokens the last turn took.
+        self.sampled = 0
 
     def forget(self) -> None:
         """Read everything anew: the weights have changed, or other episodes begin."""
@@ -39,9 +41,15 @@ class Turns:
         missing are over.
         """
         rows = None if self._batch is None else continued(self._batch.ids, prompts)
+        return self._sampled(model, prompts, rows)
+
+    def _sampled(
+        self, model: Any, prompts: Sequence[Sequence[int]], rows: Sequence[int] | None
+    ) -> list[list[int]]:
+        """Replies to conversations that go on from these rows; None to read all anew."""
         if self._batch is None or rows is None:
             self._batch = Batch(model, len(prompts), self._stops)
-            rows = list(range(len(prompts)))
+            rows = range(len(prompts))
         self._batch.select(rows)
         for row, prompt in enumerate(prompts):
             self._batch.append(row, prompt[len(self._batch.ids[row]) :])
@@ -49,11 +57,13 @@ class Turns:
         training = model.training
         model.eval()
         try:
-            return self._batch.reply(
+            replies = self._batch.reply(
                 draws, limits=[self._limit] * len(prompts), temperature=self._temperature
             )
         finally:
             model.train(training)
+        self.sampled = sum(map(len, replies))
+        return replies
 
 
 def continued(held: Sequence[list[int]], prompts: Sequence[Sequence[int]]) -> list[int] | None:

@@ -47,6 +47,12 @@ def check_together(one: "Settings") -> None:
         "reward",
         "the tasks' own rubric: the belief's plans are valued by that",
     )
+    _refuse(
+        one.tree > 1 and (one.vllm != "off" or one.load_in_4bit or one.top_p < 1),
+        "tree",
+        "vllm = off, top_p = 1 and weights that are not quantised: turns are shared where they "
+        "are generated here",
+    )
     own = [task for task in one.tasks if is_reference(task)]
     first = [task for task in one.tasks if task not in own and get_task(task).setting is None]
     _refuse(

@@ -52,11 +52,11 @@ class Batch:
         self._unread: list[list[int]] = [list(one) for one in self.ids]
 
     def select(self, rows: Sequence[int]) -> None:
-        """Go on with these rows alone, in this order."""
+        """Go on with these rows alone, in this order; one that is named twice forks."""
         if list(rows) == list(range(len(self.ids))):
             return
-        self.ids = [self.ids[row] for row in rows]
-        self._unread = [self._unread[row] for row in rows]
+        self.ids = [list(self.ids[row]) for row in rows]
+        self._unread = [list(self._unread[row]) for row in rows]
         chosen = torch.tensor(list(rows), device=self._mask.device)
         keep_rows(self._cache, chosen)
         self._mask, self._position = self._mask[chosen], self._position[chosen]

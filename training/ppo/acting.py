@@ -5,15 +5,15 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from logtriage.vector import Step
+from logtriage.vector import BatchedTriage, Step
+from training.ppo.inputs import Inputs
 
 
 class Acts(Protocol):
     """A trained agent."""
 
-    @property
-    def inputs(self) -> str:
-        """The kind of observation that it takes (:mod:`training.ppo.inputs`)."""
+    def reader(self, batch: BatchedTriage, *, ood: bool = False) -> Inputs:
+        """What makes its observations of a batch's screens; ``ood`` as in ``inputs_of``."""
 
     def act(self, observation: Tensor, mask: Tensor, *, sampled: bool = False) -> Tensor:
         """An action (N,) at observations (N, D) under masks (N, A): the likeliest, or drawn."""

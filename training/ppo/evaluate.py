@@ -15,7 +15,6 @@ from logtriage.tasks import incident_ids
 from logtriage.vector import BatchedTriage
 from training.common.settings import EVAL_SPLIT
 from training.ppo.acting import Acts, mask_of
-from training.ppo.inputs import inputs_of
 
 
 @attrs.frozen
@@ -89,7 +88,7 @@ def play_held_out(
 ) -> Played:
     """Play the first ``incidents`` of a split, greedily or with sampled actions."""
     batch = BatchedTriage(task)
-    inputs = inputs_of(agent.inputs, batch)
+    inputs = agent.reader(batch)
     screen = batch.reset(split, np.arange(incidents))
     seen, none = inputs.begin(screen), np.zeros(0, np.int64)
     taken = []

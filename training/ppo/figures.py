@@ -16,6 +16,7 @@ _COLORS: Final = {
     "belief": "#1b6ca8",
     "counts": "#4f772d",
     "screen": "#8d6a9f",
+    "screen-gru": "#2a9d8f",
     "belief-shaped": "#e0a030",
 }
 _OTHER: Final = "#c8553d"
@@ -25,36 +26,35 @@ _GREYS: Final = dict(zip(POLICIES, ("#222222", "#777777", "#bbbbbb"), strict=Tru
 def draw(runs: Sequence[Written], path: Path) -> None:
     """A column a task: the grade while it is learnt, and of what was learnt, over fog."""
     tasks = list(dict.fromkeys(run.settings.task for run in runs))
-    figure = Figure(figsize=(4.0 * len(tasks), 7.0), layout="constrained")
+    figure = Figure(figsize=(4.0 * len(tasks) + 2.0, 7.0), layout="constrained")
     FigureCanvasAgg(figure)
     rows = figure.subplots(2, len(tasks), squeeze=False, sharey=True)
     for column, task in enumerate(tasks):
         mine = [run for run in runs if run.settings.task == task]
         _learning(rows[0, column], task, mine)
         _fog(rows[1, column], task, mine)
+    shown = {label: handle for axes in rows[1] for handle, label in zip(
+        *axes.get_legend_handles_labels(), strict=True)}  # fmt: skip
+    figure.legend(shown.values(), shown.keys(), loc="outside right upper")
     rows[0, 0].set_ylabel("mean grade, split val")
     rows[1, 0].set_ylabel("mean grade, split test")
     figure.savefig(path, format="png", dpi=110, metadata={"Software": None})
 
 
 def _learning(axes: Axes, task: str, runs: Sequence[Written]) -> None:
-    labels: set[str] = set()
     for run in runs:
         axes.plot(
             [(row["steps"] or 0.0) / 1e6 for row in run.curve],
             [row["val_grade"] or 0.0 for row in run.curve],
             color=_COLORS.get(run.label, _OTHER),
             marker=".",
-            label=None if run.label in labels else run.label,
         )
-        labels.add(run.label)
     observer = reference(task, "fog2", "observer")
     if observer is not None:
         axes.axhline(observer.grade, color=_GREYS["observer"], linewidth=0.8)
         axes.axhline(0.8 * observer.grade, color=_GREYS["observer"], linestyle=":", linewidth=0.8)
     axes.set(title=task, xlabel="million steps", ylim=(0, 1.02))
     axes.grid(alpha=0.3)
-    axes.legend(loc="lower right")
 
 
 def _fog(axes: Axes, task: str, runs: Sequence[Written]) -> None:
@@ -86,4 +86,3 @@ def _fog(axes: Axes, task: str, runs: Sequence[Written]) -> None:
         labels.add(run.label)
     axes.set(xlabel="fog", xticks=list(levels), ylim=(0, 1.02))
     axes.grid(alpha=0.3)
-    axes.legend(loc="lower left")

@@ -3,7 +3,8 @@
 An agent sees one screen at a time, and a decision rests on all of them. So three kinds of
 input are at hand, each with what the one before lacks:
 
-``screen``: a screen alone: what is new on it, the panels, what was done so far. No memory.
+``screen``: a screen alone: what is new on it, the panels, what was done so far. No memory,
+unless the agent has one of its own (:mod:`training.ppo.memory`).
 
 ``counts``: memory. Every token that was ever shown, counted by service and sort: sufficient
 statistics of the evidence, in the columns of :class:`logtriage.vector.TokenLayout`.

@@ -1,7 +1,7 @@
 """The training loop: collect, update, and now and then evaluate."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import count
 
 import attrs
@@ -110,9 +110,9 @@ class Learner:
     """TorchRL's clipped PPO loss under Adam."""
 
     def __init__(self, agent: Agent, settings: Settings) -> None:
-        self.settings = settings
+        self.agent, self.settings = agent, settings
         self.loss = clipped_loss(agent.actor, agent.critic, settings)
-        self.weights = [*agent.logits.parameters(), *agent.value.parameters()]
+        self.weights = [one for part in agent.modules.values() for one in part.parameters()]
         self.optimizer = torch.optim.Adam(self.weights, lr=settings.lr, eps=1e-5)
 
     def update(self, experience: TensorDict, progress: float) -> dict[str, float]:
@@ -122,13 +122,28 @@ class Learner:
             group["lr"] = one.falling(one.lr, one.lr_end, progress)
         self.loss.entropy_coeff.fill_(one.falling(one.entropy, one.entropy_end, progress))
         experience["advantage"] = scaled(experience["advantage"], one)
-        size = one.batch // one.minibatches
         for _ in range(one.epochs):
-            for rows in torch.randperm(one.batch)[: size * one.minibatches].view(-1, size):
-                found = self.loss(experience[rows])
+            for part in self.minibatches(experience):
+                found = self.loss(part)
                 total = found["loss_objective"] + found["loss_critic"] + found["loss_entropy"]
                 self.optimizer.zero_grad()
                 total.backward()
                 torch.nn.utils.clip_grad_norm_(self.weights, one.max_grad_norm)
                 self.optimizer.step()
         return {key: float(found[key]) for key in MEASURED}
+
+    def minibatches(self, experience: TensorDict) -> Iterator[TensorDict]:
+        """A round, cut at random: steps, or with a memory whole rows, which are recalled anew."""
+        one, memory = self.settings, self.agent.memory
+        rows = one.batch if memory is None else one.num_envs
+        size = rows // one.minibatches
+        flat = experience.flatten()
+        for chosen in torch.randperm(rows)[: size * one.minibatches].view(-1, size):
+            if memory is None:
+                yield flat[chosen]
+            else:
+                part = experience[:, chosen]
+                part["observation"] = memory.recalled(
+                    part["observation"], part["begun"], part["carried"][0]
+                )
+                yield part.flatten()

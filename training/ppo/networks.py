@@ -11,7 +11,8 @@ from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage
 from training.common.initial import POLICY, VALUE
 from training.common.networks import masked_actor, perceptrons
-from training.ppo.inputs import inputs_of
+from training.ppo.inputs import Inputs, inputs_of
+from training.ppo.memory import Memory, Remembering
 from training.ppo.settings import Settings
 
 
@@ -44,7 +45,8 @@ class PagesOwners(nn.Module):
 class Agent:
     """The networks of a run; ``logits`` and ``value`` are bare modules inside of the others.
 
-    ``inputs`` names the kind of observation that they take (:mod:`training.ppo.inputs`).
+    They take observations of the kind ``inputs`` (:mod:`training.ppo.inputs`), beside what
+    the ``memory`` carries, if there is one.
     """
 
     logits: nn.Module
@@ -52,6 +54,18 @@ class Agent:
     actor: ProbabilisticActor
     critic: ValueOperator
     inputs: str
+    memory: Memory | None
+
+    @property
+    def modules(self) -> dict[str, nn.Module]:
+        """All that is learnt, by name."""
+        heads = {"logits": self.logits, "value": self.value}
+        return heads if self.memory is None else {**heads, "memory": self.memory}
+
+    def reader(self, batch: BatchedTriage, *, ood: bool = False) -> Inputs:
+        """What makes its observations of a batch's screens; ``ood`` as in ``inputs_of``."""
+        inputs = inputs_of(self.inputs, batch, ood=ood)
+        return inputs if self.memory is None else Remembering(inputs, self.memory)
 
     def distribution(self, observation: Tensor, mask: Tensor) -> MaskedCategorical:
         """The policy (N,) at observations (N, D) under masks (N, A) of booleans."""
@@ -66,16 +80,15 @@ class Agent:
 
     def state(self) -> dict[str, Tensor]:
         """All weights by name."""
-        modules = {"logits": self.logits, "value": self.value}
         return {
             f"{name}.{key}": tensor.detach().clone()
-            for name, module in modules.items()
+            for name, module in self.modules.items()
             for key, tensor in module.state_dict().items()
         }
 
     def load(self, state: dict[str, Tensor]) -> None:
         """Take over the weights of :meth:`state`."""
-        for name, module in (("logits", self.logits), ("value", self.value)):
+        for name, module in self.modules.items():
             prefix = f"{name}."
             module.load_state_dict(
                 {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}
@@ -86,14 +99,15 @@ def make_agent(settings: Settings) -> Agent:
     """Fresh networks, drawn from torch's generator; the first policy is all but uniform."""
     batch = BatchedTriage(settings.task)
     inputs = inputs_of(settings.inputs, batch)
-    actions = batch.action_count
+    actions, columns = batch.action_count, inputs.size + settings.memory
     if inputs.owners is None:
-        shapes = [(inputs.size, actions, POLICY), (inputs.size, 1, VALUE)]
+        shapes = [(columns, actions, POLICY), (columns, 1, VALUE)]
         logits, value = perceptrons(shapes, settings)
     else:
         out = len(batch.topology) + actions
-        shapes = [(inputs.size, out, POLICY), (inputs.size, 1, VALUE)]
+        shapes = [(columns, out, POLICY), (columns, 1, VALUE)]
         body, value = perceptrons(shapes, settings)
         logits = PagesOwners(body, inputs.owners, batch.topology)
     critic = ValueOperator(value, in_keys=["observation"])
-    return Agent(logits, value, masked_actor(logits), critic, settings.inputs)
+    memory = Memory(inputs.size, settings.memory) if settings.memory else None
+    return Agent(logits, value, masked_actor(logits), critic, settings.inputs, memory)

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from tensordict import TensorDict
+from torch import Tensor
 
 from logtriage.vector import BatchedTriage, Step
 from logtriage.vector.shaping import BatchedShaping
@@ -32,23 +33,29 @@ class Collector:
         self._next = settings.num_envs
         self._screen = self.batch.reset(TRAIN_SPLIT, np.arange(settings.num_envs))
         self._seen = self.inputs.begin(self._screen)
+        self._begun = torch.ones(settings.num_envs, dtype=torch.bool)
+        self._carried = torch.zeros(settings.num_envs, settings.memory)
         self._shaping = BatchedShaping(self.batch, settings.gamma) if settings.shaping else None
         if self._shaping is not None:
             self._shaping.begin()
 
     @torch.no_grad()
     def collect(self, agent: Agent) -> TensorDict:
-        """A round, flattened to (rollout * num_envs,), with advantages and value targets."""
+        """A round (rollout, num_envs), with advantages and value targets."""
         one = self.settings
         shape = (one.rollout, one.num_envs)
-        observation = torch.empty((*shape, self.inputs.size))
+        observation = torch.empty((*shape, self.inputs.size + one.memory))
+        carried = torch.empty((*shape, one.memory))
+        begun = torch.empty(shape, dtype=torch.bool)
         mask = torch.empty((*shape, self.batch.action_count), dtype=torch.bool)
         action = torch.empty(shape, dtype=torch.long)
         log_prob, reward = torch.empty(shape), torch.empty(shape)
         done = torch.empty(shape, dtype=torch.bool)
         grades = []
         for t in range(one.rollout):
-            observation[t], mask[t] = self._seen, mask_of(self._screen)
+            begun[t], carried[t] = self._begun, self._carried
+            observation[t], self._carried = self._recall(agent)
+            mask[t] = mask_of(self._screen)
             policy = agent.distribution(observation[t], mask[t])
             action[t] = policy.sample()
             log_prob[t] = policy.log_prob(action[t])
@@ -60,7 +67,7 @@ class Collector:
                 earned = self._shaping.shaped(earned, chosen, np.ones(one.num_envs, bool))
             reward[t], done[t] = torch.from_numpy(earned), torch.from_numpy(closed)
             grades.append(after.score[closed])
-            fresh = np.flatnonzero(closed)
+            fresh, self._begun = np.flatnonzero(closed), done[t].clone()
             self._screen = self._restart(after, fresh)
             self._seen = self.inputs.read(self._screen, chosen, fresh)
         self.steps += one.batch
@@ -68,11 +75,13 @@ class Collector:
         self.incidents += len(self.grades)
 
         value = agent.value(observation)
-        last = agent.value(self._seen)
+        last = agent.value(self._recall(agent)[0])
         advantage, target = advantages(one, value, last, reward, done)
         return TensorDict(
             {
                 "observation": observation,
+                "begun": begun,
+                "carried": carried,
                 "mask": mask,
                 "action": action,
                 "action_log_prob": log_prob,
@@ -81,7 +90,14 @@ class Collector:
                 "value_target": target,
             },
             batch_size=shape,
-        ).flatten()
+        )
+
+    def _recall(self, agent: Agent) -> tuple[Tensor, Tensor]:
+        """The observation (N, D + H) at the present screens, and what is carried on (N, H)."""
+        if agent.memory is None:
+            return self._seen, self._carried
+        found: tuple[Tensor, Tensor] = agent.memory(self._seen, self._begun, self._carried)
+        return found
 
     def _restart(self, after: Step, rows: np.ndarray) -> Step:
         if not len(rows):

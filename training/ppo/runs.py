@@ -50,9 +50,10 @@ class Written:
 
 
 def label(settings: Settings) -> str:
-    """Inputs, and what is done beside: shaping, a curriculum."""
+    """Inputs, and what is done beside: a memory, shaping, a curriculum."""
     fogs = settings.fogs.replace(",", "")
     parts = [settings.inputs]
+    parts += ["gru"] if settings.memory else []
     parts += ["shaped"] if settings.shaping else []
     parts += [f"from-fog{fogs}"] if fogs else []
     return "-".join(parts)

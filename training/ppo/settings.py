@@ -13,7 +13,8 @@ class Settings(PPOSettings):
     It lasts ``rounds``, or if these are None as long as it may: ``minutes`` of wall time,
     evaluations included. Only with ``rounds`` does the same seed give the same weights.
 
-    ``inputs`` is what the agent is given (:mod:`training.ppo.inputs`). ``fogs`` is a
+    ``inputs`` is what the agent is given (:mod:`training.ppo.inputs`), ``memory`` the units
+    of a GRU that carries what was given before (:mod:`training.ppo.memory`). ``fogs`` is a
     curriculum: levels of fog, such as ``0,1``, through which the first half of the run
     goes in equal parts before it stays at the task's own. With ``shaping`` every question
     is paid by what it told (:class:`logtriage.vector.shaping.BatchedShaping`); grades are
@@ -28,6 +29,11 @@ class Settings(PPOSettings):
     eval_every_s: float = 30.0
     inputs: str = attrs.field(
         default="belief", metadata={"choices": KINDS, "help": "what the agent is given"}
+    )
+    memory: int = attrs.field(
+        default=0,
+        validator=attrs.validators.ge(0),
+        metadata={"help": "units of a GRU that carries what was seen; 0 for none"},
     )
     fogs: str = attrs.field(
         default="", metadata={"help": "levels of fog to begin with, such as 0,1"}

@@ -29,6 +29,8 @@ TASKS: Final = {"single_crash-v2": 120, "cascading_failure-v2": 120, "silent_deg
 SEEDS: Final = (0, 1, 2)
 #: Where inputs and curriculum are compared, each with the first seed, and shaping with all.
 COMPARED: Final = "single_crash-v2"
+#: Of the memory of an agent that sees one screen at a time.
+UNITS: Final = 128
 
 
 def plan() -> list[Settings]:
@@ -42,6 +44,7 @@ def plan() -> list[Settings]:
     others = [
         attrs.evolve(base, inputs="counts"),
         attrs.evolve(base, inputs="screen"),
+        attrs.evolve(base, inputs="screen", memory=UNITS),
         attrs.evolve(base, fogs="0,1"),
     ]
     shaped = [attrs.evolve(base, seed=seed, shaping=True) for seed in SEEDS]
@@ -60,6 +63,7 @@ def train(settings: Settings, out: Path, options: list[str]) -> int:
     if finished(where):
         return 0
     words = ["--task", settings.task, "--seed", str(settings.seed), "--inputs", settings.inputs]
+    words += ["--memory", str(settings.memory)]
     words += ["--rounds", str(settings.rounds), "--minutes", str(settings.minutes)]
     words += ["--fogs", settings.fogs, "--out", str(where), *options]
     words += ["--shaping"] if settings.shaping else []

@@ -21,7 +21,6 @@ from logtriage.world.setting import FOG
 from training.ppo.acting import Acts, mask_of
 from training.ppo.curriculum import with_fog
 from training.ppo.evaluate import Played, play_held_out
-from training.ppo.inputs import inputs_of
 
 #: Incidents of split ``ood`` are played one by one by the scalar core: that many.
 OOD_INCIDENTS = 300
@@ -62,7 +61,7 @@ def ood_incidents(task: str, topology: Topology) -> Iterator[Incident]:
 def play_ood(agent: Acts, task: str, incidents: int) -> Played:
     """Play the first incidents of split ``ood`` that lie on the task's own topology, greedily."""
     batch = BatchedTriage(task)
-    inputs = inputs_of(agent.inputs, batch, ood=True)
+    inputs = agent.reader(batch, ood=True)
     choices = all_actions(batch.topology)
     chosen = list(islice(ood_incidents(task, batch.topology), incidents))
     states = [initial_state(one) for one in chosen]

@@ -9,7 +9,7 @@ Writes ``ppo-results.md``, ``ppo-curves.png``, and the curve of every run as
 import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Final
 
 import attrs
@@ -20,11 +20,13 @@ from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
 from training.ppo import store
 from training.ppo.figures import draw
 from training.ppo.references import POLICIES, reference
-from training.ppo.runs import Written, pages
+from training.ppo.runs import Written, name_of, pages
 from training.ppo.tables import HERE, grade_of, reached, right_pages, table
 
 #: The share of the observer's grade that runs are timed by.
 GOAL: Final = 0.7
+#: The 97.5th percentile of Student's t with 1, 2, ... degrees of freedom.
+_STUDENT: Final = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 _ORDER: Final = [task.id for task in TASKS]
 
 
@@ -80,6 +82,7 @@ def _page(runs: Sequence[Written], missing: Sequence[str]) -> Iterable[str]:
         yield ""
         yield from _compared(runs)
         yield ""
+        yield from shaping_of(runs)
     yield "## Runs"
     yield ""
     yield from _runs(runs)
@@ -116,9 +119,10 @@ def _trials(runs: Sequence[Written]) -> Iterable[str]:
 def _compared(runs: Sequence[Written]) -> Iterable[str]:
     """Runs of one task and seed that differ in what the agent is given."""
     yield (
-        "`screen`: a screen alone, no memory. `counts`: the tokens so far, and a head that knows "
-        "who owns what. `belief`: the posterior (`BeliefScreens`). `shaped`: questions are paid "
-        f"by what they told. `from-fog01`: the first half at fog 0, then 1. {GOAL:.0%} of the "
+        "`screen`: a screen alone, no memory. `gru`: and a GRU that carries what it saw. `counts`: "
+        "the tokens so far. All of these have a head that knows who owns what. `belief`: the "
+        "posterior (`BeliefScreens`). `shaped`: questions are paid by what they told. "
+        f"`from-fog01`: the first half at fog 0, then 1. {GOAL:.0%} of the "
         f"observer's grade is looked for on `{CHOICE_SPLIT}`, at every evaluation."
     )
     yield ""
@@ -129,21 +133,60 @@ def _compared(runs: Sequence[Written]) -> Iterable[str]:
                 and one.settings.seed == run.settings.seed]  # fmt: skip
         if len(same) > 1:
             one = run.trial(HERE)
+            steps = _steps_to_goal(run)
             yield (
                 f"| `{run.settings.task}` | {run.settings.seed} | {run.label} | {grade_of(one)} "
-                f"| {pages([one])[1]:.1%} | {one['mis_paged']:.1%} | {_steps_to_goal(run)} "
+                f"| {pages([one])[1]:.1%} | {one['mis_paged']:.1%} "
+                f"| {'not reached' if steps is None else f'{steps:,.0f}'} "
                 f"| {run.facts['steps']:,} "
                 f"| {run.facts['cpu_seconds']:.0f} |"
             )
 
 
-def _steps_to_goal(run: Written) -> str:
+def _steps_to_goal(run: Written) -> float | None:
+    """The steps after which an evaluation reached the goal; None if none did."""
     observer = reference(run.settings.task, HERE, "observer")
     assert observer is not None
     for row in run.curve:
         if (row["val_grade"] or 0.0) >= GOAL * observer.grade:
-            return f"{row['steps'] or 0:,.0f}"
-    return "not reached"
+            return row["steps"] or 0.0
+    return None
+
+
+def shaping_of(runs: Sequence[Written]) -> Iterable[str]:
+    """What shaping changed, paired by seed: nothing where there are not two such pairs."""
+    plain = {name_of(run.settings): run for run in runs if not run.settings.shaping}
+    pairs = [
+        (plain[name], run)
+        for run in runs
+        if run.settings.shaping
+        and (name := name_of(attrs.evolve(run.settings, shaping=False))) in plain
+    ]
+    if len(pairs) < 2:
+        return
+    seeds = ", ".join(str(run.settings.seed) for _, run in pairs)
+    yield (
+        f"Shaped rewards beside plain ones, seeds {seeds}: means, and their difference with its "
+        "95 % interval (Student's, paired by seed)."
+    )
+    yield ""
+    yield from table("", "plain", "shaped", "shaped - plain")
+    grades = [(one.trial(HERE)["grade"], two.trial(HERE)["grade"]) for one, two in pairs]
+    steps = [(_steps_to_goal(one), _steps_to_goal(two)) for one, two in pairs]
+    yield _paired(f"grade on `{EVAL_SPLIT}`", grades, ".3f")
+    reached = [(one, two) for one, two in steps if one is not None and two is not None]
+    if len(reached) == len(steps):
+        yield _paired(f"steps to {GOAL:.0%} of the observer's", reached, ",.0f")
+    yield ""
+
+
+def _paired(words: str, pairs: Sequence[tuple[float, float]], digits: str) -> str:
+    found = [shaped - plain for plain, shaped in pairs]
+    margin = _STUDENT[len(found) - 2] * stdev(found) / len(found) ** 0.5
+    mean = fmean(found)
+    means = " | ".join(f"{fmean(column):{digits}}" for column in zip(*pairs, strict=True))
+    low, high = mean - margin, mean + margin
+    return f"| {words} | {means} | {mean:{digits}} [{low:{digits}}, {high:{digits}}] |"
 
 
 def _runs(runs: Sequence[Written]) -> Iterable[str]:
@@ -176,7 +219,7 @@ def _runs(runs: Sequence[Written]) -> Iterable[str]:
         f"{'give exactly the same score for' if agree else '**do not agree on**'} every incident."
     )
     yield ""
-    varied = {"task", "seed", "minutes", "rounds", "inputs", "fogs"}
+    varied = {"task", "seed", "minutes", "rounds", "inputs", "memory", "fogs", "shaping"}
     common = attrs.asdict(runs[0].settings)
     yield "Settings: " + ", ".join(
         f"`{key}` {value}" for key, value in common.items() if key not in varied

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from logtriage.vector import BatchedTriage
 from training.common.initial import POLICY, VALUE, orthogonal
-from training.ppo.inputs import inputs_of
+from training.ppo.inputs import Inputs, inputs_of
 from training.rllib.settings import Settings
 
 #: What agents are given (:mod:`training.ppo.inputs`).
@@ -44,7 +44,10 @@ class Agent:
     """Networks that play: what :class:`training.ppo.acting.Acts` asks for."""
 
     networks: Networks
-    inputs: str = INPUTS
+
+    def reader(self, batch: BatchedTriage, *, ood: bool = False) -> Inputs:
+        """What makes its observations of a batch's screens."""
+        return inputs_of(INPUTS, batch, ood=ood)
 
     @torch.no_grad()
     def act(self, observation: Tensor, mask: Tensor, *, sampled: bool = False) -> Tensor:

@@ -21,7 +21,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage.actions import Action
-from logtriage.audit.failing import blaming, rule_of, score
+from logtriage.audit.failing import Blaming, rule_of, score
 from logtriage.audit.reads import KNOWN_GATES, READS, Read, itself
 from logtriage.audit.vocabulary import IDLE, asking, likeness, vocabulary
 from logtriage.grading import Rubric
@@ -92,7 +92,7 @@ class Situations:
 
     def of(self, state: State) -> Hashable:
         """What the rubric can tell of a state, but the tick."""
-        with blaming(self.rubric, state):
+        with Blaming(self.rubric, state):
             told = (
                 state.closing,
                 state.facts.wrong_pages > 0,

@@ -24,7 +24,7 @@ from logtriage.actions import (
     IdentifyRootCause,
     Remediate,
 )
-from logtriage.audit.failing import blaming, score
+from logtriage.audit.failing import Blaming, score
 from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.sampling import sample_of_kinds
@@ -59,7 +59,7 @@ def _telescoping(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
         for policy in (RandomPolicy(hash_name(incident.id)), perfect):
             played += 1
             states = list(steps(incident, policy))
-            with blaming(rubric, doing=f"rewards of an episode of {incident.id}"):
+            with Blaming(rubric, doing=f"rewards of an episode of {incident.id}"):
                 paid = sum(reward(a, b, rubric) for a, b in pairwise(states))
             risen = score(states[-1], rubric) - score(initial_state(incident), rubric)
             worst = max(worst, abs(paid - risen))

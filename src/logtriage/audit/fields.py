@@ -13,7 +13,7 @@ import attrs
 
 from logtriage.actions import Action, IdentifyRootCause
 from logtriage.audit.exact import Situations
-from logtriage.audit.failing import blaming, rules_of, score
+from logtriage.audit.failing import Blaming, rules_of, score
 from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.sampling import episodes, sample_of_kinds, varied_lists
@@ -57,7 +57,7 @@ def _measures(subject: Subject, sizes: Sizes) -> Finding:
             asked += 1
             for kind, name, rule in rules_of(subject.rubric, incident):
                 rules.add((kind, name))
-                with blaming(subject.rubric, state):
+                with Blaming(subject.rubric, state):
                     answer = rule(state)
                 fault = _unusable(kind, answer)
                 if fault:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.audit.failing import blaming, grade, score
+from logtriage.audit.failing import Blaming, grade, score
 from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.renaming import renamed
@@ -130,7 +130,7 @@ def _replay(subject: Subject, incidents: list[Incident]) -> Finding:
         for state in episodes(subject, incident):
             tried += 1
             line = encode_transcript(transcript_of(state))
-            with blaming(subject.rubric, doing=f"a transcript of {incident.id}"):
+            with Blaming(subject.rubric, doing=f"a transcript of {incident.id}"):
                 again = grade_transcript(
                     decode_record(line.encode()), subject.rubric, resolve=known.__getitem__
                 )
@@ -224,7 +224,7 @@ def _canaries(subject: Subject, incidents: list[Incident]) -> Finding:
             if got > least:
                 paid[repr(texts[0] if len(texts) == 1 else "all in a row")] = got
         for record in _records(incident):
-            with blaming(rubric, doing=f"record {record.agent!r} of {incident.id}"):
+            with Blaming(rubric, doing=f"record {record.agent!r} of {incident.id}"):
                 graded = grade_transcript(
                     record, rubric, resolve={incident.id: incident}.__getitem__
                 )

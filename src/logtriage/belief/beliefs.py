@@ -233,7 +233,8 @@ def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
     Of a split of roles the evidence is pooled: what was shown to any of them.
 
     Where several faults are possible on a topology with too many sets of them, the sets are
-    searched (:mod:`logtriage.belief.set_search`), and :attr:`Belief.exact` is False.
+    searched, and :attr:`Belief.exact` is False; :mod:`logtriage.belief.set_search` states how
+    much of the posterior the search may misplace.
 
     What actions revealed counts as evidence, too: a page that did not close the
     incident, what became of a remedy, a note. To a role that is what its views show; that

@@ -126,12 +126,21 @@ def petshop(
     only: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="This incident; may be repeated.")
     ] = None,
+    models: Annotated[
+        bool,
+        typer.Option("--models", help="Make incidents of recorded/2; none has a fault."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of the PetShop data set: metrics of an application, every five minutes."""
-    from logtriage.recorded import import_petshop
+    from logtriage.recorded import calm_petshop, import_petshop
 
-    imported = import_petshop(directory, only=set(only) if only else None)
+    if models and only:
+        raise InvalidInput("--only picks issues, of which --models makes no incident")
+    if models:
+        imported = calm_petshop(directory)
+    else:
+        imported = import_petshop(directory, only=set(only) if only else None)
     _write(directory, imported, out, as_json=as_json)
 
 

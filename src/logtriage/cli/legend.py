@@ -11,6 +11,7 @@ _MEANINGS: Final = {
     "mean grade [95 % interval]": "mean of the grades, with its bootstrap interval",
     "solved": f"episodes with a grade of {SOLVED:g} or more",
     "root cause": "real faults whose root cause was declared",
+    "fault class": "real faults whose class was declared",
     "severity": "incidents whose severity was right",
     "wrong page": "incidents in which a wrong team was paged",
     "ignored": "real faults closed as nothing to act on",

@@ -20,6 +20,8 @@ _SHARES: Final = (
     ("mis_page", "wrong\npage"),
     ("ignored", "ignored"),
 )
+#: The share that there is where incidents are graded by the class of the fault.
+_CLASS: Final = ("fault_class", "fault\nclass")
 
 
 def print_rows(console: Console, rows: Sequence[Row]) -> None:
@@ -50,13 +52,16 @@ def _title(task: str, count: str, rubric: str, seal: str | None) -> Text:
 
 
 def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
-    titles = ["policy", "mean grade\n[95 % interval]", *(title for _, title in _SHARES)]
+    first, second, *others = _SHARES
+    classed = any(row.fault_class is not None for row in rows)
+    shares = (first, second, *([_CLASS] if classed else []), *others)
+    titles = ["policy", "mean grade\n[95 % interval]", *(title for _, title in shares)]
     titles += ["ticks", "Brier", *(["unscored"] if unscored else [])]
 
     def cells(row: Row, wide: bool) -> Iterator[Cell]:
         yield Text(spelled(row.policy))
         yield _grade(row, wide=wide)
-        yield from (share(getattr(row, name), 1 if wide else 0) for name, _ in _SHARES)
+        yield from (share(getattr(row, name), 1 if wide else 0) for name, _ in shares)
         yield number(row.ticks, 1)
         yield number(row.brier)
         if unscored:

@@ -28,6 +28,8 @@ from logtriage.state import Closing, State
 SCHEMA: Final = "logtriage.summary/1"
 #: An episode with at least this grade counts as solved.
 SOLVED: Final = 0.9
+#: The criterion of rubrics that grade the class of a fault.
+FAULT_CLASS: Final = "fault_class"
 
 
 def _located(rows: Iterable[Located]) -> tuple[Located, ...]:
@@ -67,6 +69,8 @@ class Row:
         seal: the fingerprint of the key of sealed incidents.
         teamwork: of teams, what the roles know together and each by itself, in bits.
         impacts: of the episodes that reported how the damage spread, what that was worth.
+        fault_class: mean score of the class of fault that was declared; None where no incident
+            is graded by one.
     """
 
     policy: str
@@ -91,6 +95,7 @@ class Row:
     seal: str | None = None
     teamwork: Teamwork | None = None
     impacts: Impacts | None = None
+    fault_class: float | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -147,6 +152,13 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
         run.manifest.seal,
         None if split is None else teamwork_of(states, split, _listening(run, policy, task)),
         impacts_of(states),
+        _mean(
+            one.score
+            for grade in grades
+            if grade.score is not None
+            for one in grade.criteria
+            if one.name == FAULT_CLASS
+        ),
     )
 
 

@@ -10,10 +10,11 @@ import attrs
 import numpy as np
 
 from logtriage.actions import SEVERITIES
-from logtriage.grading import criteria, triage
+from logtriage.grading import triage
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.criteria import Measure
 from logtriage.grading.grade import GRID
+from logtriage.grading.kernels import DISCOUNTS, GATES
 from logtriage.grading.locked import Bools
 from logtriage.grading.plan import Floats, Plan, Totals, summed
 from logtriage.grading.row_kernels import BLOCK, ROWS, SLOTS, Answers, Facts, Letters, grade_rows
@@ -22,8 +23,8 @@ from logtriage.grading.shares import share_levels
 from logtriage.grading.total_kernels import Finish, Sums, total_rows
 from logtriage.grading.truths import Truths
 
-_GATES: Final = (criteria.wrong_escalation, criteria.ignored_incident)
-_DISCOUNTS: Final = (triage.unescalated, triage.unapproved)
+_GATES: Final = tuple(GATES)
+_DISCOUNTS: Final = tuple(DISCOUNTS)
 
 
 def takes(plan: Plan, rubric: Rubric) -> bool:
@@ -184,7 +185,7 @@ def _made_answers(truths: Truths, per_tick: int, dtype: Any) -> Answers:
         truths.severity_or_far,
         truths.benign.view(np.uint8),
         every if ignorable is None else ignorable.view(np.uint8),
-        every if strict is None else strict.view(np.uint8),
+        every if strict is None else strict.astype(np.uint8),
         np.minimum(truths.horizon.astype(np.int64) * per_tick, highest).astype(dtype),
         np.minimum(truths.horizon, highest).astype(dtype),
         truths.clock_slot.astype(np.uint16),

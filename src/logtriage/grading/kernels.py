@@ -124,7 +124,7 @@ def _unescalated(block: Discounted) -> NDArray[np.float64]:
 
 def _unapproved(block: Discounted) -> NDArray[np.float64]:
     applied = block.unapproved_remedies * ~block.benign
-    most = int(applied.max(initial=0))
+    most = int(applied.max())
     return np.array([triage.UNAPPROVED_REMEDY**one for one in range(most + 1)]).take(applied)
 
 

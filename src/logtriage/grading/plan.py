@@ -123,12 +123,7 @@ def plan_of(rubric: Rubric, span: Span) -> Plan:
     Raises:
         RubricError: if a measure, gate or discount has no kernel.
     """
-    for row in (*rubric.criteria, *rubric.benign, *rubric.penalties):
-        _check_kernel(rubric, "measure", row.name, row.measure, tuple(MEASURES))
-    for gate in rubric.gates:
-        _check_kernel(rubric, "gate", gate.name, gate.holds, tuple(GATES))
-    for one in rubric.discounts:
-        _check_kernel(rubric, "discount", one.name, one.factor, tuple(DISCOUNTS))
+    check_kernels(rubric)
     real = _totals(rubric, rubric.criteria, span)
     benign = _totals(rubric, rubric.benign, span) if rubric.benign else None
     types = {
@@ -136,6 +131,20 @@ def plan_of(rubric: Rubric, span: Span) -> Plan:
         for measure in (*real.measures, *(benign.measures if benign else ()))
     }
     return Plan(types, real, benign)
+
+
+def check_kernels(rubric: Rubric) -> None:
+    """Refuse a rubric with a rule that has no kernel.
+
+    Raises:
+        RubricError: naming the rule, and those that have one.
+    """
+    for row in (*rubric.criteria, *rubric.benign, *rubric.penalties):
+        _check_kernel(rubric, "measure", row.name, row.measure, tuple(MEASURES))
+    for gate in rubric.gates:
+        _check_kernel(rubric, "gate", gate.name, gate.holds, tuple(GATES))
+    for one in rubric.discounts:
+        _check_kernel(rubric, "discount", one.name, one.factor, tuple(DISCOUNTS))
 
 
 def _check_kernel(
@@ -150,6 +159,13 @@ def _check_kernel(
 
 def _name(function: AnyCall) -> str:
     return f"{function.__module__}.{getattr(function, '__qualname__', function)}"
+
+
+def levels_of(plan: Plan, played: Played) -> dict[Measure, Ints]:
+    """The levels (B,) of every measure, benign incidents' included."""
+    return {
+        one: MEASURES[one].levels(played).astype(dtype) for one, dtype in plan.level_types.items()
+    }
 
 
 def total_of(
@@ -187,8 +203,7 @@ def summed(
     for one in rubric.discounts:
         factors: Floats = DISCOUNTS[one.factor](played)
         if shares is not None and one.factor in SHARED_DISCOUNTS:
-            left = SHARED_DISCOUNTS[one.factor](shares, played.silence)
-            factors[shares.rows] = np.where(played.benign[shares.rows], 1.0, left)
+            factors[shares.rows] = SHARED_DISCOUNTS[one.factor](shares, played.silence)
         scores = scores * factors
     if rubric.discounts:
         scores = finish_all(rubric, scores)

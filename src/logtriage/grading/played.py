@@ -89,7 +89,7 @@ class Block:
     ``array | mask`` leaves an array as it is there and pushes it out of range elsewhere.
     """
 
-    def __init__(self, truths: Truths, rows: slice, actions: Ints, per_tick: int = 1) -> None:
+    def __init__(self, truths: Truths, rows: slice, actions: Ints, per_tick: int) -> None:
         self.per_tick = per_tick
         self.truths = truths
         self.rows = rows

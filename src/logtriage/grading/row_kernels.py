@@ -15,7 +15,7 @@ from logtriage.actions import SEVERITIES
 from logtriage.grading import criteria, triage
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.criteria import Measure
-from logtriage.grading.kernels import DISMISSED
+from logtriage.grading.kernels import DISMISSED, MEASURES
 from logtriage.grading.played import IGNORED, MISROUTED, OUT_OF_TIME, RESOLVED
 from logtriage.grading.shares import CREDITED
 from logtriage.jit import kernel
@@ -46,22 +46,15 @@ _ZERO: Final = np.uint64(0)
 
 #: The number of each measure that the kernel takes.
 SLOTS: Final[Mapping[Measure, int]] = MappingProxyType(
-    {
-        one: number
-        for number, one in enumerate(
-            (
-                criteria.severity,
-                criteria.root_cause,
-                criteria.escalation,
-                triage.root_cause,
-                triage.remediation,
-                triage.closure,
-                triage.dismissal,
-                triage.benign_closure,
-            )
-        )
-    }
+    {one: number for number, one in enumerate(MEASURES)}
 )
+_OFF: Final = SLOTS[criteria.severity]
+_BLAMED: Final = SLOTS[criteria.root_cause]
+_ESCALATED: Final = SLOTS[criteria.escalation]
+_NAMED: Final = SLOTS[triage.root_cause]
+_REMEDIED: Final = SLOTS[triage.remediation]
+_CLOSED: Final = SLOTS[triage.closure]
+_IGNORED: Final = SLOTS[triage.dismissal]
 
 
 class Letters(NamedTuple):
@@ -261,35 +254,35 @@ def _level(
     out: Any,
 ) -> None:
     """The level of a measure, by its number in :data:`SLOTS`, into ``out`` (N,)."""
-    if slot == 0:
+    if slot == _OFF:
         for at in range(n):
             rank, true = work[_SEVERITY + at], answers.severity[first + at]
             off = rank - true if rank > true else true - rank
             worst = (rank == one.severities) | (off >= one.severities)
             out[first + at] = _SEVERITIES - 1 if worst else off
-    elif slot == 1:
+    elif slot == _BLAMED:
         for at in range(n):
             out[first + at] = work[_BLAME + at] == 2
-    elif slot == 2:
+    elif slot == _ESCALATED:
         for at in range(n):
             out[first + at] = work[_PAGED + at] != one.none
-    elif slot == 3:
+    elif slot == _NAMED:
         for at in range(n):
             early = work[_SAID + at] <= work[_FIXED + at]
             out[first + at] = (work[_BLAME + at] == 2) & early
-    elif slot == 4:
+    elif slot == _REMEDIED:
         for at in range(n):
             wrong, fixed = work[_WRONG + at], work[_FIXED + at]
             counts = (fixed != one.none) & (wrong < _CREDITS)
             level = wrong + 1 + (0 if work[_PAGED + at] < fixed else _CREDITS)
             out[first + at] = level if counts else 0
-    elif slot == 6:
+    elif slot == _IGNORED:
         for at in range(n):
             applied = work[_REMEDIES + at]
             counts = (work[_DISMISSED + at] != 0) & (applied < _DISMISSALS)
             out[first + at] = applied + 1 if counts else 0
     else:
-        row = _RESOLVED if slot == 5 else _DISMISSED
+        row = _RESOLVED if slot == _CLOSED else _DISMISSED
         for at in range(n):
             level = work[_TICKS + at] + 1 + answers.clock_slot[first + at] * width
             out[first + at] = level if work[row + at] != 0 else 0

@@ -53,6 +53,10 @@ class FaultArrays:
                 f"count[{row}]: {self.count[row]} is out of range, expected 0 to {most}"
             )
         behind = np.arange(most) >= self.count[:, np.newaxis]
+        nowhere = ~behind & ~self.root_causes.any(axis=2)
+        if nowhere.any():
+            row, fault = map(int, np.argwhere(nowhere)[0])
+            raise InvalidInput(f"root_causes: fault {fault} of incident {row} accepts no service")
         for name, array in sets.items():
             own: Bools = getattr(self, name)
             stray = own & (behind[..., np.newaxis] | ~array[:, np.newaxis])

@@ -120,9 +120,9 @@ def shares_of(
     """
     faults, size = asked.accepts.shape[1] - 1, len(at)
     never = len(played)  # later than any tick
-    said, paged, fixed = (np.full((size, faults), never, np.int32) for _ in range(3))
+    said, paged, fixed = (np.full((size, faults), never) for _ in range(3))
     declared = np.zeros((size, ranges.roots), np.bool_)
-    seen, wrong = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    seen, wrong = np.zeros((2, size), np.int64)
     number = asked.count[at].astype(np.int64)
     for index in range(len(played)):
         action = played[index].astype(np.int64)

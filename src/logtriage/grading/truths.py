@@ -207,6 +207,8 @@ class Truths:
     def silence(self) -> NDArray[np.float64]:
         """What is left of the total of a real fault (N,) while no accepted team was paged.
 
+        What stands in the rows of benign incidents means nothing.
+
         Raises:
             RubricError: for a real fault without a price of silence in [0, 0.625].
         """
@@ -218,7 +220,7 @@ class Truths:
                 f"price_of_silence[{row}] must be a number from 0 to {MOST_UNPAGED:g} under "
                 f"rubric 'logtriage/2', got {price[row]}"
             )
-        return np.where(self.benign, 1.0, price / MOST_UNPAGED)
+        return price / MOST_UNPAGED
 
 
 def _check_range(field: str, values: Ints, low: int, high: int | None) -> None:

@@ -32,6 +32,7 @@ from logtriage.recorded.imported import Imported, ImportReport
 from logtriage.recorded.labelled import import_labelled
 from logtriage.recorded.nezha import import_nezha
 from logtriage.recorded.petshop import import_petshop
+from logtriage.recorded.petshop_calm import calm_petshop
 from logtriage.recorded.rcaeval import import_rcaeval
 from logtriage.recorded.records import (
     SCHEMA,
@@ -71,6 +72,7 @@ __all__ = [
     "Shift",
     "Skipped",
     "as_incident",
+    "calm_petshop",
     "dump_bundle",
     "import_labelled",
     "import_nezha",

@@ -78,6 +78,17 @@ class WholeTicks(Protocol):
         """The scores (N,) after a tick of ``rows``, with ``actions`` (N,), from those before."""
 
 
+@runtime_checkable
+class Renews(Protocol):
+    """A backend that brings an observation up to date where something has changed."""
+
+    def renew(self, episodes: TokenEpisodes, shown: NDArray[np.uint8], out: Floats) -> None:
+        """Write the observation of all screens to ``out`` (N, D).
+
+        ``shown`` (N, D) are the numbers that ``out`` was made of, and afterwards again.
+        """
+
+
 def backend_of(name: str, setting: TokenSetting) -> Backend:
     """The backend of that name; ``auto`` takes Numba where it is installed.
 

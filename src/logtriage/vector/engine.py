@@ -19,7 +19,7 @@ from logtriage.grading.rubric import Rubric
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
-from logtriage.vector.backends import Backend, BackendName, WholeTicks, backend_of
+from logtriage.vector.backends import Backend, BackendName, Renews, WholeTicks, backend_of
 from logtriage.vector.checks import (
     checked_actions,
     checked_indices,
@@ -35,6 +35,9 @@ from logtriage.vector.tokens.layout import TokenLayout
 from logtriage.vector.tokens.scoring import check_scorable
 from logtriage.vector.tokens.setting import TokenSetting
 
+#: Observations with so many columns are renewed where they have changed; to write the others
+#: anew takes no longer than to compare them.
+WIDE: Final = 2048
 #: In place of an action's integer, what does nothing.
 NOTHING: Final = MALFORMED
 
@@ -75,7 +78,7 @@ class BatchedTriage:
         apart: whether lines of the window count apart from those asked for, as
             :class:`logtriage.vector.BatchedTeam` needs it.
         copy: whether each ``observation`` is an array of the caller's own. If not, it is
-            one that the next ``reset``, ``step`` or ``look`` writes over.
+            one, for reading, that the next ``reset``, ``step`` or ``look`` writes over.
 
     Raises:
         UnknownName: for a task or backend that does not exist.
@@ -122,7 +125,9 @@ class BatchedTriage:
         self._score = np.empty(0)
         self._masks = _masks(len(self.topology), self.action_count)
         self._copy = copy
-        self._kept: Floats | None = None
+        self._kept = np.empty((0, 0), np.float32)
+        self._shown = np.empty((0, 0), np.uint8)
+        self._renews = isinstance(self._backend, Renews) and self.layout.size >= WIDE
 
     def __len__(self) -> int:
         return len(self._score)
@@ -313,20 +318,28 @@ class BatchedTriage:
         masks: NDArray[np.int8] = self._masks.take(said, axis=0)
         return masks
 
-    def _room(self) -> Floats:
-        shape = len(self), self.layout.size
-        if self._copy:
-            return np.empty(shape, np.float32)
-        if self._kept is None or self._kept.shape != shape:
-            self._kept = np.empty(shape, np.float32)
-        return self._kept
+    def _observation(self) -> Floats:
+        now, shape = self._episodes, (len(self), self.layout.size)
+        if self._copy or self._kept.shape != shape:
+            found = np.empty(shape, np.float32)
+            self._backend.observe(self._incidents, now, found)
+            if self._copy:
+                return found
+            self._kept = found
+            if self._renews:
+                self._shown = now.columns.copy()
+        elif self._renews and isinstance(self._backend, Renews):
+            self._backend.renew(now, self._shown, self._kept)
+        else:
+            self._backend.observe(self._incidents, now, self._kept)
+        seen = self._kept.view()
+        seen.flags.writeable = False  # or what was not to be renewed would be lost
+        return seen
 
     def _screen(self, reward: NDArray[np.float64]) -> Step:
         now = self._episodes
-        observation = self._room()
-        self._backend.observe(self._incidents, now, observation)
         return Step(
-            observation,
+            self._observation(),
             self._mask(),
             reward,
             now.closing.copy(),

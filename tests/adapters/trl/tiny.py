@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import torch
@@ -22,8 +23,9 @@ Call = tuple[str, dict[str, Any]]
 Reply = Call | str
 
 
-def tiny_tokenizer() -> PreTrainedTokenizerFast:
-    """Byte-level BPE that was trained on rules and tools, with Qwen's chat template.
+@cache
+def _trained() -> str:
+    """Byte-level BPE that was trained on rules and tools, as JSON.
 
     Its merges span words, so that what was trained on is few tokens: episodes are short, and
     what is tested is what they say.
@@ -50,8 +52,15 @@ def tiny_tokenizer() -> PreTrainedTokenizerFast:
         show_progress=False,
     )
     raw.train_from_iterator([*texts, qwen2_5_chat_template], trainer)
+    return str(raw.to_str())
+
+
+def tiny_tokenizer() -> PreTrainedTokenizerFast:
+    """A tokenizer of one's own of what was trained once, with Qwen's chat template."""
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=raw, eos_token="<|im_end|>", pad_token="<|endoftext|>"
+        tokenizer_object=Tokenizer.from_str(_trained()),
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
     )
     tokenizer.chat_template = qwen2_5_chat_template
     return tokenizer

@@ -26,6 +26,10 @@ SERVICE_LABELS: Final = (
 )
 #: What Go writes for no time at all.
 _NEVER: Final = "0001-"
+#: The year 9999 in Unix seconds: beyond it there is no time to add to.
+_TOO_LATE: Final = 253_370_764_800
+#: What an alert of Alertmanager may be; it fires where nothing is said.
+_STATUSES: Final = ("", "firing", "resolved")
 
 
 @attrs.frozen
@@ -72,10 +76,14 @@ class AlertBook:
             name = labels["alertname"].needed
             if since is None:
                 raise alert["startsAt"].bad("a time with an offset")
+            if alert["status"].text not in _STATUSES:
+                raise alert["status"].bad("firing or resolved")
             ended = alert["status"].text == "resolved"
             until = _time(alert["endsAt"]) if ended else None
             if ended and until is None:
                 raise alert["endsAt"].bad("a time with an offset, since the alert is resolved")
+            if until is not None and until < since:
+                raise alert["endsAt"].bad("a time that is not before startsAt")
             key = alert["fingerprint"].text or json.dumps(labels.value, sort_keys=True)
             self._add(
                 AlertRow(
@@ -106,7 +114,7 @@ class AlertBook:
             named = details["service"] if isinstance(details.value, dict) else payload["service"]
             places = (named, payload["component"], payload["source"], payload["group"])
             name = payload["class"].text or payload["summary"].needed
-            services = tuple(one.value for one in places if isinstance(one.value, str))
+            services = tuple(one.text for one in places if one.text)
             self._add(AlertRow(key or f"{name} {at}", name, services, at, None))
         elif action == "resolve":
             if not key:
@@ -181,6 +189,8 @@ def _time(spot: Spot) -> int | None:
         moment = None
     if moment is None or moment.utcoffset() is None:
         raise spot.bad("a time with an offset such as 2031-05-06T10:21:05Z")
+    if not 0 <= moment.timestamp() < _TOO_LATE:
+        raise spot.bad("a time from 1970 to 9998")
     return int(moment.timestamp() * 1000)
 
 

@@ -152,7 +152,10 @@ def _incident(
     tick_seconds: int,
     note: Callable[[str], None],
 ) -> RecordedIncident:
-    made = incident_of(stretch, partial(_between, store), horizon, tick_seconds)
+    twice: set[Key] = set()
+    made = incident_of(stretch, partial(_between, store, twice), horizon, tick_seconds)
+    if twice:
+        note(f"{stretch.id}: {len(twice)} spans have the trace and id of another one, left out")
     if not book.given:
         return made
     around = around_of(horizon, tick_seconds)
@@ -168,14 +171,17 @@ def _incident(
     return attrs.evolve(made, recording=attrs.evolve(made.recording, alerts=alerts))
 
 
-def _between(store: RowStore, since: int, until: int) -> Rows:
-    """The rows of a stretch, spans joined to calls."""
-    spans: dict[Key, Span] = {
-        (one.trace, one.id): Span(
-            one.parent, one.service, one.start, one.duration, one.failed, one.peer
-        )
-        for one in store.spans(since - _SPAN_MARGIN_MS, until)
-    }
+def _between(store: RowStore, twice: set[Key], since: int, until: int) -> Rows:
+    """The rows of a stretch, spans joined to calls; ``twice`` gets ids that two spans have.
+
+    What was exported again says the same and is one.
+    """
+    spans: dict[Key, Span] = {}
+    for one in store.spans(since - _SPAN_MARGIN_MS, until):
+        key = one.trace, one.id
+        span = Span(one.parent, one.service, one.start, one.duration, one.failed, one.peer)
+        if spans.setdefault(key, span) != span:
+            twice.add(key)
     calls = tuple(call for call in requests(spans) if since <= call.at < until)
     rows = store.between(since, until)
     return attrs.evolve(rows, calls=rows.calls + calls)

@@ -57,6 +57,8 @@ def _values(lines: IO[bytes], name: str) -> Iterator[tuple[int, Any]]:
             first = False
             try:
                 value = _decode(line)
+            except RecursionError as error:
+                raise BundleError(f"{name}:{number}: not JSON: {error}") from None
             except ValueError:
                 rest = lines.read(MAX_DOCUMENT - MAX_LINE)
                 if lines.read(1):

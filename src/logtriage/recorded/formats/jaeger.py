@@ -32,8 +32,8 @@ def traces_of(spot: Spot, names: Names) -> Iterator[SpanRow | LogRow]:
 def _span(span: Spot, processes: Spot, names: Names) -> Iterator[SpanRow | LogRow]:
     process = processes[span["processID"].needed]
     service = names(process["serviceName"].needed, span.where)
-    start, duration = span["startTime"].whole, span["duration"].whole
-    if not start:
+    start, duration = span["startTime"].since_epoch, span["duration"].whole
+    if start is None:
         raise span["startTime"].bad("Unix microseconds")
     if duration is None or duration < 0:
         raise span["duration"].bad("microseconds from 0 on")
@@ -63,7 +63,7 @@ def _span(span: Spot, processes: Spot, names: Names) -> Iterator[SpanRow | LogRo
             known = ("exception.type", "exception.message", "error.kind", "message")
             text = ": ".join(told(fields[name]) for name in known if fields.get(name))
             line = read_message("ERROR", text)
-            at = (log["timestamp"].whole or start) // 1000
+            at = (log["timestamp"].since_epoch or start) // 1000
             yield LogRow(at, service, line.level, line.message, line.event, trace)
 
 

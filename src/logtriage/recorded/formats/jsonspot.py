@@ -83,6 +83,23 @@ class Spot:
         return value
 
     @property
+    def since_epoch(self) -> int | None:
+        """A time since 1970 as a whole number; None if not there, or 0, which says the same."""
+        found = self.whole
+        if found is not None and found < 0:
+            raise self.bad("a time since 1970")
+        return found or None
+
+    @property
+    def flag(self) -> bool:
+        """Whether something is so; not, where nothing is said."""
+        if self.value is None:
+            return False
+        if not isinstance(self.value, bool):
+            raise self.bad("true or false")
+        return self.value
+
+    @property
     def number(self) -> float | None:
         """A number; None if it is not there, or is no finite one (``"NaN"``, ``"Infinity"``)."""
         value = self.value
@@ -90,7 +107,9 @@ class Spot:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.bad("a number")
-        return float(value) if abs(value) < float(_MOST) else None
+        if not abs(value) < _MOST:
+            raise self.bad("a number of at most 63 bits")
+        return float(value)
 
     @property
     def where(self) -> str:

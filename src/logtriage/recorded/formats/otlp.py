@@ -63,8 +63,8 @@ def logs_of(spot: Spot, names: Names, unnamed: Unnamed) -> Iterator[LogRow]:
 
 
 def _log(record: Spot, service: str) -> LogRow:
-    at = record["timeUnixNano"].whole or record["observedTimeUnixNano"].whole
-    if not at:
+    at = record["timeUnixNano"].since_epoch or record["observedTimeUnixNano"].since_epoch
+    if at is None:
         raise record["timeUnixNano"].bad("Unix nanoseconds, or observedTimeUnixNano must be")
     severity, named = record["severityNumber"].whole or 0, record["severityText"].text
     if not 0 <= severity <= 24:
@@ -95,17 +95,17 @@ def spans_of(spot: Spot, names: Names, unnamed: Unnamed) -> Iterator[SpanRow | L
 
 
 def _span(span: Spot, service: str, names: Names) -> Iterator[SpanRow | LogRow]:
-    trace, start = span["traceId"].needed, span["startTimeUnixNano"].whole
+    trace, start = span["traceId"].needed, span["startTimeUnixNano"].since_epoch
     end = span["endTimeUnixNano"].whole
-    if not start:
+    if start is None:
         raise span["startTimeUnixNano"].bad("Unix nanoseconds")
     if end is None or end < start:
         raise span["endTimeUnixNano"].bad("Unix nanoseconds, not before startTimeUnixNano")
     found = attributes(span["attributes"])
     peer = ""
-    if _enum(span["kind"], _KINDS, "SPAN_KIND_") in ("CLIENT", "PRODUCER"):
+    if enumerated(span["kind"], _KINDS, "SPAN_KIND_") in ("CLIENT", "PRODUCER"):
         peer = _peer(found)
-    status = _enum(span["status"]["code"], _STATUSES, "STATUS_CODE_")
+    status = enumerated(span["status"]["code"], _STATUSES, "STATUS_CODE_")
     yield SpanRow(
         start // 1_000_000,
         trace,
@@ -137,7 +137,7 @@ def _peer(found: Mapping[str, object]) -> str:
     return next((told(found[name]) for name in names if found.get(name)), "")
 
 
-def _enum(spot: Spot, known: tuple[str, ...], prefix: str) -> str:
+def enumerated(spot: Spot, known: tuple[str, ...], prefix: str) -> str:
     """A value of an enumeration: a number as OTLP has it, or its name as protobuf does."""
     value = spot.value
     if value is None:
@@ -164,7 +164,8 @@ def any_value(spot: Spot) -> object:
     if "intValue" in spot:
         return spot["intValue"].whole
     if "doubleValue" in spot:
-        return spot["doubleValue"].number
+        number = spot["doubleValue"].number
+        return spot["doubleValue"].value if number is None else number  # or "NaN"
     if "arrayValue" in spot:
         return [any_value(one) for one in spot["arrayValue"]["values"].items()]
     if "kvlistValue" in spot:

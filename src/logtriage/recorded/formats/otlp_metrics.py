@@ -16,6 +16,7 @@ import attrs
 from logtriage.recorded.formats.jsonspot import Spot
 from logtriage.recorded.formats.otlp import Unnamed, by_service, told
 from logtriage.recorded.formats.otlp_points import (
+    count_of,
     is_delta,
     is_empty,
     labels_of,
@@ -49,11 +50,11 @@ class MetricReader:
 
     def _metric(self, one: Spot, metric: Metric) -> Iterator[Sample | Usage]:
         if "gauge" in one:
-            yield from self.book.levels(metric, list(numbers_of(one["gauge"])))
+            yield from self.book.levels(metric, list(self._numbers(one["gauge"], metric)))
         elif "sum" in one:
             body = one["sum"]
-            points = list(numbers_of(body))
-            if body["isMonotonic"].value:
+            points = list(self._numbers(body, metric))
+            if body["isMonotonic"].flag:
                 yield from self.book.rates(metric, points, delta=is_delta(body))
             else:
                 yield from self.book.levels(metric, points)
@@ -65,6 +66,9 @@ class MetricReader:
             yield from self._quantiles(one["summary"], metric)
         else:
             raise one.bad("a gauge, sum, histogram, exponentialHistogram or summary")
+
+    def _numbers(self, body: Spot, metric: Metric) -> Iterator[Point]:
+        return numbers_of(body, lambda: self.book.leave(f"{metric.name}: infinite values"))
 
     def _quantiles(self, body: Spot, metric: Metric) -> Iterator[Sample | Usage]:
         for point in body["dataPoints"].items():
@@ -79,9 +83,9 @@ class MetricReader:
         points = [
             Point(
                 time_of(point),
-                point["startTimeUnixNano"].whole or 0,
+                point["startTimeUnixNano"].since_epoch or 0,
                 labels_of(point),
-                (float(point["count"].whole or 0), sum_of(point)),
+                (float(count_of(point)), sum_of(point)),
             )
             for point in body["dataPoints"].items()
             if not is_empty(point)

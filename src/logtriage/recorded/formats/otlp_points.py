@@ -1,26 +1,32 @@
 """Data points of OTLP: their times, attributes and values; what was not measured is no zero."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import nan
 from typing import Final
 
 from logtriage.recorded.formats.jsonspot import Spot
-from logtriage.recorded.formats.otlp import attributes, told
+from logtriage.recorded.formats.otlp import attributes, enumerated, told
 from logtriage.recorded.formats.series import Point
 
-_DELTA: Final = (1, "AGGREGATION_TEMPORALITY_DELTA")
+_TEMPORALITIES: Final = ("UNSPECIFIED", "DELTA", "CUMULATIVE")
 
 
-def numbers_of(body: Spot) -> Iterator[Point]:
-    """The points of a gauge or a sum; NaN, and what says that it is empty, is left out."""
+def numbers_of(body: Spot, endless: Callable[[], None]) -> Iterator[Point]:
+    """The points of a gauge or a sum; NaN, and what says that it is empty, is left out.
+
+    So is what is infinite, of which ``endless`` is told.
+    """
     for point in body["dataPoints"].items():
         if is_empty(point):
             continue
         value = point["asDouble"].number if "asDouble" in point else point["asInt"].whole
         if value is None and "asDouble" not in point:
             raise point.bad("a data point with asDouble or asInt")
-        if value is not None:  # not NaN
-            since = point["startTimeUnixNano"].whole or 0
+        if value is None:
+            if point["asDouble"].value != "NaN":
+                endless()
+        else:
+            since = point["startTimeUnixNano"].since_epoch or 0
             yield Point(time_of(point), since, labels_of(point), (float(value),))
 
 
@@ -31,8 +37,8 @@ def is_empty(point: Spot) -> bool:
 
 def time_of(point: Spot) -> int:
     """When it was measured, in Unix nanoseconds."""
-    at = point["timeUnixNano"].whole
-    if not at:
+    at = point["timeUnixNano"].since_epoch
+    if at is None:
         raise point["timeUnixNano"].bad("Unix nanoseconds")
     return at
 
@@ -59,4 +65,13 @@ def labels_of(point: Spot) -> str:
 
 def is_delta(body: Spot) -> bool:
     """Whether points tell of the time since the last one, and are not cumulative."""
-    return body["aggregationTemporality"].value in _DELTA
+    found = enumerated(body["aggregationTemporality"], _TEMPORALITIES, "AGGREGATION_TEMPORALITY_")
+    return found == "DELTA"
+
+
+def count_of(point: Spot) -> int:
+    """How many were measured; one that is not written is 0, as protobuf has it."""
+    found = point["count"].whole or 0
+    if found < 0:
+        raise point["count"].bad("a whole number from 0 on")
+    return found

@@ -8,7 +8,7 @@ parts of histograms and summaries in ``_count`` and ``_sum``. What an expression
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
-from math import isfinite
+from math import isfinite, isnan
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -81,7 +81,7 @@ class PrometheusReader:
                 self.book.leave(f"{metric.name}: buckets of a histogram")
                 continue
             pairs = one["values"].items() if kind == "matrix" else (one["value"],)
-            points = (_point(pair, labels) for pair in pairs)
+            points = (self._point(pair, labels, metric.name) for pair in pairs)
             found.setdefault(metric, []).extend(point for point in points if point is not None)
         yield from self._samples(found)
 
@@ -112,9 +112,20 @@ class PrometheusReader:
             else:
                 yield from self.book.levels(metric, points)
 
+    def _point(self, pair: Spot, labels: str, name: str) -> Point | None:
+        """A value and its time; None where it is no finite number."""
+        found = _numbers(pair)
+        if found is None:
+            return None
+        at, number = found
+        if not isfinite(number):
+            self.book.leave(f"{name}: infinite values")
+            return None
+        return Point(at, 0, labels, (number,))
 
-def _point(pair: Spot, labels: str) -> Point | None:
-    """A value and its time; None where it is no finite number."""
+
+def _numbers(pair: Spot) -> tuple[int, float] | None:
+    """The time, in Unix nanoseconds, and the value of a point; None where that is NaN."""
     if not isinstance(pair.value, list) or len(pair.value) != 2:
         raise pair.bad("a list of Unix seconds and a number in a string")
     at, value = pair.items()
@@ -126,9 +137,7 @@ def _point(pair: Spot, labels: str) -> Point | None:
         number = float(text)
     except ValueError:
         raise value.bad("a number in a string") from None
-    if not isfinite(number):
-        return None
-    return Point(round(1000 * seconds) * 1_000_000, 0, labels, (number,))
+    return None if isnan(number) else (round(1000 * seconds) * 1_000_000, number)
 
 
 def _stem(where: str) -> str:

@@ -4,8 +4,10 @@ Sums are of whole numbers below 2**53, so their order is free, and hypotheses th
 leaves no weight are passed over.
 """
 
+from collections import namedtuple
 from typing import Any, Final, NamedTuple
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,11 +15,16 @@ from logtriage.actions import SEVERITIES
 from logtriage.belief.plans import AMPLE, REMEDIES_TRIED
 from logtriage.belief.stakes import UNIT
 from logtriage.jit import kernel
-from logtriage.vector.cases import Bools, Cases, Floats, Ints, PlanTables
+from logtriage.vector.cases import Cases, Floats, Ints, PlanTables
 from logtriage.vector.plans import NOBODY
 
 #: An integer, Python's or the machine's.
 Int = Any
+
+# Where R incidents stand: the arrays of :class:`Cases`. Module-level names, so that cached
+# kernels find the types of their arguments again.
+_ARRAYS = [one.name for one in attrs.fields(Cases) if one.name != "tables"]
+_Stand: Any = namedtuple("_Stand", _ARRAYS)  # type: ignore[misc]
 
 _SEVERITIES: Final = len(SEVERITIES)
 _LOWEST: Final = len(SEVERITIES) - 1
@@ -48,25 +55,6 @@ class _Stakes(NamedTuple):
     escalation: int
 
 
-class _Stand(NamedTuple):
-    """Where R incidents stand: the arrays of :class:`Cases`."""
-
-    weights: Floats
-    team: Ints
-    wrong: Ints
-    unapproved: Ints
-    fix: Floats
-    root_counts: Bools
-    severities: Floats
-    tick: Ints
-    silence: Ints
-    applied: Ints
-    fixed: Bools
-    paged: Bools
-    severity: Ints
-    declared: Ints
-
-
 class _Room(NamedTuple):
     """Room for one plan: ``some`` and ``base`` (H,), ``mass`` by service, ``paged`` by team."""
 
@@ -87,7 +75,7 @@ def _highest(values: Floats) -> Int:
 
 
 @kernel
-def _credit(row: Int, one: Int, said: Int, stand: _Stand, stakes: _Stakes) -> Any:
+def _credit(row: Int, one: Int, said: Int, stand: Any, stakes: _Stakes) -> Any:
     """The credit of a severity under a hypothesis, in units of 2**-20 of its weight."""
     found = 0.0
     for true in range(_SEVERITIES):
@@ -96,7 +84,7 @@ def _credit(row: Int, one: Int, said: Int, stand: _Stand, stakes: _Stakes) -> An
 
 
 @kernel
-def _likeliest_severity(row: Int, quiet: Any, stand: _Stand, stakes: _Stakes, room: _Room) -> Int:
+def _likeliest_severity(row: Int, quiet: Any, stand: Any, stakes: _Stakes, room: _Room) -> Int:
     best, found = -1.0, 0
     for said in range(_SEVERITIES):
         votes = np.floor(quiet / _VOTE) * (_VOTE * stakes.near[_LOWEST - said])
@@ -128,9 +116,7 @@ def _silenced(value: Any, approved: bool, silence: Int, wrong: Int, stakes: _Sta
 
 
 @kernel
-def _remedies(
-    row: Int, used: Int, approved: bool, stand: _Stand, stakes: _Stakes, room: _Room
-) -> Any:
+def _remedies(row: Int, used: Int, approved: bool, stand: Any, stakes: _Stakes, room: _Room) -> Any:
     """The value of trying remedies, likeliest first, as long as it pays; ``some`` is used up."""
     some, base, silence = room.some, room.base, stand.silence[row]
     rest = 0.0
@@ -168,7 +154,7 @@ def _plan(
     says: bool,
     blames: bool,
     calm: Any,
-    stand: _Stand,
+    stand: Any,
     stakes: _Stakes,
     room: _Room,
 ) -> Any:
@@ -207,7 +193,7 @@ def _plan(
 
 
 @kernel
-def _dismissal(row: Int, says: bool, calm: Any, stand: _Stand, stakes: _Stakes) -> Any:
+def _dismissal(row: Int, says: bool, calm: Any, stand: Any, stakes: _Stakes) -> Any:
     severity = _LOWEST if says else stand.severity[row]
     earned = stakes.calm[severity] if severity >= 0 else 0.0
     if stand.declared[row] < 0:
@@ -216,7 +202,7 @@ def _dismissal(row: Int, says: bool, calm: Any, stand: _Stand, stakes: _Stakes) 
 
 
 @kernel
-def _best(row: Int, stand: _Stand, stakes: _Stakes, room: _Room) -> Any:
+def _best(row: Int, stand: Any, stakes: _Stakes, room: _Room) -> Any:
     """The value of the best plan of one row."""
     left = stakes.horizon - stand.tick[row]
     may_say = stand.severity[row] < 0
@@ -256,7 +242,7 @@ def _best(row: Int, stand: _Stand, stakes: _Stakes, room: _Room) -> Any:
 
 
 @kernel
-def _write(stand: _Stand, stakes: _Stakes, room: _Room, out: Floats) -> None:
+def _write(stand: Any, stakes: _Stakes, room: _Room, out: Floats) -> None:
     for row in range(len(out)):
         out[row] = _best(row, stand, stakes, room)
 
@@ -283,7 +269,7 @@ def _stakes_of(tables: PlanTables) -> _Stakes:
 def best_values(cases: Cases) -> Floats:
     """As :func:`logtriage.vector.plans.best_values`, (R,)."""
     tables = cases.tables
-    stand = _Stand(*(np.ascontiguousarray(getattr(cases, name)) for name in _Stand._fields))
+    stand = _Stand(*(np.ascontiguousarray(getattr(cases, name)) for name in _ARRAYS))
     hypotheses = len(tables.root)
     room = _Room(
         np.empty(hypotheses),

@@ -1,9 +1,12 @@
 """What all rows of a batch share: task, topology and tables."""
 
+from functools import cached_property
+
 import attrs
 import numpy as np
 
 from logtriage.errors import InvalidInput
+from logtriage.grading.kernels import Span
 from logtriage.grading.rubric import Rubric
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
@@ -83,6 +86,12 @@ class TokenSetting:
             lanes,
         )
 
+    @cached_property
+    def span(self) -> Span:
+        """What levels of measures range over: the pars are of faults, then of benign incidents."""
+        world, horizon = self.tables.setting, self.task.horizon
+        return Span(horizon, ((horizon, world.par), (horizon, world.par_benign)))
+
     @property
     def action_count(self) -> int:
         """How many actions there are."""
@@ -103,5 +112,6 @@ class TokenSetting:
 
     def scores(self, rubric: Rubric, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scores:
         """The grade so far of each row (N,)."""
-        stand = Stand(self.tables, self.places, incidents, episodes, self.task.horizon)
-        return scores_of(stand, rubric)
+        ticks = episodes.columns[:, self.places.time]
+        stand = Stand(self.tables, incidents, episodes, ticks, self.span)
+        return scores_of(stand, rubric, self.span)

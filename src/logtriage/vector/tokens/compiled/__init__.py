@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from logtriage.drawing import owning_teams
 from logtriage.grading.rubric import Rubric
@@ -30,7 +31,13 @@ from logtriage.vector.tokens.compiled.playing import (
     pass_time_rows,
 )
 from logtriage.vector.tokens.compiled.scoring import RubricFields, score_rows
-from logtriage.vector.tokens.compiled.screens import observe_rows, play_rows, read_rows
+from logtriage.vector.tokens.compiled.screens import (
+    BLOCK_BYTES,
+    observe_rows,
+    play_rows,
+    read_rows,
+    renew_all,
+)
 from logtriage.vector.tokens.episodes import TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.scoring import Scores
@@ -158,8 +165,7 @@ class NumbaTokens:
 
     def _rubric_fields(self, rubric: Rubric) -> RubricFields:
         if self._by is None or self._rubric is not rubric:
-            world, horizon = self.setting.tables.setting, self.setting.task.horizon
-            self._rubric, self._by = rubric, RubricFields.of(rubric, world, horizon)
+            self._rubric, self._by = rubric, RubricFields.of(rubric, self.setting.span)
         return self._by
 
     def observe(
@@ -170,3 +176,16 @@ class NumbaTokens:
     ) -> None:
         """As :meth:`logtriage.vector.backends.Backend.observe`."""
         observe_rows(episodes.columns, self.setting.layout.units, out)
+
+    def renew(self, episodes: TokenEpisodes, shown: NDArray[np.uint8], out: Floats) -> None:
+        """As :meth:`logtriage.vector.backends.Renews.renew`."""
+        numbers, before = episodes.columns.reshape(-1), shown.reshape(-1)
+        even = numbers.size // BLOCK_BYTES * BLOCK_BYTES
+        renew_all(
+            numbers,
+            numbers[:even].view(np.uint64),
+            before[:even].view(np.uint64),
+            self.setting.layout.units,
+            before,
+            out.reshape(-1),
+        )

@@ -1,4 +1,4 @@
-"""Scores row by row, as :mod:`logtriage.vector.tokens.scoring` has them for many at once."""
+"""Scores row by row, from the levels that :mod:`logtriage.grading.kernels` gives many at once."""
 
 from typing import Any, Final, NamedTuple
 
@@ -8,22 +8,14 @@ from numpy.typing import NDArray
 from logtriage.actions import SEVERITIES
 from logtriage.grading import criteria, triage
 from logtriage.grading.grade import GRID
-from logtriage.grading.rubric import Rubric
+from logtriage.grading.kernels import DISCOUNTS, DISMISSED, GATES, MEASURES, Span
+from logtriage.grading.plan import signed
+from logtriage.grading.rubric import Criterion, Rubric
+from logtriage.grading.shares import CREDITED
 from logtriage.jit import kernel
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.tokens.episodes import IGNORED, MISROUTED, NEVER, RESOLVED
-from logtriage.vector.tokens.scoring import (
-    DISCOUNTS,
-    DISMISSED,
-    GATES,
-    MEASURES,
-    REMEDIED,
-    SEVERITY,
-    SILENT,
-    UNAPPROVED,
-    prompt_scores,
-)
-from logtriage.world.setting import Setting
+from logtriage.vector.tokens.scoring import SILENT
 
 Floats64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -32,6 +24,7 @@ _MEASURES: Final = tuple(MEASURES)
 _GATES: Final = tuple(GATES)
 _DISCOUNTS: Final = tuple(DISCOUNTS)
 _SEVERITY: Final = _MEASURES.index(criteria.severity)
+_BLAMED: Final = _MEASURES.index(criteria.root_cause)
 _ROOT_CAUSE: Final = _MEASURES.index(triage.root_cause)
 _ESCALATION: Final = _MEASURES.index(criteria.escalation)
 _REMEDIATION: Final = _MEASURES.index(triage.remediation)
@@ -40,111 +33,117 @@ _DISMISSAL: Final = _MEASURES.index(triage.dismissal)
 _UNESCALATED: Final = _DISCOUNTS.index(triage.unescalated)
 _MISPAGED: Final = _GATES.index(criteria.wrong_escalation)
 _WORST: Final = len(SEVERITIES) - 1
-_HALVED: Final = float(triage.UNAPPROVED_FIX)
+_CREDITS: Final = len(CREDITED)
+_DISMISSALS: Final = len(DISMISSED)
 _GRID: Final = float(GRID)
 
 
 class RubricFields(NamedTuple):
-    """A rubric by numbers: which measures, gates and discounts, and how much they weigh.
+    """A rubric by numbers: which measures, gates and discounts there are.
 
-    A penalty is a measure of negative weight that stands last. The other fields are the
-    tables that the scalar grader's functions filled.
+    ``real_points`` and ``benign_points`` (M, L) are what each level of a measure adds;
+    penalties stand last. ``width`` is one more than the most ticks; ``powers`` what so many
+    unapproved remedies leave.
     """
 
     real: Numbers
-    real_weights: Floats64
+    real_points: Floats64
     benign: Numbers
-    benign_weights: Floats64
+    benign_points: Floats64
     gates: Numbers
     discounts: Numbers
     bounds: tuple[float, float]
-    severity: Floats64
-    remedied: Floats64
-    dismissed: Floats64
-    prompt: Floats64
-    prompt_benign: Floats64
     silent: Floats64
-    unapproved: Floats64
+    powers: Floats64
+    width: int
 
     @classmethod
-    def of(cls, rubric: Rubric, setting: Setting, horizon: int) -> "RubricFields":
-        """Of a rubric that can be scored, for a task's world and horizon."""
-
-        def rows(of: Any) -> tuple[Numbers, Floats64]:
-            listed = [(row.measure, row.weight) for row in of]
-            listed += [(row.measure, -row.weight) for row in rubric.penalties]
-            numbers = [_MEASURES.index(measure) for measure, _ in listed]
-            return np.array(numbers, np.int64), np.array([weight for _, weight in listed])
-
+    def of(cls, rubric: Rubric, span: Span) -> "RubricFields":
+        """Of a rubric that can be scored."""
         return cls(
-            *rows(rubric.criteria),
-            *rows(rubric.benign or rubric.criteria),
+            *_points(rubric, rubric.criteria, span),
+            *_points(rubric, rubric.benign or rubric.criteria, span),
             np.array([_GATES.index(one.holds) for one in rubric.gates], np.int64),
             np.array([_DISCOUNTS.index(one.factor) for one in rubric.discounts], np.int64),
             (float(rubric.bounds[0]), float(rubric.bounds[1])),
-            SEVERITY,
-            REMEDIED,
-            DISMISSED,
-            prompt_scores(horizon, setting.par),
-            prompt_scores(horizon, setting.par_benign),
             SILENT,
-            UNAPPROVED,
+            np.array([triage.UNAPPROVED_REMEDY**one for one in range(span.ticks + 1)]),
+            span.ticks + 1,
         )
 
 
+def _points(rubric: Rubric, of: tuple[Criterion, ...], span: Span) -> tuple[Numbers, Floats64]:
+    rows = signed(rubric, of)
+    scores = [np.array(MEASURES[row.measure].scores(span)) for _, row in rows]
+    points = np.zeros((len(rows), max(map(len, scores), default=0)))
+    for place, ((sign, row), found) in enumerate(zip(rows, scores, strict=True)):
+        points[place, : len(found)] = sign * (row.weight * found)
+    return np.array([_MEASURES.index(row.measure) for _, row in rows], np.int64), points
+
+
 @kernel
-def _score(
-    which: Int, row: Int, real: bool, root: Int, now: Any, incidents: Any, time: Int, by: Any
-) -> float:
-    """The score of a measure."""
+def _level(
+    which: Int, row: Int, real: bool, root: Int, now: Any, incidents: Any, time: Int, width: Int
+) -> Int:
+    """The level of a measure."""
     fixed = now.fixed_at[row] != NEVER
     dismissed = now.closing[row] == IGNORED and now.root_cause[row] < 0
-    score = 0.0
+    level: Int = np.int64(0)
     if which == _SEVERITY:
-        off: Int = _WORST
         said: Int = np.int64(now.severity[row])
-        if said >= 0:
-            off = abs(said - np.int64(incidents.severity[row]))
-        score = by.severity[np.uint64(off)]
+        level = abs(said - np.int64(incidents.severity[row])) if said >= 0 else _WORST
+    elif which == _BLAMED:
+        level = np.int64(real and now.root_cause[row] == root)
     elif which == _ROOT_CAUSE:
-        right = real and now.root_cause[row] == root
-        score = 1.0 if right and now.said_at[row] <= now.fixed_at[row] else 0.0
+        early = now.said_at[row] <= now.fixed_at[row]
+        level = np.int64(real and now.root_cause[row] == root and early)
     elif which == _ESCALATION:
-        score = 1.0 if now.paged_at[row] != NEVER else 0.0
+        level = np.int64(now.paged_at[row] != NEVER)
     elif which == _REMEDIATION:
-        if fixed:
-            score = by.remedied[np.uint64(now.wrong_remedies[row])]
-            if now.paged_at[row] >= now.fixed_at[row]:
-                score *= _HALVED
-    elif which == _CLOSURE:
-        if fixed and now.closing[row] == RESOLVED:
-            score = by.prompt[np.uint64(now.columns[row, time])]
+        wrong: Int = np.int64(now.wrong_remedies[row])
+        if fixed and wrong < _CREDITS:
+            level = 1 + wrong + (0 if now.paged_at[row] < now.fixed_at[row] else _CREDITS)
     elif which == _DISMISSAL:
-        if dismissed:
-            score = by.dismissed[np.uint64(now.wrong_remedies[row])]
-    elif dismissed:
-        score = by.prompt_benign[np.uint64(now.columns[row, time])]
-    return score
+        applied: Int = np.int64(now.wrong_remedies[row])
+        if dismissed and applied < _DISMISSALS:
+            level = 1 + applied
+    else:
+        resolved = fixed and now.closing[row] == RESOLVED
+        if resolved if which == _CLOSURE else dismissed:
+            level = 1 + np.int64(now.columns[row, time]) + (0 if real else width)
+    return level
+
+
+@kernel
+def _sum(
+    measures: Any,
+    points: Any,
+    row: Int,
+    real: bool,
+    root: Int,
+    now: Any,
+    incidents: Any,
+    time: Int,
+    width: Int,
+) -> float:
+    total = 0.0
+    for place in range(len(measures)):
+        level = _level(measures[place], row, real, root, now, incidents, time, width)
+        total += points[place, np.uint64(level)]
+    return total
 
 
 @kernel
 def _total(row: Int, real: bool, root: Int, now: Any, incidents: Any, time: Int, by: Any) -> float:
     """What all measures and discounts make of a row, before it is rounded."""
-    total = 0.0
-    if real:
-        for place in range(len(by.real)):
-            score = _score(by.real[place], row, real, root, now, incidents, time, by)
-            total += by.real_weights[place] * score
-    else:
-        for place in range(len(by.benign)):
-            score = _score(by.benign[place], row, real, root, now, incidents, time, by)
-            total += by.benign_weights[place] * score
-    if real:
-        for place in range(len(by.discounts)):
-            if by.discounts[place] != _UNESCALATED:
-                total *= by.unapproved[np.uint64(now.unapproved[row])]
-            elif now.paged_at[row] == NEVER:
-                total *= by.silent[incidents.board[row, np.uint64(incidents.first_public)]]
+    if not real:
+        return _sum(by.benign, by.benign_points, row, real, root, now, incidents, time, by.width)
+    total = _sum(by.real, by.real_points, row, real, root, now, incidents, time, by.width)
+    for place in range(len(by.discounts)):
+        if by.discounts[place] != _UNESCALATED:
+            total *= by.powers[np.uint64(now.unapproved[row])]
+        elif now.paged_at[row] == NEVER:
+            total *= by.silent[incidents.board[row, np.uint64(incidents.first_public)]]
     return total
 
 

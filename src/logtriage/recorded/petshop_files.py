@@ -1,0 +1,147 @@
+"""The CSV files of the PetShop layout: metrics every five minutes, and who calls whom."""
+
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Final
+
+from logtriage.errors import BundleError
+from logtriage.recorded.csvrecords import read_rows
+from logtriage.recorded.csvrows import Tally, find_csv
+from logtriage.recorded.metrics import in_units
+from logtriage.recorded.names import Names
+from logtriage.recorded.rows import Rows, Sample, Usage
+
+#: The metrics of the layout by name and statistic, each with its signal and how many of the
+#: signal's units are one of its own.
+_METRICS: Final = {
+    **{
+        ("latency", statistic): (f"latency_{statistic.lower()}_us", 1_000_000)
+        for statistic in ("Average", "p50", "p90", "p95", "p99")
+    },
+    ("availability", "Average"): ("availability_bp", 100),
+    ("requests", "Sum"): ("requests", 1),
+}
+#: The year 9999, the last that a date can have.
+MOST_SECONDS: Final = 253_402_300_800
+_TITLES: Final = ("microservice", "metric", "statistic", "unix_timestamp")
+
+
+def normal(root: Path, scenario: Path, tally: Tally, notes: list[str]) -> Rows:
+    """The samples of a scenario without a fault; none where it has no such file."""
+    if find_csv(root, scenario / "noissue", "metrics") is None:
+        return Rows()
+    return metrics(root, scenario / "noissue", tally, Names(), notes)
+
+
+def metrics(root: Path, folder: Path, tally: Tally, names: Names, notes: list[str]) -> Rows:
+    """The samples of one file: three header rows, then one row of all metrics at a time.
+
+    An empty cell was not measured. Columns of metrics that the layout does not have are left
+    out, which ``notes`` are told.
+
+    Raises:
+        BundleError: naming file, line and column.
+    """
+    path = find_csv(root, folder, "metrics")
+    if path is None:
+        raise BundleError(f"{tally.name(folder)}: no metrics.csv")
+    name = tally.name(path)
+    tally.begin(path)
+    lines = read_rows(path, name)
+    columns = _columns(lines, name, names, notes)
+    samples: list[Sample] = []
+    usage: list[Usage] = []
+    times: set[int] = set()
+    for where, row in lines:
+        tally.row(name)
+        if len(row) != len(columns) + 1:
+            raise BundleError(f"{where}: wrong column count: {len(row)}, not {len(columns) + 1}")
+        seconds = _number(where, "unix_timestamp", row[0])
+        if not 0 <= seconds < MOST_SECONDS:
+            raise BundleError(
+                f"{where}: column unix_timestamp: must be Unix seconds, got {row[0]!r:.80}"
+            )
+        at = int(1000 * seconds)
+        if at in times:
+            raise BundleError(f"{where}: column unix_timestamp: {row[0]!r:.80} appears twice")
+        times.add(at)
+        for (service, signal, factor), text in zip(columns, row[1:], strict=True):
+            if not signal or not text:
+                continue
+            number = _number(where, f"{service} {signal}", text)
+            if number < 0:
+                raise BundleError(
+                    f"{where}: column {service} {signal}: must not be negative, got {text!r:.80}"
+                )
+            value = in_units(number, factor)
+            samples.append(Sample(at, service, signal, value))
+            if signal == "latency_p99_us":
+                usage.append(Usage(at, service, p99_ms=value // 1000))
+    return Rows(usage=tuple(usage), samples=tuple(samples))
+
+
+def _columns(
+    lines: Iterator[tuple[str, list[str]]], name: str, names: Names, notes: list[str]
+) -> list[tuple[str, str, int]]:
+    """Service, signal and factor of each column; no signal for a metric of no known one."""
+    head = [row for _, row in (next(lines, ("", [""])) for _ in _TITLES)]
+    for row, title in zip(head, _TITLES, strict=True):
+        if row[0] != title or len(row) != len(head[0]):
+            raise BundleError(
+                f"{name}: the first four rows must be microservice, metric, statistic and "
+                f"unix_timestamp of {len(head[0])} columns, got {row[0]!r:.40} of {len(row)}"
+            )
+    columns = []
+    unknown: Counter[str] = Counter()
+    for service, metric, statistic in zip(*(row[1:] for row in head[:3]), strict=True):
+        signal, factor = _METRICS.get((metric, statistic), ("", 0))
+        columns.append((names(service, f"{name}:1"), signal, factor))
+        if not signal:
+            unknown[f"{metric} {statistic}"] += 1
+    known = [one[:2] for one in columns if one[1]]
+    for service, signal in known:
+        if known.count((service, signal)) > 1:
+            raise BundleError(f"{name}:1: column {service} {signal} appears twice")
+    for what, count in sorted(unknown.items()):
+        notes.append(f"{name}: {count} columns of {what!r:.80} are left out: no known metric")
+    return columns
+
+
+def graph(root: Path, scenario: Path, tally: Tally, names: Names) -> Iterator[tuple[str, str]]:
+    """Pairs of caller and callee: a row calls the columns that are not 0.
+
+    Raises:
+        BundleError: naming file, line and column.
+    """
+    path = find_csv(root, scenario, "graph")
+    if path is None:
+        raise BundleError(f"{tally.name(scenario)}: no graph.csv")
+    name = tally.name(path)
+    tally.begin(path)
+    lines = read_rows(path, name)
+    _, header = next(lines, ("", [""]))
+    if len(header) < 2:
+        raise BundleError(f"{name}:1: must name the components, one a column")
+    callers: set[str] = set()
+    for where, row in lines:
+        tally.row(name)
+        if len(row) != len(header):
+            raise BundleError(f"{where}: wrong column count: {len(row)}, not {len(header)}")
+        if row[0] in callers:
+            raise BundleError(f"{where}: the row of {row[0]!r:.80} appears twice")
+        callers.add(row[0])
+        for callee, text in zip(header[1:], row[1:], strict=True):
+            if _number(where, callee, text):
+                yield names(row[0], where), names(callee, where)
+
+
+def _number(where: str, column: str, text: str) -> Decimal:
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        value = Decimal("NaN")
+    if not value.is_finite() or value.copy_abs() >= Decimal(10) ** 15:
+        raise BundleError(f"{where}: column {column}: must be a number, got {text!r:.80}")
+    return value
