@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -214,7 +215,23 @@ def test_a_team_has_lanes(tab: Browser, pages: dict[str, Path]) -> None:
     assert tab.ask("document.querySelectorAll('.lanes .lane').length") == 3
     assert tab.ask("document.querySelectorAll('.lanes .message').length") > 0
     assert tab.ask("document.querySelectorAll('.screen').length") == 3
-    assert "seen by escalation, remediation" in text(tab, ".board")
+    board = text(tab, ".board")
+    assert "seen by escalation, remediation" in board  # declarations have no bits
+    assert re.search(r"seen by escalation \([+−0][0-9.]* bits, (not )?heeded\)", board)
+
+
+def test_a_team_has_its_doubts_and_its_news(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.open(pages["team"], f"#/e/expert/{FIRST}")
+    assert tab.ask("[...document.querySelectorAll('.talk tbody th')].map(e => e.textContent)") == [
+        "all roles", "triage", "escalation", "remediation"
+    ]  # fmt: skip
+    assert "None." in text(tab, ".talk")
+    told = "[...document.querySelectorAll('.board li')].filter(e => / bits/.test(e.textContent))"
+    tick = int(tab.ask(f"{told}[0].querySelector('.tick').textContent").removeprefix("tick "))
+    tab.open(pages["team"], f"#/e/expert/{FIRST}?t={tick + 1}")
+    assert re.search(
+        r" bits about the truth; (without the news|it acts the same)", text(tab, ".news")
+    )
 
 
 @pytest.mark.parametrize("width", [1400, 390])

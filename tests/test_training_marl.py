@@ -252,6 +252,49 @@ def test_advantages_without_a_critic_are_what_is_yet_to_come(credit):
         assert np.allclose(earned, screen.score)
 
 
+def test_what_is_paid_for_knowledge_is_taken_back_at_the_end():
+    settings = attrs.evolve(
+        TINY, num_envs=8, rollout=40, lmbda=1.0, critic="independent", inform=0.25, quiet=0.0
+    )
+    team = fresh(settings)
+    for value in team.values:
+        for weight in value.parameters():
+            weight.detach().zero_()
+    collector = Collector(settings)
+    first = collector.inputs.informed(collector._screen)
+    batch, roles = collector.batch, collector.batch.split.roles
+    states = [initial_state(make_incident(f"{TASK}/train/{row}")) for row in range(8)]
+    known = [[belief(one, role) for role in roles] for one in states]
+    shares = [[held.probabilities[held.hypotheses.index(one.incident.world.truth)]
+               for held in mine] for one, mine in zip(states, known, strict=True)]  # fmt: skip
+    np.testing.assert_allclose(first, np.log2(shares).mean(axis=1), atol=1e-4)
+
+    def whole(settings):
+        torch.manual_seed(0)
+        found = Collector(settings).collect(team)
+        return [each["action"] for each in found], found[0]["advantage"].reshape(40, 8, 1)[0, :, 0]
+
+    actions, paid = whole(settings)
+    same_actions, plain = whole(attrs.evolve(settings, inform=0.0))
+    assert all(torch.equal(*pair) for pair in zip(actions, same_actions, strict=True))
+    # An episode earns its grade, less what was known before anybody did anything.
+    torch.testing.assert_close(paid, plain - 0.25 * torch.from_numpy(first), atol=1e-4, rtol=0)
+
+    say = role_actions(roles[0], batch.topology)
+    kinds = [one.incident.truth.fault for one in states]
+    words = ["no_fault" if one is None else one.kind for one in kinds]
+    told = np.array([say.index(Report(word, "triage")) for word in words])
+    waits = [np.full(8, count - 1) for count in batch.action_counts]
+    gains = []
+    for chosen in (told, waits[0]):
+        inputs, screen = Inputs(batch), batch.reset("train", np.arange(8))
+        inputs.begin(screen)
+        screen = batch.step([chosen, *waits[1:]])
+        inputs.read(screen, np.arange(8), np.zeros(0, np.int64))
+        gains.append(inputs.informed(screen) - first)
+    assert (gains[0] > gains[1]).all()
+
+
 @SPLITS
 def test_the_scalar_core_grades_what_was_played_alike(split):
     settings = attrs.evolve(TINY, split=split)
@@ -339,9 +382,15 @@ def run(out: Path, *options: str) -> None:
     script.main(["--output-dir", str(out), "--task", TASK, *small(2), *options])
 
 
-def test_the_command_leaves_checkpoint_curve_and_transcripts(tmp_path: Path):
+def test_the_command_leaves_checkpoint_curve_and_transcripts(tmp_path: Path, capsys):
     out = tmp_path / "run"
     run(out, "--split", "duo", "--seed", "3")
+    # From the first round on it says how long it will take, and at the end no more.
+    said = [line for line in capsys.readouterr().err.splitlines() if line]
+    assert [line.split()[:5] for line in said if line.startswith("round")] == [
+        ["round", "1", "of", "2:", "about"]
+    ]
+    assert [line.endswith(" left") for line in said if "grade" in line] == [False, True, False]
     assert {path.name for path in out.iterdir()} == {
         "checkpoint.pt", "curve.csv", "curve.png", "episodes.jsonl", "run.json", "team.json",
         "team.npz", "transcripts.jsonl",
@@ -504,8 +553,10 @@ def test_bad_names_are_refused_before_anything_is_written(tmp_path: Path, capsys
     assert not out.exists()
 
 
-def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monkeypatch):
-    chosen = ["--splits", "trio", "trio_without_board", "--tasks", TASK, "--seeds", "0", "1"]
+def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monkeypatch, capsys):
+    own = tmp_path / "own.json"
+    own.write_text(json.dumps(role_split_to_json(ROLE_SPLITS["trio_without_board"])))
+    chosen = ["--splits", "trio", str(own), "--tasks", TASK, "--seeds", "0", "1"]
     runs, results = tmp_path / "runs", tmp_path / "results"
     sweep.main([str(runs), *chosen, "--to", str(results), *small(1)])
     assert {path.name for path in runs.iterdir()} == {
@@ -516,6 +567,9 @@ def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monke
     }  # fmt: skip
     page = (results / PAGE).read_text()
     assert "`trio` − `trio_without_board`" in page
+    with pytest.raises(SystemExit):
+        sweep.main([str(runs), "--splits", "trio", "quartet"])
+    assert "'quartet'" in capsys.readouterr().err
     with (results / "role-splits.csv").open() as file:
         assert [(row["split"], row["seed"]) for row in csv.DictReader(file)] == [
             ("trio", "0"), ("trio", "1"), ("trio_without_board", "0"), ("trio_without_board", "1")

@@ -65,20 +65,31 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     title = f"{settings.split}, {settings.task}, seed {settings.seed}"
     roles = training.collector.batch.split.names
 
+    first = training.rounds + 1
+
     def report(training: Training) -> None:
         store.save_training(checkpoint, training)
         store.save_team(out, training.team, settings)
         store.save_curve(out / store.CURVE, training.points, roles)
         store.save_picture(out / store.PICTURE, training.points, title)
         point = training.points[-1]
+        going = first <= training.rounds < settings.rounds
+        left = f"  about {_spoken(training.seconds_left)} left" if going else ""
         console.print(
             f"{point.seconds:6.0f} s {point.ticks:10,} ticks  grade {point.val.grade:.3f}"
             f"  solved {point.val.solved:6.1%}  mis-paged {point.val.mis_paged:5.1%}"
-            f"  ticks {point.val.ticks:4.1f}",
+            f"  ticks {point.val.ticks:4.1f}{left}",
             soft_wrap=True,
         )
 
-    training.run(report)
+    def expect(training: Training) -> None:
+        if training.rounds == first:
+            console.print(
+                f"round {first} of {settings.rounds}: about {_spoken(training.seconds_left)} left",
+                soft_wrap=True,
+            )
+
+    training.run(report, expect)
     played = play_held_out(training.team, settings)
     states = list(states_of(played, settings))
     episodes = [review(state) for state in states]
@@ -101,6 +112,11 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
         },
     )
     console.print(f"{last.ticks:,} ticks in {training.seconds:.0f} s; see {out}", soft_wrap=True)
+
+
+def _spoken(seconds: float) -> str:
+    """A time in seconds or minutes, as one says it."""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def _begin(settings: Settings, out: Path, command: str, *, resume: bool) -> dict[str, Any]:

@@ -80,6 +80,7 @@ def trained(runs: Sequence[Trained], tasks: Mapping[int, str], incidents: int) -
         grades[fog] = figures.interval(np.array(scores))
     seeds = f"{len(runs)} seed{'s' if len(runs) > 1 else ''}"
     name = f"networks, {seeds}, trained at fog {get_task(one.task).fog}"
+    name += f", {one.inform:g} a bit" if one.inform else ""
     return Standing(one.roles.name, name, incidents, grades)
 
 
@@ -130,10 +131,10 @@ def main(arguments: list[str] | None = None) -> None:
         standings = []
         for split in map(role_split_of, given.splits):
             standings += scripted(given.teams, split, tasks, given.episodes, given.out)
-            alike: dict[tuple[str, str], list[Trained]] = {}
+            alike: dict[tuple[str, str, float], list[Trained]] = {}
             for run in runs:
                 if run.settings.roles == split:
-                    group = run.settings.task, run.settings.critic
+                    group = run.settings.task, run.settings.critic, run.settings.inform
                     alike.setdefault(group, []).append(run)
             standings += [trained(group, tasks, given.incidents) for group in alike.values()]
             console.print(f"{split.name}: done", soft_wrap=True)

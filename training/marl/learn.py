@@ -1,5 +1,6 @@
 """The training loop: collect, update, and now and then evaluate. It can be taken up again."""
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -54,17 +55,24 @@ class Training:
         self._entropy: tuple[float, ...] | None = None
         self._seconds = 0.0
         self._since = time.perf_counter()
+        self._begun = self._since, 0
         self._cpu = -time.process_time()
 
-    def run(self, report: Callable[["Training"], None]) -> None:
-        """Train to the end; ``report`` is told of every point of the curve."""
+    def run(
+        self,
+        report: Callable[["Training"], None],
+        on_round: Callable[["Training"], None] = lambda _: None,
+    ) -> None:
+        """Train to the end; ``report`` is told of every point of the curve, ``on_round`` of all."""
         if not self.points:
             self._note(report)
+        self._begun = time.perf_counter(), self.rounds
         while self.rounds < self.settings.rounds:
             experience = self.collector.collect(self.team)
             measured = self.learner.update(experience, self.rounds / self.settings.rounds)
             self._entropy = tuple(one["entropy"] for one in measured)
             self.rounds += 1
+            on_round(self)
             if self.rounds % self.settings.eval_every == 0 or self.rounds == self.settings.rounds:
                 self._note(report)
 
@@ -72,6 +80,17 @@ class Training:
     def seconds(self) -> float:
         """Wall time so far, that before an interruption included."""
         return self._seconds + time.perf_counter() - self._since
+
+    @property
+    def seconds_left(self) -> float:
+        """How long the rounds that are left take, at the pace since training was begun or resumed.
+
+        Evaluations count as far as there were some. Not a number before the first round.
+        """
+        began, rounds = self._begun
+        done = self.rounds - rounds
+        pace = (time.perf_counter() - began) / done if done else math.nan
+        return pace * (self.settings.rounds - self.rounds)
 
     @property
     def cpu_seconds(self) -> float:

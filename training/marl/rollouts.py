@@ -43,6 +43,7 @@ class Collector:
         self.inputs = Inputs(self.batch)
         self._screen = self.batch.reset(TRAIN_SPLIT, np.arange(rows))
         self._seen = self.inputs.begin(self._screen)
+        self._informed = self._potential()
 
     @torch.no_grad()
     def collect(self, team: Team) -> list[TensorDict]:
@@ -85,10 +86,13 @@ class Collector:
             after = self._step([each["action"][t].numpy() for each in rounds])
             closed = after.closing >= 0
             reward[:, t], done[t] = torch.from_numpy(after.rewards), torch.from_numpy(closed)
+            reward[:, t] -= torch.from_numpy(self._informed)
             grades.append(after.score[closed])
             fresh = np.flatnonzero(closed)
             self._screen = self._restart(after, fresh)
             self._seen = self.inputs.read(self._screen, np.arange(one.num_envs), fresh)
+            self._informed = self._potential()
+            reward[:, t] += torch.from_numpy(np.where(closed, np.float32(0), self._informed))
         self.ticks += one.batch
         self.grades = np.concatenate(grades)
         self.incidents += len(self.grades)
@@ -135,6 +139,13 @@ class Collector:
             self._screen = self.batch.step(list(self._played[tick]), going)
             none = np.zeros(0, np.int64)
             self._seen = self.inputs.read(self._screen, np.flatnonzero(going), none)
+        self._informed = self._potential()
+
+    def _potential(self) -> np.ndarray:
+        """What is paid so far (N,) for what the roles know in their open incidents."""
+        if not self.settings.inform:
+            return np.zeros(self.settings.num_envs, np.float32)
+        return np.float32(self.settings.inform) * self.inputs.informed(self._screen)
 
     def _step(self, actions: list[np.ndarray]) -> TeamStep:
         rows = np.arange(len(self._age))

@@ -43,10 +43,10 @@ class Written:
         )
 
     @property
-    def group(self) -> tuple[str, str, str, str]:
+    def group(self) -> tuple[str, str, str, str, float]:
         """What its seeds have in common."""
         one = self.settings
-        return one.task, one.split, one.credit, one.critic
+        return one.task, self.split.name, one.credit, one.critic, one.inform
 
 
 @attrs.frozen(eq=False)
@@ -86,7 +86,8 @@ class Group:
         one, usual = self.settings, Settings("")
         other = [value for value, default in ((one.credit, usual.credit),
                  (one.critic, usual.critic)) if value != default]  # fmt: skip
-        return f"`{one.split}`" + "".join(f", {value}" for value in other)
+        other += [f"{one.inform:g} a bit"] if one.inform else []
+        return f"`{self.split.name}`" + "".join(f", {value}" for value in other)
 
     def mean(self, name: str) -> float:
         """A figure of the last evaluation, over the seeds."""

@@ -55,6 +55,11 @@ class Settings(PPOSettings):
     its role has in what it says. Words outnumber other actions, and what was said stays on
     the board: a team that draws evenly drowns what it knows in noise before anybody has
     learnt to listen.
+
+    ``inform`` pays for knowledge, in points of the grade a bit: what a tick adds to the mean,
+    over the roles, of the logarithm of the probability that the truth has by what a role was
+    shown and told. What was paid is taken back at the end of an episode, whatever was known
+    then, so that no policy gains by it (potential-based shaping, Ng et al., 1999).
     """
 
     num_envs: int = 512
@@ -70,6 +75,7 @@ class Settings(PPOSettings):
     rounds: int = 100
     eval_every: int = 20
     quiet: float = 5.0
+    inform: float = 0.0
     split: str = attrs.field(
         default="trio",
         validator=_is_role_split,

@@ -17,10 +17,12 @@ from pathlib import Path
 
 import attrs
 
+from logtriage.errors import LogTriageError
 from logtriage.roles import ROLE_SPLITS
 from logtriage.tasks import DRAWN_TASKS, TASKS
 from training.marl import store
 from training.marl.runs import Written
+from training.marl.settings import role_split_of
 from training.marl.writeup import write_up
 
 
@@ -36,7 +38,7 @@ class Cell:
     @property
     def name(self) -> str:
         """The directory of the run."""
-        return "-".join([self.split, self.task, f"seed{self.seed}"])
+        return "-".join([role_split_of(self.split).name, self.task, f"seed{self.seed}"])
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -45,8 +47,9 @@ def main(arguments: list[str] | None = None) -> None:
                                      formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     parser.add_argument("out", type=Path, help="directory for the runs")
     parser.add_argument(
-        "--splits", nargs="+", choices=ROLE_SPLITS, default=["trio", "trio_without_reports"]
-    )
+        "--splits", nargs="+", default=["trio", "trio_without_reports"],
+        help=f"of {', '.join(ROLE_SPLITS)}, or JSON files",
+    )  # fmt: skip
     # The others have many topologies, or several faults at once.
     tasks = [one.id for one in TASKS if one.setting and one.topology and not one.several]
     parser.add_argument("--tasks", nargs="+", choices=tasks,
@@ -55,6 +58,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time; default: 2")
     parser.add_argument("--to", type=Path, help="directory for the page, figure and tables")
     given, options = parser.parse_known_args(arguments)
+    try:
+        for split in given.splits:
+            role_split_of(split)
+    except LogTriageError as wrong:
+        parser.error(str(wrong))
     # Seed by seed, so that an unfinished sweep already compares all splits.
     cells = [
         Cell(split, task, seed, tuple(options))

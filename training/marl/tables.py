@@ -39,8 +39,9 @@ def _board(groups: Sequence[Group]) -> Iterable[str]:
     yield from _rows("task", "compared", "difference in grade", "in the interquartile mean")
     for task in dict.fromkeys(group.settings.task for group in groups):
         found = {group.label: group for group in groups if group.settings.task == task}
+        silent = [(one, f"`{group.split.name}_without_reports`") for one, group in found.items()]
         for one, other in (
-            ("`trio`", "`trio_without_reports`"),
+            *silent,
             ("`trio`", "`trio_without_board`"),
             ("`trio_without_reports`", "`trio_without_board`"),
             ("`trio`", "`solo`"),
@@ -162,7 +163,7 @@ def _runs(groups: Sequence[Group]) -> Iterable[str]:
     for key, value in runs[0].facts["machine"].items():
         yield f"- {key}: {value}"
     yield ""
-    own = {"task", "seed", "split", "credit", "critic"}
+    own = {"task", "seed", "split", "credit", "critic", "inform"}
     usual = {str(value): None for run in runs for value in [_common(run.settings, own)]}
     for one in usual:
         yield f"Settings: {one}."

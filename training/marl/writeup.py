@@ -30,6 +30,8 @@ from training.marl.tables import BLOCKS
 PAGE: Final = "role-splits.md"
 _PALETTE: Final = ("#777777", "#4f772d", "#1b6ca8", "#e0a030", "#c8553d", "#8d6a9f", "#5b8e7d",
                    "#bc4b51")  # fmt: skip
+#: The columns that say which run it is: those of its group, and the seed.
+_OWN: Final = ("task", "split", "credit", "critic", "inform", "seed")
 _SPLITS: Final = list(ROLE_SPLITS)
 _TASKS: Final = [task.id for task in TASKS]
 
@@ -48,9 +50,9 @@ def write_up(runs: Sequence[Written], to: Path) -> None:
 
 
 def _order(run: Written) -> tuple[object, ...]:
-    task, split, credit, critic = run.group
+    task, split, credit, critic, inform = run.group
     built_in = _SPLITS.index(split) if split in _SPLITS else len(_SPLITS)
-    return _TASKS.index(task), built_in, split, credit != "team", critic, run.settings.seed
+    return _TASKS.index(task), built_in, split, credit != "team", critic, inform, run.settings.seed
 
 
 # -- files ----------------------------------------------------------------------------
@@ -59,37 +61,35 @@ def _order(run: Written) -> tuple[object, ...]:
 def _table(runs: Sequence[Written]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    own = ("task", "split", "credit", "critic", "seed")
     names = list(runs[0].facts["after"])
-    writer.writerow([*own, *names, "ticks_to_resolve", "seconds", "cpu_seconds"])
+    writer.writerow([*_OWN, *names, "ticks_to_resolve", "seconds", "cpu_seconds"])
     for run in runs:
         ticks = figures.ticks_to_resolve(run.episodes)
         values = [*(run.facts["after"][name] for name in names), ticks]
         times = [f"{run.facts[key]:.1f}" for key in ("seconds", "cpu_seconds")]
         figure = ["" if one is None else f"{one:.6g}" for one in values]
-        writer.writerow([*(getattr(run.settings, name) for name in own), *figure, *times])
+        writer.writerow([*run.group, run.settings.seed, *figure, *times])
     return out.getvalue()
 
 
 def _curves(runs: Sequence[Written]) -> str:
     """The curves of all runs, a row for each evaluation."""
     out = io.StringIO()
-    own = ("task", "split", "credit", "critic", "seed")
     # Entropies go by the names of roles, which other splits do not have.
     names = [name for name in runs[0].curve[0] if not name.startswith("entropy_")]
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*own, *names])
+    writer.writerow([*_OWN, *names])
     for run in runs:
         for row in run.curve:
             values = (row[name] for name in names)
             figure = ["" if one is None else f"{one:.6g}" for one in values]
-            writer.writerow([*(getattr(run.settings, name) for name in own), *figure])
+            writer.writerow([*run.group, run.settings.seed, *figure])
     return out.getvalue()
 
 
 def _draw(groups: Sequence[Group], path: Path) -> None:
     tasks = list(dict.fromkeys(group.settings.task for group in groups))
-    splits = list(dict.fromkeys(group.settings.split for group in groups))
+    splits = list(dict.fromkeys(group.split.name for group in groups))
     figure = Figure(figsize=(4.0 * len(tasks), 3.8), layout="constrained")
     FigureCanvasAgg(figure)
     for axes, task in zip(figure.subplots(1, len(tasks), sharey=True, squeeze=False)[0], tasks,
@@ -97,8 +97,8 @@ def _draw(groups: Sequence[Group], path: Path) -> None:
         for group in groups:
             if group.settings.task != task:
                 continue
-            color = _PALETTE[splits.index(group.settings.split) % len(_PALETTE)]
-            usual = group.label == f"`{group.settings.split}`"
+            color = _PALETTE[splits.index(group.split.name) % len(_PALETTE)]
+            usual = group.label == f"`{group.split.name}`"
             for run in group.runs:
                 axes.plot(
                     [(row["ticks"] or 0.0) / 1e6 for row in run.curve],

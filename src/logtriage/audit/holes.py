@@ -29,6 +29,7 @@ from logtriage.audit.planted_tasks import (
     WORLD_TASK,
     all_quiet,
     benign,
+    breathless,
     even_is_p1,
     left_first,
     one_incident,
@@ -241,6 +242,8 @@ _WORLD: Final = (
          "symptom", unnoticed, sound=WORLD_TASK),
     Hole("all-quiet", "nearly every incident is benign: nobody needs to be told", "teamwork",
          "teamwork", all_quiet, sound=WORLD_TASK),
+    Hole("breathless", "six ticks are too few to tell one another what each sees, and to act",
+         "talking", "teamwork", breathless, sound=WORLD_TASK),
 )  # fmt: skip
 #: Every hole, by the family of the check that finds it.
 HOLES: Final = (*_FIELDS, *_CEILING, *_FLOOR, *_FARMING, *_LEAKS, *_STABILITY, *_WORLD)

@@ -37,6 +37,8 @@ class Thresholds:
         probed_unpaged: the same without the right page.
         teamwork: the least by which all roles of a team, after a full look, must expect more
             than the best one of them that hears nothing.
+        talking: the least share of what observers earn who share all that they see, that those
+            must earn who tell it one another in words.
         tolerance: scores closer than this count as equal (tests of "never more").
     """
 
@@ -55,6 +57,7 @@ class Thresholds:
     probed_paged: float = 0.10
     probed_unpaged: float = 0.20
     teamwork: float = 0.30
+    talking: float = 0.90
     tolerance: float = 1e-9
 
 
@@ -81,6 +84,7 @@ class Sizes:
         beliefs: incidents at whose point of decision all plans are searched.
         twins: incidents that are shown with other truths and the same tokens.
         teams: train incidents of which the roles of a team get a full look.
+        talks: train incidents that teams of observers play.
     """
 
     search: int = 2_000
@@ -99,6 +103,7 @@ class Sizes:
     beliefs: int = 60
     twins: int = 60
     teams: int = 200
+    talks: int = 20
 
 
 #: The thresholds of any task but those of the simulated world.
@@ -124,6 +129,7 @@ QUICK: Final = Sizes(
     beliefs=5,
     twins=5,
     teams=30,
+    talks=3,
 )
 #: Rollouts of one incident that are compared with each other, as in GRPO.
 GROUP: Final = 8

@@ -1,7 +1,8 @@
-"""Whether the built-in role splits need a team: nobody does well who hears nothing.
+"""Whether the built-in role splits need a team, and words suffice for one.
 
 A split in which one role could solve an incident by itself measures no teamwork,
-whatever the others are called.
+whatever the others are called. One in which talking does not help measures none, either
+(:mod:`logtriage.audit.talking`).
 """
 
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Final
 from logtriage.audit.findings import NOT_OF_A_WORLD, OF_SEVERAL, Check, Finding, Verdict
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
+from logtriage.audit.talking import talking
 from logtriage.evaluation.full_look import Headroom, headroom
 from logtriage.roles import BY_TIER, TRIO
 
@@ -21,8 +23,9 @@ SPLITS: Final = (TRIO, BY_TIER)
 
 
 def teamwork(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
-    """The check ``teamwork``."""
+    """The checks ``teamwork`` and ``talking``."""
     yield Check("teamwork", lambda: _teamwork(subject, sizes, limits))
+    yield Check("talking", lambda: _talking(subject, sizes, limits))
 
 
 def _teamwork(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
@@ -47,6 +50,12 @@ def _teamwork(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
         threshold=limits.teamwork,
         **evidence,
     )
+
+
+def _talking(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
+    if not subject.incident("train", 0).id.startswith(HELD_TO):
+        return Finding.skipped("talking", f"asked of {HELD_TO.removesuffix('/')} alone")
+    return talking(subject, SPLITS, sizes, limits, ERRORS)
 
 
 def _figures(one: Headroom) -> dict[str, object]:

@@ -211,7 +211,7 @@ class Belief:
     @cached_property
     def entropy(self) -> float:
         """Doubt over the hypotheses, in bits."""
-        return -sum(p * real_log2(p) for p in self.probabilities if p > 0)
+        return sum(-p * real_log2(p) for p in self.probabilities if p > 0)
 
     def best(self) -> "Plan | SetPlan":
         """The plan of the highest expected grade if nothing more is asked.

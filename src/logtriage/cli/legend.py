@@ -22,6 +22,7 @@ _MEANINGS: Final = {
     "bits each": "what a report told its listener about the truth, given what that one knew",
     "read": "reports whose words say something that can be valued",
     "heeded": "reports without which the listener would have acted otherwise",
+    "wavered": "of those, other answers to the very same question: what heeded must exceed",
     "unscored": "episodes without a grade, because the policy failed",
     "reported": "episodes that reported how the damage spread; never part of a grade",
     "node F1": "F1 of the services that the damage reached, mean of the reports",

@@ -127,6 +127,11 @@ def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
 
     figures.put(("bits of doubt", "episodes", "pooled", *names), cells)
 
+    wavered = any(
+        row.teamwork and row.teamwork.listening and row.teamwork.listening.asked_twice
+        for row in rows
+    )
+
     def told(_: bool) -> list[list[Cell]]:
         return [
             [
@@ -135,6 +140,7 @@ def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
                 number(None if found.bits is None else found.bits.mean, 2),
                 share(found.read / found.heard if found.heard else None, 0),
                 share(None if heeded is None else heeded.share, 0),
+                *([share(None if heeded is None else heeded.noise, 0)] if wavered else []),
             ]
             for row in rows
             if row.teamwork is not None and (found := row.teamwork.messages) is not None
@@ -142,7 +148,8 @@ def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
         ]
 
     if any(row.teamwork and row.teamwork.messages for row in rows):
-        figures.put(("reports", "an episode", "bits each", "read", "heeded"), told)
+        last = ("wavered",) if wavered else ()
+        figures.put(("reports", "an episode", "bits each", "read", "heeded", *last), told)
 
 
 def _grade(row: Row, *, wide: bool) -> Text:

@@ -7,7 +7,7 @@ import attrs
 
 from logtriage.actions import Action
 from logtriage.errors import LogTriageError
-from logtriage.evaluation.listening import LISTENED, Listening, listened, to_json
+from logtriage.evaluation.listening import LISTENED, News, listened, to_json
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
 from logtriage.grading import Grade
 from logtriage.incident import Incident
@@ -72,13 +72,16 @@ def joint_steps(
     incident: Incident,
     team: TeamPolicy,
     split: RoleSplit,
-    on_listening: Callable[[Listening], None] | None = None,
+    on_news: Callable[[list[News]], None] | None = None,
+    *,
+    again: bool = False,
 ) -> Iterator[State]:
     """:func:`steps` of a team: in each tick every role acts once, in role order.
 
     What a role may not do is a malformed action of that role, whose reason names what it
-    may (:func:`logtriage.policies.as_taken`). With ``on_listening`` the team is asked once
-    more whenever a report has come up (:mod:`logtriage.evaluation.listening`).
+    may (:func:`logtriage.policies.as_taken`). With ``on_news`` the team is asked once more
+    whenever a report has come up (:mod:`logtriage.evaluation.listening`); with ``again`` the
+    same question, too.
 
     Raises:
         InvalidInput: if the incident asks for what no role of the split may do.
@@ -91,8 +94,8 @@ def joint_steps(
         slices = observe_roles(state, split)
         try:
             actions, after_memory = team.act(slices, memory)
-            if on_listening is not None:
-                on_listening(listened(team, split, memory, slices, before, actions))
+            if on_news is not None:
+                on_news(listened(team, split, memory, slices, before, actions, again=again))
             memory, before = after_memory, slices
             after = transition_jointly(state, as_taken(actions, split, state))
         except RoleFailure as failure:
@@ -162,22 +165,24 @@ def record_joint_episode(
     split: RoleSplit,
     *,
     listening: bool = False,
+    again: bool = False,
 ) -> Transcript:
     """:func:`record_episode` of a team; the transcript names the roles, and has ticks.
 
     With ``listening`` it keeps whether roles heeded reports, for which the team is asked
-    once more where one has come up.
+    once more where one has come up; with ``again`` whether the same question has the same
+    answer, too, which is to be asked of a team that may not be pure.
 
     Raises:
         InvalidInput: if the incident asks for what no role of the split may do.
     """
     check_joint(incident, split)
-    found: list[Listening] = []
+    found: list[News] = []
 
     def play() -> tuple[State, Mapping[str, object]]:
-        told = found.append if listening else None
-        *_, last = joint_steps(incident, factory(incident), split, told)
-        return last, {LISTENED: to_json(sum(found, Listening()))} if listening else {}
+        told = found.extend if listening else None
+        *_, last = joint_steps(incident, factory(incident), split, told, again=again)
+        return last, {LISTENED: to_json(found)} if listening else {}
 
     one = _record(incident, play, agent)
     ticks = tuple(range(len(one.actions))) if one.ticks is None else one.ticks

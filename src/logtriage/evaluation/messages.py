@@ -1,13 +1,14 @@
 """What reports tell: bits about the truth, given what the listener knew.
 
 A report that holds tokens (:mod:`logtriage.policies.told_tokens`) is evidence like any
-other, and Bayes' rule says what it tells. One that names a fault kind or a service is a
-word of a code that nobody wrote down: how often a speaker says which word under which truth
-is counted in all other episodes. What says neither is told apart, not guessed at.
+other, and Bayes' rule says what it tells. One that holds words of a numeric agent, such as
+a fault kind or a service, is in a code that nobody wrote down: how often a speaker says
+which word under which truth is counted in all other episodes. What says neither is told
+apart, not guessed at.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from math import log2
 
@@ -16,12 +17,13 @@ import attrs
 from logtriage.actions import Report
 from logtriage.belief import Belief
 from logtriage.belief.beliefs import belief_of
-from logtriage.board_words import NO_FAULT, REPORT_WORDS
+from logtriage.board_words import NO_FAULT, REPORT_WORDS, TOKEN_WORDS
 from logtriage.evaluation.statistics import Interval, mean_interval
 from logtriage.evidence import evidence
+from logtriage.incident import Incident
 from logtriage.joint import hears
 from logtriage.policies.told_tokens import read
-from logtriage.roles import Role, RoleSplit
+from logtriage.roles import RoleSplit
 from logtriage.state import State
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis
@@ -32,6 +34,8 @@ EPISODES = 50
 PRIOR_COUNT = 2.0
 #: A truth that was talked out of all belief counts as this likely.
 LEAST = 2.0**-30
+#: Words that are about the kind of a fault.
+_KINDS = frozenset((*REPORT_WORDS, *TOKEN_WORDS))
 
 
 @attrs.frozen
@@ -51,13 +55,18 @@ class Messages:
 
 
 @attrs.frozen
-class _Heard:
-    """A report that reached a listener: the state in which it did."""
+class Heard:
+    """A report that reached a listener while the incident was open.
 
-    state: State
-    listener: Role
+    It was made in tick ``when``, and came up on the listener's screen of tick ``at``. ``bits``
+    is what it told the listener about the truth; None if its words could not be read.
+    """
+
     when: int
     report: Report
+    listener: str
+    at: int
+    bits: float | None = None
 
 
 def messages_of(states: Sequence[State], split: RoleSplit) -> Messages | None:
@@ -66,54 +75,77 @@ def messages_of(states: Sequence[State], split: RoleSplit) -> Messages | None:
     None for a team of one, where nobody may report, where no probabilities are known, and
     where several faults may be the truth at once: sets of them have no words.
     """
-    first = [
-        state
-        for state in islice(states, EPISODES)
-        if state.history and (setting := state.incident.setting) is not None and not setting.several
-    ]
-    if len(split) < 2 or not first or not any("report" in role.may for role in split.roles):
+    reader = Reader.of(states, split)
+    if reader is None:
         return None
-    codes = _Codes(first)
-    heard = [one for state in first for one in _heard(state, split)]
-    told = [bits for one in heard if (bits := _bits(one, codes)) is not None]
+    first = reader.states
+    heard = [one for state in first for one in reader.heard(state)]
+    told = [one.bits for one in heard if one.bits is not None]
     each = sum(len(state.facts.reports) for state in first) / len(first)
     return Messages(len(first), each, len(heard), len(told), mean_interval(told))
 
 
-def _heard(state: State, split: RoleSplit) -> Iterator[_Heard]:
+def deliveries(state: State, split: RoleSplit) -> Iterator[Heard]:
     """Every report with each listener that it reached while the incident was open."""
     for when, report in state.facts.reports:
         for role in split.roles:
             if report.by == role.name or "reports" not in role.views:
                 continue
             at = when + 1 + role.delay
-            then = _until(state, at)
-            if at < state.tick and hears(then, role, when, report):
-                yield _Heard(then, role, when, report)
+            if at < state.tick and hears(_until(state, at), role, when, report):
+                yield Heard(when, report, role.name, at)
+
+
+@attrs.frozen(eq=False)
+class Reader:
+    """Values the reports of a team, whose words mean what they go with in these ``states``."""
+
+    states: tuple[State, ...]
+    split: RoleSplit
+    codes: "_Codes"
+
+    @classmethod
+    def of(cls, states: Iterable[State], split: RoleSplit) -> "Reader | None":
+        """The reader of the first episodes that a team has played; None as :func:`messages_of`."""
+        first = tuple(
+            state
+            for state in islice(states, EPISODES)
+            if state.history
+            and (setting := state.incident.setting) is not None
+            and not setting.several
+        )
+        if len(split) < 2 or not first or not any("report" in role.may for role in split.roles):
+            return None
+        return cls(first, split, _Codes(first))
+
+    def heard(self, state: State) -> Iterator[Heard]:
+        """:func:`deliveries` of an episode with their bits; it need not be one of ``states``."""
+        for one in deliveries(state, self.split):
+            yield attrs.evolve(one, bits=self._bits(one, _until(state, one.at)))
+
+    def _bits(self, one: Heard, state: State) -> float | None:
+        """What a report told its listener about the truth in the state in which it came up."""
+        world, listener = state.incident.world, self.split.role(one.listener)
+        assert world is not None  # states without one were left out
+        cells = {each.cell: each for each in evidence(state, listener)}
+        for when, report in state.facts.reports:
+            if when < one.when and hears(state, listener, when, report):
+                for each in _tokens(state, when, report):
+                    cells.setdefault(each.cell, each)
+        before = belief_of(state, tuple(cells.values()), listener)
+        tokens = _tokens(state, one.when, one.report)
+        place = before.hypotheses.index(world.truth)
+        if tokens:
+            after = {each.cell: each for each in tokens} | cells
+            now = belief_of(state, tuple(after.values()), listener)
+            was = max(before.probabilities[place], LEAST)
+            return log2(max(now.probabilities[place], LEAST) / was)
+        return self.codes.bits(state.incident, one.report, before, place)
 
 
 def _until(state: State, tick: int) -> State:
     """The state at the beginning of a tick."""
     return State(state.incident, tick, tuple(one for one in state.history if one[0] < tick))
-
-
-def _bits(one: _Heard, codes: "_Codes") -> float | None:
-    """What a report told its listener about the truth, in bits; None if it cannot be read."""
-    state, world = one.state, one.state.incident.world
-    assert world is not None  # states without one were left out
-    cells = {each.cell: each for each in evidence(state, one.listener)}
-    for when, report in state.facts.reports:
-        if when < one.when and hears(state, one.listener, when, report):
-            for each in _tokens(state, when, report):
-                cells.setdefault(each.cell, each)
-    before = belief_of(state, tuple(cells.values()), one.listener)
-    tokens = _tokens(state, one.when, one.report)
-    place = before.hypotheses.index(world.truth)
-    if tokens:
-        after = {each.cell: each for each in tokens} | cells
-        now = belief_of(state, tuple(after.values()), one.listener)
-        return log2(max(now.probabilities[place], LEAST) / max(before.probabilities[place], LEAST))
-    return codes.bits(one, before, place)
 
 
 def _tokens(state: State, when: int, report: Report) -> tuple[Evidence, ...]:
@@ -139,20 +171,20 @@ class _Codes:
                     mine = (*key, state.incident.id)
                     self._own.setdefault(mine, Counter())[word] += 1
 
-    def bits(self, one: _Heard, before: Belief, place: int) -> float | None:
-        """As :func:`_bits`, by what the speaker says in other episodes."""
-        names = one.state.incident.topology.names
-        said = _named(one.report.message, names)
+    def bits(self, incident: Incident, report: Report, before: Belief, place: int) -> float | None:
+        """What a report tells of the truth at a place, by its speaker's words elsewhere."""
+        names = incident.topology.names
+        said = _named(report.message, names)
         if not said:
             return None
         likely = [1.0] * len(before.hypotheses)
         for sort, word in said:
-            speaker = f"{one.report.by} {sort}"
+            speaker = f"{report.by} {sort}"
             row: dict[str, float] = {}
             for at, hypothesis in enumerate(before.hypotheses):
                 about = _about(sort, hypothesis, names)
                 if about not in row:
-                    row[about] = self._share(speaker, about, word, one.state.incident.id)
+                    row[about] = self._share(speaker, about, word, incident.id)
                 likely[at] *= row[about]
         whole = sum(p * one for p, one in zip(before.probabilities, likely, strict=True))
         return log2(likely[place] / whole)
@@ -176,9 +208,12 @@ class _Codes:
 
 
 def _named(message: str, names: Sequence[str]) -> list[tuple[str, str]]:
-    """The kind and the service that a report names, if it says nothing else."""
+    """The words of numeric agents in a report, by what they are about, if it says nothing else.
+
+    What is seen of a service (``cpu_high``) is about the kind of the fault.
+    """
     found = [
-        ("kind", word) if word in REPORT_WORDS else ("service", word) if word in names else None
+        ("kind", word) if word in _KINDS else ("service", word) if word in names else None
         for word in message.split(" ")
     ]
     return [] if None in found else [one for one in found if one is not None]

@@ -38,11 +38,17 @@ class _Jointly:
     factory: TeamFactory
     split: RoleSplit
     listening: bool
+    again: bool
 
     def __call__(self, incident_id: str, agent: str) -> Transcript:
         incident = self.incidents(incident_id)
         return record_joint_episode(
-            incident, self.factory, agent, self.split, listening=self.listening
+            incident,
+            self.factory,
+            agent,
+            self.split,
+            listening=self.listening,
+            again=self.again,
         )
 
 
@@ -67,8 +73,13 @@ def records_of(
     factories: Mapping[str, PolicyFactory],
     teams: Mapping[str, TeamFactory],
     recorder: Recorder | None,
+    *,
+    listening: bool = False,
 ) -> dict[str, Record]:
     """What records the episodes of each policy of a run, by its name.
+
+    With ``listening`` teams that are given are asked whether they heed reports, as built-in
+    ones always are.
 
     Raises:
         UnknownName: for a policy or team that is neither registered nor given.
@@ -79,10 +90,12 @@ def records_of(
         raise InvalidInput("a recorder plays single agents; this run has a role split")
     for name in spec.policies:
         if split is not None:
-            # Built-in teams cost little to ask once more; those that are given may ask models.
+            # Built-in teams cost little to ask once more, and answer alike. Those that are given
+            # may ask models: a price, and another answer to the same question.
             built_in = name not in teams
             team = make_team(name, split) if built_in else teams[name]
-            records[name] = _Jointly(incidents, team, split, listening=built_in)
+            asked = built_in or listening
+            records[name] = _Jointly(incidents, team, split, asked, not built_in)
             continue
         factory = factories[name] if name in factories else make_policy(name)
         records[name] = (

@@ -49,6 +49,7 @@ def evaluate(
     teams: Mapping[str, TeamFactory] | None = None,
     on_progress: OnProgress | None = None,
     recorder: Recorder | None = None,
+    listening: bool = False,
     seal: Seal | None = None,
 ) -> tuple[Row, ...]:
     """Play a run, or what is left of it, and sum it up.
@@ -71,6 +72,9 @@ def evaluate(
         on_progress: called at the start and after each step of progress.
         recorder: plays the episodes elsewhere than in this process, on a server say; it
             must be picklable for several jobs.
+        listening: ask the ``teams``, too, whether they heed reports: in a tick in which one
+            comes up, once more for each role that it reached, and once the very same.
+            Built-in teams are asked in any case.
         seal: the key of split ``sealed``; by default that of the variable
             ``LOGTRIAGE_SEAL``. Other splits have none.
 
@@ -89,7 +93,7 @@ def evaluate(
     directory = Path(directory)
     seal = seal_for(spec.split, seal)
     incidents = Incidents.of(bundle, seal)
-    made = records_of(spec, incidents, factories or {}, teams or {}, recorder)
+    made = records_of(spec, incidents, factories or {}, teams or {}, recorder, listening=listening)
     given = {**(factories or {}), **(teams or {})}
     if spec.role_split is not None:
         # What a directory holds may change, unlike what the registry knows.

@@ -14,6 +14,7 @@ from logtriage.files import replacing
 from logtriage.report.episode import Episode
 from logtriage.report.replay.document import MAX_BELIEFS, Document, document
 from logtriage.report.replay.page import render_replay
+from logtriage.report.replay.talk import Readers, readers_of
 from logtriage.report.selection import ranked
 from logtriage.roles import RoleSplit
 from logtriage.seal import Seal
@@ -54,13 +55,16 @@ def write_replay(
     check_beliefs(beliefs)
     loaded = load_run(Path(run_dir), seal=seal)
     episodes = list(episodes_of(loaded))
+    name, manifest = loaded.directory.resolve().name, loaded.manifest
+    # The words of a code are counted in all episodes, whichever are shown.
+    readers = readers_of(episodes, manifest.spec.role_split)
     if incident is not None:
         episodes = [_explained(one) for one in _on(incident, episodes)]
         beliefs = len(episodes)
     if not episodes:
         raise InvalidInput(f"{loaded.directory}: nothing was played yet")
-    name, manifest = loaded.directory.resolve().name, loaded.manifest
-    found = episodes_document(name, manifest.version, episodes, manifest.spec.role_split, beliefs)
+    split = manifest.spec.role_split
+    found = episodes_document(name, manifest.version, episodes, split, beliefs, readers)
     with replacing(Path(out)) as file:
         file.write(render_replay(found).encode("utf-8", "backslashreplace"))
     return found
@@ -83,8 +87,12 @@ def episodes_document(
     episodes: Sequence[Episode],
     roles: RoleSplit | None,
     beliefs: int = MAX_BELIEFS,
+    readers: Readers | None = None,
 ) -> Document:
-    """The data of some episodes of a run, those first that tell most."""
+    """The data of some episodes of a run, those first that tell most.
+
+    ``readers`` value the reports of a team; by default what these episodes make of its words.
+    """
     from logtriage.evaluation import SOLVED
 
     return document(
@@ -95,6 +103,7 @@ def episodes_document(
         beliefs=beliefs,
         solved=SOLVED,
         order=ranked(episodes, max(1, beliefs)),
+        readers=readers_of(episodes, roles) if readers is None else readers,
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces, describe
 from logtriage.belief import Belief, belief
 from logtriage.policies.observer import best_of, requests_in_doubt
+from logtriage.roles import RoleSplit
 from logtriage.state import State
 
 if TYPE_CHECKING:  # it loads NumPy, which is needed for what requests are worth alone
@@ -18,23 +19,28 @@ LIKELIEST: Final = 7
 _DIGITS: Final = 4
 
 
-def beliefs(states: Sequence[State], *, worths: bool = True) -> list[dict[str, Any]]:
+def beliefs(
+    states: Sequence[State], split: RoleSplit | None = None, *, worths: bool = True
+) -> list[dict[str, Any]]:
     """What an ideal observer believes at each state of an episode, as data for the page.
 
-    Of a team it is the belief of all that its roles have seen together. Without ``worths``
+    Of a team it is the belief of all that any role of its ``split`` was shown. Without ``worths``
     nothing is said of what requests and plans were worth.
 
     Raises:
         InvalidInput: for an incident whose probabilities are not known.
     """
     return [
-        _belief(state, after.actions[len(state.actions) :] if after is not None else (), worths)
+        _belief(
+            belief(state, split),
+            () if after is None else after.actions[len(state.actions) :],
+            worths and not state.is_closed,
+        )
         for state, after in zip(states, [*states[1:], None], strict=True)
     ]
 
 
-def _belief(state: State, done: Iterable[Action], worths: bool) -> dict[str, Any]:
-    held = belief(state)
+def _belief(held: Belief, done: Iterable[Action], worths: bool) -> dict[str, Any]:
     data = {
         "roots": _likeliest(held.root_causes),
         "teams": _likeliest(held.teams),
@@ -43,7 +49,7 @@ def _belief(state: State, done: Iterable[Action], worths: bool) -> dict[str, Any
         "benign": round(held.benign, _DIGITS),
         "bits": round(held.entropy, _DIGITS),
     }
-    if state.is_closed or not worths:
+    if not worths:
         return data
     made = [
         one for one in done if isinstance(one, RequestMoreLogs | RequestMetrics | RequestTraces)

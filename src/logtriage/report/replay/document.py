@@ -15,6 +15,7 @@ from logtriage.report.confusion import MEANING, place_of
 from logtriage.report.episode import Episode
 from logtriage.report.replay.episode import LOSS_PARTS, Lines, episode_data, states_of
 from logtriage.report.replay.layout import layout
+from logtriage.report.replay.talk import Readers
 from logtriage.report.replay.truths import Part, parts_of
 from logtriage.report.text import clean
 from logtriage.report.truth import truth_of
@@ -66,13 +67,15 @@ def document(
     screens: int = MAX_SCREENS,
     solved: float | None = None,
     order: Sequence[int] | None = None,
+    readers: Readers | None = None,
 ) -> Document:
     """The document of some episodes of a run.
 
     ``order`` are the places of the episodes, those first that get screens and beliefs
     before all others; by default as they come. Without ``worths`` a belief says nothing of
     what requests were worth, and takes no NumPy. Episodes below ``solved`` are summed up as
-    failures; None leaves that out.
+    failures; None leaves that out. ``readers`` value the reports of teams
+    (:func:`logtriage.report.replay.talk.readers_of`).
     """
     first = range(len(episodes)) if order is None else order
     shown = frozenset(first[:screens])
@@ -83,7 +86,7 @@ def document(
     places = sorted(range(len(episodes)), key=lambda one: _incident_key(episodes[one]))
     chunks: list[str] = []
     rows: dict[int, list[Any]] = {}
-    for chunk in _chunks(episodes, places, shown, believed, worths):
+    for chunk in _chunks(episodes, places, shown, believed, worths, readers):
         for place, one in chunk.pop("places"):
             rows[place] = [*_row(episodes[place]), len(chunks), one]
         chunks.append(pack(chunk))
@@ -115,6 +118,7 @@ def _chunks(
     shown: frozenset[int],
     believed: frozenset[int],
     worths: bool,
+    readers: Readers | None,
 ) -> Iterator[dict[str, Any]]:
     incidents: dict[str, Any] = {}
     parts: dict[str, tuple[Part, ...]] = {}
@@ -147,6 +151,7 @@ def _chunks(
             screens=place in shown,
             believed=place in believed,
             worths=worths,
+            readers=readers,
         )
         where.append((place, len(found)))
         found.append({**_graded(one), **data})
@@ -221,7 +226,12 @@ def _roles(split: RoleSplit) -> dict[str, Any]:
     return {
         "name": split.name,
         "roles": [
-            {"name": one.name, "views": sorted(one.views), "may": sorted(one.may)}
+            {
+                "name": one.name,
+                "views": sorted(one.views),
+                "may": sorted(one.may),
+                "delay": one.delay,
+            }
             for one in split.roles
         ],
     }

@@ -7,6 +7,7 @@ import attrs
 
 from logtriage.actions import IdentifyRootCause, Malformed, action_name, action_value, describe
 from logtriage.grading import Grade, GradeStatus, grade
+from logtriage.joint import observe_roles
 from logtriage.observation import Observation, observe, slice_for
 from logtriage.rendering import effect_of, render_observation
 from logtriage.replay import replay
@@ -14,6 +15,7 @@ from logtriage.report.episode import Episode
 from logtriage.report.hindsight import FIGURES, beliefs_of, parts_of
 from logtriage.report.replay.beliefs import beliefs
 from logtriage.report.replay.knowledge import knowledge, readings
+from logtriage.report.replay.talk import Readers, doubts, heard_in
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
 from logtriage.report.replay.waterfall import waterfall
 from logtriage.report.text import clean, clip
@@ -57,11 +59,12 @@ def episode_data(
     screens: bool = True,
     believed: bool = True,
     worths: bool = True,
+    readers: Readers | None = None,
 ) -> dict[str, Any]:
     """An episode as data; ``lines`` collects the lines of its screens.
 
     ``parts`` are those of the services. Without ``screens``, ``believed`` and ``worths`` the
-    costly parts are left out.
+    costly parts are left out. ``readers`` value the reports of a team.
 
     Raises:
         InvalidInput: if a belief is wanted, and its probabilities are not known.
@@ -76,7 +79,7 @@ def episode_data(
         after = states[number + 1] if number + 1 < len(states) else None
         tick: dict[str, Any] = {}
         if screens:
-            tick["screens"] = _screens(whole[number], parts, episode, lines)
+            tick["screens"] = _screens(state, whole[number], parts, episode, lines)
         if after is not None:
             first = len(state.actions)
             done = after.actions[first:]
@@ -103,8 +106,19 @@ def episode_data(
     if episode.explained is not None:
         data["parts"] = [[name, value] for name, value in parts_of(episode.explained)]
         data["steps"] = beliefs_of(episode.explained)
+    split = episode.roles
     if believed:
-        data["belief"] = beliefs(states, worths=worths)
+        data["belief"] = beliefs(states, split, worths=worths)
+    if split is not None and len(split) > 1:
+        reader = (readers or {}).get((episode.policy, episode.grade.task)) if believed else None
+        heard = heard_in(episode, states[-1], reader)
+        for number, tick in enumerate(ticks):
+            for act in tick.get("acts", ()):
+                if act["kind"] == "report":
+                    act["heard"] = heard.get((number, act["role"]), [])
+        if believed:
+            for tick, doubt in zip(ticks, doubts(states, split), strict=True):
+                tick["doubts"] = doubt
     return data
 
 
@@ -113,11 +127,10 @@ LOSS_PARTS: Final = tuple(name for _, name in FIGURES[:-1])
 
 
 def _screens(
-    whole: Observation, parts: Sequence[Part], episode: Episode, lines: Lines
+    state: State, whole: Observation, parts: Sequence[Part], episode: Episode, lines: Lines
 ) -> list[list[Any]]:
     """What the agent, or each role, saw: numbers of lines, and marks of telling ones."""
-    roles = () if episode.roles is None else episode.roles.roles
-    views = [slice_for(whole, role) for role in roles] if roles else [whole]
+    views = [whole] if episode.roles is None else observe_roles(state, episode.roles, whole)
     reached = {
         name
         for name, part in zip(whole.topology.names, parts, strict=True)

@@ -76,6 +76,20 @@ function edgePanel(episode, place) {
 const CELL = 108; // fits fifteen letters of a service
 const LANE = 54;
 
+// Whom a report or a declaration reached, and on the screen of which tick.
+function heardBy(act, t, board, last) {
+  if (act.heard) return act.heard.map(([role, at, bits, heeded]) => ({ role, at, bits, heeded }));
+  return facts.roles.roles
+    .map((role, number) => ({ role: number, at: t + 1 + (role.may.includes(act.kind) ? 0 : role.delay) }))
+    .filter(({ role, at }) => role !== act.role && at <= last && facts.roles.roles[role].views.includes(board));
+}
+
+function hearing({ role, at, bits, heeded }, t) {
+  const words = [bits == null ? null : `${signed(bits, 2)} bits`, heeded == null ? null : heeded ? "heeded" : "not heeded", at > t + 1 ? `in tick ${at}` : null];
+  const told = words.filter(Boolean).join(", ");
+  return facts.roles.roles[role].name + (told ? ` (${told})` : "");
+}
+
 function lanes(episode, place, go) {
   const { roles } = facts.roles;
   const count = episode.ticks.length;
@@ -98,9 +112,9 @@ function lanes(episode, place, go) {
     for (const act of tick.acts ?? []) {
       const board = act.kind === "report" ? "reports" : ["identify_root_cause", "classify_severity", "escalate"].includes(act.kind) ? "declarations" : null;
       if (board) {
-        const hearers = roles.map((role, number) => number).filter((number) => number !== act.role && roles[number].views.includes(board));
-        if (t + 1 < count) for (const one of hearers) picture.append(svg("path", { class: `message ${board}`, d: `M${x(t) + 12} ${y(act.role)}C${x(t) + CELL / 2} ${y(act.role)} ${x(t) + CELL / 2} ${y(one)} ${x(t + 1) - 14} ${y(one)}`, "marker-end": "url(#tip)" }));
-        talk.push([t, act, hearers.map((one) => roles[one].name)]);
+        const hearers = heardBy(act, t, board, count - 1);
+        for (const { role, at } of hearers) picture.append(svg("path", { class: `message ${board}`, d: `M${x(t) + 12} ${y(act.role)}C${x(t) + CELL / 2} ${y(act.role)} ${x(at) - CELL / 2} ${y(role)} ${x(at) - 14} ${y(role)}`, "marker-end": "url(#tip)" }));
+        talk.push([t, act, hearers]);
       }
     }
   });
@@ -120,6 +134,6 @@ function lanes(episode, place, go) {
     el("div", { class: "pool" }, names, el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Swim lanes" }, picture)),
     el("h3", {}, "The board"),
     talk.length ? el("ul", { class: "board" }, talk.map(([t, act, to]) => el("li", { class: t < place.t ? "" : t === place.t ? "now" : "later" },
-      el("span", { class: "tick" }, `tick ${t}`), el("b", {}, roles[act.role].name), " ", el("code", {}, act.told), el("small", {}, to.length ? ` seen by ${to.join(", ")}` : " seen by no one else"))))
+      el("span", { class: "tick" }, `tick ${t}`), el("b", {}, roles[act.role].name), " ", el("code", {}, act.told), el("small", {}, to.length ? ` seen by ${to.map((one) => hearing(one, t)).join(", ")}` : " seen by no one else in time"))))
       : el("p", { class: "note" }, "Nobody told anybody anything."));
 }

@@ -94,7 +94,7 @@ function single(episode, here) {
     el("div", { class: `board-of-panels ${episode.world.services.length > 20 ? "many" : ""}` },
       el("div", { class: "column map" }, panel("Services", { class: "services" }, edgePanel(episode, here), drawGraph(episode, here, go))),
       el("div", { class: "column" }, actionPanel(episode, here), screenPanels(episode, here)),
-      el("div", { class: "column thought" }, beliefPanel(episode, here)),
+      el("div", { class: "column thought" }, facts.roles && talkPanel(episode, here), beliefPanel(episode, here)),
       el("div", { class: "column result" }, gradePanel(episode, here, go))),
   ];
 }
@@ -111,7 +111,7 @@ function both(one, other, asked) {
       scrubber(episode, here, go, parted, mark),
       actionPanel(episode, here),
       panel("Services", { class: "services" }, drawGraph(episode, here, go)),
-      screenPanels(episode, here, ` (${episode.row[POLICY]})`), beliefPanel(episode, here), gradePanel(episode, here, go));
+      screenPanels(episode, here, ` (${episode.row[POLICY]})`), facts.roles && talkPanel(episode, here), beliefPanel(episode, here), gradePanel(episode, here, go));
   };
   return [
     el("p", { class: "parting" }, told, " ", parted === null ? null : el("button", { type: "button", class: "link", onclick: () => go({ t: parted }) }, `Go to tick ${parted}`)),

@@ -11,7 +11,9 @@ from logtriage.report.replay.document import Document
 
 _PARTS: Final = "logtriage.report.replay"
 #: The scripts of the page: one module, read in this order.
-SCRIPTS: Final = ("base.js", "data.js", "graph.js", "panels.js", "lanes.js", "list.js", "main.js")
+SCRIPTS: Final = (
+    *("base.js", "data.js", "graph.js", "panels.js", "lanes.js", "talk.js", "list.js", "main.js"),
+)
 _FIELD: Final = re.compile(r"\{\{(\w+)\}\}")
 
 

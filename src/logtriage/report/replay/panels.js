@@ -105,14 +105,18 @@ function beliefPanel(episode, place) {
 
 function doubt(episode, t) {
   const bits = episode.belief.map((one) => one.bits);
-  const top = Math.max(...bits, 0.1);
+  return el("p", { class: "doubt" }, `Doubt ${fixed(bits[t], 2)} bits`, trail(bits, t));
+}
+
+// A small line of a figure over all ticks, with a dot at this one.
+function trail(values, t) {
+  const top = Math.max(...values, 0.1);
   const wide = 120;
-  const x = (place) => (bits.length > 1 ? (place * wide) / (bits.length - 1) : 0);
-  const points = bits.map((one, place) => `${x(place).toFixed(1)},${(22 - (20 * one) / top).toFixed(1)}`).join(" ");
-  return el("p", { class: "doubt" }, `Doubt ${fixed(bits[t], 2)} bits`,
-    svg("svg", { viewBox: `-3 0 ${wide + 6} 24`, width: 126, height: 24, "aria-hidden": "true" },
-      svg("polyline", { points, class: "curve" }),
-      svg("circle", { class: "dot", cx: x(t), cy: 22 - (20 * bits[t]) / top, r: 3 })));
+  const x = (place) => (values.length > 1 ? (place * wide) / (values.length - 1) : 0);
+  const y = (place) => 22 - (20 * values[place]) / top;
+  return svg("svg", { viewBox: `-3 0 ${wide + 6} 24`, width: 126, height: 24, "aria-hidden": "true" },
+    svg("polyline", { points: values.map((_, place) => `${x(place).toFixed(1)},${y(place).toFixed(1)}`).join(" "), class: "curve" }),
+    svg("circle", { class: "dot", cx: x(t), cy: y(t), r: 3 }));
 }
 
 function asks(episode, place, now) {

@@ -1,0 +1,89 @@
+"""Who told whom what, what it was worth in bits, and what each role knew without it.
+
+The figures are those of ``eval --split-roles``: :mod:`logtriage.evaluation.messages` values
+reports, and :mod:`logtriage.evaluation.listening` has asked the team again.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from logtriage.belief import Belief, belief
+from logtriage.grading import GradeStatus
+from logtriage.report.episode import Episode
+from logtriage.roles import Role, RoleSplit
+from logtriage.state import State
+
+if TYPE_CHECKING:  # it would load NumPy, and a page in a browser has none
+    from logtriage.evaluation.messages import Reader
+
+#: The readers of the reports of a run, by policy and task.
+Readers = Mapping[tuple[str, str], "Reader"]
+_DIGITS: Final = 4
+
+
+def readers_of(episodes: Iterable[Episode], split: RoleSplit | None) -> Readers:
+    """What values the reports of each policy on each task: all that it scored in a run."""
+    if split is None or len(split) < 2:
+        return {}
+    from logtriage.evaluation.episodes import played_state
+    from logtriage.evaluation.messages import EPISODES, Reader
+
+    first: dict[tuple[str, str], list[State]] = {}
+    for one in episodes:
+        states = first.setdefault((one.policy, one.grade.task), [])
+        if one.grade.status is GradeStatus.SCORED and len(states) < EPISODES:
+            states.append(played_state(one.incident, one.grade))
+    found = {key: Reader.of(states, split) for key, states in first.items()}
+    return {key: reader for key, reader in found.items() if reader is not None}
+
+
+def heard_in(
+    episode: Episode, state: State, reader: "Reader | None"
+) -> dict[tuple[int, int], list[list[Any]]]:
+    """Whom each report reached, by its tick and the place of its speaker.
+
+    Of each listener: its place, the tick of the screen on which it came up, the bits that it
+    told (None without ``reader``, and where words cannot be read), and whether the listener
+    would have acted otherwise without the news of that screen (None where nobody asked it).
+    ``state`` is the last one.
+    """
+    from logtriage.evaluation.listening import heeded_in
+    from logtriage.evaluation.messages import deliveries
+
+    split = episode.roles
+    assert split is not None  # reports are of teams
+    heeded = heeded_in(episode.transcript.extra)
+    found: dict[tuple[int, int], list[list[Any]]] = {}
+    for one in deliveries(state, split) if reader is None else reader.heard(state):
+        if one.report.by not in split.names:  # of a transcript that others wrote
+            continue
+        row = [
+            split.names.index(one.listener),
+            one.at,
+            None if one.bits is None else round(one.bits, _DIGITS),
+            heeded.get((one.at, one.listener)),
+        ]
+        speaker = split.names.index(one.report.by)
+        found.setdefault((one.when, speaker), []).append(row)
+    return found
+
+
+def doubts(states: Sequence[State], split: RoleSplit) -> list[list[list[Any]]]:
+    """What all roles together, then each alone, know on every screen of an episode.
+
+    Doubt in bits, the likeliest root cause, or None for a benign incident, and its
+    probability. Alone a role knows what it was shown and what was done, and nothing that it
+    was told.
+
+    Raises:
+        InvalidInput: for an incident whose probabilities are not known.
+    """
+    viewers: tuple[Role | RoleSplit, ...] = (split, *split.roles)
+    return [[_known(belief(state, one)) for one in viewers] for state in states]
+
+
+def _known(held: Belief) -> list[Any]:
+    root, share = next(iter(held.root_causes.items()), (None, 0.0))
+    if held.benign > share:
+        root, share = None, held.benign
+    return [round(held.entropy, _DIGITS), root, round(share, _DIGITS)]
