@@ -157,7 +157,6 @@ on Online Boutique the authors of RCAEval report Avg@5 of 0.97, 1.00, 0.91, 0.98
 on CPU, memory, disk, delay and loss (L. Pham et al., ASE 2024, table 5, as quoted in the
 benchmark's own README). They take the largest of all samples since the injection, over metrics of
 every second, where this page sees some screens.
-
 """
 
 PUBLISHED = """\
