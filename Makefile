@@ -102,8 +102,7 @@ docs: | check-python ## the documentation site, in build/site; its notebooks are
 
 # Apart from docs, since it takes Pyodide from npm: without it that page of the site says what is missing.
 browser: | check-python ## what the site needs to run logtriage in a browser, in build/browser (npm)
-	scripts/make_venv.sh $(DOCS_VENV) $(PYTHON) constraints/docs.txt docs
-	$(DOCS_VENV)/bin/python scripts/browser_files.py build/browser
+	$(PYTHON) scripts/browser_files.py build/browser
 
 picture: $(STAMP) ## the README's picture of a replay, taken anew (needs Chromium)
 	$(BIN)/python scripts/replay_picture.py

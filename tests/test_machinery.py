@@ -68,6 +68,14 @@ def test_checks_keep_what_python_compiles_whatever_the_surroundings_say(tmp_path
     assert "PYTHONDONTWRITEBYTECODE" not in said
 
 
+@needs_make
+def test_pip_is_asked_of_a_python_that_has_it(tmp_path: Path) -> None:
+    """Environments of ``make_venv.sh`` have none."""
+    said = run("make", "-n", "browser", "PYTHON=python3.99", folder=checkout(tmp_path / "here"))
+    assert "python3.99 scripts/browser_files.py" in said
+    assert ".venv" not in said
+
+
 @pytest.mark.parametrize(
     ("version", "asked"),
     [("22.3.1", "-m pip --python .venv-x/bin/python install"), ("22.2", "-m pip install")],
