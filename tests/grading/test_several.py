@@ -138,6 +138,9 @@ def test_a_batch_without_such_incidents_is_graded_as_ever() -> None:
     """No share stands in its tables, and nothing is asked of faults one by one."""
     truths = truths_of(INCIDENTS[:2])
     assert (truths.faults, truths.asked, truths.most_faults) == (None, None, 0)
+    several = truths_of(INCIDENTS).faults
+    assert several is not None
+    assert several.count.dtype == np.int8
     taken = truths_of(INCIDENTS).take([0, 1, 1])
     assert (taken.asked, taken.most_faults) == (None, 0)
     for measure in (base.escalation, measures.root_cause, measures.remediation):
@@ -163,8 +166,8 @@ def test_the_scores_of_shares_by_hand() -> None:
             r"^root_causes: shape \(2,\), expected \(2, 0, 7\) for 2 incidents of 0 faults$",
         ),
         (
-            {"root_causes": np.zeros((2, 3, 7), bool)},
-            "^root_causes: fault 0 of incident 1 accepts no service$",
+            {"root_causes": np.zeros((2, 3), bool)},
+            r"^root_causes: shape \(2, 3\), expected \(2, 3, 7\) for 2 incidents of 3 faults$",
         ),
         ({"count": np.array([0, 4])}, r"count\[1\]: 4 is out of range, expected 0 to 3"),
         ({"count": np.array([-1, 3])}, r"count\[0\]: -1 is out of range"),
@@ -179,6 +182,15 @@ def test_arrays_that_say_no_faults_are_refused(changes: dict[str, Any], message:
     assert truths.faults is not None
     with pytest.raises(InvalidInput, match=message):
         attrs.evolve(truths, faults=attrs.evolve(truths.faults, **changes))
+
+
+def test_every_fault_has_a_service() -> None:
+    truths = truths_of([INCIDENTS[0], INCIDENTS[3]])
+    assert truths.faults is not None
+    causes = truths.faults.root_causes.copy()
+    causes[1, 2] = False
+    with pytest.raises(InvalidInput, match="fault 2 of incident 1 accepts no service"):
+        attrs.evolve(truths, faults=attrs.evolve(truths.faults, root_causes=causes))
 
 
 def test_a_fault_accepts_nothing_that_its_incident_does_not() -> None:

@@ -134,6 +134,8 @@ def test_arrays_of_truths_are_as_narrow_as_said() -> None:
     truths = truths_of([REAL, BENIGN])
     assert truths.severity.dtype == np.int8
     assert truths.horizon.dtype == np.int32
+    assert truths.par.dtype == np.int32
+    assert truths_of([BENIGN]).price_of_silence.dtype == np.float64
     assert truths.narrow_horizon.dtype == np.uint8
     assert truths.severity_or_far.dtype == np.uint8
     assert truths.accepted_roots.dtype == np.int8
