@@ -1,6 +1,6 @@
 """Which law kills which broken grader, and which checks of the audit notice it.
 
-    python scripts/mutant_table.py          # Markdown, some ten minutes; needs the test extra
+    python scripts/mutant_table.py          # Markdown, more than an hour; needs the test extra
 
 For each mutant the first law that fails (there may be more), in the order in which
 ``tests/audit/test_mutants.py`` tries them; and every check that fails in an audit of two

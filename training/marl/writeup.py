@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -90,7 +91,7 @@ def _curves(runs: Sequence[Written]) -> str:
 def _draw(groups: Sequence[Group], path: Path) -> None:
     tasks = list(dict.fromkeys(group.settings.task for group in groups))
     splits = list(dict.fromkeys(group.split.name for group in groups))
-    figure = Figure(figsize=(4.0 * len(tasks), 3.8), layout="constrained")
+    figure = Figure(figsize=(4.0 * len(tasks) + 2.6, 3.8), layout="constrained")
     FigureCanvasAgg(figure)
     for axes, task in zip(figure.subplots(1, len(tasks), sharey=True, squeeze=False)[0], tasks,
                           strict=True):  # fmt: skip
@@ -111,7 +112,11 @@ def _draw(groups: Sequence[Group], path: Path) -> None:
         axes.set(title=task, xlabel="million ticks of a team", ylim=(0, 1.02))
         axes.grid(alpha=0.3)
     figure.axes[0].set_ylabel("mean grade, split val, greedy")
-    figure.axes[0].legend(loc="lower right", fontsize="small")
+    named: dict[str, Artist] = {}
+    for axes in figure.axes:
+        for line, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            named.setdefault(name, line)
+    figure.legend(named.values(), named, loc="outside right upper", fontsize="small")
     figure.savefig(path, format="png", dpi=120, metadata={"Software": None})
 
 
