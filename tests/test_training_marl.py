@@ -453,7 +453,7 @@ def test_a_split_of_one_s_own_is_trained_and_kept_in_full(tmp_path: Path, capsys
     assert one.split == split == store.split_of(store.load_run(out))
     assert files.read_team(out).split == split
     write_up([one], tmp_path / "results")
-    assert str(mine) in (tmp_path / "results" / PAGE).read_text()
+    assert "| `mine` |" in (tmp_path / "results" / PAGE).read_text()
 
     role_split_of.cache_clear()
     mine.write_text(json.dumps(role_split_to_json(ROLE_SPLITS["solo"])))
