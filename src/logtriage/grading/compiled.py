@@ -14,17 +14,28 @@ from logtriage.grading import triage
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.criteria import Measure
 from logtriage.grading.grade import GRID
-from logtriage.grading.kernels import DISCOUNTS, GATES
 from logtriage.grading.locked import Bools
 from logtriage.grading.plan import Floats, Plan, Totals, summed
-from logtriage.grading.row_kernels import BLOCK, ROWS, SLOTS, Answers, Facts, Letters, grade_rows
+from logtriage.grading.row_kernels import (
+    BLOCK,
+    GATE_NUMBERS,
+    ROWS,
+    SLOTS,
+    Answers,
+    Facts,
+    Letters,
+    grade_rows,
+)
 from logtriage.grading.rubric import Rubric
 from logtriage.grading.shares import share_levels
-from logtriage.grading.total_kernels import Finish, Sums, total_rows
+from logtriage.grading.total_kernels import (
+    DISCOUNT_NUMBERS,
+    UNESCALATED,
+    Finish,
+    Sums,
+    total_rows,
+)
 from logtriage.grading.truths import Truths
-
-_GATES: Final = tuple(GATES)
-_DISCOUNTS: Final = tuple(DISCOUNTS)
 
 
 def takes(plan: Plan, rubric: Rubric) -> bool:
@@ -70,7 +81,7 @@ def grade_compiled(
         _letters(truths, dtype),
         answers,
         np.array([SLOTS[one] for one in measures], np.int64),
-        np.array([_GATES.index(gate.holds) for gate in rubric.gates], np.int64),
+        np.array([GATE_NUMBERS.index(gate.holds) for gate in rubric.gates], np.int64),
         width,
         per_tick,
         np.empty((ROWS + accepted) * BLOCK, dtype),
@@ -185,6 +196,7 @@ def _made_answers(truths: Truths, per_tick: int, dtype: Any) -> Answers:
         truths.severity_or_far,
         truths.benign.view(np.uint8),
         every if ignorable is None else ignorable.view(np.uint8),
+        # A copy, since kernels are compiled anew for arrays that are read-only.
         every if strict is None else strict.astype(np.uint8),
         np.minimum(truths.horizon.astype(np.int64) * per_tick, highest).astype(dtype),
         np.minimum(truths.horizon, highest).astype(dtype),
@@ -202,10 +214,10 @@ def _sums(totals: Totals | None, measures: tuple[Measure, ...]) -> Sums:
 
 
 def _finish(rubric: Rubric, truths: Truths, length: int) -> Finish:
-    used = [_DISCOUNTS.index(one.factor) for one in rubric.discounts]
+    used = [DISCOUNT_NUMBERS.index(one.factor) for one in rubric.discounts]
     return Finish(
         np.array(used, np.int64),
-        truths.silence if 0 in used else np.empty(0),
+        truths.silence if UNESCALATED in used else np.empty(0),
         np.array([triage.UNAPPROVED_REMEDY**one for one in range(length + 1)]),
         *rubric.bounds,
         GRID,

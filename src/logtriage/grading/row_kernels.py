@@ -15,7 +15,7 @@ from logtriage.actions import SEVERITIES
 from logtriage.grading import criteria, triage
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.criteria import Measure
-from logtriage.grading.kernels import DISMISSED, MEASURES
+from logtriage.grading.kernels import DISMISSED, GATES, MEASURES
 from logtriage.grading.played import IGNORED, MISROUTED, OUT_OF_TIME, RESOLVED
 from logtriage.grading.shares import CREDITED
 from logtriage.jit import kernel
@@ -48,6 +48,9 @@ _ZERO: Final = np.uint64(0)
 SLOTS: Final[Mapping[Measure, int]] = MappingProxyType(
     {one: number for number, one in enumerate(MEASURES)}
 )
+#: The gates that the kernel takes, by number.
+GATE_NUMBERS: Final = tuple(GATES)
+_WRONG_PAGE: Final = GATE_NUMBERS.index(criteria.wrong_escalation)
 _OFF: Final = SLOTS[criteria.severity]
 _BLAMED: Final = SLOTS[criteria.root_cause]
 _ESCALATED: Final = SLOTS[criteria.escalation]
@@ -226,12 +229,12 @@ def _close(n: Int, first: Int, per_tick: Int, one: Letters, work: Any, facts: Fa
 def _gate(
     n: Int, first: Int, gates: Any, one: Letters, answers: Answers, work: Any, facts: Facts
 ) -> None:
-    """The first gate that holds; ``gates`` are 0 for a wrong page, 1 for a fault ignored."""
+    """The first gate that holds, of ``gates`` by their places in :data:`GATE_NUMBERS`."""
     for at in range(n):
         facts.gates[first + at] = -1
     for number in range(len(gates) - 1, -1, -1):
         place = np.int8(number)
-        if gates[number] == 0:
+        if gates[number] == _WRONG_PAGE:
             for at in range(n):
                 kept = facts.gates[first + at]
                 facts.gates[first + at] = place if work[_MISPAGED + at] != 0 else kept

@@ -4,13 +4,18 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from logtriage.grading import triage
 from logtriage.grading.action_lists import Ints
+from logtriage.grading.kernels import DISCOUNTS
 from logtriage.grading.plan import Floats
 from logtriage.grading.row_kernels import BLOCK, Facts, Int
 from logtriage.jit import kernel
 
 _ROWS: Final = np.uint64(BLOCK)
 _ZERO: Final = np.uint64(0)
+#: The discounts that the kernel takes, by number.
+DISCOUNT_NUMBERS: Final = tuple(DISCOUNTS)
+UNESCALATED: Final = DISCOUNT_NUMBERS.index(triage.unescalated)
 
 
 class Sums(NamedTuple):
@@ -65,7 +70,7 @@ def total_rows(
                 if benign[first + at] != 0:
                     scores[first + at] = calm.table[np.uint64(code[at])]
         for number in range(len(finish.discounts)):
-            if finish.discounts[number] == 0:
+            if finish.discounts[number] == UNESCALATED:
                 for at in range(n):
                     spared = (benign[first + at] != 0) | (facts.paged[first + at] != 0)
                     scores[first + at] *= 1.0 if spared else finish.silence[first + at]

@@ -44,12 +44,7 @@ def metrics(root: Path, folder: Path, tally: Tally, names: Names, notes: list[st
     Raises:
         BundleError: naming file, line and column.
     """
-    path = find_csv(root, folder, "metrics")
-    if path is None:
-        raise BundleError(f"{tally.name(folder)}: no metrics.csv")
-    name = tally.name(path)
-    tally.begin(path)
-    lines = read_rows(path, name)
+    name, lines = _opened(root, folder, "metrics", tally)
     columns = _columns(lines, name, names, notes)
     samples: list[Sample] = []
     usage: list[Usage] = []
@@ -80,6 +75,18 @@ def metrics(root: Path, folder: Path, tally: Tally, names: Names, notes: list[st
             if signal == "latency_p99_us":
                 usage.append(Usage(at, service, p99_ms=value // 1000))
     return Rows(usage=tuple(usage), samples=tuple(samples))
+
+
+def _opened(
+    root: Path, folder: Path, stem: str, tally: Tally
+) -> tuple[str, Iterator[tuple[str, list[str]]]]:
+    """The name of a file, and its rows, each with its place."""
+    path = find_csv(root, folder, stem)
+    if path is None:
+        raise BundleError(f"{tally.name(folder)}: no {stem}.csv")
+    name = tally.name(path)
+    tally.begin(path)
+    return name, read_rows(path, name)
 
 
 def _columns(
@@ -115,12 +122,7 @@ def graph(root: Path, scenario: Path, tally: Tally, names: Names) -> Iterator[tu
     Raises:
         BundleError: naming file, line and column.
     """
-    path = find_csv(root, scenario, "graph")
-    if path is None:
-        raise BundleError(f"{tally.name(scenario)}: no graph.csv")
-    name = tally.name(path)
-    tally.begin(path)
-    lines = read_rows(path, name)
+    name, lines = _opened(root, scenario, "graph", tally)
     _, header = next(lines, ("", [""]))
     if len(header) < 2:
         raise BundleError(f"{name}:1: must name the components, one a column")

@@ -127,7 +127,8 @@ class BatchedTriage:
         self._copy = copy
         self._kept = np.empty((0, 0), np.float32)
         self._shown = np.empty((0, 0), np.uint8)
-        self._renews = isinstance(self._backend, Renews) and self.layout.size >= WIDE
+        able = self._backend if isinstance(self._backend, Renews) else None
+        self._renewing = able if self.layout.size >= WIDE else None
 
     def __len__(self) -> int:
         return len(self._score)
@@ -326,10 +327,10 @@ class BatchedTriage:
             if self._copy:
                 return found
             self._kept = found
-            if self._renews:
+            if self._renewing is not None:
                 self._shown = now.columns.copy()
-        elif self._renews and isinstance(self._backend, Renews):
-            self._backend.renew(now, self._shown, self._kept)
+        elif self._renewing is not None:
+            self._renewing.renew(now, self._shown, self._kept)
         else:
             self._backend.observe(self._incidents, now, self._kept)
         seen = self._kept.view()

@@ -61,7 +61,7 @@ _BYTES: Final = np.uint64(8)
 #: Words of eight bytes that are compared at a time: most of what a wide screen counts stays.
 _BLOCK: Final = np.uint64(8)
 #: Bytes of a block.
-BLOCK_BYTES: Final = 64
+BLOCK_BYTES: Final = int(_BLOCK * _BYTES)
 
 
 @kernel
