@@ -1,5 +1,7 @@
 """Roles and role splits as data: the built-in ones, and what is refused."""
 
+from pathlib import Path
+
 import attrs
 import pytest
 
@@ -14,6 +16,7 @@ from logtriage import (
 )
 from logtriage.actions import ACTION_TYPES
 from logtriage.board_words import REPORT_WORDS, TOKEN_WORDS
+from logtriage.codec import load_role_split
 from logtriage.faults import FAULT_KINDS
 from logtriage.roles import (
     BOARD,
@@ -201,3 +204,11 @@ def test_words_are_groups_and_one_s_own() -> None:
             word for word in role_words(one, SEVEN_SERVICES) if word.startswith("ask")
         ] == others
         assert set(TOKEN_WORDS) <= set(role_words(one, SEVEN_SERVICES))
+
+
+@pytest.mark.parametrize("split", [TRIO, TRIO_WITHOUT_REPORTS], ids=lambda one: one.name)
+def test_the_splits_of_two_requests_are_the_built_in_ones_with_a_budget(split: RoleSplit) -> None:
+    name = split.name.replace("trio", "trio_two_requests")
+    folder = Path(__file__).parents[1] / "training" / "marl" / "splits"
+    roles = tuple(attrs.evolve(one, budget=2) for one in split.roles)
+    assert load_role_split(folder / f"{name}.json") == RoleSplit(name, roles)
