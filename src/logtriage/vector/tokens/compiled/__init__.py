@@ -30,14 +30,9 @@ from logtriage.vector.tokens.compiled.playing import (
     forget_rows,
     pass_time_rows,
 )
+from logtriage.vector.tokens.compiled.renewing import BLOCK_BYTES, renew_all
 from logtriage.vector.tokens.compiled.scoring import RubricFields, score_rows
-from logtriage.vector.tokens.compiled.screens import (
-    BLOCK_BYTES,
-    observe_rows,
-    play_rows,
-    read_rows,
-    renew_all,
-)
+from logtriage.vector.tokens.compiled.screens import observe_rows, play_rows, read_rows
 from logtriage.vector.tokens.episodes import TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.scoring import Scores
