@@ -18,6 +18,7 @@ from training.language.places import check_there
 from training.language.sources import Source
 from training.tiny.demonstrations import Conversation, demonstration, demonstration_ids
 from training.tiny.directory import check_empty
+from training.tiny.drills import drilled, rehearsed
 from training.tiny.model import build_model
 from training.tiny.settings import ABOUT, SIZES, Settings
 from training.tiny.tokenizer import build_tokenizer
@@ -77,7 +78,8 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
         else:
             tokenizer = build_tokenizer(said[:READ], settings.vocab)
             model = build_model(tokenizer, SIZES[settings.size], settings.seed)
-        rows = labelled(tokenizer, said)
+        right = drilled(model, tokenizer, source, ids, settings, phases)
+        rows = labelled(tokenizer, said, rehearsed(tokenizer, source, ids, settings))
         made = Path(folder, "model")
         losses = warm_start(model, rows, settings, Path(folder, "trainer"), [_Shown(phases)])
         phases.end()
@@ -89,7 +91,8 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
             "split": TRAIN_SPLIT,
             "parameters": model.num_parameters(),
             "vocabulary": len(tokenizer),
-            "tokens_per_demonstration": sum(map(len, rows["input_ids"])) / len(rows),
+            "tokens_per_row": sum(map(len, rows["input_ids"])) / len(rows),
+            "drills_right": right,
             "losses": losses,
             "seconds": time.perf_counter() - started,
             "machine": machine(LIBRARIES),

@@ -7,12 +7,20 @@ from training.tiny.settings import Size
 
 #: Long enough for the longest episode on a graph of two hundred services.
 POSITIONS = 16_384
+#: The standard deviation of weights: that of large models, 0.02, is too little for narrow ones.
+SPREAD = 0.06
+#: The base of rotary positions: high enough that names match over the length of an episode.
+THETA = 1e6
 
 
 def build_model(tokenizer: PreTrainedTokenizerBase, size: Size, seed: int) -> Qwen2ForCausalLM:
-    """Weights from ``seed``, in float32; embeddings are tied, since answers copy what is read."""
+    """Weights from ``seed``, in float32; embeddings are tied, since answers copy what is read.
+
+    Above the first layer queries start equal to keys, so that a name attends to the same name
+    elsewhere ("mimetic" initialisation, Trockman and Kolter 2023, arXiv:2305.09828).
+    """
     torch.manual_seed(seed)
-    return Qwen2ForCausalLM(
+    model = Qwen2ForCausalLM(
         Qwen2Config(
             vocab_size=len(tokenizer),
             hidden_size=size.width,
@@ -22,8 +30,16 @@ def build_model(tokenizer: PreTrainedTokenizerBase, size: Size, seed: int) -> Qw
             num_key_value_heads=size.heads,
             max_position_embeddings=POSITIONS,
             tie_word_embeddings=True,
+            initializer_range=SPREAD,
             bos_token_id=None,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
+            rope_parameters={"rope_type": "default", "rope_theta": THETA},
         )
     )
+    with torch.no_grad():
+        for layer in model.model.layers[1:]:
+            keys = layer.self_attn.k_proj.weight
+            keys.normal_(std=size.width**-0.5)
+            layer.self_attn.q_proj.weight.copy_(keys)
+    return model

@@ -53,6 +53,8 @@ class Settings:
         skip: the first of them are left out, such as those that ``start`` has learnt from.
         start: a directory that this program left, whose model and tokenizer are taught more;
             none: both are new, of ``size`` and ``vocab``.
+        drills: steps of drills (:mod:`training.tiny.drills`) before the demonstrations.
+        whole_drills: the same on whole screens, after those.
         epochs: how often each demonstration is seen.
         batch: demonstrations in a step.
         screens: the weight of a token of a screen in the loss; one that is said has 1.
@@ -87,6 +89,8 @@ class Settings:
     )
     skip: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     start: str = ""
+    drills: int = attrs.field(default=0, validator=attrs.validators.ge(0))
+    whole_drills: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     epochs: int = attrs.field(default=1, validator=attrs.validators.ge(1))
     batch: int = attrs.field(default=4, validator=attrs.validators.ge(1))
     screens: float = attrs.field(default=0.1, validator=attrs.validators.ge(0))

@@ -1,6 +1,6 @@
 """Supervised learning of what the noisy expert said."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,8 @@ from transformers import (
 )
 
 from training.tiny.demonstrations import Conversation
+from training.tiny.drills import Drill
+from training.tiny.reading import read_loss, readings
 from training.tiny.settings import Settings
 
 #: What the loss leaves out: all that the assistant did not say.
@@ -27,23 +29,30 @@ WARM_UP: Final = 0.05
 POINTS: Final = 40
 
 
-def labelled(tokenizer: PreTrainedTokenizerFast, conversations: Iterable[Conversation]) -> Dataset:
-    """Rows ``input_ids`` and ``labels``; only what the assistant said is learnt.
+def labelled(
+    tokenizer: PreTrainedTokenizerFast,
+    conversations: Iterable[Conversation],
+    drills: Iterable[Drill] = (),
+) -> Dataset:
+    """Rows ``input_ids``, ``labels`` and ``read``, of conversations and of drills.
 
-    Tokenised here, since a table of conversations would give every call the arguments of
-    all the others.
+    Only what the assistant said is learnt, and of drills the answers. Tokenised here, since a
+    table of conversations would give every call the arguments of all the others.
     """
     rows = []
     for one in conversations:
-        read = tokenizer.apply_chat_template(
+        row = tokenizer.apply_chat_template(
             one, return_assistant_tokens_mask=True, return_dict=True
         )
-        labels = [
-            token if said else IGNORED
-            for token, said in zip(read["input_ids"], read["assistant_masks"], strict=True)
-        ]
-        rows.append({"input_ids": read["input_ids"], "labels": labels})
+        ids, said = row["input_ids"], row["assistant_masks"]
+        rows.append(_row(ids, said, readings(tokenizer, ids, said)))
+    rows += [_row(one.ids, one.asked, one.read) for one in drills]
     return Dataset.from_list(rows)
+
+
+def _row(ids: list[int], learnt: Sequence[int], read: list[int]) -> dict[str, list[int]]:
+    labels = [token if one else IGNORED for token, one in zip(ids, learnt, strict=True)]
+    return {"input_ids": ids, "labels": labels, "read": read}
 
 
 class ReadingTrainer(Trainer):  # type: ignore[misc, unused-ignore]
@@ -57,6 +66,7 @@ class ReadingTrainer(Trainer):  # type: ignore[misc, unused-ignore]
     def __init__(self, weight: float, **arguments: Any) -> None:
         super().__init__(**arguments)
         self._weight = weight
+        self._rows = self.args.gradient_accumulation_steps
         self._said: list[float] = []
 
     def compute_loss(
@@ -67,7 +77,7 @@ class ReadingTrainer(Trainer):  # type: ignore[misc, unused-ignore]
         num_items_in_batch: Tensor | None = None,
     ) -> Any:
         """The weighed cross-entropy, in nats a token that was said in this step."""
-        output = model(input_ids=inputs["input_ids"])
+        output = model(input_ids=inputs["input_ids"], output_hidden_states=True)
         said = inputs["labels"][0, 1:] != IGNORED
         losses = torch.nn.functional.cross_entropy(
             output.logits[0, :-1], inputs["input_ids"][0, 1:], reduction="none"
@@ -75,6 +85,7 @@ class ReadingTrainer(Trainer):  # type: ignore[misc, unused-ignore]
         self._said.append(float(losses.detach()[said].mean()))
         count = said.sum() if num_items_in_batch is None else num_items_in_batch
         loss = (losses * torch.where(said, 1.0, self._weight)).sum() / count
+        loss = loss + read_loss(model, output.hidden_states[1], inputs["read"]) / self._rows
         return (loss, output) if return_outputs else loss
 
     def log(self, logs: dict[str, float], *arguments: Any, **named: Any) -> None:
@@ -105,6 +116,7 @@ def warm_start(
             num_train_epochs=settings.epochs,
             per_device_train_batch_size=1,
             gradient_accumulation_steps=settings.batch,
+            remove_unused_columns=False,
             learning_rate=settings.lr,
             lr_scheduler_type="cosine",
             warmup_steps=WARM_UP,
