@@ -31,6 +31,7 @@ from logtriage.parsing import action_to_wire
 from logtriage.policies import ObserverPolicy
 from logtriage.registry import make_policy
 from logtriage.rng import Stream
+from logtriage.topology import FIVE_TEAMS
 from training.evaluate import held_out
 from training.evaluate.phases import Phases
 from training.language.loading import load_model, load_tokenizer
@@ -45,7 +46,7 @@ from training.tiny.demonstrations import (
 )
 from training.tiny.drills import ROUNDS, drill, drilled, rehearsed
 from training.tiny.model import build_model
-from training.tiny.reading import NOTHING, readings
+from training.tiny.reading import NOTHING, read_loss, readings
 from training.tiny.settings import CLEAR, TEACHERS, Settings, Size
 from training.tiny.tokenizer import ASSISTANT, PAD, answer_words, build_tokenizer
 from training.tiny.warm_start import IGNORED, labelled
@@ -235,6 +236,16 @@ def test_in_a_drill_each_service_of_the_directory_reads_its_team(tokenizer: Any)
         if read != NOTHING and tokenizer.decode([token]) in incident.topology.names
     }
     assert told == dict(zip(incident.topology.names, incident.directory, strict=True))
+
+
+def test_elsewhere_nothing_is_read_and_drills_are_refused(tokenizer: Any) -> None:
+    incident = lt.make_incident("fleet_outage-v2/train/0")
+    assert incident.topology != FIVE_TEAMS
+    with pytest.raises(InvalidInput, match="default topology"):
+        drill(tokenizer, incident, Stream(3, 4))
+    nothing = torch.full((1, 5), NOTHING)
+    model = build_model(tokenizer, Size(32, 2, 2), 0)
+    assert read_loss(model, torch.zeros(1, 5, 32), nothing) == 0
 
 
 def test_a_drill_of_whole_screens_asks_the_same(tokenizer: Any) -> None:

@@ -19,9 +19,11 @@ from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
 
 from logtriage.actions import REMEDIES, IdentifyRootCause
 from logtriage.adapters.episode import answer, opening
+from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.parsing import action_to_wire
 from logtriage.rng import Stream, hash_name
+from logtriage.topology import FIVE_TEAMS
 from training.evaluate.phases import Phases
 from training.language.sources import Source
 from training.tiny.demonstrations import Conversation
@@ -96,7 +98,13 @@ def conversation(incident: Incident, stream: Stream, whole: bool) -> Conversatio
 def drill(
     tokenizer: PreTrainedTokenizerFast, incident: Incident, stream: Stream, whole: bool = False
 ) -> Drill:
-    """A conversation as one row, with what is asked and what the first layer reads."""
+    """A conversation as one row, with what is asked and what the first layer reads.
+
+    Raises:
+        InvalidInput: for an incident of another topology than the default one.
+    """
+    if incident.topology != FIVE_TEAMS:
+        raise InvalidInput(f"{incident.id}: drills need a task on the default topology")
     row = tokenizer.apply_chat_template(
         conversation(incident, stream, whole), return_assistant_tokens_mask=True, return_dict=True
     )

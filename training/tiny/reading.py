@@ -53,10 +53,13 @@ def readings(
 def read_loss(model: Qwen2ForCausalLM, first: Tensor, read: Tensor) -> Tensor:
     """The cross-entropy, in nats, of what the first layer's output tells by the model's words.
 
+    It is 0 where nothing need be told, as on another topology than the default one.
+
     Args:
         model: whose last norm and head are used.
         first: that output, of shape (rows, tokens, width).
         read: of shape (rows, tokens), from :func:`readings`.
     """
     told = read != NOTHING
-    return cross_entropy(model.lm_head(model.model.norm(first[told])), read[told])
+    logits = model.lm_head(model.model.norm(first[told]))
+    return cross_entropy(logits, read[told], reduction="sum") / told.sum().clamp(min=1)
