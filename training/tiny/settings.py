@@ -94,7 +94,7 @@ class Settings:
     epochs: int = attrs.field(default=1, validator=attrs.validators.ge(1))
     batch: int = attrs.field(default=4, validator=attrs.validators.ge(1))
     screens: float = attrs.field(default=0.1, validator=attrs.validators.ge(0))
-    lr: float = attrs.field(default=3e-3, validator=attrs.validators.gt(0))
+    lr: float = attrs.field(default=1e-3, validator=attrs.validators.gt(0))
     seed: int = 0
     threads: int = attrs.field(default=1, validator=attrs.validators.ge(1))
 
