@@ -63,7 +63,6 @@ class Drill:
 
 
 def _lines(screen: str, *starts: str) -> str:
-    starts = starts or ("DIRECTORY", "DECLARED")
     return "\n".join(line for line in screen.splitlines() if line.startswith(starts))
 
 
@@ -78,9 +77,9 @@ def conversation(incident: Incident, stream: Stream, whole: bool) -> Conversatio
 
     With ``whole`` the screens are those of an episode, and name every service elsewhere, too.
     """
-    said: Conversation = []
     first = opening(incident, "tools")[-1]["content"]
-    said.append({"role": "user", "content": first if whole else _lines(first)})
+    shown = first if whole else _lines(first, "DIRECTORY", "DECLARED")
+    said: Conversation = [{"role": "user", "content": shown}]
     names, directory = incident.topology.names, incident.directory
     for _ in range(ROUNDS):
         place = stream.below(len(names))
@@ -110,8 +109,8 @@ def drill(
     )
     ids, said = row["input_ids"], row["assistant_masks"]
     read = readings(tokenizer, ids, said)
-    asked = [said[place] and read[place - 1] != NOTHING for place in range(len(ids))]
-    return Drill(ids, [bool(one) for one in asked], read)
+    asked = [bool(said[place]) and read[place - 1] != NOTHING for place in range(len(ids))]
+    return Drill(ids, asked, read)
 
 
 def drilled(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, source: Source,
@@ -151,7 +150,7 @@ def rehearsed(
 ) -> list[Drill]:
     """Drills of whole screens to stand among the demonstrations, one for two; none without drills.
 
-    Without them a model unlearns the look-up of owners while it learns all the rest.
+    They keep up the look-up of owners while all the rest is learnt.
     """
     if not settings.drills + settings.whole_drills:
         return []

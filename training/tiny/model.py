@@ -7,9 +7,10 @@ from training.tiny.settings import Size
 
 #: Long enough for the longest episode on a graph of two hundred services.
 POSITIONS = 16_384
-#: The standard deviation of weights: that of large models, 0.02, is too little for narrow ones.
+#: The standard deviation of weights: between the 0.02 of large models and 1 / sqrt(128).
 SPREAD = 0.06
-#: The base of rotary positions: high enough that names match over the length of an episode.
+#: The base of rotary positions: a high one leaves more dimensions that hardly turn within an
+#: episode, by which equal names match.
 THETA = 1e6
 
 
