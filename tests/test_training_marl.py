@@ -25,6 +25,7 @@ pytest.importorskip("torchrl")
 pytest.importorskip("rich")
 pytest.importorskip("matplotlib")
 
+from training.common.splits import role_split_of  # noqa: E402
 from training.marl import __main__ as script  # noqa: E402 (after the skips)
 from training.marl import figures, leaderboard, store, strangers, sweep  # noqa: E402
 from training.marl.evaluate import evaluate, play_held_out  # noqa: E402
@@ -34,7 +35,7 @@ from training.marl.networks import TRUST, make_team  # noqa: E402
 from training.marl.review import review, states_of  # noqa: E402
 from training.marl.rollouts import Collector, make_batch  # noqa: E402
 from training.marl.runs import Written  # noqa: E402
-from training.marl.settings import Settings, role_split_of  # noqa: E402
+from training.marl.settings import Settings  # noqa: E402
 from training.marl.writeup import PAGE, write_up  # noqa: E402
 
 TASK = "cascading_failure-v2"

@@ -148,6 +148,19 @@ def test_the_command_measures_a_team(tmp_path: Path) -> None:
         (["--policy", "expert", "--task", "none"], "unknown task 'none'"),
         (["--policy", "hf:./not/there"], "no such directory"),
         (["--policy", "expert", "--split-roles", "none"], "unknown role split 'none'"),
+        (["--policy", "hf:./x", "--team", "triage=model"], "expected split_roles"),
+        (
+            ["--policy", "expert", "--split-roles", "duo", "--team", "diagnosis=model"],
+            "a scripted team is itself a policy",
+        ),
+        (
+            ["--policy", "hf:./x", "--split-roles", "duo", "--team", "diagnosis=model"],
+            "action",
+        ),
+        (
+            ["--policy", "hf:./x", "--split-roles", "duo", "--team", "expert"],
+            "expected ROLE=model for at least one role",
+        ),
     ],
 )
 def test_what_cannot_be_measured_is_named(

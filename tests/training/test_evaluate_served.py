@@ -100,6 +100,29 @@ def test_one_model_plays_every_role_of_a_team(tmp_path: Path) -> None:
         assert all(ticks.count(tick) == 3 for tick in range(last))
 
 
+def test_a_model_plays_one_role_among_scripted_ones(tmp_path: Path) -> None:
+    """Its screens are those of its role; the others act as they do without it."""
+    out = tmp_path / "out"
+    asked: list[str] = []
+
+    def handler(request: dict[str, Any]) -> tuple[int, bytes]:
+        asked.extend(one["content"] for one in request["messages"] if one["role"] == "system")
+        return 200, completion('{"action_type": "wait"}')
+
+    team = "triage=expert,escalation=model,remediation=expert"
+    with server(handler) as (url, _):
+        options = ["--policy", "openai:one", "--base-url", url, "--concurrency", "1"]
+        roles = ["--split-roles", "trio", "--team", team, "--output-dir", str(out)]
+        assert main([*options, *GIVEN, *roles]) == 0
+    assert asked
+    assert all(one.startswith("You are escalation in a team of 3") for one in asked)
+    for one in transcripts(out):
+        assert {action["action_type"] for action in one["actions"][1::3]} == {"wait"}
+        assert {action["action_type"] for action in one["actions"]} > {"wait", "classify_severity"}
+    results = json.loads((out / "results.json").read_text("utf-8"))
+    assert results["agents"][0]["how"]["team"] == team
+
+
 def test_replies_that_are_cut_off_are_a_column_and_many_of_them_a_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,7 +8,7 @@ from torchrl.data import Composite
 from torchrl.envs import EnvBase
 
 from training.benchmarl.environment import GROUP, TeamEnv
-from training.marl.settings import role_split_of
+from training.common.splits import role_split_of
 
 
 class TriageTeam(TaskClass):

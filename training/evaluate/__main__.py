@@ -17,9 +17,9 @@ from training.common.files import save_json, save_text
 from training.common.options import add_options
 from training.evaluate.evaluation import Evaluation, Judge
 from training.evaluate.phases import Phases
-from training.evaluate.players import LOCAL, evaluated
+from training.evaluate.players import evaluated
 from training.evaluate.results import RESULTS, TABLE, compare
-from training.evaluate.settings import Settings
+from training.evaluate.settings import LOCAL, Settings
 from training.evaluate.tables import markdown, tables
 
 TRANSCRIPTS = "transcripts"

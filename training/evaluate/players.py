@@ -3,22 +3,32 @@
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 import attrs
 
 from logtriage.adapters.toolchat import ToolChatPolicies
+from logtriage.errors import InvalidInput
 from logtriage.evaluation import record_episode, record_joint_episode
 from logtriage.incident import Incident
-from logtriage.policies import ChatPolicies, ChatPolicy, Policy
+from logtriage.policies import ChatPolicies, ChatPolicy, Policy, RandomPolicy
 from logtriage.policies.chat import Complete
-from logtriage.registry import make_policy
+from logtriage.registry import make_policy, roles_of
 from logtriage.rendering import system_prompt
-from logtriage.roles import Role, RoleSplit, get_role_split
+from logtriage.roles import Role, RoleSplit
 from logtriage.trained import make_team
 from logtriage.transcript import Transcript
+from training.common.splits import role_split_of
 from training.evaluate.evaluation import Evaluation, Judge, held_out, planned
-from training.evaluate.settings import ENDPOINT_TOKENS, LOCAL_TOKENS, Settings, json_object
+from training.evaluate.settings import (
+    ENDPOINT,
+    ENDPOINT_TOKENS,
+    LOCAL,
+    LOCAL_TOKENS,
+    MODEL,
+    Settings,
+    json_object,
+)
 from training.language.chat import Chat
 from training.language.episodes import SAMPLE, Decoding, OnProgress
 from training.language.loading import load_model, load_tokenizer
@@ -28,8 +38,6 @@ from training.language.policy import TextModel
 if TYPE_CHECKING:
     from logtriage.adapters.endpoint import ChatEndpoint
 
-LOCAL: Final = "hf:"
-ENDPOINT: Final = "openai:"
 #: Plays one incident for the n-th time.
 Record = Callable[[Incident, int], Transcript]
 
@@ -48,7 +56,9 @@ def evaluated(
         InvalidInput: for a model, an endpoint or a number that cannot be used.
     """
     judge = judge or Judge.of(settings.rubric, settings.bundle)
-    split = get_role_split(settings.split_roles) if settings.split_roles else None
+    split = role_split_of(settings.split_roles) if settings.split_roles else None
+    if split is not None and settings.team:
+        _check_team(settings.team, split)
     if policy.startswith(LOCAL):
         return _local(policy, settings, judge, split, on_progress)
     if policy.startswith(ENDPOINT):
@@ -90,7 +100,8 @@ def _local(
     chat = Chat(tokenizer, settings.template)
 
     def record(incident: Incident, sample: int) -> Transcript:
-        return _team(TextModel(model, chat, decoding, sample), incident, split, policy)
+        complete = TextModel(model, chat, decoding, sample)
+        return _team(complete, incident, split, policy, settings.team)
 
     attempts = _attempts(settings, judge)
     found = _recorded(policy, settings, judge, attempts, record, 1, on_progress)
@@ -109,7 +120,7 @@ def _endpoint(
     def record(incident: Incident, sample: int) -> Transcript:
         ask = asked[sample].counting_anew()
         if split is not None:
-            one = _team(ask, incident, split, policy)
+            one = _team(ask, incident, split, policy, settings.team)
         else:
             tools = settings.reply == "tools"
             factory = ToolChatPolicies(ask.with_tools) if tools else ChatPolicies(ask)
@@ -159,15 +170,28 @@ def _scripted(policy: str, split: RoleSplit | None) -> Record:
     return lambda incident, _: record_joint_episode(incident, team, policy, split)
 
 
-def _team(complete: Complete, incident: Incident, split: RoleSplit, agent: str) -> Transcript:
-    """An episode in which one model plays every role, each with its own conversation."""
+def _check_team(team: str, split: RoleSplit) -> None:
+    """Refuse a team in which somebody is unknown, or the policy that is measured has no role.
+
+    Raises:
+        UnknownName, InvalidInput: naming the team.
+    """
+    make_team(team, split, roles={MODEL: lambda *_: RandomPolicy(0)})
+    if MODEL not in dict(roles_of(team)).values():
+        raise InvalidInput(f"team {team!r}: expected ROLE={MODEL} for at least one role")
+
+
+def _team(
+    complete: Complete, incident: Incident, split: RoleSplit, agent: str, team: str
+) -> Transcript:
+    """An episode in which a model plays its roles of a team, each with its own conversation."""
 
     def player(of: Incident, roles: RoleSplit, role: Role) -> Policy:
         rules = system_prompt(of, split=roles, role=role.name)
         return ChatPolicy(complete, rules, roles, role.name)
 
-    team = make_team("model", split, roles={"model": player})
-    return record_joint_episode(incident, team, agent, split)
+    factory = make_team(team or MODEL, split, roles={MODEL: player})
+    return record_joint_episode(incident, factory, agent, split)
 
 
 def _attempts(settings: Settings, judge: Judge) -> list[tuple[str, int]]:
@@ -207,5 +231,7 @@ def _recorded(
             if on_progress is not None:
                 on_progress(len(found), len(attempts))
     samples = len({sample for _, sample in attempts})
-    how: dict[str, Any] = {} if not settings.split_roles else {"roles": settings.split_roles}
+    asked = policy.startswith((LOCAL, ENDPOINT))
+    given = {"roles": settings.split_roles, "team": settings.team if asked else ""}
+    how = {name: value for name, value in given.items() if value}
     return Evaluation(policy, settings.split, samples, found, perf_counter() - start, how, judge)

@@ -10,6 +10,10 @@ from logtriage.errors import InvalidInput
 
 REPLIES = ("tools", "json")
 THINKING = ("as_is", "off", "on")
+#: How a transformers model here, and one behind an endpoint, are named.
+LOCAL, ENDPOINT = "hf:", "openai:"
+#: The name of the policy that is measured, in a ``team``.
+MODEL: Final = "model"
 #: Most tokens a reply, if none are given: a model here, and one behind an endpoint, which
 #: may think before it speaks.
 LOCAL_TOKENS: Final = 512
@@ -25,7 +29,9 @@ class Settings:
     blanks. ``before`` is what ``policy`` was trained from. ``task`` may be several, by blanks:
     ids, ``all``, ``recorded`` (of ``bundle``), or ``module:name`` of one's own. ``rubric`` is
     another one than the tasks': an id, or ``module:name``. ``explain`` episodes of each task
-    are explained. ``reply`` is how an endpoint's model answers, ``extra_body`` a JSON object of
+    are explained. ``split_roles`` lets a team play: a split, or a JSON file of one. ``team`` says
+    who plays its roles, ``ROLE=PLAYER,...``, where ``model`` is ``policy``; by default that plays
+    all of them. ``reply`` is how an endpoint's model answers, ``extra_body`` a JSON object of
     more fields of its requests. ``thinking`` tells the chat template of a model here whether it
     thinks. ``max_new_tokens`` bounds one reply (512 here, 8192 behind an endpoint). Prices are
     per million tokens.
@@ -50,6 +56,7 @@ class Settings:
     before: str = ""
     baselines: str = "random first_error expert"
     split_roles: str = ""
+    team: str = ""
     base_url: str = ""
     reply: str = attrs.field(default="tools", metadata={"choices": REPLIES})
     extra_body: str = ""
@@ -72,6 +79,13 @@ class Settings:
             )
         if self.explain < 0:
             raise InvalidInput(f"explain must be at least 0, got {self.explain}")
+        if self.team and not self.split_roles:
+            raise InvalidInput("team: expected split_roles, whose roles it names, beside it")
+        if self.team and not self.policy.startswith((LOCAL, ENDPOINT)):
+            raise InvalidInput(
+                f"team is for {LOCAL} and {ENDPOINT} policies; a scripted team is itself a policy, "
+                "such as triage=expert,escalation=expert,remediation=random"
+            )
         json_object("extra-body", self.extra_body)
 
     @property

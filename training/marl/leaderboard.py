@@ -27,9 +27,9 @@ from logtriage.roles import ROLE_SPLITS, RoleSplit
 from logtriage.tasks import TASKS, get_task
 from training.common.pages import renew
 from training.common.settings import EVAL_SPLIT
+from training.common.splits import role_split_of
 from training.marl import figures
 from training.marl.evaluate import play_held_out
-from training.marl.settings import role_split_of
 from training.marl.strangers import Trained
 from training.marl.writeup import PAGE
 

@@ -1,35 +1,16 @@
 """What a run depends on: everything here, and the seed, is written beside its results."""
 
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, Final
 
 import attrs
 
-from logtriage.codec import load_role_split
-from logtriage.errors import InvalidInput
-from logtriage.roles import ROLE_SPLITS, RoleSplit, get_role_split
+from logtriage.roles import ROLE_SPLITS, RoleSplit
 from logtriage.vector import CREDITS
 from training.common.settings import PPOSettings
+from training.common.splits import role_split_of
 
 #: A critic that sees what any role sees (MAPPO), or one a role on what it sees (IPPO).
 CRITICS: Final = ("central", "independent")
-
-
-@lru_cache(maxsize=64)
-def role_split_of(given: str) -> RoleSplit:
-    """A built-in role split by its name, or one from a JSON file, read once.
-
-    Raises:
-        UnknownName: for what is neither a built-in name nor called like a file.
-        InvalidInput: naming the file and the field.
-    """
-    if given in ROLE_SPLITS or Path(given).suffix != ".json":
-        return get_role_split(given)
-    try:
-        return load_role_split(given)
-    except OSError as error:
-        raise InvalidInput(f"{given}: {error.strerror}") from None
 
 
 def _is_role_split(_: object, __: "attrs.Attribute[Any]", given: str) -> None:

@@ -26,12 +26,13 @@ from logtriage.state import State
 from logtriage.trained import files
 from logtriage.transcript import transcript_of
 from training.common.files import replace, save_json, save_text
+from training.common.splits import role_split_of
 from training.marl.evaluate import Result
 from training.marl.learn import Point, Training
 from training.marl.networks import TRUST, Pointing, Team, make_team
 from training.marl.review import Episode
 from training.marl.rollouts import make_batch
-from training.marl.settings import Settings, role_split_of
+from training.marl.settings import Settings
 
 CHECKPOINT: Final = "checkpoint.pt"
 RUN: Final = "run.json"

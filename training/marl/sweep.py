@@ -20,9 +20,9 @@ import attrs
 from logtriage.errors import LogTriageError
 from logtriage.roles import ROLE_SPLITS
 from logtriage.tasks import DRAWN_TASKS, TASKS
+from training.common.splits import role_split_of
 from training.marl import store
 from training.marl.runs import Written
-from training.marl.settings import role_split_of
 from training.marl.writeup import write_up
 
 

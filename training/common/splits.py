@@ -1,0 +1,24 @@
+"""Role splits, by their name or from a file."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from logtriage.codec import load_role_split
+from logtriage.errors import InvalidInput
+from logtriage.roles import ROLE_SPLITS, RoleSplit, get_role_split
+
+
+@lru_cache(maxsize=64)
+def role_split_of(given: str) -> RoleSplit:
+    """A built-in role split by its name, or one from a JSON file, read once.
+
+    Raises:
+        UnknownName: for what is neither a built-in name nor called like a file.
+        InvalidInput: naming the file and the field.
+    """
+    if given in ROLE_SPLITS or Path(given).suffix != ".json":
+        return get_role_split(given)
+    try:
+        return load_role_split(given)
+    except OSError as error:
+        raise InvalidInput(f"{given}: {error.strerror}") from None
