@@ -1,7 +1,6 @@
 """The small model from nothing: its tokenizer, its demonstrations, its warm start."""
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,26 +11,17 @@ from rich.console import Console
 from trl.chat_template_utils import is_chat_template_prefix_preserving, parse_response
 
 import logtriage as lt
-from logtriage.actions import (
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Remediate,
-    Remedy,
-    RequestMoreLogs,
-    Severity,
-)
+from logtriage.actions import Escalate, RequestMoreLogs
 from logtriage.adapters.conversations import actions_of_conversation
 from logtriage.adapters.tools import call_from_action
 from logtriage.adapters.trl import TriageEnv
 from logtriage.errors import InvalidInput
-from logtriage.evaluation import play_episode
-from logtriage.grading import grade_actions
+from logtriage.observation import observe
 from logtriage.parsing import action_to_wire
-from logtriage.policies import ObserverPolicy
-from logtriage.registry import make_policy
+from logtriage.policies.notebook import Notebook, write_down
 from logtriage.rng import Stream
 from logtriage.topology import FIVE_TEAMS
+from logtriage.world.channels import BANDS
 from training.evaluate import held_out
 from training.evaluate.phases import Phases
 from training.language.loading import load_model, load_tokenizer
@@ -39,25 +29,29 @@ from training.language.sources import Source
 from training.tiny import build as building
 from training.tiny.__main__ import main
 from training.tiny.demonstrations import (
-    cause_first,
-    demonstrated,
+    TEACHER,
     demonstration,
     demonstration_ids,
+    turns,
+    without_logs,
 )
 from training.tiny.drills import ROUNDS, drill, drilled, rehearsed
 from training.tiny.model import build_model
+from training.tiny.notes import EASED, SUSPECT, note, note_words
 from training.tiny.reading import NOTHING, read_loss, readings
-from training.tiny.settings import CLEAR, TEACHERS, Settings, Size
-from training.tiny.tokenizer import ASSISTANT, PAD, answer_words, build_tokenizer
+from training.tiny.settings import CLEAR, Settings, Size
+from training.tiny.tokenizer import ASSISTANT, CALL, CALLED, PAD, answer_words, build_tokenizer
 from training.tiny.warm_start import IGNORED, labelled
 
 ID = "cascading_failure-v2-fog0/train/42"
-PLAIN = Settings(slips=0, shy=0)
+#: Some of its services alert and some do not, some changed and some did not.
+ALARMED = "single_crash-v2-fog0/train/3"
+PLAIN = Settings(slips=0, reworded=0)
 
 
 @pytest.fixture(scope="module")
 def said() -> list[list[dict[str, Any]]]:
-    settings = Settings(slips=200, shy=300)
+    settings = Settings(slips=200)
     ids = demonstration_ids(12, settings.tasks, Source())
     return [demonstration(lt.make_incident(one), settings) for one in ids]
 
@@ -79,6 +73,12 @@ def test_an_answer_is_one_token_where_it_is_read_and_where_it_is_said(
         assert own in tokenizer.encode(around.format(word))
 
 
+def test_a_word_of_a_note_is_one_token(tokenizer: Any) -> None:
+    for word in set(note_words()) - set(answer_words()):
+        assert len(tokenizer.encode(f" {word}")) == 1, word
+    assert len(tokenizer.encode("P2 cpu usual high memory usual")) == 6
+
+
 def test_a_word_within_a_word_is_no_answer(tokenizer: Any) -> None:
     (own,) = tokenizer.encode("all")
     assert own not in tokenizer.encode("3 failed calls")
@@ -98,11 +98,10 @@ def test_hundreds_stand_apart_from_thousands(tokenizer: Any) -> None:
 def test_its_template_can_be_continued_and_read_back(tokenizer: Any) -> None:
     assert is_chat_template_prefix_preserving(tokenizer)
     before = tokenizer.encode(ASSISTANT)
-    incident = lt.make_incident(ID)
-    for action in play_episode(incident, make_policy("expert")(incident)).actions:
-        name, arguments = call_from_action(action)
+    for turn in turns(lt.make_incident(ID), PLAIN):
+        name, arguments = call_from_action(turn.action)
         call = {"type": "function", "function": {"name": name, "arguments": arguments}}
-        message = {"role": "assistant", "content": "", "tool_calls": [call]}
+        message = {"role": "assistant", "content": turn.note, "tool_calls": [call]}
         ids = tokenizer.apply_chat_template([message], return_dict=False)
         assert parse_response(tokenizer, ids[len(before) :], prefix=before) == message
 
@@ -129,7 +128,7 @@ def test_the_first_demonstrations_can_be_skipped() -> None:
 
 
 def test_a_demonstration_is_what_the_environment_of_training_says() -> None:
-    settings = Settings(slips=300, shy=300, seed=5)
+    settings = Settings(slips=300, reworded=0, seed=5)
     first, *rest = demonstration(lt.make_incident(ID), settings)[1:]
     env = TriageEnv()
     assert env.reset(incident=ID, prompt=[{"role": "system", "content": ""}]) == first["content"]
@@ -141,101 +140,172 @@ def test_a_demonstration_is_what_the_environment_of_training_says() -> None:
     assert "closed" in rest[-2]["content"]
 
 
-@pytest.mark.parametrize("teacher", TEACHERS)
-def test_without_slips_the_teacher_is_heard_and_slips_are_the_seeds(teacher: str) -> None:
+def test_without_slips_the_teacher_is_heard_and_slips_are_the_seeds() -> None:
     incident = lt.make_incident(ID)
-    actions = play_episode(incident, make_policy(teacher)(incident)).actions
-    said = demonstration(incident, attrs.evolve(PLAIN, teacher=teacher))
+    said = demonstration(incident, PLAIN)
     *wires, done = actions_of_conversation(said, incident.topology)
     assert done["action_type"] == "malformed"  # the empty reply after the closing action
-    kept = [
-        {k: v for k, v in action_to_wire(one).items() if k != "confidence"}
-        for one in cause_first(actions)
-    ]
-    assert wires == kept
-    slipped = Settings(slips=500, shy=0, seed=1, teacher=teacher)
+    state, book = lt.initial_state(incident), None
+    for wire in wires:
+        action, book = TEACHER.act(without_logs(observe(state)), book)
+        assert action_to_wire(action) == wire
+        state = lt.transition(state, action)
+    assert state.is_closed
+    assert not any("unlearnt" in one for one in said)
+    slipped = Settings(slips=500, seed=1)
     assert demonstration(incident, slipped) == demonstration(incident, slipped)
     assert demonstration(incident, slipped) != demonstration(
         incident, attrs.evolve(slipped, seed=2)
     )
 
 
-def test_a_page_never_slips() -> None:
-    """At a teacher who slips in every other action, each page is still the one it meant."""
-    settings = Settings(slips=1000, shy=0, teacher="observer")
-    pages = 0
+def test_a_page_never_slips_and_slips_are_marked() -> None:
+    pages = slips = 0
     for one in demonstration_ids(5, ["single_crash-v2-fog0"], Source()):
-        state = None
-        incident = lt.make_incident(one)
-        for action in demonstrated(incident, settings):
-            before = state or lt.initial_state(incident)
-            if isinstance(action, Escalate):
-                assert action == ObserverPolicy(incident)._decide(before)
-                pages += 1
-            state = lt.transition(before, action)
+        played = turns(lt.make_incident(one), Settings(slips=500))
+        pages += sum(isinstance(turn.action, Escalate) for turn in played)
+        assert all(turn.meant for turn in played if isinstance(turn.action, Escalate))
+        slips += sum(not turn.meant for turn in played)
     assert pages > 1
+    assert slips > 3
 
 
-def test_the_cause_is_named_before_its_owner_is_paged_and_the_grade_is_the_same() -> None:
-    moved = 0
-    for one in demonstration_ids(12, PLAIN.tasks, Source()):
-        incident = lt.make_incident(one)
-        taught = play_episode(incident, make_policy("observer")(incident)).actions
-        said = demonstrated(incident, PLAIN)
-        names = [type(action) for action in said]
-        assert Counter(said) == Counter(taught)
-        assert grade_actions(incident, said).score == grade_actions(incident, taught).score
-        if Escalate in names and IdentifyRootCause in names:
-            assert names.index(IdentifyRootCause) < names.index(Escalate)
-            moved += said != tuple(taught)
-    assert moved > 1
+def test_the_teacher_reads_no_log_line() -> None:
+    """The same screens with other tokens behind their lines give the same notes and actions."""
+    incident = lt.make_incident(ID)
+    observation = observe(lt.transition(lt.initial_state(incident), RequestMoreLogs("user-db")))
+    assert observation.inspection
+    shown = [
+        attrs.evolve(
+            observation,
+            window=tuple(attrs.evolve(line, token=token) for line in observation.window),
+            inspection=tuple(attrs.evolve(line, token=token) for line in observation.inspection),
+        )
+        for token in ("everyday", "slow_reads")
+    ]
+    assert without_logs(shown[0]) == without_logs(shown[1])
+    assert write_down(without_logs(shown[0]), Notebook()).lines == ()
+    for one in demonstration_ids(8, PLAIN.tasks, Source()):
+        played = turns(lt.make_incident(one), Settings(slips=300))
+        assert not any(isinstance(turn.action, RequestMoreLogs) for turn in played)
 
 
-def test_a_page_that_something_else_follows_stays_where_it_is() -> None:
-    page, look = Escalate("dba-team"), RequestMoreLogs("user-db")
-    cause, fix = IdentifyRootCause("user-db"), Remediate(Remedy.RESTART, "user-db")
-    for one in ((page, look, cause), (page, fix, cause), (cause, page), (page,)):
-        assert cause_first(one) == one
-    severity = ClassifySeverity(Severity.P1)
-    assert cause_first((look, page, severity, cause, fix)) == (look, severity, cause, page, fix)
+def test_in_some_demonstrations_the_words_of_log_lines_change_places_and_nothing_else() -> None:
+    incident = lt.make_incident(ID)
+    plain, other = (demonstration(incident, attrs.evolve(PLAIN, reworded=n)) for n in (0, 1000))
+    assert demonstration(incident, attrs.evolve(PLAIN, reworded=1000)) == other
+    changed = 0
+    for one, two in zip(plain, other, strict=True):
+        if one["role"] not in ("user", "tool"):
+            assert one == two
+            continue
+        pairs = list(zip(one["content"].splitlines(), two["content"].splitlines(), strict=True))
+        for line, line_two in pairs:
+            if line != line_two:
+                assert line.split(": ")[0] == line_two.split(": ")[0]
+                assert line[0] in "+-"
+                changed += 1
+        assert sorted(one["content"].split()) == sorted(two["content"].split())
+    assert changed > 10
 
 
-def test_from_a_shy_demonstration_the_pages_are_left_out_and_nothing_else() -> None:
-    bold = demonstrated(lt.make_incident(ID), PLAIN)
-    shy = demonstrated(lt.make_incident(ID), attrs.evolve(PLAIN, shy=1000))
-    assert any(isinstance(one, Escalate) for one in bold)
-    assert shy == tuple(one for one in bold if not isinstance(one, Escalate))
+def test_a_note_that_goes_astray_names_another_suspect_and_the_rest_stays() -> None:
+    incident = lt.make_incident(ID)
+    plain, astray = turns(incident, PLAIN), turns(incident, attrs.evolve(PLAIN, astray=600))
+    assert [one.action for one in astray] == [one.action for one in plain]
+    assert all(one.sound for one in plain)
+    wrong = 0
+    for one, other in zip(plain, astray, strict=True):
+        assert other.sound == (other.note == one.note)
+        assert other.note.split(SUSPECT)[0] == one.note.split(SUSPECT)[0]
+        wrong += not other.sound
+    assert 1 < wrong < len(plain)
+
+
+# -- notes ----------------------------------------------------------------------------
+
+
+def test_a_note_says_what_the_screen_shows_and_what_follows_from_it() -> None:
+    first, *rest = (
+        one.note for one in turns(lt.make_incident("single_crash-v2-fog0/train/0"), PLAIN)
+    )
+    assert first == (
+        "P2 suspect email-queue of backend-team latency traffic_before saturation sre-team "
+        "scale torn"
+    )
+    assert rest[2] == (
+        "P2 cpu usual high memory usual usual workers full full traffic more more tier backlog "
+        "backlog suspect email-queue of backend-team latency traffic_before saturation sre-team "
+        "scale likely"
+    )
+    assert rest[-1] == f"P2 {EASED}"
+
+
+@pytest.mark.parametrize("task", [*PLAIN.tasks, "compound_failure-v2"])
+def test_a_note_has_no_other_words_and_names_what_is_done(task: str) -> None:
+    known = {*note_words(), *FIVE_TEAMS.names, *FIVE_TEAMS.teams, *answer_words()}
+    paged = 0
+    for one in demonstration_ids(6, [task], Source()):
+        for turn in turns(lt.make_incident(one), PLAIN):
+            words = turn.note.split()
+            assert set(words) <= known
+            assert words[0] in BANDS
+            if isinstance(turn.action, Escalate):
+                assert turn.action.team == words[-3]
+                paged += 1
+    assert paged > 1
+
+
+def test_an_incident_of_which_nothing_is_suspected_has_a_note_too() -> None:
+    observation = attrs.evolve(
+        without_logs(observe(lt.initial_state(lt.make_incident(ID)))), pages=("dba-team",)
+    )
+    book = attrs.evolve(write_down(observation, Notebook()), noted="no service")
+    assert note(observation, book).split()[1:] == ["nobody"]
 
 
 # -- drills ---------------------------------------------------------------------------
 
 
-def test_a_drill_asks_for_the_owner_and_for_the_service_and_marks_both(tokenizer: Any) -> None:
-    incident = lt.make_incident(ID)
+def test_a_drill_asks_what_is_read_and_what_is_known_and_not_who_is_suspected(
+    tokenizer: Any,
+) -> None:
+    incident = lt.make_incident(ALARMED)
+    row = drill(tokenizer, incident, Stream(3, 4))
+    words = [tokenizer.decode([token]).strip() for token in row.ids]
+    notes = tokenizer.decode([t for t, one in zip(row.ids, row.asked, strict=True) if one])
+    assert CALL not in notes
     owners = dict(zip(incident.topology.names, incident.directory, strict=True))
-    row = drill(tokenizer, incident, Stream(3, 4))
-    asked = [place for place, one in enumerate(row.asked) if one]
-    assert len(asked) == 2 * ROUNDS
-    causes = set()
-    for owner, repaired in zip(asked[::2], asked[1::2], strict=True):
-        cause = tokenizer.decode([row.ids[repaired]])
-        assert tokenizer.decode([row.ids[owner]]) == owners[cause]
-        assert row.read[owner - 1] == row.read[repaired - 1] == row.ids[repaired]
-        # The cause stands before its owner, in the call that names it and on the screen.
-        assert row.ids[:owner].count(row.ids[repaired]) >= 3
-        causes.add(cause)
-    assert len(causes) > 1
+    alerts = {one.service for one in observe(lt.initial_state(incident)).alerts}
+    changes = {one.service: one.token for one in observe(lt.initial_state(incident)).changes}
+    suspects = set()
+    for place, word in enumerate(words):
+        if word != SUSPECT:
+            continue
+        suspect, (owner, alert, change) = words[place + 2], words[place + 5 : place + 8]
+        assert row.asked[place : place + 8] == [True, False, False, True, True, True, True, True]
+        assert owner == owners[suspect]
+        assert (alert == "none") == (suspect not in alerts)
+        assert change == changes.get(suspect, "unchanged")
+        suspects.add(suspect)
+    assert len(suspects) > 2
+    assert words.count(SUSPECT) == ROUNDS + 1
+    assert " cpu " in notes or " time " in notes
 
 
-def test_in_a_drill_each_service_of_the_directory_reads_its_team(tokenizer: Any) -> None:
-    incident = lt.make_incident(ID)
+def test_in_a_drill_services_read_their_team_and_their_alert(tokenizer: Any) -> None:
+    incident = lt.make_incident(ALARMED)
     row = drill(tokenizer, incident, Stream(3, 4))
-    told = {
-        tokenizer.decode([token]): tokenizer.decode([read])
+    told = [
+        (tokenizer.decode([token]), tokenizer.decode([read]).strip())
         for token, read in zip(row.ids, row.read, strict=True)
         if read != NOTHING and tokenizer.decode([token]) in incident.topology.names
-    }
-    assert told == dict(zip(incident.topology.names, incident.directory, strict=True))
+    ]
+    owners = set(zip(incident.topology.names, incident.directory, strict=True))
+    short = {"HighLatency": "latency", "HighErrorRate": "errors"}
+    alerts = {(one.service, short[one.name]) for one in observe(lt.initial_state(incident)).alerts}
+    assert alerts
+    assert set(told) == owners | alerts
 
 
 def test_elsewhere_nothing_is_read_and_drills_are_refused(tokenizer: Any) -> None:
@@ -256,9 +326,10 @@ def test_a_drill_of_whole_screens_asks_the_same(tokenizer: Any) -> None:
         for row in (short, whole)
     ]
     assert answers[0] == answers[1]
-    assert len(whole.ids) > 3 * len(short.ids)
+    assert len(whole.ids) > 1.3 * len(short.ids)
     assert "LOGS:" in tokenizer.decode(whole.ids)
     assert "LOGS:" not in tokenizer.decode(short.ids)
+    assert "METRICS" in tokenizer.decode(short.ids) + tokenizer.decode(whole.ids)
 
 
 def test_drills_are_rehearsed_among_the_demonstrations(
@@ -275,21 +346,19 @@ def test_drills_are_rehearsed_among_the_demonstrations(
         assert learnt == [t for t, asked in zip(one.ids, one.asked, strict=True) if asked]
 
 
-def test_in_an_episode_too_the_cause_is_read_before_its_owner_and_its_remedy(
-    tokenizer: Any,
-) -> None:
-    incident = lt.make_incident("single_crash-v2-fog0/train/0")
-    said = demonstration(incident, attrs.evolve(PLAIN, teacher="expert"))
-    row = labelled(tokenizer, [said])[0]
+def test_in_an_episode_too_the_suspect_is_read_before_what_is_known_of_it(tokenizer: Any) -> None:
+    said = demonstration(lt.make_incident("single_crash-v2-fog0/train/0"), PLAIN)
+    row = labelled(tokenizer, [said[:3]])[0]
     spoken = [one != IGNORED for one in row["labels"]]
     assert row["read"] == readings(tokenizer, row["input_ids"], spoken)
     told = [
-        (tokenizer.decode([row["input_ids"][place + 1]]), tokenizer.decode([read]))
+        (tokenizer.decode([row["input_ids"][place + 1]]).strip(), tokenizer.decode([read]))
         for place, read in enumerate(row["read"][:-1])
         if read != NOTHING and spoken[place + 1]
     ]
-    cause = "email-queue"  # it asks for its metrics, names it, pages and repairs it
-    assert told == [(cause, cause), (cause, cause), ("sre-team", cause), (cause, cause)]
+    suspect = "email-queue"  # its owner, alert, change and team; the call is for another service
+    known = ["backend-team", "latency", "traffic_before", "sre-team"]
+    assert told == [(word, suspect) for word in known]
 
 
 def course(tokenizer: Any, steps: int, seed: int = 0) -> list[float]:
@@ -331,15 +400,39 @@ def test_a_name_attends_to_the_same_name_from_the_start(tokenizer: Any) -> None:
 # -- the warm start -------------------------------------------------------------------
 
 
-def test_only_what_the_assistant_said_is_learnt(
-    tokenizer: Any, said: list[list[dict[str, Any]]]
-) -> None:
+def test_only_what_the_assistant_said_is_learnt(tokenizer: Any) -> None:
+    said = [demonstration(lt.make_incident(ID), PLAIN)]
     row = labelled(tokenizer, said[:1])[0]
     learnt = [one for one in row["labels"] if one != IGNORED]
     calls = [message for message in said[0] if message["role"] == "assistant"]
     text = tokenizer.apply_chat_template(calls, tokenize=False).replace(ASSISTANT, "")
     assert tokenizer.decode(learnt) == text
     assert len(row["labels"]) == len(row["input_ids"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "mark", "start"),
+    [
+        (Settings(slips=1000), "call", CALL),
+        (Settings(slips=0, astray=500), "suspect", f" {SUSPECT}"),
+    ],
+)
+def test_what_the_teacher_would_not_have_said_is_not_learnt(
+    tokenizer: Any, settings: Settings, mark: str, start: str
+) -> None:
+    said = demonstration(lt.make_incident(ID), settings)
+    spoken = [message for message in said if message["role"] == "assistant"]
+    marks = [one.get("unlearnt") for one in spoken]
+    assert 1 < marks.count(mark) < len(spoken)
+    assert set(marks) == {mark, None}
+    learnt = [one for one in labelled(tokenizer, [said])[0]["labels"] if one != IGNORED]
+    texts = [
+        tokenizer.apply_chat_template([one], tokenize=False).removeprefix(ASSISTANT)
+        for one in spoken
+    ]
+    kept = [text.split(start)[0] if one else text for one, text in zip(marks, texts, strict=True)]
+    assert tokenizer.decode(learnt) == "".join(kept)
+    assert CALLED in tokenizer.decode(learnt)
 
 
 SMALL = Settings(
@@ -419,6 +512,8 @@ def test_a_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ("option", "value"),
     [
         ("--slips", "1001"),
+        ("--astray", "1001"),
+        ("--reworded", "-1"),
         ("--size", "huge"),
         ("--lr", "0"),
         ("--drills", "-1"),

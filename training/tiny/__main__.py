@@ -1,4 +1,4 @@
-"""Build a small model and its tokenizer, and teach it what a noisy expert did."""
+"""Build a small model and its tokenizer, and teach it what the expert notes and does."""
 
 import argparse
 import shlex

@@ -66,7 +66,7 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
     source = Source()
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
         ids = demonstration_ids(settings.episodes, settings.tasks, source, settings.skip)
-        phases.begin(f"demonstrations of the {settings.teacher}", len(ids))
+        phases.begin("demonstrations", len(ids))
         said: list[Conversation] = []
         for one in ids:
             said.append(demonstration(source(one), settings))

@@ -1,22 +1,40 @@
-"""What a policy of the second world did, with slips, as conversations with tool calls."""
+"""What the expert noted and did, with slips, as conversations with tool calls."""
 
+import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, Final
 
-from logtriage.actions import Action, ClassifySeverity, Escalate, IdentifyRootCause
-from logtriage.adapters.episode import answer, opening, state_after
+import attrs
+
+from logtriage.actions import Action, Escalate
+from logtriage.adapters.episode import answer, opening
 from logtriage.adapters.tools import call_from_action
-from logtriage.evaluation import play_episode
 from logtriage.incident import Incident
+from logtriage.observation import Observation, observe
 from logtriage.parsing import action_to_wire
 from logtriage.policies import NoisyPolicy
-from logtriage.registry import make_policy
+from logtriage.policies.expert import ExpertPolicy
+from logtriage.policies.notebook import Notebook
 from logtriage.rng import Stream, hash_name, mix
+from logtriage.roles import ACTION_TYPES, VIEWS, Role
+from logtriage.state import initial_state
+from logtriage.transition import transition
 from training.common.settings import TRAIN_SPLIT
 from training.language.sources import Source
+from training.tiny.notes import note
 from training.tiny.settings import Settings
 
-SHY_STREAM: Final = hash_name("shy-expert")
+ASTRAY_STREAM: Final = hash_name("notes that go astray")
+#: So many suspects after the first may be named by a note that goes astray.
+OTHERS: Final = 8
+REWORDED_STREAM: Final = hash_name("log lines in other words")
+#: A log line: its time, level and service, and what it says.
+_LINES: Final = re.compile(r"(?m)^([+-]\d+s [A-Z]+ [\w.-]+: )(.+)$")
+#: It never asks for lines: it could not read them (:func:`without_logs`).
+TEACHER: Final = ExpertPolicy(
+    Role("unlettered", VIEWS, tuple(one for one in ACTION_TYPES if one != "request_more_logs"))
+)
 Conversation = list[dict[str, Any]]
 
 
@@ -28,56 +46,79 @@ def demonstration_ids(
     return [source.id_at(tasks[task], TRAIN_SPLIT, index) for index, task in places]
 
 
-def demonstration(incident: Incident, settings: Settings) -> Conversation:
-    """An episode as a chat: the rules, the first screen, then calls and their answers.
+@attrs.frozen
+class Turn:
+    """What was noted and done, and whether the teacher would have noted and done it, too."""
 
-    It ends with an empty reply of the assistant: there is nothing more to do. The teacher
-    slips in ``slips`` of 1,000 actions, never on a page; from ``shy`` of 1,000 episodes its
-    pages are left out; which of them depends on ``seed`` and the id.
+    note: str
+    action: Action
+    sound: bool
+    meant: bool
+
+
+def turns(incident: Incident, settings: Settings) -> list[Turn]:
+    """An episode of the teacher, who slips in ``slips`` of 1,000 actions, never on a page.
+
+    What to do about a slip is the teacher's decision again. In ``astray`` of 1,000 notes another
+    suspect is named, one of the next :data:`OTHERS`.
+    """
+    own = mix(settings.seed) ^ hash_name(incident.id)
+    drawn = Stream(own, ASTRAY_STREAM)
+    slipping = NoisyPolicy(TEACHER, settings.slips, own, spared=(Escalate,))
+    state, book, played = initial_state(incident), Notebook(), []
+    while not state.is_closed:
+        observation = without_logs(observe(state))
+        meant, _ = TEACHER.act(observation, book)
+        action, book = slipping.act(observation, book)
+        place = 1 + drawn.below(OTHERS) if drawn.chance(settings.astray) else 0
+        written, taught = note(observation, book, place), note(observation, book)
+        played.append(Turn(written, action, written == taught, action == meant))
+        state = transition(state, action)
+    return played
+
+
+def without_logs(observation: Observation) -> Observation:
+    """The same screen to one who cannot read log lines, which each split words in its own way."""
+    return attrs.evolve(
+        observation,
+        window=tuple(attrs.evolve(line, token=None) for line in observation.window),
+        inspection=tuple(attrs.evolve(line, token=None) for line in observation.inspection),
+    )
+
+
+def demonstration(incident: Incident, settings: Settings) -> Conversation:
+    """An episode as a chat: the rules, the first screen, then notes, calls and their answers.
+
+    In ``reworded`` of 1,000 demonstrations the words of log lines change places.
+
+    It ends with an empty reply of the assistant: there is nothing more to do. The key ``unlearnt``
+    says from where on a message is not the teacher's: from its ``suspect`` or its ``call``.
     """
     said: Conversation = list(opening(incident, "tools"))
     wires: list[dict[str, Any]] = []
-    for action in demonstrated(incident, settings):
-        if wires and state_after(incident, wires)[0].is_closed:
-            break
-        name, arguments = call_from_action(action)
-        arguments.pop("confidence", None)  # the teacher's, and no imitator's
-        wires.append(action_to_wire(action))
+    for turn in turns(incident, settings):
+        name, arguments = call_from_action(turn.action)
+        wires.append(action_to_wire(turn.action))
         call = {"type": "function", "function": {"name": name, "arguments": arguments}}
-        said.append({"role": "assistant", "content": "", "tool_calls": [call]})
+        said.append({"role": "assistant", "content": turn.note, "tool_calls": [call]})
+        if not turn.sound:
+            said[-1]["unlearnt"] = "suspect"
+        elif not turn.meant:
+            said[-1]["unlearnt"] = "call"
         said.append({"role": "tool", "name": name, "content": answer(incident, wires)})
+    drawn = Stream(mix(settings.seed) ^ hash_name(incident.id), REWORDED_STREAM)
+    if drawn.chance(settings.reworded):
+        for one in said:
+            if one["role"] in ("user", "tool"):
+                one["content"] = reworded(one["content"], drawn)
     return [*said, {"role": "assistant", "content": ""}]
 
 
-def demonstrated(incident: Incident, settings: Settings) -> tuple[Action, ...]:
-    """The actions of a demonstration.
-
-    A page that slipped would teach that pages are wrong. What is left out of a shy one is
-    nothing but its pages: the others stay as the teacher took them.
-    """
-    own = mix(settings.seed) ^ hash_name(incident.id)
-    teacher = make_policy(settings.teacher)(incident)
-    policy = NoisyPolicy(teacher, settings.slips, own, spared=(Escalate,))
-    actions = cause_first(play_episode(incident, policy).actions)
-    if not Stream(own, SHY_STREAM).chance(settings.shy):
-        return actions
-    return tuple(one for one in actions if not isinstance(one, Escalate))
-
-
-def cause_first(actions: Sequence[Action]) -> tuple[Action, ...]:
-    """The same actions with pages after the root cause, where nothing but words is between.
-
-    The teacher knows all at once and pages first. An imitator writes its answers one after
-    the other: with the cause on the screen, its owner is one look-up away. Grades are the
-    same, since a page counts for what comes after it, and that is the remedy.
-    """
-    cause = next((n for n, one in enumerate(actions) if isinstance(one, IdentifyRootCause)), None)
-    if cause is None:
-        return tuple(actions)
-    first = cause
-    while first and isinstance(actions[first - 1], Escalate | ClassifySeverity):
-        first -= 1
-    words = actions[first : cause + 1]
-    pages = [one for one in words if isinstance(one, Escalate)]
-    rest = [one for one in words if not isinstance(one, Escalate)]
-    return (*actions[:first], *rest, *pages, *actions[cause + 1 :])
+def reworded(screen: str, stream: Stream) -> str:
+    """The same screen with the words of its log lines in another order, over all of the lines."""
+    words = [word for _, message in _LINES.findall(screen) for word in message.split(" ")]
+    for place in range(len(words) - 1, 0, -1):
+        other = stream.below(place + 1)
+        words[place], words[other] = words[other], words[place]
+    rest = iter(words)
+    return _LINES.sub(lambda line: line[1] + " ".join(islice(rest, line[2].count(" ") + 1)), screen)

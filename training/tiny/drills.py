@@ -1,14 +1,15 @@
-"""Drills: a cause is named, its owner is paged, and it is repaired, whatever the incident is.
+"""Drills: notes on screens, of which nothing can be copied from the note before.
 
-An episode asks twice for a name that stands elsewhere on the screens: the owner of the
-service that was named, out of DIRECTORY, and that service again for the remedy. It asks so
-once in 1,300 tokens, and a model of random weights does not find out from thousands of
-episodes that the two belong together. Drills ask for nothing else.
+In an episode a suspect stays for several turns, so that its owner is copied, and most readings
+are usual. A model of random weights learns that, and neither looks up nor reads. A drill asks
+for the readings of the service at fault, and for the owner, the alert and the change of a
+service drawn at random.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import cycle, islice
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import torch
@@ -17,32 +18,39 @@ from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
 
-from logtriage.actions import REMEDIES, IdentifyRootCause
-from logtriage.adapters.episode import answer, opening
+from logtriage.actions import RequestMetrics, RequestTraces
+from logtriage.adapters.tools import call_from_action
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
-from logtriage.parsing import action_to_wire
+from logtriage.observation import observe
+from logtriage.policies.noisy import WHOLE
+from logtriage.policies.notebook import Notebook, write_down
+from logtriage.rendering import render_observation
 from logtriage.rng import Stream, hash_name
+from logtriage.state import initial_state
 from logtriage.topology import FIVE_TEAMS
+from logtriage.transition import transition
 from training.evaluate.phases import Phases
 from training.language.sources import Source
 from training.tiny.demonstrations import Conversation
+from training.tiny.notes import SUSPECT, looked_up, read_out
 from training.tiny.reading import NOTHING, read_loss, readings
 from training.tiny.settings import Settings
+from training.tiny.tokenizer import CALL
 
 STREAM: Final = hash_name("drills")
 REHEARSAL_STREAM: Final = hash_name("rehearsal of drills")
-#: Causes named in a drill, each followed by a page and a remedy.
+#: A line of the log window, or its head.
+_LOGS: Final = re.compile(r"LOGS:|[+-]\d+s ")
+#: Requests in a drill.
 ROUNDS: Final = 5
 #: Drills in a step.
-BATCH: Final = 8
-#: The same, where screens are whole.
-WHOLE_BATCH: Final = 4
+BATCH: Final = 4
 LR: Final = 1e-3
 BETAS: Final = (0.9, 0.98)
 #: Steps in which the learning rate rises.
 WARM_UP: Final = 50
-#: The weight of a token that is no answer, so that the form is learnt too.
+#: The weight of a token that is no answer: a model that foretells screens learns to copy.
 FORM: Final = 0.02
 
 
@@ -52,9 +60,9 @@ class Drill:
 
     Args:
         ids: the tokens.
-        asked: which of them are answers: owners and repaired services.
-        read: for each token, a name that the output of the first layer is to tell, or
-            :data:`NOTHING`: at a service in DIRECTORY its team, before an answer the cause.
+        asked: which of them are answers: words of notes, but for the suspect.
+        read: for each token, a word that the output of the first layer is to tell, or
+            :data:`NOTHING` (:mod:`training.tiny.reading`).
     """
 
     ids: list[int]
@@ -62,36 +70,37 @@ class Drill:
     read: list[int]
 
 
-def _lines(screen: str, *starts: str) -> str:
-    return "\n".join(line for line in screen.splitlines() if line.startswith(starts))
-
-
-def _call(name: str, **arguments: str) -> dict[str, Any]:
-    function = {"name": name, "arguments": arguments}
-    call = {"type": "function", "function": function}
-    return {"role": "assistant", "content": "", "tool_calls": [call]}
-
-
 def conversation(incident: Incident, stream: Stream, whole: bool) -> Conversation:
-    """DIRECTORY, then :data:`ROUNDS` times a cause, its owner's page, and its remedy.
+    """A first screen, then :data:`ROUNDS` requests, each with a note on the screen before it.
 
-    With ``whole`` the screens are those of an episode, and name every service elsewhere, too.
+    Every second request is for the service at fault, if any, since most readings of others are
+    usual. The suspects are drawn at random. With ``whole`` the screens have log lines, too, in
+    which every service is named.
     """
-    first = opening(incident, "tools")[-1]["content"]
-    shown = first if whole else _lines(first, "DIRECTORY", "DECLARED")
-    said: Conversation = [{"role": "user", "content": shown}]
-    names, directory = incident.topology.names, incident.directory
-    for _ in range(ROUNDS):
-        place = stream.below(len(names))
-        service = names[place]
-        screen = answer(incident, [action_to_wire(IdentifyRootCause(service))])
-        said += [
-            _call("identify_root_cause", service=service),
-            {"role": "tool", "content": screen if whole else _lines(screen, "DECLARED")},
-            _call("escalate", team=directory[place]),
-            _call("remediate", remedy=str(REMEDIES[stream.below(len(REMEDIES))]), service=service),
-        ]
+    state, book = initial_state(incident), Notebook()
+    names = incident.topology.names
+    said: Conversation = []
+    for _ in range(ROUNDS + 1):
+        observation = observe(state)
+        book = write_down(observation, book)
+        screen = render_observation(observation)
+        said.append({"role": "tool" if said else "user", "content": screen})
+        if not whole:
+            said[-1]["content"] = _without_logs(screen)
+        asked, suspect = (names[stream.below(len(names))] for _ in range(2))
+        if stream.chance(WHOLE // 2):
+            asked = next(iter(sorted(incident.truth.root_causes)), asked)
+        request = (RequestMetrics if stream.chance(WHOLE // 2) else RequestTraces)(asked)
+        words = [*read_out(observation, book), *looked_up(observation, book, suspect)]
+        name, arguments = call_from_action(request)
+        call = {"type": "function", "function": {"name": name, "arguments": arguments}}
+        said.append({"role": "assistant", "content": " ".join(words), "tool_calls": [call]})
+        state = transition(state, request)
     return said
+
+
+def _without_logs(screen: str) -> str:
+    return "\n".join(line for line in screen.splitlines() if not _LOGS.match(line))
 
 
 def drill(
@@ -109,7 +118,13 @@ def drill(
     )
     ids, said = row["input_ids"], row["assistant_masks"]
     read = readings(tokenizer, ids, said)
-    asked = [bool(said[place]) and read[place - 1] != NOTHING for place in range(len(ids))]
+    (suspect,) = tokenizer.encode(f" {SUSPECT}")
+    (call,) = tokenizer.encode(CALL)
+    asked, silent = [], True
+    for place, token in enumerate(ids):
+        silent = not said[place] or (silent and bool(said[place - 1])) or token == call
+        # Who is suspected is drawn, and a blank comes before the name.
+        asked.append(not silent and suspect not in ids[place - 2 : place])
     return Drill(ids, asked, read)
 
 
@@ -117,8 +132,8 @@ def drilled(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, source:
             ids: Sequence[str], settings: Settings, phases: Phases) -> list[float]:  # fmt: skip
     """Train ``model`` in place on drills; the share of right answers in each step.
 
-    First come those of two lines, then those of whole screens. The directories are those of
-    incidents ``ids``, in turn.
+    First come those without log lines, then those of whole screens. The incidents are ``ids``,
+    in turn.
     """
     short, whole = settings.drills, settings.whole_drills
     if not short + whole:
@@ -131,9 +146,8 @@ def drilled(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, source:
     for step in range(1, short + whole + 1):
         for group in optimizer.param_groups:
             group["lr"] = LR * min(1.0, step / WARM_UP)
-        size = BATCH if step <= short else WHOLE_BATCH
         rows = [
-            drill(tokenizer, source(one), stream, step > short) for one in islice(incidents, size)
+            drill(tokenizer, source(one), stream, step > short) for one in islice(incidents, BATCH)
         ]
         loss, share = _loss(model, rows, tokenizer.pad_token_id)
         loss.backward()  # type: ignore[no-untyped-call, unused-ignore]
@@ -150,7 +164,7 @@ def rehearsed(
 ) -> list[Drill]:
     """Drills of whole screens to stand among the demonstrations, one for two; none without drills.
 
-    They keep up the look-up of owners while all the rest is learnt.
+    They keep up the look-ups while all the rest is learnt.
     """
     if not settings.drills + settings.whole_drills:
         return []

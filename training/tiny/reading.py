@@ -1,6 +1,6 @@
-"""What the first layer of a model is to have read: the names that an answer depends on.
+"""What the first layer of a model is to have read: the words that a look-up depends on.
 
-Of an owner, the layers above then need no more than to find the cause's own name in DIRECTORY.
+Of an owner, the layers above then need no more than to find the suspect's own name in DIRECTORY.
 """
 
 from collections.abc import Sequence
@@ -11,19 +11,23 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
 
 from logtriage.topology import FIVE_TEAMS
+from logtriage.world.voice import ALERTS
+from training.tiny.notes import OWNER
 
 #: For a token at which nothing need be told.
 NOTHING: Final = -100
+#: Words of a suspect behind its owner that are looked up by its name: its alert, its change.
+LOOKED_UP: Final = 2
 
 
 def readings(
     tokenizer: PreTrainedTokenizerFast, ids: Sequence[int], said: Sequence[int]
 ) -> list[int]:
-    """For each token of a conversation a name that the first layer is to tell, or :data:`NOTHING`.
+    """For each token of a conversation a word that the first layer is to tell, or :data:`NOTHING`.
 
-    At a service behind its team's name, as in DIRECTORY, it is that team. Before a team or a
-    service that the assistant says, it is the service said last: the cause, when its owner is
-    paged or it is repaired.
+    On a screen, at a service of DIRECTORY it is its team, and at one of ALERTS its alert. Before
+    a team or a service that the assistant says it is the service said last, and so before the
+    alert and the change of a suspect.
 
     Args:
         tokenizer: one of :mod:`training.tiny.tokenizer`, to which names are single tokens.
@@ -32,21 +36,31 @@ def readings(
     """
     teams = set(tokenizer.convert_tokens_to_ids(list(FIVE_TEAMS.teams)))
     services = set(tokenizer.convert_tokens_to_ids(list(FIVE_TEAMS.names)))
-    (end,) = tokenizer.encode("\n")
+    (end,), (of,) = tokenizer.encode("\n"), tokenizer.encode(f" {OWNER}")
+    alerts = {name: tokenizer.encode(f" {token}")[0] for token, name in ALERTS.items()}
     read = [NOTHING] * len(ids)
-    team = last = NOTHING
+    told = last = NOTHING
+    ahead = 0
     for place, token in enumerate(ids):
         if not said[place]:
             if token in teams:
-                team = token
+                told = token
             elif token == end:
-                team = NOTHING
+                told = NOTHING
             elif token in services:
-                read[place] = team
-        elif token in teams or token == last:
+                read[place] = told
+            else:
+                text = tokenizer.decode([token])
+                told = next((one for name, one in alerts.items() if name in text), told)
+            continue
+        if token in teams or token == last or ahead:
             read[place - 1] = last
+        if token in teams:
+            ahead = LOOKED_UP * (of in ids[place - 2 : place])
         elif token in services:
             last = token
+        else:
+            ahead = max(0, ahead - 1)
     return read
 
 

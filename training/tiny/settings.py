@@ -11,8 +11,6 @@ from training.grpo.stages import task_names
 ABOUT: Final = "tiny.json"
 
 
-#: Who may demonstrate.
-TEACHERS: Final = ("observer", "expert")
 #: The tasks of the default topology where there is least fog.
 CLEAR: Final = "single_crash-v2-fog0 cascading_failure-v2-fog0 silent_degradation-v2-fog0"
 
@@ -44,12 +42,11 @@ class Settings:
         size: one of :data:`SIZES`.
         vocab: tokens of the vocabulary, at most.
         task: what demonstrations are of: ids, ``all`` or ``module:name``, by blanks.
-        teacher: the policy that demonstrates.
         episodes: demonstrations, spread evenly over the tasks.
         slips: how many of 1,000 actions are drawn anew, among those of the same kind; a
-            page never is.
-        shy: from how many of 1,000 demonstrations the pages are left out, whatever the price
-            of silence, so that a model has seen both.
+            page never is. What follows a slip is learnt, the slip is not.
+        astray: how many of 1,000 notes name another suspect; that is not learnt, either.
+        reworded: in how many of 1,000 demonstrations the words of log lines change places.
         skip: the first of them are left out, such as those that ``start`` has learnt from.
         start: a directory that this program left, whose model and tokenizer are taught more;
             none: both are new, of ``size`` and ``vocab``.
@@ -75,17 +72,15 @@ class Settings:
     )
     vocab: int = attrs.field(default=2048, validator=attrs.validators.ge(512))
     task: str = CLEAR
-    teacher: str = attrs.field(
-        default="observer",
-        validator=attrs.validators.in_(TEACHERS),
-        metadata={"choices": TEACHERS},
-    )
     episodes: int = attrs.field(default=3_200, validator=attrs.validators.ge(3))
     slips: int = attrs.field(
-        default=150, validator=[attrs.validators.ge(0), attrs.validators.le(WHOLE)]
+        default=50, validator=[attrs.validators.ge(0), attrs.validators.le(WHOLE)]
     )
-    shy: int = attrs.field(
-        default=300, validator=[attrs.validators.ge(0), attrs.validators.le(WHOLE)]
+    astray: int = attrs.field(
+        default=0, validator=[attrs.validators.ge(0), attrs.validators.le(WHOLE)]
+    )
+    reworded: int = attrs.field(
+        default=500, validator=[attrs.validators.ge(0), attrs.validators.le(WHOLE)]
     )
     skip: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     start: str = ""

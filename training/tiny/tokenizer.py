@@ -2,8 +2,8 @@
 
 Byte-level BPE, so that any text can be read. Its merges may span words, which log lines
 repeat by the thousand, but never a name that can be an answer (service, team, remedy,
-severity, tool), a number or the end of a line: the same name is the same token where it is
-read and where it is said.
+severity, tool), a word of a note with the blank before it, a number or the end of a line: the
+same name is the same token where it is read and where it is said.
 """
 
 import re
@@ -17,6 +17,7 @@ from transformers.utils.chat_template_utils import render_jinja_template
 from logtriage.actions import ALL_SERVICES, REMEDIES, SEVERITIES
 from logtriage.adapters.tools import TOOLS
 from logtriage.topology import FIVE_TEAMS
+from training.tiny.notes import note_words
 
 PAD, END = "<|pad|>", "<|end|>"
 SYSTEM, USER, ASSISTANT, TOOL = "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"
@@ -72,15 +73,24 @@ def answer_words() -> list[str]:
     ]
 
 
+def _any_of(words: Iterable[str]) -> str:
+    """A pattern for any of these words, the longest of those that begin alike."""
+    return "|".join(map(re.escape, sorted(words, key=lambda one: (-len(one), one))))
+
+
 def build_tokenizer(
     conversations: Iterable[Sequence[Mapping[str, Any]]], vocab: int
 ) -> PreTrainedTokenizerFast:
     """Train a tokenizer on conversations, as :data:`CHAT_TEMPLATE` writes them."""
-    words = "|".join(sorted(map(re.escape, answer_words()), key=len, reverse=True))
+    words = _any_of(answer_words())
+    noted = _any_of(set(note_words()) - set(answer_words()))
     raw = Tokenizer(models.BPE())
     raw.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(rf"(?<![\w-])(?:{words})(?![\w-])|{NUMBER}|\n"), "isolated"),
+            pre_tokenizers.Split(
+                Regex(rf"(?<![\w-])(?:{words})(?![\w-])| (?:{noted})(?![\w-])|{NUMBER}|\n"),
+                "isolated",
+            ),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
@@ -89,7 +99,7 @@ def build_tokenizer(
     special = re.compile("|".join(map(re.escape, SPECIAL)))
     texts, _ = render_jinja_template(list(conversations), chat_template=CHAT_TEMPLATE)
     # Some answers are rare in few conversations, and would be left in pieces.
-    texts += ["\n".join(answer_words())] * SURE
+    texts += ["\n".join(answer_words()), " " + " ".join(note_words())] * SURE
     raw.train_from_iterator(
         (piece for text in texts for piece in special.split(text)),
         trainers.BpeTrainer(

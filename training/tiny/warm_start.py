@@ -1,4 +1,4 @@
-"""Supervised learning of what the noisy expert said."""
+"""Supervised learning of what the teacher noted and did."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,8 +19,10 @@ from transformers import (
 
 from training.tiny.demonstrations import Conversation
 from training.tiny.drills import Drill
+from training.tiny.notes import SUSPECT
 from training.tiny.reading import read_loss, readings
 from training.tiny.settings import Settings
+from training.tiny.tokenizer import CALL
 
 #: What the loss leaves out: all that the assistant did not say.
 IGNORED: Final = -100
@@ -45,9 +47,33 @@ def labelled(
             one, return_assistant_tokens_mask=True, return_dict=True
         )
         ids, said = row["input_ids"], row["assistant_masks"]
-        rows.append(_row(ids, said, readings(tokenizer, ids, said)))
+        learnt = _as_taught(tokenizer, one, ids, said)
+        rows.append(_row(ids, learnt, readings(tokenizer, ids, said)))
     rows += [_row(one.ids, one.asked, one.read) for one in drills]
     return Dataset.from_list(rows)
+
+
+def _as_taught(
+    tokenizer: PreTrainedTokenizerFast,
+    conversation: Conversation,
+    ids: Sequence[int],
+    said: Sequence[int],
+) -> list[int]:
+    """The same mask without what the teacher would not have said."""
+    (suspect,) = tokenizer.encode(f" {SUSPECT}")
+    (call,) = tokenizer.encode(CALL)
+    starts = {None: None, "suspect": suspect, "call": call}
+    left_out = iter(
+        [starts[one.get("unlearnt")] for one in conversation if one["role"] == "assistant"]
+    )
+    learnt, start, silent = list(said), None, False
+    for place, token in enumerate(ids):
+        if said[place] and not (place and said[place - 1]):
+            start, silent = next(left_out), False
+        silent = silent or token == start
+        if silent:
+            learnt[place] = 0
+    return learnt
 
 
 def _row(ids: list[int], learnt: Sequence[int], read: list[int]) -> dict[str, list[int]]:

@@ -100,13 +100,13 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
     told = observation.hidden >= _DIAGNOSIS
     if told and heard(observation) is None and observation.root_cause is None:
         return
-    ranked = _open_suspects(observation, book)
+    ranked = open_suspects(observation, book)
     if not ranked:
         yield from _close(observation, book, role)
         return
     acted = observation.pages or observation.remedies
     time = observation.ticks_left > STEPS + observation.horizon // SPARE
-    lead = _lead(observation, ranked)
+    lead = lead_of(observation, ranked)
     if not told and not acted and time and lead < SURE:
         yield from _questions(observation, book, ranked, role)
         return
@@ -121,7 +121,7 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
     yield from _respond(observation, book, role, top, lead)
 
 
-def _open_suspects(observation: Observation, book: Notebook) -> list[Suspect]:
+def open_suspects(observation: Observation, book: Notebook) -> list[Suspect]:
     """The suspects that what was done, and what others told, leave open."""
     ranked = suspects(observation, book)
     if observation.hidden >= _DIAGNOSIS:
@@ -159,7 +159,7 @@ def _is_open(one: Suspect, observation: Observation, book: Notebook) -> bool:
     return one.remedy not in book.failed
 
 
-def _lead(observation: Observation, ranked: list[Suspect]) -> int:
+def lead_of(observation: Observation, ranked: list[Suspect]) -> int:
     """Points between the first suspect and the next one with another page."""
     team = ranked[0].team(observation)
     rival = next((one for one in ranked if one.team(observation) != team), None)
