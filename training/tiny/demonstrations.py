@@ -92,26 +92,33 @@ def demonstration(incident: Incident, settings: Settings) -> Conversation:
     In ``reworded`` of 1,000 demonstrations the words of log lines change places.
 
     It ends with an empty reply of the assistant: there is nothing more to do. The key ``unlearnt``
-    says from where on a message is not the teacher's: from its ``suspect`` or its ``call``.
+    says from where on a message is not the teacher's: from its ``suspect`` or its ``call``. From
+    there on it counts as a screen does.
     """
     said: Conversation = list(opening(incident, "tools"))
     wires: list[dict[str, Any]] = []
     for turn in turns(incident, settings):
-        name, arguments = call_from_action(turn.action)
         wires.append(action_to_wire(turn.action))
-        call = {"type": "function", "function": {"name": name, "arguments": arguments}}
-        said.append({"role": "assistant", "content": turn.note, "tool_calls": [call]})
+        said.append(spoken(turn.note, turn.action))
         if not turn.sound:
             said[-1]["unlearnt"] = "suspect"
         elif not turn.meant:
             said[-1]["unlearnt"] = "call"
-        said.append({"role": "tool", "name": name, "content": answer(incident, wires)})
+        called = said[-1]["tool_calls"][0]["function"]["name"]
+        said.append({"role": "tool", "name": called, "content": answer(incident, wires)})
     drawn = Stream(mix(settings.seed) ^ hash_name(incident.id), REWORDED_STREAM)
     if drawn.chance(settings.reworded):
         for one in said:
             if one["role"] in ("user", "tool"):
                 one["content"] = reworded(one["content"], drawn)
     return [*said, {"role": "assistant", "content": ""}]
+
+
+def spoken(content: str, action: Action) -> dict[str, Any]:
+    """The assistant's message: its note, and the action as a call."""
+    name, arguments = call_from_action(action)
+    call = {"type": "function", "function": {"name": name, "arguments": arguments}}
+    return {"role": "assistant", "content": content, "tool_calls": [call]}
 
 
 def reworded(screen: str, stream: Stream) -> str:

@@ -19,7 +19,6 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
 
 from logtriage.actions import RequestMetrics, RequestTraces
-from logtriage.adapters.tools import call_from_action
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.observation import observe
@@ -32,7 +31,7 @@ from logtriage.topology import FIVE_TEAMS
 from logtriage.transition import transition
 from training.evaluate.phases import Phases
 from training.language.sources import Source
-from training.tiny.demonstrations import Conversation
+from training.tiny.demonstrations import Conversation, spoken
 from training.tiny.notes import SUSPECT, looked_up, read_out
 from training.tiny.reading import NOTHING, read_loss, readings
 from training.tiny.settings import Settings
@@ -92,9 +91,7 @@ def conversation(incident: Incident, stream: Stream, whole: bool) -> Conversatio
             asked = next(iter(sorted(incident.truth.root_causes)), asked)
         request = (RequestMetrics if stream.chance(WHOLE // 2) else RequestTraces)(asked)
         words = [*read_out(observation, book), *looked_up(observation, book, suspect)]
-        name, arguments = call_from_action(request)
-        call = {"type": "function", "function": {"name": name, "arguments": arguments}}
-        said.append({"role": "assistant", "content": " ".join(words), "tool_calls": [call]})
+        said.append(spoken(" ".join(words), request))
         state = transition(state, request)
     return said
 

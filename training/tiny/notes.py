@@ -91,7 +91,8 @@ def read_out(observation: Observation, book: Notebook) -> list[str]:
 
 
 def _suspected(observation: Observation, book: Notebook, place: int) -> Iterable[str]:
-    ranked = open_suspects(observation, book)[place:] or open_suspects(observation, book)[-1:]
+    ranked = open_suspects(observation, book)
+    ranked = ranked[place:] or ranked[-1:]
     if not ranked:
         yield NOBODY
         return

@@ -44,8 +44,8 @@ class Settings:
         task: what demonstrations are of: ids, ``all`` or ``module:name``, by blanks.
         episodes: demonstrations, spread evenly over the tasks.
         slips: how many of 1,000 actions are drawn anew, among those of the same kind; a
-            page never is. What follows a slip is learnt, the slip is not.
-        astray: how many of 1,000 notes name another suspect; that is not learnt, either.
+            page never is. What follows a slip is learnt; the slip counts as a screen.
+        astray: how many of 1,000 notes name another suspect; that counts as a screen, too.
         reworded: in how many of 1,000 demonstrations the words of log lines change places.
         skip: the first of them are left out, such as those that ``start`` has learnt from.
         start: a directory that this program left, whose model and tokenizer are taught more;

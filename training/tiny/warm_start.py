@@ -59,7 +59,7 @@ def _as_taught(
     ids: Sequence[int],
     said: Sequence[int],
 ) -> list[int]:
-    """The same mask without what the teacher would not have said."""
+    """The same mask without what the teacher would not have said: that counts as a screen."""
     (suspect,) = tokenizer.encode(f" {SUSPECT}")
     (call,) = tokenizer.encode(CALL)
     starts = {None: None, "suspect": suspect, "call": call}
