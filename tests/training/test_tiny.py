@@ -39,9 +39,9 @@ from training.tiny.drills import ROUNDS, drill, drilled, rehearsed
 from training.tiny.model import build_model
 from training.tiny.notes import EASED, SUSPECT, note, note_words
 from training.tiny.reading import NOTHING, read_loss, readings
+from training.tiny.rows import IGNORED, rows_of
 from training.tiny.settings import CLEAR, Settings, Size
 from training.tiny.tokenizer import ASSISTANT, CALL, CALLED, PAD, answer_words, build_tokenizer
-from training.tiny.warm_start import IGNORED, labelled
 
 ID = "cascading_failure-v2-fog0/train/42"
 #: Some of its services alert and some do not, some changed and some did not.
@@ -339,7 +339,7 @@ def test_drills_are_rehearsed_among_the_demonstrations(
     assert rehearsed(tokenizer, Source(), ids, SMALL) == []
     drills = rehearsed(tokenizer, Source(), ids, attrs.evolve(SMALL, whole_drills=1))
     assert len(drills) == 3
-    rows = labelled(tokenizer, said[:1], drills)
+    rows = rows_of(tokenizer, 0.1, said[:1], drills)
     assert len(rows) == 4
     for row, one in zip(rows.select(range(1, 4)), drills, strict=True):
         learnt = [token for token in row["labels"] if token != IGNORED]
@@ -348,7 +348,7 @@ def test_drills_are_rehearsed_among_the_demonstrations(
 
 def test_in_an_episode_too_the_suspect_is_read_before_what_is_known_of_it(tokenizer: Any) -> None:
     said = demonstration(lt.make_incident("single_crash-v2-fog0/train/0"), PLAIN)
-    row = labelled(tokenizer, [said[:3]])[0]
+    row = rows_of(tokenizer, 0.1, [said[:3]])[0]
     spoken = [one != IGNORED for one in row["labels"]]
     assert row["read"] == readings(tokenizer, row["input_ids"], spoken)
     told = [
@@ -402,7 +402,7 @@ def test_a_name_attends_to_the_same_name_from_the_start(tokenizer: Any) -> None:
 
 def test_only_what_the_assistant_said_is_learnt(tokenizer: Any) -> None:
     said = [demonstration(lt.make_incident(ID), PLAIN)]
-    row = labelled(tokenizer, said[:1])[0]
+    row = rows_of(tokenizer, 0.1, said[:1])[0]
     learnt = [one for one in row["labels"] if one != IGNORED]
     calls = [message for message in said[0] if message["role"] == "assistant"]
     text = tokenizer.apply_chat_template(calls, tokenize=False).replace(ASSISTANT, "")
@@ -425,7 +425,7 @@ def test_what_the_teacher_would_not_have_said_is_not_learnt(
     marks = [one.get("unlearnt") for one in spoken]
     assert 1 < marks.count(mark) < len(spoken)
     assert set(marks) == {mark, None}
-    learnt = [one for one in labelled(tokenizer, [said])[0]["labels"] if one != IGNORED]
+    learnt = [one for one in rows_of(tokenizer, 0.1, [said])[0]["labels"] if one != IGNORED]
     texts = [
         tokenizer.apply_chat_template([one], tokenize=False).removeprefix(ASSISTANT)
         for one in spoken
@@ -517,6 +517,10 @@ def test_a_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ("--size", "huge"),
         ("--lr", "0"),
         ("--drills", "-1"),
+        ("--episodes", "0"),
+        ("--rounds", "-1"),
+        ("--own-play", "0"),
+        ("--own-temperature", "-0.1"),
         ("--whole-drills", "-1"),
     ],
 )

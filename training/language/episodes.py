@@ -69,17 +69,26 @@ class Decoding:
 
 
 @attrs.define(eq=False)
-class _Episode:
-    """One episode in progress."""
+class Attempt:
+    """One attempt at an incident, as far as it was played.
+
+    Attributes:
+        sample: the number of the attempt.
+        said: every message so far, from the rules on; replies are as the model wrote them.
+        wires: an action for each answer among them.
+        status: :data:`~logtriage.transcript.COMPLETED`, or why the model failed.
+    """
 
     incident: Incident
     sample: int
+    said: list[Message]
     before: list[int]
     wires: list[Wire] = attrs.field(factory=list)
     replies: list[str] = attrs.field(factory=list)
     cut_off: int = 0
     ended: str | None = None
     closed: bool = False
+    status: str = COMPLETED
 
     def take(self, message: Message) -> list[Message]:
         """Play what a reply asks for; the messages that answer it."""
@@ -91,6 +100,7 @@ class _Episode:
             ]
         else:
             answers = [self._call(call) for call in calls]
+        self.said += [{"role": "assistant", "content": self.replies[-1]}, *answers]
         self.closed = state_after(self.incident, self.wires)[0].is_closed
         return answers
 
@@ -106,7 +116,8 @@ class _Episode:
             return {"role": "user", "content": content}
         return {"role": "tool", "name": call["function"]["name"], "content": content}
 
-    def transcript(self, agent: str, status: str = COMPLETED) -> Transcript:
+    def transcript(self, agent: str) -> Transcript:
+        """What was done, to be graded, with the replies."""
         extra: dict[str, Any] = {
             SAMPLE: self.sample,
             REPLIES: self.replies,
@@ -115,7 +126,7 @@ class _Episode:
         if self.ended is not None:
             extra[ENDED] = self.ended
         return Transcript(
-            self.incident.id, self.wires, status, agent, extra, seal=self.incident.seal
+            self.incident.id, self.wires, self.status, agent, extra, seal=self.incident.seal
         )
 
 
@@ -140,26 +151,45 @@ def play_incidents(
         UnknownName, InvalidInput: for an incident that does not exist, or a tokenizer that
             cannot be used.
     """
+    played = play_attempts(
+        model, tokenizer, attempts, decoding,
+        resolve=resolve, template=template, on_progress=on_progress,
+    )  # fmt: skip
+    return [one.transcript(agent) for one in played]
+
+
+def play_attempts(
+    model: Any,
+    tokenizer: Any,
+    attempts: Sequence[tuple[str, int]],
+    decoding: Decoding | None = None,
+    *,
+    resolve: Resolver = make_incident,
+    template: Mapping[str, Any] | None = None,
+    on_progress: OnProgress | None = None,
+) -> list[Attempt]:
+    """The same with all that was said."""
     decoding = decoding or Decoding()
     chat = Chat(tokenizer, template)
     training = model.training
     model.eval()
-    found: list[Transcript] = []
+    found: list[Attempt] = []
     # Incidents of like length together waste less: those of a task have one horizon.
     try:
         for start in range(0, len(attempts), decoding.batch):
             episodes = []
             for incident_id, sample in attempts[start : start + decoding.batch]:
                 incident = resolve(incident_id)
-                shown = chat.opening(opening(incident, "tools"), environment_of(incident))
-                episodes.append(_Episode(incident, sample, shown))
-            before = len(found)
+                said = opening(incident, "tools")
+                shown = chat.opening(said, environment_of(incident))
+                episodes.append(Attempt(incident, sample, [*said], shown))
 
-            def over(count: int, before: int = before) -> None:
+            def over(count: int, before: int = start) -> None:
                 if on_progress is not None:
                     on_progress(before + count, len(attempts))
 
-            found += _play_together(model, chat, episodes, decoding, agent, over)
+            _play_together(model, chat, episodes, decoding, over)
+            found += episodes
             over(len(episodes))
     finally:
         model.train(training)
@@ -169,12 +199,10 @@ def play_incidents(
 def _play_together(
     model: Any,
     chat: Chat,
-    episodes: list[_Episode],
+    episodes: list[Attempt],
     decoding: Decoding,
-    agent: str,
     over: Callable[[int], None],
-) -> list[Transcript]:
-    status = COMPLETED
+) -> None:
     turn = 0
     playing = list(episodes)
     try:
@@ -200,11 +228,12 @@ def _play_together(
                     table.append(row, [*_end(reply, table.stops, chat), *one.before])
     except Exception as error:
         status = f"model failed in turn {turn + 1}: {type(error).__name__}: {error}"[:_CAUSE]
-    failed = {id(one) for one in playing if not one.over}
-    return [one.transcript(agent, status if id(one) in failed else COMPLETED) for one in episodes]
+        for one in playing:
+            if not one.over:
+                one.status = status
 
 
-def _drop(table: Batch, playing: list[_Episode], longest: int) -> None:
+def _drop(table: Batch, playing: list[Attempt], longest: int) -> None:
     """Leave out the episodes that are over."""
     for one, ids in zip(playing, table.ids, strict=True):
         if not one.closed and len(ids) >= longest:

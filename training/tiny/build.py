@@ -2,13 +2,15 @@
 
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
 import torch
+from datasets import Dataset
 from rich.console import Console
-from transformers import TrainerCallback
+from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM, TrainerCallback
 
 from training.common.files import machine, save_json
 from training.common.settings import TRAIN_SPLIT
@@ -20,9 +22,11 @@ from training.tiny.demonstrations import Conversation, demonstration, demonstrat
 from training.tiny.directory import check_empty
 from training.tiny.drills import drilled, rehearsed
 from training.tiny.model import build_model
+from training.tiny.own_play import own_episodes
+from training.tiny.rows import rows_of
 from training.tiny.settings import ABOUT, SIZES, Settings
 from training.tiny.tokenizer import build_tokenizer
-from training.tiny.warm_start import labelled, warm_start
+from training.tiny.warm_start import warm_start
 
 LIBRARIES: Final = ("torch", "transformers", "trl", "numpy")
 #: Conversations that a tokenizer is trained on: more add no phrase.
@@ -78,10 +82,12 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
         else:
             tokenizer = build_tokenizer(said[:READ], settings.vocab)
             model = build_model(tokenizer, SIZES[settings.size], settings.seed)
-        right = drilled(model, tokenizer, source, ids, settings, phases)
-        rows = labelled(tokenizer, said, rehearsed(tokenizer, source, ids, settings))
-        made = Path(folder, "model")
-        losses = warm_start(model, rows, settings, Path(folder, "trainer"), [_Shown(phases)])
+        own = demonstration_ids(settings.own_play, settings.tasks, source, settings.skip)
+        right = drilled(model, tokenizer, source, ids or own, settings, phases)
+        made, losses, tokens = Path(folder, "model"), [], []
+        for rows in _rounds(model, tokenizer, source, said, ids, settings, phases):
+            tokens += map(len, rows["input_ids"])
+            losses += warm_start(model, rows, settings, Path(folder, "trainer"), [_Shown(phases)])
         phases.end()
         model.save_pretrained(made)
         tokenizer.save_pretrained(made)
@@ -91,7 +97,7 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
             "split": TRAIN_SPLIT,
             "parameters": model.num_parameters(),
             "vocabulary": len(tokenizer),
-            "tokens_per_row": sum(map(len, rows["input_ids"])) / len(rows),
+            "tokens_per_row": sum(tokens) / len(tokens),
             "drills_right": right,
             "losses": losses,
             "seconds": time.perf_counter() - started,
@@ -101,3 +107,29 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
         if out.exists():
             out.rmdir()
         made.replace(out)
+
+
+def _rounds(
+    model: Qwen2ForCausalLM,
+    tokenizer: PreTrainedTokenizerFast,
+    source: Source,
+    said: list[Conversation],
+    ids: list[str],
+    settings: Settings,
+    phases: Phases,
+) -> Iterator[Dataset]:
+    """The rows of the demonstrations, then of each round of own play.
+
+    A round is played by the model as it is when the round begins.
+    """
+    if said:
+        drills = rehearsed(tokenizer, source, ids, settings)
+        yield rows_of(tokenizer, settings.screens, said, drills)
+    told = settings.skip + settings.episodes
+    for number in range(settings.rounds):
+        ids = demonstration_ids(
+            settings.own_play, settings.tasks, source, told + number * settings.own_play
+        )
+        played = own_episodes(model, tokenizer, source, ids, settings, phases)
+        drills = rehearsed(tokenizer, source, ids, settings)
+        yield rows_of(tokenizer, settings.screens, drills=drills, played=played)

@@ -106,12 +106,7 @@ def demonstration(incident: Incident, settings: Settings) -> Conversation:
             said[-1]["unlearnt"] = "call"
         called = said[-1]["tool_calls"][0]["function"]["name"]
         said.append({"role": "tool", "name": called, "content": answer(incident, wires)})
-    drawn = Stream(mix(settings.seed) ^ hash_name(incident.id), REWORDED_STREAM)
-    if drawn.chance(settings.reworded):
-        for one in said:
-            if one["role"] in ("user", "tool"):
-                one["content"] = reworded(one["content"], drawn)
-    return [*said, {"role": "assistant", "content": ""}]
+    return [*in_other_words(said, incident, settings), {"role": "assistant", "content": ""}]
 
 
 def spoken(content: str, action: Action) -> dict[str, Any]:
@@ -119,6 +114,17 @@ def spoken(content: str, action: Action) -> dict[str, Any]:
     name, arguments = call_from_action(action)
     call = {"type": "function", "function": {"name": name, "arguments": arguments}}
     return {"role": "assistant", "content": content, "tool_calls": [call]}
+
+
+def in_other_words(said: Conversation, incident: Incident, settings: Settings) -> Conversation:
+    """The same, where ``reworded`` wants it, with screens whose log lines have other words."""
+    drawn = Stream(mix(settings.seed) ^ hash_name(incident.id), REWORDED_STREAM)
+    if not drawn.chance(settings.reworded):
+        return said
+    return [
+        {**one, "content": reworded(one["content"], drawn)} if one["role"] != "assistant" else one
+        for one in said
+    ]
 
 
 def reworded(screen: str, stream: Stream) -> str:

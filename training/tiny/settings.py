@@ -11,6 +11,8 @@ from training.grpo.stages import task_names
 ABOUT: Final = "tiny.json"
 
 
+#: Without so many demonstrations there is nothing to learn from.
+FEWEST: Final = 3
 #: The tasks of the default topology where there is least fog.
 CLEAR: Final = "single_crash-v2-fog0 cascading_failure-v2-fog0 silent_degradation-v2-fog0"
 
@@ -52,6 +54,11 @@ class Settings:
             none: both are new, of ``size`` and ``vocab``.
         drills: steps of drills (:mod:`training.tiny.drills`) before the demonstrations.
         whole_drills: the same on whole screens, after those.
+        rounds: how often the model then plays itself and is corrected
+            (:mod:`training.tiny.own_play`).
+        own_play: episodes in each of these rounds.
+        own_temperature: of sampling in them; 0 for the likeliest token.
+        own_tokens: the most tokens of one reply in them.
         epochs: how often each demonstration is seen.
         batch: demonstrations in a step.
         screens: the weight of a token of a screen in the loss; one that is said has 1.
@@ -72,7 +79,7 @@ class Settings:
     )
     vocab: int = attrs.field(default=2048, validator=attrs.validators.ge(512))
     task: str = CLEAR
-    episodes: int = attrs.field(default=3_200, validator=attrs.validators.ge(3))
+    episodes: int = attrs.field(default=3_200, validator=attrs.validators.ge(0))
     slips: int = attrs.field(
         default=50, validator=[attrs.validators.ge(0), attrs.validators.le(WHOLE)]
     )
@@ -86,6 +93,10 @@ class Settings:
     start: str = ""
     drills: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     whole_drills: int = attrs.field(default=0, validator=attrs.validators.ge(0))
+    rounds: int = attrs.field(default=0, validator=attrs.validators.ge(0))
+    own_play: int = attrs.field(default=1_500, validator=attrs.validators.ge(1))
+    own_temperature: float = attrs.field(default=0.5, validator=attrs.validators.ge(0))
+    own_tokens: int = attrs.field(default=96, validator=attrs.validators.ge(1))
     epochs: int = attrs.field(default=1, validator=attrs.validators.ge(1))
     batch: int = attrs.field(default=4, validator=attrs.validators.ge(1))
     screens: float = attrs.field(default=0.1, validator=attrs.validators.ge(0))
@@ -99,5 +110,10 @@ class Settings:
         return task_names(self.task)
 
     def __attrs_post_init__(self) -> None:
-        """Check the tasks."""
+        """Check what goes together."""
         assert self.tasks
+        if self.episodes < FEWEST and not (self.start and self.rounds):
+            raise ValueError(
+                f"episodes must be at least {FEWEST}, got {self.episodes}; a model that is there "
+                "(start) can do without if there are rounds of its own play"
+            )
