@@ -454,7 +454,7 @@ def test_a_split_of_one_s_own_is_trained_and_kept_in_full(tmp_path: Path, capsys
     assert one.split == split == store.split_of(store.load_run(out))
     assert files.read_team(out).split == split
     write_up([one], tmp_path / "results")
-    assert "| `mine` |" in (tmp_path / "results" / PAGE).read_text()
+    assert "| `mine`, 2 rounds |" in (tmp_path / "results" / PAGE).read_text()
 
     role_split_of.cache_clear()
     mine.write_text(json.dumps(role_split_to_json(ROLE_SPLITS["solo"])))
@@ -567,7 +567,7 @@ def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monke
         PAGE, "role-splits.csv", "role-splits-curves.csv", "role-splits.png"
     }  # fmt: skip
     page = (results / PAGE).read_text()
-    assert "`trio` − `trio_without_board`" in page
+    assert "`trio`, 1 rounds − `trio_without_board`, 1 rounds" in page
     with pytest.raises(SystemExit):
         sweep.main([str(runs), "--splits", "trio", "quartet"])
     assert "'quartet'" in capsys.readouterr().err
@@ -593,6 +593,19 @@ def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monke
     (unfinished / "run.json").write_text(json.dumps({**facts, "finished": False}))
     with pytest.raises(SystemExit, match="not finished"):
         write_up([Written.read(unfinished)], results)
+
+
+def test_runs_of_other_lengths_are_not_mixed(tmp_path: Path):
+    for rounds in ("1", "2"):
+        run(tmp_path / rounds, "--rounds", rounds)
+    write_up([Written.read(tmp_path / rounds) for rounds in ("2", "1")], tmp_path / "results")
+    page = (tmp_path / "results" / PAGE).read_text().splitlines()
+    assert [row.split(" | ")[1] for row in page if row.startswith(f"| `{TASK}` | ")][:2] == [
+        "`trio`, 1 rounds",
+        "`trio`, 2 rounds",
+    ]
+    with (tmp_path / "results" / "role-splits.csv").open() as file:
+        assert [row["rounds_in_all"] for row in csv.DictReader(file)] == ["1", "2"]
 
 
 def test_an_interval_over_seeds_is_wider_than_one_over_incidents_alone():

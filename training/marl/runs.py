@@ -43,10 +43,10 @@ class Written:
         )
 
     @property
-    def group(self) -> tuple[str, str, str, str, float]:
+    def group(self) -> tuple[str, str, str, str, float, int]:
         """What its seeds have in common."""
         one = self.settings
-        return one.task, self.split.name, one.credit, one.critic, one.inform
+        return one.task, self.split.name, one.credit, one.critic, one.inform, one.rounds
 
 
 @attrs.frozen(eq=False)
@@ -83,11 +83,17 @@ class Group:
     @property
     def label(self) -> str:
         """The split, and what is not as in the sweep."""
+        return f"`{self.split.name}`{self.other}"
+
+    @property
+    def other(self) -> str:
+        """What is not as in the sweep, each after a comma."""
         one, usual = self.settings, Settings("")
         other = [value for value, default in ((one.credit, usual.credit),
                  (one.critic, usual.critic)) if value != default]  # fmt: skip
         other += [f"{one.inform:g} a bit"] if one.inform else []
-        return f"`{self.split.name}`" + "".join(f", {value}" for value in other)
+        other += [f"{one.rounds} rounds"] if one.rounds != usual.rounds else []
+        return "".join(f", {value}" for value in other)
 
     def mean(self, name: str) -> float:
         """A figure of the last evaluation, over the seeds."""

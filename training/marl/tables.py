@@ -39,16 +39,7 @@ def _board(groups: Sequence[Group]) -> Iterable[str]:
     yield from _rows("task", "compared", "difference in grade", "in the interquartile mean")
     for task in dict.fromkeys(group.settings.task for group in groups):
         found = {group.label: group for group in groups if group.settings.task == task}
-        silent = [(one, f"`{group.split.name}_without_reports`") for one, group in found.items()]
-        for one, other in (
-            *silent,
-            ("`trio`", "`trio_without_board`"),
-            ("`trio_without_reports`", "`trio_without_board`"),
-            ("`trio`", "`solo`"),
-            ("`trio`", "`duo`"),
-            ("`duo`", "`solo`"),
-            ("`trio`, counterfactual", "`trio`"),
-        ):
+        for one, other in _compared(list(found.values())):
             if one in found and other in found:
                 left, right = found[one].scores, found[other].scores
                 gaps = (
@@ -57,6 +48,17 @@ def _board(groups: Sequence[Group]) -> Iterable[str]:
                 )
                 cells = [f"{gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f})" for gap in gaps]
                 yield f"| `{task}` | {one} − {other} | {' | '.join(cells)} |"
+
+
+def _compared(groups: Sequence[Group]) -> Iterable[tuple[str, str]]:
+    """Labels of groups that differ in one thing; some may not be there."""
+    names = dict.fromkeys(group.split.name for group in groups)
+    pairs = [(name, f"{name}_without_reports") for name in names]
+    pairs += [("trio", "trio_without_board"), ("trio_without_reports", "trio_without_board")]
+    pairs += [("trio", "solo"), ("trio", "duo"), ("duo", "solo")]
+    for setting in dict.fromkeys(group.other for group in groups):
+        yield from ((f"`{one}`{setting}", f"`{other}`{setting}") for one, other in pairs)
+    yield "`trio`, counterfactual", "`trio`"
 
 
 def _criteria(groups: Sequence[Group]) -> Iterable[str]:
@@ -163,7 +165,7 @@ def _runs(groups: Sequence[Group]) -> Iterable[str]:
     for key, value in runs[0].facts["machine"].items():
         yield f"- {key}: {value}"
     yield ""
-    own = {"task", "seed", "split", "credit", "critic", "inform"}
+    own = {"task", "seed", "split", "credit", "critic", "inform", "rounds"}
     usual = {str(value): None for run in runs for value in [_common(run.settings, own)]}
     for one in usual:
         yield f"Settings: {one}."
