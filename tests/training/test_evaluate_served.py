@@ -123,6 +123,50 @@ def test_a_model_plays_one_role_among_scripted_ones(tmp_path: Path) -> None:
     assert results["agents"][0]["how"]["team"] == team
 
 
+def test_whether_a_model_heeds_what_it_is_told_is_measured_by_role(tmp_path: Path) -> None:
+    """It waits until somebody reports something, and then asks for lines."""
+    out = tmp_path / "out"
+
+    def handler(request: dict[str, Any]) -> tuple[int, bytes]:
+        told = ", triage: " in request["messages"][-1]["content"]
+        words = {"action_type": "request_more_logs", "service": "user-db"}
+        return 200, completion(json.dumps(words if told else {"action_type": "wait"}))
+
+    team = "triage=observer,escalation=model,remediation=observer"
+    with server(handler) as (url, _):
+        options = ["--policy", "openai:one", "--base-url", url, "--listening"]
+        roles = ["--split-roles", "trio", "--team", team, "--output-dir", str(out)]
+        assert main([*options, *GIVEN, *roles]) == 0
+    results = json.loads((out / "results.json").read_text("utf-8"))
+    (task,) = results["tasks"]
+    heeded = results["agents"][0]["tasks"][task]["listening"]
+    assert set(heeded) == {"triage", "escalation", "remediation"}
+    model = heeded["escalation"]
+    assert model["heard"] == model["asked_twice"] > 0
+    assert model["wavered"] == 0
+    assert 0 < model["changed"] <= model["heard"]
+    row = f"| {task} | openai:one | escalation | {model['heard']} | "
+    assert row in (out / "results.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--policy", "openai:one"], "expected split_roles"),
+        (
+            ["--policy", "hf:model", "--split-roles", "trio", "--temperature", "0.5"],
+            "expected temperature 0 with hf:, got 0.5",
+        ),
+    ],
+)
+def test_listening_that_could_not_be_measured_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
+) -> None:
+    with pytest.raises(SystemExit):
+        main([*options, *GIVEN, "--listening", "--output-dir", str(tmp_path / "out")])
+    assert words in capsys.readouterr().err
+
+
 def test_replies_that_are_cut_off_are_a_column_and_many_of_them_a_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -332,6 +332,17 @@ def test_a_drill_of_whole_screens_asks_the_same(tokenizer: Any) -> None:
     assert "METRICS" in tokenizer.decode(short.ids) + tokenizer.decode(whole.ids)
 
 
+def test_in_a_drill_too_the_teacher_says_whom_it_suspects(tokenizer: Any) -> None:
+    incident = lt.make_incident("single_crash-v2-fog0/train/0")
+    row = drill(tokenizer, incident, Stream(3, 4), whole=True)
+    first, *rest = row.replies
+    assert len(rest) == ROUNDS
+    assert first["content"] == turns(incident, PLAIN)[0].note
+    drawn = [words.split()[0] for words in tokenizer.decode(row.ids).split("suspect ")[1:]]
+    suspected = [one["content"].split("suspect ")[1].split()[0] for one in row.replies]
+    assert set(suspected) != set(drawn)
+
+
 def test_drills_are_rehearsed_among_the_demonstrations(
     tokenizer: Any, said: list[list[dict[str, Any]]]
 ) -> None:
@@ -343,7 +354,10 @@ def test_drills_are_rehearsed_among_the_demonstrations(
     assert len(rows) == 4
     for row, one in zip(rows.select(range(1, 4)), drills, strict=True):
         learnt = [token for token in row["labels"] if token != IGNORED]
-        assert learnt == [t for t, asked in zip(one.ids, one.asked, strict=True) if asked]
+        asked = [token for token, right in zip(one.ids, one.asked, strict=True) if right]
+        assert learnt[: len(asked)] == asked
+        replies = tokenizer.apply_chat_template(list(one.replies), tokenize=False)
+        assert tokenizer.decode(learnt[len(asked) :]) == replies.replace(ASSISTANT, "")
 
 
 def test_in_an_episode_too_the_suspect_is_read_before_what_is_known_of_it(tokenizer: Any) -> None:

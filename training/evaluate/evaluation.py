@@ -11,6 +11,7 @@ import attrs
 from logtriage.codec import encode_transcript
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import RECORDED_TASKS, record_episode
+from logtriage.evaluation.listening import Listening, News, news_in
 from logtriage.grading import Grade, Rubric, grade_transcript, rubric_named
 from logtriage.policies import PolicyFactory
 from logtriage.references import is_reference
@@ -87,6 +88,15 @@ class Evaluation:
                 given += one.extra.get(ASKED, len(one.extra.get(REPLIES, ())))
                 cut += one.extra.get(CUT_OFF, 0)
         return given, cut
+
+    def listening(self, task: str) -> dict[str, Listening]:
+        """What came of reports, by the role that they reached; nothing where nobody was asked."""
+        found: dict[str, list[News]] = {}
+        for one, grade in zip(self.transcripts, self.grades, strict=True):
+            if grade.task == task:
+                for news in news_in(one.extra) or ():
+                    found.setdefault(news.role, []).append(news)
+        return {role: Listening.of(news) for role, news in found.items()}
 
     @cached_property
     def attempts(self) -> dict[str, dict[str, tuple[Grade, ...]]]:

@@ -64,7 +64,9 @@ def evaluated(
     if policy.startswith(ENDPOINT):
         return _endpoint(policy, settings, judge, split, on_progress)
     attempts = planned(judge.source, settings.task, settings.episodes, split=settings.split)
-    return _recorded(policy, settings, judge, attempts, _scripted(policy, split), 1, on_progress)
+    return _recorded(
+        policy, settings, judge, attempts, _scripted(policy, settings, split), 1, on_progress
+    )
 
 
 def _local(
@@ -101,7 +103,7 @@ def _local(
 
     def record(incident: Incident, sample: int) -> Transcript:
         complete = TextModel(model, chat, decoding, sample)
-        return _team(complete, incident, split, policy, settings.team)
+        return _team(complete, incident, split, policy, settings)
 
     attempts = _attempts(settings, judge)
     found = _recorded(policy, settings, judge, attempts, record, 1, on_progress)
@@ -120,7 +122,7 @@ def _endpoint(
     def record(incident: Incident, sample: int) -> Transcript:
         ask = asked[sample].counting_anew()
         if split is not None:
-            one = _team(ask, incident, split, policy, settings.team)
+            one = _team(ask, incident, split, policy, settings)
         else:
             tools = settings.reply == "tools"
             factory = ToolChatPolicies(ask.with_tools) if tools else ChatPolicies(ask)
@@ -162,12 +164,14 @@ def _ask(policy: str, settings: Settings, sample: int) -> "ChatEndpoint":
     )
 
 
-def _scripted(policy: str, split: RoleSplit | None) -> Record:
+def _scripted(policy: str, settings: Settings, split: RoleSplit | None) -> Record:
     if split is None:
         factory = make_policy(policy)
         return lambda incident, _: record_episode(incident, factory, policy)
     team = make_team(policy, split)
-    return lambda incident, _: record_joint_episode(incident, team, policy, split)
+    return lambda incident, _: record_joint_episode(
+        incident, team, policy, split, listening=settings.listening
+    )
 
 
 def _check_team(team: str, split: RoleSplit) -> None:
@@ -182,16 +186,20 @@ def _check_team(team: str, split: RoleSplit) -> None:
 
 
 def _team(
-    complete: Complete, incident: Incident, split: RoleSplit, agent: str, team: str
+    complete: Complete, incident: Incident, split: RoleSplit, agent: str, settings: Settings
 ) -> Transcript:
-    """An episode in which a model plays its roles of a team, each with its own conversation."""
+    """An episode in which a model plays its roles of a team, each with its own conversation.
+
+    Whoever answers behind a server may answer the same question otherwise.
+    """
 
     def player(of: Incident, roles: RoleSplit, role: Role) -> Policy:
         rules = system_prompt(of, split=roles, role=role.name)
         return ChatPolicy(complete, rules, roles, role.name)
 
-    factory = make_team(team or MODEL, split, roles={MODEL: player})
-    return record_joint_episode(incident, factory, agent, split)
+    factory = make_team(settings.team or MODEL, split, roles={MODEL: player})
+    listening, again = settings.listening, agent.startswith(ENDPOINT)
+    return record_joint_episode(incident, factory, agent, split, listening=listening, again=again)
 
 
 def _attempts(settings: Settings, judge: Judge) -> list[tuple[str, int]]:

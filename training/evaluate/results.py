@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+import attrs
+
 from logtriage import __version__
 from logtriage.errors import InvalidInput
 from training.evaluate.evaluation import Evaluation
@@ -89,6 +91,9 @@ def _agent(one: Evaluation, explained: int) -> dict[str, Any]:
         tasks[task] = {
             **figures(attempts, resolve),
             **_replies(one, task),
+            "listening": {
+                role: attrs.asdict(heeded) for role, heeded in one.listening(task).items()
+            },
             "by_fault": breakdown(attempts, kind_of_fault, resolve),
             "by_hops": breakdown(attempts, hops, resolve),
             "by_part": breakdown(attempts, held_out_part, resolve) if one.split == OOD else {},

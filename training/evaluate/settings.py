@@ -31,10 +31,11 @@ class Settings:
     another one than the tasks': an id, or ``module:name``. ``explain`` episodes of each task
     are explained. ``split_roles`` lets a team play: a split, or a JSON file of one. ``team`` says
     who plays its roles, ``ROLE=PLAYER,...``, where ``model`` is ``policy``; by default that plays
-    all of them. ``reply`` is how an endpoint's model answers, ``extra_body`` a JSON object of
-    more fields of its requests. ``thinking`` tells the chat template of a model here whether it
-    thinks. ``max_new_tokens`` bounds one reply (512 here, 8192 behind an endpoint). Prices are
-    per million tokens.
+    all of them. With ``listening`` roles are asked once more where a report has come up, to see
+    whether they heed it. ``reply`` is how an endpoint's model answers, ``extra_body`` a JSON
+    object of more fields of its requests. ``thinking`` tells the chat template of a model here
+    whether it thinks. ``max_new_tokens`` bounds one reply (512 here, 8192 behind an endpoint).
+    Prices are per million tokens.
 
     Raises:
         InvalidInput: naming the option and what was expected.
@@ -57,6 +58,7 @@ class Settings:
     baselines: str = "random first_error expert"
     split_roles: str = ""
     team: str = ""
+    listening: bool = False
     base_url: str = ""
     reply: str = attrs.field(default="tools", metadata={"choices": REPLIES})
     extra_body: str = ""
@@ -81,6 +83,14 @@ class Settings:
             raise InvalidInput(f"explain must be at least 0, got {self.explain}")
         if self.team and not self.split_roles:
             raise InvalidInput("team: expected split_roles, whose roles it names, beside it")
+        if self.listening and not self.split_roles:
+            raise InvalidInput("listening: expected split_roles beside it: one alone hears nobody")
+        if self.listening and self.policy.startswith(LOCAL) and self.temperature > 0:
+            # Replies are drawn by the conversation, and one without a report is another one.
+            raise InvalidInput(
+                f"listening: expected temperature 0 with {LOCAL}, got {self.temperature:g}: "
+                "a reply to other words would be another draw"
+            )
         if self.team and not self.policy.startswith((LOCAL, ENDPOINT)):
             raise InvalidInput(
                 f"team is for {LOCAL} and {ENDPOINT} policies; a scripted team is itself a policy, "

@@ -5,11 +5,12 @@ from typing import Any
 
 import attrs
 
+from logtriage.evaluation.listening import Listening
 from training.evaluate.figures import PARTS
 from training.evaluate.results import ALL_TASKS
 
 #: How columns of text are marked; the others are figures.
-_TEXT = ("task", "agent", "fault", "hops", "held out", "cause", "policy")
+_TEXT = ("task", "agent", "role", "fault", "hops", "held out", "cause", "policy")
 
 
 @attrs.frozen
@@ -34,6 +35,7 @@ def tables(results: Mapping[str, Any]) -> list[Table]:
         _main(results),
         _changes(results),
         _paging(results),
+        _listening(results),
         _lost(results),
         _breakdown(results, "by_part", "held out"),
         _passes(results),
@@ -114,6 +116,19 @@ def _paging(results: Mapping[str, Any]) -> Table:
     ]  # fmt: skip
     columns = ("task", "agent", "price of silence", "episodes", "paged", "mis-paged")
     return Table("Pages by the price of silence", columns, tuple(rows))
+
+
+def _listening(results: Mapping[str, Any]) -> Table:
+    """Whether reports change what is done, and how often the same question has another answer."""
+    rows = []
+    for task in results["tasks"]:
+        for agent in results["agents"]:
+            for role, one in agent["tasks"][task]["listening"].items():
+                heeded = Listening(**one)
+                heard = str(heeded.heard), _share(heeded.share), _share(heeded.noise)
+                rows.append((task, agent["agent"], role, *heard))
+    columns = ("task", "agent", "role", "news", "heeded", "wavered")
+    return Table("Reports that came up, and what they changed", columns, tuple(rows))
 
 
 def _lost(results: Mapping[str, Any]) -> Table:

@@ -109,6 +109,12 @@ def demonstration(incident: Incident, settings: Settings) -> Conversation:
     return [*in_other_words(said, incident, settings), {"role": "assistant", "content": ""}]
 
 
+def teachers_reply(observation: Observation, book: Notebook) -> dict[str, Any]:
+    """What the teacher says to a screen; ``book`` has those before it."""
+    meant, known = TEACHER.act(observation, book)
+    return spoken(note(observation, known), meant)
+
+
 def spoken(content: str, action: Action) -> dict[str, Any]:
     """The assistant's message: its note, and the action as a call."""
     name, arguments = call_from_action(action)

@@ -30,8 +30,9 @@ from logtriage.state import initial_state
 from logtriage.topology import FIVE_TEAMS
 from logtriage.transition import transition
 from training.evaluate.phases import Phases
+from training.language.chat import Message
 from training.language.sources import Source
-from training.tiny.demonstrations import Conversation, spoken
+from training.tiny.demonstrations import Conversation, spoken, teachers_reply, without_logs
 from training.tiny.notes import SUSPECT, looked_up, read_out
 from training.tiny.reading import NOTHING, read_loss, readings
 from training.tiny.settings import Settings
@@ -62,15 +63,23 @@ class Drill:
         asked: which of them are answers: words of notes, but for the suspect.
         read: for each token, a word that the output of the first layer is to tell, or
             :data:`NOTHING` (:mod:`training.tiny.reading`).
+        said: 1 where the notes and requests stand.
+        replies: what the teacher would have said in place of each of them.
     """
 
     ids: list[int]
     asked: list[bool]
     read: list[int]
+    said: list[int]
+    replies: Sequence[Message]
 
 
-def conversation(incident: Incident, stream: Stream, whole: bool) -> Conversation:
+def conversation(
+    incident: Incident, stream: Stream, whole: bool
+) -> tuple[Conversation, list[Message]]:
     """A first screen, then :data:`ROUNDS` requests, each with a note on the screen before it.
+
+    With it comes what the teacher would have said in place of each.
 
     Every second request is for the service at fault, if any, since most readings of others are
     usual. The suspects are drawn at random. With ``whole`` the screens have log lines, too, in
@@ -79,10 +88,12 @@ def conversation(incident: Incident, stream: Stream, whole: bool) -> Conversatio
     state, book = initial_state(incident), Notebook()
     names = incident.topology.names
     said: Conversation = []
+    replies: list[Message] = []
     for _ in range(ROUNDS + 1):
-        observation = observe(state)
+        observation = without_logs(observe(state))
+        replies.append(teachers_reply(observation, book))
         book = write_down(observation, book)
-        screen = render_observation(observation)
+        screen = render_observation(observe(state))
         said.append({"role": "tool" if said else "user", "content": screen})
         if not whole:
             said[-1]["content"] = _without_logs(screen)
@@ -93,7 +104,7 @@ def conversation(incident: Incident, stream: Stream, whole: bool) -> Conversatio
         words = [*read_out(observation, book), *looked_up(observation, book, suspect)]
         said.append(spoken(" ".join(words), request))
         state = transition(state, request)
-    return said
+    return said, replies
 
 
 def _without_logs(screen: str) -> str:
@@ -110,9 +121,8 @@ def drill(
     """
     if incident.topology != FIVE_TEAMS:
         raise InvalidInput(f"{incident.id}: drills need a task on the default topology")
-    row = tokenizer.apply_chat_template(
-        conversation(incident, stream, whole), return_assistant_tokens_mask=True, return_dict=True
-    )
+    walked, replies = conversation(incident, stream, whole)
+    row = tokenizer.apply_chat_template(walked, return_assistant_tokens_mask=True, return_dict=True)
     ids, said = row["input_ids"], row["assistant_masks"]
     read = readings(tokenizer, ids, said)
     (suspect,) = tokenizer.encode(f" {SUSPECT}")
@@ -122,7 +132,7 @@ def drill(
         silent = not said[place] or (silent and bool(said[place - 1])) or token == call
         # Who is suspected is drawn, and a blank comes before the name.
         asked.append(not silent and suspect not in ids[place - 2 : place])
-    return Drill(ids, asked, read)
+    return Drill(ids, asked, read, said, replies)
 
 
 def drilled(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, source: Source,
@@ -159,9 +169,10 @@ def drilled(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, source:
 def rehearsed(
     tokenizer: PreTrainedTokenizerFast, source: Source, ids: Sequence[str], settings: Settings
 ) -> list[Drill]:
-    """Drills of whole screens to stand among the demonstrations, one for two; none without drills.
+    """Drills of whole screens to stand among the episodes, one for two; none without drills.
 
-    They keep up the look-ups while all the rest is learnt.
+    They keep up the look-ups while all the rest is learnt, and name the teacher's suspect where
+    no note before it does.
     """
     if not settings.drills + settings.whole_drills:
         return []

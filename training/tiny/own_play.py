@@ -23,13 +23,11 @@ from training.language.chat import Message
 from training.language.episodes import Attempt, Decoding, play_attempts
 from training.language.sources import Source
 from training.tiny.demonstrations import (
-    TEACHER,
     Conversation,
     in_other_words,
-    spoken,
+    teachers_reply,
     without_logs,
 )
-from training.tiny.notes import note
 from training.tiny.settings import Settings
 
 #: Episodes that are played at a time.
@@ -82,12 +80,10 @@ def corrected(attempt: Attempt, settings: Settings) -> Corrected:
     replies: list[Message] = []
     for message in attempt.said[len(opening(attempt.incident, "tools")) :]:
         observation = without_logs(observe(state))
-        known = write_down(observation, book)
         if message["role"] == "assistant":
-            meant, _ = TEACHER.act(observation, book)
-            replies.append(spoken(note(observation, known), meant))
+            replies.append(teachers_reply(observation, book))
         elif not state.is_closed:
+            book = write_down(observation, book)
             state = transition(state, action_from_wire(next(wires), state.incident.topology))
-            book = known
     said = [dict(one) for one in attempt.said]
     return Corrected(in_other_words(said, attempt.incident, settings), replies)

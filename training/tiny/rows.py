@@ -5,8 +5,9 @@ A row has the columns ``input_ids``, ``labels``, ``weights``, ``read``, ``positi
 answers; a screen's token counts little, since a model that foretells screens, which repeat names
 and lines, learns to copy; answers alone, one token in fifteen, teach it that slowly.
 
-An episode of the model's own has the teacher's replies as branches: each follows what the
-episode shows before that turn, and sees nothing after it. So one row teaches all of its turns.
+An episode of the model's own has the teacher's replies as branches, as a drill has: each follows
+what the episode shows before that turn, and sees nothing after it. So one row teaches all of its
+turns.
 """
 
 from collections.abc import Iterable, Sequence
@@ -55,7 +56,9 @@ def rows_of(
         ids, said = _tokens(tokenizer, one)
         learnt = _as_taught(tokenizer, one, ids, said)
         rows.append(_row(ids, learnt, readings(tokenizer, ids, said), screens))
-    rows += [_row(one.ids, one.asked, one.read, screens) for one in drills]
+    for drill in drills:
+        row = _row(drill.ids, drill.asked, drill.read, screens)
+        rows.append(_branched(tokenizer, row, drill.said, drill.replies))
     rows += [_corrected_row(tokenizer, one, screens) for one in played]
     return Dataset.from_list(rows)
 
@@ -105,29 +108,36 @@ def _as_taught(
     return learnt
 
 
-def _row(ids: list[int], learnt: Sequence[int], read: list[int], screens: float) -> Row:
+def _row(ids: Sequence[int], learnt: Sequence[int], read: Sequence[int], screens: float) -> Row:
     labels = [token if one else IGNORED for token, one in zip(ids, learnt, strict=True)]
     return {
-        "input_ids": ids,
+        "input_ids": list(ids),
         "labels": labels,
         "weights": [1.0 if one else screens for one in learnt],
-        "read": read,
+        "read": list(read),
         "positions": list(range(len(ids))),
         "branches": [0] * len(ids),
     }
 
 
 def _corrected_row(tokenizer: PreTrainedTokenizerFast, one: Corrected, screens: float) -> Row:
-    """The episode, and behind it the branches.
+    ids, said = _tokens(tokenizer, one.said)
+    row = _row(ids, [0] * len(ids), readings(tokenizer, ids, said), screens)
+    row["weights"] = [0.0 if own else screens for own in said]
+    return _branched(tokenizer, row, said, one.replies)
+
+
+def _branched(
+    tokenizer: PreTrainedTokenizerFast, row: Row, said: Sequence[int], replies: Sequence[Any]
+) -> Row:
+    """The row, and behind it replies as branches, one for each turn in which something is said.
 
     A branch begins with the token that asks for a reply once more, by which its first word is
     told.
     """
-    ids, said = _tokens(tokenizer, one.said)
-    row = _row(ids, [0] * len(ids), readings(tokenizer, ids, said), screens)
-    row["weights"] = [0.0 if own else screens for own in said]
+    ids = list(row["input_ids"])
     turns = [at for at in range(1, len(ids)) if said[at] and not said[at - 1]]
-    for number, (turn, reply) in enumerate(zip(turns, one.replies, strict=True), start=1):
+    for number, (turn, reply) in enumerate(zip(turns, replies, strict=True), start=1):
         branch, learnt = _tokens(tokenizer, [reply])
         read = readings(tokenizer, [*ids[: turn - 1], *branch], [*said[: turn - 1], *learnt])
         row["input_ids"] += branch
