@@ -349,10 +349,10 @@ def test_drills_are_rehearsed_among_the_demonstrations(
     ids = demonstration_ids(6, SMALL.tasks, Source())
     assert rehearsed(tokenizer, Source(), ids, SMALL) == []
     drills = rehearsed(tokenizer, Source(), ids, attrs.evolve(SMALL, whole_drills=1))
-    assert len(drills) == 3
+    assert len(drills) == 6
     rows = rows_of(tokenizer, 0.1, said[:1], drills)
-    assert len(rows) == 4
-    for row, one in zip(rows.select(range(1, 4)), drills, strict=True):
+    assert len(rows) == 7
+    for row, one in zip(rows.select(range(1, 7)), drills, strict=True):
         learnt = [token for token in row["labels"] if token != IGNORED]
         asked = [token for token, right in zip(one.ids, one.asked, strict=True) if right]
         assert learnt[: len(asked)] == asked

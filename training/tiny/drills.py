@@ -169,7 +169,7 @@ def drilled(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, source:
 def rehearsed(
     tokenizer: PreTrainedTokenizerFast, source: Source, ids: Sequence[str], settings: Settings
 ) -> list[Drill]:
-    """Drills of whole screens to stand among the episodes, one for two; none without drills.
+    """Drills of whole screens to stand among the episodes, one for each; none without drills.
 
     They keep up the look-ups while all the rest is learnt, and name the teacher's suspect where
     no note before it does.
@@ -177,7 +177,7 @@ def rehearsed(
     if not settings.drills + settings.whole_drills:
         return []
     stream = Stream(settings.seed, REHEARSAL_STREAM)
-    return [drill(tokenizer, source(one), stream, True) for one in ids[::2]]
+    return [drill(tokenizer, source(one), stream, True) for one in ids]
 
 
 def _loss(model: Qwen2ForCausalLM, rows: Sequence[Drill], pad: int) -> tuple[Tensor, float]:
