@@ -157,6 +157,19 @@ def test_whether_a_model_heeds_what_it_is_told_is_measured_by_role(tmp_path: Pat
             ["--policy", "hf:model", "--split-roles", "trio", "--temperature", "0.5"],
             "expected temperature 0 with hf:, got 0.5",
         ),
+        (
+            [
+                "--policy",
+                "openai:one",
+                "--before",
+                "hf:model",
+                "--split-roles",
+                "trio",
+                "--temperature",
+                "0.5",
+            ],
+            "expected temperature 0 with hf:, got 0.5",
+        ),
     ],
 )
 def test_listening_that_could_not_be_measured_is_refused(

@@ -84,6 +84,25 @@ def test_the_page_says_what_the_files_say(out: Path, tmp_path: Path) -> None:
     assert (tmp_path / CURVES).read_bytes().startswith(b"\x89PNG")
 
 
+def test_several_seeds_are_taken_together_incident_by_incident(out: Path, tmp_path: Path) -> None:
+    """Two seeds that differ: before and after of one are swapped, so that nothing is left."""
+    one = read(out)
+    about = {**one.about, "settings": {**one.about["settings"], "seed": 8}}
+    worse = attrs.evolve(one, about=about, before=one.after, after=one.before)
+    write_up([one, worse], tmp_path)
+    rows = [line.split(" | ") for line in (tmp_path / PAGE).read_text().splitlines()]
+    (both,) = [row for row in rows if row[:2] == [f"| {TASK}", "mean of all"]]
+    assert both[2] == "3"
+    assert both[3] == both[4]
+    assert both[5].startswith("+0.000 (")
+
+    write_up([one, attrs.evolve(one, about=about)], tmp_path)
+    rows = [line.split(" | ") for line in (tmp_path / PAGE).read_text().splitlines()]
+    alone, _, twice = [row for row in rows if row[0] == f"| {TASK}" and row[2] == "3"][:3]
+    assert twice[1] == "mean of all"
+    assert twice[3:] == alone[3:]
+
+
 def test_a_new_page_has_every_block(out: Path, tmp_path: Path) -> None:
     write_up([read(out)], tmp_path)
     text = (tmp_path / PAGE).read_text()

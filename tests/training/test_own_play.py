@@ -23,13 +23,16 @@ from logtriage.adapters.conversations import actions_of_conversation
 from logtriage.adapters.told import answer, opening
 from logtriage.observation import observe
 from logtriage.parsing import action_from_wire, action_to_wire
+from logtriage.rng import Stream
 from training.evaluate.phases import Phases
 from training.language.episodes import Attempt
 from training.language.loading import load_tokenizer
 from training.language.sources import Source
 from training.tiny import build as building
 from training.tiny.demonstrations import TEACHER, demonstration, demonstration_ids, without_logs
+from training.tiny.drills import conversation
 from training.tiny.model import build_model
+from training.tiny.notes import SUSPECT
 from training.tiny.own_play import Corrected, corrected, own_episodes
 from training.tiny.reading import NOTHING
 from training.tiny.rows import IGNORED, rows_of, seen
@@ -109,6 +112,19 @@ def test_the_log_lines_of_own_episodes_are_reworded_too() -> None:
     for one, two in zip(plain.said, other.said, strict=True):
         assert one["role"] != "assistant" or one == two
         assert sorted(one["content"].split()) == sorted(two["content"].split())
+
+
+def test_in_a_drill_too_the_teacher_says_what_it_would_do_there() -> None:
+    incident = lt.make_incident(ID)
+    walked, replies = conversation(incident, Stream(3, 4), whole=True)
+    rules, screen = opening(incident, "tools")
+    assert walked[0] == screen
+    one = Attempt(incident, 0, [rules, *walked], [])
+    one.wires = actions_of_conversation([rules, *walked], incident.topology)
+    assert list(corrected(one, PLAIN).replies) == replies
+    drawn, suspected = ([said["content"].split(f"{SUSPECT} ")[1].split()[0] for said in spoken]
+                        for spoken in (walked[1::2], replies))  # fmt: skip
+    assert drawn != suspected
 
 
 # -- branches -------------------------------------------------------------------------

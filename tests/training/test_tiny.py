@@ -332,17 +332,6 @@ def test_a_drill_of_whole_screens_asks_the_same(tokenizer: Any) -> None:
     assert "METRICS" in tokenizer.decode(short.ids) + tokenizer.decode(whole.ids)
 
 
-def test_in_a_drill_too_the_teacher_says_whom_it_suspects(tokenizer: Any) -> None:
-    incident = lt.make_incident("single_crash-v2-fog0/train/0")
-    row = drill(tokenizer, incident, Stream(3, 4), whole=True)
-    first, *rest = row.replies
-    assert len(rest) == ROUNDS
-    assert first["content"] == turns(incident, PLAIN)[0].note
-    drawn = [words.split()[0] for words in tokenizer.decode(row.ids).split("suspect ")[1:]]
-    suspected = [one["content"].split("suspect ")[1].split()[0] for one in row.replies]
-    assert set(suspected) != set(drawn)
-
-
 def test_drills_are_rehearsed_among_the_demonstrations(
     tokenizer: Any, said: list[list[dict[str, Any]]]
 ) -> None:

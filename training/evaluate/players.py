@@ -188,18 +188,18 @@ def _check_team(team: str, split: RoleSplit) -> None:
 def _team(
     complete: Complete, incident: Incident, split: RoleSplit, agent: str, settings: Settings
 ) -> Transcript:
-    """An episode in which a model plays its roles of a team, each with its own conversation.
-
-    Whoever answers behind a server may answer the same question otherwise.
-    """
+    """An episode in which a model plays its roles of a team, each with its own conversation."""
 
     def player(of: Incident, roles: RoleSplit, role: Role) -> Policy:
         rules = system_prompt(of, split=roles, role=role.name)
         return ChatPolicy(complete, rules, roles, role.name)
 
     factory = make_team(settings.team or MODEL, split, roles={MODEL: player})
-    listening, again = settings.listening, agent.startswith(ENDPOINT)
-    return record_joint_episode(incident, factory, agent, split, listening=listening, again=again)
+    # A model behind a server may answer the same question otherwise.
+    again = agent.startswith(ENDPOINT)
+    return record_joint_episode(
+        incident, factory, agent, split, listening=settings.listening, again=again
+    )
 
 
 def _attempts(settings: Settings, judge: Judge) -> list[tuple[str, int]]:

@@ -85,7 +85,10 @@ class Settings:
             raise InvalidInput("team: expected split_roles, whose roles it names, beside it")
         if self.listening and not self.split_roles:
             raise InvalidInput("listening: expected split_roles beside it: one alone hears nobody")
-        if self.listening and self.policy.startswith(LOCAL) and self.temperature > 0:
+        local = any(
+            one.startswith(LOCAL) for one in (self.policy, self.before, *self.baselines.split())
+        )
+        if self.listening and local and self.temperature > 0:
             # Replies are drawn by the conversation, and one without a report is another one.
             raise InvalidInput(
                 f"listening: expected temperature 0 with {LOCAL}, got {self.temperature:g}: "

@@ -19,9 +19,10 @@ from typing import Any, Final
 import attrs
 
 from logtriage.errors import InvalidInput
+from logtriage.grading import Grade
 from training.common.files import replace, save_text
 from training.common.pages import renew
-from training.evaluate.figures import PARTS
+from training.evaluate.figures import PARTS, difference
 from training.evaluate.results import ALL_TASKS
 from training.grpo.played import Step
 from training.grpo.seeds import draw_runs
@@ -60,14 +61,30 @@ def _head(*columns: str) -> Iterable[str]:
 def _change(runs: Sequence[Written]) -> Iterable[str]:
     yield from _head("task", "seed", "incidents", "before", "after", "difference (95 %)")
     for task in (*runs[0].results["tasks"], ALL_TASKS):
-        for run in runs:
-            one = run.results["difference"][task]
+        found = {str(run.seed): run.results["difference"][task] for run in runs}
+        if len(runs) > 1:
+            found["mean of all"] = _together(runs, task)
+        for seed, one in found.items():
             change = one["difference"]
             yield (
-                f"| {task} | {run.seed} | {one['incidents']:,} | {one['before']:.3f} | "
+                f"| {task} | {seed} | {one['incidents']:,} | {one['before']:.3f} | "
                 f"{one['after']:.3f} | {change['mean']:+.3f} "
                 f"({change['low']:+.3f} to {change['high']:+.3f}) |"
             )
+
+
+def _together(runs: Sequence[Written], task: str) -> Any:
+    """The difference of all runs: each incident has the mean of its scores over them.
+
+    The interval is over incidents; that other seeds might come out otherwise is not in it.
+    """
+    sides: list[dict[str, tuple[Grade, ...]]] = [{}, {}]
+    for run in runs:
+        for side, one in zip(sides, (run.before, run.after), strict=True):
+            played = one.all_attempts if task == ALL_TASKS else one.attempts[task]
+            for incident, tries in played.items():
+                side[incident] = (*side.get(incident, ()), *tries)
+    return difference(*sides)
 
 
 def _agents(runs: Sequence[Written]) -> Iterable[tuple[list[str], dict[str, Any]]]:

@@ -6,23 +6,31 @@ from typing import Any
 
 import attrs
 
+from logtriage.codec import decode_transcript
 from logtriage.errors import InvalidInput
+from training.evaluate.evaluation import Evaluation, Judge
 from training.evaluate.results import RESULTS
 from training.grpo.played import Episode, Step
 from training.grpo.record import EPISODES, STEPS, read_episodes, read_steps
+from training.grpo.review import AFTER, BEFORE, EVAL_SPLIT
 from training.grpo.store import RUN
 from training.tiny.settings import ABOUT
 
 
 @attrs.frozen
 class Written:
-    """A finished run, and the model that it began with, as their files have them."""
+    """A finished run, and the model that it began with, as their files have them.
+
+    ``before`` and ``after`` are the episodes of its evaluations.
+    """
 
     about: dict[str, Any]
     results: dict[str, Any]
     began: dict[str, Any] | None
     steps: list[Step]
     episodes: list[Episode]
+    before: Evaluation
+    after: Evaluation
 
     @property
     def seed(self) -> int:
@@ -49,4 +57,12 @@ def read(out: Path) -> Written:
         json.loads(model.read_text("utf-8")) if model.exists() else None,
         read_steps(out / STEPS),
         read_episodes(out / EPISODES),
+        *(_evaluation(out / name, about["settings"]) for name in (BEFORE, AFTER)),
     )
+
+
+def _evaluation(path: Path, settings: dict[str, Any]) -> Evaluation:
+    """The episodes of a file, to be graded as they were."""
+    played = [decode_transcript(one) for one in path.read_text("utf-8").splitlines()]
+    judge = Judge.of(settings["rubric"])
+    return Evaluation(path.stem, EVAL_SPLIT, settings["eval_samples"], played, judge=judge)

@@ -168,7 +168,11 @@ def play_attempts(
     template: Mapping[str, Any] | None = None,
     on_progress: OnProgress | None = None,
 ) -> list[Attempt]:
-    """The same with all that was said."""
+    """The attempts of :func:`play_incidents` with all that was said in them, in order.
+
+    Raises:
+        UnknownName, InvalidInput: as :func:`play_incidents`.
+    """
     decoding = decoding or Decoding()
     chat = Chat(tokenizer, template)
     training = model.training

@@ -36,7 +36,7 @@ from training.tiny.demonstrations import Conversation, spoken, teachers_reply, w
 from training.tiny.notes import SUSPECT, looked_up, read_out
 from training.tiny.reading import NOTHING, read_loss, readings
 from training.tiny.settings import Settings
-from training.tiny.tokenizer import CALL
+from training.tiny.tokenizer import CALL, tokens_said
 
 STREAM: Final = hash_name("drills")
 REHEARSAL_STREAM: Final = hash_name("rehearsal of drills")
@@ -122,8 +122,7 @@ def drill(
     if incident.topology != FIVE_TEAMS:
         raise InvalidInput(f"{incident.id}: drills need a task on the default topology")
     walked, replies = conversation(incident, stream, whole)
-    row = tokenizer.apply_chat_template(walked, return_assistant_tokens_mask=True, return_dict=True)
-    ids, said = row["input_ids"], row["assistant_masks"]
+    ids, said = tokens_said(tokenizer, walked)
     read = readings(tokenizer, ids, said)
     (suspect,) = tokenizer.encode(f" {SUSPECT}")
     (call,) = tokenizer.encode(CALL)

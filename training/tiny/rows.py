@@ -23,7 +23,7 @@ from training.tiny.drills import Drill
 from training.tiny.notes import SUSPECT
 from training.tiny.own_play import Corrected
 from training.tiny.reading import readings
-from training.tiny.tokenizer import CALL
+from training.tiny.tokenizer import CALL, tokens_said
 
 #: The label of what is not learnt: all that the teacher did not say.
 IGNORED: Final = -100
@@ -53,7 +53,7 @@ def rows_of(
     """
     rows = []
     for one in conversations:
-        ids, said = _tokens(tokenizer, one)
+        ids, said = tokens_said(tokenizer, one)
         learnt = _as_taught(tokenizer, one, ids, said)
         rows.append(_row(ids, learnt, readings(tokenizer, ids, said), screens))
     for drill in drills:
@@ -75,14 +75,6 @@ def seen(positions: Tensor, branches: Tensor) -> Tensor:
     own = branches[:, None] == branches
     before = (branches == 0) & (positions < starts[branches][:, None])
     return (own | before).tril()
-
-
-def _tokens(tokenizer: PreTrainedTokenizerFast, said: Sequence[Any]) -> tuple[list[int], list[int]]:
-    """The tokens of a conversation, and 1 where the assistant speaks."""
-    row = tokenizer.apply_chat_template(
-        list(said), return_assistant_tokens_mask=True, return_dict=True
-    )
-    return row["input_ids"], row["assistant_masks"]
 
 
 def _as_taught(
@@ -121,7 +113,7 @@ def _row(ids: Sequence[int], learnt: Sequence[int], read: Sequence[int], screens
 
 
 def _corrected_row(tokenizer: PreTrainedTokenizerFast, one: Corrected, screens: float) -> Row:
-    ids, said = _tokens(tokenizer, one.said)
+    ids, said = tokens_said(tokenizer, one.said)
     row = _row(ids, [0] * len(ids), readings(tokenizer, ids, said), screens)
     row["weights"] = [0.0 if own else screens for own in said]
     return _branched(tokenizer, row, said, one.replies)
@@ -138,14 +130,11 @@ def _branched(
     ids = list(row["input_ids"])
     turns = [at for at in range(1, len(ids)) if said[at] and not said[at - 1]]
     for number, (turn, reply) in enumerate(zip(turns, replies, strict=True), start=1):
-        branch, learnt = _tokens(tokenizer, [reply])
+        branch, learnt = tokens_said(tokenizer, [reply])
         read = readings(tokenizer, [*ids[: turn - 1], *branch], [*said[: turn - 1], *learnt])
-        row["input_ids"] += branch
-        row["labels"] += [
-            token if own else IGNORED for token, own in zip(branch, learnt, strict=True)
-        ]
-        row["weights"] += map(float, learnt)
-        row["read"] += read[turn - 1 :]
-        row["positions"] += range(turn - 1, turn - 1 + len(branch))
-        row["branches"] += [number] * len(branch)
+        part = _row(branch, learnt, read[turn - 1 :], 0.0)
+        part["positions"] = [turn - 1 + place for place in part["positions"]]
+        part["branches"] = [number] * len(branch)
+        for name, column in part.items():
+            row[name] += column
     return row

@@ -44,7 +44,7 @@ class Settings:
         size: one of :data:`SIZES`.
         vocab: tokens of the vocabulary, at most.
         task: what demonstrations are of: ids, ``all`` or ``module:name``, by blanks.
-        episodes: demonstrations, spread evenly over the tasks.
+        episodes: demonstrations, spread evenly over the tasks; 0 for own play alone.
         slips: how many of 1,000 actions are drawn anew, among those of the same kind; a
             page never is. What follows a slip is learnt; the slip counts as a screen.
         astray: how many of 1,000 notes name another suspect; that counts as a screen, too.

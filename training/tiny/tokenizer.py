@@ -61,6 +61,16 @@ RESPONSE_TEMPLATE: Final[dict[str, Any]] = {
 }
 
 
+def tokens_said(
+    tokenizer: PreTrainedTokenizerFast, conversation: Sequence[Mapping[str, Any]]
+) -> tuple[list[int], list[int]]:
+    """The tokens of a conversation, and for each 1 where the assistant speaks, else 0."""
+    row = tokenizer.apply_chat_template(
+        list(conversation), return_assistant_tokens_mask=True, return_dict=True
+    )
+    return row["input_ids"], row["assistant_masks"]
+
+
 def answer_words() -> list[str]:
     """Every name that an answer can consist of, on the default topology."""
     return [
