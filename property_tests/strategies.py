@@ -50,7 +50,8 @@ from logtriage.actions import (
 from logtriage.board_words import REPORT_WORDS, WORD_GROUPS
 from logtriage.generator import draw_incident
 from logtriage.policies import perfect_actions
-from logtriage.roles import PARTS, ROLE_SPLITS, VIEWS, Role, RoleSplit
+from logtriage.role_splits import ROLE_SPLITS
+from logtriage.roles import PARTS, VIEWS, Role, RoleSplit
 from logtriage.seal import Seal
 from logtriage.tasks import SEALED, SPLITS, IncidentId, TaskSpec
 from logtriage.transition import transition_jointly

@@ -12,7 +12,8 @@ from logtriage.belief import belief
 from logtriage.belief import fixedpoint as scalar
 from logtriage.generator import draw_incident
 from logtriage.grading import action_array
-from logtriage.roles import ROLE_SPLITS, Role
+from logtriage.role_splits import ROLE_SPLITS
+from logtriage.roles import Role
 from logtriage.tasks import IncidentId
 from logtriage.transition import apply, transition_jointly
 from logtriage.vector import BeliefBatch, belief_batch, belief_replay

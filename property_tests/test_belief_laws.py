@@ -34,7 +34,7 @@ from logtriage.belief.questions import worths
 from logtriage.belief.shaping import shaped_reward, value_of
 from logtriage.evidence import evidence
 from logtriage.rng import below, draw, hash_name
-from logtriage.roles import TRIO
+from logtriage.role_splits import TRIO
 from logtriage.state import Closing
 from logtriage.world.channels import Channel, Evidence, sort_of
 from logtriage.world.conditions import (

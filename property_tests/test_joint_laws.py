@@ -36,7 +36,8 @@ from logtriage.codec import (
 from logtriage.grading import grade_transcript
 from logtriage.observation import slice_for
 from logtriage.parsing import action_from_wire, action_to_wire, parse_action, render_action
-from logtriage.roles import SOLO, Role, RoleSplit
+from logtriage.role_splits import SOLO
+from logtriage.roles import Role, RoleSplit
 from logtriage.transition import play_jointly, transition_jointly
 from property_tests.strategies import (
     JointEpisode,

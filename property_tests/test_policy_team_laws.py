@@ -33,7 +33,8 @@ from logtriage.policies import (
 )
 from logtriage.policies.expert import TRIES
 from logtriage.registry import make_policy, make_team
-from logtriage.roles import ROLE_SPLITS, SOLO, VIEWS, RoleSplit
+from logtriage.role_splits import ROLE_SPLITS, SOLO
+from logtriage.roles import VIEWS, RoleSplit
 from property_tests.strategies import (
     DRAWN,
     JointEpisode,

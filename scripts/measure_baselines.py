@@ -39,7 +39,8 @@ from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
 from logtriage.rendering.signature_table import GROUPS, shares_of, told_shares
-from logtriage.roles import ROLE_SPLITS, role_actions
+from logtriage.role_splits import ROLE_SPLITS
+from logtriage.roles import role_actions
 from logtriage.runbook import SEVERITY_RULE
 from logtriage.tasks import BENCHMARK_FOG, TASKS
 from logtriage.topology import FIVE_TEAMS, TIERS

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from logtriage.codec import role_split_to_json
-from logtriage.roles import TRIO, RoleSplit
+from logtriage.role_splits import TRIO
+from logtriage.roles import RoleSplit
 from tests.test_cli import lines, logtriage
 from tests.test_evaluation_runner import contents
 

@@ -33,7 +33,7 @@ from logtriage.codec import (
     truth_to_json,
     unstructure_transcript,
 )
-from logtriage.roles import ROLE_SPLITS
+from logtriage.role_splits import ROLE_SPLITS
 from tests.builders import real_incident
 
 GOOD: dict[str, Any] = {

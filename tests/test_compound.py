@@ -37,7 +37,7 @@ from logtriage.policies.observer import ObserverPolicy
 from logtriage.report.episode import Episode
 from logtriage.report.replay.document import _row
 from logtriage.report.truth import truth_of
-from logtriage.roles import TRIO
+from logtriage.role_splits import TRIO
 from logtriage.server.wire import observation_of, view_of
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.topology import FIVE_TEAMS

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage import drawing, parsing, registry, replies, roles
+from logtriage import drawing, parsing, registry, replies, role_splits, roles
 from logtriage.actions import KEPT_TEXT, MAX_REPORT, TEAM_ACTION_TYPES
 from logtriage.belief import set_search
 from logtriage.codec import role_split_from_json
@@ -318,7 +318,7 @@ def test_names_that_pages_list() -> None:
     for name, kind in TEAM_ACTION_TYPES.items():
         assert f"| `{name}` |" in transcripts
         assert f"`{kind.__name__}` |" in transcripts
-    for role in roles.TRIO.roles:
+    for role in role_splits.TRIO.roles:
         views = ", ".join(view for view in roles.VIEWS if view in role.views)
         may = ", ".join(name for name in TEAM_ACTION_TYPES if name in role.may)
         listed = concepts.split(f"| `{role.name.upper()}` | ")[1].split(" |")
@@ -340,7 +340,7 @@ def test_teams_and_splits_as_described() -> None:
     text = (ROOT / "docs" / "teams.md").read_text(encoding="utf-8")
     for spec in registry.TEAM_HELP:
         assert f"`{spec.replace('...', '…')}" in text
-    for split in roles.ROLE_SPLITS.values():
+    for split in role_splits.ROLE_SPLITS.values():
         assert f"| `{split.name}` | " in text
     (example,) = re.findall(r"^```json\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     assert role_split_from_json(example).names == ("reader", "boss")

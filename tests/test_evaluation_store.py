@@ -22,7 +22,7 @@ from logtriage.incident import Incident
 from logtriage.policies import ChatPolicies, ExpertPolicy, FirstErrorPolicy, Policy, PolicyFactory
 from logtriage.recorded import load_records, shipped_incidents
 from logtriage.registry import make_team
-from logtriage.roles import TRIO
+from logtriage.role_splits import TRIO
 from logtriage.transcript import Transcript
 from tests.test_evaluation_runner import contents
 

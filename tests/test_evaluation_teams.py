@@ -33,7 +33,8 @@ from logtriage.report.episode import Episode
 from logtriage.report.replay.episode import Lines, episode_data
 from logtriage.report.replay.truths import parts_of
 from logtriage.report.run import episodes_of
-from logtriage.roles import DUO, SOLO, TRIO, TRIO_WITHOUT_BOARD, Role, RoleSplit
+from logtriage.role_splits import DUO, SOLO, TRIO, TRIO_WITHOUT_BOARD
+from logtriage.roles import Role, RoleSplit
 from tests.test_evaluation_runner import contents
 
 INCIDENT = make_incident("cascading_failure-v2/test/42")

@@ -31,7 +31,8 @@ from logtriage.joint import as_allowed, is_lost, observe_role, observe_roles, re
 from logtriage.observation import slice_for
 from logtriage.policies import as_taken
 from logtriage.registry import make_team
-from logtriage.roles import BY_TIER, NORTH_SOUTH, TRIO, RoleSplit, watched
+from logtriage.role_splits import BY_TIER, NORTH_SOUTH, TRIO
+from logtriage.roles import RoleSplit, watched
 
 INCIDENT = make_incident("cascading_failure-v2/test/42")
 TRIAGE, ESCALATION, REMEDIATION = TRIO.roles

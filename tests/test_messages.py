@@ -27,7 +27,7 @@ from logtriage.evaluation.messages import messages_of
 from logtriage.evidence import evidence
 from logtriage.policies import RolePolicies
 from logtriage.policies.told_tokens import said_in, spell
-from logtriage.roles import SOLO, TRIO, TRIO_WITHOUT_REPORTS
+from logtriage.role_splits import SOLO, TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.world.channels import Channel
 
 

@@ -45,7 +45,8 @@ from logtriage.grading import triage
 from logtriage.grading.batch import CLOSINGS
 from logtriage.observation import slice_for
 from logtriage.rendering import public_rules
-from logtriage.roles import ROLE_SPLITS, TRIO, VIEWS, role_actions
+from logtriage.role_splits import ROLE_SPLITS, TRIO
+from logtriage.roles import VIEWS, role_actions
 from logtriage.tasks import MAX_INDEX
 from logtriage.vector import BatchedTeam, role_tokens_of, team_tokens_of
 from tests.builders import SMALL_TASKS, V0_TASKS

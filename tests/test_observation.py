@@ -31,7 +31,8 @@ from logtriage import (
 )
 from logtriage.actions import Report
 from logtriage.incident import Fault
-from logtriage.roles import ESCALATION, REMEDIATION, TRIAGE, TRIO_WITHOUT_BOARD, VIEWS, Role
+from logtriage.role_splits import ESCALATION, REMEDIATION, TRIAGE, TRIO_WITHOUT_BOARD
+from logtriage.roles import VIEWS, Role
 from logtriage.telemetry import LogLine
 from logtriage.transition import transition_jointly
 from logtriage.world.channels import LINES

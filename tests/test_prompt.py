@@ -19,7 +19,8 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.faults import FAULT_KINDS, FaultKind
 from logtriage.rendering import Reply
 from logtriage.rendering.signs import NAMES, PAIRS, WORDS, signs_of, word_of
-from logtriage.roles import ROLE_SPLITS, TRIO, RoleSplit
+from logtriage.role_splits import ROLE_SPLITS, TRIO
+from logtriage.roles import RoleSplit
 from logtriage.tasks import TASKS, TaskSpec
 from logtriage.topology import FIVE_TEAMS, TIERS
 from logtriage.world.setting import FULL

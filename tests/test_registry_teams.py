@@ -20,7 +20,8 @@ from logtriage.policies import (
     RolePolicies,
 )
 from logtriage.registry import TEAM_HELP, make_team
-from logtriage.roles import DUO, TRIO, Role, RoleSplit
+from logtriage.role_splits import DUO, TRIO
+from logtriage.roles import Role, RoleSplit
 
 INCIDENT = make_incident("cascading_failure-v2/test/3")
 MIXED = "triage=expert, escalation = oracle,remediation=random:7"

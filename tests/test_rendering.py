@@ -38,7 +38,7 @@ from logtriage.grading import DEFAULT
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.rendering import Reply, public_rules, status_of
-from logtriage.roles import ESCALATION, REMEDIATION, TRIAGE, TRIO
+from logtriage.role_splits import ESCALATION, REMEDIATION, TRIAGE, TRIO
 from logtriage.telemetry import Alert, Change, LogLine, Reading, Signal
 from logtriage.transition import transition_jointly
 from tests.builders import (

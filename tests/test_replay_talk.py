@@ -18,7 +18,8 @@ from logtriage.report.replay import episodes_document, write_replay
 from logtriage.report.replay.document import Document
 from logtriage.report.replay.episode import states_of
 from logtriage.report.run import episodes_of
-from logtriage.roles import TRIO, RoleSplit
+from logtriage.role_splits import TRIO
+from logtriage.roles import RoleSplit
 from tests.test_replay_page import episode, unpacked
 
 TASK = "cascading_failure-v2"

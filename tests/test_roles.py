@@ -18,10 +18,10 @@ from logtriage.actions import ACTION_TYPES
 from logtriage.board_words import REPORT_WORDS, TOKEN_WORDS
 from logtriage.codec import load_role_split
 from logtriage.faults import FAULT_KINDS
-from logtriage.roles import (
-    BOARD,
+from logtriage.role_splits import (
     BY_CHANNEL,
     BY_TIER,
+    BY_TIER_WITHOUT_REPORTS,
     DUO,
     ESCALATION,
     NORTH_SOUTH,
@@ -32,14 +32,9 @@ from logtriage.roles import (
     TRIO,
     TRIO_WITHOUT_BOARD,
     TRIO_WITHOUT_REPORTS,
-    VIEWS,
-    Role,
-    RoleSplit,
     get_role_split,
-    role_actions,
-    role_words,
-    watched,
 )
+from logtriage.roles import BOARD, VIEWS, Role, RoleSplit, role_actions, role_words, watched
 
 ALL = Role("all", VIEWS, ACTION_TYPES)
 
@@ -89,9 +84,11 @@ def test_without_the_board_nothing_but_the_board_is_missing() -> None:
 
 
 def test_without_reports_nobody_speaks_and_all_see_what_was_declared() -> None:
-    for role, silent in zip(TRIO.roles, TRIO_WITHOUT_REPORTS.roles, strict=True):
-        assert role.views - silent.views == {"reports"}
-        assert role.may - silent.may == {"report"}
+    for split, quiet in ((TRIO, TRIO_WITHOUT_REPORTS), (BY_TIER, BY_TIER_WITHOUT_REPORTS)):
+        for role, silent in zip(split.roles, quiet.roles, strict=True):
+            assert role.views - silent.views == {"reports"}
+            assert role.may - silent.may == {"report"}
+            assert (role.name, role.watches) == (silent.name, silent.watches)
 
 
 def test_the_report_words_are_the_fault_kinds_and_that_there_is_none() -> None:
@@ -108,6 +105,7 @@ def test_splits_by_name() -> None:
         BY_CHANNEL,
         NORTH_SOUTH,
         BY_TIER,
+        BY_TIER_WITHOUT_REPORTS,
     ]
     with pytest.raises(UnknownName, match="unknown role split 'quartet'; known: solo, duo, trio"):
         get_role_split("quartet")

@@ -24,7 +24,7 @@ from logtriage import (
 )
 from logtriage.actions import Action, Remedy, RequestMetrics, RequestTraces
 from logtriage.observation import Observation
-from logtriage.roles import DUO, ESCALATION, REMEDIATION, ROLE_SPLITS, TRIAGE
+from logtriage.role_splits import DUO, ESCALATION, REMEDIATION, ROLE_SPLITS, TRIAGE
 from logtriage.tasks import SPLITS, TASKS, TaskSpec
 from logtriage.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Trace
 from logtriage.topology import FIVE_TEAMS

@@ -17,7 +17,8 @@ from logtriage import (
 from logtriage.belief import belief
 from logtriage.evaluation.teamwork import EPISODES, last_decided, teamwork_of
 from logtriage.evidence import evidence
-from logtriage.roles import BY_CHANNEL, BY_TIER, ROLE_SPLITS, SOLO, TRIO, Role, RoleSplit
+from logtriage.role_splits import BY_CHANNEL, BY_TIER, ROLE_SPLITS, SOLO, TRIO
+from logtriage.roles import Role, RoleSplit
 from logtriage.world.channels import Channel
 
 

@@ -16,7 +16,8 @@ from logtriage.belief.model import model_of
 from logtriage.codec import role_split_to_json
 from logtriage.evaluation import RunSpec, evaluate, joint_steps, play_joint_episode
 from logtriage.policies import FollowingTeam
-from logtriage.roles import TRIO, TRIO_WITHOUT_REPORTS, RoleSplit, role_actions
+from logtriage.role_splits import TRIO, TRIO_WITHOUT_REPORTS
+from logtriage.roles import RoleSplit, role_actions
 from logtriage.trained import make_team
 from logtriage.trained.files import SCHEMA, TEAM, WEIGHTS, read_team
 from logtriage.vector import role_tokens_of

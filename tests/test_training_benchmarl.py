@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from logtriage.roles import TRIO
+from logtriage.role_splits import TRIO
 from logtriage.vector import BatchedTeam
 
 torch = pytest.importorskip("torch")

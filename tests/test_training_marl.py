@@ -14,7 +14,8 @@ from logtriage.belief import belief
 from logtriage.codec import role_split_to_json
 from logtriage.evaluation import play_joint_episode
 from logtriage.grading import grade_jsonl
-from logtriage.roles import ROLE_SPLITS, role_actions
+from logtriage.role_splits import ROLE_SPLITS
+from logtriage.roles import role_actions
 from logtriage.tasks import get_task, parse_incident_id
 from logtriage.trained import files
 from logtriage.vector import BatchedTeam

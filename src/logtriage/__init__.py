@@ -56,7 +56,8 @@ from logtriage.observation import Observation, observe
 from logtriage.parsing import parse_action, render_action
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.replay import replay
-from logtriage.roles import Role, RoleSplit, get_role_split
+from logtriage.role_splits import get_role_split
+from logtriage.roles import Role, RoleSplit
 from logtriage.seal import Seal
 from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TASKS, TaskSpec, get_task, incident_ids

@@ -47,7 +47,7 @@ from logtriage.offered import check_joint, useful_actions
 from logtriage.policies import perfect_actions
 from logtriage.recorded import SHIPPED, dump_bundle, on_request, read_records, shipped_incidents
 from logtriage.registry import make_team
-from logtriage.roles import ROLE_SPLITS, SOLO, TRIO
+from logtriage.role_splits import ROLE_SPLITS, SOLO, TRIO
 from logtriage.tasks import TASKS, get_task, incident_ids
 
 #: Every registered task, drawn or recorded, with some of its incidents.

@@ -46,17 +46,8 @@ from logtriage.policies import (
 )
 from logtriage.policies.board import heard, said
 from logtriage.registry import make_team
-from logtriage.roles import (
-    BY_CHANNEL,
-    DUO,
-    SOLO,
-    TRIAGE,
-    TRIO,
-    TRIO_WITHOUT_REPORTS,
-    VIEWS,
-    Role,
-    RoleSplit,
-)
+from logtriage.role_splits import BY_CHANNEL, DUO, SOLO, TRIAGE, TRIO, TRIO_WITHOUT_REPORTS
+from logtriage.roles import VIEWS, Role, RoleSplit
 from tests.builders import SMALL_TASKS, benign_incident, real_incident
 
 every_small_task = pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)

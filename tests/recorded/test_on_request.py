@@ -33,7 +33,7 @@ from logtriage.recorded.version import task_id
 from logtriage.rendering.recordings import services_told
 from logtriage.report.episode import Episode
 from logtriage.report.truth import truth_of
-from logtriage.roles import TRIO
+from logtriage.role_splits import TRIO
 from logtriage.transcript import transcript_of
 from tests.recorded.formats import stack
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from logtriage.codec import load_role_split
 from logtriage.errors import InvalidInput
-from logtriage.roles import ROLE_SPLITS, RoleSplit, get_role_split
+from logtriage.role_splits import ROLE_SPLITS, get_role_split
+from logtriage.roles import RoleSplit
 
 
 @lru_cache(maxsize=64)

@@ -23,7 +23,8 @@ from rich.console import Console
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation import Interval, RunSpec, evaluate
 from logtriage.registry import make_team
-from logtriage.roles import ROLE_SPLITS, RoleSplit
+from logtriage.role_splits import ROLE_SPLITS
+from logtriage.roles import RoleSplit
 from logtriage.tasks import TASKS, get_task
 from training.common.pages import renew
 from training.common.settings import EVAL_SPLIT

@@ -18,7 +18,7 @@ from pathlib import Path
 import attrs
 
 from logtriage.errors import LogTriageError
-from logtriage.roles import ROLE_SPLITS
+from logtriage.role_splits import ROLE_SPLITS
 from logtriage.tasks import DRAWN_TASKS, TASKS
 from training.common.splits import role_split_of
 from training.marl import store

@@ -20,7 +20,7 @@ from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from logtriage.roles import ROLE_SPLITS
+from logtriage.role_splits import ROLE_SPLITS
 from logtriage.tasks import TASKS
 from training.common.files import replace, save_text
 from training.common.pages import renew

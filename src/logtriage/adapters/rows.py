@@ -13,7 +13,7 @@ from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.grading import Resolver
 from logtriage.incident import Incident
 from logtriage.jsonvalues import absent, json_kind
-from logtriage.roles import get_role_split
+from logtriage.role_splits import get_role_split
 from logtriage.sealing import incident_of
 from logtriage.transcript import COMPLETED, ROLES, TICKS, Transcript, check_seal
 

@@ -13,7 +13,7 @@ from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.audit.talking import talking
 from logtriage.evaluation.full_look import Headroom, headroom
-from logtriage.roles import BY_TIER, TRIO
+from logtriage.role_splits import BY_TIER, TRIO
 
 #: The benchmark, for which the splits are made; of other tasks the figures are reported.
 HELD_TO: Final = "cascading_failure-v2/"

@@ -10,7 +10,7 @@ from typing import Final
 from logtriage.cli.human import HUMAN
 from logtriage.grading import RUBRICS
 from logtriage.registry import POLICY_HELP, TEAM_HELP
-from logtriage.roles import ROLE_SPLITS
+from logtriage.role_splits import ROLE_SPLITS
 from logtriage.tasks import ALL_SPLITS, SPLITS, TASKS, get_task
 
 #: Offered beside the tasks by the commands that take them.

@@ -9,7 +9,8 @@ from logtriage.cli.completion import complete_role_split
 from logtriage.cli.human import HUMAN
 from logtriage.codec import load_role_split
 from logtriage.errors import InvalidInput
-from logtriage.roles import ROLE_SPLITS, RoleSplit, get_role_split
+from logtriage.role_splits import ROLE_SPLITS, get_role_split
+from logtriage.roles import RoleSplit
 from logtriage.seal import SEAL_VARIABLE, Seal
 from logtriage.sealing import read_seal
 

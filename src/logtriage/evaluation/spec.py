@@ -8,7 +8,8 @@ import attrs
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.offered import check_joint
-from logtriage.roles import RoleSplit, get_role_split
+from logtriage.role_splits import get_role_split
+from logtriage.roles import RoleSplit
 from logtriage.tasks import ALL_SPLITS, SEALED, TASKS, check_split, get_task, incident_ids
 
 

@@ -21,7 +21,8 @@ from logtriage.multi.boxes import team_box
 from logtriage.multi.seats import OBSERVATIONS, agent_name, seat_for
 from logtriage.multi.sight import Sight
 from logtriage.rendering import public_rules, render_observation
-from logtriage.roles import RoleSplit, get_role_split
+from logtriage.role_splits import get_role_split
+from logtriage.roles import RoleSplit
 from logtriage.seal import Seal
 from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TaskSpec

@@ -42,7 +42,8 @@ from logtriage.policies.notebook import Notebook, write_down
 from logtriage.policies.recorded_expert import RecordedExpertPolicy
 from logtriage.policies.suspicion import HARDLY_NOTICED, Suspect, differences, structures, suspects
 from logtriage.policies.team import idle
-from logtriage.roles import SOLO, Role, is_request, may_ask
+from logtriage.role_splits import SOLO
+from logtriage.roles import Role, is_request, may_ask
 from logtriage.world.channels import GAUGES, SPANS
 
 #: Ticks for what comes after the questions: page, severity, root cause, remedy, resolve.

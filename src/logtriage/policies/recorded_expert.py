@@ -25,7 +25,8 @@ from logtriage.clues import complaint
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.policies.team import idle
-from logtriage.roles import SOLO, Role
+from logtriage.role_splits import SOLO
+from logtriage.roles import Role
 from logtriage.runbook import severity_of
 from logtriage.telemetry import ERROR_ALERT, LATENCY_ALERT, Reading
 

@@ -14,7 +14,7 @@ from logtriage.adapters.tools import call_from_action, openai_tools
 from logtriage.evaluation import play_joint_episode
 from logtriage.grading import grade_transcript
 from logtriage.registry import make_team
-from logtriage.roles import TRIO
+from logtriage.role_splits import TRIO
 from tests.adapters.pages import run
 from tests.adapters.verifiers.server import Model, said, serving
 from tests.adapters.verifiers.test_verifiers import converted, evaluate, turns

@@ -13,7 +13,7 @@ from verifiers.v1.dialects.chat import message_to_wire
 
 from logtriage.adapters.tools import openai_tools
 from logtriage.adapters.verifiers.rows import RoleData, TriageData, incident_of_row
-from logtriage.roles import get_role_split
+from logtriage.role_splits import get_role_split
 
 
 @cache

@@ -23,7 +23,8 @@ from logtriage.adapters.verifiers.rows import (
 )
 from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, grade_transcript
-from logtriage.roles import Role, get_role_split
+from logtriage.role_splits import get_role_split
+from logtriage.roles import Role
 from logtriage.transcript import Transcript
 
 _SECOND = "A role acts once in a tick; see the first call."
