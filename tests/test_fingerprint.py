@@ -197,7 +197,7 @@ def test_another_process_finds_the_same_fingerprint() -> None:
     """Even of a frozen class, whose hash attrs salts by the process."""
     code = (
         "from logtriage.fingerprint import fingerprint_of as f; "
-        "from logtriage.registry import make_team; from logtriage.roles import TRIO; "
+        "from logtriage.registry import make_team; from logtriage.role_splits import TRIO; "
         "print(f(make_team('expert', TRIO)))"
     )
     found = {
