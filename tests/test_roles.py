@@ -20,11 +20,13 @@ from logtriage.codec import load_role_split
 from logtriage.faults import FAULT_KINDS
 from logtriage.role_splits import (
     BY_CHANNEL,
+    BY_CHANNEL_WITHOUT_REPORTS,
     BY_TIER,
     BY_TIER_WITHOUT_REPORTS,
     DUO,
     ESCALATION,
     NORTH_SOUTH,
+    NORTH_SOUTH_WITHOUT_REPORTS,
     REMEDIATION,
     ROLE_SPLITS,
     SOLO,
@@ -84,7 +86,13 @@ def test_without_the_board_nothing_but_the_board_is_missing() -> None:
 
 
 def test_without_reports_nobody_speaks_and_all_see_what_was_declared() -> None:
-    for split, quiet in ((TRIO, TRIO_WITHOUT_REPORTS), (BY_TIER, BY_TIER_WITHOUT_REPORTS)):
+    for split, quiet in (
+        (TRIO, TRIO_WITHOUT_REPORTS),
+        (BY_CHANNEL, BY_CHANNEL_WITHOUT_REPORTS),
+        (NORTH_SOUTH, NORTH_SOUTH_WITHOUT_REPORTS),
+        (BY_TIER, BY_TIER_WITHOUT_REPORTS),
+    ):
+        assert quiet.name == f"{split.name}_without_reports"
         for role, silent in zip(split.roles, quiet.roles, strict=True):
             assert role.views - silent.views == {"reports"}
             assert role.may - silent.may == {"report"}
@@ -103,7 +111,9 @@ def test_splits_by_name() -> None:
         TRIO_WITHOUT_REPORTS,
         TRIO_WITHOUT_BOARD,
         BY_CHANNEL,
+        BY_CHANNEL_WITHOUT_REPORTS,
         NORTH_SOUTH,
+        NORTH_SOUTH_WITHOUT_REPORTS,
         BY_TIER,
         BY_TIER_WITHOUT_REPORTS,
     ]

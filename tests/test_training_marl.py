@@ -596,6 +596,15 @@ def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monke
         write_up([Written.read(unfinished)], results)
 
 
+def test_other_critics_are_compared_with_the_usual_one(tmp_path: Path):
+    for critic in ("central", "independent"):
+        run(tmp_path / critic, "--critic", critic)
+    runs = [Written.read(tmp_path / critic) for critic in ("central", "independent")]
+    write_up(runs, tmp_path / "results")
+    page = (tmp_path / "results" / PAGE).read_text()
+    assert "`trio`, independent, 2 rounds − `trio`, 2 rounds" in page
+
+
 def test_runs_of_other_lengths_are_not_mixed(tmp_path: Path):
     for rounds in ("1", "2"):
         run(tmp_path / rounds, "--rounds", rounds)

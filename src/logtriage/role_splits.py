@@ -107,11 +107,17 @@ BY_CHANNEL: Final = _talk(
         ("escalate", "request_traces", "wait"),
     ),
 )
+#: The same three, who never say a word.
+BY_CHANNEL_WITHOUT_REPORTS: Final = _without("by_channel_without_reports", BY_CHANNEL, ("reports",))
 #: By service: one watches the upper half of the call graph, one the lower.
 NORTH_SOUTH: Final = _talk(
     "north_south",
     Role("north", *_FRONT, watches=("north",)),
     Role("south", _EYES, _HANDS, watches=("south",)),
+)
+#: The same two, who never say a word.
+NORTH_SOUTH_WITHOUT_REPORTS: Final = _without(
+    "north_south_without_reports", NORTH_SOUTH, ("reports",)
 )
 #: By service: one watches the edge, one the services, one what holds data.
 BY_TIER: Final = _talk(
@@ -131,7 +137,9 @@ ROLE_SPLITS: Final = {
         TRIO_WITHOUT_REPORTS,
         TRIO_WITHOUT_BOARD,
         BY_CHANNEL,
+        BY_CHANNEL_WITHOUT_REPORTS,
         NORTH_SOUTH,
+        NORTH_SOUTH_WITHOUT_REPORTS,
         BY_TIER,
         BY_TIER_WITHOUT_REPORTS,
     )

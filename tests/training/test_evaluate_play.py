@@ -67,6 +67,14 @@ def test_replies_over_turns_are_those_of_plain_generation(keep: bool) -> None:
             rows = [rows[2], rows[1]]
 
 
+def test_all_rows_can_be_over() -> None:
+    table = Batch(lively_model(), 1, frozenset())
+    table.append(0, PROMPTS[0])
+    table.reply(np.zeros((1, 1)), limits=[1])
+    table.select([])
+    assert table.ids == []
+
+
 def test_kept_keys_and_values_give_the_same_logits() -> None:
     model = lively_model()
     table = Batch(model, 2, frozenset())

@@ -232,9 +232,11 @@ def _play_together(
                     table.append(row, [*_end(reply, table.stops, chat), *one.before])
     except Exception as error:
         status = f"model failed in turn {turn + 1}: {type(error).__name__}: {error}"[:_CAUSE]
-        for one in playing:
-            if not one.over:
-                one.status = status
+        stopped = [one for one in playing if not one.over]
+        if not stopped:
+            raise  # no episode would say so
+        for one in stopped:
+            one.status = status
 
 
 def _drop(table: Batch, playing: list[Attempt], longest: int) -> None:

@@ -57,7 +57,7 @@ class Batch:
             return
         self.ids = [list(self.ids[row]) for row in rows]
         self._unread = [list(self._unread[row]) for row in rows]
-        chosen = torch.tensor(list(rows), device=self._mask.device)
+        chosen = torch.tensor(list(rows), dtype=torch.long, device=self._mask.device)
         keep_rows(self._cache, chosen)
         self._mask, self._position = self._mask[chosen], self._position[chosen]
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -88,13 +88,22 @@ class Group:
     @property
     def other(self) -> str:
         """What is not as in the sweep, each after a comma."""
-        one, usual = self.settings, Settings("")
-        other = [value for value, default in ((one.credit, usual.credit),
-                 (one.critic, usual.critic)) if value != default]  # fmt: skip
-        other += [f"{one.inform:g} a bit"] if one.inform else []
-        other += [f"{one.rounds} rounds"] if one.rounds != usual.rounds else []
-        return "".join(f", {value}" for value in other)
+        return other_of(self.settings)
 
     def mean(self, name: str) -> float:
         """A figure of the last evaluation, over the seeds."""
         return fmean(run.facts["after"][name] for run in self.runs)
+
+
+#: The settings by which groups of one split on one task differ.
+DIFFERING: Final = ("credit", "critic", "inform", "rounds")
+
+
+def other_of(settings: Settings) -> str:
+    """What is not as in the sweep, each after a comma."""
+    one, usual = settings, Settings("")
+    other = [value for value, default in ((one.credit, usual.credit),
+             (one.critic, usual.critic)) if value != default]  # fmt: skip
+    other += [f"{one.inform:g} a bit"] if one.inform else []
+    other += [f"{one.rounds} rounds"] if one.rounds != usual.rounds else []
+    return "".join(f", {value}" for value in other)

@@ -9,7 +9,7 @@ import attrs
 from logtriage.evaluation.statistics import Interval
 from training.marl import figures
 from training.marl.review import BENIGN, Episode
-from training.marl.runs import Group
+from training.marl.runs import DIFFERING, Group, other_of
 from training.marl.settings import Settings
 
 
@@ -52,13 +52,18 @@ def _board(groups: Sequence[Group]) -> Iterable[str]:
 
 def _compared(groups: Sequence[Group]) -> Iterable[tuple[str, str]]:
     """Labels of groups that differ in one thing; some may not be there."""
-    names = dict.fromkeys(group.split.name for group in groups)
+    names = list(dict.fromkeys(group.split.name for group in groups))
     pairs = [(name, f"{name}_without_reports") for name in names]
     pairs += [("trio", "trio_without_board"), ("trio_without_reports", "trio_without_board")]
     pairs += [("trio", "solo"), ("trio", "duo"), ("duo", "solo")]
     for setting in dict.fromkeys(group.other for group in groups):
         yield from ((f"`{one}`{setting}", f"`{other}`{setting}") for one, other in pairs)
-    yield "`trio`, counterfactual", "`trio`"
+    usual = Settings("")
+    for group in groups:
+        for name in DIFFERING:
+            if getattr(group.settings, name) != (default := getattr(usual, name)):
+                without = attrs.evolve(group.settings, **{name: default})
+                yield group.label, f"`{group.split.name}`{other_of(without)}"
 
 
 def _criteria(groups: Sequence[Group]) -> Iterable[str]:
