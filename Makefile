@@ -141,8 +141,9 @@ test-versions: ## golden transcripts under the other supported Pythons that are 
 test-wheel: $(STAMP) ## build the wheel and use it from outside the source tree
 	scripts/test_wheel.sh $(BIN)/python "$(DEMO_EVAL)" "$(DEMO_INCIDENT)"
 
-test-multi-frameworks: $(TORCHRL_STAMP) test-rllib ## TorchRL and RLlib play teams; not part of test (3 GB)
+test-multi-frameworks: $(TORCHRL_STAMP) test-rllib ## TorchRL, RLlib and BenchMARL play teams; not part of test (4.5 GB)
 	$(TORCHRL_VENV)/bin/python -m pytest -q tests/test_multi_torchrl.py
+	scripts/test_adapters.sh $(PYTHON) benchmarl:benchmarl:tests/test_training_benchmarl.py
 
 test-rllib: $(RLLIB_STAMP) ## RLlib plays teams, and trains, stops and goes on; not part of test (2 GB)
 	RAY_AUTH_MODE=disabled RAY_USAGE_STATS_ENABLED=0 $(RLLIB_VENV)/bin/python -m pytest -q \

@@ -77,6 +77,10 @@ def test_memory_follows_its_formulas(model: Path) -> None:
     assert memory.logits == 3 * 4 * 900 * 4 * config.vocab_size
     long = estimate(attrs.evolve(settings, completion_tokens=90_000), config, 100)
     assert long.logits == 3 * 4 * TILE[0] * config.vocab_size
+    few = estimate(attrs.evolve(settings, train="embeddings"), config, 100)
+    assert few.weights == memory.weights
+    tables = {whole.get_input_embeddings().weight, whole.get_output_embeddings().weight}
+    assert few.gradients == 4 * sum(one.numel() for one in tables) < memory.gradients
     lora = estimate(attrs.evolve(settings, lora_r=2, load_in_4bit=True), config, 100)
     assert lora.optimiser == 8 * parameters.adapter
     assert lora.weights < memory.weights

@@ -286,6 +286,17 @@ def test_quantised_lora_trains_and_loads_again_on_a_cpu(tmp_path: Path) -> None:
         assert not torch.allclose(plain, expected, atol=1e-5)
 
 
+def test_embeddings_can_be_trained_alone(model: str, tmp_path: Path) -> None:
+    one = settings(model, max_steps=1, reward="step", train="embeddings", rollouts=GROUP)
+    loaded, tokenizer = load(one)
+    before = {name: weight.clone() for name, weight in loaded.state_dict().items()}
+    trainer = make_trainer(one, tmp_path, loaded, tokenizer, None)
+    trainer.train()
+    after = trainer.model.state_dict()
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert changed == {"model.embed_tokens.weight", "lm_head.weight"}
+
+
 @pytest.mark.parametrize("reward", ["step", "shaped"])
 def test_credit_by_turns_moves_weights_too(reward: str, model: str, tmp_path: Path) -> None:
     one = settings(model, max_steps=1, reward=reward, rollouts=GROUP)

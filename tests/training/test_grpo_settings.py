@@ -86,6 +86,7 @@ def test_values_that_make_no_sense_are_refused(field: str, value: object, said: 
     ("given", "said"),
     [
         ({"load_in_4bit": True, "lora_r": 8, "vllm": "colocate"}, "packed 4-bit weights"),
+        ({"train": "embeddings", "lora_r": 8}, "adapters alone"),
         ({"vllm": "colocate", "use_cpu": True}, "generates on a GPU"),
         ({"vllm": "colocate", "vllm_memory": 1.0}, "above 0 and below 1"),
         ({"vllm": "colocate", "vllm_length": 100}, "no less than completion_tokens"),

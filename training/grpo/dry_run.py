@@ -81,7 +81,7 @@ def _settings(settings: Settings) -> Table:
 
 def _memory(settings: Settings, config: Any, memory: Memory) -> Table:
     parameters = count(config, settings.lora_r)
-    trained = parameters.adapter if settings.lora_r else parameters.total
+    trained = parameters.trained(settings)
     table = Table(
         title=f"estimated memory, a process with the whole model: {parameters.total:,} weights, "
         f"{trained:,} trained",

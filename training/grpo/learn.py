@@ -11,6 +11,7 @@ from datasets import Dataset
 from rich.console import Console
 from transformers import PrinterCallback, TrainerCallback
 
+from logtriage.errors import InvalidInput
 from logtriage.grading import rubric_named
 from training.evaluate.phases import Phases
 from training.grpo import figures, review, store
@@ -44,6 +45,8 @@ def load(settings: Settings) -> tuple[Any, Any]:
     Raises:
         InvalidInput, MissingExtra, MissingLibrary: if they cannot be loaded.
     """
+    if settings.train == "embeddings" and is_adapter(settings.model):
+        raise InvalidInput(f"train: needs a whole model, {settings.model} is a LoRA adapter")
     tokenizer = load_tokenizer(settings.model)
     full = settings.lora_r == 0 and not is_adapter(settings.model)
     model = load_model(
@@ -53,6 +56,10 @@ def load(settings: Settings) -> tuple[Any, Any]:
         device=device_of(settings),
         trainable=True,
     )
+    if settings.train == "embeddings":
+        model.requires_grad_(False)
+        for module in (model.get_input_embeddings(), model.get_output_embeddings()):
+            module.requires_grad_(True)
     return model, tokenizer
 
 

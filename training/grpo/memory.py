@@ -34,11 +34,21 @@ NF4_BITS: Final = 4.127
 
 @attrs.frozen
 class Parameters:
-    """Numbers of weights: all, those in linear layers of blocks, and of a LoRA adapter."""
+    """Numbers of weights.
+
+    All, those of linear layers in blocks, of embeddings and head, and of a LoRA adapter.
+    """
 
     total: int
     linear: int
+    embeddings: int
     adapter: int
+
+    def trained(self, settings: Settings) -> int:
+        """How many of them a run trains."""
+        if settings.lora_r > 0:
+            return self.adapter
+        return self.total if settings.train == "all" else self.embeddings
 
 
 @attrs.frozen
@@ -102,6 +112,7 @@ def count(config: Any, lora_r: int) -> Parameters:
     return Parameters(
         total=sum(one.numel() for one in model.parameters()),  # tied ones once
         linear=sum(one.weight.numel() for one in layers),
+        embeddings=sum(one.numel() for one in {model.get_input_embeddings().weight, head.weight}),
         adapter=sum(lora_r * (one.in_features + one.out_features) for one in layers),
     )
 
@@ -140,7 +151,7 @@ def estimate(
         weights = round(parameters.linear * NF4_BITS / 8) + size * rest
     else:
         weights = size * parameters.total
-    trained = parameters.total if full else parameters.adapter
+    trained = parameters.trained(settings)
     adapter_size = size if settings.load_in_4bit and size == 2 else 4
     own = 4 if full else adapter_size
     tokens = prompt_tokens + settings.completion_tokens

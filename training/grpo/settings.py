@@ -146,6 +146,11 @@ class Settings:
     )
 
     # The model in memory.
+    train: str = attrs.field(
+        default="all",
+        metadata=_said("all weights, or the token embeddings and the head alone", "all",
+                       "embeddings"),
+    )  # fmt: skip
     lora_r: int = attrs.field(default=0, metadata=_said("rank of LoRA; 0: train all weights"))
     lora_alpha: int = attrs.field(default=32, metadata=_said("scale of LoRA"))
     lora_dropout: float = attrs.field(default=0.0, metadata=_said("dropout of LoRA"))

@@ -19,6 +19,9 @@ def check_together(one: "Settings") -> None:
     four = "quantised weights cannot be trained"
     _refuse(one.load_in_4bit and one.lora_r == 0, "load_in_4bit", f"lora_r above 0: {four}")
     _refuse(
+        one.train != "all" and one.lora_r > 0, "train", "lora_r = 0: LoRA trains adapters alone"
+    )
+    _refuse(
         one.load_in_4bit and one.vllm != "off",
         "load_in_4bit",
         "vllm = off: TRL gives vLLM the packed 4-bit weights as they are, which it cannot "
