@@ -36,14 +36,16 @@ _WORST: Final = len(SEVERITIES) - 1
 _CREDITS: Final = len(CREDITED)
 _DISMISSALS: Final = len(DISMISSED)
 _GRID: Final = float(GRID)
+#: How many values a count of an episode can have: it is a byte.
+_COUNTS: Final = 256
 
 
 class RubricFields(NamedTuple):
     """A rubric by numbers: which measures, gates and discounts there are.
 
     ``real_points`` and ``benign_points`` (M, L) are what each level of a measure adds;
-    penalties stand last. ``width`` is one more than the most ticks; ``powers`` what so many
-    unapproved remedies leave.
+    penalties stand last. ``width`` is one more than the most ticks; ``powers`` (256,) what so
+    many unapproved remedies leave: several roles may apply one in a tick.
     """
 
     real: Numbers
@@ -67,7 +69,7 @@ class RubricFields(NamedTuple):
             np.array([_DISCOUNTS.index(one.factor) for one in rubric.discounts], np.int64),
             (float(rubric.bounds[0]), float(rubric.bounds[1])),
             SILENT,
-            np.array([triage.UNAPPROVED_REMEDY**one for one in range(span.ticks + 1)]),
+            np.array([triage.UNAPPROVED_REMEDY**one for one in range(_COUNTS)]),
             span.ticks + 1,
         )
 

@@ -1,0 +1,34 @@
+"""Batched teams: what only several roles at once can do."""
+
+import numpy as np
+import pytest
+
+from logtriage import initial_state, make_incident, transition_jointly
+from logtriage.actions import ClassifySeverity, Remediate
+from logtriage.grading import score
+from logtriage.role_splits import BY_TIER
+from logtriage.roles import role_actions
+from logtriage.vector import BatchedTeam
+
+TASK = "cascading_failure-v2-fog1"
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+def test_more_wrong_remedies_than_ticks_are_graded_as_by_the_scalar_core(backend: str) -> None:
+    if backend == "numba":
+        pytest.importorskip("numba")
+    team = BatchedTeam(TASK, BY_TIER, backend=backend)
+    screen = team.reset("train", np.arange(8))
+    states = [initial_state(make_incident(f"{TASK}/train/{row}")) for row in range(8)]
+    actions = [role_actions(role, team.topology) for role in BY_TIER.roles]
+    remedies = [
+        next(at for at, act in enumerate(of) if isinstance(act, Remediate)) for of in actions
+    ]
+    severity = next(at for at, act in enumerate(actions[0]) if isinstance(act, ClassifySeverity))
+    for tick in range(team.task.horizon):
+        chosen = [severity if tick == 0 else remedies[0], *remedies[1:]]
+        screen = team.step([np.full(len(states), at) for at in chosen])
+        acts = [of[at] for of, at in zip(actions, chosen, strict=True)]
+        states = [transition_jointly(state, acts) for state in states]
+    assert max(state.facts.unapproved_remedies for state in states) > team.task.horizon + 1
+    assert screen.score.tolist() == [score(state) for state in states]
