@@ -9,12 +9,15 @@ from logtriage.grading import score
 from logtriage.role_splits import BY_TIER
 from logtriage.roles import role_actions
 from logtriage.vector import BatchedTeam
+from logtriage.vector.backends import BackendName
 
 TASK = "cascading_failure-v2-fog1"
 
 
 @pytest.mark.parametrize("backend", ["numpy", "numba"])
-def test_more_wrong_remedies_than_ticks_are_graded_as_by_the_scalar_core(backend: str) -> None:
+def test_more_wrong_remedies_than_ticks_are_graded_as_by_the_scalar_core(
+    backend: BackendName,
+) -> None:
     if backend == "numba":
         pytest.importorskip("numba")
     team = BatchedTeam(TASK, BY_TIER, backend=backend)
