@@ -596,6 +596,13 @@ def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monke
         write_up([Written.read(unfinished)], results)
 
 
+def test_a_run_that_the_scalar_core_grades_otherwise_ends_with_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(script, "review", lambda state: attrs.evolve(review(state), score=-1.0))
+    with pytest.raises(SystemExit, match="scalar core grades the last evaluation otherwise"):
+        run(tmp_path / "run")
+    assert store.load_run(tmp_path / "run")["scalar_core_agrees"] is False
+
+
 def test_other_critics_are_compared_with_the_usual_one(tmp_path: Path):
     for critic in ("central", "independent"):
         run(tmp_path / critic, "--critic", critic)

@@ -84,8 +84,13 @@ def _without(name: str, split: RoleSplit, views: Iterable[str]) -> RoleSplit:
     return RoleSplit(name, tuple(roles))
 
 
+def _silent(split: RoleSplit) -> RoleSplit:
+    """The split in which all see what others declare, and nobody says a word."""
+    return _without(f"{split.name}_without_reports", split, ("reports",))
+
+
 #: The same three, who see what others declare but never say a word: what talking is worth.
-TRIO_WITHOUT_REPORTS: Final = _without("trio_without_reports", TRIO, ("reports",))
+TRIO_WITHOUT_REPORTS: Final = _silent(TRIO)
 #: The same three, deaf to one another: what the board is worth.
 TRIO_WITHOUT_BOARD: Final = _without("trio_without_board", TRIO, BOARD)
 #: By channel: lines, gauges and traces are each one role's, so that look-alikes need two.
@@ -108,7 +113,7 @@ BY_CHANNEL: Final = _talk(
     ),
 )
 #: The same three, who never say a word.
-BY_CHANNEL_WITHOUT_REPORTS: Final = _without("by_channel_without_reports", BY_CHANNEL, ("reports",))
+BY_CHANNEL_WITHOUT_REPORTS: Final = _silent(BY_CHANNEL)
 #: By service: one watches the upper half of the call graph, one the lower.
 NORTH_SOUTH: Final = _talk(
     "north_south",
@@ -116,9 +121,7 @@ NORTH_SOUTH: Final = _talk(
     Role("south", _EYES, _HANDS, watches=("south",)),
 )
 #: The same two, who never say a word.
-NORTH_SOUTH_WITHOUT_REPORTS: Final = _without(
-    "north_south_without_reports", NORTH_SOUTH, ("reports",)
-)
+NORTH_SOUTH_WITHOUT_REPORTS: Final = _silent(NORTH_SOUTH)
 #: By service: one watches the edge, one the services, one what holds data.
 BY_TIER: Final = _talk(
     "by_tier",
@@ -127,7 +130,7 @@ BY_TIER: Final = _talk(
     Role("data", _EYES, _HANDS, watches=("datastore", "queue")),
 )
 #: The same three, who never say a word.
-BY_TIER_WITHOUT_REPORTS: Final = _without("by_tier_without_reports", BY_TIER, ("reports",))
+BY_TIER_WITHOUT_REPORTS: Final = _silent(BY_TIER)
 ROLE_SPLITS: Final = {
     split.name: split
     for split in (

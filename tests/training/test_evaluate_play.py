@@ -1,5 +1,7 @@
 """Many incidents at once against a transformers model, in the protocol of training."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 import torch
@@ -157,6 +159,23 @@ def test_the_model_is_shown_what_it_is_shown_in_training(tmp_path: object) -> No
     assert len(transcript.actions) == len(replies)
     in_training = [trained.prompts[0], *trained.prompts[4:]]
     assert model.shown == in_training[: len(replies)]
+
+
+def test_an_error_when_no_episode_is_left_to_say_so_is_raised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    select = Batch.select
+
+    def late(table: Batch, rows: Sequence[int]) -> None:
+        if not rows:
+            raise RuntimeError("late")
+        select(table, rows)
+
+    monkeypatch.setattr(Batch, "select", late)
+    tokenizer = tiny_tokenizer()
+    model = Scripted(tokenizer, {IDS[0]: [("resolve", {})]})
+    with pytest.raises(RuntimeError, match="late"):
+        play_incidents(model, tokenizer, [(IDS[0], 0)])
 
 
 def test_what_is_no_call_costs_a_tick_and_the_screen_says_so() -> None:

@@ -96,6 +96,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     store.save_transcripts(out / store.TRANSCRIPTS, states, settings.split)
     store.save_episodes(out / store.EPISODES, episodes)
     last = training.points[-1]
+    agrees = [one.score for one in episodes] == played.scores.tolist()
     save_json(
         out / store.RUN,
         {
@@ -108,10 +109,12 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
             "episodes": last.incidents,
             "before": attrs.asdict(training.points[0].val),
             "after": attrs.asdict(played.result()),
-            "scalar_core_agrees": [one.score for one in episodes] == played.scores.tolist(),
+            "scalar_core_agrees": agrees,
         },
     )
     console.print(f"{last.ticks:,} ticks in {training.seconds:.0f} s; see {out}", soft_wrap=True)
+    if not agrees:
+        raise SystemExit(f"{out}: the scalar core grades the last evaluation otherwise")
 
 
 def _spoken(seconds: float) -> str:

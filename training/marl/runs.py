@@ -13,6 +13,9 @@ from training.marl import figures, store
 from training.marl.review import Episode
 from training.marl.settings import Settings
 
+#: The settings by which groups of one split on one task differ.
+DIFFERING: Final = ("credit", "critic", "inform", "rounds")
+
 
 @attrs.frozen(eq=False)
 class Written:
@@ -43,10 +46,10 @@ class Written:
         )
 
     @property
-    def group(self) -> tuple[str, str, str, str, float, int]:
-        """What its seeds have in common."""
+    def group(self) -> tuple[Any, ...]:
+        """What its seeds have in common: task, split, and each of :data:`DIFFERING`."""
         one = self.settings
-        return one.task, self.split.name, one.credit, one.critic, one.inform, one.rounds
+        return one.task, self.split.name, *(getattr(one, name) for name in DIFFERING)
 
 
 @attrs.frozen(eq=False)
@@ -93,10 +96,6 @@ class Group:
     def mean(self, name: str) -> float:
         """A figure of the last evaluation, over the seeds."""
         return fmean(run.facts["after"][name] for run in self.runs)
-
-
-#: The settings by which groups of one split on one task differ.
-DIFFERING: Final = ("credit", "critic", "inform", "rounds")
 
 
 def other_of(settings: Settings) -> str:

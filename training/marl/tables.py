@@ -170,7 +170,7 @@ def _runs(groups: Sequence[Group]) -> Iterable[str]:
     for key, value in runs[0].facts["machine"].items():
         yield f"- {key}: {value}"
     yield ""
-    own = {"task", "seed", "split", "credit", "critic", "inform", "rounds"}
+    own = {"task", "seed", "split", *DIFFERING}
     usual = {str(value): None for run in runs for value in [_common(run.settings, own)]}
     for one in usual:
         yield f"Settings: {one}."
