@@ -1,21 +1,29 @@
 """The batched TorchRL environment of teams, and that BenchMARL trains on it."""
 
+import json
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 import pytest
 
+from logtriage.codec import role_split_to_json
 from logtriage.role_splits import TRIO
 from logtriage.vector import BatchedTeam
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchrl")
 
+from tensordict import TensorDict  # noqa: E402 (after the skips)
 from torchrl.envs import ActionMask, TransformedEnv  # noqa: E402 (after the skips)
 from torchrl.envs.utils import check_env_specs  # noqa: E402
 
 from training.benchmarl.environment import GROUP, TeamEnv  # noqa: E402
+from training.benchmarl.greedy import Greedy  # noqa: E402
 from training.marl.inputs import Inputs  # noqa: E402
+from training.marl.runs import Written  # noqa: E402
+from training.marl.store import load_run  # noqa: E402
+from training.marl.writeup import write_up  # noqa: E402
 
 TASK = "cascading_failure-v2-fog1"
 
@@ -61,11 +69,47 @@ def test_rows_are_those_of_the_batched_engine_and_go_on_one_by_one():
     assert begun > 16
 
 
+SMALL = ["--rounds", "2", "--num-envs", "8", "--rollout", "8", "--eval-every", "1",
+         "--eval-incidents", "8", "--updates", "2", "--minibatch", "16"]  # fmt: skip
+
+
 @pytest.mark.parametrize("algorithm", ["mappo", "vdn"])
-def test_benchmarl_trains_on_it(tmp_path: Path, algorithm):
+def test_benchmarl_trains_on_it_and_the_write_up_reads_it(tmp_path: Path, algorithm):
     pytest.importorskip("benchmarl")
     from training.benchmarl.__main__ import main
 
-    small = ["--iterations", "2", "--num-envs", "8", "--rollout", "8", "--split", "trio"]
-    main(["--algorithm", algorithm, *small, "--output-dir", str(tmp_path)])
-    assert list(tmp_path.rglob("*.csv"))
+    split = tmp_path / "own.json"
+    split.write_text(json.dumps({**role_split_to_json(TRIO), "name": "own"}), "utf-8")
+    out = tmp_path / "run"
+    given = ["--algorithm", algorithm, *SMALL, "--split", str(split), "--output-dir", str(out)]
+    main(given)
+    facts = load_run(out)
+    assert facts["finished"]
+    assert facts["scalar_core_agrees"]
+    assert facts["ticks"] == 2 * 8 * 8
+    assert list((out / "logs").rglob("*.csv"))
+    split.unlink()  # the write-up needs the run alone
+    run = Written.read(out)
+    assert [row["rounds"] for row in run.curve] == [0, 1, 2]
+    assert fmean(one.score for one in run.episodes) == facts["after"]["grade"]
+    write_up([run], tmp_path / "results")
+    page = (tmp_path / "results" / "role-splits.md").read_text("utf-8")
+    assert {"mappo": "`own`, MAPPO of BenchMARL", "vdn": "`own`, VDN"}[algorithm] in page
+    with pytest.raises(SystemExit):
+        main(given)
+
+
+def test_a_team_plays_the_actions_of_its_policy_whatever_the_padding():
+    class Highest:
+        def __call__(self, given: TensorDict) -> TensorDict:
+            group = given[GROUP]
+            values = torch.arange(group["action_mask"].shape[-1]).expand(group["action_mask"].shape)
+            group["action"] = values.where(group["action_mask"], -1).argmax(-1)
+            return given
+
+    batch = BatchedTeam(TASK, TRIO)
+    screen = batch.reset("val", np.arange(4))
+    seen = Inputs(batch).begin(screen)
+    found = Greedy(Highest()).act(seen, [torch.from_numpy(one).bool() for one in screen.masks])
+    for actions, mask in zip(found, screen.masks, strict=True):
+        assert actions.tolist() == [int(np.flatnonzero(row)[-1]) for row in mask]

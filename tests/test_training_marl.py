@@ -451,13 +451,14 @@ def test_a_split_of_one_s_own_is_trained_and_kept_in_full(tmp_path: Path, capsys
     split = attrs.evolve(ROLE_SPLITS["duo"], name="mine")
     mine.write_text(json.dumps(role_split_to_json(split)))
     run(out, "--split", str(mine))
+    role_split_of.cache_clear()
+    mine.unlink()  # the run says what was in it
     one = Written.read(out)
     assert one.split == split == store.split_of(store.load_run(out))
     assert files.read_team(out).split == split
     write_up([one], tmp_path / "results")
     assert "| `mine`, 2 rounds |" in (tmp_path / "results" / PAGE).read_text()
 
-    role_split_of.cache_clear()
     mine.write_text(json.dumps(role_split_to_json(ROLE_SPLITS["solo"])))
     with pytest.raises(SystemExit):
         run(out, "--resume", "--split", str(mine))

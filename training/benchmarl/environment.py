@@ -97,16 +97,23 @@ class TeamEnv(EnvBase):
         return np.arange(self._next - count, self._next)
 
     def _shown(self, seen: list[Tensor], screen: TeamStep) -> TensorDict:
-        wide = [pad(one, (0, self._wide - one.shape[1])) for one in seen]
-        masks = [pad(one, (0, self._most - one.shape[1])) for one in masks_of(screen)]
         closed = torch.from_numpy(screen.closing >= 0)[:, None]
-        team = {"observation": torch.stack(wide, 1), "action_mask": torch.stack(masks, 1)}
         return TensorDict(
             {
-                GROUP: TensorDict(team, batch_size=(self._count, len(seen))),
+                GROUP: stacked(seen, masks_of(screen)),
                 "state": torch.cat(seen, -1),
                 "done": closed,
                 "terminated": closed.clone(),
             },
             batch_size=self.batch_size,
         )
+
+
+def stacked(seen: list[Tensor], masks: list[Tensor]) -> TensorDict:
+    """Inputs (N, D_r) and masks (N, A_r) of R roles as those of the group (N, R), padded."""
+    found = {
+        name: torch.stack([pad(one, (0, max(wide) - one.shape[1])) for one in parts], 1)
+        for name, parts in (("observation", seen), ("action_mask", masks))
+        for wide in [[one.shape[1] for one in parts]]
+    }
+    return TensorDict(found, batch_size=(len(seen[0]), len(seen)))

@@ -1,8 +1,11 @@
 """How well a team does on incidents that it never saw."""
 
+from typing import Protocol
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from logtriage.evaluation import SOLVED
 from logtriage.evaluation.statistics import mean_interval
@@ -11,9 +14,16 @@ from logtriage.state import Closing
 from logtriage.tasks import incident_ids
 from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
 from training.marl.inputs import Inputs
-from training.marl.networks import Team
 from training.marl.rollouts import make_batch, masks_of
 from training.marl.settings import Settings
+
+
+class Actors(Protocol):
+    """Whoever acts for all roles at once."""
+
+    def act(self, seen: list[Tensor], masks: list[Tensor], /) -> list[Tensor]:
+        """An action (N,) for each role, from inputs (N, D_r) and masks (N, A_r)."""
+        ...
 
 
 @attrs.frozen
@@ -73,7 +83,7 @@ class Played:
         )
 
 
-def play_held_out(team: Team, settings: Settings, split: str = EVAL_SPLIT) -> Played:
+def play_held_out(team: Actors, settings: Settings, split: str = EVAL_SPLIT) -> Played:
     """Play the first incidents of a split, greedily. Draws nothing at random."""
     batch, incidents = make_batch(settings), settings.eval_incidents
     inputs = Inputs(batch)
@@ -95,6 +105,6 @@ def play_held_out(team: Team, settings: Settings, split: str = EVAL_SPLIT) -> Pl
     )
 
 
-def evaluate(team: Team, settings: Settings) -> Result:
+def evaluate(team: Actors, settings: Settings) -> Result:
     """The figures of :func:`play_held_out` on ``val``, at which a run looks while it lasts."""
     return play_held_out(team, settings, CHOICE_SPLIT).result()

@@ -15,6 +15,14 @@ from training.marl.settings import Settings
 
 #: The settings by which groups of one split on one task differ.
 DIFFERING: Final = ("credit", "critic", "inform", "rounds")
+#: How algorithms of BenchMARL are called in tables.
+ALGORITHMS: Final = {
+    "": "",
+    "mappo": ", MAPPO of BenchMARL",
+    "ippo": ", IPPO of BenchMARL",
+    "vdn": ", VDN",
+    "qmix": ", QMIX",
+}
 
 
 @attrs.frozen(eq=False)
@@ -37,8 +45,11 @@ class Written:
         facts = store.load_run(path)
         if not facts["finished"]:
             raise SystemExit(f"{path}: this run is not finished")
+        # A split's file may be elsewhere by now; what it said stands in the facts.
+        with attrs.validators.disabled():
+            settings = Settings(**facts["settings"])
         return cls(
-            Settings(**facts["settings"]),
+            settings,
             store.split_of(facts),
             facts,
             store.load_curve(path / store.CURVE),
@@ -46,10 +57,16 @@ class Written:
         )
 
     @property
+    def algorithm(self) -> str:
+        """By name, if BenchMARL trained it; empty if training.marl did."""
+        found: str = self.facts.get("algorithm", "")
+        return found
+
+    @property
     def group(self) -> tuple[Any, ...]:
-        """What its seeds have in common: task, split, and each of :data:`DIFFERING`."""
+        """What its seeds have in common: task, split, algorithm, each of :data:`DIFFERING`."""
         one = self.settings
-        return one.task, self.split.name, *(getattr(one, name) for name in DIFFERING)
+        return one.task, self.split.name, self.algorithm, *differing(one).values()
 
 
 @attrs.frozen(eq=False)
@@ -67,6 +84,11 @@ class Group:
     def split(self) -> RoleSplit:
         """That of the first seed: all have the same."""
         return self.runs[0].split
+
+    @property
+    def algorithm(self) -> str:
+        """That of the first seed: all have the same."""
+        return self.runs[0].algorithm
 
     @property
     def scores(self) -> figures.Scores:
@@ -91,18 +113,23 @@ class Group:
     @property
     def other(self) -> str:
         """What is not as in the sweep, each after a comma."""
-        return other_of(self.settings)
+        return other_of(self.algorithm, **differing(self.settings))
 
     def mean(self, name: str) -> float:
         """A figure of the last evaluation, over the seeds."""
         return fmean(run.facts["after"][name] for run in self.runs)
 
 
-def other_of(settings: Settings) -> str:
+def differing(settings: Settings) -> dict[str, Any]:
+    """The values of :data:`DIFFERING`."""
+    return {name: getattr(settings, name) for name in DIFFERING}
+
+
+def other_of(algorithm: str, *, credit: str, critic: str, inform: float, rounds: int) -> str:
     """What is not as in the sweep, each after a comma."""
-    one, usual = settings, Settings("")
-    other = [value for value, default in ((one.credit, usual.credit),
-             (one.critic, usual.critic)) if value != default]  # fmt: skip
-    other += [f"{one.inform:g} a bit"] if one.inform else []
-    other += [f"{one.rounds} rounds"] if one.rounds != usual.rounds else []
-    return "".join(f", {value}" for value in other)
+    usual = Settings("")
+    other = [credit] if credit != usual.credit else []
+    other += [critic] if critic != usual.critic else []
+    other += [f"{inform:g} a bit"] if inform else []
+    other += [f"{rounds} rounds"] if rounds != usual.rounds else []
+    return ALGORITHMS[algorithm] + "".join(f", {value}" for value in other)

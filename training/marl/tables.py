@@ -4,12 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Final
 
-import attrs
-
 from logtriage.evaluation.statistics import Interval
 from training.marl import figures
 from training.marl.review import BENIGN, Episode
-from training.marl.runs import DIFFERING, Group, other_of
+from training.marl.runs import DIFFERING, Group, Written, differing, other_of
 from training.marl.settings import Settings
 
 
@@ -58,12 +56,13 @@ def _compared(groups: Sequence[Group]) -> Iterable[tuple[str, str]]:
     pairs += [("trio", "solo"), ("trio", "duo"), ("duo", "solo")]
     for setting in dict.fromkeys(group.other for group in groups):
         yield from ((f"`{one}`{setting}", f"`{other}`{setting}") for one, other in pairs)
-    usual = Settings("")
     for group in groups:
-        for name in DIFFERING:
-            if getattr(group.settings, name) != (default := getattr(usual, name)):
-                without = attrs.evolve(group.settings, **{name: default})
-                yield group.label, f"`{group.split.name}`{other_of(without)}"
+        own = differing(group.settings)
+        usual = {name: value for name, value in differing(Settings("")).items()
+                 if own[name] != value}  # fmt: skip
+        others = [other_of(group.algorithm, **{**own, name: usual[name]}) for name in usual]
+        others += [other_of("", **own)] if group.algorithm else []
+        yield from ((group.label, f"`{group.split.name}`{other}") for other in others)
 
 
 def _criteria(groups: Sequence[Group]) -> Iterable[str]:
@@ -170,16 +169,15 @@ def _runs(groups: Sequence[Group]) -> Iterable[str]:
     for key, value in runs[0].facts["machine"].items():
         yield f"- {key}: {value}"
     yield ""
+    yield from dict.fromkeys(_common(run) for run in runs)
+
+
+def _common(run: Written) -> str:
+    """The settings that other seeds and splits have, too."""
     own = {"task", "seed", "split", *DIFFERING}
-    usual = {str(value): None for run in runs for value in [_common(run.settings, own)]}
-    for one in usual:
-        yield f"Settings: {one}."
-
-
-def _common(settings: Settings, own: set[str]) -> str:
-    return ", ".join(
-        f"`{key}` {value}" for key, value in attrs.asdict(settings).items() if key not in own
-    )
+    values = {**run.facts["settings"], **run.facts.get("benchmarl", {})}
+    listed = ", ".join(f"`{key}` {value}" for key, value in values.items() if key not in own)
+    return f"Settings{' with BenchMARL' if run.algorithm else ''}: {listed}."
 
 
 BLOCKS: Final[dict[str, Callable[[Sequence[Group]], Iterable[str]]]] = {

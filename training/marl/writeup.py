@@ -32,7 +32,7 @@ PAGE: Final = "role-splits.md"
 _PALETTE: Final = ("#777777", "#4f772d", "#1b6ca8", "#e0a030", "#c8553d", "#8d6a9f", "#5b8e7d",
                    "#bc4b51")  # fmt: skip
 #: The columns that say which run it is: those of its group, and the seed.
-_OWN: Final = ("task", "split", "credit", "critic", "inform", "rounds_in_all", "seed")
+_OWN: Final = ("task", "split", "algorithm", "credit", "critic", "inform", "rounds_in_all", "seed")
 _SPLITS: Final = list(ROLE_SPLITS)
 _TASKS: Final = [task.id for task in TASKS]
 
@@ -51,9 +51,9 @@ def write_up(runs: Sequence[Written], to: Path) -> None:
 
 
 def _order(run: Written) -> tuple[object, ...]:
-    task, split, credit, critic, inform, rounds = run.group
+    task, split, algorithm, credit, critic, inform, rounds = run.group
     built_in = _SPLITS.index(split) if split in _SPLITS else len(_SPLITS)
-    other = credit != "team", critic, inform, rounds
+    other = algorithm, credit != "team", critic, inform, rounds
     return _TASKS.index(task), built_in, split, *other, run.settings.seed
 
 
