@@ -103,6 +103,28 @@ def test_several_seeds_are_taken_together_incident_by_incident(out: Path, tmp_pa
     assert twice[3:] == alone[3:]
 
 
+def test_ablations_are_compared_with_the_run_of_their_seed(out: Path, tmp_path: Path) -> None:
+    """The ablation is the same run with another reward, before and after swapped."""
+    one = read(out)
+    settings = {**one.about["settings"], "reward": "step"}
+    about = {**one.about, "settings": settings}
+    other = attrs.evolve(one, about=about, before=one.after, after=one.before)
+    write_up([one], tmp_path, [other])
+    rows = [line.split(" | ") for line in (tmp_path / PAGE).read_text().splitlines()]
+    (row,) = [row for row in rows if row[:3] == ["| `reward` step", "7", TASK]]
+    change = json.loads((out / "results.json").read_text())["difference"][TASK]
+    assert row[3] == "2"
+    assert row[-1].startswith(f"{change['before'] - change['after']:+.3f} (")
+
+    settings["seed"] = 8
+    with pytest.raises(InvalidInput, match="no run has its seed, 8"):
+        write_up([one], tmp_path, [attrs.evolve(other, about=about)])
+    settings["seed"] = 7
+    fewer = attrs.evolve(one.before, transcripts=one.before.transcripts[:2])
+    with pytest.raises(InvalidInput, match="played other incidents"):
+        write_up([one], tmp_path, [attrs.evolve(other, about=about, before=fewer)])
+
+
 def test_a_new_page_has_every_block(out: Path, tmp_path: Path) -> None:
     write_up([read(out)], tmp_path)
     text = (tmp_path / PAGE).read_text()

@@ -1,6 +1,7 @@
-"""Write up finished runs: tables and curves for ``docs/results/``.
+r"""Write up finished runs: tables and curves for ``docs/results/``.
 
-    python -m training.grpo.writeup runs/grpo-0 runs/grpo-1 runs/grpo-2 --to docs/results
+    python -m training.grpo.writeup runs/grpo-0 runs/grpo-1 runs/grpo-2 --to docs/results \
+        --ablations runs/grade-0
 
 Renews the blocks of ``grpo.md``, and leaves the words around them alone. Writes
 ``grpo.png``, and ``grpo-steps.csv`` with a row a step. All from the files of the runs, and
@@ -33,11 +34,20 @@ TABLE: Final = "grpo-steps.csv"
 CURVES: Final = "grpo.png"
 #: So many steps at either end of a stage are told.
 ENDS: Final = 5
+#: Settings in which a run and its ablation may differ without a word.
+_ASIDE: Final = ("seed", "eval_before", "report_to", "threads")
 
 
-def write_up(runs: Sequence[Written], to: Path) -> None:
-    """Write the page, the figure, and the table of steps."""
+def write_up(runs: Sequence[Written], to: Path, ablations: Sequence[Written] = ()) -> None:
+    """Write the page, the figure, and the table of steps.
+
+    ``ablations`` are each compared with the run of the same seed.
+
+    Raises:
+        InvalidInput: if there is none, or it began otherwise.
+    """
     runs = sorted(runs, key=lambda one: one.seed)
+    pairs = [(_usual(runs, one), one) for one in ablations]
     blocks = {
         "outcome": lambda: _outcome(runs),
         "change": lambda: _change(runs),
@@ -48,6 +58,8 @@ def write_up(runs: Sequence[Written], to: Path) -> None:
         "time": lambda: _time(runs),
         "commands": lambda: _commands(runs),
     }
+    if pairs:
+        blocks["ablations"] = lambda: _ablations(pairs)
     renew(to / PAGE, "GRPO", blocks)
     save_text(to / TABLE, _table(runs))
     replace(to / CURVES, lambda where: draw_runs(runs, where))
@@ -65,11 +77,9 @@ def _change(runs: Sequence[Written]) -> Iterable[str]:
         if len(runs) > 1:
             found["mean of all"] = _together(runs, task)
         for seed, one in found.items():
-            change = one["difference"]
             yield (
                 f"| {task} | {seed} | {one['incidents']:,} | {one['before']:.3f} | "
-                f"{one['after']:.3f} | {change['mean']:+.3f} "
-                f"({change['low']:+.3f} to {change['high']:+.3f}) |"
+                f"{one['after']:.3f} | {_gap(one['difference'])} |"
             )
 
 
@@ -85,6 +95,47 @@ def _together(runs: Sequence[Written], task: str) -> Any:
             for incident, tries in played.items():
                 side[incident] = (*side.get(incident, ()), *tries)
     return difference(*sides)
+
+
+def _usual(runs: Sequence[Written], ablation: Written) -> Written:
+    """The run that an ablation is compared with."""
+    found = [run for run in runs if run.seed == ablation.seed]
+    command = ablation.about["command"]
+    if not found:
+        raise InvalidInput(f"{command}: no run has its seed, {ablation.seed}")
+    if set(found[0].before.all_attempts) != set(ablation.before.all_attempts):
+        raise InvalidInput(f"{command}: played other incidents than the run of its seed")
+    return found[0]
+
+
+def _ablations(pairs: Sequence[tuple[Written, Written]]) -> Iterable[str]:
+    yield from _head("changed", "seed", "task", "steps", "solved", "paged right", "pages right",
+                     "before", "after", "difference (95 %)", "less unchanged")  # fmt: skip
+    for usual, run in pairs:
+        was, now = usual.about["settings"], run.about["settings"]
+        changed = ", ".join(
+            f"`{name}` {str(value) or 'none'}" for name, value in now.items()
+            if name not in _ASIDE and value != was[name]
+        )  # fmt: skip
+        for task in (*run.results["tasks"], ALL_TASKS):
+            one = run.results["difference"][task]
+            left, right = (
+                each.after.all_attempts if task == ALL_TASKS else each.after.attempts[task]
+                for each in (usual, run)
+            )
+            found = run.results["agents"][1]["tasks"].get(task, {})
+            shares = (
+                _share(found.get(name)) for name in ("solved", "paged_right", "page_precision")
+            )
+            yield _row(
+                changed, str(run.seed), task, str(len(run.steps)), *shares,
+                f"{one['before']:.3f}", f"{one['after']:.3f}",
+                *map(_gap, (one["difference"], difference(left, right)["difference"])),
+            )  # fmt: skip
+
+
+def _gap(one: Mapping[str, float]) -> str:
+    return f"{one['mean']:+.3f} ({one['low']:+.3f} to {one['high']:+.3f})"
 
 
 def _agents(runs: Sequence[Written]) -> Iterable[tuple[list[str], dict[str, Any]]]:
@@ -211,9 +262,16 @@ def main() -> None:
     parser.add_argument(
         "--to", type=Path, required=True, help="where the page is, or will be written"
     )
+    parser.add_argument(
+        "--ablations", nargs="+", type=Path, default=[], metavar="RUN",
+        help="finished runs with another setting, each compared with the run of its seed",
+    )  # fmt: skip
     options = parser.parse_args()
     try:
-        write_up([read(one) for one in options.runs], options.to)
+        runs, ablations = (
+            [read(one) for one in each] for each in (options.runs, options.ablations)
+        )
+        write_up(runs, options.to, ablations)
     except InvalidInput as wrong:
         parser.error(str(wrong))
 
