@@ -9,12 +9,21 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import Escalate, Ignore, Report, Resolve, initial_state, make_incident, trained
+from logtriage import (
+    Escalate,
+    Ignore,
+    Report,
+    Resolve,
+    initial_state,
+    make_incident,
+    registry,
+    trained,
+)
 from logtriage.belief import belief
 from logtriage.codec import role_split_to_json
 from logtriage.evaluation import play_joint_episode
 from logtriage.grading import grade_jsonl
-from logtriage.role_splits import ROLE_SPLITS
+from logtriage.role_splits import ROLE_SPLITS, TRIO
 from logtriage.roles import role_actions
 from logtriage.tasks import get_task, parse_incident_id
 from logtriage.trained import files
@@ -489,17 +498,25 @@ def test_strangers_and_the_leaderboard_each_come_by_one_command(tmp_path: Path, 
     rows = [row for row in page.splitlines() if row.startswith("| seed ")]
     assert len(rows) == 2
     few = Settings(TASK, eval_incidents=4, width=8)
-    grades = [play_held_out(never_closing(few, seed), few).scores.mean() for seed in (0, 1)]
+    results = [play_held_out(never_closing(few, seed), few).result() for seed in (0, 1)]
+    grades = [one.grade for one in results]
     assert 0 < grades[0] != grades[1] > 0
-    for place, (row, grade) in enumerate(zip(rows, grades, strict=True)):
-        assert row.split(" | ")[1 + place] == f"**{grade:.3f}**"
-    assert all(f"| {others} |" in page for others in ("network", "observer", "expert"))
+    for place, (row, one) in enumerate(zip(rows, results, strict=True)):
+        assert row.split(" | ")[1 + place] == f"**{one.grade:.3f}**, {one.mis_paged:.1%}"
+    for others in ("network", "observer", "expert"):
+        (row,) = [one for one in page.splitlines() if one.startswith(f"| {others} |")]
+        assert row.count("% mis-paged") == 3
+    incident = make_incident(f"{TASK}/test/0")
+    experts = play_joint_episode(incident, registry.make_team("expert", TRIO)(incident), TRIO)
+    assert row.endswith(f"), {bool(experts.facts.wrong_pages):.0%} mis-paged |")
 
     (to / PAGE).unlink()
     board = ["--splits", "trio", "--fogs", "1", "2", "--teams", "expert", "random"]
     leaderboard.main([*common, *board, "--out", str(tmp_path / "board")])
     page = (to / PAGE).read_text()
-    (mine,) = [row for row in page.splitlines() if "networks, 2 seeds" in row]
+    (mine,) = [
+        row for row in page.splitlines() if "networks, 2 seeds, trained at fog 2, 2 rounds" in row
+    ]
     assert f"| {np.mean(grades):.3f} (" in mine
     assert page.count("| `trio` |") == 3
 
@@ -562,6 +579,10 @@ def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monke
     chosen = ["--splits", "trio", str(own), "--tasks", TASK, "--seeds", "0", "1"]
     runs, results = tmp_path / "runs", tmp_path / "results"
     sweep.main([str(runs), *chosen, "--to", str(results), *small(1)])
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("4 runs, 0 of them finished before; ")
+    assert [line.split("  ")[0] for line in said[1:]] == [f"{done} of 4" for done in range(1, 5)]
+    assert [line.endswith(" min left") for line in said[1:]] == [True, True, True, False]
     assert {path.name for path in runs.iterdir()} == {
         f"{split}-{TASK}-seed{seed}" for split in ("trio", "trio_without_board") for seed in (0, 1)
     }
@@ -588,6 +609,7 @@ def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monke
     monkeypatch.setattr(sweep.subprocess, "run", no_process)
     (results / PAGE).write_text("My words.\n" + page)
     sweep.main([str(runs), *chosen, "--to", str(results), *small(1)])
+    assert "4 runs, 4 of them finished before" in capsys.readouterr().err
     assert (results / PAGE).read_text() == "My words.\n" + page
 
     unfinished = runs / f"trio-{TASK}-seed1"
@@ -611,6 +633,13 @@ def test_other_critics_are_compared_with_the_usual_one(tmp_path: Path):
     write_up(runs, tmp_path / "results")
     page = (tmp_path / "results" / PAGE).read_text()
     assert "`trio`, independent, 2 rounds − `trio`, 2 rounds" in page
+    usual = [attrs.evolve(one, settings=attrs.evolve(one.settings, rounds=100)) for one in runs]
+    write_up(usual, tmp_path / "usual")
+    page = (tmp_path / "usual" / PAGE).read_text()
+    table = page.partition("<!-- algorithms -->\n")[2].partition("<!-- /")[0].splitlines()
+    assert table[0] == "| task | split | MAPPO | IPPO |"
+    grades = [f"**{run.facts['after']['grade']:.3f}**" for run in runs]
+    assert [cell.split()[0] for cell in table[2].split(" | ")[2:]] == grades
 
 
 def test_runs_of_other_lengths_are_not_mixed(tmp_path: Path):

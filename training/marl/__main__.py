@@ -89,6 +89,10 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
                 soft_wrap=True,
             )
 
+    console.print(
+        f"{settings.rounds} rounds of {settings.batch:,} ticks, after a first evaluation",
+        soft_wrap=True,
+    )
     training.run(report, expect)
     played = play_held_out(training.team, settings)
     states = list(states_of(played, settings))

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -31,6 +31,7 @@ from training.common.settings import EVAL_SPLIT
 from training.common.splits import role_split_of
 from training.marl import figures
 from training.marl.evaluate import play_held_out
+from training.marl.runs import differing, other_of
 from training.marl.strangers import Trained
 from training.marl.writeup import PAGE
 
@@ -81,7 +82,7 @@ def trained(runs: Sequence[Trained], tasks: Mapping[int, str], incidents: int) -
         grades[fog] = figures.interval(np.array(scores))
     seeds = f"{len(runs)} seed{'s' if len(runs) > 1 else ''}"
     name = f"networks, {seeds}, trained at fog {get_task(one.task).fog}"
-    name += f", {one.inform:g} a bit" if one.inform else ""
+    name += other_of("", **differing(one))
     return Standing(one.roles.name, name, incidents, grades)
 
 
@@ -132,10 +133,10 @@ def main(arguments: list[str] | None = None) -> None:
         standings = []
         for split in map(role_split_of, given.splits):
             standings += scripted(given.teams, split, tasks, given.episodes, given.out)
-            alike: dict[tuple[str, str, float], list[Trained]] = {}
+            alike: dict[tuple[Any, ...], list[Trained]] = {}
             for run in runs:
                 if run.settings.roles == split:
-                    group = run.settings.task, run.settings.critic, run.settings.inform
+                    group = run.settings.task, *differing(run.settings).values()
                     alike.setdefault(group, []).append(run)
             standings += [trained(group, tasks, given.incidents) for group in alike.values()]
             console.print(f"{split.name}: done", soft_wrap=True)

@@ -4,9 +4,10 @@
 
 Every team in which one role is played by somebody else: networks of one seed by those of
 another, on the batched engine; and networks, observers and experts by one another, on the
-scalar core, with ``--episodes`` incidents a team. What stands in a cell is the mean over
-the roles that were swapped. The transcripts are kept in ``--out``, and the same command
-goes on where it was stopped. Renews two blocks of ``role-splits.md``.
+scalar core, with ``--episodes`` incidents a team. What stands in a cell is the mean grade
+over the roles that were swapped, and the share of the incidents in which a wrong team was
+paged. The transcripts are kept in ``--out``, and the same command goes on where it was
+stopped. Renews two blocks of ``role-splits.md``.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
+from statistics import fmean
 from typing import Final
 
 import attrs
@@ -63,9 +65,9 @@ class Trained:
 
 
 def swapped(runs: Sequence[Trained], incidents: int) -> NDArray[np.float64]:
-    """Mean grades (S, S, R): the team of one seed, with a role of it played by another's."""
+    """Mean grades and shares mis-paged (S, S, R, 2): a role of one seed's team by another's."""
     names = runs[0].settings.roles.names
-    found = np.empty((len(runs), len(runs), len(names)))
+    found = np.empty((len(runs), len(runs), len(names), 2))
     for (a, one), (b, other) in product(enumerate(runs), repeat=2):
         for place in range(len(names)):
             if a == b and place:
@@ -75,7 +77,8 @@ def swapped(runs: Sequence[Trained], incidents: int) -> NDArray[np.float64]:
             policies[place] = other.team.policies[place]
             mixed = attrs.evolve(one.team, policies=tuple(policies))
             settings = attrs.evolve(one.settings, eval_incidents=incidents)
-            found[a, b, place] = play_held_out(mixed, settings).scores.mean()
+            result = play_held_out(mixed, settings).result()
+            found[a, b, place] = result.grade, result.mis_paged
     return found
 
 
@@ -104,16 +107,19 @@ def seeds_table(runs: Sequence[Trained], found: NDArray[np.float64]) -> Iterable
     yield "|" + " --- |" * (len(seeds) + 2)
     names = runs[0].settings.roles.names
     for a, seed in enumerate(seeds):
-        cells = [f"**{found[a, b, 0]:.3f}**" if a == b else f"{found[a, b].mean():.3f}"
-                 for b in range(len(runs))]  # fmt: skip
-        away = [(found[a, b, place], names[place], seeds[b]) for b in range(len(runs))
+        means = found[a].mean(axis=1)  # of the team itself all are the same
+        cells = [f"**{grade:.3f}**, {wrong:.1%}" if a == b else f"{grade:.3f}, {wrong:.1%}"
+                 for b, (grade, wrong) in enumerate(means)]  # fmt: skip
+        away = [(found[a, b, place, 0], names[place], seeds[b]) for b in range(len(runs))
                 for place in range(len(names)) if a != b]  # fmt: skip
         worst = min(away, default=None)
         last = "–" if worst is None else f"{worst[0]:.3f} (`{worst[1]}` of {worst[2]})"
         yield f"| {seed} | {' | '.join(cells)} | {last} |"
 
 
-def strangers_table(split: RoleSplit, scores: Mapping[str, Sequence[float]]) -> Iterable[str]:
+def strangers_table(
+    split: RoleSplit, scores: Mapping[str, Sequence[float]], wrong: Mapping[str, float]
+) -> Iterable[str]:
     """Who plays the others, by row; who plays one role, by column."""
     players = ("network", *SCRIPTED)
     yield "| others | " + " | ".join(f"one role by {one}" for one in players) + " |"
@@ -122,11 +128,14 @@ def strangers_table(split: RoleSplit, scores: Mapping[str, Sequence[float]]) -> 
         cells = []
         for filler in players:
             names = [_name(filler, others, role) for role in split.names]
-            grade = mean_interval([one for name in dict.fromkeys(names) for one in scores[name]])
+            teams = list(dict.fromkeys(names))
+            grade = mean_interval([one for name in teams for one in scores[name]])
             assert grade is not None
-            text = f"{grade.mean:.3f} ({grade.low:.3f} to {grade.high:.3f})"
+            mean = f"**{grade.mean:.3f}**" if filler == others else f"{grade.mean:.3f}"
+            text = f"{mean} ({grade.low:.3f} to {grade.high:.3f})"
+            text += f", {fmean(wrong[name] for name in teams):.0%} mis-paged"
             if filler == others:
-                cells.append(f"**{grade.mean:.3f}** ({grade.low:.3f} to {grade.high:.3f})")
+                cells.append(text)
                 continue
             each = ", ".join(
                 f"`{role}` {np.mean(scores[name]):.2f}"
@@ -161,17 +170,18 @@ def main(arguments: list[str] | None = None) -> None:
             if done % given.episodes == 0:
                 console.print(f"{done} of {total} episodes", soft_wrap=True)
 
-        evaluate(spec, given.out, teams=teams, on_progress=say)
+        rows = evaluate(spec, given.out, teams=teams, on_progress=say)
     except LogTriageError as wrong:
         parser.error(str(wrong))
     scores = scores_of(given.out)
+    wrong = {row.policy: row.mis_page for row in rows if row.mis_page is not None}
     found = swapped(runs, given.incidents)
     renew(
         given.to / PAGE,
         "Role splits",
         {
             "cross-play-seeds": partial(seeds_table, runs, found),
-            "cross-play-strangers": partial(strangers_table, first.settings.roles, scores),
+            "cross-play-strangers": partial(strangers_table, first.settings.roles, scores, wrong),
         },
     )
 

@@ -11,11 +11,14 @@ import argparse
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import product
 from pathlib import Path
 
 import attrs
+from rich.console import Console
 
 from logtriage.errors import LogTriageError
 from logtriage.role_splits import ROLE_SPLITS
@@ -68,20 +71,45 @@ def main(arguments: list[str] | None = None) -> None:
         Cell(split, task, seed, tuple(options))
         for seed, task, split in product(given.seeds, given.tasks, given.splits)
     ]
-    with ThreadPoolExecutor(given.jobs) as pool:
-        failed = [cell.name for cell, code in zip(cells, pool.map(
-            lambda cell: train(cell, given.out), cells), strict=True) if code]  # fmt: skip
+    failed = _train_all(cells, given.out, given.jobs)
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}; see run.log there")
     if given.to is not None:
         write_up([Written.read(given.out / cell.name) for cell in cells], given.to)
 
 
+def _train_all(cells: Sequence[Cell], out: Path, jobs: int) -> list[str]:
+    """Train what is not trained yet, and say how far it is; the names of those that failed."""
+    console, begun = Console(stderr=True), time.perf_counter()
+    todo = [cell for cell in cells if not _finished(out / cell.name)]
+    console.print(
+        f"{len(cells)} runs, {len(cells) - len(todo)} of them finished before; "
+        f"what a run says, with the time that it takes, is in {out}/*/run.log",
+        soft_wrap=True,
+    )
+    failed = []
+    with ThreadPoolExecutor(jobs) as pool:
+        running = {pool.submit(train, cell, out): cell for cell in todo}
+        for done, future in enumerate(as_completed(running), 1):
+            cell = running[future]
+            if future.result():
+                failed.append(cell.name)
+                said = "failed"
+            else:
+                said = f"grade {store.load_run(out / cell.name)['after']['grade']:.3f}"
+            left = (time.perf_counter() - begun) / done * (len(todo) - done)
+            after = f"  about {left / 60:.0f} min left" if done < len(todo) else ""
+            console.print(f"{done} of {len(todo)}  {cell.name}  {said}{after}", soft_wrap=True)
+    return failed
+
+
+def _finished(where: Path) -> bool:
+    return (where / store.RUN).exists() and bool(store.load_run(where)["finished"])
+
+
 def train(cell: Cell, out: Path) -> int:
     """Train one run in a process of its own; its exit status. What it says is in ``run.log``."""
     where = out / cell.name
-    if (where / store.RUN).exists() and store.load_run(where)["finished"]:
-        return 0
     where.mkdir(parents=True, exist_ok=True)
     command = [
         *(sys.executable, "-m", "training.marl", "--resume", "--output-dir", str(where)),

@@ -65,6 +65,26 @@ def _compared(groups: Sequence[Group]) -> Iterable[tuple[str, str]]:
         yield from ((group.label, f"`{group.split.name}`{other}") for other in others)
 
 
+def _algorithms(groups: Sequence[Group]) -> Iterable[str]:
+    """What each algorithm makes of each split, all else as usual."""
+    usual = differing(Settings(""))
+    found: dict[tuple[str, str], dict[str, Group]] = {}
+    for group in groups:
+        own = differing(group.settings)
+        if {**own, "critic": usual["critic"]} == usual:
+            trained = group.algorithm or ("mappo" if own["critic"] == usual["critic"] else "ippo")
+            name = trained.upper() + (", BenchMARL" if group.algorithm else "")
+            found.setdefault((group.settings.task, group.split.name), {})[name] = group
+    names = list(dict.fromkeys(name for row in found.values() for name in row))
+    yield from _rows("task", "split", *names)
+    for (task, split), row in found.items():
+        cells = (
+            f"{_interval(row[name].scores)}, seeds: {len(row[name].runs)}" if name in row else "–"
+            for name in names
+        )
+        yield f"| `{task}` | `{split}` | {' | '.join(cells)} |"
+
+
 def _criteria(groups: Sequence[Group]) -> Iterable[str]:
     names = list(dict.fromkeys(name for group in groups for name in _criterion_means(group)))
     yield from _rows("task", "split", *(f"`{name}`" for name in names))
@@ -182,6 +202,7 @@ def _common(run: Written) -> str:
 
 BLOCKS: Final[dict[str, Callable[[Sequence[Group]], Iterable[str]]]] = {
     "grades": _grades,
+    "algorithms": _algorithms,
     "board": _board,
     "criteria": _criteria,
     "failures": _failures,
