@@ -312,14 +312,34 @@ def parse_incident_id(text: str, seal: Seal | None = None) -> IncidentId:
         raise InvalidInput(f"incident id {text!r:.200}: {_missing(parts)}")
     task = get_task(parts[0])
     check_split(task, parts[1])
-    digits = parts[2]
+    return IncidentId(task, parts[1], index_of(text), seal if parts[1] == SEALED else None)
+
+
+def index_of(text: str) -> int:
+    """The number at the end of an incident's id.
+
+    Raises:
+        InvalidInput: if it is not written as a number in range is.
+    """
+    digits = text.rpartition("/")[2]
     canonical = digits.isascii() and digits.isdigit() and (digits == "0" or digits[0] != "0")
     if not canonical or len(digits) > 15 or int(digits) >= MAX_INDEX:
         raise InvalidInput(
             f"incident id {text!r}: index must be a whole number below {MAX_INDEX}, "
             "without sign or leading zeros"
         )
-    return IncidentId(task, parts[1], int(digits), seal if parts[1] == SEALED else None)
+    return int(digits)
+
+
+def indices(count: int, start: int = 0) -> range:
+    """The numbers ``start`` to ``start + count - 1`` of incidents.
+
+    Raises:
+        InvalidInput: for a negative count or start, and for numbers that are too large.
+    """
+    if not (count >= 0 and 0 <= start <= start + count <= MAX_INDEX):
+        raise InvalidInput(f"ids {start} to {start + count - 1}: indices lie in [0, {MAX_INDEX})")
+    return range(start, start + count)
 
 
 def incident_ids(task_id: str, split: str, count: int, start: int = 0) -> tuple[str, ...]:
@@ -331,9 +351,7 @@ def incident_ids(task_id: str, split: str, count: int, start: int = 0) -> tuple[
     """
     task = get_task(task_id)
     check_split(task, split)
-    if not (count >= 0 and 0 <= start <= start + count <= MAX_INDEX):
-        raise InvalidInput(f"ids {start} to {start + count - 1}: indices lie in [0, {MAX_INDEX})")
-    return tuple(f"{task.id}/{split}/{index}" for index in range(start, start + count))
+    return tuple(f"{task.id}/{split}/{index}" for index in indices(count, start))
 
 
 def _missing(parts: list[str]) -> str:

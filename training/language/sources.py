@@ -5,10 +5,11 @@ function from split and number to an incident), or ``recorded`` or ``recorded_mo
 incidents of a bundle, by default those that ship with the package.
 """
 
+from logtriage.adapters.sources import own_incident
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.incident import Incident
-from logtriage.references import imported, is_reference
+from logtriage.references import is_reference
 from logtriage.tasks import incident_ids
 
 
@@ -35,10 +36,7 @@ class Source:
         if not is_reference(task):
             (found,) = incident_ids(task, split, 1, index)
             return found
-        # Loaded here: most runs have no task of their own.
-        from logtriage.audit import subject_of
-
-        drawn = subject_of(imported(task)).draw(split, index)
+        drawn = own_incident(task, split, index)
         known = self._own.setdefault(drawn.id, drawn)
         if known != drawn:
             raise InvalidInput(f"{task}: {split}/{index} has the id of another one, {drawn.id!r}")

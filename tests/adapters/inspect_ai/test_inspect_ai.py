@@ -39,12 +39,14 @@ from logtriage.adapters.inspect_ai import (
     triage_tools,
     until_closed,
 )
+from logtriage.adapters.sources import Sources
 from logtriage.adapters.tools import TOOLS, Wire
 from logtriage.codec import encode_transcript
 from logtriage.evaluation import Incidents, play_episode
-from logtriage.grading import grade_actions, grade_transcript
-from logtriage.recorded import shipped_incidents
+from logtriage.grading import grade_actions, grade_transcript, rubric_named
+from logtriage.recorded import open_bundle, shipped_incidents
 from logtriage.registry import make_policy
+from tests.adapters.own_tasks import own_bundle, own_module, short_incident
 
 INCIDENT = "single_crash-v2/test/0"
 Call = tuple[str, dict[str, Any]]
@@ -180,6 +182,110 @@ def test_the_truth_is_nowhere_in_what_is_logged_before_scoring() -> None:
     assert isinstance(sample.input, list)
     assert isinstance(other.input, list)
     assert sample.input[0].text == other.input[0].text  # the rules know no incident
+
+
+# -- what is a user's own --------------------------------------------------------------
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    return own_module("own_of_inspect", tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Forget what tasks named here, as another process does not know it."""
+
+    def forget() -> None:
+        for module in ("agent", "scoring", "tasks"):
+            monkeypatch.setattr(f"logtriage.adapters.inspect_ai.{module}.SOURCES", fresh)
+
+    fresh = Sources()
+    return forget
+
+
+def test_a_task_and_a_rubric_of_ones_own(
+    run: Callable[..., EvalLog], own: str, elsewhere: Callable[[], None]
+) -> None:
+    """Beside the registered task whose id it has, so that one taken for the other shows."""
+    policy = "expert"
+    tasks, rubric = f"{own}:SHEET,single_crash-v2,{own}:draw", f"{own}:HARSH"
+    log = run(triage(tasks=tasks, episodes=2, rubric=rubric), f"logtriage/{policy}")
+    assert log.samples is not None
+    wanted = {}
+    for number in (0, 1):
+        plain = lt.make_incident(f"single_crash-v2/test/{number}")
+        short = short_incident("test", number)
+        assert (short.id, short.horizon) == (plain.id, plain.horizon - 3)
+        wanted[plain.id] = plain
+        wanted |= dict.fromkeys([f"{own}:{one}/test/{number}" for one in ("SHEET", "draw")], short)
+    assert {one.id for one in log.samples} == wanted.keys()
+    for sample in log.samples:
+        incident = wanted[str(sample.id)]
+        state = play_episode(incident, make_policy(policy)(incident))
+        assert value(sample)["grade"] == lt.grade(state, rubric_named(rubric)).score
+        assert f"/{incident.horizon};" in screens(sample)[0].splitlines()[0]
+    before = means(log)
+    elsewhere()
+    with pytest.raises(lt.InvalidInput, match="expected a task that was named here"):
+        score(log, triage_scorer(), display="none")
+    again = score(log, triage_scorer(rubric, tasks=tasks), action="overwrite", display="none")
+    assert means(again) == pytest.approx(before, nan_ok=True)
+    mine = next(one for one in log.samples if one.id == f"{own}:SHEET/test/0")
+    with pytest.raises(lt.UnknownName, match=f"unknown task '{own}:SHEET'"):
+        transcript_of_row(json.loads(mine.model_dump_json()))
+
+
+def test_recorded_incidents_of_a_bundle(
+    run: Callable[..., EvalLog],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    elsewhere: Callable[[], None],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ids, bundle = own_bundle(tmp_path / "two.jsonl"), "two.jsonl"
+    log = run(triage(tasks="recorded", bundle=bundle), "logtriage/random:1")
+    assert log.samples is not None
+    recorded = open_bundle(tmp_path / bundle)
+    assert list(recorded) == ids
+    policy = make_policy("random:1")
+    states = [play_episode(one, policy(one)) for one in recorded.values()]
+    grades = [lt.grade(one).score for one in states]
+    found = {one.id: value(one)["grade"] for one in log.samples}
+    assert found == dict(zip(ids, grades, strict=True))
+    path = tmp_path / "runs.jsonl"
+    lines = [encode_transcript(lt.transcript_of(one)) for one in states]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    elsewhere()
+    with pytest.raises(lt.InvalidInput, match=f"bundle '{bundle}': expected one that was named"):
+        score(log, triage_scorer(), display="none")
+    moved = (tmp_path / bundle).rename(tmp_path / "moved.jsonl")
+    again = score(log, triage_scorer(bundle=str(moved)), action="overwrite", display="none")
+    assert means(again) == pytest.approx(means(log), nan_ok=True)
+    with pytest.raises(lt.UnknownName, match="acme/second"):
+        replay(str(path))
+    scored = run(replay(str(path), bundle=str(moved)), "none/none")
+    assert [value(one)["grade"] for one in scored.samples or ()] == grades
+
+
+def test_a_rubric_grades_incidents_that_have_several(own: str) -> None:
+    tasks = "single_crash-v2,single_crash-v0"
+    assert len(triage(tasks=tasks, episodes=1, rubric=f"{own}:HARSH").dataset) == 2
+    for make in (single_crash, cascading_failure, silent_degradation, fleet_outage):
+        with pytest.raises(lt.InvalidInput, match="expected a Rubric, found int"):
+            make(rubric=f"{own}:NUMBER")
+    with pytest.raises(lt.UnknownName, match="harsh/1"):
+        replay("nowhere.jsonl", rubric="harsh/1")
+
+
+@pytest.mark.parametrize("field", ["incident", "bundle"])
+def test_a_sample_that_names_none_says_which_field(field: str, tmp_path: Path) -> None:
+    sample = triage_sample(INCIDENT)
+    sample.metadata = {"incident": INCIDENT, field: 3}
+    task = task_with(single_crash(), dataset=MemoryDataset([sample]))
+    (log,) = evaluate_(task, model="logtriage/expert", log_dir=str(tmp_path), display="none")
+    assert log.error is not None
+    assert f"metadata '{field}': expected" in log.error.message
 
 
 # -- the agent ------------------------------------------------------------------------

@@ -15,14 +15,17 @@ from logtriage.adapters.conversations import NO_CALL
 from logtriage.adapters.convert import convert_file
 from logtriage.adapters.episode import opening
 from logtriage.adapters.rewards import REST, by_criterion
+from logtriage.adapters.sources import Sources
 from logtriage.adapters.tools import TOOLS, call_from_action, openai_tools
 from logtriage.adapters.verifiers import TriageConfig, TriageTaskConfig, TriageTaskset
+from logtriage.adapters.verifiers.rows import TriageData, incident_of_row
 from logtriage.evaluation import play_episode
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
 from logtriage.policies import perfect_actions
-from logtriage.recorded import shipped_incidents
+from logtriage.recorded import open_bundle, shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.tasks import DRAWN_TASKS
+from tests.adapters.own_tasks import own_bundle, own_module
 from tests.adapters.pages import ROOT, python_blocks, run
 from tests.adapters.verifiers.server import Model, said, serving
 from tests.adapters.verifiers.versions import command_of_page, settings_of_run
@@ -111,24 +114,64 @@ def test_rows_name_incidents_and_hold_no_truth() -> None:
 def test_a_rubric_of_ones_own_grades_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "strict_pages.py").write_text(
-        "import attrs\n"
-        "from logtriage.grading import TRIAGE_2\n"
-        "RUBRIC = attrs.evolve(TRIAGE_2, id='strict/1', discounts=())\n",
-        encoding="utf-8",
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
+    own = own_module("own_rubric_of_verifiers", tmp_path, monkeypatch)
     incident = lt.make_incident(INCIDENT)
     unpaged = [one for one in perfect_actions(incident) if not isinstance(one, lt.Escalate)]
     calls = [said(call_from_action(one)) for one in unpaged]
-    rubric = rubric_named("strict_pages:RUBRIC")
-    (trace,) = evaluate(tmp_path, scripted(*calls), task={"rubric": "strict_pages:RUBRIC"})
+    rubric = rubric_named(f"{own}:HARSH")
+    (trace,) = evaluate(tmp_path, scripted(*calls), task={"rubric": f"{own}:HARSH"})
     wanted = grade_actions(incident, unpaged, rubric)
     assert trace["rewards"]["grade"]["score"] == wanted.score
     assert wanted.score != grade_actions(incident, unpaged).score
-    for wrong in ("strict_pages:NONE", "mine/1"):
+    for wrong in (f"{own}:NONE", "mine/1"):
         with pytest.raises(lt.LogTriageError, match=wrong.rpartition(":")[2]):
             list(TriageTaskset(TriageConfig(task=TriageTaskConfig(rubric=wrong))))
+
+
+def test_a_task_of_ones_own_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = own_module("own_task_of_verifiers", tmp_path, monkeypatch)
+    model = scripted(*[said(("request_more_logs", {}))] * 20)
+    tasks = [f"{own}:SHEET", "single_crash-v2", f"{own}:draw"]
+    traces = evaluate(tmp_path, model, None, tasks=tasks, episodes=1)
+    assert [trace["task"]["key"] for trace in traces] == [f"{one}/train/0" for one in tasks]
+    # The first has the id of the second; only the horizons tell them apart.
+    assert [trace["metrics"]["ticks"] for trace in traces] == [7.0, 10.0, 7.0]
+    with pytest.raises(lt.TranscriptError, match=f"unknown task '{own}:"):
+        converted(tmp_path)
+
+
+def test_a_server_is_told_by_its_taskset_what_rows_may_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = own_module("own_served_by_verifiers", tmp_path, monkeypatch)
+    ids = own_bundle(tmp_path / "two.jsonl")
+    mine = TriageConfig(tasks=[f"{own}:draw"], episodes=1)
+    recorded = TriageConfig(tasks=["recorded"], bundle="two.jsonl")
+    wire = [row.data.model_dump() for one in (mine, recorded) for row in TriageTaskset(one)]
+    assert [row["incident"] for row in wire] == [f"{own}:draw/train/0", *ids]
+    monkeypatch.setattr("logtriage.adapters.verifiers.rows.SOURCES", Sources())
+    rows = [TriageData.model_validate(row) for row in wire]
+    for row in rows:
+        with pytest.raises(lt.InvalidInput, match="was named here"):
+            incident_of_row(row)
+    for config in (mine, recorded):
+        TriageTaskset(config)
+    found = [incident_of_row(row) for row in rows]
+    assert [one.id for one in found] == ["one of mine", *ids]
+    assert [one.horizon for one in found] == [7, 6, 6]
+
+
+def test_a_bundle_is_played(tmp_path: Path) -> None:
+    bundle = tmp_path / "two.jsonl"
+    ids = own_bundle(bundle)
+    resolve = scripted(said(("resolve", {})))
+    named = {"tasks": ["recorded_models"], "bundle": str(bundle)}
+    (trace,) = evaluate(tmp_path, resolve, **named)
+    incident = open_bundle(bundle)[ids[0]]
+    assert trace["rewards"]["grade"]["score"] == grade_actions(incident, [lt.Resolve()]).score
+    assert trace["task"]["data"]["incident"] == ids[0]
+    with pytest.raises(lt.InvalidInput, match="bundle: expected recorded or recorded_models"):
+        list(TriageTaskset(TriageConfig(tasks=["single_crash-v2"], bundle=str(bundle))))
 
 
 @pytest.mark.parametrize("policy", ["expert", "random:5"])

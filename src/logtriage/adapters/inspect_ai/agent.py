@@ -21,24 +21,26 @@ from pydantic import Field
 from logtriage.actions import Malformed, action_name
 from logtriage.adapters.conversations import calls_of, no_call, wire_of
 from logtriage.adapters.episode import answer, state_after
+from logtriage.adapters.sources import Sources
 from logtriage.adapters.tools import Tool, Wire, call_from_action, tools_of, wire_from_call
 from logtriage.errors import InvalidInput
-from logtriage.evaluation import Incidents
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire
 from logtriage.transcript import check_seal
 
-#: Finds incidents by id: drawn ones, and the recorded ones that ship with the package.
-INCIDENTS = Incidents()
+#: Finds what samples name: drawn and recorded incidents, and those of tasks of one's own.
+SOURCES = Sources()
 
 
 class TriageStore(StoreModel):
-    """The episode of a sample: the incident's id, and the wire actions so far.
+    """The episode of a sample: its incident's name, and the wire actions so far.
 
-    It serves the tools and the viewer; scores never come from it.
+    ``bundle`` is the file of a recorded incident that is not shipped. It serves the tools and
+    the viewer; scores never come from it.
     """
 
     incident: str | None = None
+    bundle: str | None = None
     actions: list[dict[str, Any]] = Field(default_factory=list)
 
     def current(self) -> Incident:
@@ -52,7 +54,7 @@ class TriageStore(StoreModel):
                 "no incident in the store: a task with these tools needs setup=triage_setup() "
                 "and samples with the metadata 'incident'"
             )
-        return INCIDENTS(self.incident)
+        return SOURCES(self.incident, self.bundle)
 
     def play(self, wire: Wire) -> str:
         """Take an action; returns what the agent is told."""
@@ -64,22 +66,32 @@ class TriageStore(StoreModel):
         return state_after(self.current(), self.actions)[0].is_closed
 
 
-def incident_of_sample(state: TaskState) -> Incident:
-    """The incident that the metadata of a sample names.
+def named_in_sample(state: TaskState) -> tuple[str, str | None]:
+    """The incident that the metadata of a sample names, and the bundle that it is from.
 
     Raises:
-        InvalidInput: if there is none.
-        SealError: for a sealed incident without its key, or with another one.
+        InvalidInput: if it names none, naming the field.
     """
     metadata = state.metadata or {}
-    incident = metadata.get("incident")
+    incident, bundle = metadata.get("incident"), metadata.get("bundle")
+    where = f"sample {state.sample_id!r}: metadata"
     if not isinstance(incident, str):
-        raise InvalidInput(
-            f"sample {state.sample_id!r}: metadata 'incident': expected an incident id, "
-            f"got {incident!r}"
-        )
-    found = INCIDENTS(incident)
-    check_seal(metadata.get("seal"), found)
+        raise InvalidInput(f"{where} 'incident': expected an incident id, got {incident!r}")
+    if not isinstance(bundle, str | None):
+        raise InvalidInput(f"{where} 'bundle': expected the name of a file, got {bundle!r}")
+    return incident, bundle
+
+
+def incident_of_sample(state: TaskState, bundle: str | None = None) -> Incident:
+    """The incident of a sample; a recorded one of ``bundle``, if one is given.
+
+    Raises:
+        UnknownName, InvalidInput: if there is none.
+        SealError: for a sealed incident without its key, or with another one.
+    """
+    incident, its_bundle = named_in_sample(state)
+    found = SOURCES(incident, its_bundle if bundle is None else bundle)
+    check_seal((state.metadata or {}).get("seal"), found)
     return found
 
 
@@ -88,7 +100,9 @@ def triage_setup() -> Solver:
     """Put the incident of the sample into the store, for the tools to act on."""
 
     async def solve(state: TaskState, _: Generate) -> TaskState:
-        state.store_as(TriageStore).incident = incident_of_sample(state).id
+        incident_of_sample(state)  # what cannot be had is refused before the first turn
+        store = state.store_as(TriageStore)
+        store.incident, store.bundle = named_in_sample(state)
         return state
 
     return solve

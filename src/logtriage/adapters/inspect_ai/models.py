@@ -31,6 +31,8 @@ from logtriage.transition import transition
 
 #: How many episodes are remembered at most; those that stopped half-way stay until then.
 _MOST_KEPT: Final = 1_000
+#: An incident's name, bundle and seal, and the actions so far.
+_Key = tuple[str | None, str | None, str | None, str]
 
 
 @modelapi("logtriage")
@@ -51,7 +53,7 @@ class ScriptedModel(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         self.factory = make_policy(model_name)
-        self._kept: dict[tuple[str, str | None, str], tuple[State, Memory]] = {}
+        self._kept: dict[_Key, tuple[State, Memory]] = {}
 
     async def generate(
         self,
@@ -65,22 +67,22 @@ class ScriptedModel(ModelAPI):
         incident = store.current()
         message = ChatMessageAssistant(content="", model=self.model_name, source="generate")
         if not state_after(incident, store.actions)[0].is_closed:
-            action = self._next(incident, store.actions)
+            action = self._next(incident, store)
             name, arguments = call_from_action(action)
             number = len(store.actions)
             message.tool_calls = [ToolCall(f"call_{number}", name, arguments)]
         choice = ChatCompletionChoice(message=message, stop_reason="stop")
         return ModelOutput(model=self.model_name, choices=[choice], usage=ModelUsage())
 
-    def _next(self, incident: Incident, actions: Sequence[Wire]) -> Action:
-        """What the policy does after these actions.
+    def _next(self, incident: Incident, store: TriageStore) -> Action:
+        """What the policy does after the actions of the store.
 
         Policies are pure: what one remembers follows from what it saw. So it is kept from one
         turn to the next, and where it is not at hand (another process began the episode, two
         epochs play it at once) the episode is replayed.
         """
-        policy = self.factory(incident)
-        kept = self._kept.pop(_key(incident, actions[:-1]), None) if actions else None
+        policy, actions = self.factory(incident), store.actions
+        kept = self._kept.pop(_key(incident, store, actions[:-1]), None) if actions else None
         if kept is None:
             todo, state = actions, initial_state(incident)
             action, memory = policy.act(observe(state), None)
@@ -91,9 +93,10 @@ class ScriptedModel(ModelAPI):
             action, memory = policy.act(observe(state), memory)
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
-        self._kept[_key(incident, actions)] = state, memory
+        self._kept[_key(incident, store, actions)] = state, memory
         return action
 
 
-def _key(incident: Incident, actions: Sequence[Wire]) -> tuple[str, str | None, str]:
-    return incident.id, incident.seal, json.dumps(actions)
+def _key(incident: Incident, store: TriageStore, actions: Sequence[Wire]) -> _Key:
+    # By the sample's name of it: incidents of a task of one's own may have ids of others.
+    return store.incident, store.bundle, incident.seal, json.dumps(actions)

@@ -18,7 +18,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from logtriage.adapters.conversations import Style, actions_of_conversation
-from logtriage.adapters.inspect_ai.agent import INCIDENTS, incident_of_sample
+from logtriage.adapters.inspect_ai.agent import SOURCES, incident_of_sample
 from logtriage.codec import structure_transcript
 from logtriage.grading import (
     Grade,
@@ -28,6 +28,7 @@ from logtriage.grading import (
     rubric_named,
     rubric_of,
 )
+from logtriage.incident import Incident
 
 #: The name of the total among the values of a score.
 GRADE = "grade"
@@ -54,12 +55,18 @@ def by_task() -> Metric:
 
 @scorer(metrics={GRADE: [mean(), stderr(), by_task()], "*": [mean()]})
 def triage_scorer(
-    rubric: str | None = None, style: str = "auto", other_tools: str | list[str] = ""
+    rubric: str | None = None,
+    style: str = "auto",
+    other_tools: str | list[str] = "",
+    tasks: str | list[str] = "",
+    bundle: str | None = None,
 ) -> Scorer:
     """Grade a sample by the rubric of its incident, or by another one.
 
     ``rubric`` is the id of a built-in one, or ``module:name`` of yours, which imports (and
-    so runs) that module.
+    so runs) that module. To score a log again whose samples are not built in, give what its
+    task was given: ``tasks`` (each ``module:name`` among them is imported for its samples)
+    and ``bundle``, the file of the recorded incidents.
 
     The sample's metadata must name the ``incident``. What the agent did is read from the
     messages: its tool calls, or its text (``style``, ``other_tools`` (by commas): as
@@ -68,20 +75,27 @@ def triage_scorer(
     """
     chosen = None if rubric is None else rubric_named(rubric)
     others = tuple(listed(other_tools))
+    SOURCES.allow(listed(tasks), bundle)
 
     async def score(state: TaskState, _: Target) -> Score:
-        return _score_of(_graded(state, chosen, Style(style), others), chosen)
+        incident = incident_of_sample(state, bundle)
+        graded = _graded(state, incident, chosen, Style(style), others)
+        return _score_of(graded, rubric_of(incident) if chosen is None else chosen)
 
     return score
 
 
 def _graded(
-    state: TaskState, rubric: Rubric | None, style: Style, other_tools: tuple[str, ...]
+    state: TaskState,
+    incident: Incident,
+    rubric: Rubric | None,
+    style: Style,
+    other_tools: tuple[str, ...],
 ) -> Grade:
-    incident = incident_of_sample(state)
     transcript = state.metadata.get("transcript")
     if isinstance(transcript, Mapping):
-        return grade_transcript(structure_transcript(transcript), rubric, resolve=INCIDENTS)
+        found = structure_transcript(transcript)
+        return grade_transcript(found, rubric, resolve=lambda _: incident)
     messages = [
         message.model_dump(include={"role", "content", "tool_calls", "source"})
         for message in state.messages
@@ -92,7 +106,7 @@ def _graded(
     return grade_actions(incident, wires, rubric)
 
 
-def _score_of(grade: Grade, rubric: Rubric | None) -> Score:
+def _score_of(grade: Grade, rubric: Rubric) -> Score:
     metadata = {
         "task": grade.task,
         "rubric": grade.rubric,
@@ -106,8 +120,7 @@ def _score_of(grade: Grade, rubric: Rubric | None) -> Score:
     }
     if grade.score is None:
         return Score.unscored(reason=grade.cause, explanation=grade.cause, metadata=metadata)
-    rows = rubric_of(INCIDENTS(grade.incident)) if rubric is None else rubric
-    names = [row.name for row in (*rows.criteria, *rows.benign, *rows.penalties)]
+    names = [row.name for row in (*rubric.criteria, *rubric.benign, *rubric.penalties)]
     earned = {row.name: row.score for row in grade.criteria}
     reasons = [f"{row.name} {row.score:g}: {row.reason}" for row in grade.criteria]
     reasons += [f"{one.name} x {one.factor:g}: {one.reason}" for one in grade.discounts]

@@ -1,6 +1,7 @@
 """Inspect tasks: incidents to play, and transcripts to score."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -11,7 +12,7 @@ from logtriage.actions import describe
 from logtriage.adapters.convert import convert_file
 from logtriage.adapters.episode import answer, opening, row_of
 from logtriage.adapters.inspect_ai.agent import (
-    INCIDENTS,
+    SOURCES,
     incident_of_sample,
     triage_agent,
     triage_setup,
@@ -19,53 +20,60 @@ from logtriage.adapters.inspect_ai.agent import (
 from logtriage.adapters.inspect_ai.scoring import listed, triage_scorer
 from logtriage.codec import unstructure_transcript
 from logtriage.errors import InvalidInput
-from logtriage.evaluation import RECORDED_TASKS
 from logtriage.parsing import action_from_wire
-from logtriage.tasks import DRAWN_TASKS, get_task, incident_ids
+from logtriage.references import is_reference
+from logtriage.tasks import DRAWN_TASKS
 
 #: What ``logtriage/triage`` plays by default.
 DEFAULT_TASKS = ",".join(DRAWN_TASKS)
 
 
-def triage_sample(incident_id: str) -> Sample:
-    """One incident as a sample: the rules and the first screen; the truth is not in it."""
-    incident = INCIDENTS(incident_id)
+def triage_sample(incident_id: str, bundle: str | None = None) -> Sample:
+    """One incident as a sample: the rules and the first screen; the truth is not in it.
+
+    One of a task of one's own, or of a bundle, needs that a task here named these.
+    """
+    incident = SOURCES(incident_id, bundle)
     rules, screen = opening(incident, "tools")
+    named = {"incident": incident_id, **({} if bundle is None else {"bundle": bundle})}
     return Sample(
         id=incident_id,
         input=[
             ChatMessageSystem(content=rules["content"]),
             ChatMessageUser(content=screen["content"]),
         ],
-        metadata={**row_of(incident), "task": incident.task},
+        metadata={**row_of(incident), **named, "task": incident.task},
     )
 
 
-def _one_rubric(incident_ids: Iterable[str]) -> None:
+def _one_rubric(incident_ids: Iterable[str], bundle: str | None) -> None:
     """Refuse what cannot share a table of criteria."""
-    rubrics = {INCIDENTS(one).rubric for one in incident_ids}
+    rubrics = {SOURCES(one, bundle).rubric for one in incident_ids}
     if len(rubrics) > 1:
         raise InvalidInput(
             f"incidents of several rubrics ({', '.join(sorted(rubrics))}) have different "
-            "criteria; score them in separate evaluations"
+            "criteria; score them in separate evaluations, or all by one 'rubric'"
         )
 
 
-def _triage(tasks: str | list[str], split: str, episodes: int, start: int) -> Task:
-    ids: list[str] = []
-    for name in listed(tasks):
-        if name in RECORDED_TASKS:
-            ids += list(INCIDENTS.recorded(name))[start : start + episodes]
-        else:
-            chosen = get_task(name)
-            count = 1 if chosen.original else episodes
-            ids += incident_ids(chosen.id, split, count, start)
-    _one_rubric(ids)
+def _triage(
+    tasks: str | list[str],
+    split: str,
+    episodes: int,
+    start: int,
+    rubric: str | None,
+    bundle: str | None = None,
+) -> Task:
+    names = listed(tasks)
+    scorer = triage_scorer(rubric, tasks=list(filter(is_reference, names)), bundle=bundle)
+    rows = SOURCES.rows(names, split, episodes, start, bundle)
+    if rubric is None:
+        _one_rubric(rows, bundle)
     return Task(
-        dataset=MemoryDataset([triage_sample(one) for one in ids], name="logtriage"),
+        dataset=MemoryDataset([triage_sample(one, bundle) for one in rows], name="logtriage"),
         setup=triage_setup(),
         solver=triage_agent(),
-        scorer=triage_scorer(),
+        scorer=scorer,
     )
 
 
@@ -75,45 +83,65 @@ def triage(
     split: str = "test",
     episodes: int = 100,
     start: int = 0,
+    rubric: str | None = None,
+    bundle: str | None = None,
 ) -> Task:
-    """Triage incidents of one or several tasks (by commas), ``episodes`` of each."""
-    return _triage(tasks, split, episodes, start)
+    """Triage incidents of one or several tasks (by commas), ``episodes`` of each.
+
+    A task is an id, ``module:name`` of yours (a task sheet, or a function from split and
+    number to an incident), or ``recorded`` or ``recorded_models``: the incidents of
+    ``bundle``, or the shipped ones. ``rubric``, an id or ``module:name``, grades in place of
+    the tasks' own. Naming a ``module:name`` imports, and so runs, that module.
+    """
+    return _triage(tasks, split, episodes, start, rubric, bundle)
 
 
 @task
-def single_crash(split: str = "test", episodes: int = 100, start: int = 0) -> Task:
-    """Triage incidents of ``single_crash-v2``."""
-    return _triage("single_crash-v2", split, episodes, start)
+def single_crash(
+    split: str = "test", episodes: int = 100, start: int = 0, rubric: str | None = None
+) -> Task:
+    """Triage incidents of ``single_crash-v2``; ``rubric`` as for :func:`triage`."""
+    return _triage("single_crash-v2", split, episodes, start, rubric)
 
 
 @task
-def cascading_failure(split: str = "test", episodes: int = 100, start: int = 0) -> Task:
-    """Triage incidents of ``cascading_failure-v2``."""
-    return _triage("cascading_failure-v2", split, episodes, start)
+def cascading_failure(
+    split: str = "test", episodes: int = 100, start: int = 0, rubric: str | None = None
+) -> Task:
+    """Triage incidents of ``cascading_failure-v2``; ``rubric`` as for :func:`triage`."""
+    return _triage("cascading_failure-v2", split, episodes, start, rubric)
 
 
 @task
-def silent_degradation(split: str = "test", episodes: int = 100, start: int = 0) -> Task:
-    """Triage incidents of ``silent_degradation-v2``."""
-    return _triage("silent_degradation-v2", split, episodes, start)
+def silent_degradation(
+    split: str = "test", episodes: int = 100, start: int = 0, rubric: str | None = None
+) -> Task:
+    """Triage incidents of ``silent_degradation-v2``; ``rubric`` as for :func:`triage`."""
+    return _triage("silent_degradation-v2", split, episodes, start, rubric)
 
 
 @task
-def fleet_outage(split: str = "test", episodes: int = 100, start: int = 0) -> Task:
-    """Triage incidents of ``fleet_outage-v2``."""
-    return _triage("fleet_outage-v2", split, episodes, start)
+def fleet_outage(
+    split: str = "test", episodes: int = 100, start: int = 0, rubric: str | None = None
+) -> Task:
+    """Triage incidents of ``fleet_outage-v2``; ``rubric`` as for :func:`triage`."""
+    return _triage("fleet_outage-v2", split, episodes, start, rubric)
 
 
 @task
-def replay(transcripts: str) -> Task:
+def replay(transcripts: str, rubric: str | None = None, bundle: str | None = None) -> Task:
     """Score transcripts, or conversations of other frameworks, without any model.
 
     ``transcripts`` is a file as for ``logtriage grade`` or ``logtriage convert``. One
-    whose status is not completed is unscored.
+    whose status is not completed is unscored. ``rubric`` and ``bundle`` as for
+    :func:`triage`.
     """
+    scorer = triage_scorer(rubric, bundle=bundle)
     samples = []
-    for number, one in enumerate(convert_file(transcripts, resolve=INCIDENTS)):
-        sample = triage_sample(one.incident)
+    for number, one in enumerate(
+        convert_file(transcripts, resolve=partial(SOURCES, bundle=bundle))
+    ):
+        sample = triage_sample(one.incident, bundle)
         sample.id = f"{number}: {one.incident}"
         sample.metadata = {
             **(sample.metadata or {}),
@@ -123,11 +151,12 @@ def replay(transcripts: str) -> Task:
         samples.append(sample)
     if not samples:
         raise InvalidInput(f"{transcripts}: no transcripts")
-    _one_rubric(one.metadata["incident"] for one in samples)
+    if rubric is None:
+        _one_rubric((one.metadata["incident"] for one in samples), bundle)
     return Task(
         dataset=MemoryDataset(samples, name=transcripts),
         solver=replayed(),
-        scorer=triage_scorer(),
+        scorer=scorer,
     )
 
 

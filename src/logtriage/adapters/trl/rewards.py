@@ -7,7 +7,7 @@ from logtriage.adapters.conversations import actions_of_conversation
 from logtriage.adapters.episode import row_of, rules_of
 from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
 from logtriage.adapters.trl.environments import Playing
-from logtriage.grading import Grade, Resolver, Rubric, get_rubric, grade_actions
+from logtriage.grading import Grade, Resolver, Rubric, grade_actions, rubric_named
 from logtriage.sealing import incident_of
 from logtriage.transcript import check_seal
 
@@ -95,11 +95,14 @@ def criterion_rewards(rubric: Rubric | str) -> list[RewardFunction]:
     rounding add), so that under ``sum_then_normalize`` they are the reward of
     :class:`TriageEnv`.
 
+    A rubric is an id, ``module:name`` of one's own, which imports, and so runs, that module,
+    or the rubric itself. Of one's own the environment must be told, too.
+
     Raises:
         UnknownName: for the id of no built-in rubric.
-        InvalidInput: for a rubric with a criterion called ``rest``.
+        InvalidInput: if ``module:name`` is no rubric, or one with a criterion called ``rest``.
     """
-    chosen = get_rubric(rubric) if isinstance(rubric, str) else rubric
+    chosen = rubric_named(rubric) if isinstance(rubric, str) else rubric
     return [_criterion_reward(name) for name in reward_names(chosen)]
 
 

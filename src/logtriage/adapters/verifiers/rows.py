@@ -9,22 +9,26 @@ from pydantic import Field
 from logtriage.adapters.conversations import actions_of_conversation
 from logtriage.adapters.episode import opening
 from logtriage.adapters.rewards import by_criterion, metrics_of
-from logtriage.evaluation import RECORDED_TASKS, Incidents
+from logtriage.adapters.sources import Sources
 from logtriage.grading import Grade, Rubric, grade_actions, rubric_named
 from logtriage.incident import Incident
-from logtriage.tasks import DRAWN_TASKS, get_task, incident_ids
+from logtriage.tasks import DRAWN_TASKS
 from logtriage.transcript import check_seal
 
-INCIDENTS = Incidents()
+#: Finds what rows name. A server learns from its taskset, not from a row, what may be imported.
+SOURCES = Sources()
 
 
 class TriageData(vf.TaskData):
-    """A row: the incident's id, the rules and the first screen. The truth is not in it.
+    """A row: the incident's name, the rules and the first screen. The truth is not in it.
 
-    ``seal`` is the fingerprint of the key of a sealed incident.
+    The name is the id, or ``module:name/split/number`` for a task of one's own. ``bundle`` is
+    the file of a recorded incident that is not shipped, ``seal`` the fingerprint of the key
+    of a sealed one.
     """
 
     incident: str
+    bundle: str | None = None
     seal: str | None = None
 
 
@@ -34,6 +38,7 @@ class RoleData(vf.TaskData):
     incident: str
     role: str
     role_split: str
+    bundle: str | None = None
     seal: str | None = None
 
 
@@ -41,9 +46,10 @@ def incident_of_row(data: TriageData | RoleData) -> Incident:
     """The incident of a row.
 
     Raises:
+        InvalidInput: for a module or a bundle that no taskset of this process named.
         SealError: for a sealed incident without its key, or with another one.
     """
-    incident = INCIDENTS(data.incident)
+    incident = SOURCES(data.incident, data.bundle)
     check_seal(data.seal, incident)
     return incident
 
@@ -88,7 +94,7 @@ class TriageTask(vf.Task[TriageData, vf.State, TriageTaskConfig]):
 
     @property
     def key(self) -> str:
-        """The incident's id, which names it in every run."""
+        """The incident's name, the same in every run."""
         return self.data.incident
 
     @vf.reward
@@ -106,43 +112,52 @@ class TriageTask(vf.Task[TriageData, vf.State, TriageTaskConfig]):
 
 
 class TriageConfig(vf.TasksetConfig):
-    """Which incidents: ``episodes`` of each of the ``tasks``, from ``start`` on."""
+    """Which incidents: ``episodes`` of each of the ``tasks``, from ``start`` on.
+
+    A task is an id, ``module:name`` of yours (a task sheet, or a function from split and
+    number to an incident), which imports, and so runs, that module, or ``recorded`` or
+    ``recorded_models``: the incidents of ``bundle``, or the shipped ones.
+    """
 
     tasks: list[str] = Field(default_factory=lambda: list(DRAWN_TASKS))
     split: str = "train"
     episodes: int = 100
     start: int = 0
+    bundle: str | None = None
     task: TriageTaskConfig = TriageTaskConfig()
 
 
 class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
     """Incidents of logtriage's tasks, one row each."""
 
+    def __init__(self, config: TriageConfig) -> None:
+        super().__init__(config)
+        SOURCES.allow(config.tasks, config.bundle)  # servers are sent rows, and load none
+
     def load(self) -> Iterator[TriageTask]:
         """The rows, task by task.
 
         Raises:
-            UnknownName, InvalidInput: for a task, split or rubric that does not exist.
+            UnknownName, InvalidInput: for a task, split or rubric that does not exist, and
+                for a bundle that no task plays.
+            BundleError: if the bundle is damaged.
         """
         config = self.config
         config.task.named()  # a wrong rubric is refused here, not at the first reward
         numbers = itertools.count()  # 0.4 numbers rows itself, 0.3.1 does not
-        for name in config.tasks:
-            if name in RECORDED_TASKS:
-                ids = list(INCIDENTS.recorded(name))[config.start : config.start + config.episodes]
-            else:
-                count = 1 if get_task(name).original else config.episodes
-                ids = list(incident_ids(name, config.split, count, config.start))
-            for one in ids:
-                incident = INCIDENTS(one)
-                rules, screen = opening(incident, "tools")
-                data = TriageData(
-                    idx=next(numbers),
-                    id=one,
-                    name=one,
-                    incident=one,
-                    seal=incident.seal,
-                    system_prompt=rules["content"],
-                    prompt=screen["content"],
-                )
-                yield TriageTask(data, config.task)
+        for one in SOURCES.rows(
+            config.tasks, config.split, config.episodes, config.start, config.bundle
+        ):
+            incident = SOURCES(one, config.bundle)
+            rules, screen = opening(incident, "tools")
+            data = TriageData(
+                idx=next(numbers),
+                id=one,
+                name=one,
+                incident=one,
+                bundle=config.bundle,
+                seal=incident.seal,
+                system_prompt=rules["content"],
+                prompt=screen["content"],
+            )
+            yield TriageTask(data, config.task)

@@ -15,7 +15,6 @@ from logtriage.adapters.rewards import metrics_of
 from logtriage.adapters.team_episode import TeamEpisode
 from logtriage.adapters.teams import joint_wires
 from logtriage.adapters.verifiers.rows import (
-    INCIDENTS,
     RoleData,
     TriageTask,
     incident_of_row,
@@ -50,7 +49,7 @@ def team_grade(traces: Iterable[vf.Trace]) -> Grade:
     }
     wires, ticks = joint_wires(said, split, incident.topology)
     played = Transcript(incident.id, tuple(wires), ticks=ticks, seal=incident.seal)
-    return grade_transcript(played, resolve=INCIDENTS)
+    return grade_transcript(played, resolve=lambda _: incident)
 
 
 class TeamEnv(vf.Env[TeamEnvConfig]):
@@ -102,10 +101,11 @@ def _seat(task: TriageTask, episode: TeamEpisode, role: Role) -> vf.Task:
     rules, screen = episode.prompts[role.name]
     data = RoleData(
         idx=task.data.idx,
-        name=f"{incident.id} {role.name}",
-        incident=incident.id,
+        name=f"{task.data.incident} {role.name}",
+        incident=task.data.incident,
         role=role.name,
         role_split=split.name,
+        bundle=task.data.bundle,
         seal=incident.seal,
         system_prompt=rules["content"],
         prompt=screen["content"],

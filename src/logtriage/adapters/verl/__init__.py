@@ -12,7 +12,7 @@ from logtriage.adapters.episode import Episode, opening, row_of
 from logtriage.adapters.rewards import reward_names
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import Incidents
-from logtriage.grading import Resolver, Rubric, get_rubric
+from logtriage.grading import Resolver, Rubric, get_rubric, rubric_named
 from logtriage.rendering import Reply
 
 #: What rows say in ``agent_name`` and ``data_source``, and what rewards begin with.
@@ -61,10 +61,14 @@ def episode_of(extra_info: Mapping[str, Any]) -> Episode:
 def gdpo_reward_keys(rubric: Rubric | str) -> list[str]:
     """What verl's ``algorithm.gdpo_reward_keys`` must be for incidents of a rubric.
 
+    A rubric is an id, ``module:name`` of one's own, which imports, and so runs, that module,
+    or the rubric itself.
+
     Raises:
         UnknownName: for the id of no built-in rubric.
+        InvalidInput: if ``module:name`` is no rubric, or one with a criterion called ``rest``.
     """
-    chosen = get_rubric(rubric) if isinstance(rubric, str) else rubric
+    chosen = rubric_named(rubric) if isinstance(rubric, str) else rubric
     return [f"{PREFIX}_{name}" for name in reward_names(chosen)]
 
 
@@ -80,7 +84,7 @@ def rewards_of(episode: Episode) -> dict[str, float]:
     grade = episode.grade
     if grade.score is None:
         raise InvalidInput(f"an episode without a grade has no reward ({episode.error})")
-    none = dict.fromkeys(gdpo_reward_keys(grade.rubric), 0.0)
+    none = dict.fromkeys(gdpo_reward_keys(get_rubric(grade.rubric)), 0.0)
     shares = {f"{PREFIX}_{name}": share for name, share in episode.by_criterion.items()}
     return {"score": grade.score, **none, **shares}
 

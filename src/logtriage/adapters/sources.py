@@ -1,0 +1,123 @@
+"""Which incidents other frameworks play, and how their rows name them.
+
+A registered or a recorded incident is named by its id. One of a task of one's own is named
+``module:name/split/number``, since no id finds it again, and its own may be that of another.
+A row alone has no module imported and no file read: what it names must have been named here
+by somebody who set up tasks or a scorer.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.evaluation import RECORDED_TASKS, Incidents
+from logtriage.incident import Incident
+from logtriage.references import imported, is_reference
+from logtriage.tasks import ALL_SPLITS, get_task, incident_ids, index_of, indices
+
+
+def own_incident(task: str, split: str, number: int) -> Incident:
+    """An incident of a task of one's own, ``module:name``; imports, and so runs, the module.
+
+    That is a task sheet, or a function from split and number to an incident.
+
+    Raises:
+        UnknownName: for an unknown split.
+        InvalidInput: if there is no such module, or it has no such task.
+    """
+    # Loaded here: most runs have no task of their own.
+    from logtriage.audit import subject_of
+
+    if split not in ALL_SPLITS:
+        raise UnknownName("split", split, ALL_SPLITS)
+    found = imported(task)
+    try:
+        subject = subject_of(found)
+    except InvalidInput as error:
+        raise InvalidInput(f"{task}: {error}") from None
+    return subject.incident(split, number)
+
+
+class Sources:
+    """Finds the incident that a row names: a drawn, a recorded, or one of a task of one's own."""
+
+    def __init__(self) -> None:
+        self._tasks: set[str] = set()
+        self._bundles: dict[str | None, Incidents] = {None: Incidents()}
+        self._own: dict[str, Incident] = {}
+
+    def allow(self, tasks: Iterable[str] = (), bundle: str | None = None) -> None:
+        """Let rows name incidents of these tasks of one's own, and recorded ones of this bundle.
+
+        Raises:
+            OSError: if the bundle cannot be read.
+        """
+        self._tasks.update(filter(is_reference, tasks))
+        if bundle is not None:
+            # Frameworks may change the working directory before they play.
+            self._bundles[bundle] = Incidents.of(Path(bundle).resolve())
+
+    def rows(
+        self,
+        tasks: Iterable[str],
+        split: str,
+        count: int,
+        start: int = 0,
+        bundle: str | None = None,
+    ) -> list[str]:
+        """The names of ``count`` incidents of each task, from ``start`` on; allows them, too.
+
+        A task is an id, ``module:name`` of one's own, or ``recorded`` or ``recorded_models``:
+        the incidents of the bundle, or the shipped ones. A ``*-v0`` task has one incident.
+
+        Raises:
+            UnknownName, InvalidInput: for a task or split that does not exist, for numbers
+                that make no sense, and for a bundle that none of the tasks plays.
+            OSError, BundleError: if the bundle cannot be read.
+        """
+        given = list(tasks)
+        if bundle is not None and not any(one in RECORDED_TASKS for one in given):
+            raise InvalidInput(
+                f"bundle: expected {' or '.join(RECORDED_TASKS)} among the tasks, which play it; "
+                f"got {', '.join(given) or 'none'}"
+            )
+        self.allow(given, bundle)
+        numbers, names = indices(count, start), list[str]()
+        for task in given:
+            if task in RECORDED_TASKS:
+                recorded = list(self._bundles[bundle].recorded(task))
+                names += recorded[numbers.start : numbers.stop]
+            elif is_reference(task):
+                drawn = {f"{task}/{split}/{one}": own_incident(task, split, one) for one in numbers}
+                self._own |= drawn
+                names += drawn
+            else:
+                alone = get_task(task).original
+                names += incident_ids(task, split, 1 if alone else count, start)
+        return names
+
+    def __call__(self, name: str, bundle: str | None = None) -> Incident:
+        """The incident that a row names, beside the bundle that it is from.
+
+        Raises:
+            UnknownName, InvalidInput: if there is none, or the row names a module or a bundle
+                that nobody named here.
+            SealError: for a sealed incident, if its key is not at hand.
+            BundleError: if the bundle is damaged.
+        """
+        task, *rest = name.split("/")
+        if is_reference(task) and len(rest) == 2:
+            if task not in self._tasks:
+                raise InvalidInput(
+                    f"incident {name!r}: expected a task that was named here "
+                    f"({', '.join(sorted(self._tasks)) or 'none of its kind was'}); "
+                    "a row alone imports nothing"
+                )
+            if name not in self._own:
+                self._own[name] = own_incident(task, rest[0], index_of(name))
+            return self._own[name]
+        if bundle not in self._bundles:
+            raise InvalidInput(
+                f"bundle {bundle!r}: expected one that was named here; a row alone opens no file"
+            )
+        return self._bundles[bundle](name)
