@@ -116,7 +116,10 @@ def test_thinking_sets_the_template_and_the_limits() -> None:
 
 
 def test_a_directory_and_a_model_are_refused_before_torch_loads(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text("{}")
+    taken, mine = tmp_path / "run", tmp_path / "mine"
+    for file in (taken / "run.json", mine / "notes.txt"):
+        file.parent.mkdir()
+        file.write_text("{}")
     script = (
         "import sys\n"
         "from training.grpo.__main__ import main\n"
@@ -124,7 +127,9 @@ def test_a_directory_and_a_model_are_refused_before_torch_loads(tmp_path: Path) 
         "except SystemExit:\n    print('torch' in sys.modules)\n"
     )
     for given, said in (
-        (["--output-dir", str(tmp_path)], "holds a run already"),
+        (["--output-dir", str(taken)], "holds a run already"),
+        (["--output-dir", str(mine)], "not an empty directory"),
+        (["--output-dir", str(mine), "--resume"], "not an empty directory"),
         (["--output-dir", str(tmp_path / "new"), "--model", "runs/none"], "no such directory here"),
     ):
         ran = subprocess.run(

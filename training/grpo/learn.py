@@ -125,8 +125,8 @@ def run(
     """Train, and leave the files of :mod:`training.grpo.store` in ``out``.
 
     Raises:
-        Refused: if there is a run already that is not to be resumed, or that has other
-            settings.
+        Refused: if there is something else in the directory, or a run that is not to be
+            resumed, or that has other settings.
         InvalidInput: if the model cannot be used.
         NothingToLearn: if step after step all attempts are rewarded alike.
         NotUploaded: if the hub does not take the model; the run is whole then.
