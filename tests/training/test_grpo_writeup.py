@@ -13,8 +13,9 @@ from logtriage.errors import InvalidInput
 from tests.training.models import save_acting
 from training.evaluate.phases import Phases
 from training.grpo.learn import run
-from training.grpo.review import BASELINES, BEFORE, before
+from training.grpo.review import BASELINES, before
 from training.grpo.settings import Settings
+from training.grpo.store import BEFORE
 from training.grpo.writeup import CURVES, PAGE, TABLE, read, write_up
 
 TASK = "single_crash-v2-fog0"

@@ -19,7 +19,7 @@ from logtriage.roles import Role, RoleSplit
 from logtriage.trained import make_team
 from logtriage.transcript import Transcript
 from training.common.splits import role_split_of
-from training.evaluate.evaluation import Evaluation, Judge, held_out, planned
+from training.evaluate.evaluation import Evaluation, Judge, held_out
 from training.evaluate.settings import (
     ENDPOINT,
     ENDPOINT_TOKENS,
@@ -29,6 +29,7 @@ from training.evaluate.settings import (
     Settings,
     json_object,
 )
+from training.language.attempts import planned
 from training.language.chat import Chat
 from training.language.episodes import SAMPLE, Decoding, OnProgress
 from training.language.loading import load_model, load_tokenizer

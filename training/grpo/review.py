@@ -9,20 +9,17 @@ from typing import Any, Final
 import attrs
 
 from logtriage.codec import decode_transcript
-from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.errors import LogTriageError
 from training.common.files import save_json, save_text
 from training.common.settings import EVAL_SPLIT
-from training.evaluate.evaluation import planned
 from training.evaluate.phases import Phases
 from training.evaluate.results import RESULTS, TABLE
+from training.grpo.beforehand import played_before
 from training.grpo.record import EPISODES, read_episodes
 from training.grpo.settings import Settings
-from training.grpo.stages import task_names
+from training.grpo.store import AFTER, BEFORE
 from training.language.places import base_of, is_adapter
-from training.language.sources import Source
 
-BEFORE: Final = "before.jsonl"
-AFTER: Final = "after.jsonl"
 CARD: Final = "README.md"
 BASELINES: Final = ("random", "first_error", "expert")
 
@@ -40,32 +37,9 @@ def before(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Ph
     if not settings.eval_episodes or (out / BEFORE).exists():
         return
     if settings.eval_before:
-        save_text(out / BEFORE, _played_before(settings))
+        save_text(out / BEFORE, played_before(settings))
     else:
         _play(model, tokenizer, settings, "before", phases).save(out / BEFORE)
-
-
-def _played_before(settings: Settings) -> str:
-    """The transcripts of ``eval_before``, if they are of the incidents of this run."""
-    try:
-        text = Path(settings.eval_before).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"eval_before: cannot be read: {error}") from None
-    found = [decode_transcript(one).incident for one in text.splitlines()]
-    wanted = [
-        incident
-        for incident, _ in planned(
-            Source(), tasks_of(settings), settings.eval_episodes,
-            split=EVAL_SPLIT, samples=settings.eval_samples,
-        )
-    ]  # fmt: skip
-    if found != wanted:
-        raise InvalidInput(
-            f"eval_before = {settings.eval_before!r}: holds {len(found):,} episodes, which are not "
-            f"the {len(wanted):,} of this run; give both the same eval_task, eval_episodes and "
-            "eval_samples"
-        )
-    return text
 
 
 def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Phases) -> None:
@@ -83,7 +57,7 @@ def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Pha
     for one in BASELINES:
         phases.begin(f"held-out incidents, {one}")
         baselines.append(
-            scripted(one, tasks_of(settings), settings.eval_episodes, judge=trained.judge)
+            scripted(one, settings.held_out_tasks, settings.eval_episodes, judge=trained.judge)
         )
     phases.end()
     rewards = [one.reward for one in read_episodes(out / EPISODES)]
@@ -136,15 +110,10 @@ def push(settings: Settings, out: Path) -> None:
         ) from error
 
 
-def tasks_of(settings: Settings) -> tuple[str, ...]:
-    """The tasks of the held-out incidents."""
-    return task_names(settings.eval_task) if settings.eval_task else settings.tasks
-
-
 def _play(model: Any, tokenizer: Any, settings: Settings, agent: str, phases: Phases) -> Any:
     from training.evaluate import Judge, held_out
 
-    tasks = tasks_of(settings)
+    tasks = settings.held_out_tasks
     name = f"held-out incidents, {agent} training"
     phases.begin(name, len(tasks) * settings.eval_episodes * settings.eval_samples)
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage.errors import InvalidInput
-from training.grpo.stages import Stage, stages_of
+from training.grpo.stages import Stage, stages_of, task_names
 from training.grpo.working import check_together
 
 #: Most tokens a reply, and an episode with its screens, by whether the model thinks. Screens
@@ -253,6 +253,7 @@ class Settings:
         )
         check_together(self)
         assert self.stages  # refuses unknown tasks and levels of fog
+        assert self.held_out_tasks
 
     def _require(self, right: bool, name: str, expected: str) -> None:
         if not right:
@@ -267,6 +268,11 @@ class Settings:
     def tasks(self) -> tuple[str, ...]:
         """Every task that is trained on."""
         return tuple(dict.fromkeys(task for stage in self.stages for task in stage))
+
+    @property
+    def held_out_tasks(self) -> tuple[str, ...]:
+        """The tasks of the held-out incidents."""
+        return task_names(self.eval_task) if self.eval_task else self.tasks
 
     @property
     def template_arguments(self) -> Mapping[str, bool]:

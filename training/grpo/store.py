@@ -15,6 +15,9 @@ from training.grpo.record import STEPS, read_steps
 from training.grpo.settings import Settings
 
 RUN: Final = "run.json"
+#: The held-out episodes of its evaluations.
+BEFORE: Final = "before.jsonl"
+AFTER: Final = "after.jsonl"
 LIBRARIES: Final = ("torch", "transformers", "trl", "peft", "numpy")
 #: What the trainer writes last, and what a checkpoint needs to be gone on with.
 _LAST: Final = "trainer_state.json"
