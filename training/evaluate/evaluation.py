@@ -180,6 +180,7 @@ def scripted(
     split: str = "test",
     agent: str | None = None,
     judge: Judge | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Evaluation:
     """Let a policy of the registry (or a factory, with a name) play the same incidents.
 
@@ -191,8 +192,10 @@ def scripted(
     name = agent or (policy if isinstance(policy, str) else "policy")
     judge = judge or Judge()
     start = perf_counter()
-    found = [
-        record_episode(judge.source(one), factory, name)
-        for one, _ in planned(judge.source, tasks, episodes, split=split)
-    ]
+    attempts = planned(judge.source, tasks, episodes, split=split)
+    found = []
+    for one, _ in attempts:
+        found.append(record_episode(judge.source(one), factory, name))
+        if on_progress is not None:
+            on_progress(len(found), len(attempts))
     return Evaluation(name, split, 1, found, perf_counter() - start, judge=judge)

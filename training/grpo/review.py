@@ -12,7 +12,8 @@ from logtriage.codec import decode_transcript
 from logtriage.errors import LogTriageError
 from training.common.files import save_json, save_text
 from training.common.settings import EVAL_SPLIT
-from training.evaluate.phases import Phases
+from training.evaluate.cuts import share_of, warn_of_cut, warn_of_cuts
+from training.evaluate.phases import EXPLAINING, FIGURES, Phases
 from training.evaluate.results import RESULTS, TABLE
 from training.grpo.beforehand import played_before
 from training.grpo.record import EPISODES, read_episodes
@@ -21,6 +22,8 @@ from training.grpo.store import AFTER, BEFORE
 from training.language.places import base_of, is_adapter
 
 CARD: Final = "README.md"
+#: The option that bounds a reply.
+LIMIT: Final = "--turn-tokens"
 BASELINES: Final = ("random", "first_error", "expert")
 
 
@@ -39,7 +42,10 @@ def before(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Ph
     if settings.eval_before:
         save_text(out / BEFORE, played_before(settings))
     else:
-        _play(model, tokenizer, settings, "before", phases).save(out / BEFORE)
+        played = _play(model, tokenizer, settings, "before", phases)
+        played.save(out / BEFORE)
+        given, cut = played.replies()
+        warn_of_cut("before", given, share_of(given, cut), phases.console, LIMIT)
 
 
 def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Phases) -> None:
@@ -55,11 +61,16 @@ def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Pha
     came = attrs.evolve(trained, agent="before", transcripts=played, seconds=None)
     baselines = []
     for one in BASELINES:
-        phases.begin(f"held-out incidents, {one}")
         baselines.append(
-            scripted(one, settings.held_out_tasks, settings.eval_episodes, judge=trained.judge)
+            scripted(
+                one,
+                settings.held_out_tasks,
+                settings.eval_episodes,
+                judge=trained.judge,
+                on_progress=phases.counted(f"held-out incidents, {one}"),
+            )
         )
-    phases.end()
+    phases.begin(FIGURES)
     rewards = [one.reward for one in read_episodes(out / EPISODES)]
     results = compare(
         came,
@@ -68,7 +79,9 @@ def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Pha
         training_scores=rewards,
         explained=settings.eval_explain,
         explain_baselines=False,
+        on_progress=phases.counted(EXPLAINING),
     )
+    phases.end()
     save_json(out / RESULTS, results)
     save_text(out / TABLE, markdown(results))
     adapter = is_adapter(str(out))
@@ -81,6 +94,7 @@ def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Pha
         library="peft" if adapter else "transformers",
     )
     save_text(out / CARD, text)
+    warn_of_cuts(results, phases.console, limit=LIMIT)
 
 
 def push(settings: Settings, out: Path) -> None:
@@ -116,9 +130,8 @@ def _play(model: Any, tokenizer: Any, settings: Settings, agent: str, phases: Ph
     tasks = settings.held_out_tasks
     name = f"held-out incidents, {agent} training"
     phases.begin(name, len(tasks) * settings.eval_episodes * settings.eval_samples)
-
     model.eval()
-    return held_out(
+    played = held_out(
         model,
         tokenizer,
         tasks,
@@ -134,6 +147,8 @@ def _play(model: Any, tokenizer: Any, settings: Settings, agent: str, phases: Ph
         judge=Judge.of(settings.rubric),
         on_progress=lambda done, _: phases.advance(done),
     )
+    phases.end()
+    return played
 
 
 def _data(settings: Settings) -> str:
