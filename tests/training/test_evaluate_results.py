@@ -14,6 +14,8 @@ from tests.adapters.trl.tiny import tiny_model, tiny_tokenizer
 from training.evaluate import Evaluation, card, compare, held_out, markdown, scripted
 from training.evaluate.__main__ import main
 from training.evaluate.figures import first_last
+from training.evaluate.settings import Settings
+from training.grpo.settings import Settings as Training
 
 TASKS = ["single_crash-v2-fog0", "silent_degradation-v2-fog0"]
 ONE, OTHER = TASKS
@@ -147,6 +149,13 @@ def test_the_command_measures_a_team(tmp_path: Path) -> None:
         (["--policy", "nobody"], "unknown policy 'nobody'"),
         (["--policy", "expert", "--task", "none"], "unknown task 'none'"),
         (["--policy", "hf:./not/there"], "no such directory"),
+        (["--policy", "nobody", "--before", "random"], "unknown policy 'nobody'"),
+        (["--policy", "expert", "--before", "hf:./not/there"], "no such directory"),
+        (["--policy", "expert", "--baselines", "random exprt"], "unknown policy 'exprt'"),
+        (["--policy", "expert", "--split-roles", "duo"], "unknown team 'first_error'"),
+        (["--policy", "hf:MODEL", "--task", "none"], "unknown task 'none'"),
+        (["--policy", "hf:MODEL", "--max-new-tokens", "-1"], "max_new_tokens at least 1"),
+        (["--policy", "hf:MODEL", "--samples", "2"], "2 samples at temperature 0"),
         (["--policy", "expert", "--split-roles", "none"], "unknown role split 'none'"),
         (["--policy", "hf:./x", "--team", "triage=model"], "expected split_roles"),
         (
@@ -166,9 +175,23 @@ def test_the_command_measures_a_team(tmp_path: Path) -> None:
 def test_what_cannot_be_measured_is_named(
     options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """At once: no model is loaded, of which there are no weights here, and nobody plays."""
+    model, out = tmp_path / "model", tmp_path / "out"
+    model.mkdir()
+    (model / "config.json").write_text("{}")
     with pytest.raises(SystemExit):
-        main([*options, "--output-dir", str(tmp_path)])
+        main([*(one.replace("MODEL", str(model)) for one in options), "--output-dir", str(out)])
     assert message in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_model_that_thinks_has_more_room() -> None:
+    for thinking, tokens in (("as_is", 512), ("off", 512), ("on", 1024)):
+        here = Settings("hf:m", thinking=thinking)
+        assert here.reply_tokens("hf:m") == tokens
+        assert here.reply_tokens("openai:m") == 8192
+    assert Training(model="m", thinking="on").turn_tokens == 1024
+    assert Settings("hf:m", thinking="on", max_new_tokens=7).reply_tokens("hf:m") == 7
 
 
 def test_equal_attempts_are_refused() -> None:

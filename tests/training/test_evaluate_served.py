@@ -91,13 +91,29 @@ def test_one_model_plays_every_role_of_a_team(tmp_path: Path) -> None:
     model = save_acting(tmp_path / "model")
     out = tmp_path / "out"
     options = ["--policy", f"hf:{model}", "--split-roles", "trio", "--output-dir", str(out)]
-    assert main([*options, *GIVEN]) == 0
+    main([*options, *GIVEN])
     for one in transcripts(out):
         assert one["status"] == "completed"
+        assert one["requests"] in range(len(one["actions"]), len(one["actions"]) + 3)
         assert one["roles"] == ["triage", "escalation", "remediation"]
         ticks = one["ticks"]
         last = ticks[-1]  # in which the incident may be closed before all have acted
         assert all(ticks.count(tick) == 3 for tick in range(last))
+
+
+def test_replies_of_a_team_that_are_cut_off_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it says in a role is its likeliest token and, if there is room, the end."""
+    model = save_acting(tmp_path / "model")
+    options = ["--policy", f"hf:{model}", "--split-roles", "duo", *GIVEN[:-2]]
+    assert main([*options, "--max-new-tokens", "1", "--output-dir", str(tmp_path / "short")]) == 1
+    played = transcripts(tmp_path / "short")
+    replies = sum(one["requests"] for one in played)
+    assert sum(one["cut_off"] for one in played) == replies > 0
+    assert f"100% of its {replies} replies were cut off" in capsys.readouterr().err
+    results = json.loads((tmp_path / "short" / "results.json").read_text("utf-8"))
+    assert results["agents"][0]["all"]["cut_off"] == 1.0
 
 
 def test_a_model_plays_one_role_among_scripted_ones(tmp_path: Path) -> None:

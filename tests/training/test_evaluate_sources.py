@@ -59,6 +59,40 @@ def test_what_was_lost_is_explained_by_its_four_parts() -> None:
     assert "What was lost, and why" in markdown(content)
 
 
+def test_explaining_says_how_many_of_how_many_from_the_start() -> None:
+    told: list[tuple[int, int]] = []
+    before, after, other = (scripted(one, ONE, 3) for one in ("random", "expert", "first_error"))
+    counts = {"explained": 2, "on_progress": lambda *one: told.append(one)}
+    compare(before, after, [other], explain_baselines=False, **counts)
+    assert told == [(done, 4) for done in range(5)]
+    told.clear()
+    compare(before, after, on_progress=counts["on_progress"])
+    assert told == []
+    recorded = scripted("inquiry", "recorded_models", 2)  # of which no probabilities are known
+    (agent,) = compare(None, recorded, **counts)["agents"]
+    assert [one["lost"] for one in agent["tasks"].values()] == [None] * len(agent["tasks"])
+    assert told == []
+
+
+def test_a_scripted_policy_says_how_far_it_is() -> None:
+    told: list[tuple[int, int]] = []
+    scripted("expert", f"{ONE} single_crash-v2", 2, on_progress=lambda *one: told.append(one))
+    assert told == [(done, 4) for done in range(1, 5)]
+
+
+def test_a_counted_phase_begins_with_its_first_call() -> None:
+    out = io.StringIO()
+    phases = Phases(Console(file=out, width=200))
+    phases.begin("figures")
+    on_progress = phases.counted("explaining")
+    assert out.getvalue() == "figures ...\n"
+    for done in range(3):
+        on_progress(done, 2)
+    assert out.getvalue().splitlines()[1:] == ["explaining: 2 to do", "explaining 2/2"]
+    phases.begin("openai:m", 1)
+    assert out.getvalue().splitlines()[-1] == "openai:m: 1 to do"  # and no picture of an m
+
+
 def test_a_judge_without_a_name_grades_by_the_task() -> None:
     assert Judge.of().rubric is None
     assert Judge.of("logtriage/2").rubric is TRIAGE_2

@@ -94,8 +94,11 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
-    """The directory of a run, as far as its names go."""
+    """The directory of a run that is done, as far as its names go."""
     folder = tmp_path / "run"
+    asked_nothing = attrs.evolve(SETTINGS, push_to_hub=False, hub_model_id=None)
+    begun = store.begin(asked_nothing, folder, "test", resume=False)
+    (folder / store.RUN).write_text(json.dumps(begun | {"finished": True}), "utf-8")
     save_acting(folder)
     for name in ("README.md", "results.json", "steps.csv", "episodes.jsonl", "half.tmp"):
         (folder / name).write_text(name, "utf-8")
@@ -126,9 +129,6 @@ def test_what_arrives_can_be_loaded(hub: Hub, out: Path, tmp_path: Path) -> None
 
 
 def test_a_finished_run_is_uploaded_later_and_again_after_a_refusal(hub: Hub, out: Path) -> None:
-    asked_nothing = attrs.evolve(SETTINGS, push_to_hub=False, hub_model_id=None)
-    begun = store.begin(asked_nothing, out, "test", resume=False)
-    (out / store.RUN).write_text(json.dumps(begun | {"finished": True}), "utf-8")
     hub.taken = NAME
     with pytest.raises(NotUploaded, match=r"(?s)is complete.*--resume tries again.*not yours"):
         run(SETTINGS, out, "test", resume=True)

@@ -1,18 +1,27 @@
 """Settings, presets and the command line: what is taken, and what is refused."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
+import logtriage as lt
+from logtriage.codec import encode_transcript
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.tasks import DRAWN_TASKS, get_task
+from logtriage.transcript import Transcript
 from training.grpo.__main__ import main
+from training.grpo.beforehand import check
 from training.grpo.presets import DEFAULT, load_preset, preset_names, resolve
 from training.grpo.settings import Settings
+from training.grpo.store import BEFORE
+
+TASK = "single_crash-v2-fog0"
 
 
 def test_the_default_preset_is_the_originals() -> None:
@@ -115,27 +124,68 @@ def test_thinking_sets_the_template_and_the_limits() -> None:
     assert Settings(model="mine", thinking="on", turn_tokens=7).turn_tokens == 7
 
 
-def test_a_directory_and_a_model_are_refused_before_torch_loads(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text("{}")
+def own(split: str, number: int) -> lt.Incident:
+    """A task of one's own."""
+    return attrs.evolve(lt.make_incident(f"{TASK}/{split}/{number}"), id=f"own/{split}/{number}")
+
+
+def test_what_is_not_there_is_refused_before_torch_loads(tmp_path: Path) -> None:
+    taken, mine, model = (tmp_path / name for name in ("run", "mine", "model"))
+    for file in (taken / "run.json", mine / "notes.txt", model / "config.json"):
+        file.parent.mkdir()
+        file.write_text("{}")
+    played = tmp_path / "before.jsonl"
+    played.write_text(f"{encode_transcript(Transcript(f'{TASK}/test/1', ()))}\n", "utf-8")
+    here = ["--model", str(model), "--task", TASK, "--fog", "", "--eval-episodes", "1"]
+    refused = [
+        (["--output-dir", str(taken)], "holds a run already"),
+        (["--output-dir", str(mine)], "not an empty directory"),
+        (["--output-dir", str(mine), "--resume"], "not an empty directory"),
+        (["--model", "runs/none"], "no such directory here"),
+        ([*here, "--rubric", "logtriage/9"], "unknown rubric 'logtriage/9'"),
+        ([*here, "--rubric", f"{__name__}:own"], "expected a Rubric, found function"),
+        ([*here, "--task", "nobodys_module:draw"], "no module named 'nobodys_module'"),
+        ([*here, "--task", f"{__name__}:draw"], "has no 'draw'"),
+        ([*here, "--eval-task", "single_crush-v2"], "unknown task 'single_crush-v2'"),
+        ([*here, "--eval-task", f"{__name__}:draw"], "has no 'draw'"),
+        ([*here, "--eval-samples", "2", "--eval-temperature", "0"], "2 samples at temperature 0"),
+        ([*here, "--eval-before", str(tmp_path / "none")], "eval_before: cannot be read"),
+        ([*here, "--eval-before", str(played)], "not the 1 of this run"),
+    ]
     script = (
-        "import sys\n"
+        "import json, sys\n"
         "from training.grpo.__main__ import main\n"
-        "try:\n    main(sys.argv[1:])\n"
-        "except SystemExit:\n    print('torch' in sys.modules)\n"
+        "for given in json.loads(sys.argv[1]):\n"
+        "    try:\n        main(given)\n"
+        "    except SystemExit:\n        print('NEXT', file=sys.stderr)\n"
+        "print('torch' in sys.modules)\n"
     )
-    for given, said in (
-        (["--output-dir", str(tmp_path)], "holds a run already"),
-        (["--output-dir", str(tmp_path / "new"), "--model", "runs/none"], "no such directory here"),
-    ):
-        ran = subprocess.run(
-            [sys.executable, "-c", script, "--preset", "cpu", "--model", "m", *given],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "HF_HUB_OFFLINE": "1"},
-        )
-        assert said in ran.stderr
-        assert ran.stdout == "False\n"
+    always = ["--preset", "cpu", "--model", "m", "--output-dir", str(tmp_path / "new")]
+    ran = subprocess.run(
+        [sys.executable, "-c", script, json.dumps([[*always, *given] for given, _ in refused])],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+    )
+    *errors, _ = ran.stderr.split("NEXT\n")
+    for error, (_, said) in zip(errors, refused, strict=True):
+        assert said in error
+    assert ran.stdout == "False\n"
+    assert not (tmp_path / "new").exists()
+
+
+def test_names_that_can_be_used_are_not_refused(tmp_path: Path) -> None:
+    """And a run that was begun needs the episodes of another one no more."""
+    one = Settings(
+        model="tiny:nano", task=f"{__name__}:own {TASK}", rubric="logtriage/2", eval_episodes=2,
+        eval_task=f"{__name__}:own", eval_before="gone.jsonl",
+    )  # fmt: skip
+    with pytest.raises(InvalidInput, match="eval_before: cannot be read"):
+        check(one, tmp_path)
+    (tmp_path / BEFORE).touch()
+    check(one, tmp_path)
+    check(attrs.evolve(one, eval_episodes=0, eval_before=""), tmp_path / "new")
 
 
 def test_a_step_must_be_dealt_out_over_the_processes() -> None:

@@ -1,7 +1,9 @@
 """A run from its beginning to its page: training, evaluation, card, and what is written of it."""
 
 import csv
+import io
 import json
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import attrs
@@ -13,11 +15,14 @@ from logtriage.errors import InvalidInput
 from tests.training.models import save_acting
 from training.evaluate.phases import Phases
 from training.grpo.learn import run
-from training.grpo.review import BASELINES, BEFORE, before
+from training.grpo.review import BASELINES, before
 from training.grpo.settings import Settings
+from training.grpo.store import BEFORE
 from training.grpo.writeup import CURVES, PAGE, TABLE, read, write_up
 
 TASK = "single_crash-v2-fog0"
+#: What the run said, beside its directory.
+SAID = "said.txt"
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +46,41 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         eval_temperature=1.0,
         eval_explain=2,
     )
-    run(settings, folder / "run", "the command")
+    said = io.StringIO()
+    with redirect_stderr(said):
+        run(settings, folder / "run", "the command")
+    (folder / SAID).write_text(said.getvalue())
     return folder / "run"
+
+
+def test_every_phase_says_how_far_it_is(out: Path) -> None:
+    said = (out.parent / SAID).read_text().splitlines()
+    expected = [
+        f"loading {out.parent / 'model'} ...",
+        *("held-out incidents, before training: 3 to do", "setting up the trainer ..."),
+        *("GRPO steps: 2 to do", "saving model and curves ..."),
+        "held-out incidents, after training: 3 to do",
+        *(f"held-out incidents, {one}: 3 to do" for one in BASELINES),
+        *("figures ...", "explaining what was lost: 4 to do", "explaining what was lost 4/4"),
+    ]
+    assert [one for one in said if one in expected] == expected
+
+
+def test_replies_that_are_cut_off_are_told_before_training_and_at_its_end(out: Path) -> None:
+    """A reply has one token here, and so no end."""
+    said = (out.parent / SAID).read_text().splitlines()
+    agents = json.loads((out / "results.json").read_text())["agents"]
+    shares = [one["all"]["cut_off"] for one in agents]
+    assert min(shares[:2]) > 0.1
+    assert shares[2:] == [None] * len(BASELINES)
+    warned = [
+        f"{one['agent']}: {one['all']['cut_off']:.0%} of its {one['all']['replies']} replies"
+        for one in agents[:2]
+    ]
+    found = [number for number, one in enumerate(said) if one.startswith(tuple(warned))]
+    assert [said[number].partition(":")[0] for number in found] == ["before", "before", "after"]
+    assert found[0] < said.index("GRPO steps: 2 to do") < found[1]
+    assert all("Raise --turn-tokens" in said[number] for number in found)
 
 
 def test_before_and_after_play_the_same_held_out_incidents(out: Path) -> None:

@@ -1,13 +1,17 @@
 """A model on log lines of one's own."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from logtriage.rendering import system_prompt
 from logtriage.topology import SEVEN_SERVICES
+from tests.adapters.test_endpoint import completion, server
 from tests.adapters.trl.tiny import tiny_tokenizer
+from tests.training.models import save_acting
 from tests.training.scripted import Scripted
+from tests.training.test_language_thinking import NO_THOUGHT, random_qwen3, thinking_tokenizer
 from training.language.chat import Chat
 from training.language.episodes import Decoding
 from training.language.policy import ModelPolicy
@@ -47,6 +51,41 @@ def test_the_screen_holds_the_lines_and_nothing_that_is_not_known() -> None:
     assert requested.strip() == "-1s ERROR user-db: deadlock"
 
 
+def test_replies_that_are_cut_off_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs, model = tmp_path / "app.log", save_acting(tmp_path / "model")
+    logs.write_text(LOGS, "utf-8")
+    given = ["--model", str(model), "--logs", str(logs), "--max-actions", "3"]
+    assert program.main([*given, "--max-new-tokens", "1"]) == 1
+    assert f"hf:{model}: 100% of its 3 replies were cut off" in capsys.readouterr().err
+
+    def handler(request: dict[str, Any]) -> tuple[int, bytes]:
+        reason = b'"length"' if request["max_tokens"] == 9 else b'"stop"'
+        return 200, completion("Hm.").replace(b'"stop"', reason)
+
+    with server(handler) as (url, seen):
+        asked = ["--policy", "openai:m", "--base-url", url, *given[2:]]
+        assert program.main(asked) == 0
+        assert "cut off" not in capsys.readouterr().err
+        assert program.main([*asked, "--max-new-tokens", "9"]) == 1
+    assert "openai:m: 100% of its 3 replies were cut off" in capsys.readouterr().err
+    assert [one["max_tokens"] for one in seen] == [8192] * 3 + [9] * 3
+
+
+@pytest.mark.parametrize(("thinking", "tokens"), [("as_is", 512), ("off", 512), ("on", 1024)])
+def test_a_model_is_told_whether_to_think(thinking: str, tokens: int, tmp_path: Path) -> None:
+    tokenizer = thinking_tokenizer()
+    tokenizer.save_pretrained(tmp_path)
+    random_qwen3(tokenizer).save_pretrained(tmp_path)
+    incident = pasted_incident(read_lines(LOGS)[0], SEVEN_SERVICES, 5)
+    policy, _ = program.make_player(f"hf:{tmp_path}", incident, thinking=thinking)
+    assert isinstance(policy, ModelPolicy)
+    assert policy.decoding.max_new_tokens == tokens
+    shown = tokenizer.decode(policy.chat.opening([{"role": "user", "content": "?"}]))
+    assert shown.endswith(NO_THOUGHT) == (thinking == "off")
+
+
 def test_the_program_names_what_it_cannot_use(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -61,6 +100,10 @@ def test_the_program_names_what_it_cannot_use(
         (["--policy", "oracle", "--logs", str(logs)], "needs the truth"),
         (["--policy", "nobody", "--logs", str(logs)], "unknown policy"),
         (["--model", "./nowhere", "--logs", str(logs)], "no such directory"),
+        (
+            ["--model", "./nowhere", "--logs", str(logs), "--max-new-tokens", "0"],
+            "max_new_tokens at least 1",
+        ),
         (["--policy", "expert", "--logs", str(tmp_path / "none")], "cannot be read"),
     ):
         with pytest.raises(SystemExit):

@@ -15,16 +15,15 @@ from logtriage.errors import LogTriageError
 from logtriage.evaluation.cells import slug
 from training.common.files import save_json, save_text
 from training.common.options import add_options
+from training.evaluate.cuts import warn_of_cuts
 from training.evaluate.evaluation import Evaluation, Judge
-from training.evaluate.phases import Phases
-from training.evaluate.players import evaluated
+from training.evaluate.phases import EXPLAINING, FIGURES, Phases
+from training.evaluate.players import check, evaluated
 from training.evaluate.results import RESULTS, TABLE, compare
 from training.evaluate.settings import LOCAL, Settings
 from training.evaluate.tables import markdown, tables
 
 TRANSCRIPTS = "transcripts"
-#: From this share of replies that were cut off on, figures say little.
-TOO_MANY = 0.1
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,26 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
         results = run(Settings(**options), out)
     except (LogTriageError, OSError) as wrong:
         parser.error(str(wrong))
-    cut = warn_of_cuts(results, Console(stderr=True))
+    cut = warn_of_cuts(results, Console(stderr=True), limit="--max-new-tokens")
     return int(cut or any(agent["all"]["unscored"] for agent in results["agents"]))
-
-
-def warn_of_cuts(results: dict[str, Any], console: Console) -> bool:
-    """Say which agents were cut off too often for their figures to mean anything."""
-    found = False
-    for agent in results["agents"]:
-        share = agent["all"]["cut_off"]
-        if share is not None and share > TOO_MANY:
-            found = True
-            console.print(
-                f"{agent['agent']}: {share:.0%} of its {agent['all']['replies']:,} replies were "
-                "cut off at the limit, most likely while thinking; its figures say little. Raise "
-                "--max-new-tokens, or turn its thinking off.",
-                style="bold red",
-                soft_wrap=True,
-                markup=False,
-            )
-    return found
 
 
 def run(settings: Settings, out: Path) -> dict[str, Any]:
@@ -72,13 +53,16 @@ def run(settings: Settings, out: Path) -> dict[str, Any]:
     """
     judge = Judge.of(settings.rubric, settings.bundle)
     phases = Phases(Console(stderr=True))
+    names = [one for one in settings.baselines.split() if one != settings.policy]
+    for one in (*filter(None, [settings.before]), settings.policy, *names):
+        check(one, settings, judge)
     before = None if not settings.before else _play(settings.before, settings, judge, out, phases)
     after = _play(settings.policy, settings, judge, out, phases)
-    names = [one for one in settings.baselines.split() if one != settings.policy]
     others = [_play(one, settings, judge, out, phases) for one in names]
-    if settings.explain:
-        phases.begin("explaining what was lost")
-    results = compare(before, after, others, explained=settings.explain)
+    phases.begin(FIGURES)
+    results = compare(
+        before, after, others, explained=settings.explain, on_progress=phases.counted(EXPLAINING)
+    )
     phases.end()
     save_json(out / RESULTS, results)
     save_text(out / TABLE, markdown(results))
@@ -99,17 +83,8 @@ def show(results: dict[str, Any]) -> None:
 
 
 def _play(policy: str, settings: Settings, judge: Judge, out: Path, phases: Phases) -> Evaluation:
-    begun = False
-
-    def on_progress(done: int, total: int) -> None:
-        nonlocal begun
-        if not begun:
-            phases.begin(policy, total)
-            begun = True
-        phases.advance(done)
-
     phases.begin(f"loading {policy}" if policy.startswith(LOCAL) else policy)
-    found = evaluated(policy, settings, judge, on_progress=on_progress)
+    found = evaluated(policy, settings, judge, on_progress=phases.counted(policy))
     phases.end()
     found.save(out / TRANSCRIPTS / f"{slug(policy)}.jsonl")
     return found

@@ -9,21 +9,17 @@ from typing import Any
 import attrs
 
 from logtriage.codec import encode_transcript
-from logtriage.errors import InvalidInput, UnknownName
-from logtriage.evaluation import RECORDED_TASKS, record_episode
+from logtriage.evaluation import record_episode
 from logtriage.evaluation.listening import Listening, News, news_in
 from logtriage.grading import Grade, Rubric, grade_transcript, rubric_named
 from logtriage.policies import PolicyFactory
-from logtriage.references import is_reference
 from logtriage.registry import make_policy
-from logtriage.tasks import ALL_SPLITS, DRAWN_TASKS, check_split, get_task
 from logtriage.transcript import Transcript
 from training.common.files import save_text
+from training.language.attempts import planned
 from training.language.episodes import CUT_OFF, REPLIES, Decoding, OnProgress, play_incidents
 from training.language.sources import Source
 
-#: Stands for the tasks of the benchmark.
-ALL = "all"
 #: The key of a transcript that says how many replies an endpoint gave.
 ASKED = "requests"
 
@@ -184,6 +180,7 @@ def scripted(
     split: str = "test",
     agent: str | None = None,
     judge: Judge | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Evaluation:
     """Let a policy of the registry (or a factory, with a name) play the same incidents.
 
@@ -195,64 +192,10 @@ def scripted(
     name = agent or (policy if isinstance(policy, str) else "policy")
     judge = judge or Judge()
     start = perf_counter()
-    found = [
-        record_episode(judge.source(one), factory, name)
-        for one, _ in planned(judge.source, tasks, episodes, split=split)
-    ]
+    attempts = planned(judge.source, tasks, episodes, split=split)
+    found = []
+    for one, _ in attempts:
+        found.append(record_episode(judge.source(one), factory, name))
+        if on_progress is not None:
+            on_progress(len(found), len(attempts))
     return Evaluation(name, split, 1, found, perf_counter() - start, judge=judge)
-
-
-def every_task(tasks: str | Sequence[str]) -> list[str]:
-    """Task ids, ``module:name`` of one's own, ``recorded``; ``all`` is the benchmark.
-
-    Raises:
-        UnknownName: for a task that does not exist.
-    """
-    given = tasks.split() if isinstance(tasks, str) else list(tasks)
-    names = [
-        name
-        for one in given
-        for name in (
-            DRAWN_TASKS
-            if one == ALL
-            else [one if one in RECORDED_TASKS or is_reference(one) else get_task(one).id]
-        )
-    ]
-    return list(dict.fromkeys(names))
-
-
-def planned(
-    source: Source,
-    tasks: str | Sequence[str],
-    episodes: int,
-    *,
-    split: str,
-    samples: int = 1,
-    temperature: float = 1.0,
-) -> list[tuple[str, int]]:
-    """Every attempt, as incident id and number, in order.
-
-    Raises:
-        UnknownName: for a task or split that does not exist.
-        InvalidInput: if a number makes no sense.
-    """
-    names = every_task(tasks)
-    if not names:
-        raise InvalidInput("task: expected at least one, got none")
-    if split not in ALL_SPLITS:
-        raise UnknownName("split", split, ALL_SPLITS)
-    for task in names:
-        if task not in RECORDED_TASKS and not is_reference(task):
-            check_split(get_task(task), split)
-    if samples < 1:
-        raise InvalidInput(f"samples must be at least 1, got {samples}")
-    if samples > 1 and temperature == 0:
-        raise InvalidInput(
-            f"{samples} samples at temperature 0 would all be the same; set temperature above 0"
-        )
-    return [
-        (one, sample)
-        for task in names
-        for one in source.ids(task, split, episodes)
-        for sample in range(samples)
-    ]

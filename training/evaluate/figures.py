@@ -128,20 +128,31 @@ def held_out_part(incident: Incident) -> str:
     return f"{place}, {'held-out pair' if unseen else 'pair of training'}"
 
 
-def parts(attempts: Attempts, count: int, resolve: Resolver) -> dict[str, Any] | None:
-    """Why the first ``count`` episodes lost what they lost, on average: the four parts.
+def parts(states: Sequence[State], on_each: Callable[[], None]) -> dict[str, Any] | None:
+    """Why episodes lost what they lost, on average: the four parts. None without episodes.
 
-    None if there is nothing to explain, or no probabilities are known.
+    ``on_each`` is called after each of them, which takes half a second.
+    """
+    if not states:
+        return None
+    rows = []
+    for one in states:
+        found = explain(one)
+        rows.append([*(getattr(found, name) for name in PARTS), threshold_regret(one)])
+        on_each()
+    names = (*PARTS, "threshold_regret")
+    means_of = {name: fmean(row[at] for row in rows) for at, name in enumerate(names)}
+    return {"episodes": len(states), **means_of}
+
+
+def explainable(attempts: Attempts, count: int, resolve: Resolver) -> list[State]:
+    """Of the first ``count`` incidents the first attempts that can be explained.
+
+    They are closed, and the probabilities of their worlds are known.
     """
     first = [tries[0] for tries in attempts.values()][:count]
     states = [played_state(resolve(one.incident), one) for one in first if one.score is not None]
-    states = [one for one in states if one.is_closed and one.incident.setting is not None]
-    if not states:
-        return None
-    found = [explain(one) for one in states]
-    lost = {name: fmean(getattr(one, name) for one in found) for name in PARTS}
-    regret = fmean(threshold_regret(one) for one in states)
-    return {"episodes": len(states), **lost, "threshold_regret": regret}
+    return [one for one in states if one.is_closed and one.incident.setting is not None]
 
 
 def means(attempts: Attempts) -> list[float]:

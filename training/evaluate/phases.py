@@ -1,5 +1,6 @@
 """How far a long phase is: a bar on a terminal, plain lines with the time left elsewhere."""
 
+from collections.abc import Callable
 from time import monotonic
 from typing import Final
 
@@ -8,6 +9,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 #: Seconds between two plain lines.
 PAUSE: Final = 10.0
+#: What follows when all is played.
+FIGURES: Final = "figures"
+EXPLAINING: Final = "explaining what was lost"
 
 
 class Phases:
@@ -19,7 +23,7 @@ class Phases:
     """
 
     def __init__(self, console: Console) -> None:
-        self._console = console
+        self.console = console
         self._bar: Progress | None = None
         self._name, self._total = "", 0
         self._first = self._begun = self._last = 0.0
@@ -29,9 +33,9 @@ class Phases:
         self.end()
         self._name, self._total, self._first = name, total or 0, float(done)
         self._begun = self._last = monotonic()
-        if self._console.quiet:
+        if self.console.quiet:
             return
-        if not self._console.is_terminal:
+        if not self.console.is_terminal:
             self._say(f"{name} ..." if total is None else f"{name}: {total:,} to do")
             return
         self._bar = Progress(
@@ -39,11 +43,24 @@ class Phases:
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            console=self._console,
+            console=self.console,
             transient=False,
         )
         self._bar.start()
         self._bar.add_task(name, total=total, completed=done)
+
+    def counted(self, name: str) -> Callable[[int, int], None]:
+        """Counts a phase: called with what is done and what there is; the first call begins it."""
+        begun = False
+
+        def on_progress(done: int, total: int) -> None:
+            nonlocal begun
+            if not begun:
+                self.begin(name, total, done=done)
+                begun = True
+            self.advance(done)
+
+        return on_progress
 
     def advance(self, done: int, told: str = "", *, every: bool = False) -> None:
         """So many are done; as a plain line now and then, or for ``every`` call."""
@@ -52,7 +69,7 @@ class Phases:
             self._bar.update(self._bar.task_ids[0], completed=done, description=text)
             return
         now = monotonic()
-        if self._console.quiet or not (every or now - self._last >= PAUSE or done == self._total):
+        if self.console.quiet or not (every or now - self._last >= PAUSE or done == self._total):
             return
         self._last = now
         left = ""
@@ -68,7 +85,7 @@ class Phases:
             self._bar = None
 
     def _say(self, text: str) -> None:
-        self._console.print(text, soft_wrap=True, markup=False, highlight=False)
+        self.console.print(text, soft_wrap=True, markup=False, emoji=False, highlight=False)
 
 
 def _time(seconds: float) -> str:

@@ -19,18 +19,17 @@ from logtriage.roles import Role, RoleSplit
 from logtriage.trained import make_team
 from logtriage.transcript import Transcript
 from training.common.splits import role_split_of
-from training.evaluate.evaluation import Evaluation, Judge, held_out, planned
+from training.evaluate.evaluation import ASKED, Evaluation, Judge, held_out
 from training.evaluate.settings import (
     ENDPOINT,
-    ENDPOINT_TOKENS,
     LOCAL,
-    LOCAL_TOKENS,
     MODEL,
     Settings,
     json_object,
 )
+from training.language.attempts import planned
 from training.language.chat import Chat
-from training.language.episodes import SAMPLE, Decoding, OnProgress
+from training.language.episodes import CUT_OFF, SAMPLE, Decoding, OnProgress
 from training.language.loading import load_model, load_tokenizer
 from training.language.places import check_there
 from training.language.policy import TextModel
@@ -56,16 +55,46 @@ def evaluated(
         InvalidInput: for a model, an endpoint or a number that cannot be used.
     """
     judge = judge or Judge.of(settings.rubric, settings.bundle)
-    split = role_split_of(settings.split_roles) if settings.split_roles else None
-    if split is not None and settings.team:
-        _check_team(settings.team, split)
+    check(policy, settings, judge)
+    split = _split(settings)
     if policy.startswith(LOCAL):
         return _local(policy, settings, judge, split, on_progress)
     if policy.startswith(ENDPOINT):
         return _endpoint(policy, settings, judge, split, on_progress)
-    attempts = planned(judge.source, settings.task, settings.episodes, split=settings.split)
+    attempts = _scripted_attempts(settings, judge)
     return _recorded(
         policy, settings, judge, attempts, _scripted(policy, settings, split), 1, on_progress
+    )
+
+
+def check(policy: str, settings: Settings, judge: Judge) -> None:
+    """Refuse what :func:`evaluated` would for a policy, without loading a model.
+
+    Raises:
+        UnknownName, InvalidInput: as there.
+    """
+    split = _split(settings)
+    if split is not None and settings.team:
+        _check_team(settings.team, split)
+    if policy.startswith(LOCAL):
+        check_there(policy.removeprefix(LOCAL))
+        _decoding(policy, settings)
+        _attempts(settings, judge)
+    elif policy.startswith(ENDPOINT):
+        _ask(policy, settings, 0)
+        _attempts(settings, judge)
+    else:
+        _scripted(policy, settings, split)
+        _scripted_attempts(settings, judge)
+
+
+def _split(settings: Settings) -> RoleSplit | None:
+    return role_split_of(settings.split_roles) if settings.split_roles else None
+
+
+def _decoding(policy: str, settings: Settings) -> Decoding:
+    return Decoding(
+        settings.temperature, settings.seed, settings.batch, settings.reply_tokens(policy)
     )
 
 
@@ -77,8 +106,7 @@ def _local(
     on_progress: OnProgress | None,
 ) -> Evaluation:
     path = policy.removeprefix(LOCAL)
-    check_there(path)
-    limit = settings.max_new_tokens or LOCAL_TOKENS
+    decoding = _decoding(policy, settings)
     tokenizer = load_tokenizer(path)
     model = load_model(path, dtype=settings.dtype or None, load_in_4bit=settings.load_in_4bit)
     if split is None:
@@ -87,23 +115,26 @@ def _local(
             tokenizer,
             settings.task,
             settings.episodes,
-            seed=settings.seed,
-            temperature=settings.temperature,
-            batch=settings.batch,
+            seed=decoding.seed,
+            temperature=decoding.temperature,
+            batch=decoding.batch,
             split=settings.split,
             samples=settings.samples,
-            max_new_tokens=limit,
+            max_new_tokens=decoding.max_new_tokens,
             agent=policy,
             template=settings.template,
             judge=judge,
             on_progress=on_progress,
         )
-    decoding = Decoding(settings.temperature, settings.seed, 1, limit)
+    decoding = attrs.evolve(decoding, batch=1)
     chat = Chat(tokenizer, settings.template)
 
     def record(incident: Incident, sample: int) -> Transcript:
         complete = TextModel(model, chat, decoding, sample)
-        return _team(complete, incident, split, policy, settings)
+        one = _team(complete, incident, split, policy, settings)
+        count = {ASKED: complete.count.replies, CUT_OFF: complete.count.cut_off}
+        found: Transcript = attrs.evolve(one, extra={**one.extra, **count})
+        return found
 
     attempts = _attempts(settings, judge)
     found = _recorded(policy, settings, judge, attempts, record, 1, on_progress)
@@ -145,7 +176,7 @@ def _endpoint(
     cost = Usage(**used).cost(*prices)
     names = ("temperature", "seed", "reply", "extra_body")
     how = {name: getattr(settings, name) for name in names}
-    how["max_new_tokens"] = settings.max_new_tokens or ENDPOINT_TOKENS
+    how["max_new_tokens"] = settings.reply_tokens(policy)
     return attrs.evolve(found, how={**found.how, **how, **used, "cost": cost})
 
 
@@ -157,7 +188,7 @@ def _ask(policy: str, settings: Settings, sample: int) -> "ChatEndpoint":
         base_url=settings.base_url or None,
         timeout=settings.timeout,
         retries=settings.retries,
-        max_tokens=settings.max_new_tokens or ENDPOINT_TOKENS,
+        max_tokens=settings.reply_tokens(policy),
         temperature=settings.temperature,
         seed=settings.seed + sample,
         extra=json_object("extra-body", settings.extra_body),
@@ -211,6 +242,11 @@ def _attempts(settings: Settings, judge: Judge) -> list[tuple[str, int]]:
         samples=settings.samples,
         temperature=settings.temperature,
     )
+
+
+def _scripted_attempts(settings: Settings, judge: Judge) -> list[tuple[str, int]]:
+    """Those of policies that would do the same in every attempt."""
+    return planned(judge.source, settings.task, settings.episodes, split=settings.split)
 
 
 def _recorded(

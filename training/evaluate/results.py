@@ -1,16 +1,18 @@
 """The content of ``results.json``: agents beside one another, and before beside after."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
 
 from logtriage import __version__
 from logtriage.errors import InvalidInput
+from training.evaluate.cuts import share_of
 from training.evaluate.evaluation import Evaluation
 from training.evaluate.figures import (
     breakdown,
     difference,
+    explainable,
     figures,
     first_last,
     held_out_part,
@@ -18,6 +20,7 @@ from training.evaluate.figures import (
     kind_of_fault,
     parts,
 )
+from training.language.episodes import OnProgress
 
 SCHEMA: Final = "logtriage.llm-results/2"
 #: Where results are kept in a directory: the figures, and their tables.
@@ -37,6 +40,7 @@ def compare(
     training_scores: Sequence[float] = (),
     explained: int = 0,
     explain_baselines: bool = True,
+    on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
     """The figures of every agent, and of what changed from ``before`` to ``after``.
 
@@ -47,6 +51,7 @@ def compare(
         training_scores: rewards of the training episodes in order, for their first and last ten.
         explained: so many episodes of each task are explained: half a second each.
         explain_baselines: whether those of the baselines are, too.
+        on_progress: told how many episodes are explained, of how many, from 0 on.
 
     Raises:
         InvalidInput: if agents played different incidents, since nothing could be compared.
@@ -59,6 +64,8 @@ def compare(
                 f"{one.agent} and {after.agent} did not play the same incidents; "
                 "give both the same tasks, split and episodes"
             )
+    explained_of = [explained if explain_baselines or one not in others else 0 for one in agents]
+    lost = _lost(agents, explained_of, on_progress)
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "logtriage": __version__,
@@ -66,10 +73,7 @@ def compare(
         "tasks": list(after.tasks),
         "episodes": {task: len(ids) for task, ids in _ids(after).items()},
         "agent": after.agent,
-        "agents": [
-            _agent(one, explained if explain_baselines or one not in others else 0)
-            for one in agents
-        ],
+        "agents": [_agent(one, by_task) for one, by_task in zip(agents, lost, strict=True)],
         "before": None if before is None else before.agent,
         "difference": None,
         "to_baselines": {one.agent: _differences(one, after) for one in others},
@@ -84,7 +88,32 @@ def _ids(one: Evaluation) -> dict[str, list[str]]:
     return {task: list(attempts) for task, attempts in one.attempts.items()}
 
 
-def _agent(one: Evaluation, explained: int) -> dict[str, Any]:
+def _lost(
+    agents: Sequence[Evaluation], explained: Sequence[int], on_progress: OnProgress | None
+) -> list[dict[str, Any]]:
+    """By agent and task, why so many of its episodes lost what they lost."""
+    states = [
+        {
+            task: explainable(attempts, count, one.judge.source)
+            for task, attempts in one.attempts.items()
+        }
+        for one, count in zip(agents, explained, strict=True)
+    ]
+    total = sum(len(found) for by_task in states for found in by_task.values())
+    done = 0
+
+    def on_each() -> None:
+        nonlocal done
+        done += 1
+        if on_progress is not None:
+            on_progress(done, total)
+
+    if on_progress is not None and total:
+        on_progress(0, total)
+    return [{task: parts(found, on_each) for task, found in by_task.items()} for by_task in states]
+
+
+def _agent(one: Evaluation, lost: Mapping[str, Any]) -> dict[str, Any]:
     resolve = one.judge.source
     tasks = {}
     for task, attempts in one.attempts.items():
@@ -97,7 +126,7 @@ def _agent(one: Evaluation, explained: int) -> dict[str, Any]:
             "by_fault": breakdown(attempts, kind_of_fault, resolve),
             "by_hops": breakdown(attempts, hops, resolve),
             "by_part": breakdown(attempts, held_out_part, resolve) if one.split == OOD else {},
-            "lost": parts(attempts, explained, resolve) if explained else None,
+            "lost": lost[task],
         }
     return {
         "agent": one.agent,
@@ -112,7 +141,7 @@ def _agent(one: Evaluation, explained: int) -> dict[str, Any]:
 def _replies(one: Evaluation, task: str | None) -> dict[str, Any]:
     """How many replies were given, and which share of them was cut off at the limit."""
     given, cut = one.replies(task)
-    return {"replies": given, "cut_off": cut / given if given else None}
+    return {"replies": given, "cut_off": share_of(given, cut)}
 
 
 def _differences(before: Evaluation, after: Evaluation) -> dict[str, Any]:

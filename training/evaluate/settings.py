@@ -7,15 +7,15 @@ from typing import Any, Final
 import attrs
 
 from logtriage.errors import InvalidInput
+from training.language.thinking import THINKING, THOUGHT_TOKENS, template_arguments
 
 REPLIES = ("tools", "json")
-THINKING = ("as_is", "off", "on")
 #: How a transformers model here, and one behind an endpoint, are named.
 LOCAL, ENDPOINT = "hf:", "openai:"
 #: The name of the policy that is measured, in a ``team``.
 MODEL: Final = "model"
-#: Most tokens a reply, if none are given: a model here, and one behind an endpoint, which
-#: may think before it speaks.
+#: Most tokens a reply, if none are given: a model here that is not told to think, and one
+#: behind an endpoint, which may think before it speaks.
 LOCAL_TOKENS: Final = 512
 ENDPOINT_TOKENS: Final = 8_192
 
@@ -34,8 +34,8 @@ class Settings:
     all of them. With ``listening`` roles are asked once more where a report has come up, to see
     whether they heed it. ``reply`` is how an endpoint's model answers, ``extra_body`` a JSON
     object of more fields of its requests. ``thinking`` tells the chat template of a model here
-    whether it thinks. ``max_new_tokens`` bounds one reply (512 here, 8192 behind an endpoint).
-    Prices are per million tokens.
+    whether it thinks. ``max_new_tokens`` bounds one reply (512 here, 1024 with ``thinking`` on,
+    8192 behind an endpoint). Prices are per million tokens.
 
     Raises:
         InvalidInput: naming the option and what was expected.
@@ -104,7 +104,18 @@ class Settings:
     @property
     def template(self) -> Mapping[str, Any]:
         """What the chat template of a model here is told beside the messages."""
-        return {} if self.thinking == "as_is" else {"enable_thinking": self.thinking == "on"}
+        return template_arguments(self.thinking)
+
+    def reply_tokens(self, policy: str) -> int:
+        """The most tokens of a reply of ``hf:PATH`` or ``openai:MODEL``."""
+        return self.max_new_tokens or default_tokens(policy, self.thinking)
+
+
+def default_tokens(policy: str, thinking: str) -> int:
+    """The most tokens of a reply of ``hf:PATH`` or ``openai:MODEL``, if none are given."""
+    if policy.startswith(ENDPOINT):
+        return ENDPOINT_TOKENS
+    return THOUGHT_TOKENS if thinking == "on" else LOCAL_TOKENS
 
 
 def json_object(option: str, text: str) -> dict[str, Any]:

@@ -8,12 +8,10 @@ from typing import Any
 
 from logtriage.errors import LogTriageError
 from training.common.options import add_options
-from training.grpo import store
+from training.grpo import beforehand, store
 from training.grpo.nothing import NothingToLearn
 from training.grpo.presets import DEFAULT, preset_names, resolve
 from training.grpo.settings import Settings
-from training.grpo.start import is_built_here
-from training.language.places import check_there
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -53,10 +51,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _check(settings: Settings, out: Path, *, resume: bool) -> None:
-    """Refuse, before anything loads, a directory or a model that cannot be used."""
+    """Refuse, before anything loads, what cannot be used; a run that is finished needs nothing."""
     about = store.check(settings, out, resume=resume)
-    if (about is None or not about["finished"]) and not is_built_here(settings.model):
-        check_there(settings.model)
+    if about is None or not about["finished"]:
+        beforehand.check(settings, out)
 
 
 def _parser() -> argparse.ArgumentParser:

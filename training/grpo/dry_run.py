@@ -11,6 +11,7 @@ from rich.text import Text
 from logtriage.adapters.tools import TOOLS
 from logtriage.adapters.trl import triage_rows
 from logtriage.errors import InvalidInput
+from training.grpo.beforehand import check_names
 from training.grpo.environment import Stopwatch, TrainingEnv
 from training.grpo.learn import processes
 from training.grpo.memory import Memory, count, estimate, load_config
@@ -53,6 +54,7 @@ def show(settings: Settings, console: Console | None = None) -> None:
             f"model {settings.model!r} is built in a run; --dry-run needs a finished one"
         )
     check_there(settings.model)
+    check_names(settings)
     # First, since to ask the hub takes a while and may fail.
     console.print(_settings(settings))
     tokenizer, config = load_tokenizer(settings.model), load_config(settings.model)

@@ -125,8 +125,8 @@ def run(
     """Train, and leave the files of :mod:`training.grpo.store` in ``out``.
 
     Raises:
-        Refused: if there is a run already that is not to be resumed, or that has other
-            settings.
+        Refused: if there is something else in the directory, or a run that is not to be
+            resumed, or that has other settings.
         InvalidInput: if the model cannot be used.
         NothingToLearn: if step after step all attempts are rewarded alike.
         NotUploaded: if the hub does not take the model; the run is whole then.
@@ -145,6 +145,7 @@ def run(
     model, tokenizer = load(settings)
     if is_main():
         review.before(model, tokenizer, settings, out, phases)
+    phases.begin("setting up the trainer")
     checkpoint = store.last_checkpoint(out, clean=is_main())
     done_before = store.step_of(checkpoint)
     curriculum = curriculum_of(settings, out, done_before)
@@ -155,17 +156,20 @@ def run(
     trainer = make_trainer(settings, out, model, tokenizer, monitor, curriculum)
     for one in callbacks:
         trainer.add_callback(one)
+    phases.end()
     try:
         done = trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     finally:
         if monitor is not None:
             monitor.close()
+    phases.begin("saving model and curves")
     trainer.save_model(str(out))
     if is_main():
         figures.draw(out)
         trained = trainer.accelerator.unwrap_model(trainer.model)
         review.after(trained, tokenizer, settings, out, phases)
         store.finish(out, about, done.metrics)
+    phases.end()
     trainer.accelerator.wait_for_everyone()
     console.print(f"{settings.max_steps} steps; see {out}", soft_wrap=True)
     _push(settings, out)

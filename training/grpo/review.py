@@ -9,21 +9,21 @@ from typing import Any, Final
 import attrs
 
 from logtriage.codec import decode_transcript
-from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.errors import LogTriageError
 from training.common.files import save_json, save_text
 from training.common.settings import EVAL_SPLIT
-from training.evaluate.evaluation import planned
-from training.evaluate.phases import Phases
+from training.evaluate.cuts import share_of, warn_of_cut, warn_of_cuts
+from training.evaluate.phases import EXPLAINING, FIGURES, Phases
 from training.evaluate.results import RESULTS, TABLE
+from training.grpo.beforehand import played_before
 from training.grpo.record import EPISODES, read_episodes
 from training.grpo.settings import Settings
-from training.grpo.stages import task_names
+from training.grpo.store import AFTER, BEFORE
 from training.language.places import base_of, is_adapter
-from training.language.sources import Source
 
-BEFORE: Final = "before.jsonl"
-AFTER: Final = "after.jsonl"
 CARD: Final = "README.md"
+#: The option that bounds a reply.
+LIMIT: Final = "--turn-tokens"
 BASELINES: Final = ("random", "first_error", "expert")
 
 
@@ -40,32 +40,12 @@ def before(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Ph
     if not settings.eval_episodes or (out / BEFORE).exists():
         return
     if settings.eval_before:
-        save_text(out / BEFORE, _played_before(settings))
+        save_text(out / BEFORE, played_before(settings))
     else:
-        _play(model, tokenizer, settings, "before", phases).save(out / BEFORE)
-
-
-def _played_before(settings: Settings) -> str:
-    """The transcripts of ``eval_before``, if they are of the incidents of this run."""
-    try:
-        text = Path(settings.eval_before).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"eval_before: cannot be read: {error}") from None
-    found = [decode_transcript(one).incident for one in text.splitlines()]
-    wanted = [
-        incident
-        for incident, _ in planned(
-            Source(), tasks_of(settings), settings.eval_episodes,
-            split=EVAL_SPLIT, samples=settings.eval_samples,
-        )
-    ]  # fmt: skip
-    if found != wanted:
-        raise InvalidInput(
-            f"eval_before = {settings.eval_before!r}: holds {len(found):,} episodes, which are not "
-            f"the {len(wanted):,} of this run; give both the same eval_task, eval_episodes and "
-            "eval_samples"
-        )
-    return text
+        played = _play(model, tokenizer, settings, "before", phases)
+        played.save(out / BEFORE)
+        given, cut = played.replies()
+        warn_of_cut("before", given, share_of(given, cut), phases.console, LIMIT)
 
 
 def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Phases) -> None:
@@ -81,11 +61,16 @@ def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Pha
     came = attrs.evolve(trained, agent="before", transcripts=played, seconds=None)
     baselines = []
     for one in BASELINES:
-        phases.begin(f"held-out incidents, {one}")
         baselines.append(
-            scripted(one, tasks_of(settings), settings.eval_episodes, judge=trained.judge)
+            scripted(
+                one,
+                settings.held_out_tasks,
+                settings.eval_episodes,
+                judge=trained.judge,
+                on_progress=phases.counted(f"held-out incidents, {one}"),
+            )
         )
-    phases.end()
+    phases.begin(FIGURES)
     rewards = [one.reward for one in read_episodes(out / EPISODES)]
     results = compare(
         came,
@@ -94,7 +79,9 @@ def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Pha
         training_scores=rewards,
         explained=settings.eval_explain,
         explain_baselines=False,
+        on_progress=phases.counted(EXPLAINING),
     )
+    phases.end()
     save_json(out / RESULTS, results)
     save_text(out / TABLE, markdown(results))
     adapter = is_adapter(str(out))
@@ -107,6 +94,7 @@ def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Pha
         library="peft" if adapter else "transformers",
     )
     save_text(out / CARD, text)
+    warn_of_cuts(results, phases.console, limit=LIMIT)
 
 
 def push(settings: Settings, out: Path) -> None:
@@ -136,20 +124,14 @@ def push(settings: Settings, out: Path) -> None:
         ) from error
 
 
-def tasks_of(settings: Settings) -> tuple[str, ...]:
-    """The tasks of the held-out incidents."""
-    return task_names(settings.eval_task) if settings.eval_task else settings.tasks
-
-
 def _play(model: Any, tokenizer: Any, settings: Settings, agent: str, phases: Phases) -> Any:
     from training.evaluate import Judge, held_out
 
-    tasks = tasks_of(settings)
+    tasks = settings.held_out_tasks
     name = f"held-out incidents, {agent} training"
     phases.begin(name, len(tasks) * settings.eval_episodes * settings.eval_samples)
-
     model.eval()
-    return held_out(
+    played = held_out(
         model,
         tokenizer,
         tasks,
@@ -165,6 +147,8 @@ def _play(model: Any, tokenizer: Any, settings: Settings, agent: str, phases: Ph
         judge=Judge.of(settings.rubric),
         on_progress=lambda done, _: phases.advance(done),
     )
+    phases.end()
+    return played
 
 
 def _data(settings: Settings) -> str:

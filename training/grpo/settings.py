@@ -6,13 +6,14 @@ from typing import Any, Final
 import attrs
 
 from logtriage.errors import InvalidInput
-from training.grpo.stages import Stage, stages_of
+from training.grpo.stages import Stage, stages_of, task_names
 from training.grpo.working import check_together
+from training.language.thinking import THINKING, THOUGHT_TOKENS, template_arguments
 
 #: Most tokens a reply, and an episode with its screens, by whether the model thinks. Screens
 #: of the v2 tasks have about 330 tokens, calls 40: sixteen ticks of both are 5,900, and with
 #: 1,024 tokens of thought each 22,300.
-TURN_TOKENS: Final = {"as_is": 256, "off": 256, "on": 1_024}
+TURN_TOKENS: Final = {"as_is": 256, "off": 256, "on": THOUGHT_TOKENS}
 COMPLETION_TOKENS: Final = {"as_is": 8_192, "off": 8_192, "on": 24_576}
 #: Room for a prompt: rules, tools and the first screen, of the largest fleet too.
 PROMPT_TOKENS: Final = 4_096
@@ -97,9 +98,8 @@ class Settings:
     )
     thinking: str = attrs.field(
         default="as_is",
-        metadata=_said("whether the chat template lets the model think first", "as_is", "off",
-                       "on"),
-    )  # fmt: skip
+        metadata=_said("whether the chat template lets the model think first", *THINKING),
+    )
 
     # A step.
     group: int = attrs.field(default=4, metadata=_said("attempts at the same incident"))
@@ -253,6 +253,7 @@ class Settings:
         )
         check_together(self)
         assert self.stages  # refuses unknown tasks and levels of fog
+        assert self.held_out_tasks
 
     def _require(self, right: bool, name: str, expected: str) -> None:
         if not right:
@@ -269,9 +270,14 @@ class Settings:
         return tuple(dict.fromkeys(task for stage in self.stages for task in stage))
 
     @property
+    def held_out_tasks(self) -> tuple[str, ...]:
+        """The tasks of the held-out incidents."""
+        return task_names(self.eval_task) if self.eval_task else self.tasks
+
+    @property
     def template_arguments(self) -> Mapping[str, bool]:
         """What the chat template is told beside the messages."""
-        return {} if self.thinking == "as_is" else {"enable_thinking": self.thinking == "on"}
+        return template_arguments(self.thinking)
 
     @property
     def read_tokens(self) -> int:

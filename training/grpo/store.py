@@ -8,22 +8,21 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.errors import LogTriageError
+from training.common.directory import Refused, check_empty
 from training.common.files import machine, save_json
 from training.common.settings import EVAL_SPLIT, TRAIN_SPLIT
 from training.grpo.record import STEPS, read_steps
 from training.grpo.settings import Settings
 
 RUN: Final = "run.json"
+#: The held-out episodes of its evaluations.
+BEFORE: Final = "before.jsonl"
+AFTER: Final = "after.jsonl"
 LIBRARIES: Final = ("torch", "transformers", "trl", "peft", "numpy")
 #: What the trainer writes last, and what a checkpoint needs to be gone on with.
 _LAST: Final = "trainer_state.json"
 #: Settings that change nothing in a run.
 _UPLOAD: Final = ("push_to_hub", "hub_model_id")
-
-
-class Refused(LogTriageError):
-    """A directory that cannot be used so."""
 
 
 def begin(
@@ -35,8 +34,8 @@ def begin(
     not depend on their number; and uploaded though that was not asked for before.
 
     Raises:
-        Refused: if there is a run already that is not to be resumed, or that has other
-            settings.
+        Refused: if there is something else in the directory, or a run that is not to be
+            resumed, or that has other settings.
     """
     about = {
         "command": command,
@@ -63,9 +62,8 @@ def check(settings: Settings, out: Path, *, resume: bool) -> dict[str, Any] | No
         Refused: as :func:`begin`.
     """
     found = out / RUN
-    if out.exists() and not out.is_dir():
-        raise Refused(f"{out} is no directory: give another one")
     if not found.exists():
+        check_empty(out)
         return None
     if not resume:
         raise Refused(f"{out} holds a run already: give --resume, or another directory")

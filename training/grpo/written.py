@@ -8,12 +8,12 @@ import attrs
 
 from logtriage.codec import decode_transcript
 from logtriage.errors import InvalidInput
+from training.common.settings import EVAL_SPLIT
 from training.evaluate.evaluation import Evaluation, Judge
 from training.evaluate.results import RESULTS
 from training.grpo.played import Episode, Step
 from training.grpo.record import EPISODES, STEPS, read_episodes, read_steps
-from training.grpo.review import AFTER, BEFORE, EVAL_SPLIT
-from training.grpo.store import RUN
+from training.grpo.store import AFTER, BEFORE, RUN
 from training.tiny.settings import ABOUT
 
 

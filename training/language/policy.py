@@ -36,6 +36,19 @@ def reply_to(model: Any, chat: Chat, ids: list[int], draws: Any, decoding: Decod
     return table.reply(draws[None], limits=[limit], temperature=decoding.temperature)[0]
 
 
+@attrs.define
+class Count:
+    """How many replies a model gave, and how many of them were cut off at the limit."""
+
+    replies: int = 0
+    cut_off: int = 0
+
+    def add(self, *, whole: bool) -> None:
+        """One more."""
+        self.replies += 1
+        self.cut_off += not whole
+
+
 @attrs.frozen
 class _Talk:
     """All ids so far, those of the latest message, and calls that are still to be played."""
@@ -54,6 +67,7 @@ class ModelPolicy:
     Attributes:
         name: of the incident; by it and ``decoding.seed`` replies are drawn.
         sample: which attempt it is.
+        count: of its replies, whatever the incident.
     """
 
     model: Any
@@ -62,6 +76,7 @@ class ModelPolicy:
     rules: str
     name: str
     sample: int = 0
+    count: Count = attrs.field(factory=Count)
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Answer the last call with the screen, and play the next one."""
@@ -89,6 +104,7 @@ class ModelPolicy:
         reply = reply_to(self.model, self.chat, list(talk.ids), draws, self.decoding)
         calls = tuple(calls_of(self.chat.read(reply, before)))
         ended = reply[-1] in stops_of(self.model, self.chat)
+        self.count.add(whole=ended)
         end = () if ended else (self.chat.tokenizer.eos_token_id,)
         talk = _Talk((*talk.ids, *reply, *end), calls, turn=talk.turn + 1)
         if not calls:
@@ -108,13 +124,14 @@ def _play(talk: _Talk, observation: Observation) -> tuple[Action, _Talk]:
 class TextModel:
     """Asks a model for text: the ``complete`` of :class:`logtriage.policies.ChatPolicy`.
 
-    Replies are drawn by the seed, the attempt and the conversation.
+    Replies are drawn by the seed, the attempt and the conversation, and counted.
     """
 
     model: Any
     chat: Chat
     decoding: Decoding
     sample: int = 0
+    count: Count = attrs.field(factory=Count)
 
     def __call__(self, messages: Sequence[Mapping[str, str]]) -> str:
         """The model's reply.
@@ -124,4 +141,6 @@ class TextModel:
         """
         ids = self.chat.opening(messages, None)
         draws = self.decoding.draws(str(ids), self.sample, 0)
-        return self.chat.text(reply_to(self.model, self.chat, ids, draws, self.decoding))
+        reply = reply_to(self.model, self.chat, ids, draws, self.decoding)
+        self.count.add(whole=reply[-1] in stops_of(self.model, self.chat))
+        return self.chat.text(reply)

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from logtriage.errors import LogTriageError
+from training.common.directory import check_empty
 from training.common.options import add_options
-from training.tiny.directory import check_empty
 from training.tiny.settings import Settings
 
 

@@ -12,6 +12,7 @@ from datasets import Dataset
 from rich.console import Console
 from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM, TrainerCallback
 
+from training.common.directory import check_empty
 from training.common.files import machine, save_json
 from training.common.settings import TRAIN_SPLIT
 from training.evaluate.phases import Phases
@@ -19,7 +20,6 @@ from training.language.loading import load_model, load_tokenizer
 from training.language.places import check_there
 from training.language.sources import Source
 from training.tiny.demonstrations import Conversation, demonstration, demonstration_ids
-from training.tiny.directory import check_empty
 from training.tiny.drills import drilled, rehearsed
 from training.tiny.model import build_model
 from training.tiny.own_play import own_episodes

@@ -6,9 +6,11 @@ executed, and nothing is graded: what is right nobody here knows.
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from rich.console import Console
 
 from logtriage.actions import Action, Malformed, describe
 from logtriage.adapters.toolchat import ToolChatPolicy
@@ -23,22 +25,35 @@ from logtriage.rendering import system_prompt
 from logtriage.state import State, initial_state
 from logtriage.topology import SEVEN_SERVICES
 from logtriage.transition import transition
-from training.evaluate.players import ENDPOINT, LOCAL
-from training.evaluate.settings import LOCAL_TOKENS, json_object
+from training.evaluate.cuts import share_of, warn_of_cut
+from training.evaluate.settings import (
+    ENDPOINT,
+    ENDPOINT_TOKENS,
+    LOCAL,
+    LOCAL_TOKENS,
+    default_tokens,
+    json_object,
+)
 from training.language.chat import Chat
 from training.language.episodes import Decoding
 from training.language.loading import load_model, load_tokenizer
 from training.language.places import check_there
 from training.language.policy import ModelPolicy
+from training.language.thinking import THINKING, THOUGHT_TOKENS, template_arguments
 from training.triage.incident import READER, pasted_incident
 from training.triage.lines import EXPECTED, read_lines, strangers
 
 HORIZON = 12
 STDIN = "-"
+#: The replies that were given, and those among them that were cut off.
+Counted = Callable[[], tuple[int, int]]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Read the command line and the lines, and print the actions; 1 if the model failed."""
+    """Read the command line and the lines, and print the actions.
+
+    Returns 0, or 1 if the model failed, or too many of its replies were cut off.
+    """
     parser = argparse.ArgumentParser(prog="python -m training.triage", description=__doc__)
     who = parser.add_mutually_exclusive_group(required=True)
     who.add_argument("--model", help="a directory or a name on the hub; as --policy hf:MODEL")
@@ -49,16 +64,30 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--extra-body", default="", metavar="JSON", help="more fields of its requests"
     )
+    parser.add_argument(
+        "--thinking",
+        choices=THINKING,
+        default=THINKING[0],
+        help=f"whether the chat template of a model here lets it think; default: {THINKING[0]}",
+    )
+    parser.add_argument(
+        "--max-new-tokens", type=int, metavar="N",
+        help=f"most tokens of a reply; default: {LOCAL_TOKENS} of a model here, with --thinking on "
+        f"{THOUGHT_TOKENS}, and {ENDPOINT_TOKENS} behind an endpoint",
+    )  # fmt: skip
     parser.add_argument("--max-actions", type=int, default=HORIZON, help=f"default: {HORIZON}")
     given = parser.parse_args(arguments)
     try:
         text = sys.stdin.read() if given.logs == STDIN else _read(Path(given.logs))
         incident = _incident(text, given.topology, given.max_actions)
-        policy = make_player(
-            given.policy or f"{LOCAL}{given.model}",
+        name = given.policy or f"{LOCAL}{given.model}"
+        policy, counted = make_player(
+            name,
             incident,
-            given.base_url,
-            json_object("extra-body", given.extra_body),
+            base_url=given.base_url,
+            extra=json_object("extra-body", given.extra_body),
+            thinking=given.thinking,
+            max_new_tokens=given.max_new_tokens,
         )
     except LogTriageError as wrong:
         parser.error(str(wrong))
@@ -70,37 +99,46 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"the model failed: {type(failure).__name__}: {failure}", file=sys.stderr)  # noqa: T201
         return 1
     _say(f"closed: {state.closing}")
-    return 0
+    replies, cut = counted()
+    share = share_of(replies, cut)
+    return int(warn_of_cut(name, replies, share, Console(stderr=True), "--max-new-tokens"))
 
 
 def make_player(
     policy: str,
     incident: Incident,
+    *,
     base_url: str | None = None,
     extra: Mapping[str, Any] | None = None,
-) -> Policy:
+    thinking: str = THINKING[0],
+    max_new_tokens: int | None = None,
+) -> tuple[Policy, Counted]:
     """The policy behind ``hf:PATH``, ``openai:MODEL`` or a name of the registry.
+
+    Beside it what says how many replies it gave so far, and how many were cut off.
 
     Raises:
         UnknownName, InvalidInput: for what cannot be used.
     """
+    limit = default_tokens(policy, thinking) if max_new_tokens is None else max_new_tokens
     if policy.startswith(LOCAL):
+        decoding = Decoding(max_new_tokens=limit)
         path = policy.removeprefix(LOCAL)
         check_there(path)
-        chat = Chat(load_tokenizer(path))
+        chat = Chat(load_tokenizer(path), template_arguments(thinking))
         rules = system_prompt(incident, "tools")
-        return ModelPolicy(
-            load_model(path), chat, Decoding(max_new_tokens=LOCAL_TOKENS), rules, incident.id
-        )
+        player = ModelPolicy(load_model(path), chat, decoding, rules, incident.id)
+        return player, lambda: (player.count.replies, player.count.cut_off)
     if policy.startswith(ENDPOINT):
         from logtriage.adapters.endpoint import ChatEndpoint  # needs the extra openai
 
         name = policy.removeprefix(ENDPOINT)
-        ask = ChatEndpoint(name, base_url=base_url, temperature=0.0, extra=extra)
-        return ToolChatPolicy(ask.with_tools, system_prompt(incident, "tools"), tuple(TOOLS))
+        ask = ChatEndpoint(name, base_url=base_url, max_tokens=limit, temperature=0.0, extra=extra)
+        talking = ToolChatPolicy(ask.with_tools, system_prompt(incident, "tools"), tuple(TOOLS))
+        return talking, lambda: (ask.usage.requests, ask.usage.cut_off)
     if policy == "oracle":
         raise InvalidInput("the oracle needs the truth, which is not known for these lines")
-    return make_policy(policy)(incident)
+    return make_policy(policy)(incident), lambda: (0, 0)
 
 
 def played(incident: Incident, policy: Policy) -> Iterator[tuple[Action, State]]:

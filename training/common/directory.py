@@ -1,4 +1,4 @@
-"""The directory that a model is built into: not there, or empty."""
+"""The directory that a model is built into, or a run begins in: not there, or empty."""
 
 from pathlib import Path
 

@@ -1,0 +1,69 @@
+"""Which incidents an evaluation plays, and how often. Loads no torch."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.evaluation import RECORDED_TASKS
+from logtriage.references import is_reference
+from logtriage.tasks import ALL_SPLITS, DRAWN_TASKS, check_split, get_task
+from training.language.sources import Source
+
+#: Stands for the tasks of the benchmark.
+ALL: Final = "all"
+
+
+def every_task(tasks: str | Sequence[str]) -> list[str]:
+    """Task ids, ``module:name`` of one's own, ``recorded``; ``all`` is the benchmark.
+
+    Raises:
+        UnknownName: for a task that does not exist.
+    """
+    given = tasks.split() if isinstance(tasks, str) else list(tasks)
+    names = [
+        name
+        for one in given
+        for name in (
+            DRAWN_TASKS
+            if one == ALL
+            else [one if one in RECORDED_TASKS or is_reference(one) else get_task(one).id]
+        )
+    ]
+    return list(dict.fromkeys(names))
+
+
+def planned(
+    source: Source,
+    tasks: str | Sequence[str],
+    episodes: int,
+    *,
+    split: str,
+    samples: int = 1,
+    temperature: float = 1.0,
+) -> list[tuple[str, int]]:
+    """Every attempt, as incident id and number, in order.
+
+    Raises:
+        UnknownName: for a task or split that does not exist.
+        InvalidInput: if a number makes no sense.
+    """
+    names = every_task(tasks)
+    if not names:
+        raise InvalidInput("task: expected at least one, got none")
+    if split not in ALL_SPLITS:
+        raise UnknownName("split", split, ALL_SPLITS)
+    for task in names:
+        if task not in RECORDED_TASKS and not is_reference(task):
+            check_split(get_task(task), split)
+    if samples < 1:
+        raise InvalidInput(f"samples must be at least 1, got {samples}")
+    if samples > 1 and temperature == 0:
+        raise InvalidInput(
+            f"{samples} samples at temperature 0 would all be the same; set temperature above 0"
+        )
+    return [
+        (one, sample)
+        for task in names
+        for one in source.ids(task, split, episodes)
+        for sample in range(samples)
+    ]
