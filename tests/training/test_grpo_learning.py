@@ -176,9 +176,11 @@ def same(one: Path, other: Path) -> None:
 
 
 def test_two_and_two_steps_equal_four(model: str, whole: Path, tmp_path: Path) -> None:
-    run(settings(model), tmp_path / "run", "test")
-    run(settings(model, max_steps=4), tmp_path / "run", "test", resume=True)
+    run(settings(model), tmp_path / "run", "two")
+    run(settings(model, max_steps=4), tmp_path / "run", "four", resume=True)
     same(tmp_path / "run", whole)
+    about = store.begin(settings(model, max_steps=4), tmp_path / "run", "x", resume=True)
+    assert (about["command"], about["settings"]["max_steps"]) == ("four", 4)
 
 
 def test_a_killed_run_ends_like_one_that_was_not(model: str, whole: Path, tmp_path: Path) -> None:

@@ -47,7 +47,9 @@ def begin(
         "finished": False,
     }
     before = check(settings, out, resume=resume)
-    about = about if before is None else before
+    if before is not None:
+        # One that goes on for more steps ends as if all had been asked for at once.
+        about = before if before["finished"] else {**before, "command": command}
     if write:
         save_json(out / RUN, about)
     return about
