@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -34,6 +35,8 @@ _PALETTE: Final = ("#777777", "#4f772d", "#1b6ca8", "#e0a030", "#c8553d", "#8d6a
 #: The columns that say which run it is: those of its group, and the seed.
 _OWN: Final = ("task", "split", "algorithm", "credit", "critic", "inform", "rounds_in_all", "seed")
 _SPLITS: Final = list(ROLE_SPLITS)
+#: How the name of a split ends in which nobody says a word.
+_SILENT: Final = "_without_reports"
 _TASKS: Final = [task.id for task in TASKS]
 
 
@@ -90,8 +93,9 @@ def _curves(runs: Sequence[Written]) -> str:
 
 
 def _draw(groups: Sequence[Group], path: Path) -> None:
+    """A line a group, the mean of its seeds, in a band from the lowest to the highest."""
     tasks = list(dict.fromkeys(group.settings.task for group in groups))
-    splits = list(dict.fromkeys(group.split.name for group in groups))
+    splits = list(dict.fromkeys(group.split.name.removesuffix(_SILENT) for group in groups))
     figure = Figure(figsize=(4.0 * len(tasks) + 2.6, 3.8), layout="constrained")
     FigureCanvasAgg(figure)
     for axes, task in zip(figure.subplots(1, len(tasks), sharey=True, squeeze=False)[0], tasks,
@@ -99,17 +103,20 @@ def _draw(groups: Sequence[Group], path: Path) -> None:
         for group in groups:
             if group.settings.task != task:
                 continue
-            color = _PALETTE[splits.index(group.split.name) % len(_PALETTE)]
-            usual = group.label == f"`{group.split.name}`"
-            for run in group.runs:
-                axes.plot(
-                    [(row["ticks"] or 0.0) / 1e6 for row in run.curve],
-                    [row["val_grade"] or 0.0 for row in run.curve],
-                    color=color,
-                    linestyle="-" if usual else ":",
-                    linewidth=1.0,
-                    label=group.label.replace("`", "") if run is group.runs[0] else None,
-                )
+            split = group.split.name.removesuffix(_SILENT)
+            color = _PALETTE[splits.index(split) % len(_PALETTE)]
+            style = "--" if split != group.split.name else "-"
+            curves = [{row["ticks"] or 0.0: row["val_grade"] or 0.0 for row in run.curve}
+                      for run in group.runs]  # fmt: skip
+            ticks = sorted(set(curves[0]).intersection(*curves))
+            grades = np.array([[curve[tick] for tick in ticks] for curve in curves])
+            across = np.array(ticks) / 1e6
+            if group.other:  # dotted, where all else is not as usual
+                style = ":" if style == "-" else "-."
+            axes.plot(across, grades.mean(axis=0), color=color, linewidth=1.2, linestyle=style,
+                      label=group.label.replace("`", ""))  # fmt: skip
+            axes.fill_between(across, grades.min(axis=0), grades.max(axis=0), color=color,
+                              alpha=0.12, linewidth=0)  # fmt: skip
         axes.set(title=task, xlabel="million ticks of a team", ylim=(0, 1.02))
         axes.grid(alpha=0.3)
     figure.axes[0].set_ylabel("mean grade, split val, greedy")
