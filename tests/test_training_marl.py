@@ -37,7 +37,7 @@ pytest.importorskip("matplotlib")
 
 from training.common.splits import role_split_of  # noqa: E402
 from training.marl import __main__ as script  # noqa: E402 (after the skips)
-from training.marl import figures, leaderboard, store, strangers, sweep  # noqa: E402
+from training.marl import figures, leaderboard, record, store, strangers, sweep  # noqa: E402
 from training.marl.evaluate import evaluate, play_held_out  # noqa: E402
 from training.marl.inputs import Inputs  # noqa: E402
 from training.marl.learn import Training  # noqa: E402
@@ -620,7 +620,7 @@ def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monke
 
 
 def test_a_run_that_the_scalar_core_grades_otherwise_ends_with_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(script, "review", lambda state: attrs.evolve(review(state), score=-1.0))
+    monkeypatch.setattr(record, "review", lambda state: attrs.evolve(review(state), score=-1.0))
     with pytest.raises(SystemExit, match="scalar core grades the last evaluation otherwise"):
         run(tmp_path / "run")
     assert store.load_run(tmp_path / "run")["scalar_core_agrees"] is False

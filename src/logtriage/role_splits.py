@@ -84,9 +84,13 @@ def _without(name: str, split: RoleSplit, views: Iterable[str]) -> RoleSplit:
     return RoleSplit(name, tuple(roles))
 
 
+#: How the name of a split ends in which nobody says a word.
+SILENT: Final = "_without_reports"
+
+
 def _silent(split: RoleSplit) -> RoleSplit:
     """The split in which all see what others declare, and nobody says a word."""
-    return _without(f"{split.name}_without_reports", split, ("reports",))
+    return _without(f"{split.name}{SILENT}", split, ("reports",))
 
 
 #: The same three, who see what others declare but never say a word: what talking is worth.

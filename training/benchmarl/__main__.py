@@ -8,14 +8,12 @@ is no option here is as BenchMARL has it.
 """
 
 import argparse
-import os
 import shlex
 import sys
 import time
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
 import torch
 from benchmarl.algorithms import IppoConfig, MappoConfig, QmixConfig, VdnConfig
 from benchmarl.experiment import Callback, Experiment, ExperimentConfig
@@ -23,17 +21,14 @@ from benchmarl.models.mlp import MlpConfig
 from rich.console import Console
 from tensordict import TensorDictBase
 
-from logtriage.codec import role_split_to_json
 from logtriage.errors import LogTriageError
 from training.benchmarl.environment import GROUP
 from training.benchmarl.greedy import Greedy
 from training.benchmarl.task import TriageTeam
 from training.common.files import machine, save_json
-from training.common.settings import EVAL_SPLIT, TRAIN_SPLIT
-from training.marl import store
-from training.marl.evaluate import evaluate, play_held_out
+from training.marl import record, store
+from training.marl.evaluate import evaluate
 from training.marl.learn import Point
-from training.marl.review import review, states_of
 from training.marl.settings import Settings
 
 ALGORITHMS: Final = {
@@ -123,16 +118,11 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(settings: Settings, own: dict[str, Any], out: Path, command: str) -> None:
     torch.set_num_threads(settings.threads)
     about = {
-        "command": command,
+        **record.begun(settings, command),
         "algorithm": own["algorithm"],
         "settings": {name: getattr(settings, name) for name in SHARED},
         "benchmarl": own,
-        "role_split": role_split_to_json(settings.roles),
-        "train_split": TRAIN_SPLIT,
-        "test_split": EVAL_SPLIT,
         "machine": machine(("benchmarl", "torch", "torchrl", "tensordict", "numpy")),
-        "load_before": os.getloadavg()[0],
-        "finished": False,
     }
     save_json(out / store.RUN, about)
     watch = Watch(settings, out)
@@ -147,26 +137,14 @@ def _run(settings: Settings, own: dict[str, Any], out: Path, command: str) -> No
         callbacks=[watch],
     )
     experiment.run()
-    seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
-    played = play_held_out(Greedy(experiment.policy), settings)
-    episodes = [review(state) for state in states_of(played, settings)]
-    store.save_episodes(out / store.EPISODES, episodes)
-    agrees = [one.score for one in episodes] == played.scores.tolist()
-    last = watch.points[-1]
-    facts = {
-        "finished": True,
-        "load_after": os.getloadavg()[0],
-        "seconds": seconds,
-        "cpu_seconds": cpu_seconds,
-        "ticks": last.ticks,
-        "episodes": last.incidents,
-        "before": attrs.asdict(watch.points[0].val),
-        "after": attrs.asdict(played.result()),
-        "scalar_core_agrees": agrees,
-    }
-    save_json(out / store.RUN, {**about, **facts})
-    if not agrees:
-        raise SystemExit(f"{out}: the scalar core grades the last evaluation otherwise")
+    record.end(
+        out,
+        about,
+        settings,
+        Greedy(experiment.policy),
+        watch.points,
+        lambda: (time.perf_counter() - began, time.process_time() - cpu),
+    )
 
 
 def _config(settings: Settings, own: dict[str, Any], logs: Path) -> ExperimentConfig:

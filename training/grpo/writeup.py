@@ -44,7 +44,7 @@ def write_up(runs: Sequence[Written], to: Path, ablations: Sequence[Written] = (
     ``ablations`` are each compared with the run of the same seed.
 
     Raises:
-        InvalidInput: if there is none, or it began otherwise.
+        InvalidInput: if there is no such run, or it played other incidents.
     """
     runs = sorted(runs, key=lambda one: one.seed)
     pairs = [(_usual(runs, one), one) for one in ablations]

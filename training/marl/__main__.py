@@ -1,7 +1,6 @@
 """Train a role split on one task, and leave checkpoint, curve and figures in a directory."""
 
 import argparse
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -10,15 +9,11 @@ from typing import Any
 import attrs
 from rich.console import Console
 
-from logtriage.codec import role_split_to_json
 from logtriage.errors import LogTriageError
-from training.common.files import machine, save_json
+from training.common.files import save_json
 from training.common.options import add_options
-from training.common.settings import EVAL_SPLIT, TRAIN_SPLIT
-from training.marl import store
-from training.marl.evaluate import play_held_out
+from training.marl import record, store
 from training.marl.learn import Training
-from training.marl.review import review, states_of
 from training.marl.settings import Settings
 
 
@@ -94,31 +89,16 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
         soft_wrap=True,
     )
     training.run(report, expect)
-    played = play_held_out(training.team, settings)
-    states = list(states_of(played, settings))
-    episodes = [review(state) for state in states]
-    store.save_transcripts(out / store.TRANSCRIPTS, states, settings.split)
-    store.save_episodes(out / store.EPISODES, episodes)
-    last = training.points[-1]
-    agrees = [one.score for one in episodes] == played.scores.tolist()
-    save_json(
-        out / store.RUN,
-        {
-            **about,
-            "finished": True,
-            "load_after": os.getloadavg()[0],
-            "seconds": training.seconds,
-            "cpu_seconds": training.cpu_seconds,
-            "ticks": last.ticks,
-            "episodes": last.incidents,
-            "before": attrs.asdict(training.points[0].val),
-            "after": attrs.asdict(played.result()),
-            "scalar_core_agrees": agrees,
-        },
+    record.end(
+        out,
+        about,
+        settings,
+        training.team,
+        training.points,
+        lambda: (training.seconds, training.cpu_seconds),
     )
-    console.print(f"{last.ticks:,} ticks in {training.seconds:.0f} s; see {out}", soft_wrap=True)
-    if not agrees:
-        raise SystemExit(f"{out}: the scalar core grades the last evaluation otherwise")
+    ticks = training.points[-1].ticks
+    console.print(f"{ticks:,} ticks in {training.seconds:.0f} s; see {out}", soft_wrap=True)
 
 
 def _spoken(seconds: float) -> str:
@@ -139,16 +119,7 @@ def _begin(settings: Settings, out: Path, command: str, *, resume: bool) -> dict
         if store.split_of(about) != settings.roles:
             raise Refused(f"{out} holds a run of another split than {settings.split} now says")
         return about
-    return {
-        "command": command,
-        "settings": attrs.asdict(settings),
-        "role_split": role_split_to_json(settings.roles),
-        "train_split": TRAIN_SPLIT,
-        "test_split": EVAL_SPLIT,
-        "machine": machine(),
-        "load_before": os.getloadavg()[0],
-        "finished": False,
-    }
+    return record.begun(settings, command)
 
 
 if __name__ == "__main__":

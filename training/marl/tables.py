@@ -5,6 +5,7 @@ from statistics import fmean
 from typing import Final
 
 from logtriage.evaluation.statistics import Interval
+from logtriage.role_splits import SILENT
 from training.marl import figures
 from training.marl.review import BENIGN, Episode
 from training.marl.runs import DIFFERING, Group, Written, differing, other_of
@@ -51,7 +52,7 @@ def _board(groups: Sequence[Group]) -> Iterable[str]:
 def _compared(groups: Sequence[Group]) -> Iterable[tuple[str, str]]:
     """Labels of groups that differ in one thing; some may not be there."""
     names = list(dict.fromkeys(group.split.name for group in groups))
-    pairs = [(name, f"{name}_without_reports") for name in names]
+    pairs = [(name, f"{name}{SILENT}") for name in names]
     pairs += [("trio", "trio_without_board"), ("trio_without_reports", "trio_without_board")]
     pairs += [("trio", "solo"), ("trio", "duo"), ("duo", "solo")]
     for setting in dict.fromkeys(group.other for group in groups):

@@ -21,7 +21,7 @@ from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from logtriage.role_splits import ROLE_SPLITS
+from logtriage.role_splits import ROLE_SPLITS, SILENT
 from logtriage.tasks import TASKS
 from training.common.files import replace, save_text
 from training.common.pages import renew
@@ -35,8 +35,6 @@ _PALETTE: Final = ("#777777", "#4f772d", "#1b6ca8", "#e0a030", "#c8553d", "#8d6a
 #: The columns that say which run it is: those of its group, and the seed.
 _OWN: Final = ("task", "split", "algorithm", "credit", "critic", "inform", "rounds_in_all", "seed")
 _SPLITS: Final = list(ROLE_SPLITS)
-#: How the name of a split ends in which nobody says a word.
-_SILENT: Final = "_without_reports"
 _TASKS: Final = [task.id for task in TASKS]
 
 
@@ -95,7 +93,7 @@ def _curves(runs: Sequence[Written]) -> str:
 def _draw(groups: Sequence[Group], path: Path) -> None:
     """A line a group, the mean of its seeds, in a band from the lowest to the highest."""
     tasks = list(dict.fromkeys(group.settings.task for group in groups))
-    splits = list(dict.fromkeys(group.split.name.removesuffix(_SILENT) for group in groups))
+    splits = list(dict.fromkeys(group.split.name.removesuffix(SILENT) for group in groups))
     figure = Figure(figsize=(4.0 * len(tasks) + 2.6, 3.8), layout="constrained")
     FigureCanvasAgg(figure)
     for axes, task in zip(figure.subplots(1, len(tasks), sharey=True, squeeze=False)[0], tasks,
@@ -103,7 +101,7 @@ def _draw(groups: Sequence[Group], path: Path) -> None:
         for group in groups:
             if group.settings.task != task:
                 continue
-            split = group.split.name.removesuffix(_SILENT)
+            split = group.split.name.removesuffix(SILENT)
             color = _PALETTE[splits.index(split) % len(_PALETTE)]
             style = "--" if split != group.split.name else "-"
             curves = [{row["ticks"] or 0.0: row["val_grade"] or 0.0 for row in run.curve}

@@ -1,0 +1,71 @@
+"""What ``run.json`` says when a run begins, and what it leaves when it ends."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from logtriage.codec import role_split_to_json
+from training.common.files import machine, save_json
+from training.common.settings import EVAL_SPLIT, TRAIN_SPLIT
+from training.marl import store
+from training.marl.evaluate import Actors, play_held_out
+from training.marl.learn import Point
+from training.marl.review import review, states_of
+from training.marl.settings import Settings
+
+
+def begun(settings: Settings, command: str) -> dict[str, Any]:
+    """What is known before anything is learnt."""
+    return {
+        "command": command,
+        "settings": attrs.asdict(settings),
+        "role_split": role_split_to_json(settings.roles),
+        "train_split": TRAIN_SPLIT,
+        "test_split": EVAL_SPLIT,
+        "machine": machine(),
+        "load_before": os.getloadavg()[0],
+        "finished": False,
+    }
+
+
+def end(
+    out: Path,
+    about: Mapping[str, Any],
+    settings: Settings,
+    team: Actors,
+    points: Sequence[Point],
+    spent: Callable[[], tuple[float, float]],
+) -> None:
+    """Let a team play ``test``; save what it did, and its figures beside ``about``.
+
+    ``spent`` tells the wall and processor time of the run so far, in seconds; it is asked
+    when all is played, so that this counts, too.
+
+    Raises:
+        SystemExit: if the scalar core grades an incident otherwise than the batched engine.
+            Everything is saved then, too.
+    """
+    played = play_held_out(team, settings)
+    states = list(states_of(played, settings))
+    episodes = [review(state) for state in states]
+    store.save_transcripts(out / store.TRANSCRIPTS, states, settings.split)
+    store.save_episodes(out / store.EPISODES, episodes)
+    seconds, cpu_seconds = spent()
+    agrees = [one.score for one in episodes] == played.scores.tolist()
+    facts = {
+        "finished": True,
+        "load_after": os.getloadavg()[0],
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "ticks": points[-1].ticks,
+        "episodes": points[-1].incidents,
+        "before": attrs.asdict(points[0].val),
+        "after": attrs.asdict(played.result()),
+        "scalar_core_agrees": agrees,
+    }
+    save_json(out / store.RUN, {**about, **facts})
+    if not agrees:
+        raise SystemExit(f"{out}: the scalar core grades the last evaluation otherwise")
