@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 from rich.console import Console  # noqa: E402 (after the skips)
 
 from logtriage.grading import grade_jsonl  # noqa: E402
+from logtriage.tasks import get_task  # noqa: E402
 from training import held_out  # noqa: E402
 from training.rllib import learn, store, sweep  # noqa: E402
 from training.rllib.directory import (  # noqa: E402
@@ -26,6 +27,7 @@ from training.rllib.settings import Settings  # noqa: E402
 from training.rllib.start import started  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
+OWN = attrs.evolve(get_task("single_crash-v2-fog0"), name="mine", horizon=9)
 TINY = Settings(
     "single_crash-v2-fog0",
     rounds=3,
@@ -108,6 +110,13 @@ def test_the_checkpoint_holds_the_weights_and_the_rounds(tmp_path):
         algorithm.stop()
     restored = agent.networks.state_dict()
     assert all(torch.equal(restored[name], weights[name]) for name in weights)
+
+
+def test_it_trains_on_a_task_of_one_s_own_in_env_runners_too(tmp_path):
+    settings = attrs.evolve(TINY, task=f"{__name__}:OWN", rounds=1, runners=1)
+    points = learn.train(settings, tmp_path, lambda *_: None)
+    assert points[-1].steps == settings.batch
+    assert store.load_agent(tmp_path / AGENT, settings).networks is not None
 
 
 def test_a_sweep_is_tried_as_any_other_agent(tmp_path):

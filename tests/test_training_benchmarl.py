@@ -4,11 +4,13 @@ import json
 from pathlib import Path
 from statistics import fmean
 
+import attrs
 import numpy as np
 import pytest
 
 from logtriage.codec import role_split_to_json
 from logtriage.role_splits import TRIO
+from logtriage.tasks import get_task
 from logtriage.vector import BatchedTeam
 
 torch = pytest.importorskip("torch")
@@ -26,11 +28,15 @@ from training.marl.store import load_run  # noqa: E402
 from training.marl.writeup import write_up  # noqa: E402
 
 TASK = "cascading_failure-v2-fog1"
+OWN = attrs.evolve(get_task(TASK), name="mine", horizon=9)
 
 
-def test_the_environment_is_as_its_specs_say():
+@pytest.mark.parametrize("task", [TASK, OWN])
+def test_the_environment_is_as_its_specs_say(task):
     keys = {"action_key": (GROUP, "action"), "mask_key": (GROUP, "action_mask")}
-    check_env_specs(TransformedEnv(TeamEnv(TASK, TRIO, 4), ActionMask(**keys)))
+    env = TeamEnv(task, TRIO, 4)
+    check_env_specs(TransformedEnv(env, ActionMask(**keys)))
+    assert env.horizon == (14 if task == TASK else 9)
 
 
 def test_rows_are_those_of_the_batched_engine_and_go_on_one_by_one():

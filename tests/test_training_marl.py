@@ -3,6 +3,7 @@
 import csv
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -36,6 +37,7 @@ pytest.importorskip("rich")
 pytest.importorskip("matplotlib")
 
 from training.common.splits import role_split_of  # noqa: E402
+from training.common.tasks import ids_of, incident_of  # noqa: E402
 from training.marl import __main__ as script  # noqa: E402 (after the skips)
 from training.marl import figures, leaderboard, record, store, strangers, sweep  # noqa: E402
 from training.marl.evaluate import evaluate, play_held_out  # noqa: E402
@@ -49,6 +51,7 @@ from training.marl.settings import Settings  # noqa: E402
 from training.marl.writeup import PAGE, write_up  # noqa: E402
 
 TASK = "cascading_failure-v2"
+OWN = attrs.evolve(get_task(TASK), name="mine", horizon=12)
 TINY = Settings(
     TASK,
     num_envs=16,
@@ -482,6 +485,18 @@ def test_a_split_of_one_s_own_is_trained_and_kept_in_full(tmp_path: Path, capsys
     assert "gone.json: No such file" in capsys.readouterr().err
 
 
+def test_a_task_of_one_s_own_is_trained_on_and_its_transcripts_graded(tmp_path: Path):
+    out, mine = tmp_path / "run", f"{__name__}:OWN"
+    run(out, "--task", mine)
+    assert store.load_run(out)["scalar_core_agrees"]
+    grades = list(grade_jsonl(out / "transcripts.jsonl", resolve=partial(incident_of, mine)))
+    assert {one.incident for one in grades} == set(ids_of(mine, "test", len(grades)))
+    one = Written.read(out)
+    assert [grade.score for grade in grades] == [episode.score for episode in one.episodes]
+    write_up([one], tmp_path / "results")
+    assert f"| `{mine}` | `trio`, 2 rounds |" in (tmp_path / "results" / PAGE).read_text()
+
+
 def test_strangers_and_the_leaderboard_each_come_by_one_command(tmp_path: Path, capsys):
     runs = [tmp_path / f"seed{seed}" for seed in (0, 1)]
     for seed, out in enumerate(runs):
@@ -594,6 +609,9 @@ def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monke
     with pytest.raises(SystemExit):
         sweep.main([str(runs), "--splits", "trio", "quartet"])
     assert "'quartet'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        sweep.main([str(runs), "--tasks", "fleet_outage-v2"])
+    assert "expected a task that draws incidents of one fault" in capsys.readouterr().err
     with (results / "role-splits.csv").open() as file:
         assert [(row["split"], row["seed"]) for row in csv.DictReader(file)] == [
             ("trio", "0"), ("trio", "1"), ("trio_without_board", "0"), ("trio_without_board", "1")

@@ -21,7 +21,6 @@ from rich.console import Console
 from logtriage.actions import all_actions
 from logtriage.codec import encode_transcript
 from logtriage.errors import InvalidInput, LogTriageError
-from logtriage.generator import make_incident
 from logtriage.transcript import Transcript, transcript_of
 from logtriage.transition import play
 from training.common.files import save_json, save_text
@@ -71,8 +70,7 @@ def _there(path: Path) -> Path:
 
 def transcripts(played: Played, name: str) -> Iterator[Transcript]:
     """The episodes, played once more by the scalar core."""
-    for row, (incident_id, ticks) in enumerate(zip(played.ids, played.ticks, strict=True)):
-        incident = make_incident(incident_id)
+    for row, (incident, ticks) in enumerate(zip(played.incidents(), played.ticks, strict=True)):
         choices = all_actions(incident.topology)
         state, _ = play(incident, [choices[one] for one in played.actions[:ticks, row]])
         yield transcript_of(state, agent=name)

@@ -18,7 +18,7 @@ from torchrl.data import Binary, Categorical, Composite, Unbounded
 from torchrl.envs import EnvBase
 
 from logtriage.roles import RoleSplit
-from logtriage.tasks import get_task
+from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTeam, TeamStep
 from training.marl.inputs import Inputs
 from training.marl.rollouts import masks_of
@@ -37,13 +37,19 @@ class TeamEnv(EnvBase):
     batch_locked = True
 
     def __init__(
-        self, task: str, roles: RoleSplit, count: int, *, split: str = "train", seed: int = 0
+        self,
+        task: str | TaskSpec,
+        roles: RoleSplit,
+        count: int,
+        *,
+        split: str = "train",
+        seed: int = 0,
     ) -> None:
         super().__init__(batch_size=[count])
         self._batch = BatchedTeam(task, roles)
         self._split, self._count = split, count
         self._inputs = Inputs(self._batch)
-        self.horizon = get_task(task).horizon
+        self.horizon = self._batch.task.horizon
         self._wide = max(self._inputs.sizes)
         self._most = max(self._batch.action_counts)
         self._specify(len(roles))

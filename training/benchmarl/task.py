@@ -9,10 +9,11 @@ from torchrl.envs import EnvBase
 
 from training.benchmarl.environment import GROUP, TeamEnv
 from training.common.splits import role_split_of
+from training.common.tasks import sheet_of
 
 
 class TriageTeam(TaskClass):
-    """A task of logtriage by its id, with ``split`` in its configuration.
+    """A task by its id or ``module:name``, with ``split`` in its configuration.
 
     Collection and evaluation play different incidents of split ``train``, each once.
     """
@@ -32,7 +33,7 @@ class TriageTeam(TaskClass):
         self._made += 1
         own = (seed or 0) * 1_000 + self._made
         roles = role_split_of(self.config["split"])
-        return lambda: TeamEnv(self.name, roles, num_envs, seed=own).to(device)
+        return lambda: TeamEnv(sheet_of(self.name), roles, num_envs, seed=own).to(device)
 
     def supports_continuous_actions(self) -> bool:
         """There are none."""

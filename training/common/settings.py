@@ -4,6 +4,9 @@ from typing import Final
 
 import attrs
 
+from logtriage.tasks import TaskSpec
+from training.common.tasks import is_playable, sheet_of
+
 #: Evaluations of the curve and of the table play this many incidents.
 EVAL_INCIDENTS: Final = 1_000
 TRAIN_SPLIT: Final = "train"
@@ -25,7 +28,9 @@ class PPOSettings:
     they are in points of the grade, and so are the weights of the entropy.
     """
 
-    task: str
+    task: str = attrs.field(
+        validator=is_playable, metadata={"help": "an id, or module:name of a task sheet of yours"}
+    )
     seed: int = 0
     num_envs: int = 1024
     rollout: int = 16
@@ -46,6 +51,11 @@ class PPOSettings:
     activation: str = "tanh"
     threads: int = 2
     eval_incidents: int = EVAL_INCIDENTS
+
+    @property
+    def sheet(self) -> TaskSpec:
+        """The task, in full."""
+        return sheet_of(self.task)
 
     @property
     def batch(self) -> int:

@@ -11,8 +11,8 @@ from logtriage.evaluation import SOLVED
 from logtriage.evaluation.statistics import mean_interval
 from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing
-from logtriage.tasks import incident_ids
 from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
+from training.common.tasks import ids_of
 from training.marl.inputs import Inputs
 from training.marl.rollouts import make_batch, masks_of
 from training.marl.settings import Settings
@@ -97,7 +97,7 @@ def play_held_out(team: Actors, settings: Settings, split: str = EVAL_SPLIT) -> 
         screen = batch.step(actions)
         seen = inputs.read(screen, going, none)
     return Played(
-        incident_ids(settings.task, split, incidents),
+        ids_of(settings.task, split, incidents),
         np.stack(taken),
         screen.tick,
         screen.score,

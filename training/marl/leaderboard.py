@@ -22,10 +22,11 @@ from rich.console import Console
 
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation import Interval, RunSpec, evaluate
+from logtriage.references import is_reference
 from logtriage.registry import make_team
 from logtriage.role_splits import ROLE_SPLITS
 from logtriage.roles import RoleSplit
-from logtriage.tasks import TASKS, get_task
+from logtriage.tasks import TASKS
 from training.common.pages import renew
 from training.common.settings import EVAL_SPLIT
 from training.common.splits import role_split_of
@@ -81,7 +82,8 @@ def trained(runs: Sequence[Trained], tasks: Mapping[int, str], incidents: int) -
         ]
         grades[fog] = figures.interval(np.array(scores))
     seeds = f"{len(runs)} seed{'s' if len(runs) > 1 else ''}"
-    name = f"networks, {seeds}, trained at fog {get_task(one.task).fog}"
+    task = f"on {one.task}" if is_reference(one.task) else f"at fog {one.sheet.fog}"
+    name = f"networks, {seeds}, trained {task}"
     name += other_of("", **differing(one))
     return Standing(one.roles.name, name, incidents, grades)
 

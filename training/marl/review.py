@@ -10,11 +10,11 @@ import attrs
 
 from logtriage.board_words import NO_FAULT
 from logtriage.faults import fault_kind
-from logtriage.generator import make_incident
 from logtriage.grading import grade
 from logtriage.roles import role_actions
 from logtriage.state import State, initial_state
 from logtriage.transition import transition_jointly
+from training.common.tasks import incident_of
 from training.marl.evaluate import Played
 from training.marl.settings import Settings
 
@@ -54,7 +54,7 @@ def states_of(played: Played, settings: Settings) -> Iterator[State]:
     """The last state of every incident, played by the scalar core."""
     split = settings.roles
     for row, (incident, ticks) in enumerate(zip(played.ids, played.ticks, strict=True)):
-        state = initial_state(make_incident(incident))
+        state = initial_state(incident_of(settings.task, incident))
         choices = [role_actions(role, state.incident.topology) for role in split.roles]
         for chosen in played.actions[:ticks, :, row]:
             state = transition_jointly(

@@ -7,7 +7,6 @@ import torch
 from tensordict import TensorDict
 from torch import Tensor
 
-from logtriage.tasks import get_task
 from logtriage.vector import BatchedTeam, TeamStep
 from training.common.loss import advantages
 from training.common.settings import TRAIN_SPLIT
@@ -18,7 +17,7 @@ from training.marl.settings import Settings
 
 def make_batch(settings: Settings) -> BatchedTeam:
     """The engine of a run."""
-    return BatchedTeam(settings.task, settings.roles, credit=settings.credit)
+    return BatchedTeam(settings.sheet, settings.roles, credit=settings.credit)
 
 
 class Collector:
@@ -36,7 +35,7 @@ class Collector:
         self.incidents = 0
         self.grades = np.zeros(0)
         rows = settings.num_envs
-        horizon, roles = get_task(settings.task).horizon, len(self.batch.split)
+        horizon, roles = self.batch.task.horizon, len(self.batch.split)
         self._next = rows
         self._age = np.zeros(rows, np.int64)
         self._played = np.zeros((horizon, roles, rows), np.int16)

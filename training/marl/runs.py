@@ -15,6 +15,8 @@ from training.marl.settings import Settings
 
 #: The settings by which groups of one split on one task differ.
 DIFFERING: Final = ("credit", "critic", "inform", "rounds")
+#: What they are in the sweep.
+USUAL: Final = {name: attrs.fields_dict(Settings)[name].default for name in DIFFERING}
 #: How algorithms of BenchMARL are called in tables.
 ALGORITHMS: Final = {
     "": "",
@@ -127,9 +129,8 @@ def differing(settings: Settings) -> dict[str, Any]:
 
 def other_of(algorithm: str, *, credit: str, critic: str, inform: float, rounds: int) -> str:
     """What is not as in the sweep, each after a comma."""
-    usual = Settings("")
-    other = [credit] if credit != usual.credit else []
-    other += [critic] if critic != usual.critic else []
+    other = [credit] if credit != USUAL["credit"] else []
+    other += [critic] if critic != USUAL["critic"] else []
     other += [f"{inform:g} a bit"] if inform else []
-    other += [f"{rounds} rounds"] if rounds != usual.rounds else []
+    other += [f"{rounds} rounds"] if rounds != USUAL["rounds"] else []
     return ALGORITHMS[algorithm] + "".join(f", {value}" for value in other)

@@ -24,6 +24,7 @@ from logtriage.errors import LogTriageError
 from logtriage.role_splits import ROLE_SPLITS
 from logtriage.tasks import DRAWN_TASKS, TASKS
 from training.common.splits import role_split_of
+from training.common.tasks import file_name, sheet_of
 from training.marl import store
 from training.marl.runs import Written
 from training.marl.writeup import write_up
@@ -41,7 +42,7 @@ class Cell:
     @property
     def name(self) -> str:
         """The directory of the run."""
-        return "-".join([role_split_of(self.split).name, self.task, f"seed{self.seed}"])
+        return "-".join([role_split_of(self.split).name, file_name(self.task), f"seed{self.seed}"])
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -55,7 +56,8 @@ def main(arguments: list[str] | None = None) -> None:
     )  # fmt: skip
     # The others have many topologies, or several faults at once.
     tasks = [one.id for one in TASKS if one.setting and one.topology and not one.several]
-    parser.add_argument("--tasks", nargs="+", choices=tasks,
+    parser.add_argument("--tasks", nargs="+", metavar="TASK",
+                        help=f"of {', '.join(tasks)}, or module:name of a task sheet of yours",
                         default=[one for one in tasks if one in DRAWN_TASKS])  # fmt: skip
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time; default: 2")
@@ -64,6 +66,8 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         for split in given.splits:
             role_split_of(split)
+        for task in given.tasks:
+            sheet_of(task)
     except LogTriageError as wrong:
         parser.error(str(wrong))
     # Seed by seed, so that an unfinished sweep already compares all splits.

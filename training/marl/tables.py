@@ -8,8 +8,7 @@ from logtriage.evaluation.statistics import Interval
 from logtriage.role_splits import SILENT
 from training.marl import figures
 from training.marl.review import BENIGN, Episode
-from training.marl.runs import DIFFERING, Group, Written, differing, other_of
-from training.marl.settings import Settings
+from training.marl.runs import DIFFERING, USUAL, Group, Written, differing, other_of
 
 
 def _rows(*columns: str) -> Iterable[str]:
@@ -59,7 +58,7 @@ def _compared(groups: Sequence[Group]) -> Iterable[tuple[str, str]]:
         yield from ((f"`{one}`{setting}", f"`{other}`{setting}") for one, other in pairs)
     for group in groups:
         own = differing(group.settings)
-        usual = {name: value for name, value in differing(Settings("")).items()
+        usual = {name: value for name, value in USUAL.items()
                  if own[name] != value}  # fmt: skip
         others = [other_of(group.algorithm, **{**own, name: usual[name]}) for name in usual]
         others += [other_of("", **own)] if group.algorithm else []
@@ -68,12 +67,11 @@ def _compared(groups: Sequence[Group]) -> Iterable[tuple[str, str]]:
 
 def _algorithms(groups: Sequence[Group]) -> Iterable[str]:
     """What each algorithm makes of each split, all else as usual."""
-    usual = differing(Settings(""))
     found: dict[tuple[str, str], dict[str, Group]] = {}
     for group in groups:
         own = differing(group.settings)
-        if {**own, "critic": usual["critic"]} == usual:
-            trained = group.algorithm or ("mappo" if own["critic"] == usual["critic"] else "ippo")
+        if {**own, "critic": USUAL["critic"]} == USUAL:
+            trained = group.algorithm or ("mappo" if own["critic"] == USUAL["critic"] else "ippo")
             name = trained.upper() + (", BenchMARL" if group.algorithm else "")
             found.setdefault((group.settings.task, group.split.name), {})[name] = group
     names = list(dict.fromkeys(name for row in found.values() for name in row))

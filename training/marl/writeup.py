@@ -22,9 +22,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from logtriage.role_splits import ROLE_SPLITS, SILENT
-from logtriage.tasks import TASKS
 from training.common.files import replace, save_text
 from training.common.pages import renew
+from training.common.tasks import place_of
 from training.marl import figures
 from training.marl.runs import Group, Written
 from training.marl.tables import BLOCKS
@@ -35,7 +35,6 @@ _PALETTE: Final = ("#777777", "#4f772d", "#1b6ca8", "#e0a030", "#c8553d", "#8d6a
 #: The columns that say which run it is: those of its group, and the seed.
 _OWN: Final = ("task", "split", "algorithm", "credit", "critic", "inform", "rounds_in_all", "seed")
 _SPLITS: Final = list(ROLE_SPLITS)
-_TASKS: Final = [task.id for task in TASKS]
 
 
 def write_up(runs: Sequence[Written], to: Path) -> None:
@@ -55,7 +54,7 @@ def _order(run: Written) -> tuple[object, ...]:
     task, split, algorithm, credit, critic, inform, rounds = run.group
     built_in = _SPLITS.index(split) if split in _SPLITS else len(_SPLITS)
     other = algorithm, credit != "team", critic, inform, rounds
-    return _TASKS.index(task), built_in, split, *other, run.settings.seed
+    return place_of(task), built_in, split, *other, run.settings.seed
 
 
 # -- files ----------------------------------------------------------------------------

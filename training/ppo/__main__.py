@@ -10,6 +10,7 @@ import attrs
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from logtriage.errors import LogTriageError
 from training.common.files import machine, save_json
 from training.common.options import add_options
 from training.common.settings import TRAIN_SPLIT
@@ -29,7 +30,11 @@ def main(arguments: list[str] | None = None) -> None:
     add_options(parser, Settings)
     options = vars(parser.parse_args(given))
     out: Path = options.pop("out")
-    run(Settings(**options), out, "python -m training.ppo " + shlex.join(given))
+    try:
+        settings = Settings(**options)
+    except LogTriageError as wrong:
+        parser.error(str(wrong))
+    run(settings, out, "python -m training.ppo " + shlex.join(given))
 
 
 def run(settings: Settings, out: Path, command: str, console: Console | None = None) -> None:
@@ -61,7 +66,7 @@ def run(settings: Settings, out: Path, command: str, console: Console | None = N
     sampled = evaluate(done.agent, settings.task, settings.eval_incidents, sampled=True)
     others = min(OOD_INCIDENTS, settings.eval_incidents)
     held_out = trials(done.agent, settings.task, settings.eval_incidents, others)
-    scalar = regrade(played, settings.task)
+    scalar = regrade(played)
     last = points[-1]
     save_json(
         out / store.RUN,

@@ -1,8 +1,11 @@
 """A curriculum over fog: the same task, first where signs are plain."""
 
+import attrs
+
 from logtriage.errors import InvalidInput
-from logtriage.tasks import get_task
+from logtriage.tasks import TaskSpec
 from logtriage.world.setting import FOG
+from training.common.tasks import sheet_of
 from training.ppo.settings import Settings
 
 #: The share of a run by whose end it has come to the fog of its task.
@@ -24,16 +27,15 @@ def fogs_of(settings: Settings) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def task_at(settings: Settings, progress: float) -> str:
-    """The id of the task to play at a progress in [0, 1]."""
+def task_at(settings: Settings, progress: float) -> TaskSpec:
+    """The task to play at a progress in [0, 1]."""
     fogs = fogs_of(settings)
     at = int(progress / ENDS * len(fogs))
-    return with_fog(settings.task, fogs[at]) if at < len(fogs) else settings.task
+    return with_fog(settings.task, fogs[at]) if at < len(fogs) else settings.sheet
 
 
-def with_fog(task: str, fog: int) -> str:
-    """The id of the same task at a level of fog."""
-    spec = get_task(task)
-    base = f"{spec.name}-v{spec.version}"
-    plain = get_task(base)
-    return base if plain.fog == fog else f"{base}-fog{fog}"
+def with_fog(task: str | TaskSpec, fog: int) -> TaskSpec:
+    """The same task at a level of fog."""
+    sheet = sheet_of(task)
+    assert sheet.setting is not None  # or it would be no task for batches
+    return attrs.evolve(sheet, setting=attrs.evolve(sheet.setting, fog=fog))

@@ -1,5 +1,7 @@
 """How well a policy does on incidents that it never saw."""
 
+from collections.abc import Iterator
+
 import attrs
 import numpy as np
 import torch
@@ -7,13 +9,14 @@ from numpy.typing import NDArray
 
 from logtriage.actions import all_actions
 from logtriage.evaluation import SOLVED
-from logtriage.generator import make_incident
 from logtriage.grading import grade_actions
 from logtriage.grading.batch import CLOSINGS
+from logtriage.incident import Incident
 from logtriage.state import Closing
-from logtriage.tasks import incident_ids
+from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTriage
 from training.common.settings import EVAL_SPLIT
+from training.common.tasks import ids_of, incident_of, sheet_of
 from training.ppo.acting import Acts, mask_of
 
 
@@ -38,17 +41,22 @@ class Result:
 
 @attrs.frozen(eq=False)
 class Played:
-    """N played incidents: ids, ``actions`` (T, N), and for each (N,) what became of it.
+    """N played incidents of a task: ids, ``actions`` (T, N), and for each (N,) what became of it.
 
     ``paged`` says whether any team was.
     """
 
+    task: TaskSpec
     ids: tuple[str, ...]
     actions: NDArray[np.int64]
     ticks: NDArray[np.int64]
     scores: NDArray[np.float64]
     closing: NDArray[np.int8]
     paged: NDArray[np.bool_]
+
+    def incidents(self) -> Iterator[Incident]:
+        """The incidents, drawn once more."""
+        return (incident_of(self.task, one) for one in self.ids)
 
     def closed(self, closing: Closing) -> NDArray[np.bool_]:
         """Which incidents closed so (N,)."""
@@ -75,7 +83,7 @@ class Played:
 
     def by_team(self) -> dict[str, tuple[int, float]]:
         """Faults whose page is this team's: how many, and the share in which it was paged."""
-        teams = [sorted(make_incident(one).truth.teams) for one in self.ids]
+        teams = [sorted(one.truth.teams) for one in self.incidents()]
         found = {}
         for team in sorted({team for accepted in teams for team in accepted}):
             rows = np.array([team in accepted for accepted in teams])
@@ -84,10 +92,15 @@ class Played:
 
 
 def play_held_out(
-    agent: Acts, task: str, incidents: int, *, split: str = EVAL_SPLIT, sampled: bool = False
+    agent: Acts,
+    task: str | TaskSpec,
+    incidents: int,
+    *,
+    split: str = EVAL_SPLIT,
+    sampled: bool = False,
 ) -> Played:
     """Play the first ``incidents`` of a split, greedily or with sampled actions."""
-    batch = BatchedTriage(task)
+    batch = BatchedTriage(sheet_of(task))
     inputs = agent.reader(batch)
     screen = batch.reset(split, np.arange(incidents))
     seen, none = inputs.begin(screen), np.zeros(0, np.int64)
@@ -98,7 +111,8 @@ def play_held_out(
         screen = batch.step(action)
         seen = inputs.read(screen, action, none)
     return Played(
-        incident_ids(task, split, incidents),
+        sheet_of(task),
+        ids_of(task, split, incidents),
         np.stack(taken),
         screen.tick,
         screen.score,
@@ -108,18 +122,23 @@ def play_held_out(
 
 
 def evaluate(
-    agent: Acts, task: str, incidents: int, *, split: str = EVAL_SPLIT, sampled: bool = False
+    agent: Acts,
+    task: str | TaskSpec,
+    incidents: int,
+    *,
+    split: str = EVAL_SPLIT,
+    sampled: bool = False,
 ) -> Result:
     """The figures of :func:`play_held_out`. Leaves torch's generator as it was."""
     with torch.random.fork_rng():
         return play_held_out(agent, task, incidents, split=split, sampled=sampled).result()
 
 
-def regrade(played: Played, task: str) -> list[float]:
+def regrade(played: Played) -> list[float]:
     """The scores of the same actions, played and graded by the scalar core."""
-    actions = all_actions(BatchedTriage(task).topology)
     scores = []
-    for row, (incident, ticks) in enumerate(zip(played.ids, played.ticks, strict=True)):
+    for row, (incident, ticks) in enumerate(zip(played.incidents(), played.ticks, strict=True)):
+        actions = all_actions(incident.topology)
         grade = grade_actions(incident, [actions[one] for one in played.actions[:ticks, row]])
         assert grade.score is not None
         scores.append(grade.score)

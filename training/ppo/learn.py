@@ -8,6 +8,7 @@ import attrs
 import torch
 from tensordict import TensorDict
 
+from logtriage.tasks import TaskSpec
 from training.common.loss import MEASURED, clipped_loss, scaled
 from training.common.settings import CHOICE_SPLIT
 from training.ppo.curriculum import task_at
@@ -58,7 +59,7 @@ def train(settings: Settings, report: Callable[[Point, Agent], None]) -> Run:
     start, began_cpu = time.perf_counter(), time.process_time()
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
-    collectors: dict[str, Collector] = {}
+    collectors: dict[TaskSpec, Collector] = {}
     agent = make_agent(settings)
     learner = Learner(agent, settings)
     points: list[Point] = []

@@ -97,7 +97,7 @@ class Agent:
 
 def make_agent(settings: Settings) -> Agent:
     """Fresh networks, drawn from torch's generator; the first policy is all but uniform."""
-    batch = BatchedTriage(settings.task)
+    batch = BatchedTriage(settings.sheet)
     inputs = inputs_of(settings.inputs, batch)
     actions, columns = batch.action_count, inputs.size + settings.memory
     if inputs.owners is None:

@@ -7,10 +7,11 @@ from typing import Final
 
 import attrs
 
+from logtriage.references import is_reference
 from training.ppo.curriculum import with_fog
 
 POLICIES: Final = ("observer", "expert", "chain")
-TABLE: Final = Path("docs/results/second-world.csv")
+TABLE: Final = Path(__file__).parents[2] / "docs/results/second-world.csv"
 
 
 @attrs.frozen
@@ -45,5 +46,7 @@ def reference(task: str, trial: str, policy: str, table: Path = TABLE) -> Refere
     """A policy in a trial (``fog0`` to ``fog3``, ``ood``) of a task; None if none was measured."""
     if trial == "ood":
         return references(table).get((task, "ood", policy))
-    fogged = with_fog(task, int(trial.removeprefix("fog")))
+    if is_reference(task):
+        return None
+    fogged = with_fog(task, int(trial.removeprefix("fog"))).id
     return references(table).get((fogged, "test", policy))

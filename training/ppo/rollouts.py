@@ -5,6 +5,7 @@ import torch
 from tensordict import TensorDict
 from torch import Tensor
 
+from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTriage, Step
 from logtriage.vector.shaping import BatchedShaping
 from training.common.loss import advantages
@@ -23,9 +24,9 @@ class Collector:
     last round.
     """
 
-    def __init__(self, settings: Settings, task: str | None = None) -> None:
+    def __init__(self, settings: Settings, task: TaskSpec | None = None) -> None:
         self.settings = settings
-        self.batch = BatchedTriage(settings.task if task is None else task)
+        self.batch = BatchedTriage(settings.sheet if task is None else task)
         self.inputs = inputs_of(settings.inputs, self.batch)
         self.steps = 0
         self.incidents = 0

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from training.common.tasks import file_name
 from training.ppo import store
 from training.ppo.settings import Settings
 
@@ -31,7 +32,10 @@ class Written:
         if not facts["finished"]:
             raise SystemExit(f"{path}: this run is not finished")
         curve = store.load_curve(path / store.CURVE)
-        return cls(Settings(**facts["settings"]), facts, curve, path)
+        # What a file names is not imported to write it up.
+        with attrs.validators.disabled():
+            settings = Settings(**facts["settings"])
+        return cls(settings, facts, curve, path)
 
     @property
     def label(self) -> str:
@@ -61,7 +65,7 @@ def label(settings: Settings) -> str:
 
 def name_of(settings: Settings) -> str:
     """The directory of a run of these settings."""
-    return f"{settings.task}-{label(settings)}-seed{settings.seed}"
+    return f"{file_name(settings.task)}-{label(settings)}-seed{settings.seed}"
 
 
 def pages(figures: Iterable[dict[str, Any]], *teams: str) -> tuple[int, float]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from logtriage.tasks import get_task
+from logtriage.topology import FIVE_TEAMS
 from training.ppo.references import POLICIES, reference
 from training.ppo.runs import Written, pages
 
@@ -38,20 +38,22 @@ def reached(runs: Sequence[Written]) -> Iterable[str]:
                       "mis-paged", "mis-paged / observer's", "solved", "ticks", met)  # fmt: skip
     for task in dict.fromkeys(run.settings.task for run in runs):
         observer = reference(task, HERE, "observer")
-        assert observer is not None
         for run in (run for run in runs if run.settings.task == task):
             one = run.trial(HERE)
             _, right = pages([one])
-            share, wrong = one["grade"] / observer.grade, one["mis_paged"] / observer.mis_paged
-            reaches = share >= GRADE_SHARE and right >= PAGES and wrong <= MIS_PAGES
+            compared = "–", "–", "–"  # of a task of one's own no observer was measured
+            if observer is not None:
+                share, wrong = one["grade"] / observer.grade, one["mis_paged"] / observer.mis_paged
+                reaches = share >= GRADE_SHARE and right >= PAGES and wrong <= MIS_PAGES
+                compared = f"{share:.2f}", f"{wrong:.2f}", _mark(reached=reaches)
             yield (
-                f"| `{task}` | PPO, seed {run.settings.seed} | {grade_of(one)} | {share:.2f} "
-                f"| {right:.1%} | {one['mis_paged']:.1%} | {wrong:.2f} | {one['solved']:.1%} "
-                f"| {one['ticks']:.1f} | {_mark(reached=reaches)} |"
+                f"| `{task}` | PPO, seed {run.settings.seed} | {grade_of(one)} | {compared[0]} "
+                f"| {right:.1%} | {one['mis_paged']:.1%} | {compared[1]} | {one['solved']:.1%} "
+                f"| {one['ticks']:.1f} | {compared[2]} |"
             )
         for policy in POLICIES:
             found = reference(task, HERE, policy)
-            if found is not None:
+            if found is not None and observer is not None:
                 yield (
                     f"| `{task}` | `{policy}` | {found.grade:.3f} ± {found.margin:.3f} "
                     f"| {found.grade / observer.grade:.2f} | | {found.mis_paged:.1%} "
@@ -69,11 +71,9 @@ def right_pages(runs: Sequence[Written]) -> Iterable[str]:
                       f"≥ {SECURITY_SHARE}")  # fmt: skip
     for task in tasks:
         figures = [run.trial(HERE) for run in runs if run.settings.task == task]
-        topology = get_task(task).topology
-        assert topology is not None
         by_team = {team: pages(figures, team) for team in teams}
-        others = pages(figures, *(team for team in teams if team != topology.security_team))[1]
-        share = by_team[topology.security_team][1] / others if others else 0.0
+        others = pages(figures, *(team for team in teams if team != FIVE_TEAMS.security_team))[1]
+        share = by_team[FIVE_TEAMS.security_team][1] / others if others else 0.0
         cells = [f"{right:.1%} of {faults:,}" for faults, right in by_team.values()]
         yield (
             f"| `{task}` | {' | '.join(cells)} | {share:.2f} "

@@ -8,16 +8,18 @@ import attrs
 import numpy as np
 
 from logtriage.actions import all_actions
-from logtriage.generator import make_incident
+from logtriage.generator import draw_incident
 from logtriage.grading import score
 from logtriage.grading.batch import CLOSINGS
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.state import State, initial_state
+from logtriage.tasks import IncidentId, TaskSpec
 from logtriage.topology import Topology
 from logtriage.transition import transition
 from logtriage.vector import BatchedTriage, Step, action_mask, encode_tokens
 from logtriage.world.setting import FOG
+from training.common.tasks import sheet_of
 from training.ppo.acting import Acts, mask_of
 from training.ppo.curriculum import with_fog
 from training.ppo.evaluate import Played, play_held_out
@@ -26,7 +28,7 @@ from training.ppo.evaluate import Played, play_held_out
 OOD_INCIDENTS = 300
 
 
-def trials(agent: Acts, task: str, incidents: int, ood_incidents: int) -> dict[str, Any]:
+def trials(agent: Acts, task: str | TaskSpec, incidents: int, ood_incidents: int) -> dict[str, Any]:
     """Figures by trial: ``fog0`` to ``fog3`` on split ``test``, and ``ood``.
 
     Each has those of :class:`training.ppo.evaluate.Result`, and ``teams``: for each team of
@@ -48,19 +50,21 @@ def _figures(played: Played) -> Mapping[str, Any]:
     return {**attrs.asdict(played.result()), "teams": teams}
 
 
-def ood_incidents(task: str, topology: Topology) -> Iterator[Incident]:
+def ood_incidents(task: str | TaskSpec, topology: Topology) -> Iterator[Incident]:
     """The incidents of split ``ood`` that lie on a topology, in order.
 
     About half do; the others have one each, with as many services as it happens, and
     networks of a fixed width cannot read those.
     """
-    every = (make_incident(f"{task}/ood/{index}") for index in count())
+    sheet = sheet_of(task)
+    every = (draw_incident(sheet, IncidentId(sheet, "ood", index)) for index in count())
     return (one for one in every if one.topology == topology)
 
 
-def play_ood(agent: Acts, task: str, incidents: int) -> Played:
+def play_ood(agent: Acts, task: str | TaskSpec, incidents: int) -> Played:
     """Play the first incidents of split ``ood`` that lie on the task's own topology, greedily."""
-    batch = BatchedTriage(task)
+    sheet = sheet_of(task)
+    batch = BatchedTriage(sheet)
     inputs = agent.reader(batch, ood=True)
     choices = all_actions(batch.topology)
     chosen = list(islice(ood_incidents(task, batch.topology), incidents))
@@ -77,6 +81,7 @@ def play_ood(agent: Acts, task: str, incidents: int) -> Played:
         screen = _screen(states)
         seen = inputs.read(screen, actions, none)
     return Played(
+        sheet,
         tuple(one.id for one in chosen),
         np.stack(taken),
         screen.tick,

@@ -14,9 +14,9 @@ from typing import Final
 
 import attrs
 
-from logtriage.tasks import TASKS
 from training.common.files import replace, save_text
 from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
+from training.common.tasks import place_of
 from training.ppo import store
 from training.ppo.figures import draw
 from training.ppo.references import POLICIES, reference
@@ -27,14 +27,11 @@ from training.ppo.tables import HERE, grade_of, reached, right_pages, table
 GOAL: Final = 0.7
 #: The 97.5th percentile of Student's t with 1, 2, ... degrees of freedom.
 _STUDENT: Final = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
-_ORDER: Final = [task.id for task in TASKS]
 
 
 def write_up(runs: Sequence[Written], to: Path, missing: Sequence[str] = ()) -> None:
     """Write the page, the figure, and the curves; ``missing`` runs are named as such."""
-    runs = sorted(
-        runs, key=lambda run: (_ORDER.index(run.settings.task), run.label, run.settings.seed)
-    )
+    runs = sorted(runs, key=lambda run: (place_of(run.settings.task), run.label, run.settings.seed))
     for run in runs:
         text = (run.path / store.CURVE).read_text("utf-8")
         save_text(to / f"{run.name}.csv", text)
@@ -146,7 +143,8 @@ def _compared(runs: Sequence[Written]) -> Iterable[str]:
 def _steps_to_goal(run: Written) -> float | None:
     """The steps after which an evaluation reached the goal; None if none did."""
     observer = reference(run.settings.task, HERE, "observer")
-    assert observer is not None
+    if observer is None:
+        return None
     for row in run.curve:
         if (row["val_grade"] or 0.0) >= GOAL * observer.grade:
             return row["steps"] or 0.0

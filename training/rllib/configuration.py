@@ -15,7 +15,7 @@ def configuration(settings: Settings, resumed: int = 0) -> PPOConfig:
     return (
         PPOConfig()
         .environment(
-            ENV, env_config={"task": settings.task, "split": TRAIN_SPLIT, "resumed": resumed}
+            ENV, env_config={"task": settings.sheet, "split": TRAIN_SPLIT, "resumed": resumed}
         )
         .env_runners(
             num_env_runners=settings.runners,

@@ -13,6 +13,8 @@ from gymnasium.vector import VectorWrapper
 from gymnasium.vector.utils import batch_space
 
 from logtriage.env import TriageVectorEnv
+from logtriage.tasks import TaskSpec
+from training.common.tasks import sheet_of
 
 ID: Final = "logtriage/MaskedBeliefs-v0"
 #: As RLlib finds it: Gymnasium imports this module wherever an env runner is.
@@ -31,7 +33,7 @@ class MaskedBeliefs(VectorWrapper):
 
     Args:
         num_envs: how many incidents at a time.
-        task: a drawn task.
+        task: a drawn task, by its id, as ``module:name`` or by its sheet.
         split: the split that is played.
         resumed: how many rounds were played before: those that follow play other incidents.
 
@@ -39,8 +41,10 @@ class MaskedBeliefs(VectorWrapper):
         UnknownName, InvalidInput: as :class:`logtriage.env.TriageVectorEnv`.
     """
 
-    def __init__(self, num_envs: int, task: str, split: str = "train", resumed: int = 0) -> None:
-        super().__init__(TriageVectorEnv(task, num_envs, split, observations="belief"))
+    def __init__(
+        self, num_envs: int, task: str | TaskSpec, split: str = "train", resumed: int = 0
+    ) -> None:
+        super().__init__(TriageVectorEnv(sheet_of(task), num_envs, split, observations="belief"))
         self._resumed = resumed
         actions = self.env.single_action_space
         assert isinstance(actions, spaces.Discrete)

@@ -63,6 +63,6 @@ class Agent:
 
 def make_agent(settings: Settings) -> Agent:
     """Fresh networks of the size that a task needs, drawn from torch's generator."""
-    batch = BatchedTriage(settings.task)
+    batch = BatchedTriage(settings.sheet)
     columns = inputs_of(INPUTS, batch).size
     return Agent(Networks(columns, batch.action_count, settings.width, settings.depth))

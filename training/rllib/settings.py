@@ -3,8 +3,9 @@
 import attrs
 
 from logtriage.errors import InvalidInput
-from logtriage.tasks import get_task
+from logtriage.tasks import TaskSpec
 from training.common.settings import EVAL_INCIDENTS
+from training.common.tasks import is_playable, sheet_of
 
 #: Settings that count something, and the least of each.
 _COUNTS = {
@@ -36,7 +37,9 @@ class Settings:
         InvalidInput: naming the setting and what was expected.
     """
 
-    task: str
+    task: str = attrs.field(
+        validator=is_playable, metadata=_help("an id, or module:name of a task sheet of yours")
+    )
     seed: int = 0
     rounds: int = 60
     runners: int = attrs.field(default=2, metadata=_help("env runners, each a process"))
@@ -59,12 +62,6 @@ class Settings:
     eval_incidents: int = EVAL_INCIDENTS
 
     def __attrs_post_init__(self) -> None:
-        task = get_task(self.task)
-        if task.setting is None or task.setting.several or task.topology is None:
-            raise InvalidInput(
-                f"task {task.id!r}: expected a task that draws incidents of one fault on one "
-                "topology: batches play no others, and networks have a fixed width"
-            )
         for name, least in _COUNTS.items():
             if getattr(self, name) < least:
                 raise InvalidInput(f"{name} must be at least {least}, got {getattr(self, name)}")
@@ -81,6 +78,11 @@ class Settings:
                 f"minibatch must be at most {self.batch}, the steps of a round, "
                 f"got {self.minibatch}"
             )
+
+    @property
+    def sheet(self) -> TaskSpec:
+        """The task, in full."""
+        return sheet_of(self.task)
 
     @property
     def batch(self) -> int:

@@ -16,13 +16,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import attrs
 from rich.console import Console
 
 from logtriage.errors import LogTriageError
 from logtriage.tasks import DRAWN_TASKS, get_task
 from training.common.files import save_text
 from training.common.options import add_options
+from training.common.tasks import file_name
 from training.rllib.directory import load_run
 from training.rllib.run import begin, run
 from training.rllib.settings import Settings
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> None:
     console = Console(stderr=True)
     try:
         runs = {
-            f"{task}-seed{seed}": Settings(**{**options, "task": task, "seed": seed})
+            f"{file_name(task)}-seed{seed}": Settings(**{**options, "task": task, "seed": seed})
             for task, seed in product(known.tasks, known.seeds)
         }
         begun = {name: begin(one, out / name, command, resume=True) for name, one in runs.items()}
@@ -98,8 +98,8 @@ def _table(out: Path, names: list[str]) -> str:
     writer.writerow(["run", "task", "seed", "steps", "seconds", "grade_before", "grade_after"])
     for name in names:
         about = load_run(out / name)
-        settings = Settings(**about["settings"])
-        row = [name, *attrs.astuple(settings)[:2], about["steps"], f"{about['seconds']:.0f}"]
+        played = [about["settings"][one] for one in ("task", "seed")]
+        row = [name, *played, about["steps"], f"{about['seconds']:.0f}"]
         writer.writerow([*row, *(f"{about[one]['grade']:.4f}" for one in ("before", "after"))])
     return text.getvalue()
 

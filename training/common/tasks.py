@@ -1,0 +1,71 @@
+"""Tasks that batches play: registered ones by id, or sheets of one's own as ``module:name``."""
+
+from functools import lru_cache
+from typing import Any
+
+import attrs
+
+from logtriage.errors import InvalidInput
+from logtriage.generator import draw_incident
+from logtriage.incident import Incident
+from logtriage.references import imported, is_reference
+from logtriage.tasks import TASKS, IncidentId, TaskSpec, get_task, index_of
+
+
+@lru_cache(maxsize=64)
+def sheet_of(task: str | TaskSpec) -> TaskSpec:
+    """The sheet of a task; ``module:name`` imports, and so runs, the module.
+
+    Raises:
+        UnknownName: for the id of a task that does not exist.
+        InvalidInput: if there is no such module, or it has no such sheet; for a sheet that
+            bears the id of another task; and for a task that batches do not play.
+    """
+    if isinstance(task, TaskSpec):
+        return task
+    sheet = imported(task) if is_reference(task) else get_task(task)
+    if not isinstance(sheet, TaskSpec):
+        raise InvalidInput(
+            f"task {task!r}: expected a task sheet (logtriage.TaskSpec), which batches play, "
+            f"got {type(sheet).__name__}"
+        )
+    if sheet not in TASKS and any(sheet.id == one.id for one in TASKS):
+        raise InvalidInput(
+            f"task {task!r}: expected a name or version of its own: {sheet.id!r} is another task, "
+            "by which transcripts would be graded"
+        )
+    if sheet.setting is None or sheet.several or sheet.topology is None:
+        raise InvalidInput(
+            f"task {sheet.id!r}: expected a task that draws incidents of one fault on one "
+            "topology: batches play no others, and networks have a fixed width"
+        )
+    return sheet
+
+
+def is_playable(_: object, __: "attrs.Attribute[Any]", task: str) -> None:
+    """A validator of attrs: :func:`sheet_of` finds the task."""
+    sheet_of(task)
+
+
+def incident_of(task: str | TaskSpec, incident_id: str) -> Incident:
+    """The incident of a task with that id, ``<task>/<split>/<index>``."""
+    sheet = sheet_of(task)
+    _, split, _ = incident_id.split("/")
+    return draw_incident(sheet, IncidentId(sheet, split, index_of(incident_id)))
+
+
+def ids_of(task: str | TaskSpec, split: str, count: int) -> tuple[str, ...]:
+    """The ids of the first incidents of a split."""
+    sheet = sheet_of(task)
+    return tuple(str(IncidentId(sheet, split, index)) for index in range(count))
+
+
+def place_of(task: str) -> tuple[int, str]:
+    """Where a task stands in tables: registered ones in their order, then one's own by name."""
+    ids = [one.id for one in TASKS]
+    return (ids.index(task) if task in ids else len(ids)), task
+
+
+def file_name(task: str) -> str:
+    """A task as part of the name of a file: the colon of ``module:name`` is none on Windows."""
+    return task.replace(":", ".")
