@@ -183,6 +183,24 @@ def test_two_and_two_steps_equal_four(model: str, whole: Path, tmp_path: Path) -
     assert (about["command"], about["settings"]["max_steps"]) == ("four", 4)
 
 
+def test_a_finished_run_is_evaluated_on_more_incidents(model: str, tmp_path: Path) -> None:
+    out, names = tmp_path / "run", (store.BEFORE, store.AFTER)
+    few = settings(model, max_steps=1, rollouts=GROUP, eval_episodes=1, eval_task=TASK)
+    run(few, out, "few")
+    first = {name: (out / name).read_text() for name in names}
+    trained = weights(out)
+    run(attrs.evolve(few, eval_episodes=2), out, "more", resume=True)
+    for name in names:
+        lines = (out / name).read_text().splitlines(keepends=True)
+        assert len(lines) == 2
+        assert lines[0] == first[name]
+    assert all(torch.equal(one, trained[name]) for name, one in weights(out).items())
+    about = store.load_run(out)
+    assert (about["command"], about["steps"], about["finished"]) == ("more", 1, True)
+    with pytest.raises(store.Refused, match=r"other settings: \{'eval_episodes': 2\}"):
+        run(few, out, "fewer", resume=True)
+
+
 def test_a_killed_run_ends_like_one_that_was_not(model: str, whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     with pytest.raises(Killed):

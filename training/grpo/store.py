@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,7 +32,8 @@ def begin(
     """What ``run.json`` says at the start, or said before.
 
     A run may be taken up with more steps than it was begun with, if the learning rate does
-    not depend on their number; and uploaded though that was not asked for before.
+    not depend on their number; evaluated on more incidents; and uploaded though that was not
+    asked for before.
 
     Raises:
         Refused: if there is something else in the directory, or a run that is not to be
@@ -51,6 +53,8 @@ def begin(
         # One that goes on for more steps ends as if all had been asked for at once.
         about = before if before["finished"] else {**before, "command": command}
     if write:
+        if before is not None and _grows("eval_episodes", load_run(out)["settings"], settings):
+            (out / BEFORE).unlink(missing_ok=True)  # of too few incidents
         save_json(out / RUN, about)
     return about
 
@@ -69,20 +73,31 @@ def check(settings: Settings, out: Path, *, resume: bool) -> dict[str, Any] | No
         return None
     if not resume:
         raise Refused(f"{out} holds a run already: give --resume, or another directory")
-    before: dict[str, Any] = json.loads(found.read_text("utf-8"))
+    before = load_run(out)
     was, asked = before["settings"], attrs.asdict(settings)
     other = {
         name: value
         for name, value in was.items()
         if asked.get(name) != value and name not in _UPLOAD
     }
-    longer = "max_steps" in other and asked["max_steps"] > was["max_steps"]
-    if longer and settings.lr_schedule == "constant":
-        del other["max_steps"]
-        before = {**before, "settings": asked, "finished": False}
+    more = ["eval_episodes"] + (["max_steps"] if settings.lr_schedule == "constant" else [])
+    grown = [name for name in more if _grows(name, was, settings)]
+    for name in grown:
+        del other[name]
     if other:
         raise Refused(f"{out} holds a run with other settings: {other}")
-    return before
+    return {**before, "settings": asked, "finished": False} if grown else before
+
+
+def _grows(name: str, was: Mapping[str, Any], settings: Settings) -> bool:
+    """Whether a number is larger than it was in a run."""
+    return bool(getattr(settings, name) > was[name])
+
+
+def load_run(out: Path) -> dict[str, Any]:
+    """What ``run.json`` says."""
+    found: dict[str, Any] = json.loads((out / RUN).read_text("utf-8"))
+    return found
 
 
 def finish(out: Path, about: dict[str, Any], metrics: dict[str, float]) -> None:

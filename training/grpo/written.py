@@ -13,7 +13,7 @@ from training.evaluate.evaluation import Evaluation, Judge
 from training.evaluate.results import RESULTS
 from training.grpo.played import Episode, Step
 from training.grpo.record import EPISODES, STEPS, read_episodes, read_steps
-from training.grpo.store import AFTER, BEFORE, RUN
+from training.grpo.store import AFTER, BEFORE, RUN, load_run
 from training.tiny.settings import ABOUT
 
 
@@ -47,7 +47,7 @@ def read(out: Path) -> Written:
     for name in (RUN, RESULTS):
         if not (out / name).exists():
             raise InvalidInput(f"{out}: no {name}; give directories of finished, evaluated runs")
-    about = json.loads((out / RUN).read_text("utf-8"))
+    about = load_run(out)
     if not about["finished"]:
         raise InvalidInput(f"{out}: this run is not finished")
     model = Path(about["settings"]["model"], ABOUT)
