@@ -27,6 +27,31 @@ def test_a_file_has_the_mode_that_the_umask_gives(tmp_path: Path, umask: int, mo
     assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == mode
 
 
+def test_a_pipe_or_a_device_is_written_to_and_stays_what_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with replacing(pipe) as file:
+            file.write(b"told")
+        assert os.read(reader, 10) == b"told"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_an_error_names_the_path_that_was_asked_for(tmp_path: Path) -> None:
+    def write(path: Path) -> None:
+        with replacing(path):
+            raise AssertionError("it was opened")
+
+    for path, kind in ((tmp_path, IsADirectoryError), (tmp_path / "no/a.txt", FileNotFoundError)):
+        with pytest.raises(kind) as caught:
+            write(path)
+        assert caught.value.filename == str(path)
+
+
 def test_what_goes_wrong_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("old")
 

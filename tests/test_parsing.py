@@ -15,6 +15,7 @@ from logtriage import (
     Escalate,
     IdentifyRootCause,
     Ignore,
+    InvalidInput,
     Malformed,
     Remediate,
     Remedy,
@@ -89,6 +90,12 @@ def wire_reason(**wire: Any) -> str:
 )
 def test_one_action_is_found(text: str) -> None:
     assert parsed(text) == KILL
+
+
+@pytest.mark.parametrize("given", [None, "resolve", {"action_type": "resolve"}])
+def test_what_is_no_action_is_not_rendered(given: Any) -> None:
+    with pytest.raises(InvalidInput, match="expected an action, got "):
+        render_action(given)
 
 
 @pytest.mark.parametrize("action", all_actions(SEVEN_SERVICES), ids=render_action)

@@ -96,7 +96,7 @@ def test_page_is_one_file_that_loads_nothing(run_dir: Path, tmp_path: Path) -> N
 
 def test_nothing_that_was_written_becomes_markup(run_dir: Path, tmp_path: Path) -> None:
     out = tmp_path / "page.html"
-    write_replay(run_dir, out, beliefs=0)
+    assert write_replay(run_dir, out, beliefs=0).believed == 0
     page = out.read_text("utf-8")
     assert page.count("<script") == page.count("</script>") == 2
     assert "alert(1)" not in page
@@ -164,7 +164,9 @@ def test_of_one_incident_everything_is_explained(run_dir: Path, tmp_path: Path) 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(explaining, "SAMPLES", 1)
         found = write_replay(run_dir, tmp_path / "page.html", incident=f"{TASK}/test/1")
+        few = write_replay(run_dir, tmp_path / "f.html", incident=f"{TASK}/test/1", beliefs=1)
     assert found.believed == found.facts["episodes"] == 2
+    assert few.believed == 1
     for row in unpacked(found.index):
         _, data = episode(found, row)
         parts = dict(data["parts"])

@@ -1,7 +1,10 @@
 """Tasks, canonical incident ids, and seeds that never meet."""
 
 import pickle
+import re
+from typing import Any
 
+import attrs
 import pytest
 
 from logtriage import TASKS, InvalidInput, UnknownName, get_task, incident_ids, make_incident
@@ -14,6 +17,52 @@ from logtriage.tasks import (
     parse_incident_id,
 )
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES
+from logtriage.world.setting import SETTINGS
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"name": ""}, "task '': name: expected letters, digits"),
+        ({"name": "a/b"}, "task 'a/b': name: expected letters, digits"),
+        ({"version": -1}, "task 'single_crash': version: expected a whole number from 0, got -1"),
+        ({"horizon": 0}, "horizon: expected a whole number from 1, got 0"),
+        ({"horizon": 9.5}, "horizon: expected a whole number from 1, got 9.5"),
+        ({"horizon": "9"}, "horizon: expected a whole number from 1, got '9'"),
+        ({"noise": 1001}, "noise: expected a whole number from 0 to 1000, got 1001"),
+        ({"benign": True}, "benign: expected a whole number from 0 to 1000, got True"),
+        ({"severity_weights": (1, 2)}, "severity_weights: expected 3 whole numbers from 0, not"),
+        ({"severity_weights": (0, 0, 0)}, "severity_weights: expected 3 whole numbers from 0, not"),
+    ],
+)
+def test_a_sheet_that_makes_no_sense_is_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(said)):
+        attrs.evolve(get_task("single_crash-v2"), **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"fog": 4}, "setting: fog: expected a whole number from 0 to 3, got 4"),
+        ({"par": 0}, "setting: par: expected a whole number from 1, got 0"),
+        ({"onset": -1}, "setting: onset: expected a whole number from 0, got -1"),
+        (
+            {"alert_ticks": (0, 1.5)},
+            "setting: alert_ticks: expected a whole number from 0, got 1.5",
+        ),
+        ({"severities": (1, 1, -1)}, "setting: severities: expected 3 whole numbers from 0, not"),
+        ({"counts": ()}, "setting: counts: expected a tuple of whole numbers from 0, not all of"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(said)):
+        attrs.evolve(SETTINGS["single_crash"](2), **changes)
+
+
+@pytest.mark.parametrize("given", [None, 5, b"single_crash-v2/test/0"])
+def test_what_is_no_id_is_refused(given: Any) -> None:
+    with pytest.raises(InvalidInput, match="expected the id of an incident, a text; got "):
+        make_incident(given)
 
 
 @pytest.mark.parametrize(

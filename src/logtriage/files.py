@@ -1,6 +1,8 @@
 """Files: written whole or not at all, and read by lines of bounded length."""
 
+import errno
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,14 +23,21 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """Write a file beside its place under another name, and move it there once complete.
 
     If anything goes wrong, what stood there before still does and nothing else is left. The
-    file has the mode that the umask gives to a new one; a link there is replaced, not
-    followed.
+    file has the mode that the umask gives to a new one; a link to a file is replaced, not
+    followed. A device or a pipe, such as ``/dev/null``, is no file to replace: it is written to.
 
     Raises:
-        OSError: if it cannot be written.
+        OSError: naming the path, if it cannot be written.
     """
+    if _takes_a_stream(path):
+        with path.open("wb") as stream:
+            yield stream
+        return
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
-    descriptor = open_here(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        descriptor = open_here(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    except OSError as error:  # of the path that was asked for: nobody knows the other name
+        raise OSError(error.errno, error.strerror, str(path)) from None
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
@@ -38,6 +47,21 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _takes_a_stream(path: Path) -> bool:
+    """Whether there is a device or a pipe.
+
+    Raises:
+        IsADirectoryError: if there is a directory.
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # nothing there, or nothing that can be seen: writing says what is wrong
+        return False
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)
 
 
 def open_here(path: Path, flags: int, mode: int = 0o666) -> int:

@@ -37,7 +37,7 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.calls import MALFORMED, malformed, malformed_wire, wire_from_call
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, kind_of
 from logtriage.jsonvalues import absent
 from logtriage.replies import MAX_TEXT, TextCall, shielded, spoken, without_calls
 from logtriage.topology import Topology
@@ -350,7 +350,13 @@ def _bad(wire: Mapping[str, Any], reason: str) -> Malformed:
 
 
 def action_to_wire(action: Action) -> dict[str, Any]:
-    """The wire form of an action; :func:`action_from_wire` reads it back unchanged."""
+    """The wire form of an action; :func:`action_from_wire` reads it back unchanged.
+
+    Raises:
+        InvalidInput: for what is no action.
+    """
+    if not isinstance(action, Action):
+        raise InvalidInput(f"expected an action, got {kind_of(action)}")
     wire: dict[str, Any]
     if isinstance(action, Malformed):
         return malformed_wire(action)

@@ -3,16 +3,17 @@
 A version changes exactly when behaviour changes; golden transcripts enforce it.
 """
 
+import re
 from functools import cached_property, lru_cache
 from typing import Final
 
 import attrs
 
-from logtriage.errors import InvalidInput, RetiredName, SealError, UnknownName
+from logtriage.errors import InvalidInput, RetiredName, SealError, UnknownName, kind_of
 from logtriage.rng import hash_name
 from logtriage.seal import SEAL_VARIABLE, Seal
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, Topology
-from logtriage.world.setting import FOG, SETTINGS, Setting
+from logtriage.world.setting import FOG, SETTINGS, Setting, check_weights, check_whole
 
 #: The splits whose incidents anybody can draw.
 SPLITS: Final = ("train", "val", "test", "ood")
@@ -28,6 +29,7 @@ SEED_MASK: Final = (1 << SEED_BITS) - 1
 SCRAMBLE: Final = ((29, 0x3F58476D1CE4E5B9), (31, 0x14D049BB133111EB), (30, 1))
 
 
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 #: The tasks whose incidents each have a topology of 20 to 60 services of their own.
 FLEETS: Final = ("fleet_outage", "compound_fleet")
 
@@ -41,6 +43,9 @@ class TaskSpec:
     ``severity_weights`` for P1, P2, P3 among real faults; ``history`` one reasoned
     entry a version. ``original`` marks the fixed incident of a ``*-v0`` task; the others have a
     ``setting``, the constants of their world.
+
+    Raises:
+        InvalidInput: naming the field and what was expected.
     """
 
     name: str
@@ -55,6 +60,18 @@ class TaskSpec:
     severity_weights: tuple[int, int, int] = (1, 1, 1)
     original: bool = False
     setting: Setting | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise InvalidInput(
+                f"task {self.name!r:.80}: name: expected letters, digits, '-', '_' and '.'"
+            )
+        where = f"task {self.name!r}"
+        check_whole(f"{where}: version", self.version)
+        check_whole(f"{where}: horizon", self.horizon, least=1)
+        check_whole(f"{where}: noise", self.noise, most=1000)
+        check_whole(f"{where}: benign", self.benign, most=1000)
+        check_weights(f"{where}: severity_weights", self.severity_weights, 3)
 
     @property
     def fog(self) -> int | None:
@@ -305,6 +322,8 @@ def parse_incident_id(text: str, seal: Seal | None = None) -> IncidentId:
         InvalidInput: for a split that the task lacks, and for anything else that is not an
             id in canonical form.
     """
+    if not isinstance(text, str):
+        raise InvalidInput(f"expected the id of an incident, a text; got {kind_of(text)}")
     parts = text.split("/")
     if len(parts) == 2 and parts[1] in ALL_SPLITS:
         get_task(parts[0])  # an unknown task is told before the number that is missing

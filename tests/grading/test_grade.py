@@ -474,6 +474,29 @@ def test_a_measure_that_returns_no_number_raises_whatever_its_weight() -> None:
         grade(STATE, Rubric("mine/1", rows))
 
 
+@pytest.mark.parametrize("found", [None, 0.5, (0.5,), ("1", "x"), ("x", "y"), (0.5, None)])
+@pytest.mark.parametrize("place", ["criteria", "penalties", "discounts"])
+def test_what_is_no_number_with_a_reason_raises(found: Any, place: str) -> None:
+    if place == "discounts" and found is None:
+        return  # the rule does not apply
+    row = (
+        Discount("odd", lambda _: found)
+        if place == "discounts"
+        else Criterion("odd", 1.0, lambda _: found)
+    )
+    fields: dict[str, Any] = {"criteria": (Criterion("c", 1.0, constant(1.0)),), place: (row,)}
+    with pytest.raises(RubricError, match="rubric 'mine/1': 'odd': expected a number and its re"):
+        grade(STATE, Rubric("mine/1", **fields))
+
+
+@pytest.mark.parametrize("found", [False, True, 0, 1.0])
+def test_a_gate_that_returns_no_reason_raises(found: Any) -> None:
+    rubric = rubric_of_measures(1.0, gates=(Gate("stop", lambda _: found),))
+    for judge in (grade, score):
+        with pytest.raises(RubricError, match="'mine/1': gate 'stop': expected the reason in wo"):
+            judge(STATE, rubric)
+
+
 def test_numbers_that_add_up_to_no_number_are_refused() -> None:
     rubric = rubric_of_measures(1.0, penalties=(Criterion("p", 5.0, constant(1e308)),))
     with pytest.raises(RubricError, match="mine/1"):

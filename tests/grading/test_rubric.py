@@ -140,6 +140,9 @@ def test_the_first_rubric_names_the_one_in_its_place() -> None:
         ({"bounds": (0.0, 1.1)}, "bounds must be 0 <= low < high <= 1"),
         ({"bounds": (0.5, 0.5)}, "bounds must be 0 <= low < high <= 1"),
         ({"bounds": (math.nan, 1.0)}, "bounds must be 0 <= low < high <= 1"),
+        ({"digits": -1}, "digits: expected None or a whole number from 0, got -1"),
+        ({"digits": "x"}, "digits: expected None or a whole number from 0, got 'x'"),
+        ({"digits": True}, "digits: expected None or a whole number from 0, got True"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -49,6 +49,33 @@ ID = "cascading_failure-v2/test/42"
 PERFECT = tuple(action_to_wire(action) for action in perfect_actions(make_incident(ID)))
 
 
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (make_incident("single_crash-v2/test/3"), "incident 'single_crash-v2/test/3'"),
+        (None, "nothing"),
+    ],
+)
+def test_a_resolver_that_finds_another_incident_is_refused(found: Any, said: str) -> None:
+    told = f"incident '{ID}': resolve returned {said}"
+    with pytest.raises(InvalidInput, match=told):
+        grade_transcript(Transcript(ID, PERFECT), resolve=lambda _: found)
+    with pytest.raises(InvalidInput, match=told):
+        grade_actions(ID, PERFECT, resolve=lambda _: found)
+
+
+@pytest.mark.parametrize("given", [None, Wait(), {"action_type": "resolve"}, 5])
+def test_what_is_no_list_of_actions_is_refused(given: Any) -> None:
+    with pytest.raises(InvalidInput, match="actions: expected a list of actions, got "):
+        grade_actions(ID, given)
+
+
+@pytest.mark.parametrize("given", [None, {"incident": ID, "actions": []}, ID])
+def test_what_is_no_transcript_is_refused(given: Any) -> None:
+    with pytest.raises(InvalidInput, match="expected a transcript, got "):
+        grade_transcript(given)
+
+
 def only(incident: Incident) -> Any:
     """A resolver that knows one incident."""
 

@@ -43,7 +43,7 @@ def replay(
     episode on that incident is explained.
     """
     from logtriage.evaluation.cells import slug
-    from logtriage.report.replay import MAX_BELIEFS, write_replay
+    from logtriage.report.replay import write_replay
 
     page = out
     if page is None:
@@ -53,7 +53,7 @@ def replay(
         run,
         page,
         incident=incident_id,
-        beliefs=MAX_BELIEFS if beliefs is None else beliefs,
+        beliefs=beliefs,
         seal=seal_in(seal_file),
     )
     count = found.facts["episodes"]

@@ -5,12 +5,14 @@ from enum import StrEnum
 from functools import cached_property
 from hashlib import blake2b
 from math import isfinite
+from numbers import Real
 from typing import Final
 
 import attrs
 
 from logtriage.actions import Action, Malformed, action_name, action_value
-from logtriage.errors import RetiredName, RubricError, UnknownName
+from logtriage.errors import RetiredName, RubricError, UnknownName, kind_of
+from logtriage.grading.criteria import Measured
 from logtriage.grading.debrief import plain
 from logtriage.grading.impact import Impact, reported_impact
 from logtriage.grading.original import ORIGINAL
@@ -241,8 +243,14 @@ def reward(before: State, after: State, rubric: Rubric | None = None) -> float:
 def _first_gate(state: State, rubric: Rubric) -> tuple[str | None, str | None]:
     for gate in rubric.gates:
         reason = gate.holds(state)
-        if reason is not None:
-            return gate.name, reason
+        if reason is None:
+            continue
+        if not isinstance(reason, str):
+            raise RubricError(
+                f"rubric {rubric.id!r}: gate {gate.name!r}: expected the reason in words, or None "
+                f"where it does not hold; got {kind_of(reason)}"
+            )
+        return gate.name, reason
     return None, None
 
 
@@ -253,11 +261,11 @@ def _evaluate(
     rows = rubric.benign if rubric.benign and state.incident.truth.benign else rubric.criteria
     criteria, total = [], 0.0
     for row in rows:
-        points, reason = row.measure(state)
+        points, reason = _pair(row.measure(state), rubric, row.name)
         criteria.append(CriterionScore(row.name, points, row.weight, reason))
         total += row.weight * points
     for row in rubric.penalties:
-        points, reason = row.measure(state)
+        points, reason = _pair(row.measure(state), rubric, row.name)
         criteria.append(CriterionScore(row.name, -points, row.weight, reason))
         total -= row.weight * points
     if not isfinite(total):
@@ -274,13 +282,28 @@ def _discounts(state: State, rubric: Rubric) -> Iterator[AppliedDiscount]:
         found = row.factor(state)
         if found is None:
             continue
-        factor, reason = found
+        factor, reason = _pair(found, rubric, row.name)
         if not 0.0 <= factor <= 1.0:
             raise RubricError(
                 f"rubric {rubric.id!r}: the factor of {row.name!r} must lie in [0, 1], "
                 f"got {factor!r}"
             )
         yield AppliedDiscount(row.name, factor, reason)
+
+
+def _pair(found: Measured, rubric: Rubric, name: str) -> Measured:
+    """What a measure or a discount returned, if it is a number and a reason.
+
+    Raises:
+        RubricError: naming the row, if it is not.
+    """
+    match found:
+        case (int() | float() | Real(), str()):
+            return found
+    raise RubricError(
+        f"rubric {rubric.id!r}: {name!r}: expected a number and its reason in words, "
+        f"got {kind_of(found) if not isinstance(found, tuple) else repr(found)[:80]}"
+    )
 
 
 def finish(rubric: Rubric, total: float) -> float:

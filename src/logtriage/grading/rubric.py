@@ -70,8 +70,9 @@ class Rubric:
     Raises:
         RubricError: on an empty id, no criteria, a duplicate or empty name, a
             weight that is negative or not finite, weights that do not sum to 1,
-            bounds that are not 0 <= low < high <= 1, or a measure or gate that cannot be
-            told from another of its kind, since it holds what may change.
+            bounds that are not 0 <= low < high <= 1, digits that are no whole number from 0,
+            or a measure or gate that cannot be told from another of its kind, since it holds
+            what may change.
     """
 
     id: str
@@ -96,6 +97,12 @@ class Rubric:
         low, high = self.bounds
         if not 0.0 <= low < high <= 1.0:
             raise RubricError(f"rubric {self.id!r}: bounds must be 0 <= low < high <= 1")
+        whole = isinstance(self.digits, int) and not isinstance(self.digits, bool)
+        if self.digits is not None and not (whole and self.digits >= 0):
+            raise RubricError(
+                f"rubric {self.id!r}: digits: expected None or a whole number from 0, "
+                f"got {self.digits!r}"
+            )
         _ = self.digest  # what cannot be described is refused here, not when it grades
 
     def _check_names(self, rows: tuple[Criterion | Gate | Discount, ...]) -> None:

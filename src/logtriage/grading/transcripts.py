@@ -12,6 +12,7 @@ from logtriage.errors import (
     RubricError,
     SealError,
     TranscriptError,
+    kind_of,
 )
 from logtriage.files import TOO_LONG, numbered_lines
 from logtriage.generator import make_incident
@@ -47,8 +48,10 @@ def grade_actions(
         InvalidInput: with ``strict``, for the first malformed action and its place.
     """
     if isinstance(incident, str):
-        incident = resolve(incident)
+        incident = _found(incident, resolve)
     check_incident(incident)
+    if isinstance(actions, Action | Mapping) or not isinstance(actions, Iterable):
+        raise InvalidInput(f"actions: expected a list of actions, got {kind_of(actions)}")
     topology = incident.topology
     typed = [
         one if not isinstance(one, Mapping) else action_from_wire(one, topology) for one in actions
@@ -76,7 +79,11 @@ def grade_transcript(
         UnknownName, InvalidInput: for an incident id that does not exist.
         SealError: for a sealed incident without its key, or with another one.
     """
-    incident = resolve(transcript.incident)
+    if not isinstance(transcript, Transcript | Record):
+        raise InvalidInput(
+            f"expected a transcript, got {kind_of(transcript)}; decode_transcript reads JSON"
+        )
+    incident = _found(transcript.incident, resolve)
     check_seal(transcript.seal, incident)
     if transcript.ticks is None:
         actions = actions_from_wire(transcript.actions, incident.topology)
@@ -88,6 +95,19 @@ def grade_transcript(
     if transcript.status != COMPLETED:
         return unscored(incident, transcript.status, rubric, actions, agent=transcript.agent)
     return grade(state, rubric, unplayed=left, agent=transcript.agent)
+
+
+def _found(incident_id: str, resolve: Resolver) -> Incident:
+    """The incident of that id.
+
+    Raises:
+        InvalidInput: if the resolver finds another one, or none.
+    """
+    found: object = resolve(incident_id)
+    if isinstance(found, Incident) and found.id == incident_id:
+        return found
+    got = f"incident {found.id!r}" if isinstance(found, Incident) else kind_of(found)
+    raise InvalidInput(f"incident {incident_id!r}: resolve returned {got}")
 
 
 def grade_jsonl(

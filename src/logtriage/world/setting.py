@@ -1,8 +1,10 @@
 """The public constants of a task's world: what everybody knows before the first screen."""
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
+
+from logtriage.errors import InvalidInput
 
 #: Of 65,536: how far signatures are mixed with what everyone says, by fog level.
 FOG: Final = (3277, 9830, 18350, 26214)
@@ -27,6 +29,9 @@ class Setting:
     ``called_only`` keeps roots to services that another one calls, ``creeping`` faults
     to kinds that can creep in. ``counts`` are the weights of one fault, two, three and so
     on among the incidents with any.
+
+    Raises:
+        InvalidInput: naming the field and what was expected.
     """
 
     fog: int
@@ -43,6 +48,19 @@ class Setting:
     called_only: bool = False
     creeping: bool = False
     counts: tuple[int, ...] = (1,)
+
+    def __attrs_post_init__(self) -> None:
+        check_whole("setting: fog", self.fog, most=len(FOG) - 1)
+        for name in ("noise", "benign"):
+            check_whole(f"setting: {name}", getattr(self, name), most=1000)
+        for name in ("severity_from", "onset", "root_silent", "grows_for"):
+            check_whole(f"setting: {name}", getattr(self, name))
+        for name in ("par", "par_benign"):
+            check_whole(f"setting: {name}", getattr(self, name), least=1)
+        for tick in self.alert_ticks:
+            check_whole("setting: alert_ticks", tick)
+        check_weights("setting: severities", self.severities, 3)
+        check_weights("setting: counts", self.counts)
 
     @property
     def several(self) -> bool:
@@ -63,6 +81,32 @@ class Setting:
     def settled(self, tick: int) -> int:
         """The first tick whose weights are those of ``tick``: later on, nothing moves any more."""
         return min(tick, max(self.grows_for, self.root_silent))
+
+
+def check_whole(where: str, given: Any, least: int = 0, most: int | None = None) -> None:
+    """Refuse what is no whole number from ``least`` to ``most``.
+
+    Raises:
+        InvalidInput: naming ``where``.
+    """
+    whole = isinstance(given, int) and not isinstance(given, bool)
+    if not whole or given < least or (most is not None and given > most):
+        to = "" if most is None else f" to {most}"
+        raise InvalidInput(f"{where}: expected a whole number from {least}{to}, got {given!r:.80}")
+
+
+def check_weights(where: str, given: Any, count: int | None = None) -> None:
+    """Refuse what are no weights: whole numbers from 0, at least one of them above 0.
+
+    Raises:
+        InvalidInput: naming ``where``.
+    """
+    many = isinstance(given, tuple) and count in (None, len(given))
+    if not many or not all(isinstance(one, int) and one >= 0 for one in given) or not sum(given):
+        raise InvalidInput(
+            f"{where}: expected {'a tuple of' if count is None else count} whole numbers from 0, "
+            f"not all of them 0; got {given!r:.80}"
+        )
 
 
 def single_crash(fog: int) -> Setting:

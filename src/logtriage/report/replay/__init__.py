@@ -27,7 +27,7 @@ def write_replay(
     out: str | Path,
     *,
     incident: str | None = None,
-    beliefs: int = MAX_BELIEFS,
+    beliefs: int | None = None,
     seal: Seal | None = None,
 ) -> Document:
     """Write the replay page of a run to ``out``, the same bytes for the same run.
@@ -38,7 +38,7 @@ def write_replay(
         incident: only the episodes on this incident. Those of single agents are explained
             (the four parts of the loss), if they are not yet; about a second each.
         beliefs: of how many episodes at most the belief is worked out; about 0.3 s each,
-            up to a second on a fleet. ``incident`` has all of its own.
+            up to a second on a fleet. None: of :data:`MAX_BELIEFS`, of all with ``incident``.
         seal: that of a run of sealed incidents; by default that of the environment. The
             page shows their truths.
 
@@ -52,19 +52,22 @@ def write_replay(
     from logtriage.evaluation import load_run
     from logtriage.report.run import episodes_of
 
-    check_beliefs(beliefs)
+    if beliefs is not None:
+        check_beliefs(beliefs)
     loaded = load_run(Path(run_dir), seal=seal)
     episodes = list(episodes_of(loaded))
     name, manifest = loaded.directory.resolve().name, loaded.manifest
     # The words of a code are counted in all episodes, whichever are shown.
     readers = readers_of(episodes, manifest.spec.role_split)
+    most = MAX_BELIEFS
     if incident is not None:
         episodes = [_explained(one) for one in _on(incident, episodes)]
-        beliefs = len(episodes)
+        most = len(episodes)
     if not episodes:
         raise InvalidInput(f"{loaded.directory}: nothing was played yet")
     split = manifest.spec.role_split
-    found = episodes_document(name, manifest.version, episodes, split, beliefs, readers)
+    most = most if beliefs is None else beliefs
+    found = episodes_document(name, manifest.version, episodes, split, most, readers)
     with replacing(Path(out)) as file:
         file.write(render_replay(found).encode("utf-8", "backslashreplace"))
     return found
