@@ -1,9 +1,13 @@
 """Errors say what they were given and what was possible, and survive a process boundary."""
 
 import pickle
+import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+import logtriage as lt
 from logtriage import (
     BundleError,
     EpisodeOver,
@@ -15,9 +19,13 @@ from logtriage import (
     TranscriptError,
     UnknownName,
 )
+from logtriage.belief import belief
+from logtriage.belief.explain import explain
 from logtriage.errors import closest
+from logtriage.grading import truths_of
 from logtriage.tasks import SPLITS, TASKS
 
+STATE = lt.initial_state(lt.make_incident("single_crash-v2/val/0"))
 ALL = (
     EpisodeOver("closed"),
     InvalidInput("bad"),
@@ -49,6 +57,23 @@ def test_errors_come_back_from_a_worker_unchanged(error: Exception) -> None:
 )
 def test_wrong_input_is_a_value_error(kind: type) -> None:
     assert issubclass(kind, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "said"),
+    [
+        (lt.render_observation, STATE, "expected an observation, got a State; observe("),
+        (lt.system_prompt, "x/test/0", "expected an incident, got 'x/test/0'; make_incident("),
+        (belief, "x", "expected a state, got 'x'; its first"),
+        (explain, None, "expected a state, got nothing"),
+        (truths_of, ["x"], "expected an incident, got 'x'; make_incident('x') draws it"),
+    ],
+)
+def test_a_call_with_the_wrong_thing_says_what_to_pass(
+    call: Callable[[Any], object], given: Any, said: str
+) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(said)):
+        call(given)
 
 
 def test_a_missing_extra_is_an_import_error_that_names_the_command() -> None:

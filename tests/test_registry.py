@@ -79,7 +79,7 @@ def test_an_unknown_policy_lists_the_known_ones(spec: str) -> None:
 
 @pytest.mark.parametrize("seed", ["x", "-1", "1.5", " 1", "\u0661"])
 def test_a_seed_is_a_whole_number(seed: str) -> None:
-    with pytest.raises(InvalidInput, match="the seed must be a whole number"):
+    with pytest.raises(InvalidInput, match="expected a whole number from 0 as the seed"):
         make_policy(f"random:{seed}")
 
 

@@ -125,9 +125,9 @@ def test_an_unknown_name_lists_the_known_ones(spec: str, message: str) -> None:
             "remediation)",
         ),
         ("triage=expert,triage=oracle", "role 'triage' is named twice"),
-        ("random:x", "policy 'random:x': the seed must be a whole number"),
-        ("triage=random:-1", "policy 'random:-1': the seed must be a whole number"),
-        ("central:random:x", "policy 'random:x': the seed must be a whole number"),
+        ("random:x", "policy 'random:x': expected a whole number from 0 as the seed"),
+        ("triage=random:-1", "policy 'random:-1': expected a whole number from 0 as the seed"),
+        ("central:random:x", "policy 'random:x': expected a whole number from 0 as the seed"),
         ("central:constant:reboot", "constant action 'reboot'"),
     ],
 )

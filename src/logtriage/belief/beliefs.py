@@ -15,7 +15,7 @@ from logtriage.evidence import evidence, world_of
 from logtriage.grading.impact import path_of
 from logtriage.incident import Incident
 from logtriage.roles import Role, RoleSplit
-from logtriage.state import Closing, Facts, State
+from logtriage.state import Closing, Facts, State, check_state
 from logtriage.topology import Topology
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
@@ -241,8 +241,9 @@ def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
     knows that others acted, and when.
 
     Raises:
-        InvalidInput: as :func:`logtriage.evidence.world_of`.
+        InvalidInput: as :func:`logtriage.evidence.world_of`, and for what is no state.
     """
+    check_state(state)
     alone = None if isinstance(role, RoleSplit) else role
     return belief_of(state, evidence(state, role), alone)
 

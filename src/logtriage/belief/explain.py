@@ -34,7 +34,7 @@ from logtriage.belief.expectations import expected_after, value_of_belief, with_
 from logtriage.errors import InvalidInput
 from logtriage.grading import score
 from logtriage.incident import Incident
-from logtriage.state import State, declared_in, initial_state, is_settled
+from logtriage.state import State, check_state, declared_in, initial_state, is_settled
 from logtriage.transition import transition
 from logtriage.world.compounds import LISTED, set_prior
 
@@ -178,8 +178,9 @@ def check_closed(state: State) -> None:
     """Refuse what cannot be looked back on.
 
     Raises:
-        InvalidInput: for an open incident or joint play.
+        InvalidInput: for an open incident or joint play, and for what is no state.
     """
+    check_state(state)
     if not state.is_closed:
         raise InvalidInput(f"{state.incident.id} is still open: there is nothing to explain yet")
     if state.schedule is not None:

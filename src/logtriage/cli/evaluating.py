@@ -253,6 +253,8 @@ def report(
     from logtriage.evaluation import load_run, summarise
 
     if html:
+        if as_json:
+            raise InvalidInput("--json goes without --html")
         from logtriage.report import write_report
 
         page = run / "report.html" if out is None else out

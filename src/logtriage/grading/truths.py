@@ -15,6 +15,7 @@ from logtriage.grading.locked import Bools, bools, check_shapes, floats, ints
 from logtriage.grading.several import Asked, FaultArrays, asked_of
 from logtriage.grading.triage import MOST_UNPAGED
 from logtriage.incident import STRICT, Incident, Part, Truth
+from logtriage.state import check_incident
 from logtriage.topology import Topology
 
 #: Stands in a table of accepted actions where there is none: equal to no action.
@@ -241,6 +242,8 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
     listed = tuple(incidents)
     if not listed:
         raise InvalidInput("truths_of needs at least one incident: its topology is the batch's")
+    for one in listed:
+        check_incident(one)
     topology = listed[0].topology
     rows = len(listed)
     marks = _Marks(topology)

@@ -178,7 +178,7 @@ def seed_of(spec: str) -> int:
     """
     argument = spec.partition(":")[2]
     if argument and not (argument.isascii() and argument.isdigit()):
-        raise InvalidInput(f"policy {spec!r}: the seed must be a whole number")
+        raise InvalidInput(f"policy {spec!r}: expected a whole number from 0 as the seed")
     return int(argument or 0)
 
 

@@ -22,6 +22,7 @@ from logtriage.offered import check_joint, useful_kinds
 from logtriage.rendering.briefing import briefing
 from logtriage.rendering.recordings import on_request_rules, recorded_rules
 from logtriage.roles import VIEWS, Role, RoleSplit, watched
+from logtriage.state import check_incident
 from logtriage.telemetry import TICK_SECONDS
 from logtriage.topology import Topology
 from logtriage.world.setting import Setting
@@ -80,6 +81,7 @@ def system_prompt(
         InvalidInput: for a split without a role, a role without a split, or a split of which
             no role may do what the incident asks for.
     """
+    check_incident(incident)
     world = incident.telemetry
     if split is not None:
         check_joint(incident, split)

@@ -18,6 +18,7 @@ from logtriage.actions import (
     Wait,
     describe,
 )
+from logtriage.errors import InvalidInput, kind_of
 from logtriage.observation import Observation
 from logtriage.rendering import compact, panels
 from logtriage.rendering.compact import LONG_LIST
@@ -38,7 +39,15 @@ def status_of(reading: Reading) -> str:
 
 
 def render_observation(observation: Observation) -> str:
-    """One observation as compact text; views that a role does not have are left out."""
+    """One observation as compact text; views that a role does not have are left out.
+
+    Raises:
+        InvalidInput: for what is no observation.
+    """
+    if not isinstance(observation, Observation):
+        raise InvalidInput(
+            f"expected an observation, got {kind_of(observation)}; observe(state) returns one"
+        )
     hidden = observation.hidden
     parts = [_header(observation)]
     # Reports have their own place on the screen.
