@@ -27,6 +27,7 @@ from training.evaluate.figures import PARTS, difference
 from training.evaluate.results import ALL_TASKS
 from training.grpo.played import Step
 from training.grpo.seeds import draw_runs
+from training.grpo.settings import Settings
 from training.grpo.written import Written, read
 
 PAGE: Final = "grpo.md"
@@ -36,6 +37,8 @@ CURVES: Final = "grpo.png"
 ENDS: Final = 5
 #: Settings in which a run and its ablation may differ without a word.
 _ASIDE: Final = ("seed", "eval_before", "report_to", "threads")
+#: What an older run had, which does not say.
+_DEFAULTS: Final = {one.name: one.default for one in attrs.fields(Settings)}
 
 
 def write_up(runs: Sequence[Written], to: Path, ablations: Sequence[Written] = ()) -> None:
@@ -44,7 +47,7 @@ def write_up(runs: Sequence[Written], to: Path, ablations: Sequence[Written] = (
     ``ablations`` are each compared with the run of the same seed.
 
     Raises:
-        InvalidInput: if there is no such run, or it played other incidents.
+        InvalidInput: if there is no such run, or it did not play the incidents of an ablation.
     """
     runs = sorted(runs, key=lambda one: one.seed)
     pairs = [(_usual(runs, one), one) for one in ablations]
@@ -103,8 +106,8 @@ def _usual(runs: Sequence[Written], ablation: Written) -> Written:
     command = ablation.about["command"]
     if not found:
         raise InvalidInput(f"{command}: no run has its seed, {ablation.seed}")
-    if set(found[0].before.all_attempts) != set(ablation.before.all_attempts):
-        raise InvalidInput(f"{command}: played other incidents than the run of its seed")
+    if not set(ablation.before.all_attempts) <= set(found[0].before.all_attempts):
+        raise InvalidInput(f"{command}: played incidents that the run of its seed did not")
     return found[0]
 
 
@@ -115,14 +118,15 @@ def _ablations(pairs: Sequence[tuple[Written, Written]]) -> Iterable[str]:
         was, now = usual.about["settings"], run.about["settings"]
         changed = ", ".join(
             f"`{name}` {str(value) or 'none'}" for name, value in now.items()
-            if name not in _ASIDE and value != was[name]
+            if name not in _ASIDE and value != was.get(name, _DEFAULTS[name])
         )  # fmt: skip
         for task in (*run.results["tasks"], ALL_TASKS):
             one = run.results["difference"][task]
-            left, right = (
+            every, right = (
                 each.after.all_attempts if task == ALL_TASKS else each.after.attempts[task]
                 for each in (usual, run)
             )
+            left = {incident: every[incident] for incident in right}
             found = run.results["agents"][1]["tasks"].get(task, {})
             shares = (
                 _share(found.get(name)) for name in ("solved", "paged_right", "page_precision")
