@@ -273,6 +273,7 @@ def test_the_length_of_a_tick_is_an_option(folder: Path) -> None:
     ("header", "row", "message"),
     [
         ("time,service,queue", f"{T},back,many", "field queue: must be a number, or empty"),
+        ("time,service,x_seconds", f"{T},back,1e17", "at most 63 bits as x_us, got '1e17'"),
         ("time,service,queue", f"{T},back,1e30", "field queue: must be a number, or empty"),
         ("time,service,a b,a_b", f"{T},back,1,2", "'a b' and 'a_b' are both 'a_b_milli'"),
         ("time,service,queue,queue", f"{T},back,1,2", "column 'queue' appears twice"),
