@@ -377,6 +377,13 @@ def test_a_folder_without_telemetry_or_labels(folder: Path) -> None:
         import_otlp(folder)
 
 
+def test_the_baseline_must_not_have_the_incident(folder: Path) -> None:
+    labels = folder / "labels.csv"
+    labels.write_text(stack.LABELS.replace("T10:03:00Z", "T10:20:00Z"))
+    with pytest.raises(BundleError, match=r"^labels\.csv:2: field baseline_end: the baseline must"):
+        import_otlp(folder)
+
+
 def test_damaged_gzip_and_links_that_lead_outside(folder: Path, tmp_path: Path) -> None:
     path = folder / "logs.jsonl"
     path.with_suffix(".jsonl.gz").write_bytes(gzip.compress(path.read_bytes())[:-9])
