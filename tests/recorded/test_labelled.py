@@ -187,6 +187,28 @@ def test_a_baseline_may_touch_the_incident(folder: Path) -> None:
         _baseline(folder, "23:59:00", "23:59:30", horizon=4, tick=60)
 
 
+def test_a_file_that_would_be_ignored_is_refused(folder: Path) -> None:
+    """What a typing error of the name or a broken link hides would be missing unsaid."""
+    path, content = folder / "logs.csv", (folder / "logs.csv").read_bytes()
+    (folder / "logs.csv.gz").write_bytes(gzip.compress(content))
+    with pytest.raises(BundleError, match=r"mine: must have logs\.csv or logs\.csv\.gz, has both"):
+        import_labelled(folder)
+    (folder / "logs.csv.gz").unlink()
+    path.rename(folder / "Logs.csv")
+    with pytest.raises(
+        BundleError, match=r"Logs\.csv: the name must be logs\.csv or logs\.csv\.gz"
+    ):
+        import_labelled(folder)
+    (folder / "Logs.csv").unlink()
+    path.symlink_to(folder / "nothing.csv")
+    with pytest.raises(BundleError, match=r"/logs\.csv: must be a file, is a link that leads nowh"):
+        import_labelled(folder)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(BundleError, match=r"/logs\.csv: must be a file, is a folder"):
+        import_labelled(folder)
+
+
 def test_a_link_that_leads_outside_is_refused(folder: Path) -> None:
     (folder / "logs.csv").rename(folder.parent / "elsewhere.csv")
     (folder / "logs.csv").symlink_to(folder.parent / "elsewhere.csv")
