@@ -32,6 +32,11 @@ def test_one_grade_a_line(tmp_path: Path) -> None:
     assert lines(result) == [grade_to_json(grade_transcript(decode_transcript(t))) for t in texts]
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+    path = write(tmp_path / "runs.jsonl", "\ufeff" + line(), line())
+    assert len(lines(logtriage("grade", path, "--json"))) == 2
+
+
 def test_grade_on_the_wire_has_everything_that_it_is_made_of(tmp_path: Path) -> None:
     incident = make_incident("single_crash-v2/test/2")
     wrong = min(set(incident.topology.teams) - incident.truth.teams)

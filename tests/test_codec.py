@@ -21,6 +21,7 @@ from logtriage import (
 )
 from logtriage.actions import ACTION_TYPES
 from logtriage.codec import (
+    decode_record,
     decode_transcript,
     encode_transcript,
     load_role_split,
@@ -33,7 +34,7 @@ from logtriage.codec import (
     truth_to_json,
     unstructure_transcript,
 )
-from logtriage.role_splits import ROLE_SPLITS
+from logtriage.role_splits import ROLE_SPLITS, get_role_split
 from tests.builders import real_incident
 
 GOOD: dict[str, Any] = {
@@ -138,10 +139,21 @@ def test_what_is_not_json_is_said_to_be_so(text: str | bytes, message: str) -> N
     assert str(caught.value).startswith(message)
 
 
-@pytest.mark.parametrize("text", [b"\xef\xbb\xbf{}", "\ufeff{}"], ids=["bytes", "text"])
-def test_a_byte_order_mark_is_refused_by_name(text: str | bytes) -> None:
-    with pytest.raises(TranscriptError, match="BOM"):
-        decode_transcript(text)
+@pytest.mark.parametrize("kind", [str, bytes])
+def test_a_byte_order_mark_comes_before_the_json(kind: type) -> None:
+    """Editors of Windows write one; it says nothing."""
+
+    def marked(data: object) -> str | bytes:
+        text = "\ufeff" + json.dumps(data)
+        return text if kind is str else text.encode()
+
+    assert decode_transcript(marked(GOOD)) == decode_transcript(json.dumps(GOOD))
+    assert decode_record(marked(GOOD)) == decode_record(json.dumps(GOOD))
+    assert topology_from_json(marked(topology_to_json(SEVEN_SERVICES))) == SEVEN_SERVICES
+    split = role_split_to_json(get_role_split("trio"))
+    assert role_split_from_json(marked(split)) == get_role_split("trio")
+    with pytest.raises(TranscriptError, match="not JSON"):
+        decode_transcript("\ufeff\ufeff{}")
 
 
 @pytest.mark.parametrize("key", ["schema", "incident", "actions", "status", "agent", "other"])

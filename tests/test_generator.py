@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import attrs
 import pytest
 
 from logtriage import (
@@ -127,6 +128,13 @@ def test_a_topology_without_a_place_for_the_fault_is_refused() -> None:
     task = get_task("cascading_failure-v2")
     with pytest.raises(InvalidInput, match="it needs a service that another one calls"):
         draw_incident(task, IncidentId(task, "train", 0), alone)
+
+
+def test_nothing_is_drawn_on_a_topology_whose_name_breaks_ids() -> None:
+    recorded = attrs.evolve(SEVEN_SERVICES, name="mine/1")
+    task = get_task("cascading_failure-v2")
+    with pytest.raises(InvalidInput, match=r"topology 'mine/1': its name must have no '/' to draw"):
+        draw_incident(task, IncidentId(task, "train", 0), recorded)
 
 
 @pytest.mark.parametrize("task", V0_TASKS, ids=lambda task: task.id)

@@ -81,6 +81,20 @@ def test_equal_topologies_are_equal_and_hash_alike() -> None:
     assert one != topology(edge("a"), inner("a"), name="u")
 
 
+@pytest.mark.parametrize("name", ["", "a/", "/", "a/b/c", "a@b", "a/@b", "a b", "-", "\n"])
+def test_the_name_of_a_topology_has_the_letters_of_other_names(name: str) -> None:
+    """Ids of incidents end in @ and the name."""
+    with pytest.raises(TopologyError) as caught:
+        topology(edge(), name=name)
+    assert str(caught.value) == (
+        f"topology {name!r}: its name must be letters, digits, '-', '_' and '.' only"
+    )
+    # Only the names of services and teams stand where all and none mean something.
+    assert topology(edge(), name="all").name == "all"
+    # A recording's is its id.
+    assert topology(edge(), name="mine/1").name == "mine/1"
+
+
 @pytest.mark.parametrize(
     ("services", "changes", "message"),
     [

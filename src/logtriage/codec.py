@@ -63,13 +63,18 @@ def decode_record(text: str | bytes) -> Record:
 
 def _decode_json(text: str | bytes) -> object:
     try:
-        return json.loads(text if isinstance(text, str) else text.decode())
+        return json.loads(_unmarked(text if isinstance(text, str) else text.decode()))
     except RecursionError:
         raise TranscriptError("JSON nested too deeply") from None
     except UnicodeDecodeError as error:
         raise TranscriptError(f"{_NOT_UTF8}: {error.reason} at byte {error.start}") from None
     except ValueError as error:
         raise TranscriptError(f"{_NOT_JSON}: {error}") from None
+
+
+def _unmarked(text: str) -> str:
+    """Text without the byte order mark that some editors of Windows put first."""
+    return text.removeprefix("\ufeff")
 
 
 def _record(raw: object) -> Record:
@@ -261,7 +266,8 @@ def _data_from_json(
     raw: object = text
     if isinstance(text, str | bytes):
         try:
-            raw = json.loads(text)
+            # Of bytes the decoder itself drops a mark.
+            raw = json.loads(_unmarked(text) if isinstance(text, str) else text)
         except (ValueError, RecursionError) as error:
             raise wrong(f"{source}: not JSON: {error}") from None
     if not isinstance(raw, Mapping):

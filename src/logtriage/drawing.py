@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from logtriage.actions import SEVERITIES, Remedy, Severity
+from logtriage.errors import InvalidInput
 from logtriage.incident import Fault, Incident, Part, Truth
 from logtriage.rng import MASK, Draws, below, draw, hash_name, subkey
 from logtriage.tasks import SEALED, IncidentId, TaskSpec
@@ -49,9 +50,15 @@ def draw_world(
     """An incident of a task in a setting; on a topology of one's own, if given.
 
     Raises:
-        InvalidInput: if the topology has no place for the task's faults.
+        InvalidInput: if the topology has no place for the task's faults, or the name of a
+            recording's, with which an id could not be read.
         SealError: for a sealed incident without its seal.
     """
+    if own is not None and "/" in own.name:
+        raise InvalidInput(
+            f"topology {own.name!r}: its name must have no '/' to draw incidents on it, since "
+            "their ids end in @ and the name"
+        )
     seed = incident_id.seed
     draws = Draws(seed, TRUTH_STREAM)
     topology, held = _topology(task, incident_id, seed, draws, own)

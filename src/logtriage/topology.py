@@ -47,8 +47,9 @@ class Topology:
     security faults, whoever owns the service.
 
     Raises:
-        TopologyError: on an empty topology, a duplicate or empty name, a name that
-            is not made of letters, digits, ``-``, ``_`` and ``.``, an unknown tier,
+        TopologyError: on an empty topology, a duplicate or empty name, a name (also its
+            own, where a recording has a ``/`` between two) that is not made of letters,
+            digits, ``-``, ``_`` and ``.``, an unknown tier,
             owner or dependency, a self-call, no edge service, or a service that no
             edge service reaches.
     """
@@ -60,6 +61,9 @@ class Topology:
     security_team: str = "security-team"
 
     def __attrs_post_init__(self) -> None:
+        # An incident's id ends in @ and this name, or is it: source/name of a recording.
+        for part in self.name.split("/", 1):
+            self._check_letters("its name", part)
         self._check_names("team", self.teams)
         self._check_names("service", self.names)
         for field in ("capacity_team", "security_team"):
@@ -93,15 +97,16 @@ class Topology:
         if not names:
             raise self._wrong(f"no {what}s")
         for name in names:
-            if not name or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
-                raise self._wrong(
-                    f"{what} name {name!r} must be letters, digits, '-', '_' and '.' only"
-                )
+            self._check_letters(f"{what} name {name!r}", name)
             if name.casefold() in ("all", "none"):
                 raise self._wrong(f"{what} name {name!r} is reserved")
         twice = _duplicate(names)
         if twice is not None:
             raise self._wrong(f"{what} {twice!r} appears twice")
+
+    def _check_letters(self, what: str, name: str) -> None:
+        if not name or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
+            raise self._wrong(f"{what} must be letters, digits, '-', '_' and '.' only")
 
     def _wrong(self, what: str) -> TopologyError:
         return TopologyError(f"topology {self.name!r}: {what}")

@@ -12,7 +12,7 @@ import pytest
 import logtriage as lt
 from logtriage.adapters.otlp import write_alertmanager, write_labels, write_otlp
 from logtriage.adapters.otlp.metrics import reading
-from logtriage.adapters.otlp.tape import Tape
+from logtriage.adapters.otlp.tape import EARLIEST, LATEST, Tape
 from logtriage.errors import BundleError, InvalidInput
 from logtriage.generator import draw_incident
 from logtriage.recorded import RecordedIncident, import_otlp, shipped_incidents
@@ -237,6 +237,48 @@ def test_recordings_cannot_be_exported(tmp_path: Path) -> None:
         write_otlp(shipped_incidents()[0], tmp_path)
     with pytest.raises(InvalidInput, match="must be a time with an offset"):
         write_otlp(lt.make_incident(INCIDENT), tmp_path, datetime(2031, 5, 6))
+
+
+def test_several_faults_at_once_have_no_labels(tmp_path: Path) -> None:
+    """Roots that are joined by | are alternatives to the import: either would be right."""
+    from typer.testing import CliRunner
+
+    from logtriage.cli.app import app
+
+    incident = lt.make_incident("compound_failure-v2/test/3")
+    count = len(incident.truth.parts)
+    assert count > 1
+    told = f"labels.csv has one fault a line, and this incident has {count} at once"
+    with pytest.raises(InvalidInput, match=told):
+        write_labels(incident, tmp_path / "labels.csv")
+    out = tmp_path / "out"
+    options = ["export", "otlp", incident.id, str(out), "--labels", str(out / "labels.csv")]
+    result = CliRunner().invoke(app, options)
+    assert result.exit_code == 2
+    assert not out.exists()
+    assert CliRunner().invoke(app, options[:4]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "opened",
+    ["1960-05-06T10:00:00+00:00", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"],
+)
+def test_a_time_that_no_import_takes_is_refused(tmp_path: Path, opened: str) -> None:
+    incident = lt.make_incident(INCIDENT)
+    for write in (write_otlp, write_alertmanager, write_labels):
+        with pytest.raises(InvalidInput, match=r"must be a time from 1971 to 2261, .* got \d{4}-"):
+            write(incident, tmp_path / "out", datetime.fromisoformat(opened))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("opened", [EARLIEST, LATEST - timedelta(seconds=1)])
+def test_times_at_the_ends_of_the_range_come_back(tmp_path: Path, opened: datetime) -> None:
+    incident = lt.make_incident(INCIDENT)
+    write_otlp(incident, tmp_path, opened)
+    write_alertmanager(incident, tmp_path, opened)
+    write_labels(incident, tmp_path / "labels.csv", opened)
+    (record,) = import_otlp(tmp_path)
+    assert datetime.fromisoformat(record.opened) == opened
 
 
 def test_the_command_line(tmp_path: Path) -> None:

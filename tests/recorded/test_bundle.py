@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from logtriage.actions import RequestMoreLogs
+from logtriage.codec import topology_from_json, topology_to_json
 from logtriage.errors import BundleError
 from logtriage.observation import observe
 from logtriage.recorded import (
@@ -52,6 +53,9 @@ RECORD = RecordedIncident(
     ),
     truth=RecordedTruth(("back",), "return"),
 )
+
+
+SHIFT = ("value", "usual", "spread")
 
 
 def _data() -> dict[str, Any]:
@@ -217,6 +221,43 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
             "ticks must follow each other, got [-1, 2]",
         ),
         (_set("recording", "alerts", 0, "until", to=-2), "until -2 lies before since -1"),
+        (
+            _set("recording", "windows", 1, "lines", 0, "second", to=12),
+            "field recording: windows: second 12 at tick 0 must lie in its window, from -30 to 0",
+        ),
+        (
+            _set("recording", "windows", 0, "lines", 0, "second", to=-61),
+            "windows: second -61 at tick -1 must lie in its window, from -60 to -30",
+        ),
+        (_set("recording", "tick_seconds", to=20), "must lie in its window, from -40 to -20"),
+        (
+            _set("recording", "services", 1, "series", "cpu_bp", 1, to=10**30),
+            "services[1].series: cpu_bp must be at most 9223372036854775807, got 1000000",
+        ),
+        (
+            _set("recording", "services", 1, "series", "error_bp", to=[None, 10_001]),
+            "services[1].series: error_bp must be at most 10000, got 10001",
+        ),
+        (
+            _set("recording", "services", 0, "baseline", "error_bp", to=20_000),
+            "services[0].baseline: error_bp must be at most 10000, got 20000",
+        ),
+        (
+            _set("recording", "services", 0, "events", to={f: [20_000] for f in SHIFT}),
+            "services[0].events: value must be at most 10000, got 20000",
+        ),
+        (
+            _set("recording", "services", 0, "events", to={f: [0] for f in SHIFT}),
+            "services[0].events: spread must be above 0, got 0",
+        ),
+        (
+            _set("recording", "services", 0, "metrics", to=[{"name": "q", "value": [-(2**63)]}]),
+            "metrics[0]: value must be at least -9223372036854775807, got -9223372036854775808",
+        ),
+        (
+            _set("recording", "services", 0, "metrics", to=[{"name": "q", "iqr": 0}]),
+            "metrics[0]: iqr must be above 0, got 0",
+        ),
         (_set("recording", "baseline", to="guess"), "baseline 'guess' is none of fault-free,"),
     ],
 )
@@ -232,6 +273,23 @@ def test_a_bad_field_is_named_with_file_and_line(
         load_bundle(path)
     assert str(caught.value).startswith(f"{path}:3: field ")
     assert message in str(caught.value)
+
+
+def test_the_limits_of_what_may_stand_in_a_bundle(tmp_path: Path) -> None:
+    """Both ends of a window, and CPU beyond its limit."""
+    data = _data()
+    line = data["recording"]["windows"][1]["lines"][0]
+    data["recording"]["windows"][1]["lines"] = [{**line, "second": one} for one in (-30, 0)]
+    service = data["recording"]["services"][1]
+    service["series"] = {"cpu_bp": [10_010, 2**63 - 1], "error_bp": [10_000]}
+    service["metrics"] = [{"name": "q", "value": [1 - 2**63]}]
+    path = tmp_path / "bundle.jsonl"
+    path.write_text(json.dumps(data))
+    (incident,) = load_bundle(path)
+    render_observation(observe(initial_state(incident)))
+    # A topology is called as its record.
+    assert topology_from_json(topology_to_json(incident.topology)) == incident.topology
+    assert incident.topology.name == "mine/2031-05-06"
 
 
 def test_a_missing_field_is_named(tmp_path: Path) -> None:

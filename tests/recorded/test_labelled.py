@@ -146,8 +146,66 @@ def test_what_is_missing_is_said(folder: Path) -> None:
         (folder / f"{stem}.csv").unlink()
     with pytest.raises(BundleError, match=r"no rows in logs\.csv, calls\.csv or metrics\.csv"):
         import_labelled(folder)
+    _write(folder, labels=[LABELS[0]])
+    with pytest.raises(BundleError, match=r"^labels\.csv: only a header; expected a line for each"):
+        import_labelled(folder)
     (folder / "labels.csv").unlink()
-    with pytest.raises(BundleError, match=r"no labels\.csv with an incident in it"):
+    with pytest.raises(BundleError, match=r"mine: no labels\.csv; expected one with a line for"):
+        import_labelled(folder)
+    (folder / "file").touch()
+    for path, given in ((folder / "nowhere", "there is no such folder"), (folder / "file", "got")):
+        with pytest.raises(BundleError, match=f"{path}: must be a folder with .*, {given}"):
+            import_labelled(path)
+
+
+def _baseline(folder: Path, start: str, end: str, horizon: int, tick: int = 30) -> None:
+    times = f"2031-05-06T{start}Z,2031-05-06T{end}Z"
+    _write(folder, labels=[LABELS[0], f"mine/1,2031-05-06T23:57:00Z,back,x,{times}"])
+    import_labelled(folder, horizon=horizon, tick_seconds=tick)
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [("23:50:00", "23:57:01"), ("23:55:00", "23:59:59"), ("23:57:00", "23:58:00")],
+)
+def test_a_baseline_that_has_the_incident_is_refused(folder: Path, start: str, end: str) -> None:
+    with pytest.raises(BundleError) as caught:
+        _baseline(folder, start, end, horizon=4)
+    assert str(caught.value) == (
+        "labels.csv:2: field baseline_end: the baseline must not overlap the incident: it must end "
+        "by opened (2031-05-06T23:57:00Z), or start after the last of 4 ticks of 30 s, "
+        f"got 2031-05-06T{start}Z to 2031-05-06T{end}Z"
+    )
+
+
+def test_a_baseline_may_touch_the_incident(folder: Path) -> None:
+    _baseline(folder, "23:55:00", "23:57:00", horizon=4)
+    _baseline(folder, "23:59:00", "23:59:30", horizon=4)
+    with pytest.raises(BundleError, match="the last of 5 ticks of 30 s"):
+        _baseline(folder, "23:59:00", "23:59:30", horizon=5)
+    with pytest.raises(BundleError, match="the last of 4 ticks of 60 s"):
+        _baseline(folder, "23:59:00", "23:59:30", horizon=4, tick=60)
+
+
+def test_a_file_that_would_be_ignored_is_refused(folder: Path) -> None:
+    """What a typing error of the name or a broken link hides would be missing unsaid."""
+    path, content = folder / "logs.csv", (folder / "logs.csv").read_bytes()
+    (folder / "logs.csv.gz").write_bytes(gzip.compress(content))
+    with pytest.raises(BundleError, match=r"mine: must have logs\.csv or logs\.csv\.gz, has both"):
+        import_labelled(folder)
+    (folder / "logs.csv.gz").unlink()
+    path.rename(folder / "Logs.csv")
+    with pytest.raises(
+        BundleError, match=r"Logs\.csv: the name must be logs\.csv or logs\.csv\.gz"
+    ):
+        import_labelled(folder)
+    (folder / "Logs.csv").unlink()
+    path.symlink_to(folder / "nothing.csv")
+    with pytest.raises(BundleError, match=r"/logs\.csv: must be a file, is a link that leads nowh"):
+        import_labelled(folder)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(BundleError, match=r"/logs\.csv: must be a file, is a folder"):
         import_labelled(folder)
 
 
@@ -273,6 +331,7 @@ def test_the_length_of_a_tick_is_an_option(folder: Path) -> None:
     ("header", "row", "message"),
     [
         ("time,service,queue", f"{T},back,many", "field queue: must be a number, or empty"),
+        ("time,service,x_seconds", f"{T},back,1e17", "at most 63 bits as x_us, got '1e17'"),
         ("time,service,queue", f"{T},back,1e30", "field queue: must be a number, or empty"),
         ("time,service,a b,a_b", f"{T},back,1,2", "'a b' and 'a_b' are both 'a_b_milli'"),
         ("time,service,queue,queue", f"{T},back,1,2", "column 'queue' appears twice"),

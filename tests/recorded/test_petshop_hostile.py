@@ -77,6 +77,7 @@ SEEN = r"target\.json: field target\.timestamp: must be"
         # values of cells
         (METRICS, cell("NaN"), f"{LATENCY} be a number, got 'NaN'"),
         (METRICS, cell("-inf"), f"{LATENCY} be a number, got '-inf'"),
+        (METRICS, cell("1e14"), f"{LATENCY} be a number of at most 63 bits, got '1e14'"),
         (METRICS, cell("1e400"), f"{LATENCY} be a number, got '1e400'"),
         (METRICS, cell("9" * 5000), f"{LATENCY} be a number, got '9999"),
         (METRICS, cell("-0.02"), f"{LATENCY} not be negative, got '-0.02'"),

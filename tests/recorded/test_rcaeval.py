@@ -120,6 +120,13 @@ def test_rows_that_cannot_be_used_are_counted_or_refused(layout: Path) -> None:
         import_rcaeval(layout, strict=True)
 
 
+def test_a_value_that_no_bundle_holds_is_left_out(layout: Path) -> None:
+    path = layout / CASE / "simple_metrics.csv"
+    path.write_text(path.read_text().replace(f"\n{INJECTED},10,", f"\n{INJECTED},1e19,"))
+    (skipped,) = import_rcaeval(layout).report.skipped
+    assert (skipped.reason, skipped.count) == ("column cart_cpu is beyond 63 bits", 1)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [

@@ -53,10 +53,11 @@ def _telemetry(*windows: LogWindow, alerts: tuple[RecordedAlert, ...] = ()) -> R
 
 def test_loud_lines_come_first_and_every_service_gets_a_turn() -> None:
     lines = [
-        RecordedLine(n, "front", "ERROR", f"front fails in way {'abcdefgh'[n]}") for n in range(8)
+        RecordedLine(n - 9, "front", "ERROR", f"front fails in way {'abcdefgh'[n]}")
+        for n in range(8)
     ]
-    lines.append(RecordedLine(8, "back", "ERROR", "back fails"))
-    lines.append(RecordedLine(9, "back", "INFO", "chatter"))
+    lines.append(RecordedLine(-1, "back", "ERROR", "back fails"))
+    lines.append(RecordedLine(0, "back", "INFO", "chatter"))
     shown = _telemetry(LogWindow(0, tuple(lines))).window(0)
     assert len(shown) == 6
     assert [line.second for line in shown] == sorted(line.second for line in shown)
@@ -67,9 +68,9 @@ def test_loud_lines_come_first_and_every_service_gets_a_turn() -> None:
 
 def test_lines_that_say_the_same_are_one_line_with_a_count() -> None:
     window = LogWindow(
-        0, tuple(RecordedLine(n, "back", "INFO", f"took {n} ms", count=n) for n in range(1, 4))
+        0, tuple(RecordedLine(n - 4, "back", "INFO", f"took {n} ms", count=n) for n in range(1, 4))
     )
-    assert _telemetry(window).window(0) == (LogLine(3, "back", "INFO", "took 3 ms (x6)"),)
+    assert _telemetry(window).window(0) == (LogLine(-1, "back", "INFO", "took 3 ms (x6)"),)
 
 
 def test_service_logs_reach_back_one_window_and_end_with_the_figures() -> None:
@@ -98,9 +99,9 @@ def test_service_logs_reach_back_one_window_and_end_with_the_figures() -> None:
 
 
 def test_the_most_notable_lines_are_kept() -> None:
-    lines = tuple(RecordedLine(n, "back", "INFO", f"kind {'abcdefgh'[n]}") for n in range(8))
-    new = RecordedLine(0, "back", "INFO", "never seen before", new=True)
-    loud = RecordedLine(0, "back", "ERROR", "failed")
+    lines = tuple(RecordedLine(n - 8, "back", "INFO", f"kind {'abcdefgh'[n]}") for n in range(8))
+    new = RecordedLine(-8, "back", "INFO", "never seen before", new=True)
+    loud = RecordedLine(-8, "back", "ERROR", "failed")
     shown = _telemetry(LogWindow(0, (new, loud, *lines))).service_logs(BACK, 0)
     assert {line.message for line in shown[:-1]} == {
         "[new] never seen before",

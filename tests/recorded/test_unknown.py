@@ -199,9 +199,9 @@ def test_a_longer_tick_is_told() -> None:
 
 
 def test_new_complaints_come_first_and_are_marked() -> None:
-    known = [RecordedLine(n, "front", "ERROR", f"way {'abcdefgh'[n]} fails") for n in range(8)]
-    new = RecordedLine(0, "front", "WARN", "never seen", new=True)
-    chatter = RecordedLine(0, "front", "INFO", "new chatter", new=True)
+    known = [RecordedLine(n - 8, "front", "ERROR", f"way {'abcdefgh'[n]} fails") for n in range(8)]
+    new = RecordedLine(-8, "front", "WARN", "never seen", new=True)
+    chatter = RecordedLine(-8, "front", "INFO", "new chatter", new=True)
     incident = incident_of(
         RecordedService("front", "edge"), windows=(LogWindow(0, (new, chatter, *known)),)
     )

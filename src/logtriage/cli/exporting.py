@@ -63,10 +63,10 @@ def otlp(
     from logtriage.adapters.otlp import write_labels, write_otlp
 
     incident, moment = incident_of(incident_id, seal_in(seal_file)), _moment(opened)
-    for path in write_otlp(incident, out, moment):
+    # The labels first: an incident that has none is refused before anything is written.
+    answer = () if labels is None else (write_labels(incident, labels, moment),)
+    for path in (*write_otlp(incident, out, moment), *answer):
         note(str(path), "dim")
-    if labels is not None:
-        note(str(write_labels(incident, labels, moment)), "dim")
 
 
 def alertmanager(

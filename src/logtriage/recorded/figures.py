@@ -1,7 +1,7 @@
 """Figures of a recording: what is usual, what was measured tick by tick, and log events.
 
 All are integers in the core's units: rates in basis points (1/100 of a percent),
-latencies in milliseconds, counts over a minute.
+latencies in milliseconds, counts over a minute. None has more than 63 bits.
 """
 
 import re
@@ -26,6 +26,24 @@ def require(condition: bool, message: str) -> None:
         raise BundleError(message)
 
 
+#: The largest figure of any kind, and the largest share of requests.
+MOST: Final = (1 << 63) - 1
+MOST_BP: Final = 10_000
+
+
+def require_figure(name: str, value: int, *, least: int = 0, most: int = MOST) -> None:
+    """Refuse a figure out of its range.
+
+    Raises:
+        BundleError: naming the figure and its range.
+    """
+    if value < least:
+        what = {0: "not be negative", 1: "be above 0"}.get(least, f"be at least {least}")
+        raise BundleError(f"{name} must {what}, got {value!r:.80}")
+    if value > most:
+        raise BundleError(f"{name} must be at most {most}, got {value!r:.80}")
+
+
 @attrs.frozen
 class Measure:
     """One service as usual. None is *not measured*, which is not the same as 0.
@@ -47,11 +65,14 @@ class Measure:
     def __attrs_post_init__(self) -> None:
         for name in FIGURES:
             value = getattr(self, name)
-            require(value is None or value >= 0, f"{name} must not be negative, got {value}")
+            if value is not None:
+                require_figure(name, value, most=_LIMITS.get(name, MOST))
 
 
 #: What is measured, in the order in which it is told.
 FIGURES: Final = tuple(field.name for field in attrs.fields(Measure))
+#: Figures that are a share of the requests; CPU may pass its limit.
+_LIMITS: Final = {"error_bp": MOST_BP}
 
 Column = tuple[int | None, ...]
 
@@ -82,9 +103,10 @@ class Series:
 
     def __attrs_post_init__(self) -> None:
         for name in FIGURES:
+            most = _LIMITS.get(name, MOST)
             for value in getattr(self, name):
-                if value is not None and value < 0:
-                    require(False, f"{name} must not be negative, got {value}")
+                if value is not None and not 0 <= value <= most:
+                    require_figure(name, value, most=most)
 
     def figure(self, name: str, tick: int) -> int | None:
         """One figure at a tick; before the first measured tick it is None."""
@@ -114,11 +136,14 @@ class Shift:
             f"value, usual and spread must be of one length, got {len(self.value)}, "
             f"{len(self.usual)} and {len(self.spread)}",
         )
-        require(
-            all(one is None or one >= 0 for one in (*self.value, *self.usual)),
-            "value and usual must not be negative",
-        )
-        require(all(one is None or one > 0 for one in self.spread), "spread must be above 0")
+        for name, least, most in (
+            ("value", 0, MOST_BP),
+            ("usual", 0, MOST_BP),
+            ("spread", 1, MOST),
+        ):
+            for one in getattr(self, name):
+                if one is not None and not least <= one <= most:
+                    require_figure(name, one, least=least, most=most)
 
 
 _METRIC: Final = re.compile(r"[a-z0-9][a-z0-9_]*")
@@ -147,7 +172,12 @@ class Metric:
         )
         for name in ("spread", "iqr"):
             value = getattr(self, name)
-            require(value is None or value > 0, f"{name} must be above 0, got {value}")
+            if value is not None:
+                require_figure(name, value, least=1)
+        for name, column in (("usual", (self.usual,)), ("value", self.value)):
+            for value in column:
+                if value is not None and not -MOST <= value <= MOST:
+                    require_figure(name, value, least=-MOST)
 
 
 #: Nothing measured.

@@ -38,7 +38,7 @@ from logtriage.recorded.names import Names
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Rows
 from logtriage.recorded.rowstore import RowStore
-from logtriage.recorded.stretches import TASKS, Stretch, as_labelled, for_models
+from logtriage.recorded.stretches import TASKS, Stretch, as_labelled, for_models, refuse_overlap
 from logtriage.telemetry import TICK_SECONDS
 
 #: How much is taken of the time around an opening, in milliseconds, and in ticks if these
@@ -70,8 +70,9 @@ def import_labelled(
         note: is told what was left out, in words.
 
     Raises:
-        BundleError: naming file, line and field, on the first row that cannot be used,
-            and on a file that leads outside of the directory or is damaged.
+        BundleError: naming file, line and field, on the first row that cannot be used, and
+            on a baseline that overlaps its incident; naming the path of a file that is no
+            file, leads outside of the directory or is damaged.
         OSError: if a file cannot be read.
     """
     root, names = Path(directory), Names()
@@ -94,8 +95,15 @@ def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
     """The lines of ``labels.csv``.
 
     Raises:
-        BundleError: naming line and field; also where there are none, or an id is there twice.
+        BundleError: naming line and field; also where there are none, or an id is there twice;
+            naming the folder, where it is none or has no ``labels.csv``.
     """
+    if not root.is_dir():
+        given = "got a file" if root.exists() else "there is no such folder"
+        raise BundleError(f"{root}: must be a folder with labels.csv in it, {given}")
+    path = find_csv(root, root, "labels")
+    if path is None:
+        raise BundleError(f"{root}: no labels.csv; expected one with a line for each incident")
     found: dict[str, Label] = {}
     for where, row in records_of(root, "labels"):
         label = label_of(where, row, names)
@@ -103,7 +111,7 @@ def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
             raise BundleError(f"{where}: field id: {label.id!r} appears twice")
         found[label.id] = label
     if not found:
-        raise BundleError(f"{root}: no labels.csv with an incident in it")
+        raise BundleError(f"{path.name}: only a header; expected a line for each incident below it")
     return tuple(found.values())
 
 
@@ -120,7 +128,13 @@ def stretches_of(
     *,
     models: bool,
 ) -> tuple[Stretch, ...]:
-    """The incidents to be made of labels; of ``models`` by id, which says nothing of them."""
+    """The incidents to be made of labels; of ``models`` by id, which says nothing of them.
+
+    Raises:
+        BundleError: naming the line of a label whose baseline overlaps its incident.
+    """
+    for label in labels:
+        refuse_overlap(label, horizon, tick_seconds)
     if not models:
         return tuple(one for label in labels for one in as_labelled(label))
     found = [one for label in labels for one in for_models(label, horizon, tick_seconds, note)]

@@ -12,6 +12,7 @@ from logtriage.actions import FAULT_CATEGORIES
 from logtriage.errors import BundleError
 from logtriage.recorded.csvrecords import read_records
 from logtriage.recorded.csvrows import find_csv
+from logtriage.recorded.figures import MOST
 from logtriage.recorded.metrics import in_units, signal_name
 from logtriage.recorded.names import Names
 from logtriage.recorded.rows import Call, LogRow, Sample, Usage
@@ -137,7 +138,10 @@ def read_metrics(root: Path, names: Names, store: RowStore, note: Callable[[str]
             if column not in signals:
                 signals[column] = _new_signal(where, column, signals)
             name, factor = signals[column]
-            store.add(Sample(at, service, name, in_units(value, factor)))
+            units = in_units(value, factor)
+            if abs(units) > MOST:
+                raise _bad(where, row, column, f"a number of at most 63 bits as {name}")
+            store.add(Sample(at, service, name, units))
 
 
 _NOT_OTHER: Final = ("time", "service", "cpu_percent", "p99_ms")

@@ -9,6 +9,7 @@ from typing import Final
 from logtriage.errors import BundleError
 from logtriage.recorded.csvrecords import read_rows
 from logtriage.recorded.csvrows import Tally, find_csv
+from logtriage.recorded.figures import MOST
 from logtriage.recorded.metrics import in_units
 from logtriage.recorded.names import Names
 from logtriage.recorded.rows import Rows, Sample, Usage
@@ -71,6 +72,11 @@ def metrics(root: Path, folder: Path, tally: Tally, names: Names, notes: list[st
                     f"{where}: column {service} {signal}: must not be negative, got {text!r:.80}"
                 )
             value = in_units(number, factor)
+            if value > MOST:
+                raise BundleError(
+                    f"{where}: column {service} {signal}: must be a number of at most 63 bits, "
+                    f"got {text!r:.80}"
+                )
             samples.append(Sample(at, service, signal, value))
             if signal == "latency_p99_us":
                 usage.append(Usage(at, service, p99_ms=value // 1000))

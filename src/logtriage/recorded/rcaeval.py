@@ -23,6 +23,7 @@ import attrs
 from logtriage.errors import BundleError
 from logtriage.recorded.csvrecords import read_records
 from logtriage.recorded.csvrows import Tally, find_csv, inside
+from logtriage.recorded.figures import MOST
 from logtriage.recorded.imported import Imported, ImportReport
 from logtriage.recorded.labelled import incident_of, stretches_of
 from logtriage.recorded.labelled_rows import Label
@@ -179,6 +180,8 @@ def _samples(
                 value = _number(text)
                 if value is None:
                     tally.skip(path, line, f"column {column} is no number")
+                elif abs(in_units(value, factor)) > MOST:
+                    tally.skip(path, line, f"column {column} is beyond 63 bits")
                 else:
                     yield Sample(when, service, name, in_units(value, factor))
 

@@ -165,7 +165,13 @@ class Recording:
             )
             require(ticks[0] <= 0, f"windows: the first must be of tick <= 0, got {ticks[0]}")
         for window in self.windows:
+            since, until = ((window.tick + one) * self.tick_seconds for one in (-1, 0))
             for line in window.lines:
+                require(
+                    since <= line.second <= until,
+                    f"windows: second {line.second} at tick {window.tick} must lie in its window, "
+                    f"from {since} to {until}",
+                )
                 require(
                     line.service in known,
                     f"windows: unknown service {line.service!r} at tick {window.tick}",

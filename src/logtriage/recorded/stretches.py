@@ -7,11 +7,13 @@ compared with the first half.
 """
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Final
 
 import attrs
 
+from logtriage.errors import BundleError
 from logtriage.recorded.labelled_rows import Label
 from logtriage.recorded.records import RUBRICS, RecordedIncident
 from logtriage.recorded.truth import NO_FAULT, RecordedTruth
@@ -39,6 +41,28 @@ class Stretch:
     truth: RecordedTruth
     rubric: str
     origin: str = ""
+
+
+def refuse_overlap(label: Label, horizon: int, tick_seconds: int) -> None:
+    """Refuse a baseline that has part of its incident: what is usual would be the fault.
+
+    Raises:
+        BundleError: naming the line of the label.
+    """
+    if label.baseline is None:
+        return
+    since, until = label.baseline
+    # ``opened`` has whole seconds, so the end of the baseline counts in whole seconds, too.
+    if since < label.opened + 1000 * tick_seconds * horizon and until // 1000 * 1000 > label.opened:
+        raise BundleError(
+            f"{label.where}: field baseline_end: the baseline must not overlap the incident: it "
+            f"must end by opened ({_time(label.opened)}), or start after the last of {horizon} "
+            f"ticks of {tick_seconds} s, got {_time(since)} to {_time(until)}"
+        )
+
+
+def _time(at: int) -> str:
+    return f"{datetime.fromtimestamp(at / 1000, tz=UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def as_labelled(label: Label) -> Iterator[Stretch]:

@@ -370,10 +370,67 @@ def test_half_characters_and_huge_numbers_break_nothing(folder: Path) -> None:
 def test_a_folder_without_telemetry_or_labels(folder: Path) -> None:
     for path in folder.rglob("*.json*"):
         path.unlink()
-    with pytest.raises(BundleError, match=r"no telemetry in its \.json and \.jsonl files"):
+    with pytest.raises(
+        BundleError, match=r"no telemetry in its \.json, \.jsonl and \.ndjson files$"
+    ):
         import_otlp(folder)
     (folder / "labels.csv").unlink()
     with pytest.raises(BundleError, match=r"no labels\.csv"):
+        import_otlp(folder)
+
+
+def _left_alone(folder: Path, *documents: object) -> str:
+    """The error where these are all the documents."""
+    for path in folder.rglob("*.json*"):
+        path.unlink()
+    stack.write_lines(folder / "only.jsonl", documents)
+    with pytest.raises(BundleError, match="no telemetry in its") as caught:
+        import_otlp(folder)
+    return str(caught.value).partition(" files; ")[2]
+
+
+def test_an_error_says_why_nothing_was_used(folder: Path) -> None:
+    line = stack.metrics_line("x", {"name": "m", "gauge": {"dataPoints": []}})
+    line["resourceMetrics"][0]["resource"] = {}
+    assert _left_alone(folder, line) == "only.jsonl:1: no service.name in 1 resources, left out"
+
+    def answer(name: str) -> dict[str, Any]:
+        series = {"metric": {"__name__": name, "pod": "p"}, "values": [[stack.START, "1"]]}
+        return {"status": "success", "data": {"resultType": "matrix", "result": [series]}}
+
+    told = _left_alone(folder, *(answer(f"m{n}") for n in range(9))).split("; ")
+    assert told[0].startswith("left out 1 times: m0: series without a label service or service_na")
+    assert (len(told), told[5]) == (7, "and 4 more")
+    assert told[6].startswith("--service-label (service_label in Python) takes another label")
+
+
+def test_names_of_files_may_be_in_capitals(folder: Path) -> None:
+    expected = import_otlp(folder)
+    (folder / "logs.jsonl").rename(folder / "LOGS.JSONL")
+    (folder / "deep" / "traces.json").rename(folder / "deep" / "Traces.Json")
+    zipped = gzip.compress((folder / "metrics.jsonl").read_bytes())
+    (folder / "metrics.jsonl").unlink()
+    (folder / "METRICS.NDJSON.GZ").write_bytes(zipped)
+    assert import_otlp(folder) == expected
+
+
+def test_the_baseline_must_not_have_the_incident(folder: Path) -> None:
+    labels = folder / "labels.csv"
+    labels.write_text(stack.LABELS.replace("T10:03:00Z", "T10:20:00Z"))
+    with pytest.raises(BundleError, match=r"^labels\.csv:2: field baseline_end: the baseline must"):
+        import_otlp(folder)
+
+
+def test_links_that_would_be_ignored_are_refused(folder: Path, tmp_path: Path) -> None:
+    (folder / "link.json").symlink_to(folder / "nothing")
+    with pytest.raises(
+        BundleError, match=r"link\.json: must be a file, is a link that leads nowhere"
+    ):
+        import_otlp(folder)
+    (folder / "link.json").unlink()
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "link").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BundleError, match=r"link leads outside of"):
         import_otlp(folder)
 
 

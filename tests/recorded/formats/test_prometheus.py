@@ -1,5 +1,6 @@
 """Answers of Prometheus become signals; what breaks their rules is named."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,13 @@ def test_of_several_instances_the_mean_counts(folder: Path) -> None:
 def test_an_expression_is_named_for_its_file(folder: Path) -> None:
     found = _signals(folder, _answer(_series({230.0: "0.25"})), name="p99_latency_seconds")
     assert found == {"p99_latency_us": (250_000, None)}
+
+
+@pytest.mark.parametrize("name", ["p99_latency_seconds.JSON", "p99_latency_seconds.json.GZ"])
+def test_the_case_of_an_ending_is_no_part_of_the_name(folder: Path, name: str) -> None:
+    data = json.dumps(_answer(_series({230.0: "0.25"}))).encode()
+    (folder / name).write_bytes(gzip.compress(data) if name.endswith("GZ") else data)
+    assert _signals(folder) == {"p99_latency_us": (250_000, None)}
 
 
 def test_an_instant_query_is_one_sample(folder: Path) -> None:

@@ -1,7 +1,7 @@
 """What a drawn incident would show to someone who looks at everything all the time."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 import attrs
@@ -18,6 +18,10 @@ from logtriage.world.voice import Voice
 #: before the onset it ends, in minutes: no change is that old.
 CALM_SECONDS: Final = 600
 CALM_ENDS: Final = 120
+#: When an incident may be opened: all that comes before and after it must be Unix nanoseconds
+#: from 0 on that have 63 bits.
+EARLIEST: Final = datetime(1971, 1, 1, tzinfo=UTC)
+LATEST: Final = datetime(2262, 1, 1, tzinfo=UTC)
 
 
 @attrs.frozen
@@ -37,7 +41,7 @@ class Tape:
 
         Raises:
             InvalidInput: for a recorded incident, whose telemetry is not made of tokens;
-                for a time without an offset.
+                for a time without an offset, or outside of :data:`EARLIEST` to :data:`LATEST`.
         """
         world = incident.telemetry
         if not isinstance(world, World):
@@ -46,6 +50,11 @@ class Tape:
             )
         if opened.utcoffset() is None:
             raise InvalidInput(f"opened must be a time with an offset, got {opened}")
+        if not EARLIEST <= opened < LATEST:
+            raise InvalidInput(
+                "opened must be a time from 1971 to 2261, since OTLP counts nanoseconds from 1970 "
+                f"in 63 bits, got {opened.isoformat()}"
+            )
         return cls(incident, world, opened)
 
     @property

@@ -15,6 +15,7 @@ from logtriage.adapters.otlp.logs import log_lines
 from logtriage.adapters.otlp.metrics import metric_lines
 from logtriage.adapters.otlp.tape import Tape
 from logtriage.adapters.otlp.traces import trace_lines
+from logtriage.errors import InvalidInput
 from logtriage.files import replacing
 from logtriage.incident import Incident
 from logtriage.recorded.names import plain_name
@@ -39,7 +40,8 @@ def write_otlp(
         opened: the moment of tick 0, with an offset.
 
     Raises:
-        InvalidInput: for a recorded incident, and a time without an offset.
+        InvalidInput: for a recorded incident, a time without an offset, and one outside of
+            1971 to 2261.
         OSError: if a file cannot be written.
     """
     tape, folder = Tape.of(incident, opened), _made(out)
@@ -68,10 +70,16 @@ def write_labels(incident: Incident, path: str | PathLike[str], opened: datetime
     with ``--models`` alone.
 
     Raises:
-        InvalidInput: as of :func:`write_otlp`.
+        InvalidInput: as of :func:`write_otlp`, and for an incident with several faults at once.
         OSError: if the file cannot be written.
     """
     tape, truth = Tape.of(incident, opened), incident.truth
+    if len(truth.parts) > 1:
+        # Roots that are joined by | would be alternatives.
+        raise InvalidInput(
+            f"{incident.id}: labels.csv has one fault a line, and this incident has "
+            f"{len(truth.parts)} at once: it cannot be labelled"
+        )
     calm = (opened + timedelta(seconds=one) for one in (tape.calm.start, tape.calm.stop))
     at, since, until = (f"{one.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" for one in (opened, *calm))
     text = io.StringIO()
@@ -81,9 +89,10 @@ def write_labels(incident: Incident, path: str | PathLike[str], opened: datetime
     roots = "|".join(sorted(truth.root_causes))
     kind = NO_FAULT if truth.fault is None else truth.fault.kind
     writer.writerow((name, at, roots, kind, since, until))
-    with replacing(Path(path)) as file:
+    file_path = _made(Path(path).parent) / Path(path).name
+    with replacing(file_path) as file:
         file.write(text.getvalue().encode())
-    return Path(path)
+    return file_path
 
 
 def _made(out: str | PathLike[str]) -> Path:

@@ -7,7 +7,7 @@
                           its fields, so that names are free
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -21,7 +21,7 @@ from logtriage.recorded.formats.alerts import (
     recorded_alerts,
     unknown_services,
 )
-from logtriage.recorded.formats.documents import documents
+from logtriage.recorded.formats.documents import ENDINGS, documents
 from logtriage.recorded.formats.jaeger import is_jaeger, traces_of
 from logtriage.recorded.formats.jsonspot import Spot
 from logtriage.recorded.formats.otlp import Unnamed, logs_of, spans_of
@@ -43,6 +43,9 @@ from logtriage.recorded.spans import Key, Span, requests
 from logtriage.recorded.stretches import Stretch
 from logtriage.telemetry import TICK_SECONDS
 
+_FILES: Final = f"{', '.join(ENDINGS[:-1])} and {ENDINGS[-1]}"
+#: So many reasons why nothing was used are told.
+_REASONS: Final = 5
 #: How much longer than a stretch its spans are looked for: those above began before.
 _SPAN_MARGIN_MS: Final = 60_000
 
@@ -72,7 +75,8 @@ def import_otlp(
 
     Raises:
         BundleError: naming file, line and field, for a document that is of none of the
-            formats, or breaks the rules of its own.
+            formats, or breaks the rules of its own, and for a baseline that overlaps its
+            incident; saying what was left out, if no document has telemetry of a service.
         OSError: if a file cannot be read.
     """
     root, names = Path(directory), Names()
@@ -86,13 +90,10 @@ def import_otlp(
             for row in reader.rows(spot):
                 store.add(row)
         if not store.offered:
-            raise BundleError(f"{root}: no telemetry in its .json and .jsonl files")
+            raise BundleError(f"{root}: no telemetry in its {_FILES} files{reader.why_nothing()}")
         made = [_incident(one, store, reader.book, horizon, tick_seconds, note) for one in wanted]
-    unnamed = reader.unnamed
-    if unnamed.resources:
-        note(f"{unnamed.first}: no service.name in {unnamed.resources} resources, left out")
-    for what, count in reader.series.left_out.items():
-        note(f"left out {count} times: {what}")
+    for what in reader.left_out():
+        note(what)
     return tuple(made)
 
 
@@ -118,6 +119,25 @@ class _Reader:
             PrometheusReader(names, series, service_label),
             AlertBook(),
         )
+
+    def left_out(self) -> Iterator[str]:
+        """What was not used, in words."""
+        if self.unnamed.resources:
+            count, first = self.unnamed.resources, self.unnamed.first
+            yield f"{first}: no service.name in {count} resources, left out"
+        for what, count in self.series.left_out.items():
+            yield f"left out {count} times: {what}"
+
+    def why_nothing(self) -> str:
+        """What an error adds where no document told anything; empty where none was left out."""
+        reasons = list(self.left_out())
+        if len(reasons) > _REASONS:
+            reasons[_REASONS:] = [f"and {len(reasons) - _REASONS} more"]
+        if self.series.unlabelled:
+            reasons.append(
+                "--service-label (service_label in Python) takes another label for the service"
+            )
+        return "".join(f"; {one}" for one in reasons)
 
     def rows(self, spot: Spot) -> Iterable[LogRow | SpanRow | Sample | Usage]:
         """What one document tells."""

@@ -9,10 +9,11 @@ from typing import IO, Any, Final
 
 from logtriage.errors import BundleError
 from logtriage.files import MAX_LINE, TOO_LONG, numbered_lines
-from logtriage.recorded.csvrows import inside
+from logtriage.recorded.csvrows import inside, what_it_is
 from logtriage.recorded.formats.jsonspot import Spot
 
-_ENDINGS: Final = (".json", ".jsonl", ".ndjson")
+#: How the names of the files end, in small letters or capitals; ``.gz`` may follow.
+ENDINGS: Final = (".json", ".jsonl", ".ndjson")
 #: The largest document that spans lines, in bytes once unzipped: it is read as a whole.
 MAX_DOCUMENT: Final = 512 * 1024 * 1024
 
@@ -25,12 +26,19 @@ def documents(root: Path) -> Iterator[Spot]:
 
     Raises:
         BundleError: naming file and line, for what is no JSON, for damaged gzip, and for a
-            link that leads outside of the folder.
+            link that leads nowhere or outside of the folder.
         OSError: if a file cannot be read.
     """
     for path in sorted(root.rglob("*")):
-        if path.name.removesuffix(".gz").endswith(_ENDINGS) and path.is_file():
-            yield from _of_file(inside(root, path), path.relative_to(root).as_posix())
+        if path.is_dir():
+            # A link to a folder is not followed: what it leads to is read if it is below, too.
+            inside(root, path)
+            continue
+        if not path.name.lower().removesuffix(".gz").endswith(ENDINGS):
+            continue
+        if not path.is_file():
+            raise BundleError(f"{path}: must be a file, {what_it_is(path)}")
+        yield from _of_file(inside(root, path), path.relative_to(root).as_posix())
 
 
 def _of_file(path: Path, name: str) -> Iterator[Spot]:

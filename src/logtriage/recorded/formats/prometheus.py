@@ -95,6 +95,7 @@ class PrometheusReader:
         wanted = SERVICE_LABELS if self.label is None else (self.label,)
         label = next((key for key in wanted if labels.get(key, "").strip()), None)
         if label is None:
+            self.book.unlabelled = True
             self.book.leave(f"{name}: series without a label {' or '.join(wanted)}")
             return None, ""
         service = self.names(labels.pop(label), one.where)
@@ -142,5 +143,5 @@ def _numbers(pair: Spot) -> tuple[int, float] | None:
 
 def _stem(where: str) -> str:
     """The name of the file of a place."""
-    name = PurePosixPath(where.rpartition(":")[0]).name
-    return name.removesuffix(".gz").rpartition(".")[0]
+    path = PurePosixPath(where.rpartition(":")[0])
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).stem

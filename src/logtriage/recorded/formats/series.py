@@ -60,7 +60,8 @@ class Metric:
 class SeriesBook:
     """Remembers the last point of each series.
 
-    ``left_out`` tells what was not used, and how often.
+    ``left_out`` tells what was not used, and how often; ``unlabelled`` whether series without
+    a service were among it.
     """
 
     _last: dict[tuple[str, str], Point] = attrs.Factory(dict)
@@ -70,6 +71,7 @@ class SeriesBook:
     _signals: dict[str, str] = attrs.Factory(dict)
     _cpu: dict[str, str] = attrs.Factory(dict)
     left_out: dict[str, int] = attrs.Factory(dict)
+    unlabelled: bool = False
 
     def levels(self, metric: Metric, points: Iterable[Point]) -> Iterator[Sample | Usage]:
         """Values as they are, a signal for each set of attributes."""
