@@ -1,9 +1,10 @@
 """What a run leaves on disk, written so that a crash at any time leaves whole files.
 
-``checkpoint.pt`` (numbers and tensors only), ``run.json`` (settings, machine, figures),
-``curve.csv`` and ``curve.png`` are renewed at every evaluation, and so are ``team.json`` and
-``team.npz``, the policies as ``logtriage eval`` plays them (``net:DIR``); at the end come
-``transcripts.jsonl``, which ``logtriage grade`` reads, and ``episodes.jsonl``.
+``checkpoint.pt`` (numbers and tensors only), ``curve.csv`` and ``curve.png`` are renewed at
+every evaluation, and so are ``team.json`` and ``team.npz``, the policies as ``logtriage eval``
+plays them (``net:DIR``). ``run.json`` has settings and machine from the beginning, figures
+when the run ends; then come ``transcripts.jsonl``, which ``logtriage grade`` reads, and
+``episodes.jsonl``, too.
 """
 
 import csv
