@@ -178,10 +178,9 @@ def test_bad_rows_are_refused_and_change_nothing(
 
 
 def test_a_task_needs_a_horizon_that_can_be_counted() -> None:
-    task = get_task("single_crash-v2")
-    for horizon in (0, 251):
-        with pytest.raises(InvalidInput, match=f"horizon {horizon} of task 'single_crash-v2'"):
-            BatchedTriage(attrs.evolve(task, horizon=horizon))
+    task = attrs.evolve(get_task("single_crash-v2"), horizon=251)
+    with pytest.raises(InvalidInput, match="horizon 251 of task 'single_crash-v2'"):
+        BatchedTriage(task)
 
 
 def test_an_unknown_backend_is_refused() -> None:
