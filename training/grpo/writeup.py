@@ -36,7 +36,7 @@ CURVES: Final = "grpo.png"
 #: So many steps at either end of a stage are told.
 ENDS: Final = 5
 #: Settings in which a run and its ablation may differ without a word.
-_ASIDE: Final = ("seed", "eval_before", "report_to", "threads")
+_ASIDE: Final = ("seed", "eval_before", "eval_episodes", "report_to", "threads")
 #: What an older run had, which does not say.
 _DEFAULTS: Final = {one.name: one.default for one in attrs.fields(Settings)}
 
