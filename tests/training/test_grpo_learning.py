@@ -188,7 +188,7 @@ def test_a_finished_run_is_evaluated_on_more_incidents(model: str, tmp_path: Pat
     few = settings(model, max_steps=1, rollouts=GROUP, eval_episodes=1, eval_task=TASK)
     run(few, out, "few")
     first = {name: (out / name).read_text() for name in names}
-    trained = weights(out)
+    trained, told = weights(out), store.load_run(out)["trainer"]
     run(attrs.evolve(few, eval_episodes=2), out, "more", resume=True)
     for name in names:
         lines = (out / name).read_text().splitlines(keepends=True)
@@ -197,6 +197,7 @@ def test_a_finished_run_is_evaluated_on_more_incidents(model: str, tmp_path: Pat
     assert all(torch.equal(one, trained[name]) for name, one in weights(out).items())
     about = store.load_run(out)
     assert (about["command"], about["steps"], about["finished"]) == ("more", 1, True)
+    assert about["trainer"] == told
     with pytest.raises(store.Refused, match=r"other settings: \{'eval_episodes': 2\}"):
         run(few, out, "fewer", resume=True)
 

@@ -168,7 +168,9 @@ def run(
         figures.draw(out)
         trained = trainer.accelerator.unwrap_model(trainer.model)
         review.after(trained, tokenizer, settings, out, phases)
-        store.finish(out, about, done.metrics)
+        # A run that was only to be evaluated further has learnt nothing that could be told.
+        trained = done_before < settings.max_steps
+        store.finish(out, about, done.metrics if trained else about.get("trainer", done.metrics))
     phases.end()
     trainer.accelerator.wait_for_everyone()
     console.print(f"{settings.max_steps} steps; see {out}", soft_wrap=True)

@@ -77,11 +77,7 @@ def task_of(task: str | TaskSpec, horizon: Any) -> TaskSpec:
         InvalidInput: for a horizon of no ticks.
     """
     spec = task if isinstance(task, TaskSpec) else get_task(task)
-    if horizon is None:
-        return spec
-    if not isinstance(horizon, int) or isinstance(horizon, bool) or horizon < 1:
-        raise InvalidInput(f"horizon {horizon!r}: expected a whole number of ticks, 1 or more")
-    return attrs.evolve(spec, horizon=horizon)
+    return spec if horizon is None else attrs.evolve(spec, horizon=horizon)
 
 
 def standing(state: State, index: int | None, rubric: Rubric | None) -> dict[str, Any]:

@@ -298,7 +298,7 @@ def _pair(found: Measured, rubric: Rubric, name: str) -> Measured:
         RubricError: naming the row, if it is not.
     """
     match found:
-        case (int() | float() | Real(), str()):
+        case (float() | Real(), str()):
             return found
     raise RubricError(
         f"rubric {rubric.id!r}: {name!r}: expected a number and its reason in words, "

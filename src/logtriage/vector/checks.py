@@ -25,10 +25,8 @@ def checked_task(task: str | TaskSpec, horizon: Any = None) -> TaskSpec:
     if spec.original:
         raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
     if horizon is not None:
-        if not isinstance(horizon, int) or isinstance(horizon, bool):
-            raise InvalidInput(f"horizon {horizon!r}: expected a whole number of ticks")
         spec = attrs.evolve(spec, horizon=horizon)
-    if not 0 < spec.horizon <= MOST_TICKS:
+    if spec.horizon > MOST_TICKS:
         raise InvalidInput(
             f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {MOST_TICKS}"
         )
