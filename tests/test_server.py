@@ -263,19 +263,6 @@ def test_the_same_episode_id_reads_the_same_and_says_nothing_of_the_incident(one
     assert told(INCIDENT)[0] != Episode(INCIDENT, Gate(), f"{one}.").name
 
 
-@pytest.mark.parametrize("incident", ["fleet_outage-v2/test/7", "fleet_outage-v2/sealed/7"])
-def test_a_view_tells_no_seed_by_the_name_of_its_topology(incident: str) -> None:
-    """A random topology is named after its seed, from which an id follows."""
-    for show_id in (False, True):
-        episode = Episode(incident, Gate(), show_id=show_id, seal=SEAL)
-        told = episode.seen(with_view=True)
-        real = episode.state.incident.topology
-        assert (real.name in json.dumps(told)) is show_id
-        seen = observation_of(told["view"]).topology
-        assert (seen == real) is show_id
-        assert attrs.evolve(seen, name=real.name) == real
-
-
 def test_a_finished_episode_does_not_name_its_incident() -> None:
     episode = Episode(INCIDENT, Gate())
     episode.step(lt.Resolve())

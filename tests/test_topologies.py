@@ -24,6 +24,16 @@ def test_the_same_seed_gives_the_same_graph_and_another_one_another() -> None:
     assert len({random_topology(seed, 30).services for seed in range(50)}) == 50
 
 
+def test_the_name_follows_from_the_content_and_tells_no_seed() -> None:
+    graph = random_topology(3, 30)
+    assert graph.name == random_topology.__wrapped__(3, 30).name
+    assert graph.name.startswith("drawn-")
+    names = {
+        random_topology(seed, 5).name: random_topology(seed, 5).services for seed in range(500)
+    }
+    assert len(names) == len(set(names.values()))
+
+
 def test_the_shape_holds_for_many_seeds() -> None:
     for seed in range(200):
         graph = random_topology(seed, 5 + seed % 60)

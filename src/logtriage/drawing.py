@@ -7,7 +7,7 @@ from typing import Final
 from logtriage.actions import SEVERITIES, Remedy, Severity
 from logtriage.errors import InvalidInput
 from logtriage.incident import Fault, Incident, Part, Truth
-from logtriage.rng import MASK, Draws, below, draw, hash_name, subkey
+from logtriage.rng import Draws, below, draw, hash_name, subkey
 from logtriage.tasks import SEALED, IncidentId, TaskSpec
 from logtriage.topologies import random_topology
 from logtriage.topology import FIVE_TEAMS, Topology
@@ -19,7 +19,6 @@ from logtriage.world.simulation import World, draw_truth
 
 TRUTH_STREAM: Final = hash_name("truth of the second world")
 DIRECTORY_STREAM: Final = hash_name("directory of the second world")
-SEALED_TOPOLOGY_STREAM: Final = hash_name("topology of a sealed incident")
 
 
 class Slot(IntEnum):
@@ -104,8 +103,6 @@ def _topology(
     else:
         return task.topology, ood
     size = draws.between(*sizes, Slot.TOPOLOGY_SIZE)
-    if seed > MASK:  # a topology is named after its seed, and everybody may read the name
-        seed = subkey(seed, SEALED_TOPOLOGY_STREAM)
     return random_topology(seed, size, FIVE_TEAMS.teams), None
 
 

@@ -1,6 +1,7 @@
 """Topologies other than the default one, drawn at random."""
 
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Final
 
 from logtriage.errors import InvalidInput
@@ -24,8 +25,8 @@ _OWNER: Final = {"service": "backend-team", "datastore": "dba-team", "queue": "s
 #: Out of 100 inner services: this many services, datastores and (the rest) queues.
 _SERVICE_SHARE: Final = 58
 _DATASTORE_SHARE: Final = 27
-#: How the names of random topologies begin; their seeds follow.
-RANDOM: Final = "random-"
+#: How the names of random topologies begin; a hash of what they hold follows.
+RANDOM: Final = "drawn-"
 #: Services beyond the third layer attach higher up, so that roots stay within reach.
 _MAX_DEPTH: Final = 3
 
@@ -38,7 +39,7 @@ def random_topology(
 
     Every service is reachable from the gateway within four calls; datastores and
     queues call nobody. ``teams`` hold the owners by tier (``sre-team``, ``backend-team``,
-    ``dba-team``) and the ``security-team``.
+    ``dba-team``) and the ``security-team``. The name is a hash of services and teams.
 
     Raises:
         InvalidInput: if ``n_services`` is out of range.
@@ -76,7 +77,13 @@ def random_topology(
         Service(name, tier, _OWNER.get(tier, "sre-team"), tuple(callees))
         for name, tier, callees in zip(names, tiers, calls, strict=True)
     )
-    return Topology(f"{RANDOM}{seed}-{n_services}", teams, services)
+    return Topology(_name(teams, services), teams, services)
+
+
+def _name(teams: tuple[str, ...], services: tuple[Service, ...]) -> str:
+    """A name made of what everybody may see: a seed in it would tell an incident's truth."""
+    content = repr((teams, [(s.name, s.tier, s.owner, s.calls) for s in services]))
+    return RANDOM + blake2b(content.encode(), digest_size=6).hexdigest()
 
 
 def _draw_tier(stream: Stream) -> str:

@@ -50,7 +50,7 @@ def test_truths_need_one_topology() -> None:
     number = parse_incident_id("single_crash-v2/test/0")
     other = draw_incident(number.task, number, random_topology(1, 9))
     with refused(
-        f"incidents[1] ({other.id}) is of topology 'random-1-9', those before of "
+        f"incidents[1] ({other.id}) is of topology '{other.topology.name}', those before of "
         "'seven-services'; a batch has one: grade them apart"
     ):
         truths_of([REAL, other])

@@ -186,7 +186,7 @@ class Episode:
             "prompt": system_prompt(incident) if first else None,
             "error": last.reason if isinstance(last, Malformed) else None,
             "grade": self.grade() if state.is_closed else None,
-            "view": view_of(observation, first=first, show_id=self._show_id) if with_view else None,
+            "view": view_of(observation, first=first) if with_view else None,
         }
 
 

@@ -17,7 +17,6 @@ from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.printable import spelled_data
 from logtriage.state import Closing
 from logtriage.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace
-from logtriage.topologies import RANDOM
 
 T = TypeVar("T")
 
@@ -49,15 +48,8 @@ def _row(value: Any) -> dict[str, Any] | None:
     return None if value is None else {name: getattr(value, name) for name in _COLUMNS[type(value)]}
 
 
-#: What a topology is called where ids are hidden: a random one is named after its seed.
-SERVED_TOPOLOGY: Final = "served"
-
-
-def view_of(observation: Observation, *, first: bool, show_id: bool = True) -> dict[str, Any]:
-    """The structured form of an observation; ``first`` of its episode or a later one.
-
-    Without ``show_id`` a random topology has no name of its own, since an id follows from it.
-    """
+def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
+    """The structured form of an observation; ``first`` of its episode or a later one."""
     view: dict[str, Any] = {
         "tick": observation.tick,
         "closing": None if observation.closing is None else str(observation.closing),
@@ -79,11 +71,8 @@ def view_of(observation: Observation, *, first: bool, show_id: bool = True) -> d
         "last_actions": [action_to_wire(one) for one in observation.last_actions],
     }
     if first:
-        topology = topology_to_json(observation.topology)
-        if not show_id and observation.topology.name.startswith(RANDOM):
-            topology["name"] = SERVED_TOPOLOGY
         view |= {
-            "topology": topology,
+            "topology": topology_to_json(observation.topology),
             "horizon": observation.horizon,
             "open_loop": observation.open_loop,
             "changes": [_row(one) for one in observation.changes],
