@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Iterator
+from typing import Any
 
 import attrs
 from hypothesis import given
@@ -33,15 +34,15 @@ STREAMS = (
 )
 
 
-def parts(value: object) -> Iterator[object]:
+def parts(value: Any) -> Iterator[object]:
     """Everything in a value, however deep; what is neither plain nor public ends the walk."""
     yield value
     if isinstance(value, tuple | frozenset):
         for one in value:
             yield from parts(one)
     elif attrs.has(type(value)):
-        for field in attrs.fields(type(value)):
-            yield from parts(getattr(value, field.name))
+        for field in attrs.asdict(value, recurse=False).values():
+            yield from parts(field)
 
 
 def spellings(number: int) -> set[bytes]:

@@ -19,7 +19,7 @@ from logtriage.adapters.messages import (
 from logtriage.adapters.tools import SOLO_TOOLS, Wire, malformed, tool_name, wire_from_call
 from logtriage.jsonvalues import absent
 from logtriage.parsing import action_to_wire, parse_action, parse_plan
-from logtriage.replies import spoken, without_calls
+from logtriage.replies import calls_in
 from logtriage.topology import Topology
 
 #: Why a reply without a call is no action.
@@ -126,7 +126,7 @@ def _wires_of_turn(
 
 def no_call(text: str) -> Wire:
     """The malformed action that a reply without a call is."""
-    said, wrong = spoken(text)
+    said, _, wrong = calls_in(text)
     return malformed(said, NO_CALL if wrong is None else wrong)
 
 
@@ -154,10 +154,7 @@ def calls_of(message: Message) -> list[Any]:
             and "tool_type" not in block
             and _id(block) not in numbers
         ]
-    if calls:
-        return calls
-    said, wrong = spoken(text_of(message))
-    return [] if wrong is not None else without_calls(said)[1]
+    return calls or calls_in(text_of(message))[1]
 
 
 def is_in_text(call: object) -> bool:
