@@ -170,7 +170,7 @@ def test_canonical_integers_are_a_bijection(topology: Topology) -> None:
 def test_transcripts_round_trip_and_grade_alike(
     states: tuple[State, ...], extra: dict[str, Any]
 ) -> None:
-    known = {"schema", "incident", "actions", "status", "agent", "ticks", "roles"}
+    known = {"schema", "incident", "actions", "status", "agent", "ticks", "role_split", "seal"}
     extra = {key: value for key, value in extra.items() if key not in known}
     state = states[-1]
     transcript = transcript_of(state, agent="someone", extra=extra)
@@ -205,7 +205,7 @@ def test_reading_transcripts_fails_only_with_our_own_error(value: Any) -> None:
                 "status",
                 "agent",
                 "ticks",
-                "roles",
+                "role_split",
                 "other",
             )
         },
