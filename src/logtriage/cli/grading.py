@@ -46,6 +46,7 @@ def grade(
     other lines are graded. A file whose first 20 lines are no JSON objects is given up.
     """
     from logtriage.evaluation import Incidents
+    from logtriage.evaluation.statistics import bound_of
 
     chosen = None if rubric is None else rubric_named(rubric)
     incidents = Incidents.of(bundle, seal_in(seal_file))
@@ -87,6 +88,9 @@ def grade(
             else:
                 _print(console, graded)
     mean = f", mean {number(sum(scores) / len(scores))}" if scores else ""
+    if scores and (unscored or bad):
+        bound = bound_of(scores, len(scores) + unscored + bad)
+        mean += f" ({number(bound)} with what is unscored or bad as 0)"
     note(f"{len(scores)} graded{mean}; {unscored} unscored; {bad} bad lines", "dim")
     for seal in seals:
         note(f"seal {seal}", "dim")
