@@ -75,6 +75,7 @@ def reason(text: str) -> str:
         f"<|start|>assistant<|channel|>final<|message|>{RESOLVE}<|return|>",
         f"<|channel|>analysis<|message|>{IGNORE}<|channel|>final<|message|>{RESOLVE}",
         f"<|channel|>musing<|message|>{IGNORE}<|end|>{RESOLVE}",
+        f"<|channel|> final<|message|>{RESOLVE}<|return|>",
         f"<|channel|>commentary<|message|>A plan.<|end|>{RESOLVE}",
     ],
 )

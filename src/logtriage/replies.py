@@ -39,7 +39,7 @@ _MARK: Final = re.compile(
     r"|<(?P<unused>unused)(?:94|(?P<unused_end>95))>"
     r"|<(?P<gemma>)(?:\|channel>thought|(?P<gemma_end>channel\|>))"
     # Harmony's <|channel|>analysis: any channel but those that are for others to read
-    r"|(?P<harmony><\|channel\|>)[ \t]{0,4}(?!final|commentary)",
+    r"|(?P<harmony><\|channel\|>)(?![ \t]{0,4}(?:final|commentary)\b)",
     re.IGNORECASE,
 )
 _SHAPES: Final = ("tag", "square", "arrow", "bar", "inner", "unused", "gemma")
