@@ -51,6 +51,7 @@ from property_tests.strategies import (
     plans,
     topologies,
 )
+from tests.builders import anybody
 
 BACKENDS: tuple[BackendName, ...] = ("numpy", "numba") if find_spec("numba") else ("numpy",)
 
@@ -224,7 +225,8 @@ def test_a_batch_of_joint_play_is_graded_as_its_rows_are(
     ]
     for backend in BACKENDS:
         assert_equal(
-            grade_batch(truths, actions, rubric, per_tick=per_tick, backend=backend), wanted
+            grade_batch(truths, actions, rubric, role_split=anybody(per_tick), backend=backend),
+            wanted,
         )
 
 

@@ -21,10 +21,10 @@ from logtriage import (
 from logtriage.actions import Action, action_name
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.grade import score
-from logtriage.joint import as_allowed, observe_roles, requests_left
+from logtriage.joint import observe_roles, requests_left
 from logtriage.policies import perfect_actions
 from logtriage.role_splits import SOLO, TRIO
-from logtriage.roles import Role, RoleSplit, role_actions
+from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
 from logtriage.tasks import TaskSpec
 from logtriage.vector import (
     CREDITS,

@@ -52,7 +52,8 @@ from logtriage.grading.played import Block
 from logtriage.grading.rubric import Discount, Gate
 from logtriage.incident import ClosingRules, Fault
 from logtriage.policies import perfect_actions
-from tests.builders import real_incident, with_actions
+from logtriage.role_splits import TRIO
+from tests.builders import anybody, real_incident, with_actions
 
 BASE = attrs.evolve(
     make_incident("cascading_failure-v2/test/42"),
@@ -477,10 +478,17 @@ def test_the_extreme_integers_are_actions() -> None:
     assert grades.ticks.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("per_tick", [0, -1])
-def test_a_tick_takes_at_least_one_action(per_tick: int) -> None:
-    with refused(f"per_tick must be at least 1, got {per_tick}"):
-        grade_batch(truths_of([REAL]), [[0]], per_tick=per_tick)
+def test_roles_share_a_tick_only_as_their_split_allows() -> None:
+    """Else a list of actions would take as few ticks as anybody likes."""
+    (severity, cause, page, fix, end) = action_array(SEVEN_SERVICES, [PERFECT])[0].tolist()
+    truths = truths_of([REAL, REAL])
+    fair = [severity, page, fix, cause, -2, end]
+    assert grade_batch(truths, [fair, fair], role_split=TRIO).ticks.tolist() == [2, 2]
+    with refused(
+        "actions: tick 0 of incident 1: role 'escalation' of 'trio' may not remediate; it may: "
+        "escalate, report, request_more_logs, wait"
+    ):
+        grade_batch(truths, [fair, [severity, fix, end, cause, page, -2]], role_split=TRIO)
 
 
 def test_the_row_of_misplaced_padding_is_that_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -510,7 +518,7 @@ def test_a_last_tick_may_be_half_full_whatever_the_type(dtype: Any, steps: list[
     Page and fix share a tick here, so the fix counts half.
     """
     actions = action_array(SEVEN_SERVICES, [steps, steps]).astype(dtype)
-    grades = grade_batch(truths_of([REAL, REAL]), actions, per_tick=2)
+    grades = grade_batch(truths_of([REAL, REAL]), actions, role_split=anybody(2))
     assert grades.ticks.tolist() == [len(steps[::2])] * 2
     assert grades.scores.tolist() == [0.875 * bool(steps)] * 2
 
@@ -553,7 +561,7 @@ def test_the_working_arrays_are_as_narrow_as_said(
     ignore = len(all_actions(topology)) - 1  # the highest number, at the last moment
     listed = np.full((1, ticks * per_tick), -2, np.int64)
     listed[0, -1] = ignore
-    grades = grade_batch(truths, listed, per_tick=per_tick)
+    grades = grade_batch(truths, listed, role_split=anybody(per_tick))
     assert [one.listed.dtype for one in blocks] == [dtype]
     assert [one.listed.shape for one in blocks] == [(ticks * per_tick, 1)]
     assert grades.ticks.tolist() == [ticks]
@@ -580,7 +588,7 @@ def test_tables_have_no_tick_that_cannot_be_used(
     steps: list[Action], per_tick: int, ticks: int
 ) -> None:
     actions = action_array(SEVEN_SERVICES, [steps])
-    grades = grade_batch(truths_of([REAL]), actions, per_tick=per_tick)
+    grades = grade_batch(truths_of([REAL]), actions, role_split=anybody(per_tick))
     assert grades.span == Span(ticks, ((12, 5),))
 
 

@@ -58,6 +58,7 @@ from logtriage.policies import perfect_actions
 from logtriage.state import Closing
 from logtriage.tasks import parse_incident_id
 from logtriage.transition import play_jointly
+from tests.builders import anybody
 
 BASE = attrs.evolve(
     make_incident("cascading_failure-v2/test/42"),
@@ -216,7 +217,8 @@ class Job:
         actions = action_array(self.incidents[0].topology, self.lists)
         given = actions if layout == "batch_major" else actions.T
         truths = truths_of(self.incidents)
-        return grade_batch(truths, given, rubric, layout=layout, per_tick=per_tick, backend=backend)
+        split = None if per_tick == 1 else anybody(per_tick)
+        return grade_batch(truths, given, rubric, layout=layout, role_split=split, backend=backend)
 
 
 @attrs.frozen

@@ -27,6 +27,7 @@ from logtriage.grading.several import Asked
 from logtriage.grading.shares import SHARED, fix_scores, share_scores, shares_of
 from logtriage.policies import perfect_actions
 from logtriage.transition import play_jointly
+from tests.builders import anybody
 
 BACKENDS = ("numpy", "numba") if find_spec("numba") else ("numpy",)
 
@@ -104,7 +105,7 @@ def test_actions_of_one_tick_are_at_once(backend: Any) -> None:
     others = [one for one in steps if isinstance(one, IdentifyRootCause | Escalate)]
     listed = [*fixes, *others]
     actions = action_array(INCIDENTS[2].topology, [listed])
-    found = grade_batch(truths, actions, per_tick=len(listed), backend=backend)
+    found = grade_batch(truths, actions, role_split=anybody(len(listed)), backend=backend)
     wanted = grade(play_jointly(INCIDENTS[2], [(0, one) for one in listed])[0])
     assert found.scores.tolist() == [wanted.score]
     assert {one.name: found.criterion(one.name)[0] for one in wanted.criteria} == {

@@ -54,7 +54,7 @@ def evaluated(
         UnknownName: for a policy, task, split or role split that does not exist.
         InvalidInput: for a model, an endpoint or a number that cannot be used.
     """
-    judge = judge or Judge.of(settings.rubric, settings.bundle)
+    judge = judge or Judge.of(settings.rubric, settings.bundle, settings.split_roles)
     check(policy, settings, judge)
     split = _split(settings)
     if policy.startswith(LOCAL):

@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from logtriage.actions import action_name, all_actions
 from logtriage.backend import BackendName, chosen_backend
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading.action_lists import MALFORMED, PADDING, Ints, action_array, narrowest
@@ -23,6 +24,8 @@ from logtriage.grading.played import CLOSINGS, Block
 from logtriage.grading.rubric import DEFAULT, Criterion, Rubric, check_rubric
 from logtriage.grading.shares import share_levels
 from logtriage.grading.truths import Truths, truths_of
+from logtriage.roles import RoleSplit
+from logtriage.topology import Topology
 
 __all__ = [
     "CLOSINGS",
@@ -126,7 +129,7 @@ def grade_batch(
     rubric: Rubric | None = None,
     *,
     layout: Layout = "batch_major",
-    per_tick: int = 1,
+    role_split: RoleSplit | None = None,
     backend: BackendName = "auto",
 ) -> BatchGrades:
     """Play N lists of actions on N incidents, and grade what was played.
@@ -135,9 +138,9 @@ def grade_batch(
     ``layout="time_major"`` (T, N), which is faster. :data:`MALFORMED` stands for a
     malformed action (or a role that waits), :data:`PADDING` follows the last one. Without a
     ``rubric`` it is that of the incidents, or :data:`DEFAULT` for truths of your own. In
-    joint play ``per_tick`` actions, one of each role, share a tick. Int8 serves up to 128
-    actions (16 services) and 63 ticks; more cost more. Every number equals, to the last
-    bit, what :func:`grade` says of the state that :func:`play` leads to, whatever the
+    joint play the roles of ``role_split`` share a tick, one action each in their order. Int8
+    serves up to 128 actions (16 services) and 63 ticks; more cost more. Every number equals, to
+    the last bit, what :func:`grade` says of the state that :func:`play` leads to, whatever the
     ``backend``: ``numpy``, ``numba`` (extra ``fast``), or ``auto``, Numba where it is installed
     and there are lists enough (:data:`WORTH_COMPILING`) for what compiling takes.
 
@@ -145,17 +148,19 @@ def grade_batch(
         RubricError: if a measure, gate or discount of the rubric has no kernel, or under
             ``logtriage/2`` for a real fault without a price of silence.
         InvalidInput: if ``actions`` has another shape or type, an integer that is no
-            action, or an action after padding; for ``per_tick`` below 1; for what is no
-            rubric, saying what to pass; for incidents of several rubrics, if none is given.
+            action, an action after padding, or one that its role may not take; for what is
+            no rubric, saying what to pass; for incidents of several rubrics, if none is given.
         UnknownName: for an unknown layout or backend.
         MissingExtra: for backend ``numba`` where it is not installed.
     """
     rubric = _rubric_for(truths) if rubric is None else rubric
     check_rubric(rubric)
     chosen = chosen_backend(backend, "grade_batch")
-    if per_tick < 1:
-        raise InvalidInput(f"per_tick must be at least 1, got {per_tick}")
     by_time = _by_time(truths, actions, layout)
+    per_tick = 1
+    if role_split is not None:
+        per_tick = len(role_split)
+        _check_roles(by_time, role_split, truths.topology)
     ticks = max(1, -(-len(by_time) // per_tick))
     longest = max(1, min((ticks, *truths.horizons[-1:])))
     span = Span(longest, truths.clocks, truths.most_faults)
@@ -283,6 +288,21 @@ def _by_time(truths: Truths, given: ArrayLike, layout: str) -> Ints:
             f"{MALFORMED} a malformed action"
         )
     return by_time
+
+
+def _check_roles(by_time: Ints, split: RoleSplit, topology: Topology) -> None:
+    """Refuse actions (T, N) that are not those of the role whose turn it is."""
+    known = all_actions(topology)
+    for place, role in enumerate(split.roles):
+        may = np.array([action_name(one) in role.may for one in known])
+        own = by_time[place :: len(split)]
+        wrong = (own >= 0) & ~may[own]
+        if wrong.any():
+            tick, row = map(int, np.argwhere(wrong)[0])
+            raise InvalidInput(
+                f"actions: tick {tick} of incident {row}: role {role.name!r} of {split.name!r} may "
+                f"not {action_name(known[own[tick, row]])}; it may: {', '.join(sorted(role.may))}"
+            )
 
 
 def _after_padding(present: NDArray[np.bool_], start: int) -> InvalidInput:

@@ -20,8 +20,9 @@ from logtriage.grading.grade import Grade, grade, unscored
 from logtriage.grading.rubric import Rubric
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, actions_from_wire
+from logtriage.role_splits import get_role_split
 from logtriage.state import check_incident
-from logtriage.transcript import COMPLETED, Transcript, check_seal, plays_of
+from logtriage.transcript import COMPLETED, Splits, Transcript, check_seal, plays_of
 from logtriage.transition import play, play_jointly, play_parsed
 
 #: Finds an incident by its id; :func:`make_incident` unless recorded ones are at hand.
@@ -72,10 +73,16 @@ def grade_transcript(
     rubric: Rubric | None = None,
     *,
     resolve: Resolver = make_incident,
+    splits: Splits = get_role_split,
 ) -> Grade:
     """Grade a transcript; unscored, with its status as cause, unless it is completed.
 
+    Roles share a tick only by a role split that ``splits`` finds by the transcript's name of
+    it: the built-in ones, unless you pass your own (:func:`logtriage.role_splits.splits_with`).
+
     Raises:
+        UnknownName: for a role split that does not exist.
+        InvalidInput: for more actions in a tick than the split has roles.
         UnknownName, InvalidInput: for an incident id that does not exist.
         SealError: for a sealed incident without its key, or with another one.
     """
@@ -89,7 +96,7 @@ def grade_transcript(
         actions = actions_from_wire(transcript.actions, incident.topology)
         state, left = play_parsed(incident, actions)
     else:
-        plays = plays_of(transcript.actions, transcript.ticks, incident.topology)
+        plays = plays_of(transcript, incident.topology, splits)
         actions = [action for _, action in plays]
         state, left = play_jointly(incident, plays)
     if transcript.status != COMPLETED:
@@ -115,13 +122,14 @@ def grade_jsonl(
     rubric: Rubric | None = None,
     *,
     resolve: Resolver = make_incident,
+    splits: Splits = get_role_split,
     on_error: Callable[[TranscriptError], None] | None = None,
 ) -> Iterator[Grade]:
     """Grade a file of transcripts, one JSON object a line, as a stream.
 
     Blank lines are skipped. A line that cannot be graded goes to ``on_error`` as a
     :class:`TranscriptError` with file and line number, and the rest is graded;
-    without ``on_error`` it is raised.
+    without ``on_error`` it is raised. ``resolve`` and ``splits`` as :func:`grade_transcript`.
 
     Raises:
         TranscriptError: for the first bad line, if there is no ``on_error``.
@@ -131,7 +139,9 @@ def grade_jsonl(
     """
     if isinstance(source, str | Path):
         with Path(source).open("rb") as stream:
-            yield from grade_jsonl(stream, rubric, resolve=resolve, on_error=on_error)
+            yield from grade_jsonl(
+                stream, rubric, resolve=resolve, splits=splits, on_error=on_error
+            )
         return
     name = str(getattr(source, "name", "<stream>"))
     for number, line in numbered_lines(source):
@@ -140,7 +150,7 @@ def grade_jsonl(
         try:
             if line is None:
                 raise TranscriptError(TOO_LONG)
-            graded = grade_transcript(decode_record(line), rubric, resolve=resolve)
+            graded = grade_transcript(decode_record(line), rubric, resolve=resolve, splits=splits)
         except RubricError:
             raise  # the grader is broken, not the line
         except SealError as error:
