@@ -417,9 +417,7 @@ def test_truths_of_ones_own_need_rules_with_kernels() -> None:
     ):
         grade_batch(of_ones_own([REAL]), [[0]], custom)
     gated = attrs.evolve(TRIAGE_2, id="acme/2", gates=(Gate("g", lambda _: None),))
-    with pytest.raises(
-        RubricError, match=r"gate .*<lambda> \('g'\) has no kernel; .*ignored_in"
-    ):
+    with pytest.raises(RubricError, match=r"gate .*<lambda> \('g'\) has no kernel; .*ignored_in"):
         grade_batch(of_ones_own([REAL]), [[0]], gated)
     less = attrs.evolve(TRIAGE_2, id="acme/3", discounts=(Discount("x", lambda _: None),))
     with pytest.raises(RubricError, match=r"discount .* \('x'\) has no kernel; .*unapproved$"):

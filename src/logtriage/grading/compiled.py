@@ -175,8 +175,6 @@ def _answers(truths: Truths, per_tick: int, dtype: Any) -> Answers:
 
 def _made_answers(truths: Truths, per_tick: int, dtype: Any) -> Answers:
     highest = np.iinfo(dtype).max
-    every = np.ones(len(truths), np.uint8)
-    ignorable, strict = truths.ignore_closes, truths.wrong_page_closes
     roots, pages, remedies = (
         np.ascontiguousarray(one).astype(dtype, casting="unsafe")
         for one in (truths.accepted_roots, truths.accepted_pages, truths.accepted_remedies)
@@ -187,9 +185,9 @@ def _made_answers(truths: Truths, per_tick: int, dtype: Any) -> Answers:
         remedies,
         truths.severity_or_far,
         truths.benign.view(np.uint8),
-        every if ignorable is None else ignorable.view(np.uint8),
+        truths.ignore_closes.view(np.uint8),
         # A copy, since kernels are compiled anew for arrays that are read-only.
-        every if strict is None else strict.astype(np.uint8),
+        truths.wrong_page.astype(np.uint8),
         np.minimum(truths.horizon.astype(np.int64) * per_tick, highest).astype(dtype),
         np.minimum(truths.horizon, highest).astype(dtype),
         truths.clock_slot.astype(np.uint16),

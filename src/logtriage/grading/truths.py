@@ -169,26 +169,16 @@ class Truths:
         found[places, rows] = actions
         return found
 
-    @cached_property
-    def ignore_closes(self) -> Bools | None:
-        """Where ``Ignore`` closes (N,); None if everywhere."""
+    @property
+    def ignore_closes(self) -> Bools:
+        """Where ``Ignore`` closes (N,)."""
         closes: Bools = ~self.ignore_only_p1 | (self.severity == SEVERITIES.index(Severity.P1))
-        return None if bool(closes.all()) else closes
-
-    @cached_property
-    def wrong_page_closes(self) -> Bools | None:
-        """Where paging a team that is not accepted closes (N,); None if everywhere."""
-        return None if self.wrong_page.all() else self.wrong_page
+        return closes
 
     @cached_property
     def severity_or_far(self) -> NDArray[np.uint8]:
         """``severity`` with, where it is not known, 255: far from every class."""
         return self.severity.astype(np.uint8)
-
-    @cached_property
-    def narrow_horizon(self) -> Ints:
-        """``horizon`` in the narrowest type that holds it."""
-        return self.horizon.astype(np.min_scalar_type(max(self.horizons, default=0)))
 
     @cached_property
     def horizons(self) -> tuple[int, ...]:

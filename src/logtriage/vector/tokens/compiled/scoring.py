@@ -206,7 +206,7 @@ def total_rows(
     out: Any,
     gated: Any,
 ) -> None:
-    """What ``rows`` (R,) earned, unrounded, to ``out`` (N,); where gates hold, to ``gated`` (N,)."""
+    """What ``rows`` (R,) earned, unrounded, to ``out``, and where gates hold, to ``gated`` (N,)."""
     for place in range(len(rows)):
         row = np.uint64(rows[place])
         true = np.uint64(incidents.hypothesis[row])

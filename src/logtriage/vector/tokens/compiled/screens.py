@@ -58,7 +58,6 @@ _BANDS: Final = len(BANDS)
 _LOGS_ASKED: Final = REQUEST[Channel.LOGS]
 _OVERVIEW_ASKED: Final = REQUEST[Channel.OVERVIEW]
 _METRICS_ASKED: Final = REQUEST[Channel.METRICS]
-_TRACES_ASKED: Final = REQUEST[Channel.TRACES]
 _48: Final = np.uint64(48)
 
 
