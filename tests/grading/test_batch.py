@@ -383,9 +383,10 @@ def of_ones_own(incidents: list[Incident]) -> Truths:
 def test_a_measure_without_kernel_is_graded_one_by_one(part: str) -> None:
     rows: Any = {part: (Criterion("thrift", 1.0, Frugality()),)}
     custom = attrs.evolve(TRIAGE_2, id="acme/1", **rows)
-    found = graded([REAL, BENIGN] * 40, [PERFECT, [Ignore()]] * 40, custom)
-    for row, (incident, listed) in enumerate([(REAL, PERFECT), (BENIGN, [Ignore()])]):
-        wanted = grade_actions(incident, listed, custom)
+    incidents, lists = [REAL, BENIGN], [PERFECT, [Ignore()]]
+    found = graded(incidents * 40, lists * 40, custom)
+    for row, incident in enumerate(incidents):
+        wanted = grade_actions(incident, lists[row], custom)
         assert found.scores[row::2].tolist() == [wanted.score] * 40
         earned = {one.name: one.score for one in wanted.criteria}
         assert {name: found.criterion(name)[row] for name in earned} == earned

@@ -41,9 +41,7 @@ __all__ = [
 #: ``batch_major`` is (N, T), one list a row; ``time_major`` (T, N), one tick a row.
 Layout = Literal["batch_major", "time_major"]
 LAYOUTS: Final = ("batch_major", "time_major")
-
-
-#: From so many lists on, kernels grade them; fewer are graded one by one before they begin.
+#: From so many lists on kernels grade them: fewer are graded as fast one by one.
 WORTH_A_KERNEL: Final = 64
 
 
@@ -147,7 +145,7 @@ def grade_batch(
         raise InvalidInput(f"per_tick must be at least 1, got {per_tick}")
     by_time = _by_time(truths, actions, layout)
     ticks = max(1, -(-len(by_time) // per_tick))
-    # Twice the ticks and one: kernels number the ticks by fours, in the unsigned twin.
+    # So that what kernels count stays far below the highest number, which stands for none.
     dtype = narrowest(max(truths.ranges.count - 1, 2 * ticks * per_tick + 1))
     if truths.incidents is None:
         check_kernels(rubric)

@@ -130,9 +130,10 @@ def _totals(
 
 def _left(discount: Any, truths: Truths, facts: Facts, shares: Shares | None) -> Floats:
     """The share (N,) that a discount leaves, 1 where it does not apply."""
-    if discount is not triage.unescalated:
+    if discount is triage.unapproved:
         powers = _powers(int(facts.unapproved.max(initial=0)))
         return np.where(truths.benign, 1.0, powers.take(facts.unapproved))
+    assert discount is triage.unescalated, discount
     left = np.where(truths.benign | (facts.paged != 0), 1.0, truths.silence)
     if shares is not None:
         left[shares.rows] = unescalated_shares(shares, truths.silence)

@@ -5,7 +5,7 @@ closing reason; ``property_tests/test_vector_laws.py`` holds it to that.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 import numpy as np
@@ -32,9 +32,6 @@ from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.layout import TokenLayout
 from logtriage.vector.tokens.setting import TokenSetting, settings_of
-
-if TYPE_CHECKING:
-    pass
 
 #: Observations with so many columns are renewed where they have changed; to write the others
 #: anew takes no longer than to compare them.
@@ -111,7 +108,7 @@ class BatchedTriage:
             self.settings = (TokenSetting.of(self.task, topology, lanes, apart=apart),)
         else:
             self.settings = settings_of(self.tasks, topology, lanes)
-        self._kernels: TokenKernels = TokenKernels(self.settings, self.rubric)
+        self._kernels = TokenKernels(self.settings, self.rubric)
         setting = max(self.settings, key=lambda one: one.tables.condition_type.itemsize)
         self._setting = setting
         self.topology = setting.topology
