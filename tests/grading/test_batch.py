@@ -383,7 +383,8 @@ def of_ones_own(incidents: list[Incident]) -> Truths:
 def test_a_measure_without_kernel_is_graded_one_by_one(part: str) -> None:
     rows: Any = {part: (Criterion("thrift", 1.0, Frugality()),)}
     custom = attrs.evolve(TRIAGE_2, id="acme/1", **rows)
-    incidents, lists = [REAL, BENIGN], [PERFECT, [Ignore()]]
+    incidents = [REAL, BENIGN]
+    lists: list[list[Action]] = [PERFECT, [Ignore()]]
     found = graded(incidents * 40, lists * 40, custom)
     for row, incident in enumerate(incidents):
         wanted = grade_actions(incident, lists[row], custom)
