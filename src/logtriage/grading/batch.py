@@ -41,7 +41,7 @@ __all__ = [
 #: ``batch_major`` is (N, T), one list a row; ``time_major`` (T, N), one tick a row.
 Layout = Literal["batch_major", "time_major"]
 LAYOUTS: Final = ("batch_major", "time_major")
-#: From so many lists on kernels grade them: fewer are graded as fast one by one.
+#: From so many lists on kernels grade them. For fewer it takes longer to load Numba.
 WORTH_A_KERNEL: Final = 64
 
 

@@ -145,6 +145,7 @@ def check_kernels(rubric: Rubric) -> None:
             )
 
 
+@lru_cache(maxsize=64)
 def has_kernels(rubric: Rubric) -> bool:
     """Whether every rule of a rubric has a kernel."""
     return all(function in known for _, _, function, known in _rules(rubric))
