@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import REMEDIES
-from logtriage.belief.fixedpoint import NEVER
-from logtriage.belief.fixedpoint import log2 as log2_one
+from logtriage.belief.fixedpoint import COARSE, FINE, NEVER, log2
 from logtriage.belief.model import Model
 from logtriage.grading.action_lists import ranges_of
+from logtriage.vector.arrays import Longs
 from logtriage.vector.cells import FIRST_SORT, LINES, SLOTS, SORTS
-from logtriage.vector.fixedpoint import COARSE_TABLE, FINE_TABLE, Longs, log2
 from logtriage.world.channels import NO_NEWS
 from logtriage.world.conditions import (
     Hypothesis,
@@ -165,8 +164,8 @@ def tables_of(model: Model) -> BeliefTables:
         first_remedy=ranges.remedy,
         first_sort=np.array(FIRST_SORT),
         slots=np.array(SLOTS),
-        coarse=COARSE_TABLE,
-        fine=FINE_TABLE,
+        coarse=np.array(COARSE, np.int64),
+        fine=np.array(FINE, np.int64),
     )
 
 
@@ -174,11 +173,18 @@ def _bounds(lengths: list[int]) -> NDArray[np.int64]:
     return np.cumsum([0, *lengths], dtype=np.int64)
 
 
+def _logs(weights: Ints) -> Longs:
+    """The logarithms of whole numbers, one by one: few of them differ."""
+    distinct, place = np.unique(weights, return_inverse=True)
+    logs = np.array([log2(one) for one in distinct.tolist()], np.int64)
+    found: Longs = logs[place].reshape(weights.shape)
+    return found
+
+
 def _columns(
     model: Model, reaching: list[list[tuple[int, int]]]
 ) -> tuple[Ints, Longs, Longs, Longs, Longs]:
     setting = model.setting
-    every_log = log2(np.arange(FULL + 1))
     floor = floor_of(np.int32)
     found: list[Ints] = []
     peaks: list[Longs] = []
@@ -196,7 +202,7 @@ def _columns(
                     for start in range(stages(setting, sort))
                 ]
             )
-            logs = every_log[table].transpose(0, 2, 1)  # (start, token, condition)
+            logs = _logs(table).transpose(0, 2, 1)  # (start, token, condition)
             peak = logs.max(axis=2)
             relative = np.where(logs > NEVER, logs - peak[:, :, np.newaxis], floor)
             found.append(relative[:, :, wanted].astype(np.int32).ravel())
@@ -223,13 +229,13 @@ def _edge(model: Model) -> Longs:
     found = np.zeros((2, len(EDGE_TOKENS) + 1, len(shown)), np.int64)
     for late, start in enumerate((0, setting.severity_from)):
         rows = [edge_weights(setting, severity, first, start) for severity, first in shown]
-        found[late, :-1] = log2(rows).T
+        found[late, :-1] = _logs(np.array(rows)).T
     return found
 
 
 def _severities(model: Model) -> Longs:
     shares = model.setting.severities
-    return np.array([log2_one(one) - log2_one(sum(shares)) for one in shares], np.int64)
+    return np.array([log2(one) - log2(sum(shares)) for one in shares], np.int64)
 
 
 def _accepts(model: Model) -> NDArray[np.bool_]:
@@ -263,7 +269,7 @@ def _owner_root(hypotheses: tuple[Hypothesis, ...]) -> NDArray[np.int64]:
 
 
 def _note(model: Model) -> Longs:
-    whole = log2_one(FULL)
+    whole = log2(FULL)
     found = np.full((1 + len(LINES), len(model.hypotheses)), NEVER, np.int64)
     for place, hypothesis in enumerate(model.hypotheses):
         if not hypothesis.faults:
@@ -275,5 +281,5 @@ def _note(model: Model) -> Longs:
         tier = model.topology.services[service].tier
         for token, weight in note_weights(kind, tier, model.setting.fog):
             number = 0 if token == NO_NEWS else 1 + LINES.index(token)
-            found[number, place] = log2_one(weight) - whole if weight else NEVER
+            found[number, place] = log2(weight) - whole if weight else NEVER
     return found

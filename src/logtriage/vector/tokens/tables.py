@@ -37,6 +37,8 @@ Table = NDArray[Any]
 
 #: The sorts of a service's cells (:func:`logtriage.world.channels.sort_of`), by number.
 SORTS: Final = ("alert", "change", "log", "window", *GAUGES, *SPANS)
+#: The number of each.
+SORT: Final = {sort: number for number, sort in enumerate(SORTS)}
 #: Sorts whose tokens depend on whom a service calls, not on its tier alone.
 _CALLING: Final = frozenset({"log", "window", *SPANS})
 #: In place of a team: the owner of the service at fault, and nobody.
