@@ -36,7 +36,10 @@ def test_table_has_a_row_for_each_policy_and_task(tmp_path: Path) -> None:
     # Each task has a table of grades, and one of pages by the price of silence.
     assert result.stdout.count("oracle  ") == result.stdout.count("first_error  ") == 2 * len(V2)
     assert "1.000 [1.000, 1.000]" in result.stdout
-    assert result.stderr == f"transcripts and summary: {tmp_path / 'run'}\n"
+    assert result.stderr.splitlines() == [
+        f"transcripts and summary: {tmp_path / 'run'}",
+        f"to see each episode tick by tick: logtriage replay {tmp_path / 'run'} --open",
+    ]
 
 
 def test_tables_fit_their_terminal(tmp_path: Path) -> None:

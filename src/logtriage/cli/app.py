@@ -10,7 +10,7 @@ from logtriage import __version__
 from logtriage.cli.auditing import audit_
 from logtriage.cli.catalog import show, tasks
 from logtriage.cli.converting import convert
-from logtriage.cli.evaluating import compare, evaluate_, report
+from logtriage.cli.evaluating import evaluate_
 from logtriage.cli.exporting import alertmanager, harbor
 from logtriage.cli.exporting import otlp as export_otlp
 from logtriage.cli.gating import gate
@@ -19,6 +19,7 @@ from logtriage.cli.group import Group
 from logtriage.cli.importing import labelled, nezha, otlp, petshop, rcaeval
 from logtriage.cli.playing import play
 from logtriage.cli.replaying import replay
+from logtriage.cli.reporting import compare, report
 from logtriage.cli.sealing import fingerprint, new
 from logtriage.cli.serving import serve
 from logtriage.cli.usage import usage
@@ -122,6 +123,7 @@ _add(
     "eval expert first_error --episodes 20",
     "eval expert --task single_crash-v2 --jobs 4 --out runs/expert",
     "eval combined --task recorded",
+    "eval openai:MODEL --base-url URL --out runs/model",
 )
 _add(
     app,

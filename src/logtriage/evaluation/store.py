@@ -6,6 +6,7 @@
     transcripts/<policy>--<task>.jsonl   one transcript a line, in the order of the ids
     explanations/<policy>--<task>.jsonl  why they lost what they lost, of those explained
     bundle.jsonl[.gz]                    a copy of the recorded incidents, if they were given
+    ahead.jsonl                          episodes of served models that wait for earlier ones
     summary.json                         the figures; there once the run is finished
 
 JSON files appear whole or not at all. Transcripts are appended one by one, so what
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from logtriage.errors import InvalidInput
+from logtriage.evaluation.ahead import AHEAD_FILE
 from logtriage.evaluation.cells import TRANSCRIPTS, refuse_link, transcripts_path
 from logtriage.evaluation.explanations import EXPLANATIONS, explanations_path
 from logtriage.evaluation.incidents import Incidents, digest_of
@@ -98,7 +100,8 @@ def _begin(
 
 def _discard(directory: Path, manifest: Manifest) -> None:
     """Throw away what a run left, but for the definition, which is about to be replaced."""
-    (directory / SUMMARY_FILE).unlink(missing_ok=True)
+    for name in (SUMMARY_FILE, AHEAD_FILE):
+        (directory / name).unlink(missing_ok=True)
     for path in copies_of(directory, manifest.bundle):
         path.unlink()
     for policy in manifest.spec.policies:
