@@ -15,7 +15,7 @@ from logtriage.cli.exporting import alertmanager, harbor
 from logtriage.cli.exporting import otlp as export_otlp
 from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
-from logtriage.cli.group import Group
+from logtriage.cli.group import Command, Commands, Group
 from logtriage.cli.importing import labelled, nezha, otlp, petshop, rcaeval
 from logtriage.cli.playing import play
 from logtriage.cli.replaying import replay
@@ -36,16 +36,19 @@ app = typer.Typer(
     context_settings=_SETTINGS,
 )
 importing = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings=_SETTINGS,
 )
 exporting = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings=_SETTINGS,
 )
 sealing = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings=_SETTINGS,
@@ -85,7 +88,7 @@ def _add(
 ) -> None:
     """Add a command; ``summary`` stands for it, on one line, in the list of commands."""
     shown = [f"logtriage {one}" for one in examples]
-    group.command(name, help=usage(command, *shown), short_help=summary)(command)
+    group.command(name, cls=Command, help=usage(command, *shown), short_help=summary)(command)
 
 
 _add(

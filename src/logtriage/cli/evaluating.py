@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -59,6 +59,10 @@ if TYPE_CHECKING:
     from logtriage.evaluation import Recorder
 
 
+#: The split that is played if none is given.
+SPLIT: Final = "test"
+
+
 def evaluate_(
     policies: Annotated[
         list[str],
@@ -78,13 +82,14 @@ def evaluate_(
         ),
     ] = None,
     split: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="SPLIT",
-            help=f"One of {', '.join(ALL_SPLITS)}.",
+            help=f"One of {', '.join(ALL_SPLITS)}; {SPLIT} if not given. Recorded incidents have "
+            "none.",
             autocompletion=complete_split,
         ),
-    ] = "test",
+    ] = None,
     episodes: Annotated[
         int, typer.Option(metavar="N", help="How many incidents of each task to play.")
     ] = 100,
@@ -136,8 +141,11 @@ def evaluate_(
     from logtriage.evaluation.explaining import check_explainable
 
     roles = role_split(split_roles)
-    spec = RunSpec(policies, _tasks(task, bundle), split, episodes, start, roles)
-    seal = seal_for(split, seal_in(seal_file))
+    names = _tasks(task, bundle)
+    if split is not None and all(one in RECORDED_TASKS for one in names):
+        raise InvalidInput(f"--split {split}: recorded incidents have no split; leave it out")
+    spec = RunSpec(policies, names, split or SPLIT, episodes, start, roles)
+    seal = seal_for(spec.split, seal_in(seal_file))
     check_human(spec.policies, roles)
     if HUMAN in spec.policies and jobs > 1:
         raise InvalidInput("a person plays one incident at a time: expected --jobs 1")

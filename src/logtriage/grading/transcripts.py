@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from logtriage.actions import Action, Malformed
 from logtriage.codec import Record, decode_record
@@ -127,12 +127,33 @@ def grade_jsonl(
         TranscriptError: for the first bad line, if there is no ``on_error``.
         SealError: for a sealed incident without its key, or with another one: the key is
             wrong then, not the line.
-        OSError: if the file cannot be read.
+        OSError: at once, if the file cannot be opened.
     """
-    if isinstance(source, str | Path):
-        with Path(source).open("rb") as stream:
-            yield from grade_jsonl(stream, rubric, resolve=resolve, on_error=on_error)
-        return
+    if not isinstance(source, str | Path):
+        return _graded(source, rubric, resolve, on_error)
+    grades = _graded_file(Path(source), rubric, resolve, on_error)
+    next(grades)  # opens the file now: who calls wants to know that it is missing
+    return cast(Iterator[Grade], grades)
+
+
+def _graded_file(
+    path: Path,
+    rubric: Rubric | None,
+    resolve: Resolver,
+    on_error: Callable[[TranscriptError], None] | None,
+) -> Iterator[Grade | None]:
+    """Nothing once the file is open, then its grades."""
+    with path.open("rb") as stream:
+        yield None
+        yield from _graded(stream, rubric, resolve, on_error)
+
+
+def _graded(
+    source: IO[str] | IO[bytes],
+    rubric: Rubric | None,
+    resolve: Resolver,
+    on_error: Callable[[TranscriptError], None] | None,
+) -> Iterator[Grade]:
     name = str(getattr(source, "name", "<stream>"))
     for number, line in numbered_lines(source):
         if line is not None and not line.strip():
