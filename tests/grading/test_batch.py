@@ -32,7 +32,6 @@ from logtriage import (
     grading,
     incident_ids,
     make_incident,
-    play,
 )
 from logtriage.actions import Remedy, Severity
 from logtriage.grading import (
@@ -52,6 +51,7 @@ from logtriage.grading.played import Block
 from logtriage.grading.rubric import Discount, Gate
 from logtriage.incident import ClosingRules, Fault
 from logtriage.policies import perfect_actions
+from logtriage.transition import play
 from tests.builders import real_incident, with_actions
 
 BASE = attrs.evolve(

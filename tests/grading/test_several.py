@@ -17,7 +17,6 @@ from logtriage import (
     Resolve,
     grade,
     make_incident,
-    play,
 )
 from logtriage.grading import TRIAGE_2, action_array, grade_batch, truths_of
 from logtriage.grading import criteria as base
@@ -26,7 +25,7 @@ from logtriage.grading.kernels import MEASURES, Span
 from logtriage.grading.several import Asked
 from logtriage.grading.shares import SHARED, fix_scores, share_scores, shares_of
 from logtriage.policies import perfect_actions
-from logtriage.transition import play_jointly
+from logtriage.transition import play, play_jointly
 
 BACKENDS = ("numpy", "numba") if find_spec("numba") else ("numpy",)
 
