@@ -350,3 +350,13 @@ def test_a_strict_import_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "10_21_log.csv:" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+@pytest.mark.parametrize("given", [["recorded"], ["recorded_models", "recorded"]])
+def test_recorded_incidents_have_no_split_to_choose(given: list[str]) -> None:
+    words = [one for task in given for one in ("--task", task)]
+    done = logtriage("eval", "expert", *words, "--split", "val", "--episodes", 1)
+    assert done.exit_code == 2
+    assert "--split val: recorded incidents have no split; leave it out" in done.stderr
+    beside = logtriage("eval", "expert", *words, "--task", V2[0], "--split", "val", "--episodes", 1)
+    assert beside.exit_code == 0

@@ -30,5 +30,5 @@ def play(incident: Incident, policy: str | Policy | PolicyFactory | Iterable[Act
     if callable(policy) and (isinstance(policy, type) or not hasattr(policy, "act")):
         policy = policy(incident)
     if hasattr(policy, "act"):
-        return play_episode(incident, policy)
+        return play_episode(incident, cast(Policy, policy))
     return play_actions(incident, cast(Iterable[Action], policy))[0]
