@@ -293,6 +293,14 @@ def test_a_run_is_not_resumed_with_other_settings(tmp_path: Path) -> None:
         assert logtriage(*same).exit_code == 0
 
 
+def test_a_mistyped_address_is_mended_by_the_next_command(tmp_path: Path) -> None:
+    """A run without an episode is no other run that stands in the way."""
+    assert logtriage(*words("--retries", 0, "--out", tmp_path, url=UNREACHABLE)).exit_code == 2
+    with server(scripted) as (url, _):
+        done = logtriage(*words("--out", tmp_path, url=url))
+    assert done.exit_code == 0, done.output
+
+
 # -- teams -----------------------------------------------------------------------------
 
 

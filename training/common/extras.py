@@ -28,7 +28,7 @@ def missing(program: str, module: str) -> MissingExtra | None:
     extra = EXTRAS.get(rest.partition(".")[0])
     if top != "training" or extra is None:
         return None
-    needed = {_NAME.match(one)[0].replace("-", "_").lower() for one in requirements_of(extra)}
+    needed = {_NAME.match(need)[0].replace("-", "_").lower() for need in requirements_of(extra)}
     if module.partition(".")[0].lower() not in needed:
         return None
     return MissingExtra(program, extra)
@@ -36,8 +36,8 @@ def missing(program: str, module: str) -> MissingExtra | None:
 
 def _program() -> str:
     """The module that was asked for, which may have failed before it was ``__main__``."""
-    given = sys.orig_argv
-    return given[given.index("-m") + 1] if "-m" in given[:-1] else ""
+    words = sys.orig_argv
+    return words[words.index("-m") + 1] if "-m" in words[:-1] else ""
 
 
 def tell_of_missing_extras() -> None:
@@ -45,12 +45,12 @@ def tell_of_missing_extras() -> None:
     before = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        told = None
+        lacking = None
         if isinstance(error, ModuleNotFoundError) and error.name is not None:
-            told = missing(_program(), error.name)
-        if told is None:
+            lacking = missing(_program(), error.name)
+        if lacking is None:
             before(kind, error, trace)
         else:
-            sys.stderr.write(f"{told}\n")
+            sys.stderr.write(f"{lacking}\n")
 
     sys.excepthook = hook

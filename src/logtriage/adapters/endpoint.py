@@ -200,7 +200,7 @@ class ChatEndpoint:
             self._shared.field = _NEWER
             return self._create(request)
         except (openai.OpenAIError, ValueError) as error:  # ValueError: an answer that is no JSON
-            raise self._failed(_told(error, request)) from error
+            raise self._failed(_reason(error, request)) from error
 
     def _failed(self, why: str) -> EndpointError:
         failure = f"{self!r}: {why}"
@@ -230,18 +230,18 @@ class ChatEndpoint:
             self._shared.answered = True
 
 
-def _told(error: Exception, request: Mapping[str, Any]) -> str:
+def _reason(error: Exception, request: Mapping[str, Any]) -> str:
     """What went wrong, with what lies behind it and what may help."""
-    told = f"{type(error).__name__}: {error}"
+    reason = f"{type(error).__name__}: {error}"
     if not isinstance(error, openai.OpenAIError):
-        told = f"the answer is no chat completion ({told})"
+        reason = f"the answer is no chat completion ({reason})"
     if isinstance(error, openai.APIConnectionError) and error.__cause__ is not None:
-        told = f"{told} ({error.__cause__})"
+        reason = f"{reason} ({error.__cause__})"
     if isinstance(error, openai.NotFoundError):
-        told = f"{told} (does the address end in /v1, and is this the model's name there?)"
+        reason = f"{reason} (does the address end in /v1, and is this the model's name there?)"
     if isinstance(error, openai.BadRequestError) and "tools" in request:
-        told = f"{told} (a server that takes no tools needs --reply json)"
-    return told
+        reason = f"{reason} (a server that takes no tools needs --reply json)"
+    return reason
 
 
 def _finish_of(answer: object) -> object:

@@ -73,10 +73,10 @@ class Endpoint:
     def description(self) -> str:
         """What decides on a reply beside the model's name: how often it is asked again does not."""
         left_out = ("timeout", "retries")
-        given = attrs.asdict(self, recurse=False)
+        settings = attrs.asdict(self, recurse=False)
         return ", ".join(
             f"{name} {value}"
-            for name, value in given.items()
+            for name, value in settings.items()
             if name not in left_out and value not in (None, {})
         )
 
@@ -140,28 +140,29 @@ class ServedPlayer:
             (ask,) = counted.values()
             tools = self.reply == "tools"
             factory = ToolChatPolicies(ask.with_tools) if tools else ChatPolicies(ask)
-            one = record_episode(incident, factory, agent)
+            transcript = record_episode(incident, factory, agent)
         else:
             # A model behind a server may answer the same question otherwise.
-            one = record_team(
+            transcript = record_team(
                 counted, incident, self.team, self.split, agent,
                 listening=self.listening, again=True,
             )  # fmt: skip
-        if one.status != COMPLETED:
+        if transcript.status != COMPLETED:
             for ask in counted.values():
                 if ask.never_answered is not None:
                     raise EndpointError(ask.never_answered)
         usage = sum((ask.usage for ask in counted.values()), Usage())
         with self._lock:
             self.spent += usage
-        recorded: Transcript = attrs.evolve(one, extra={**one.extra, **attrs.asdict(usage)})
+        extra = {**transcript.extra, **attrs.asdict(usage)}
+        recorded: Transcript = attrs.evolve(transcript, extra=extra)
         return recorded
 
 
 def endpoints_in(policy: str) -> tuple[str, ...]:
     """The served models of a policy or of a team, ``triage=openai:MODEL,escalation=expert``."""
-    named = (policy, *(one for _, one in roles_of(policy)))
-    return tuple(dict.fromkeys(one for one in named if one.startswith(ENDPOINT)))
+    players = (policy, *(player for _, player in roles_of(policy)))
+    return tuple(dict.fromkeys(player for player in players if player.startswith(ENDPOINT)))
 
 
 def served_player(policy: str, endpoint: Endpoint, split: RoleSplit | None = None) -> ServedPlayer:
@@ -188,12 +189,12 @@ def json_object(option: str, text: str) -> dict[str, Any]:
     if not text:
         return {}
     try:
-        found = json.loads(text)
+        fields = json.loads(text)
     except ValueError as error:
         raise InvalidInput(f"--{option}: expected a JSON object: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise InvalidInput(f"--{option}: expected a JSON object, got {text!r}")
-    return found
+    return fields
 
 
 def record_team(

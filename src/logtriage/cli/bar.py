@@ -18,14 +18,14 @@ class Bar:
 
     Args:
         quiet: show nothing at all.
-        told: what to say beside the count; where there is no terminal, it is then said
+        detail: what to say beside the count; where there is no terminal, it is then said
             with the count in a plain line now and then.
     """
 
-    def __init__(self, *, quiet: bool, told: Callable[[], str] | None = None) -> None:
+    def __init__(self, *, quiet: bool, detail: Callable[[], str] | None = None) -> None:
         console = messages()
-        self._told = told
-        self._lines = told is not None and not quiet and not console.is_terminal
+        self._detail = detail
+        self._lines = detail is not None and not quiet and not console.is_terminal
         self._said = monotonic()
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -67,14 +67,14 @@ class Bar:
         if self.done is None and done:
             note(f"resuming: {done} of {total} episodes are already there", "dim")
         begun, self.done, self.total = self.done is not None, done, total
-        told = "" if self._told is None or not begun else f"  {self._told()}"
+        detail = "" if self._detail is None or not begun else f"  {self._detail()}"
         self._progress.update(
-            self._task, completed=done, total=total, description=f"{self.doing}{told}"
+            self._task, completed=done, total=total, description=f"{self.doing}{detail}"
         )
         now = monotonic()
         if self._lines and (not begun or done == total or now - self._said >= PAUSE):
             self._said = now
-            note(f"{self.doing}: {done} of {total} {self.what}{told}", "dim")
+            note(f"{self.doing}: {done} of {total} {self.what}{detail}", "dim")
 
 
 def interrupted(bar: Bar, out: Path | None) -> str:

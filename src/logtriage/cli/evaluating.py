@@ -174,14 +174,14 @@ def evaluate_(
     )
     served = asking.players(spec.policies, roles, elsewhere=env_url is not None)
 
-    def told() -> str:
-        return asking.told(sum((one.spent for one in served.values()), Usage()))
+    def spent() -> str:
+        return asking.in_words(sum((player.spent for player in served.values()), Usage()))
 
     place: AbstractContextManager[str | Path] = (
         TemporaryDirectory(prefix="logtriage-") if out is None else nullcontext(out)
     )
     quiet = HUMAN in spec.policies
-    with place as directory, Bar(quiet=quiet, told=told if served else None) as bar:
+    with place as directory, Bar(quiet=quiet, detail=spent if served else None) as bar:
         try:
             rows = evaluate(
                 spec,

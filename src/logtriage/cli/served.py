@@ -85,7 +85,7 @@ class Asking:
             MissingExtra: without the extra ``openai``.
             InvalidInput: for an option that nobody needs, or that cannot be used.
         """
-        served = [one for one in policies if endpoints_in(one)]
+        served = [policy for policy in policies if endpoints_in(policy)]
         if not served:
             self._refuse_options()
             return {}
@@ -101,7 +101,7 @@ class Asking:
             self.timeout,
             self.retries,
         )
-        return {one: served_player(one, endpoint, split) for one in served}
+        return {policy: served_player(policy, endpoint, split) for policy in served}
 
     def _refuse_options(self) -> None:
         for field in attrs.fields(Asking):
@@ -111,27 +111,27 @@ class Asking:
                     f"{ENDPOINT}MODEL"
                 )
 
-    def told(self, usage: Usage) -> str:
+    def in_words(self, usage: Usage) -> str:
         """What was asked so far, in words."""
-        told = (
+        words = (
             f"{usage.requests:,} requests, {usage.prompt_tokens:,} + "
             f"{usage.completion_tokens:,} tokens"
         )
         prices = self.prompt_price, self.completion_price
         if prices != (None, None):
-            told += f", cost {usage.cost(prices[0] or 0.0, prices[1] or 0.0):.4g}"
-        return told
+            words += f", cost {usage.cost(prices[0] or 0.0, prices[1] or 0.0):.4g}"
+        return words
 
     def sum_up(self, rows: "Sequence[Row]") -> bool:
         """Say what each model was asked, and whether too many of its replies were cut off."""
         cut = False
         for policy in dict.fromkeys(row.policy for row in rows):
-            found = [row.usage for row in rows if row.policy == policy and row.usage is not None]
-            if not found:
+            usages = [row.usage for row in rows if row.policy == policy and row.usage is not None]
+            if not usages:
                 continue
-            usage = sum(found, Usage())
+            usage = sum(usages, Usage())
             more = f", {usage.retries:,} sent again, {usage.cut_off:,} replies cut off"
-            note(f"{policy}: {self.told(usage)}{more}", "dim")
+            note(f"{policy}: {self.in_words(usage)}{more}", "dim")
             share = usage.cut_off / usage.requests if usage.requests else None
             warning = warning_of_cuts(policy, usage.requests, share, "--max-tokens")
             if warning is not None:

@@ -37,8 +37,8 @@ class Ahead:
         if self._path.exists():
             with os.fdopen(open_here(self._path, os.O_RDONLY), "rb") as file:
                 for line in whole_lines(file):
-                    one = decode_transcript(line)
-                    self._lines[one.agent, one.incident] = line
+                    kept = decode_transcript(line)
+                    self._lines[kept.agent, kept.incident] = line
             with replacing(self._path) as file:  # without a torn last line
                 file.writelines(self._lines.values())
 

@@ -116,9 +116,11 @@ def evaluate(
     )
     given = {**(factories or {}), **(teams or {})}
     # What a directory or a module holds may change, unlike what the registry knows.
-    named = [one for one in spec.policies if one not in {**given, **alone} and _changes(one)]
+    named = [name for name in spec.policies if name not in {**given, **alone} and _changes(name)]
     split = spec.role_split
-    given |= {one: make_policy(one) if split is None else make_team(one, split) for one in named}
+    given |= {
+        name: make_policy(name) if split is None else make_team(name, split) for name in named
+    }
     marks = {name: fingerprint_of(given[name]) for name in spec.policies if name in given}
     marks |= {name: alone[name].description for name in spec.policies if name in alone}
     manifest = Manifest.of(
@@ -153,7 +155,7 @@ def evaluate(
 
 def _changes(policy: str) -> bool:
     """Whether a policy or a team is a trained network, or made by a module of the user's own."""
-    players = (policy.removeprefix(f"{CENTRAL}:"), *(one for _, one in roles_of(policy)))
+    players = (policy.removeprefix(f"{CENTRAL}:"), *(player for _, player in roles_of(policy)))
     return has_network(policy) or any(map(is_own, players))
 
 
@@ -203,7 +205,7 @@ def _played(
 
 def _play(chunk: _Chunk) -> bytes:
     cell, _ = chunk.work
-    return b"".join(_recorded(chunk.record, one, cell.policy)[1] for one in cell.ids)
+    return b"".join(_recorded(chunk.record, incident, cell.policy)[1] for incident in cell.ids)
 
 
 def _recorded(record: Record, incident: str, policy: str) -> tuple[Transcript, bytes]:

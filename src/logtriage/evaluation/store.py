@@ -40,8 +40,8 @@ def open_run(
 ) -> None:
     """Begin a run in a directory, or check that the one in it is the same run.
 
-    With ``fresh`` a run that is there already is thrown away first; files that are not
-    of that run are never touched.
+    With ``fresh`` a run that is there already is thrown away first, and so is one that never
+    finished an episode; files that are not of that run are never touched.
 
     Raises:
         InvalidInput: if the directory holds another run (the message names what
@@ -53,11 +53,17 @@ def open_run(
     if not (directory / RUN_FILE).exists():
         _check_empty(directory, incidents)
         _begin(directory, manifest, incidents)
-    elif fresh:
+    elif fresh or not _has_episodes(directory):
         _begin(directory, manifest, incidents, instead_of=read_manifest(directory))
     else:
         _check_same(directory, manifest)
     (directory / TRANSCRIPTS).mkdir(exist_ok=True)
+
+
+def _has_episodes(directory: Path) -> bool:
+    """Whether a run has anything that could be lost: a mistyped address leaves nothing."""
+    files = [directory / AHEAD_FILE, *(directory / TRANSCRIPTS).glob("*")]
+    return any(path.exists() and path.stat().st_size for path in files)
 
 
 def _check_empty(directory: Path, incidents: Incidents) -> None:

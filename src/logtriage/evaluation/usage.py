@@ -53,8 +53,9 @@ def usage_in(extra: Mapping[str, object]) -> Usage | None:
 
 def usage_of(transcripts: Iterable[Transcript]) -> Usage | None:
     """The sum over transcripts; None where no model was asked."""
-    counted = [usage for one in transcripts if (usage := usage_in(one.extra)) is not None]
-    return sum(counted, Usage()) if counted else None
+    counted = [usage_in(transcript.extra) for transcript in transcripts]
+    known = [usage for usage in counted if usage is not None]
+    return sum(known, Usage()) if known else None
 
 
 def warning_of_cuts(agent: str, replies: int, share: float | None, limit: str) -> str | None:
