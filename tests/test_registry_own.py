@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from logtriage import InvalidInput, make_incident
-from logtriage.registry import make_policy, make_team
+from logtriage.registry import POLICY_HELP, TEAM_HELP, is_own, make_policy, make_team
 from logtriage.role_splits import DUO
 from tests.test_cli import lines, logtriage
 
@@ -124,3 +124,14 @@ def test_play_watches_it(own: str) -> None:
     done = logtriage("play", INCIDENT.id, "--policy", f"{own}:closer", "--brief")
     assert done.exit_code == 0
     assert f"{own}:closer on {INCIDENT.id}" in done.stdout
+
+
+def test_a_built_in_name_before_a_colon_is_no_module() -> None:
+    helped = {**POLICY_HELP, **TEAM_HELP, "net:DIR": ""}
+    heads = {name.partition(":")[0] for name in helped if ":" in name} - {
+        "module",
+        "ROLE=POLICY,...",
+    }
+    taking = heads | {"random", "observer", "random_questions"}
+    assert {head for head in taking if is_own(f"{head}:x")} == set()
+    assert is_own("my.agents:x")

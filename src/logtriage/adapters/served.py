@@ -22,6 +22,7 @@ from logtriage.incident import Incident
 from logtriage.policies import ChatPolicies, Policy, RoleFactory
 from logtriage.policies.chat import Complete
 from logtriage.registry import roles_of
+from logtriage.registry.policies import ENDPOINT as NAME
 from logtriage.roles import Role, RoleSplit
 from logtriage.trained import make_team
 from logtriage.transcript import COMPLETED, Transcript
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from logtriage.adapters.endpoint import ChatEndpoint
 
 #: What the name of a served model begins with.
-ENDPOINT: Final = "openai:"
+ENDPOINT: Final = f"{NAME}:"
 #: How a model that plays alone answers: by tool calls, or by JSON in its text.
 REPLIES: Final = ("tools", "json")
 #: The longest reply in tokens: a model may think before it speaks.
