@@ -20,7 +20,6 @@ from logtriage import (
     Topology,
     grade,
     make_incident,
-    play,
 )
 from logtriage.actions import REMEDIES, SEVERITIES
 from logtriage.generator import draw_incident
@@ -41,7 +40,7 @@ from logtriage.grading.rubric import Discount, Gate
 from logtriage.incident import ClosingRules, Part
 from logtriage.policies import perfect_actions
 from logtriage.tasks import SPLITS, IncidentId
-from logtriage.transition import play_jointly
+from logtriage.transition import play, play_jointly
 from property_tests.strategies import (
     COMPOUND_TASKS,
     DRAWN,

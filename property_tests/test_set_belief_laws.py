@@ -21,7 +21,6 @@ from logtriage import (
     State,
     initial_state,
     make_incident,
-    play,
     random_topology,
     transition,
 )
@@ -41,6 +40,7 @@ from logtriage.grading.impact import path_of
 from logtriage.policies import perfect_actions
 from logtriage.tasks import SPLITS, IncidentId
 from logtriage.topology import FIVE_TEAMS
+from logtriage.transition import play
 from logtriage.world.channels import Evidence
 from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import Condition, Hypothesis, affected, teams_of, unaffected

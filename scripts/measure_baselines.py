@@ -425,7 +425,7 @@ def explained() -> str:
         Remediate(*min(truth.remedies)),
         Resolve(),
     )
-    found = explain(lt.play(incident, actions)[0])
+    found = explain(lt.play(incident, actions))
     rows = [
         [
             f"`{action_name(step.action)}` {action_value(step.action) or ''}".strip(),

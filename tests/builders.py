@@ -24,7 +24,6 @@ from logtriage import (
     all_actions,
     initial_state,
     observe,
-    play,
     random_topology,
     transition,
 )
@@ -35,6 +34,7 @@ from logtriage.policies import PolicyFactory
 from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.telemetry import Alert, Change, Gauge, LogLine, Reading, Signal, Trace
+from logtriage.transition import play
 
 #: The benchmark's tasks, at the fog that their ids do not name.
 V2_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRAWN_TASKS)

@@ -15,7 +15,6 @@ from logtriage import (
     initial_state,
     make_incident,
     observe,
-    play,
     render_observation,
     system_prompt,
     transition,
@@ -42,7 +41,7 @@ from logtriage.server.wire import observation_of, view_of
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.topology import FIVE_TEAMS
 from logtriage.transcript import Transcript
-from logtriage.transition import transition_jointly
+from logtriage.transition import play, transition_jointly
 from logtriage.vector import action_mask, encode_tokens, role_token_mask, token_layout_of
 
 TASK = "compound_failure-v2"

@@ -55,7 +55,7 @@ def world_of(incident: lt.Incident) -> World:
 
 
 def closed(incident: lt.Incident) -> lt.State:
-    return lt.play(incident, [lt.RequestMoreLogs(None), lt.Resolve()])[0]
+    return lt.play(incident, [lt.RequestMoreLogs(None), lt.Resolve()])
 
 
 # -- the key --------------------------------------------------------------------------

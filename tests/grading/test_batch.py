@@ -33,7 +33,6 @@ from logtriage import (
     grading,
     incident_ids,
     make_incident,
-    play,
 )
 from logtriage.actions import Remedy, Severity
 from logtriage.errors import MissingExtra
@@ -54,6 +53,7 @@ from logtriage.grading.rubric import Discount, Gate
 from logtriage.incident import ClosingRules, Fault
 from logtriage.policies import perfect_actions
 from logtriage.role_splits import TRIO
+from logtriage.transition import play
 from tests.builders import anybody, real_incident, with_actions
 
 BASE = attrs.evolve(

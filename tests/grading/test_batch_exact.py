@@ -30,7 +30,6 @@ from logtriage import (
     Truth,
     grade,
     make_incident,
-    play,
     random_topology,
 )
 from logtriage.actions import REMEDIES, SEVERITIES, Remedy, Severity
@@ -53,7 +52,7 @@ from logtriage.incident import ClosingRules, Fault
 from logtriage.policies import perfect_actions
 from logtriage.state import Closing
 from logtriage.tasks import parse_incident_id
-from logtriage.transition import play_jointly
+from logtriage.transition import play, play_jointly
 from tests.builders import anybody
 
 if find_spec("numba") is None:

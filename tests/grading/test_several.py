@@ -17,7 +17,6 @@ from logtriage import (
     RubricError,
     grade,
     make_incident,
-    play,
 )
 from logtriage.grading import TRIAGE_2, action_array, grade_batch, truths_of
 from logtriage.grading import criteria as base
@@ -25,7 +24,7 @@ from logtriage.grading import triage as measures
 from logtriage.grading.kernels import MEASURES, Span
 from logtriage.grading.shares import fix_scores, share_scores
 from logtriage.policies import perfect_actions
-from logtriage.transition import play_jointly
+from logtriage.transition import play, play_jointly
 from tests.builders import anybody
 
 

@@ -1,5 +1,6 @@
 """Grading records: action lists, transcripts, and files in which some lines are bad."""
 
+import gc
 import io
 import json
 import math
@@ -514,3 +515,19 @@ def test_what_is_no_action_is_named_by_its_type() -> None:
     listed: Any = [FIX, 7]
     with pytest.raises(InvalidInput, match=r"actions\[1\]: .* got int$"):
         grade_actions(real_incident(), listed)
+
+
+def test_a_missing_file_is_named_when_it_is_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no-such-file"):
+        grade_jsonl(tmp_path / "no-such-file")
+    with pytest.raises(IsADirectoryError):
+        grade_jsonl(tmp_path)
+
+
+def test_a_file_whose_grades_nobody_takes_is_closed(tmp_path: Path) -> None:
+    """An open file that is forgotten warns, and warnings are errors here."""
+    path = tmp_path / "one.jsonl"
+    path.write_text(line() + "\n")
+    grades = grade_jsonl(path)
+    del grades
+    gc.collect()

@@ -22,6 +22,7 @@ from logtriage.evaluation.paging import Paging, paging_by_price
 from logtriage.evaluation.selective import augrc
 from logtriage.evaluation.statistics import Interval, bound_of, brier, mean_interval
 from logtriage.evaluation.teamwork import Teamwork, teamwork_of
+from logtriage.evaluation.usage import Usage, usage_of
 from logtriage.policies import Ranking
 from logtriage.state import Closing, State
 
@@ -72,6 +73,7 @@ class Row:
         impacts: of the episodes that reported how the damage spread, what that was worth.
         fault_class: mean score of the class of fault that was declared; None where no incident
             is graded by one.
+        usage: of served models, requests and tokens; None where no model was asked.
     """
 
     policy: str
@@ -98,6 +100,7 @@ class Row:
     teamwork: Teamwork | None = None
     impacts: Impacts | None = None
     fault_class: float | None = None
+    usage: Usage | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -163,6 +166,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
             for one in grade.criteria
             if one.name == FAULT_CLASS
         ),
+        usage_of(run.transcripts[policy, task]),
     )
 
 

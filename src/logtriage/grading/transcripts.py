@@ -1,8 +1,9 @@
 """Grading records instead of states: action lists, transcripts, and files of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from logtriage.actions import Action, Malformed
 from logtriage.codec import Record, decode_record
@@ -135,14 +136,32 @@ def grade_jsonl(
         TranscriptError: for the first bad line, if there is no ``on_error``.
         SealError: for a sealed incident without its key, or with another one: the key is
             wrong then, not the line.
-        OSError: if the file cannot be read.
+        OSError: at once, if the file cannot be opened.
     """
-    if isinstance(source, str | Path):
-        with Path(source).open("rb") as stream:
-            yield from grade_jsonl(
-                stream, rubric, resolve=resolve, splits=splits, on_error=on_error
-            )
-        return
+    grade_line = partial(grade_transcript, rubric=rubric, resolve=resolve, splits=splits)
+    if not isinstance(source, str | Path):
+        return _graded(source, grade_line, on_error)
+    grades = _graded_file(Path(source), grade_line, on_error)
+    next(grades)  # opens the file now: who calls wants to know that it is missing
+    return cast(Iterator[Grade], grades)
+
+
+def _graded_file(
+    path: Path,
+    grade_line: Callable[[Record], Grade],
+    on_error: Callable[[TranscriptError], None] | None,
+) -> Iterator[Grade | None]:
+    """Nothing once the file is open, then its grades."""
+    with path.open("rb") as stream:
+        yield None
+        yield from _graded(stream, grade_line, on_error)
+
+
+def _graded(
+    source: IO[str] | IO[bytes],
+    grade_line: Callable[[Record], Grade],
+    on_error: Callable[[TranscriptError], None] | None,
+) -> Iterator[Grade]:
     name = str(getattr(source, "name", "<stream>"))
     for number, line in numbered_lines(source):
         if line is not None and not line.strip():
@@ -150,7 +169,7 @@ def grade_jsonl(
         try:
             if line is None:
                 raise TranscriptError(TOO_LONG)
-            graded = grade_transcript(decode_record(line), rubric, resolve=resolve, splits=splits)
+            graded = grade_line(decode_record(line))
         except RubricError:
             raise  # the grader is broken, not the line
         except SealError as error:
