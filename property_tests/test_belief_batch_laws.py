@@ -33,7 +33,7 @@ def test_logarithms_of_arrays_are_the_scalar_ones(values: list[int]) -> None:
 
 @given(st.lists(st.integers(0, 40 << 20), min_size=1))
 def test_exponentials_of_arrays_are_the_scalar_ones(downs: list[int]) -> None:
-    assert vector.exp2(np.array(downs)).tolist() == [scalar.exp2(-one) for one in downs]
+    assert vector.exp2(np.array(downs)).tolist() == scalar.exp2(-np.array(downs)).tolist()
 
 
 @st.composite

@@ -29,7 +29,6 @@ from logtriage.audit.floor import constant_answers
 from logtriage.audit.scoring import Scorer
 from logtriage.audit.search import best_blind_policy, best_constant_list
 from logtriage.belief import belief
-from logtriage.belief.decisions import bar
 from logtriage.files import replacing
 from logtriage.grading import get_rubric, score
 from logtriage.incident import Incident
@@ -149,7 +148,7 @@ def episode(incident: Incident, index: int, policy: Policy, *, judged: bool) -> 
         action, memory = policy.act(lt.observe(state), memory)
         if judged and sure is None and isinstance(action, Escalate):
             held = belief(state)
-            sure, pays_from = held.teams.get(action.team, 0.0), bar(held, action.team)
+            sure, pays_from = held.teams.get(action.team, 0.0), held.bar(action.team)
         state = lt.transition(state, action)
     return row_of(state, index, sure, pays_from)
 
