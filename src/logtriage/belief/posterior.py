@@ -197,8 +197,10 @@ def _sorted_out(
             edge.append((segment, one))
         elif one.channel is Channel.EFFECT:
             effects.append(one)
-        else:
+        elif one.channel is Channel.NOTE:
             notes.append(one)
+        else:
+            raise InvalidInput(f"evidence of channel {one.channel!r} needs a service: {one}")
     tables = np.zeros((len(breaks) + 1, len(readers), listed.widest), np.int64)
     for (segment, service), pile in piles.items():
         columns = np.concatenate(pile).reshape(len(pile), -1)

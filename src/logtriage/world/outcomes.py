@@ -1,5 +1,6 @@
 """What a cell can hold under a hypothesis: read by whoever draws, from the truth or a belief."""
 
+from logtriage.errors import InvalidInput
 from logtriage.runbook import class_team
 from logtriage.topology import Topology
 from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, sort_of
@@ -100,6 +101,8 @@ def elsewhere(
         return (EASES if eases else NO_CHANGE,), (FULL,)
     if channel is Channel.NOTE:
         return _note(setting, topology, _noted_fault(topology, directory, hypothesis, doings))
+    if channel is not Channel.EDGE:
+        raise InvalidInput(f"a cell of channel {channel!r} belongs to a service, got none: {cell}")
     fixed = fixed_at(topology, hypothesis, doings)
     shown = CALM if not hypothesis.faults else severity
     if fixed is not None and start > fixed:
