@@ -44,7 +44,7 @@ TOPOLOGY = Networked("planted", FIVE_TEAMS.teams, FIVE_TEAMS.services)
 def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What was faults of data, paged to their owner, is paged to a team of its own."""
     assert runbook.PAGED[FaultClass.DATA] is None
-    monkeypatch.setitem(runbook.PAGED, FaultClass.DATA, "network_team")  # type: ignore[arg-type]
+    monkeypatch.setitem(runbook.PAGED, FaultClass.DATA, "network_team")
     owning_teams.cache_clear()
     yield
     owning_teams.cache_clear()
@@ -72,9 +72,9 @@ def test_the_truth_pages_by_the_planted_rule_and_the_team_owns_nothing() -> None
 
 def test_scalar_and_batched_posteriors_agree_on_the_planted_rule() -> None:
     states: list[State] = []
-    for one in incidents():
-        (team,) = one.truth.teams
-        state = initial_state(one)
+    for incident in incidents():
+        (team,) = incident.truth.teams
+        state = initial_state(incident)
         states.append(state)
         for action in (Escalate(team), *2 * (Escalate(team),)):
             state = transition(state, action)
@@ -85,9 +85,9 @@ def test_scalar_and_batched_posteriors_agree_on_the_planted_rule() -> None:
     batch = belief_batch(states)
     assert batch.logs().tolist() == [list(one.posterior.logs) for one in held]
     teams = batch.teams()
-    for row, one in enumerate(held):
+    for row, now in enumerate(held):
         for place, team in enumerate(TOPOLOGY.teams):
-            assert teams[row, place] == pytest.approx(one.teams.get(team, 0.0), abs=1e-9)
+            assert teams[row, place] == pytest.approx(now.teams.get(team, 0.0), abs=1e-9)
 
 
 def test_the_engine_the_networks_and_the_runbook_know_the_planted_rule() -> None:

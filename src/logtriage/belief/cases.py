@@ -1,6 +1,7 @@
 """A belief compiled for planning: what is known of the hypotheses that matter, as arrays."""
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Final
 
@@ -111,7 +112,7 @@ class PageValues:
     paging: Mapping[str, float]
 
 
-class Case:
+class Case(ABC):
     """The hypotheses of a belief that matter, H of at most K faults.
 
     ``rows`` (H,) are their places in the posterior; ``weights`` (H,) whole numbers, ``total``
@@ -158,6 +159,18 @@ class Case:
         self.shown = np.array(posterior.severities, np.int64)[self.rows]
         said = standing.severity
         self.severity = None if said is None else SEVERITIES.index(said)
+
+    @abstractmethod
+    def by_page(self) -> Iterable[tuple[str | None, float]]:
+        """The first page, or None, of each plan that is weighed, and its expected grade."""
+
+    def page_values(self) -> PageValues:
+        """What the best plans are worth, with and without a page."""
+        values: dict[str | None, float] = {None: 0.0}
+        for page, value in self.by_page():
+            values[page] = max(values.get(page, 0.0), value)
+        silent = values.pop(None)
+        return PageValues(silent, {str(page): value for page, value in values.items()})
 
     @cached_property
     def fixed(self) -> Bools:

@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 
 from logtriage.actions import SEVERITIES, Action, Ignore, Resolve
-from logtriage.belief.cases import Floats, PageValues, Plan
+from logtriage.belief.cases import Floats, Plan
 from logtriage.belief.fixedpoint import Longs
 from logtriage.belief.single import Single
 from logtriage.belief.stakes import UNIT, penalty
@@ -26,18 +26,6 @@ from logtriage.belief.stakes import UNIT, penalty
 REMEDIES_TRIED: Final = 3
 #: With this many ticks left, a plan has time for every declaration.
 AMPLE: Final = 7
-
-
-@attrs.frozen
-class Choice:
-    """A plan by indices. ``value`` is the sum over hypotheses of weight times utility."""
-
-    value: int
-    dismiss: bool = False
-    page: int | None = None
-    severity: int | None = None
-    root: int | None = None
-    remedies: tuple[int, ...] = ()
 
 
 def best_values(case: Single, weights: Floats, tick: int) -> Floats:
@@ -78,19 +66,16 @@ def _bounded(case: Single, weights: Floats, tick: int) -> Iterator[tuple[Floats,
     return iter(sorted(found, key=lambda one: -float(one[0].sum())))
 
 
-def choices(case: Single, weights: Floats, tick: int) -> Iterator[Choice]:
-    """Every plan that is considered for one row of weights (1, H)."""
-    for option in _options(case, tick):
-        value, detail = _value(case, weights, tick, option)
-        yield attrs.evolve(detail, value=int(value[0]))
-
-
 @attrs.frozen
 class _Option:
     dismiss: bool
     page: int | None
     severity: bool
     root: bool
+
+
+#: What a plan says and does in the first row of weights: severity, root cause, remedies.
+_Detail = tuple[int | None, int | None, tuple[int, ...]]
 
 
 def _options(case: Single, tick: int) -> Iterator[_Option]:
@@ -113,16 +98,15 @@ def _options(case: Single, tick: int) -> Iterator[_Option]:
             yield _Option(True, None, False, False)
 
 
-def _value(case: Single, weights: Floats, tick: int, option: _Option) -> tuple[Floats, Choice]:
-    if option.dismiss:
-        return _dismissal(case, weights, tick, option)
+def _value(case: Single, weights: Floats, tick: int, option: _Option) -> tuple[Floats, _Detail]:
     stakes, fault = case.stakes, case.fault
+    if option.dismiss:
+        said = 2 if option.severity else None
+        worth = _dismissed(case, said or case.severity, tick + option.severity + 1)
+        return weights[:, ~fault].sum(axis=1) * worth, (said, None, ())
     approved = case.paged or option.page is not None
     used = tick + (option.page is not None) + option.severity + option.root
-    if option.page is not None:
-        rows = np.flatnonzero(case.team == option.page)
-    else:
-        rows = np.flatnonzero(fault)
+    rows = np.flatnonzero(fault if option.page is None else case.team == option.page)
     some = weights[:, rows]
     calm = weights[:, ~fault] if not approved else weights[:, :0]
     severity, credit, calm_credit = _severity(case, some, calm, rows, option)
@@ -130,14 +114,13 @@ def _value(case: Single, weights: Floats, tick: int, option: _Option) -> tuple[F
     # What stands whatever becomes of the remedies (O, R), in units of 2**-20.
     base = credit + rightly * stakes.root_cause + (stakes.escalation if approved else 0)
     some = np.floor(some * case.rash[rows])
-    value = calm_credit
     if case.all_fixed:
         resolve = stakes.closed(used + 1) if used < stakes.horizon else 0
         earned = some * (base + case.fix[rows] + resolve)
-        value = value + _scaled(earned.sum(axis=1), penalty(stakes, approved=approved, wrong=0))
-        return value, Choice(0, False, option.page, severity, root)
-    best, order = _remedies(case, some, base, rows, used, approved=approved)
-    return value + best, Choice(0, False, option.page, severity, root, order)
+        value = _scaled(earned.sum(axis=1), penalty(stakes, approved=approved, wrong=0))
+        return calm_credit + value, (severity, root, ())
+    value, order = _remedies(case, some, base, rows, used, approved=approved)
+    return calm_credit + value, (severity, root, order)
 
 
 def _scaled(values: Any, factor: int) -> Any:
@@ -218,37 +201,10 @@ def _remedies(
     return best, tuple(order[:kept])
 
 
-def _dismissal(case: Single, weights: Floats, tick: int, option: _Option) -> tuple[Floats, Choice]:
-    severity = 2 if option.severity else case.severity
-    earned = _dismissed(case, severity, tick + option.severity + 1)
-    calm = weights[:, ~case.fault].sum(axis=1)
-    return calm * earned, Choice(0, True, None, 2 if option.severity else None)
-
-
 def _dismissed(case: Single, severity: int | None, used: int) -> float:
     """What dismissing earns if the incident is benign, by the severity that was said."""
     earned = 0.0 if severity is None else float(case.calm_credit[severity])
     return earned + (case.stakes.dismissed(used, case.applied) if case.declared is None else 0)
-
-
-def closed_values(case: Single, tick: int, close: Action) -> Floats:
-    """What each hypothesis earns (H,) if the incident closes now, in units of 2**-20.
-
-    ``tick`` are the ticks used. If the last action neither resolves nor ignores it, the
-    incident ran out of time.
-    """
-    stakes, fault, said = case.stakes, case.fault, case.severity
-    if isinstance(close, Ignore):
-        return np.where(fault, 0.0, _dismissed(case, said, tick))
-    severity = 0.0 if said is None else case.severity_credit[said]
-    calm = 0.0 if said is None else case.calm_credit[said]
-    right = (case.root == case.declared) & case.root_counts if case.declared is not None else False
-    earned = severity + np.where(right, float(stakes.root_cause), 0.0) + case.fix
-    earned = earned + (stakes.escalation if case.paged else 0)
-    if isinstance(close, Resolve):
-        earned = earned + np.where(case.fix_seen, float(stakes.closed(tick)), 0.0)
-    factor = penalty(stakes, approved=case.paged, wrong=0)
-    return np.where(fault, np.floor(np.floor(earned * factor / UNIT) * case.rash), calm)
 
 
 class Planner(Single):
@@ -257,30 +213,29 @@ class Planner(Single):
     Weighed values are sums of weight times utility in units of 2**-20.
     """
 
+    def _weighed(self) -> Iterator[tuple[_Option, int, _Detail]]:
+        for option in _options(self, self.tick):
+            values, detail = _value(self, self.weights[np.newaxis], self.tick, option)
+            yield option, int(values[0]), detail
+
     def best(self) -> Plan:
         """The plan of the highest expected grade; the first of equals."""
-        every = choices(self, self.weights[np.newaxis], self.tick)
-        choice = max(every, key=lambda one: one.value)
-        topology, names = self.topology, self.remedies
+        option, value, detail = max(self._weighed(), key=lambda one: one[1])
+        severity, root, remedies = detail
         return Plan(
-            value=choice.value / UNIT / self.total,
-            pages=() if choice.page is None else (topology.teams[choice.page],),
-            severity=None if choice.severity is None else str(SEVERITIES[choice.severity]),
-            root_causes=() if choice.root is None else (topology.names[choice.root],),
-            remedies=tuple(names[one] for one in choice.remedies),
-            dismiss=choice.dismiss,
+            value=value / UNIT / self.total,
+            pages=() if option.page is None else (self.topology.teams[option.page],),
+            severity=None if severity is None else str(SEVERITIES[severity]),
+            root_causes=() if root is None else (self.topology.names[root],),
+            remedies=tuple(self.remedies[one] for one in remedies),
+            dismiss=option.dismiss,
         )
 
-    def page_values(self) -> PageValues:
-        """What the best plans are worth, with and without a page."""
-        silent, paging, whole = 0, dict[str, float](), UNIT * self.total
-        for one in choices(self, self.weights[np.newaxis], self.tick):
-            if one.page is None:
-                silent = max(silent, one.value)
-            else:
-                team = self.topology.teams[one.page]
-                paging[team] = max(paging.get(team, 0.0), one.value / whole)
-        return PageValues(silent / whole, paging)
+    def by_page(self) -> Iterator[tuple[str | None, float]]:
+        """The first page, or None, of each plan that is weighed, and its expected grade."""
+        teams, whole = self.topology.teams, UNIT * self.total
+        for option, value, _ in self._weighed():
+            yield None if option.page is None else teams[option.page], value / whole
 
     def right(self, team: int) -> float:
         """How likely it is right to page a team."""
@@ -307,5 +262,22 @@ class Planner(Single):
 
     def closed(self, tick: int, last: Action) -> float:
         """The expected grade if the last of what was done closed the incident."""
-        values = closed_values(self, tick, last)
+        values = self._closed_values(tick, last)
         return float((self.weights * values).sum()) / UNIT / self.total
+
+    def _closed_values(self, tick: int, last: Action) -> Floats:
+        """What each hypothesis earns (H,), in units of 2**-20; out of time for other actions."""
+        stakes, said = self.stakes, self.severity
+        if isinstance(last, Ignore):
+            return np.where(self.fault, 0.0, _dismissed(self, said, tick))
+        earned = self.fix + (stakes.escalation if self.paged else 0)
+        if said is not None:
+            earned = earned + self.severity_credit[said]
+        if self.declared is not None:
+            right = (self.root == self.declared) & self.root_counts
+            earned = earned + np.where(right, float(stakes.root_cause), 0.0)
+        if isinstance(last, Resolve):
+            earned = earned + np.where(self.fix_seen, float(stakes.closed(tick)), 0.0)
+        factor = penalty(stakes, approved=self.paged, wrong=0)
+        earned = np.floor(np.floor(earned * factor / UNIT) * self.rash)
+        return np.where(self.fault, earned, 0.0 if said is None else self.calm_credit[said])

@@ -8,13 +8,14 @@ no worse on the whole; the value is a lower bound of that.
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from typing import Final
 
 import attrs
 import numpy as np
 
 from logtriage.actions import SEVERITIES, Action
-from logtriage.belief.cases import Floats, PageValues, Plan
+from logtriage.belief.cases import Floats, Plan
 from logtriage.belief.fixedpoint import Longs
 from logtriage.belief.lists import SEVERITY_CREDITS, Lists
 from logtriage.belief.model import NONE
@@ -51,21 +52,13 @@ class Portfolio(Lists):
         ranked = np.argsort(-self.weights, kind="stable")[:LIKELIEST].tolist()
         return tuple(dict.fromkeys((*self._searched(), *map(self._answer, ranked))))
 
-    def page_values(self) -> PageValues:
-        """What the best plans found are worth, with and without a page."""
-        silent, paging = 0, dict[str, int]()
-        for plan in self.plans:
-            value = self.value_of(self.grades(plan.actions))
-            if plan.page is None:
-                silent = max(silent, value)
-            else:
-                paging[plan.page] = max(paging.get(plan.page, 0), value)
-        done = {team for _, team in self.standing.doings.pages}
-        for team in self.topology.teams:
-            if team not in paging and team not in done:
-                graded = (self.grades(plan.actions) for plan in self._that_page((team,)))
-                paging[team] = max(map(self.value_of, graded))
-        return PageValues(silent / UNIT, {team: value / UNIT for team, value in paging.items()})
+    def by_page(self) -> Iterator[tuple[str | None, float]]:
+        """The first page, or None, of each plan that is weighed, and its expected grade."""
+        known = {team for _, team in self.standing.doings.pages}
+        known.update(plan.page for plan in self.plans if plan.page is not None)
+        others = [(team,) for team in self.topology.teams if team not in known]
+        for plan in chain(self.plans, *map(self._that_page, others)):
+            yield plan.page, self.value_of(self.grades(plan.actions)) / UNIT
 
     def right(self, team: int) -> float:
         """How likely it is right to page a team, by all hypotheses."""
@@ -112,17 +105,14 @@ class Portfolio(Lists):
         rather wrong could earn is little, and a set of causes should be meant as one.
         """
         weights = self.weights * self._right(plan.pages)
-        half, declared = float(weights.sum()) / 2, self.standing.root_causes
-        named = tuple(
-            name
-            for place, name in enumerate(plan.root_causes)
-            if (not place and not declared) or float(weights[self._at(name)].sum()) > half
-        )
-        return attrs.evolve(plan, root_causes=named)
-
-    def _at(self, name: str) -> Longs:
-        """The hypotheses with a fault at a service."""
-        return np.flatnonzero((self.services == self.topology.index(name)).any(axis=1))
+        half = float(weights.sum()) / 2
+        first = not self.standing.root_causes
+        named: list[str] = []
+        for name in plan.root_causes:
+            there = (self.services == self.topology.index(name)).any(axis=1)
+            if (first and not named) or float(weights[there].sum()) > half:
+                named.append(name)
+        return attrs.evolve(plan, root_causes=tuple(named))
 
     def _answer(self, row: int) -> Plan:
         """What is left to do if a hypothesis is true."""

@@ -219,40 +219,32 @@ def _edge_likelihoods(
     shares = setting.severities
     rows = []
     for lead, until in groups:
-        if lead == NONE:
-            calm = (_edge_log(setting, CALM, None, one) for _, one in cells)
-            rows.append([FILL, FILL, sum(calm)])
-            continue
-        row = [log2(share) - log2(sum(shares)) for share in shares]
+        benign = lead == NONE
+        row = [FILL, FILL, 0] if benign else [log2(share) - log2(sum(shares)) for share in shares]
         for segment, one in cells:
             over = until != UNFIXED and segment > until
             for severity in range(3):
-                row[severity] += _edge_log(
-                    setting, RECOVERED if over else severity, bool(lead), one
-                )
+                shown = CALM if benign else RECOVERED if over else severity
+                first = None if benign else bool(lead)
+                row[severity] += _edge_logs(setting, shown, first, one.start)[one.token]
         rows.append(row)
     table = np.array(rows, np.int64)
     highest = table.max(axis=1, keepdims=True)
     weights = exp2(np.maximum(table - highest, NEVER)).tolist()
-    severities = []
-    for (lead, _), (high,), (p1, p2, p3) in zip(groups, highest.tolist(), weights, strict=True):
-        if lead == NONE:
-            severities.append((0, 0, 1))
-        else:
-            severities.append(shares if high <= NEVER else (p1, p2, p3))
+    severities = [
+        (0, 0, 1) if lead == NONE else shares if high <= NEVER else (p1, p2, p3)
+        for (lead, _), (high,), (p1, p2, p3) in zip(groups, highest.tolist(), weights, strict=True)
+    ]
     return log_sums(table), severities
-
-
-def _edge_log(setting: Setting, severity: int, errors_first: bool | None, one: Evidence) -> int:
-    return _edge_logs(setting, severity, errors_first, one.start)[EDGE_TOKENS.index(one.token)]
 
 
 @lru_cache(maxsize=1024)
 def _edge_logs(
     setting: Setting, severity: int, errors_first: bool | None, start: int
-) -> tuple[int, ...]:
-    """The logarithms of the weights of :data:`EDGE_TOKENS`."""
-    return tuple(map(log2, edge_weights(setting, severity, errors_first, start)))
+) -> dict[str, int]:
+    """The logarithm of the weight of each token of the edge panel."""
+    row = edge_weights(setting, severity, errors_first, start)
+    return dict(zip(EDGE_TOKENS, map(log2, row), strict=True))
 
 
 def fixed_by(listed: Listed, rows: Longs, doings: Doings) -> tuple[Longs, Bools]:

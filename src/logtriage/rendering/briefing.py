@@ -149,11 +149,11 @@ def _pages(topology: Topology) -> dict[str, tuple[FaultClass, ...]]:
     classes: dict[str | None, list[FaultClass]] = {}
     for one, field in PAGED.items():
         classes.setdefault(field, []).append(one)
-    whom = {None: f"the owner in DIRECTORY: {owners}"}
-    return {
-        f"{', '.join(rows)} (page {whom.get(field) or getattr(topology, str(field))}):": tuple(rows)
-        for field, rows in classes.items()
-    }
+    found = {}
+    for field, rows in classes.items():
+        whom = f"the owner in DIRECTORY: {owners}" if field is None else getattr(topology, field)
+        found[f"{', '.join(rows)} (page {whom}):"] = tuple(rows)
+    return found
 
 
 def _rows(signatures: Mapping[str, Signature]) -> Iterator[str]:
