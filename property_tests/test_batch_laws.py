@@ -34,7 +34,7 @@ from logtriage.grading import (
 from logtriage.grading import batch as batch_module
 from logtriage.grading import plan as plan_module
 from logtriage.grading.batch import CLOSINGS, BatchGrades
-from logtriage.grading.grade import Grade
+from logtriage.grading.debrief import Grade
 from logtriage.grading.kernels import DISCOUNTS, GATES, MEASURES
 from logtriage.grading.rubric import Discount, Gate
 from logtriage.incident import ClosingRules, Part

@@ -323,6 +323,37 @@ def test_what_a_script_has_is_described_in_full(tmp_path: Path) -> None:
         assert one != other == again
 
 
+def test_a_new_field_with_a_default_moves_no_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if a topology learnt to name a team for faults of the network."""
+
+    def version(*more: str) -> Any:
+        fields = {"team": attrs.field(), **{name: attrs.field(default=None) for name in more}}
+        made = attrs.make_class("Named", fields, frozen=True)
+        made.__module__, made.__qualname__ = __name__, "Named"
+        monkeypatch.setattr(f"{__name__}.Named", made, raising=False)
+        return made
+
+    before = description_of(times(version()("sre")))
+    later = version("network_team")
+    assert description_of(times(later("sre"))) == before
+    assert description_of(times(later("sre", "network"))) != before
+    assert description_of(times(later("dba"))) != before
+
+
+@attrs.frozen
+class Shared:
+    """What may be shared is told from what may not, and 0 from False."""
+
+    factor: Any = 0
+
+
+def test_a_default_is_not_what_only_equals_it() -> None:
+    assert description_of(Shared(0)) == description_of(Shared())
+    assert description_of(Shared(False)) != description_of(Shared())
+    assert description_of(Shared((False,))) != description_of(Shared((0,)))
+    assert description_of(Shared()) != description_of(Shared)
+
+
 @pytest.mark.parametrize(
     "given",
     [times([1]), times({"a": 1}), partial(times, [1]), Counting("a"), times(object()), Frozen([1])],

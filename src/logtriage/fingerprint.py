@@ -184,8 +184,13 @@ class _Describer:
         fields = self._fields(value)
         if fields is None:
             return f"{self.of(type(value)) if self._code else ''} {self._other(value)}"
-        # Of an object without fields the class says all, as the name of a function does.
-        return f"{self.of(type(value))} {self._named(fields)}" if fields else self.of(type(value))
+        if not fields:  # the class says all, as the name of a function does
+            return self.of(type(value))
+        # A field at its default says nothing, so that a new one moves no fingerprint.
+        kept = {
+            name: one for name, one in fields.items() if not _is_default(type(value), name, one)
+        }
+        return f"{self.of(type(value))} {self._named(kept)}"
 
     def _fields(self, value: Any) -> dict[str, object] | None:
         return _fields(value)
@@ -316,3 +321,10 @@ def _fields(value: Any) -> dict[str, object] | None:
     else:
         return None
     return {name: getattr(value, name) for name in names}
+
+
+def _is_default(kind: Any, name: str, value: object) -> bool:
+    """Whether a field of an immutable object is as its class has it if nobody says otherwise."""
+    listed = attrs.fields(kind) if attrs.has(kind) else dataclass_fields(kind)
+    default = next(one.default for one in listed if one.name == name)
+    return _is_plain(value) and _is_plain(default) and repr(value) == repr(default)

@@ -19,7 +19,6 @@ EXTRAS: Final = {
     "tiny": "train",
     "triage": "train",
 }
-_NAME: Final = re.compile(r"[\w.-]*")
 
 
 def missing(program: str, module: str) -> MissingExtra | None:
@@ -28,7 +27,8 @@ def missing(program: str, module: str) -> MissingExtra | None:
     extra = EXTRAS.get(rest.partition(".")[0])
     if top != "training" or extra is None:
         return None
-    needed = {_NAME.match(need)[0].replace("-", "_").lower() for need in requirements_of(extra)}
+    names = (re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in requirements_of(extra))
+    needed = {name.replace("-", "_").lower() for name in names}
     if module.partition(".")[0].lower() not in needed:
         return None
     return MissingExtra(program, extra)

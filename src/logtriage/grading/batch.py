@@ -18,7 +18,8 @@ from logtriage.actions import Action, Malformed, action_name, all_actions
 from logtriage.errors import InvalidInput, MissingExtra, UnknownName
 from logtriage.grading.action_lists import MALFORMED, PADDING, Ints, action_array, narrowest
 from logtriage.grading.criteria import Measure
-from logtriage.grading.grade import Grade, get_rubric, grade
+from logtriage.grading.debrief import Grade
+from logtriage.grading.grade import get_rubric, grade
 from logtriage.grading.kernels import CLOSINGS, MEASURES, Span
 from logtriage.grading.plan import Floats, check_kernels, has_kernels, plan_of, signed
 from logtriage.grading.rubric import DEFAULT, Criterion, Rubric, check_rubric

@@ -17,7 +17,8 @@ from logtriage.errors import (
 )
 from logtriage.files import TOO_LONG, numbered_lines
 from logtriage.generator import make_incident
-from logtriage.grading.grade import Grade, grade, unscored
+from logtriage.grading.debrief import Grade
+from logtriage.grading.grade import grade, unscored
 from logtriage.grading.rubric import Rubric
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, actions_from_wire

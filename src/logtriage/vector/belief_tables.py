@@ -10,15 +10,12 @@ from logtriage.actions import REMEDIES
 from logtriage.belief.fixedpoint import COARSE, FINE, NEVER, log2
 from logtriage.belief.model import Model
 from logtriage.grading.action_lists import ranges_of
+from logtriage.runbook import class_team
+from logtriage.topology import Topology
 from logtriage.vector.arrays import Longs
 from logtriage.vector.cells import FIRST_SORT, LINES, SLOTS, SORTS
 from logtriage.world.channels import NO_NEWS
-from logtriage.world.conditions import (
-    Hypothesis,
-    accepted_remedies,
-    owner_is_paged,
-    team_of,
-)
+from logtriage.world.conditions import Hypothesis, accepted_remedies
 from logtriage.world.setting import FULL
 from logtriage.world.tables import (
     CALM,
@@ -123,15 +120,14 @@ class BeliefTables(NamedTuple):
 def tables_of(model: Model) -> BeliefTables:
     """The tables of a model; kept, as the model is."""
     topology, hypotheses = model.topology, model.hypotheses
-    reaching: list[list[tuple[int, int]]] = [[] for _ in model.conditions]
-    for place, reach in enumerate(model.reach):
+    reaching: list[list[tuple[int, int]]] = [[] for _ in topology.services]
+    groups: dict[tuple[int, ...], int] = {}
+    group = []
+    for place, row in enumerate(model.listed.place.tolist()):
+        reach = [(service, one) for service, one in enumerate(row) if one >= 0]
         for service, condition in reach:
             reaching[service].append((place, condition))
-    groups: dict[tuple[int, ...], int] = {}
-    group = [
-        groups.setdefault(tuple(service for service, _ in reach), len(groups))
-        for reach in model.reach
-    ]
+        group.append(groups.setdefault(tuple(service for service, _ in reach), len(groups)))
     ranges = ranges_of(topology)
     columns, peaks, first_column, first_peak, tokens = _columns(model, reaching)
     return BeliefTables(
@@ -144,7 +140,7 @@ def tables_of(model: Model) -> BeliefTables:
         own_at=_bounds([len(row) for row in model.shares]),
         reach_at=_bounds([len(row) for row in reaching]),
         reach=np.array([place for row in reaching for place, _ in row], np.int64),
-        prior=np.array(model.logs, np.int64),
+        prior=model.listed.logs,
         shares=np.array([one for row in model.shares for one in row], np.int64),
         group=np.array(group, np.int64),
         spare_at=_bounds([len(row) for row in groups]),
@@ -157,7 +153,7 @@ def tables_of(model: Model) -> BeliefTables:
         severities=_severities(model),
         accepts=_accepts(model),
         fixed_team=_fixed_team(model),
-        owner_root=_owner_root(hypotheses),
+        owner_root=_owner_root(topology, hypotheses),
         note=_note(model),
         noted=np.array([one.faults[0][1] if one.faults else -1 for one in hypotheses]),
         first_page=ranges.page,
@@ -191,7 +187,9 @@ def _columns(
     sizes: list[int] = []
     counts: list[int] = []
     tokens = np.zeros((len(model.places), len(SORTS)), np.int64)
-    for service, (place, conditions) in enumerate(zip(model.places, model.conditions, strict=True)):
+    for service, (place, conditions) in enumerate(
+        zip(model.places, model.listed.conditions, strict=True)
+    ):
         own = range(len(model.shares[service]))
         wanted = [*own, *(condition for _, condition in reaching[service])]
         for number, sort in enumerate(SORTS):
@@ -253,15 +251,18 @@ def _fixed_team(model: Model) -> NDArray[np.bool_]:
     topology = model.topology
     found = np.zeros((len(topology.teams), len(model.hypotheses)), np.bool_)
     for column, hypothesis in enumerate(model.hypotheses):
-        for kind, service in hypothesis.faults:
-            if not owner_is_paged(kind):
-                team = team_of(topology, topology.owners, kind, service)
+        for kind, _ in hypothesis.faults:
+            team = class_team(kind, topology)
+            if team is not None:
                 found[topology.teams.index(team), column] = True
     return found
 
 
-def _owner_root(hypotheses: tuple[Hypothesis, ...]) -> NDArray[np.int64]:
-    rows = [[service for kind, service in one.faults if owner_is_paged(kind)] for one in hypotheses]
+def _owner_root(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> NDArray[np.int64]:
+    rows = [
+        [service for kind, service in one.faults if class_team(kind, topology) is None]
+        for one in hypotheses
+    ]
     found = np.full((len(rows), max(1, max(map(len, rows)))), -1, np.int64)
     for place, row in enumerate(rows):
         found[place, : len(row)] = row
@@ -275,7 +276,7 @@ def _note(model: Model) -> Longs:
         if not hypothesis.faults:
             continue
         kind, service = hypothesis.faults[0]
-        if not owner_is_paged(kind):
+        if class_team(kind, model.topology) is not None:
             found[0, place] = 0
             continue
         tier = model.topology.services[service].tier

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.planner import SCALE
+from logtriage.belief.cases import SCALE
 from logtriage.belief.stakes import UNIT, stakes_of
 from logtriage.drawing import PRICES_OF_SILENCE, owning_teams
 from logtriage.vector.arrays import Ints

@@ -6,14 +6,17 @@ from typing import Final
 
 import attrs
 
+from logtriage.errors import UnknownName
 from logtriage.rng import between, draw, hash_name, subkey
 from logtriage.telemetry import Gauge, Trace
 from logtriage.topology import Topology
 from logtriage.world.channels import (
+    GAUGE_TOKENS,
     GAUGES,
     ITSELF,
     NOWHERE,
     SPANS,
+    TIER_TOKENS,
     USUAL,
     Evidence,
     named_service,
@@ -85,8 +88,10 @@ class Figures:
                 return (("", f"{busy} of 32"),)
             case "traffic":
                 return (("", self._traffic(service, token)),)
-            case _:
+            case "tier":
                 return self._tier_gauge(service, token)
+            case _:
+                raise UnknownName("gauge", gauge, GAUGES)
 
     def _traffic(self, service: int, token: str) -> str:
         rate = self.figure(service, "rate", 90, 400)
@@ -96,18 +101,24 @@ class Figures:
         if token == "more":
             rate = rate * self.figure(service, "rate more", 170, 290) // 100
             return f"{rate}/s from {clients} clients"
+        if token != "new_clients":
+            raise UnknownName("token of gauge 'traffic'", token, GAUGE_TOKENS["traffic"])
         rate = rate * self.figure(service, "rate new", 115, 165) // 100
         new = self.figure(service, "new clients", 20, 90)
         return f"{rate}/s from {clients + new} clients, {new} of them new"
 
     def _tier_gauge(self, service: int, token: str) -> tuple[Figure, ...]:
+        tier = self.topology.services[service].tier
+        if token not in TIER_TOKENS[tier]:
+            raise UnknownName(f"token of the gauge of tier {tier!r}", token, TIER_TOKENS[tier])
+
         def either(name: str, calm: tuple[int, int], odd: tuple[int, int]) -> int:
             return self.figure(
                 service, f"{name} {token == name}", *(odd if token == name else calm)
             )
 
         hits = either("cold_cache", (92, 99), (31, 58))
-        match self.topology.services[service].tier:
+        match tier:
             case "datastore":
                 return (
                     ("lock waits ", f"{either('lock_waits', (0, 2), (24, 90))}/s"),
@@ -120,8 +131,10 @@ class Figures:
                     ("backlog ", f"{either('backlog', (4, 30), (900, 8000))}"),
                     ("redeliveries ", f"{either('redeliveries', (0, 2), (30, 140))}/min"),
                 )
-            case _:
+            case "edge" | "service":
                 return (("cache hits ", f"{hits}%"),)
+            case _:
+                raise UnknownName("tier", tier, TIER_TOKENS)
 
     def traces(self, cells: Sequence[Evidence]) -> tuple[Trace, ...]:
         """Where the services asked for spend their time, and where their errors start."""

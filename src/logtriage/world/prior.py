@@ -18,7 +18,6 @@ from logtriage.world.setting import Setting
 TOTAL: Final = 1 << 48
 #: Shares of the fault classes, per cent: of code, data, capacity, security. A third of
 #: code and data is each owner's, so that no team is right in more than 35 % of the faults.
-_CLASSES: Final = tuple(FaultClass)
 _CLASS_WEIGHTS: Final = {FaultClass.CODE: 34, FaultClass.DATA: 26, FaultClass.CAPACITY: 20,
                          FaultClass.SECURITY: 20}  # fmt: skip
 #: About one in seven (service, kind) pairs is kept for split ``ood``; the pattern leaves
