@@ -10,9 +10,9 @@ pytest.importorskip("typer")
 
 from typer.testing import CliRunner, Result
 
-from logtriage.audit.holes import FEW
 from logtriage.cli.app import app
 from logtriage.tasks import DRAWN_TASKS
+from tests.audit.planted.holes import FEW
 
 MINE = """
 import attrs

@@ -5,9 +5,7 @@ import pytest
 
 from logtriage import TASKS, Incident, TaskSpec, get_task, incident_ids, make_incident
 from logtriage.audit import FAMILIES, QUICK, Draw, Report, Verdict, audit, subject_of
-from logtriage.audit.holes import FEW
 from logtriage.audit.limits import WORLD
-from logtriage.audit.mutants import MUTANTS
 from logtriage.audit.subject import OwnTask, RegisteredTask
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.generator import draw_incident
@@ -15,6 +13,8 @@ from logtriage.grading import RECORDED, TRIAGE_2, rubric_of
 from logtriage.recorded import shipped_incidents
 from logtriage.tasks import IncidentId
 from logtriage.topologies import random_topology
+from tests.audit.planted.holes import FEW
+from tests.audit.planted.mutants import MUTANTS
 from tests.builders import V0_TASKS
 
 #: What every grader of the original fails, and what only some do.

@@ -21,13 +21,13 @@ from logtriage import (
     grade,
     play,
 )
-from logtriage.audit.compound_mutants import TABLE
 from logtriage.audit.exact import Situations
 from logtriage.grading import TRIAGE_2
 from logtriage.incident import Fault, Part
 from logtriage.policies import perfect_actions
 from logtriage.topology import Service, Topology
 from property_tests.reference import expected_of_several
+from tests.audit.planted.compound_mutants import TABLE
 from tests.builders import real_incident
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from logtriage.audit import FAMILIES, STANDARD, Draw, Report, Verdict, audit, subject_of
 from logtriage.audit.findings import Check
-from logtriage.audit.holes import FEW, HOLES, LOOKING, Hole
-from logtriage.audit.planted_measures import looked_first, looked_first_reads, looking_oracle
-from logtriage.audit.planted_tasks import OTHER_TASK, TASK
 from logtriage.errors import UnknownName
 from logtriage.generator import make_incident
 from logtriage.incident import Incident
 from logtriage.tasks import get_task
+from tests.audit.planted.holes import FEW, HOLES, LOOKING, Hole
+from tests.audit.planted.measures import looked_first, looked_first_reads, looking_oracle
+from tests.audit.planted.tasks import OTHER_TASK, TASK
 
 #: One hole for each check and task: the same check on the same task with nothing planted.
 MENDED = {(one.check, one.mended().task): one.mended() for one in HOLES if one.check != "reads"}

@@ -50,7 +50,7 @@ from logtriage.world.channels import GAUGES, SPANS
 STEPS: Final = 5
 #: One tick in so many of the horizon is kept in hand: who needs it answers late.
 SPARE: Final = 7
-#: Points of lead over the next team from which the expert pages, by the price of silence.
+#: Points of lead over the next team from which the expert pages, from each price of silence on.
 LEADS: Final = {0.2: 0, 0.4: 2, 0.6: 4}
 #: Points of lead from which it asks no more.
 SURE: Final = 12
@@ -228,9 +228,9 @@ def _respond(
     """Page, declare, tell, fix, close: by the runbook and this incident's directory."""
     kind = fault_kind(top.kind)
     owner_known = observation.directory or kind.fault_class in _NO_OWNER_NEEDED
-    price = observation.price_of_silence
-    worth_it = price is None or lead >= LEADS[price]
-    if not observation.pages and owner_known and worth_it:
+    price = observation.price_of_silence or 0.0
+    wanted = max((points for least, points in LEADS.items() if least <= price), default=0)
+    if not observation.pages and owner_known and lead >= wanted:
         team = top.team(observation)
         assert team is not None
         yield Escalate(team)

@@ -1,9 +1,9 @@
 """Holes planted on purpose, each with the check that must find it.
 
-Where :mod:`logtriage.audit.mutants` has rubrics with one *mistake*, which tests of a rubric
-must notice, this library has what an audit must: points for nothing, for guessing, for
-claims; truths that leak; code that fails. Every hole is sound as data. ``tests/audit``
-proves that each is found, and that the same task without it passes the same check.
+The mutants beside it have one *mistake* each, which tests of a rubric must notice. Holes are
+what an audit must notice: points for nothing, for guessing, for claims; truths that leak; code
+that fails. Every hole is sound as data. ``tests/audit/test_holes.py`` proves that each is
+found, and that the same task without it passes the same check.
 """
 
 from collections.abc import Mapping
@@ -11,18 +11,22 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.audit import planted_measures as planted
-from logtriage.audit.changed_rubrics import (
+from logtriage.audit.findings import Finding
+from logtriage.audit.limits import QUICK, Sizes
+from logtriage.audit.reads import Read
+from logtriage.audit.run import audit
+from logtriage.audit.subject import Draw, Oracle
+from logtriage.grading import Rubric
+from tests.audit.planted import measures as planted
+from tests.audit.planted.changed_rubrics import (
     only,
     with_discounts,
     with_gates,
     with_measures,
     with_row,
 )
-from logtriage.audit.findings import Finding
-from logtriage.audit.limits import QUICK, Sizes
-from logtriage.audit.mutants import MUTANTS
-from logtriage.audit.planted_tasks import (
+from tests.audit.planted.mutants import MUTANTS
+from tests.audit.planted.tasks import (
     COMPOUND_TASK,
     OTHER_TASK,
     TASK,
@@ -38,10 +42,6 @@ from logtriage.audit.planted_tasks import (
     told_by_the_id,
     unnoticed,
 )
-from logtriage.audit.reads import Read
-from logtriage.audit.run import audit
-from logtriage.audit.subject import Draw, Oracle
-from logtriage.grading import Rubric
 
 #: Enough to find every hole of this library: most within half a second.
 FEW: Final[Sizes] = attrs.evolve(

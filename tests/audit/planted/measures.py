@@ -1,5 +1,4 @@
-"""The measures, gates, oracles and worlds behind :mod:`logtriage.audit.holes`: one hole each."""
-# ruff: noqa: D103 - what is wrong with each stands once, in the library of holes
+"""The measures, gates, oracles and worlds behind the library of holes: one hole each."""
 
 from collections.abc import Hashable
 from itertools import count

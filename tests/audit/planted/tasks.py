@@ -1,4 +1,4 @@
-"""The tasks behind :mod:`logtriage.audit.holes`: incidents with a hole, and sound ones."""
+"""The tasks behind :mod:`tests.audit.planted.holes`: incidents with a hole, and sound ones."""
 
 from collections.abc import Iterator
 from typing import Final
