@@ -18,8 +18,6 @@ from tests.audit.planted.tasks import OTHER_TASK, TASK
 
 #: One hole for each check and task: the same check on the same task with nothing planted.
 MENDED = {(one.check, one.mended().task): one.mended() for one in HOLES if one.check != "reads"}
-#: Reported only, or never a fault of its own.
-NEEDS_NO_HOLE = {"evidence"}
 
 
 def named(task: str | Draw) -> str:
@@ -40,7 +38,7 @@ def test_there_are_enough_of_them() -> None:
 def test_every_check_has_a_hole_to_find() -> None:
     known = {check.name for family in FAMILIES for check in checks_of(family)}
     assert {"risk", "probing", "fairness", "symptom", "teamwork"} < known
-    assert known - NEEDS_NO_HOLE == {one.check for one in HOLES} - {"reads"}
+    assert known == {one.check for one in HOLES} - {"reads"}
 
 
 @pytest.mark.parametrize("hole", HOLES, ids=lambda one: one.name)

@@ -228,9 +228,11 @@ def _respond(
     """Page, declare, tell, fix, close: by the runbook and this incident's directory."""
     kind = fault_kind(top.kind)
     owner_known = observation.directory or kind.fault_class in _NO_OWNER_NEEDED
-    price = observation.price_of_silence or 0.0
-    wanted = max((points for least, points in LEADS.items() if least <= price), default=0)
-    if not observation.pages and owner_known and lead >= wanted:
+    price = observation.price_of_silence
+    worth_it = price is None or lead >= max(
+        (points for least, points in LEADS.items() if least <= price), default=0
+    )
+    if not observation.pages and owner_known and worth_it:
         team = top.team(observation)
         assert team is not None
         yield Escalate(team)
