@@ -174,7 +174,7 @@ def test_an_answer_in_the_order_of_what_is_shown_is_found() -> None:
 
 def test_a_truth_that_never_varies_is_no_secret() -> None:
     report = audit(always_the_same, families=["leaks"], sizes=QUICK)
-    assert report.failed == ("variety", "leaks")
+    assert report.failed == ("variety", "splits", "leaks")
     assert report.finding("screens").verdict is Verdict.SKIPPED
 
 

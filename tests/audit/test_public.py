@@ -35,10 +35,10 @@ def test_every_scalar_is_walked_to() -> None:
         ("bag.inner[]", 1),
         ("bag.inner[].length", 1),
         ("bag.inner[][].length", 2),
-        ("bag.inner[][]", "key"),
+        ("bag.inner[][][]", "key"),
         ("bag.inner[][][].length", 2),
-        ("bag.inner[][][]", "a"),
-        ("bag.inner[][][]", "b"),
+        ("bag.inner[][][][]", "a"),
+        ("bag.inner[][][][]", "b"),
     ]
 
 
@@ -88,7 +88,7 @@ def test_numbers_that_have_nothing_to_do_with_the_seed_are_left_alone() -> None:
 
 def mostly_p1(split: str, number: int) -> Incident:
     """Chosen by severity, which the posterior does not know."""
-    block = (make_incident(f"{WORLD_TASK}/{split}/{20 * number + one}") for one in range(20))
+    block = (make_incident(f"{WORLD_TASK}/{split}/{100 * number + one}") for one in range(100))
     return next(one for one in block if one.truth.severity == "P1")
 
 

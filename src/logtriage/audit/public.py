@@ -56,7 +56,8 @@ _NEGLIGIBLE: Final = 1e-7
 _SHARE_OF_SEEDS: Final = 0.05
 #: Numbers below say nothing of a seed.
 _LEAST_SEED: Final = 100_000
-_DIGITS: Final = re.compile(r"\d{5,}|\b[0-9a-f]{8,}\b")
+_DECIMAL: Final = re.compile(r"\d{5,}")
+_HEXADECIMAL: Final = re.compile(r"[0-9a-f]{8,}")
 #: What a fact of a screen is: of a categorical feature a value, of a pointer a service or team.
 _Facts = dict[str, Hashable]
 
@@ -152,8 +153,8 @@ def _numbers(value: Any) -> set[int]:
         return {value} if abs(value) >= _LEAST_SEED else set()
     if not isinstance(value, str):
         return set()
-    texts = _DIGITS.findall(value)
-    return {int(one) for one in texts if one.isdigit()} | {int(one, 16) for one in texts}
+    found = {int(one) for one in _DECIMAL.findall(value)}
+    return found | {int(one, 16) for one in _HEXADECIMAL.findall(value)}
 
 
 # -- the truth ----------------------------------------------------------------------------
