@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
-from logtriage.audit.public import screens, seeds
+from logtriage.audit.public import screens
+from logtriage.audit.seeds import seeds
 from logtriage.audit.subject import NUMBERS, Subject, seed_of
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe

@@ -1,15 +1,11 @@
-"""Every public field of an observation is searched for the truth, and for the seed.
+"""Every public field of an observation is searched for the truth.
 
-What is searched is what survives pickling: each field of each object in it, shown or not.
-
-*Truth*: the posterior says how likely each answer is given all tokens that were shown. So
+What is searched is what survives pickling: each field of each object in it, shown or not. The
+posterior says how likely each answer is given all tokens that were shown. So
 whatever else a field holds, answers that it goes with may be no commoner than the posterior
 expects. The number of times that an answer is true where a feature has a value is compared
 with that expectation; the largest of all standardised differences is compared with those of
 truths drawn from the posterior, so that many features make no alarm [1]_.
-
-*Seed*: numbers in fields and texts are compared with the seed and the number of the incident,
-as they are and shifted by a constant, by sum or by bits.
 
 .. [1] P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing", Wiley 1993
    (the single-step maxT procedure).
@@ -29,11 +25,10 @@ from numpy.typing import NDArray
 from logtriage.actions import SEVERITIES, Severity
 from logtriage.audit.findings import NOT_OF_A_WORLD, Finding
 from logtriage.audit.limits import Sizes, Thresholds
-from logtriage.audit.subject import NUMBERS, Subject, seed_of
+from logtriage.audit.subject import NUMBERS, Subject
 from logtriage.audit.vocabulary import asking
 from logtriage.belief import Belief, belief
 from logtriage.faults import FAULT_KINDS
-from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.rng import hash_name
 from logtriage.state import State, initial_state
@@ -52,13 +47,7 @@ _LEAST_VARIANCE: Final = 3.0
 _COMMON: Final = (0.03, 0.97)
 #: What the posterior thinks less likely is left out of its sums.
 _NEGLIGIBLE: Final = 1e-7
-#: A number that tells the seed must do so in this share of the incidents: others are chance.
-_SHARE_OF_SEEDS: Final = 0.05
-#: Numbers below say nothing of a seed.
-_LEAST_SEED: Final = 100_000
-_DECIMAL: Final = re.compile(r"\d{5,}")
-_HEXADECIMAL: Final = re.compile(r"[0-9a-f]{8,}")
-#: What a fact of a screen is: of a categorical feature a value, of a pointer a service or team.
+#: By the name of a feature its value; by that of a pointer the place of the service it names.
 _Facts = dict[str, Hashable]
 
 
@@ -94,70 +83,6 @@ def shown(subject: Subject, count: int) -> list[State]:
 def public_leaves(state: State) -> list[tuple[str, Any]]:
     """What is in an observation after it was pickled."""
     return list(leaves(pickle.loads(pickle.dumps(observe(state)))))
-
-
-# -- the seed -----------------------------------------------------------------------------
-
-
-def seeds(subject: Subject, sizes: Sizes) -> Finding:
-    """No field holds a number from which the seed or the number of the incident follows."""
-    drawn = shown(subject, sizes.screens)
-    ties: dict[str, Counter[Hashable]] = defaultdict(Counter)
-    values: dict[str, set[int]] = defaultdict(set)
-    for state in drawn:
-        secrets = _secrets(state.incident)
-        here: dict[str, set[Hashable]] = defaultdict(set)
-        for path, value in public_leaves(state):
-            for number in _numbers(value):
-                values[path].add(number)
-                for name, secret in secrets:
-                    here[path] |= {(name, "plus", secret - number), (name, "xor", secret ^ number)}
-        for path, found in here.items():
-            ties[path].update(found)
-    least = max(3.0, _SHARE_OF_SEEDS * len(drawn))
-    telling = {
-        path: (tie, times)
-        for path, counts in ties.items()
-        for tie, times in counts.most_common(1)
-        if times >= least and len(values[path]) >= least
-    }
-    lead = "; ".join(
-        f"from {path} follows the {tie[0]} in {times} of {len(drawn)} incidents"  # type: ignore[index]
-        for path, (tie, times) in telling.items()
-    )
-    return Finding.judged(
-        "seeds",
-        not telling,
-        lead
-        or f"no number in the fields of {len(drawn):,} screens, {len(ties)} of which hold any, "
-        "tells the seed or the number of the incident",
-        screens=len(drawn),
-        telling=sorted(telling),
-    )
-
-
-def _secrets(incident: Incident) -> list[tuple[str, int]]:
-    seed, world = seed_of(incident), incident.world
-    named = {"seed": seed, "seed's low half": seed & 0xFFFFFFFF, "seed's high half": seed >> 32}
-    if world is not None:
-        named["world's seed"] = world.seed
-    number = incident.id.partition("@")[0].rpartition("/")[2]
-    named["number"] = int(number) if number.isdigit() else 0
-    return [(name, one) for name, one in named.items() if one >= _LEAST_SEED]
-
-
-def _numbers(value: Any) -> set[int]:
-    if isinstance(value, bool):
-        return set()
-    if isinstance(value, int):
-        return {value} if abs(value) >= _LEAST_SEED else set()
-    if not isinstance(value, str):
-        return set()
-    found = {int(one) for one in _DECIMAL.findall(value)}
-    return found | {int(one, 16) for one in _HEXADECIMAL.findall(value)}
-
-
-# -- the truth ----------------------------------------------------------------------------
 
 
 def screens(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
