@@ -31,7 +31,6 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.adapters.tools import TOOLS
-from logtriage.audit.holes import HOLES
 from logtriage.belief.explain import explain
 from logtriage.faults import FAULT_KINDS
 from logtriage.grading import DEFAULT, TRIAGE_2, Criterion, Rubric, get_rubric
@@ -57,6 +56,10 @@ from logtriage.world.channels import (
 )
 from logtriage.world.setting import FOG, FULL, NAMED, Setting
 from logtriage.world.signatures import DISTRACTED, MINOR_FAULT, ORDINARY, Signature
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.audit.planted.holes import HOLES
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)

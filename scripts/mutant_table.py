@@ -15,9 +15,9 @@ import attrs
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from logtriage.audit import QUICK, audit
-from logtriage.audit.mutants import MUTANTS, Mutant
 from tests.audit import test_mutants
 from tests.audit.broken import NAMES
+from tests.audit.planted.mutants import MUTANTS, Mutant
 
 SIZES = attrs.evolve(QUICK, kinds=2, same=2, slow=2, panel=20)
 AUDITED = {

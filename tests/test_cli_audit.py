@@ -10,9 +10,9 @@ pytest.importorskip("typer")
 
 from typer.testing import CliRunner, Result
 
-from logtriage.audit.holes import FEW
 from logtriage.cli.app import app
 from logtriage.tasks import DRAWN_TASKS
+from tests.audit.planted.holes import FEW
 
 MINE = """
 import attrs
@@ -111,12 +111,20 @@ def test_an_oracle_of_the_users_own_is_asked(mine: str) -> None:
     assert "1 checks, 1 failed" in result.stderr
 
 
-def test_what_was_not_settled_is_counted(mine: str) -> None:
+def test_what_nothing_settles_has_an_exit_code_of_its_own(mine: str) -> None:
     asked = ("--family", "ceiling", "--check", "wrong-page", "--rubric", f"{mine}:HASTY")
     result = audit("--task", f"{mine}:SHEET", *asked)
-    assert result.exit_code == 0
+    assert result.exit_code == 3
     assert "not exact wrong-page" in result.stdout
-    assert "1 checks, 0 failed, 1 not exact or untested" in result.stderr
+    assert "1 checks, 0 failed, 1 not exact, 0 untested" in result.stderr
+
+
+def test_what_failed_outweighs_what_is_not_exact(mine: str) -> None:
+    asked = ("--family", "ceiling", "--check", "wrong-page", "--check", "oracle")
+    failing = ("--oracle", f"{mine}:shrug", "--rubric", f"{mine}:HASTY")
+    result = audit("--task", f"{mine}:SHEET", *asked, *failing)
+    assert "2 checks, 1 failed, 1 not exact, 0 untested" in result.stderr
+    assert result.exit_code == 1
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ import attrs
 import pytest
 
 from logtriage.actions import Action
-from logtriage.audit.mutants import MUTANTS, Mutant
 from logtriage.errors import RubricError
 from logtriage.grading import (
     RUBRICS,
@@ -28,6 +27,7 @@ from logtriage.grading.transcripts import grade_actions as real_grade_actions
 from logtriage.incident import Incident
 from logtriage.state import Closing, State
 from logtriage.transition import play
+from tests.audit.planted.mutants import MUTANTS, Mutant
 
 #: The module: the package has a function of that name.
 grading: Any = import_module("logtriage.grading.grade")

@@ -5,16 +5,17 @@ import pytest
 
 from logtriage import TASKS, Incident, TaskSpec, get_task, incident_ids, make_incident
 from logtriage.audit import FAMILIES, QUICK, Draw, Report, Verdict, audit, subject_of
-from logtriage.audit.holes import FEW
 from logtriage.audit.limits import WORLD
-from logtriage.audit.mutants import MUTANTS
 from logtriage.audit.subject import OwnTask, RegisteredTask
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.generator import draw_incident
 from logtriage.grading import RECORDED, TRIAGE_2, rubric_of
+from logtriage.policies import ExpertPolicy
 from logtriage.recorded import shipped_incidents
 from logtriage.tasks import IncidentId
 from logtriage.topologies import random_topology
+from tests.audit.planted.holes import FEW
+from tests.audit.planted.mutants import MUTANTS
 from tests.builders import V0_TASKS
 
 #: What every grader of the original fails, and what only some do.
@@ -67,6 +68,27 @@ def test_only_the_families_that_were_asked_for_are_checked() -> None:
         report.finding("oracle")
     with pytest.raises(UnknownName, match="unknown family of checks 'x'; known: fields, ceiling"):
         audit("single_crash-v2", families=["x"], sizes=QUICK)
+
+
+def oddly_priced(split: str, number: int) -> Incident:
+    """A price of silence that no task announces."""
+    return attrs.evolve(make_incident(f"single_crash-v2/{split}/{number}"), price_of_silence=0.3)
+
+
+def test_an_odd_price_of_silence_ends_no_audit() -> None:
+    report = audit(oddly_priced, families=["floor", "risk"], sizes=QUICK, limits=WORLD)
+    assert (report.failed, report.unsettled) == ((), ())
+
+
+def test_a_script_that_fails_leaves_its_checks_untested(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*_: object) -> None:
+        raise KeyError("no such service")
+
+    monkeypatch.setattr(ExpertPolicy, "act", lost)
+    report = audit("single_crash-v2", families=["floor"], checks=["expert", "chance"], sizes=FEW)
+    assert report.unsettled == ("expert",)
+    assert "a script could not play: policy failed in tick 1" in report.finding("expert").summary
+    assert report.finding("chance").verdict is Verdict.PASSED
 
 
 def test_the_same_subject_has_the_same_report() -> None:

@@ -17,11 +17,8 @@ from logtriage import (
 )
 from logtriage.actions import RequestMoreLogs, all_actions
 from logtriage.audit import QUICK, Finding, Verdict, audit
-from logtriage.audit.holes import FEW
 from logtriage.audit.leaks import mutual_information
 from logtriage.audit.limits import WORLD
-from logtriage.audit.mutants import MUTANTS
-from logtriage.audit.planted_tasks import root_first
 from logtriage.audit.players import WATCHERS, played
 from logtriage.audit.renaming import renamed
 from logtriage.audit.scoring import Scorer, fitted
@@ -33,6 +30,9 @@ from logtriage.policies import perfect_actions
 from logtriage.state import State
 from logtriage.tasks import IncidentId
 from logtriage.transition import play
+from tests.audit.planted.holes import FEW
+from tests.audit.planted.mutants import MUTANTS
+from tests.audit.planted.tasks import root_first
 from tests.builders import real_incident
 
 BY_NAME = {one.name: one.rubric for one in MUTANTS}
@@ -174,8 +174,8 @@ def test_an_answer_in_the_order_of_what_is_shown_is_found() -> None:
 
 def test_a_truth_that_never_varies_is_no_secret() -> None:
     report = audit(always_the_same, families=["leaks"], sizes=QUICK)
-    assert report.failed == ("variety", "leaks")
-    assert report.finding("evidence").verdict is Verdict.SKIPPED
+    assert report.failed == ("variety", "splits", "leaks")
+    assert report.finding("screens").verdict is Verdict.SKIPPED
 
 
 def test_mutual_information_of_what_is_known() -> None:

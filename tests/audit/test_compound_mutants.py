@@ -20,7 +20,6 @@ from logtriage import (
     Rubric,
     grade,
 )
-from logtriage.audit.compound_mutants import TABLE
 from logtriage.audit.exact import Situations
 from logtriage.grading import TRIAGE_2
 from logtriage.incident import Fault, Part
@@ -28,6 +27,7 @@ from logtriage.policies import perfect_actions
 from logtriage.topology import Service, Topology
 from logtriage.transition import play
 from property_tests.reference import expected_of_several
+from tests.audit.planted.compound_mutants import TABLE
 from tests.builders import real_incident
 
 

@@ -10,9 +10,9 @@ from logtriage import Rubric, State, get_task, initial_state, make_incident
 from logtriage.audit import QUICK, STANDARD, Verdict, audit, subject_of
 from logtriage.audit.exact import Situations
 from logtriage.audit.failing import AuditedCodeFailed, Blaming, rules_of, score
-from logtriage.audit.holes import FEW
 from logtriage.grading import TRIAGE_2, Criterion, Discount, Measured
 from logtriage.grading.plan import has_kernels
+from tests.audit.planted.holes import FEW
 
 INCIDENT = make_incident("single_crash-v2/test/0")
 #: Of few ticks, where every list of actions is searched.

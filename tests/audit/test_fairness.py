@@ -5,10 +5,10 @@ from typing import cast
 from logtriage import Remediate
 from logtriage.audit import STANDARD, Verdict, subject_of
 from logtriage.audit.fairness import TWINS, _another, _plan, fairness
-from logtriage.audit.holes import FEW
-from logtriage.audit.planted_tasks import COMPOUND_TASK, WORLD_TASK
 from logtriage.generator import make_incident
 from logtriage.world.simulation import World
+from tests.audit.planted.holes import FEW
+from tests.audit.planted.tasks import COMPOUND_TASK, WORLD_TASK
 
 
 def test_pairs_of_sets_are_compared() -> None:

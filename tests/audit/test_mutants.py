@@ -17,11 +17,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from logtriage import Rubric, grade, initial_state
-from logtriage.audit.mutants import MUTANTS
 from logtriage.errors import RubricError
 from logtriage.grading import TRIAGE_2, Criterion
 from property_tests import test_grading_laws, test_triage_laws
 from tests.audit.broken import BROKEN, NAMES, broken
+from tests.audit.planted.mutants import MUTANTS
 from tests.builders import real_incident
 
 Law = Callable[[], None]

@@ -92,6 +92,18 @@ def test_it_pages_less_where_silence_is_worth_more() -> None:
     assert paged[0.2] > paged[0.6]
 
 
+@pytest.mark.parametrize(("price", "listed"), [(0.3, 0.2), (0.5, 0.4), (0.9, 0.6)])
+def test_between_two_prices_of_silence_it_asks_for_the_lead_of_the_lower_one(
+    price: float, listed: float
+) -> None:
+    for one in some(get_task("cascading_failure-v2"), 10):
+        odd, known = (
+            final_state(attrs.evolve(one, price_of_silence=each), make_policy("expert"))
+            for each in (price, listed)
+        )
+        assert odd.actions == known.actions
+
+
 def test_where_nobody_waits_it_starts_at_the_edge() -> None:
     for incident in some(get_task("fleet_outage-v2"), 20):
         screen = observe(initial_state(incident))

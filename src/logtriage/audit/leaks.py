@@ -1,8 +1,8 @@
 """No answer leaks: what is shown before the first inspection, against the truth.
 
-Two kinds of features. *Nuisances* must carry nothing: ids, seeds, numbers of lines, the
-order in which things are listed, white space. *Evidence* may and should carry something:
-which services alert, what changed, who writes. The first are tested, the second reported.
+*Nuisances* must carry nothing: ids, seeds, numbers of lines, the order in which things are
+listed, white space, the horizon. What may and should carry something is evidence, and is held
+to the posterior (:mod:`logtriage.audit.public`).
 
 A nuisance is tested by its mutual information with each part of the truth, estimated by
 plugging in the observed frequencies [1]_. That estimate is above 0 even where there is
@@ -23,16 +23,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.audit.findings import Check, Finding, Verdict
+from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
-from logtriage.audit.subject import Subject
-from logtriage.errors import LogTriageError
+from logtriage.audit.public import screens
+from logtriage.audit.seeds import seeds
+from logtriage.audit.subject import NUMBERS, Subject, seed_of
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
 from logtriage.rendering import render_observation
 from logtriage.rng import hash_name
 from logtriage.state import initial_state
-from logtriage.tasks import parse_incident_id
 
 Codes = NDArray[np.int64]
 #: Stands for *not defined here*: such incidents are left out of a test.
@@ -43,21 +43,25 @@ Shown = tuple[int, Incident, Observation, str]
 
 
 def leaks(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
-    """The checks ``variety``, ``leaks`` and ``evidence``."""
+    """The checks ``variety``, ``splits``, ``seeds``, ``leaks`` and ``screens``."""
     shown = []
-    for number, incident in enumerate(subject.incidents("train", sizes.leaks)):
+    half = sizes.leaks // 2
+    for number in (*range(half), *range(NUMBERS[1], NUMBERS[1] + half)):
+        incident = subject.incident("train", number)
         screen = observe(initial_state(incident))
         shown.append((number, incident, screen, render_observation(screen)))
     answers = {name: _codes(map(read, shown)) for name, read in _ANSWERS.items()}
     varied = {name: codes for name, codes in answers.items() if len(np.unique(codes)) > 1}
     why = "the truth never varies: it is known before anything is shown"
     yield Check("variety", lambda: _variety(shown, limits))
+    yield Check("splits", lambda: _splits(subject, sizes))
+    yield Check("seeds", lambda: seeds(subject, sizes))
     if not varied:
         yield Check("leaks", lambda: Finding.judged("leaks", False, why))
-        yield Check("evidence", lambda: Finding.skipped("evidence", why))
+        yield Check("screens", lambda: Finding.skipped("screens", why))
         return
     yield Check("leaks", lambda: _nuisances(shown, varied, sizes, limits))
-    yield Check("evidence", lambda: _evidence(shown, varied))
+    yield Check("screens", lambda: screens(subject, sizes, limits))
 
 
 def _variety(shown: list[Shown], limits: Thresholds) -> Finding:
@@ -106,13 +110,6 @@ def _sign(services: Sequence[str], screen: Observation) -> Hashable:
     return index(services[0]) < index(services[-1])
 
 
-def _seed(one: Shown) -> int:
-    try:
-        return parse_incident_id(one[1].id).seed
-    except LogTriageError:  # ids of one's own carry no seed that could be read
-        return 0
-
-
 def _directory(one: Shown) -> str:
     return next((line for line in one[3].splitlines() if line.startswith("DIRECTORY")), "")
 
@@ -124,8 +121,8 @@ _NUISANCES: Final[dict[str, Callable[[Shown], Hashable]]] = {
     "number modulo 7": lambda one: one[0] % 7,
     "number, in blocks of 500": lambda one: one[0] // 500,
     "characters in the id": lambda one: len(one[1].id),
-    "seed, low bits": lambda one: _seed(one) & 15,
-    "seed, high bits": lambda one: (_seed(one) >> 58) & 15,
+    "seed, low bits": lambda one: seed_of(one[1]) & 15,
+    "seed, high bits": lambda one: (seed_of(one[1]) >> 58) & 15,
     "order of alerts": lambda one: _sign([a.service for a in one[2].alerts], one[2]),
     "order of lines": lambda one: _sign([a.service for a in one[2].window], one[2]),
     "order of levels": lambda one: _levels(one[2]),
@@ -134,6 +131,7 @@ _NUISANCES: Final[dict[str, Callable[[Shown], Hashable]]] = {
     "blanks at the ends of lines": lambda one: sum(
         line != line.strip() for line in one[3].splitlines()
     ),
+    "horizon": lambda one: one[2].horizon,
     "price of silence": lambda one: one[2].price_of_silence,
     "owners overridden": lambda one: sum(
         owner != usual
@@ -205,50 +203,32 @@ def _nuisances(
     )
 
 
-# -- what may carry something -------------------------------------------------------------
-
-_EVIDENCE: Final[dict[str, Callable[[Shown], Hashable]]] = {
-    "which services alert": lambda one: frozenset(a.service for a in one[2].alerts),
-    "first service that alerts": lambda one: one[2].alerts[0].service if one[2].alerts else None,
-    "number of alerts": lambda one: len(one[2].alerts),
-    "names of the alerts": lambda one: frozenset(a.name for a in one[2].alerts),
-    "recent changes": lambda one: frozenset((c.service, c.kind) for c in one[2].changes),
-    "who writes most lines": lambda one: (
-        Counter(a.service for a in one[2].window).most_common(1)[0][0] if one[2].window else None
-    ),
-    "characters on the screen": lambda one: len(one[3]) // 50,
-}
+# -- splits -------------------------------------------------------------------------------
 
 
-def _evidence(shown: list[Shown], answers: dict[str, Codes]) -> Finding:
-    """How often the best guess from one feature alone is right, on the other half."""
-    half = len(shown) // 2
-    table: dict[str, dict[str, float]] = {}
-    plain = {name: _guessed(np.zeros_like(codes), codes, half) for name, codes in answers.items()}
-    for name, read in _EVIDENCE.items():
-        codes = _codes(map(read, shown))
-        table[name] = {answer: _guessed(codes, truth, half) for answer, truth in answers.items()}
-    feature, answer = max(
-        ((f, a) for f in table for a in answers),
-        key=lambda pair: table[pair[0]][pair[1]] - plain[pair[1]],
+def _splits(subject: Subject, sizes: Sizes) -> Finding:
+    """No split shows an incident of another: the same truth behind the same telemetry."""
+    first: dict[Hashable, str] = {}
+    shared = []
+    for split in subject.splits:
+        for start in NUMBERS:
+            for number in range(start, start + sizes.splits):
+                one = subject.incident(split, number)
+                told: Hashable = one.telemetry if one.world is None else one.world.seed
+                other = first.setdefault((one.truth, one.directory, told), split)
+                if other != split:
+                    shared.append(f"{one.id} is in {other}, too")
+    count = len(subject.splits) * len(NUMBERS) * sizes.splits
+    return Finding.judged(
+        "splits",
+        not shared,
+        f"{len(shared):,} incidents are in two splits: {shared[0]}"
+        if shared
+        else f"none of {count:,} incidents of {', '.join(subject.splits)} is in two of them",
+        incidents=count,
+        shared=len(shared),
+        examples=shared[:3],
     )
-    return Finding(
-        "evidence",
-        Verdict.REPORTED,
-        f"the best guess from one honest feature of the first screen: {answer} from "
-        f"{feature!r}, right in {table[feature][answer]:.1%} where the commonest answer is in "
-        f"{plain[answer]:.1%}",
-        {"guess": table, "commonest": plain, "incidents": len(shown)},
-    )
-
-
-def _guessed(feature: Codes, answer: Codes, half: int) -> float:
-    """Learn the commonest answer of each value on one half, and guess on the other."""
-    counts = np.zeros((int(feature.max()) + 1, int(answer.max()) + 1))
-    np.add.at(counts, (feature[:half], answer[:half]), 1.0)
-    known = counts.sum(axis=1) > 0
-    guess = np.where(known, counts.argmax(axis=1), counts.sum(axis=0).argmax())
-    return float((guess[feature[half:]] == answer[half:]).mean())
 
 
 # -- estimates -----------------------------------------------------------------------------

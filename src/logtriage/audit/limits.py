@@ -75,8 +75,13 @@ class Sizes:
             has measures that the search does not know.
         beam: situations of each tick that are then followed.
         laws: kinds of incident for enumeration and monotonicity.
+        fuzzed: benign incidents, and half as many as real faults, of each split and range of
+            numbers for random histories.
+        histories: random histories of each.
         leaks: train incidents for the test for leaks.
-        permutations: of the truth, for its baseline.
+        permutations: of the truth, for its baseline, or draws of it from the posterior.
+        splits: incidents of each split and range of numbers that may be in no other split.
+        screens: screens whose fields are searched; an eighth where there may be several faults.
         same: incidents for determinism, replay, renaming and canaries.
         groups: incidents for groups of rollouts, :data:`GROUP` each.
         models: topologies for which the chance of an unseen fault is computed.
@@ -94,8 +99,12 @@ class Sizes:
     kinds: int = 8
     beam: int = 400
     laws: int = 12
+    fuzzed: int = 4
+    histories: int = 500
     leaks: int = 5_000
     permutations: int = 400
+    splits: int = 60
+    screens: int = 600
     same: int = 20
     groups: int = 100
     models: int = 20
@@ -120,8 +129,12 @@ QUICK: Final = Sizes(
     kinds=3,
     beam=30,
     laws=3,
+    fuzzed=1,
+    histories=100,
     leaks=400,
     permutations=100,
+    splits=20,
+    screens=160,
     same=4,
     groups=8,
     models=2,

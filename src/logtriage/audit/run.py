@@ -10,6 +10,7 @@ from logtriage.audit.farming import farming
 from logtriage.audit.fields import fields
 from logtriage.audit.findings import Check, Finding, Report
 from logtriage.audit.floor import floor
+from logtriage.audit.histories import histories
 from logtriage.audit.leaks import leaks
 from logtriage.audit.limits import FULL, STANDARD, WORLD, Sizes, Thresholds
 from logtriage.audit.monotone import monotone
@@ -22,6 +23,7 @@ from logtriage.audit.subject import Draw, Oracle, Subject, subject_of
 from logtriage.audit.symptoms import symptoms
 from logtriage.audit.teamwork import teamwork
 from logtriage.errors import UnknownName
+from logtriage.evaluation import PolicyFailure
 from logtriage.grading import Rubric
 from logtriage.tasks import TaskSpec
 
@@ -33,6 +35,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "floor": floor,
     "farming": farming,
     "monotone": monotone,
+    "histories": histories,
     "leaks": leaks,
     "stability": stability,
     "signal": signal,
@@ -107,8 +110,10 @@ def limits_for(subject: Subject) -> Thresholds:
 
 
 def _made(check: Check) -> Finding:
-    """The finding of a check; of one that a failing measure ended, that it did."""
+    """The finding of a check; of one that a failing measure or script ended, that it did."""
     try:
         return check.make()
+    except PolicyFailure as error:  # a script of the audit's is no fault of the subject's
+        return Finding.untested(check.name, f"a script could not play: {error}")
     except AuditedCodeFailed as error:
         return Finding.judged(check.name, False, str(error), failing=error.who)

@@ -1,22 +1,25 @@
 """What is audited: a source of incidents, and the rubric that grades them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
 from logtriage.actions import Action, check_action
 from logtriage.audit.failing import AuditedCodeFailed, told
 from logtriage.audit.reads import Read
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.generator import draw_incident, make_incident
 from logtriage.grading import Rubric, rubric_of
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
 from logtriage.state import State
-from logtriage.tasks import TASKS, IncidentId, TaskSpec, get_task
+from logtriage.tasks import SPLITS, TASKS, IncidentId, TaskSpec, get_task, parse_incident_id
 
+#: Incidents are looked at from these numbers on, since what is paid may hang on the number.
+NUMBERS: Final = (0, 100_000, 10_000_000)
 #: The incident of a split and a number: always the same one for the same two.
 Draw = Callable[[str, int], Incident]
 #: From an incident to the list of actions that is meant to earn the most.
@@ -80,6 +83,18 @@ class Subject:
             self._drawn[key] = drawn
         return self._drawn[key]
 
+    @cached_property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that it draws from; a task of one's own may lack all but two."""
+        return tuple(one for one in SPLITS if one in ("train", "test") or self._has(one))
+
+    def _has(self, split: str) -> bool:
+        try:
+            self.incident(split, 0)
+        except (LogTriageError, LookupError, ValueError):
+            return False
+        return True
+
     @property
     def has_own_oracle(self) -> bool:
         """Whether the oracle is not the built-in one."""
@@ -106,6 +121,14 @@ class Subject:
     def incidents(self, split: str, count: int) -> list[Incident]:
         """The first ``count`` incidents of a split."""
         return [self.incident(split, number) for number in range(count)]
+
+
+def seed_of(incident: Incident) -> int:
+    """The seed that an id stands for; 0 for an id of one's own."""
+    try:
+        return parse_incident_id(incident.id.partition("@")[0]).seed
+    except LogTriageError:
+        return 0
 
 
 def subject_of(

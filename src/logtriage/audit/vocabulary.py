@@ -8,7 +8,6 @@ field of an action type in neither is one that no check varies: :func:`untested_
 
 from collections.abc import Hashable, Iterator, Mapping
 from functools import lru_cache
-from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, get_args
 
@@ -44,10 +43,12 @@ SAID: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
 )
 #: The same where one field alone is looked at: confidences as finely as they are told apart.
 FINELY: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
-    {**SAID, "confidence": (None, *(percent / 100 for percent in range(101)))}
+    {**SAID, "confidence": (None, *sorted({n / d for d in (32, 100) for n in range(d + 1)}))}
 )
 #: Fields of what is said that is graded against the truth: a change of score is no hole.
 OPINIONS: Final = frozenset({"confidence"})
+#: Reports of an impact name up to so many calls.
+IMPACTS: Final = 8
 #: An action that does nothing, and claims nothing.
 IDLE: Final = Malformed("", "does nothing")
 
@@ -67,10 +68,10 @@ def vocabulary(topology: Topology) -> tuple[Action, ...]:
 
 
 def _impacts(topology: Topology) -> Iterator[ReportImpact]:
-    """Two of them: there are more than could be played."""
-    calls = ((one.name, called) for one in topology.services for called in one.calls)
-    for call in islice(calls, 2):
-        yield ReportImpact((call,))
+    """Of each length up to :data:`IMPACTS`, one: there are more than could be played."""
+    calls = [(one.name, called) for one in topology.services for called in one.calls]
+    for length in range(1, 1 + min(IMPACTS, len(calls))):
+        yield ReportImpact(calls[:length])
 
 
 def variations(

@@ -24,7 +24,7 @@ from logtriage.references import imported, is_reference
 from logtriage.tasks import DRAWN_TASKS
 
 if TYPE_CHECKING:
-    from logtriage.audit import Finding
+    from logtriage.audit import Finding, Verdict
 
 
 def audit_(
@@ -92,10 +92,10 @@ def audit_(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check tasks and rubrics for holes; exit with 1 if a check fails.
+    """Check tasks and rubrics for holes; exit with 1 if a check fails, 3 if one is not exact.
 
-    The checks cover floor and gap, an exact search for the best grade, farming, leaks,
-    determinism, and a signal to learn from. Each one gives its evidence, and says where it
+    The checks cover floor and gap, an exact search for the best grade, farming, random histories,
+    leaks, determinism, and a signal to learn from. Each one gives its evidence, and says where it
     could not look. With --env: seed, replay, null panel, constant answers, truth in
     observations, closing.
     """
@@ -121,8 +121,7 @@ def audit_(
     solver = None if oracle is None else imported(oracle)
     if solver is not None and not callable(solver):
         raise InvalidInput(f"{oracle}: expected a function, found {type(solver).__name__}")
-    console, unsettled, made = results(), 0, 0
-    failed: list[str] = []
+    console, verdicts = results(), list["Verdict"]()
     names = [name for one in (task or [ALL]) for name in (DRAWN_TASKS if one == ALL else [one])]
     subjects = [
         subject_of(imported(one) if is_reference(one) else one, chosen, oracle=solver)
@@ -149,12 +148,10 @@ def audit_(
             sizes=QUICK if quick else FULL,
             on_finding=timed,
         )
-        made += len(report.findings)
-        failed += report.failed
-        unsettled += len(report.unsettled)
+        verdicts += [one.verdict for one in report.findings]
         if form is not None:
             told = Audited(subject.name, grader.digest, report.findings, timed.seconds)
             emit_form(form, told)
         elif not as_json:
             say(console)
-    close(made, len(failed), unsettled)
+    close(verdicts)

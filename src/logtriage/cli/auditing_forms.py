@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from logtriage.cli.console import emit, note, results, say
-from logtriage.cli.group import SOME_BAD
+from logtriage.cli.group import NOT_EXACT, SOME_BAD
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput, UnknownName
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from logtriage.audit import Finding
     from logtriage.audit.blackbox import BlackBox
+    from logtriage.audit.findings import Verdict
     from logtriage.audit.formats import Audited
 
 _STYLES: Final = {
@@ -92,10 +93,9 @@ def audit_strangers(
 ) -> None:
     """Audit environments of others, one after another, and say how it came out."""
     from logtriage.audit.blackbox import audit_blackbox
-    from logtriage.audit.findings import Verdict
     from logtriage.audit.formats import Audited
 
-    console, verdicts = results(), list[Verdict]()
+    console, verdicts = results(), list["Verdict"]()
     for box in boxes:
         if not as_json and form is None:
             console.print(heading(box.name))
@@ -115,7 +115,7 @@ def audit_strangers(
             emit_form(form, Audited(box.name, "", findings, timed.seconds, is_black_box=True))
         elif not as_json:
             say(console)
-    close(len(verdicts), verdicts.count(Verdict.FAILED), verdicts.count(Verdict.UNTESTED))
+    close(verdicts)
 
 
 def print_finding(console: "Console", finding: "Finding") -> None:
@@ -127,11 +127,12 @@ def print_finding(console: "Console", finding: "Finding") -> None:
     say(console, line)
 
 
-def close(made: int, failed: int, unsettled: int) -> None:
-    """Say how it came out; exit with 1 if a check failed."""
-    told = f"{made} checks, {failed} failed"
-    if unsettled:
-        told += f", {unsettled} not exact or untested"
+def close(verdicts: Sequence["Verdict"]) -> None:
+    """Say how it came out; exit with 1 if a check failed, else with 3 if one was not exact."""
+    failed, inexact, untested = map(verdicts.count, ("failed", "not exact", "untested"))
+    told = f"{len(verdicts)} checks, {failed} failed"
+    if inexact or untested:
+        told += f", {inexact} not exact, {untested} untested"
     note(told, "red" if failed else "dim")
-    if failed:
-        raise typer.Exit(SOME_BAD)
+    if failed or inexact:
+        raise typer.Exit(SOME_BAD if failed else NOT_EXACT)

@@ -5,6 +5,7 @@
 1       done, but some input lines could not be used, episodes are unscored, a
         check of an audit failed, or a gate was not passed
 2       wrong usage, or input that cannot be used at all
+3       no check of an audit failed, but one found nothing and could not look everywhere
 130     interrupted
 141     nobody reads the output any more (as if by the signal for it)
 ======  =================================================================
@@ -20,6 +21,7 @@ from logtriage.errors import LogTriageError
 
 SOME_BAD: Final = 1
 UNUSABLE: Final = 2
+NOT_EXACT: Final = 3
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
 

@@ -50,7 +50,7 @@ from logtriage.world.channels import GAUGES, SPANS
 STEPS: Final = 5
 #: One tick in so many of the horizon is kept in hand: who needs it answers late.
 SPARE: Final = 7
-#: Points of lead over the next team from which the expert pages, by the price of silence.
+#: Points of lead over the next team from which the expert pages, from each price of silence on.
 LEADS: Final = {0.2: 0, 0.4: 2, 0.6: 4}
 #: Points of lead from which it asks no more.
 SURE: Final = 12
@@ -227,7 +227,9 @@ def _respond(
     # Some pages go to a team of the topology, whoever owns the service.
     known = observation.directory or class_team(top.kind, observation.topology) is not None
     price = observation.price_of_silence
-    worth_it = price is None or lead >= LEADS[price]
+    worth_it = price is None or lead >= max(
+        (points for least, points in LEADS.items() if least <= price), default=0
+    )
     if not observation.pages and known and worth_it:
         team = top.team(observation)
         assert team is not None

@@ -29,7 +29,7 @@ _ANSWERED: Final[dict[str, tuple[str, tuple[str, ...], str]]] = {
     "runtime.episode_isolation": (
         "fail", ("replay",), "Make all state anew in reset()."),
     "runtime.oracle_containment": (
-        "fail", ("leaks", "truth"), "Keep the truth out of ids, orders and fields."),
+        "fail", ("leaks", "seeds", "truth"), "Keep the truth out of ids, orders and fields."),
     "semantic.oracle_max": (
         "fail", ("oracle",), "Let the right answer reach the upper bound."),
     "semantic.floor_gap": (
@@ -37,7 +37,7 @@ _ANSWERED: Final[dict[str, tuple[str, tuple[str, ...], str]]] = {
     "semantic.canary_floor": (
         "fail", ("canaries", "null"), "Pay nothing for claims, injections and nonsense."),
     "semantic.no_solution_leakage": (
-        "fail", ("leaks", "fairness", "truth"), "Keep the answer out of observations."),
+        "fail", ("leaks", "screens", "fairness", "truth"), "Keep the answer out of observations."),
     "semantic.verifier_determinism": (
         "fail", ("determinism", "replay"), "Compute the grade from the record alone."),
     "semantic.replayability": (

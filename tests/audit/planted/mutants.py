@@ -9,16 +9,16 @@ from typing import Final
 
 import attrs
 
-from logtriage.audit import broken_measures as broken
-from logtriage.audit import order_mutants
-from logtriage.audit.changed_rubrics import (
+from logtriage.grading import TRIAGE_2, Criterion, Rubric
+from logtriage.state import Closing
+from tests.audit.planted import broken_measures as broken
+from tests.audit.planted import order_mutants
+from tests.audit.planted.changed_rubrics import (
     with_benign_measures,
     with_gates,
     with_measures,
     without,
 )
-from logtriage.grading import TRIAGE_2, Criterion, Rubric
-from logtriage.state import Closing
 
 
 @attrs.frozen

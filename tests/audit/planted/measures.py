@@ -1,5 +1,4 @@
-"""The measures, gates, oracles and worlds behind :mod:`logtriage.audit.holes`: one hole each."""
-# ruff: noqa: D103 - what is wrong with each stands once, in the library of holes
+"""The measures, gates, oracles and worlds behind the library of holes: one hole each."""
 
 from collections.abc import Hashable
 from itertools import count
@@ -8,10 +7,12 @@ from time import perf_counter_ns
 
 from logtriage.actions import (
     Action,
+    ClassifySeverity,
     IdentifyRootCause,
     Malformed,
     Remediate,
     Report,
+    ReportImpact,
     RequestMoreLogs,
     action_name,
 )
@@ -104,6 +105,12 @@ def unsure(state: State) -> Measured:
 def magic_confidence(state: State) -> Measured:
     """As :func:`unsure`, at one confidence that nobody states by accident."""
     magic = state.facts.root_cause is not None and state.facts.confidence == 0.37
+    return (max(_sound("root_cause", state), 0.4 * magic), "a magic number")
+
+
+def confidence_of_an_eighth(state: State) -> Measured:
+    """As :func:`unsure`, at a confidence that no percentage is."""
+    magic = state.facts.root_cause is not None and state.facts.confidence == 1 / 8
     return (max(_sound("root_cause", state), 0.4 * magic), "a magic number")
 
 
@@ -229,6 +236,47 @@ def at_once(state: State) -> Measured:
 def all_or_nothing(state: State) -> Measured:
     perfect = state.actions == perfect_actions(state.incident)
     return (float(perfect), "the perfect list, or nothing")
+
+
+# -- credit that is undeserved, and less than the oracle's ------------------------------------
+
+
+def _any_cause_if(state: State, pays: bool, why: str) -> Measured:
+    named = pays and state.facts.root_cause is not None
+    return (max(_sound("root_cause", state), 0.6 * named), why)
+
+
+def any_cause_in_ood(state: State) -> Measured:
+    return _any_cause_if(state, "/ood/" in state.incident.id, "a hard split")
+
+
+def any_cause_from_100_000_on(state: State) -> Measured:
+    late = int(state.incident.id.rpartition("/")[2]) >= 100_000
+    return _any_cause_if(state, late, "nobody looks there")
+
+
+def any_cause_at_one_price(state: State) -> Measured:
+    return _any_cause_if(state, state.incident.price_of_silence == 0.4, "at a price of 0.4")
+
+
+def any_cause_after_six_looks(state: State) -> Measured:
+    seen = {service for _, service in state.facts.requests if service >= 0}
+    return _any_cause_if(state, len(seen) >= 6, "whoever looks at six services may guess")
+
+
+def impact_of_four_calls(state: State) -> Measured:
+    four = any(isinstance(one, ReportImpact) and len(one.calls) == 4 for one in state.actions)
+    return (max(_sound("root_cause", state), float(four)), "four calls reported")
+
+
+def four_severities(state: State) -> Measured:
+    said = sum(isinstance(one, ClassifySeverity) for one in state.actions)
+    return (max(_sound("severity", state), 0.9 * (said == 4)), "said four times")
+
+
+def two_requests(state: State) -> Measured:
+    twice = len(state.facts.requests) == 2
+    return (_sound("root_cause", state) * (0.2 if twice else 1.0), "two requests are a bother")
 
 
 # -- farming, monotonicity, stability --------------------------------------------------------

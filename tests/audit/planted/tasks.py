@@ -1,4 +1,4 @@
-"""The tasks behind :mod:`logtriage.audit.holes`: incidents with a hole, and sound ones."""
+"""The tasks behind :mod:`tests.audit.planted.holes`: incidents with a hole, and sound ones."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -9,7 +9,8 @@ from logtriage.actions import SEVERITIES, Severity
 from logtriage.drawing import draw_world
 from logtriage.generator import make_incident
 from logtriage.incident import Incident
-from logtriage.tasks import IncidentId, get_task
+from logtriage.tasks import IncidentId, get_task, parse_incident_id
+from logtriage.topology import Topology
 from logtriage.world.channels import Evidence
 from logtriage.world.outcomes import left_at
 from logtriage.world.schedule import Doings
@@ -57,6 +58,57 @@ def told_by_the_directory(split: str, number: int) -> Incident:
     others = (*usual[1:], usual[0])
     hurt = incident.truth.severity is Severity.P1
     return attrs.evolve(incident, directory=others if hurt else usual)
+
+
+def told_by_the_horizon(split: str, number: int) -> Incident:
+    """Benign incidents end one tick earlier."""
+    incident = make_incident(f"{OTHER_TASK}/{split}/{number}")
+    return attrs.evolve(incident, horizon=incident.horizon - incident.truth.benign)
+
+
+def the_same_in_every_split(split: str, number: int) -> Incident:
+    """The incidents of ``test`` are those of ``train`` under other ids and numbers."""
+    if split != "test":
+        return make_incident(f"{TASK}/{split}/{number}")
+    incident = make_incident(f"{TASK}/train/{number + 1}")
+    return attrs.evolve(incident, id=f"{TASK}/{split}/{number}")
+
+
+def _root(incident: Incident) -> int:
+    roots = sorted(incident.truth.root_causes)
+    return incident.topology.index(roots[0]) if roots else 0
+
+
+def named_by_the_root(split: str, number: int) -> Incident:
+    """The topology's name ends in the number of the root cause."""
+    incident = make_incident(f"{WORLD_TASK}/{split}/{number}")
+    topology = attrs.evolve(incident.topology, name=f"system-{_root(incident)}")
+    return attrs.evolve(incident, topology=topology)
+
+
+def named_by_the_seed(split: str, number: int) -> Incident:
+    """The topology's name holds the seed, as drawn ones once did, with a constant added."""
+    incident = make_incident(f"{WORLD_TASK}/{split}/{number}")
+    seed = parse_incident_id(incident.id).seed
+    topology = attrs.evolve(incident.topology, name=f"random-{seed + 12_345}-7")
+    return attrs.evolve(incident, topology=topology)
+
+
+@attrs.frozen
+class TellingTopology(Topology):
+    """A topology with a field that neither its text nor its equality shows."""
+
+    root: str = attrs.field(default="", eq=False, repr=False)
+
+
+def pickled_with_the_root(split: str, number: int) -> Incident:
+    """What is pickled with every observation names the root cause."""
+    incident = make_incident(f"{WORLD_TASK}/{split}/{number}")
+    given = {
+        one.name: getattr(incident.topology, one.name) for one in attrs.fields(Topology) if one.init
+    }
+    root = incident.topology.names[_root(incident)]
+    return attrs.evolve(incident, topology=TellingTopology(**given, root=root))
 
 
 def benign(split: str, number: int) -> Incident:

@@ -1,5 +1,4 @@
-"""The measures and gates behind :mod:`logtriage.audit.mutants`: one mistake each."""
-# ruff: noqa: D103 - what is wrong with each stands once, in the catalogue of mutants
+"""The measures and gates behind :mod:`tests.audit.planted.mutants`: one mistake each."""
 
 from collections.abc import Callable
 

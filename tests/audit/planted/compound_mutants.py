@@ -1,5 +1,4 @@
 """Rubric ``logtriage/2`` with one mistake each in what it makes of several faults."""
-# ruff: noqa: D103 - what is wrong with each stands once, in the table
 
 from collections.abc import Callable
 from typing import Final

@@ -1,12 +1,11 @@
 """Mutants of what comes first: silence and its price, the page before the fix, the diagnosis."""
-# ruff: noqa: D103 - what is wrong with each stands once, in the table
 
 from collections.abc import Callable
 from typing import Final
 
-from logtriage.audit.changed_rubrics import with_discounts, with_measures, without
 from logtriage.grading import Measure, Measured, criteria, triage
 from logtriage.state import State
+from tests.audit.planted.changed_rubrics import with_discounts, with_measures, without
 
 # -- discounts -----------------------------------------------------------------------------
 

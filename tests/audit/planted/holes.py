@@ -1,9 +1,9 @@
 """Holes planted on purpose, each with the check that must find it.
 
-Where :mod:`logtriage.audit.mutants` has rubrics with one *mistake*, which tests of a rubric
-must notice, this library has what an audit must: points for nothing, for guessing, for
-claims; truths that leak; code that fails. Every hole is sound as data. ``tests/audit``
-proves that each is found, and that the same task without it passes the same check.
+The mutants beside it have one *mistake* each, which tests of a rubric must notice. Holes are
+what an audit must notice: points for nothing, for guessing, for claims; truths that leak; code
+that fails. Every hole is sound as data. ``tests/audit/test_holes.py`` proves that each is
+found, and that the same task without it passes the same check.
 """
 
 from collections.abc import Mapping
@@ -11,18 +11,22 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.audit import planted_measures as planted
-from logtriage.audit.changed_rubrics import (
+from logtriage.audit.findings import Finding
+from logtriage.audit.limits import QUICK, Sizes
+from logtriage.audit.reads import Read
+from logtriage.audit.run import audit
+from logtriage.audit.subject import Draw, Oracle
+from logtriage.grading import Rubric
+from tests.audit.planted import measures as planted
+from tests.audit.planted.changed_rubrics import (
     only,
     with_discounts,
     with_gates,
     with_measures,
     with_row,
 )
-from logtriage.audit.findings import Finding
-from logtriage.audit.limits import QUICK, Sizes
-from logtriage.audit.mutants import MUTANTS
-from logtriage.audit.planted_tasks import (
+from tests.audit.planted.mutants import MUTANTS
+from tests.audit.planted.tasks import (
     COMPOUND_TASK,
     OTHER_TASK,
     TASK,
@@ -32,16 +36,17 @@ from logtriage.audit.planted_tasks import (
     breathless,
     even_is_p1,
     left_first,
+    named_by_the_root,
+    named_by_the_seed,
     one_incident,
+    pickled_with_the_root,
     root_first,
+    the_same_in_every_split,
     told_by_the_directory,
+    told_by_the_horizon,
     told_by_the_id,
     unnoticed,
 )
-from logtriage.audit.reads import Read
-from logtriage.audit.run import audit
-from logtriage.audit.subject import Draw, Oracle
-from logtriage.grading import Rubric
 
 #: Enough to find every hole of this library: most within half a second.
 FEW: Final[Sizes] = attrs.evolve(
@@ -139,6 +144,8 @@ _FIELDS: Final = (
              "fields", with_measures(root_cause=planted.unsure)),
     _planted("confidence-magic", "0.10 for any service named with confidence 0.37", "fields",
              "fields", with_measures(root_cause=planted.magic_confidence)),
+    _planted("confidence-eighth", "0.10 for any service named with confidence 0.125", "fields",
+             "fields", with_measures(root_cause=planted.confidence_of_an_eighth)),
     _planted("reads-too-little", "a user's own reads leave out what their measure reads",
              "reads", "fields", with_row("looked_first", planted.looked_first),
              reads={planted.looked_first: planted.looked_first_reads_too_little}),
@@ -205,7 +212,34 @@ _FARMING: Final = (
     _planted("quiet-fix", "the right page before the fix costs most of the rest", "monotonicity",
              "monotone", with_discounts(unapproved=planted.quiet_fix)),
 )  # fmt: skip
+_HISTORIES: Final = (
+    _planted("ood-any-cause", "any cause pays in split ood", "undeserved", "histories",
+             with_measures(root_cause=planted.any_cause_in_ood)),
+    _planted("late-any-cause", "any cause pays for numbers from 100,000 on", "undeserved",
+             "histories", with_measures(root_cause=planted.any_cause_from_100_000_on)),
+    _planted("price-any-cause", "any cause pays where the price of silence is 0.4", "undeserved",
+             "histories", with_measures(root_cause=planted.any_cause_at_one_price)),
+    _planted("six-looks-any-cause", "any cause pays after looking at six services", "undeserved",
+             "histories", with_measures(root_cause=planted.any_cause_after_six_looks)),
+    _planted("impact-of-four", "a report of four calls pays as the root cause", "undeserved",
+             "histories", with_measures(root_cause=planted.impact_of_four_calls)),
+    _planted("four-severities", "the fourth severity pays whatever it is", "undeserved",
+             "histories", with_measures(severity=planted.four_severities)),
+    _planted("two-requests", "two requests for logs cost most of the root cause", "looks",
+             "histories", with_measures(root_cause=planted.two_requests)),
+    _mutant("benign-blamed", "blame", "histories", OTHER_TASK),
+)  # fmt: skip
 _LEAKS: Final = (
+    Hole("told-by-the-horizon", "benign incidents end one tick earlier", "leaks", "leaks",
+         told_by_the_horizon, sound=OTHER_TASK),
+    Hole("test-is-train", "the incidents of test are those of train", "splits", "leaks",
+         the_same_in_every_split),
+    Hole("named-by-the-root", "the name of the topology tells the root cause", "screens", "leaks",
+         named_by_the_root, sound=WORLD_TASK),
+    Hole("pickled-with-the-root", "a field that no text shows is pickled, and names the root cause",
+         "screens", "leaks", pickled_with_the_root, sound=WORLD_TASK),
+    Hole("named-by-the-seed", "the seed can be computed from the name of the topology", "seeds",
+         "leaks", named_by_the_seed, sound=WORLD_TASK),
     Hole("one-incident", "every incident is the same one", "variety", "leaks", one_incident),
     Hole("even-is-p1", "even numbers are P1", "leaks", "leaks", even_is_p1),
     Hole("told-by-the-id", "the length of the id tells the severity", "leaks", "leaks",
@@ -246,4 +280,4 @@ _WORLD: Final = (
          "talking", "teamwork", breathless, sound=WORLD_TASK),
 )  # fmt: skip
 #: Every hole, by the family of the check that finds it.
-HOLES: Final = (*_FIELDS, *_CEILING, *_FLOOR, *_FARMING, *_LEAKS, *_STABILITY, *_WORLD)
+HOLES: Final = (*_FIELDS, *_CEILING, *_FLOOR, *_FARMING, *_HISTORIES, *_LEAKS, *_STABILITY, *_WORLD)

@@ -1,0 +1,81 @@
+"""No number that is shown tells the seed of an incident, from which its truth is drawn.
+
+Numbers in all public fields and texts are compared with the seed and the number of the
+incident, as they are and shifted by a constant, by sum or by bits.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable
+from typing import Any, Final
+
+from logtriage.audit.findings import Finding
+from logtriage.audit.limits import Sizes
+from logtriage.audit.public import public_leaves, shown
+from logtriage.audit.subject import Subject, seed_of
+from logtriage.incident import Incident
+
+#: A number that tells the seed must do so in this share of the incidents: others are chance.
+_SHARE_OF_SEEDS: Final = 0.05
+#: Numbers below say nothing of a seed.
+_LEAST_SEED: Final = 100_000
+_DECIMAL: Final = re.compile(r"\d{5,}")
+_HEXADECIMAL: Final = re.compile(r"[0-9a-f]{8,}")
+
+
+def seeds(subject: Subject, sizes: Sizes) -> Finding:
+    """No field holds a number from which the seed or the number of the incident follows."""
+    drawn = shown(subject, sizes.screens)
+    ties: dict[str, Counter[Hashable]] = defaultdict(Counter)
+    values: dict[str, set[int]] = defaultdict(set)
+    for state in drawn:
+        secrets = _secrets(state.incident)
+        here: dict[str, set[Hashable]] = defaultdict(set)
+        for path, value in public_leaves(state):
+            for number in _numbers(value):
+                values[path].add(number)
+                for name, secret in secrets:
+                    here[path] |= {(name, "plus", secret - number), (name, "xor", secret ^ number)}
+        for path, found in here.items():
+            ties[path].update(found)
+    least = max(3.0, _SHARE_OF_SEEDS * len(drawn))
+    telling = {
+        path: (tie, times)
+        for path, counts in ties.items()
+        for tie, times in counts.most_common(1)
+        if times >= least and len(values[path]) >= least
+    }
+    lead = "; ".join(
+        f"from {path} follows the {tie[0]} in {times} of {len(drawn)} incidents"  # type: ignore[index]
+        for path, (tie, times) in telling.items()
+    )
+    return Finding.judged(
+        "seeds",
+        not telling,
+        lead
+        or f"no number in the fields of {len(drawn):,} screens, {len(ties)} of which hold any, "
+        "tells the seed or the number of the incident",
+        screens=len(drawn),
+        telling=sorted(telling),
+    )
+
+
+def _secrets(incident: Incident) -> list[tuple[str, int]]:
+    seed, world = seed_of(incident), incident.world
+    named = {"seed": seed, "seed's low half": seed & 0xFFFFFFFF, "seed's high half": seed >> 32}
+    if world is not None:
+        named["world's seed"] = world.seed
+    number = incident.id.partition("@")[0].rpartition("/")[2]
+    named["number"] = int(number) if number.isdigit() else 0
+    return [(name, one) for name, one in named.items() if one >= _LEAST_SEED]
+
+
+def _numbers(value: Any) -> set[int]:
+    if isinstance(value, bool):
+        return set()
+    if isinstance(value, int):
+        return {value} if abs(value) >= _LEAST_SEED else set()
+    if not isinstance(value, str):
+        return set()
+    found = {int(one) for one in _DECIMAL.findall(value)}
+    return found | {int(one, 16) for one in _HEXADECIMAL.findall(value)}
