@@ -15,18 +15,30 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import IO, Any
 
 import logtriage as lt
 from logtriage.codec import encode_transcript
 from logtriage.evaluation import Incidents, play_episode
-from logtriage.files import replacing
 from logtriage.grading import grade_jsonl
 from logtriage.registry import make_policy
 
 Summary = dict[str, Any]
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A file that is there when it is whole: what broke off is never taken for done."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def grade_file(path: str, out: str) -> Summary:

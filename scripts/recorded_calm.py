@@ -19,13 +19,13 @@ from logtriage.evaluation import play_episode
 from logtriage.policies import METHODS, RankingPolicy, inquiry, standardised
 from logtriage.policies.ranking import RESERVE, Method
 from logtriage.recorded import RecordedIncident, RecordedTruth, as_incident, calm_petshop, nezha
-from logtriage.recorded.csvrows import Tally
 from logtriage.recorded.figures import FIRST_TICK
 from logtriage.recorded.measure import record
 from logtriage.recorded.nezha_fields import milliseconds
 from logtriage.recorded.nezha_files import Source
 from logtriage.recorded.rows import Rows
 from logtriage.recorded.spread import ENOUGH
+from logtriage.recorded.tally import Tally
 from logtriage.recorded.truth import NO_FAULT
 from logtriage.registry import make_policy
 from logtriage.telemetry import TICK_SECONDS

@@ -192,6 +192,7 @@ def _plain_span(**more: str) -> str:
         (LOG, log_row(AT.replace(year=1970), BETA, "INFO", "a b"), "impossible time"),
         (LOG, log_row(AT, BETA, "INFO", "a b").replace("2031-05-06T", "", 1), "impossible time"),
         (LOG, f'{AT:%Y-%m-%dT%H:%M:%SZ},1,n,{BETA},s,t,s,"' + "x" * 200_000 + '"', "broken CSV"),
+        (LOG, "x" * 1_000_001, "longer than 1,000,000 bytes"),
         (TRACE, "a,b,c", "wrong column count"),
         (TRACE, _plain_span(pod="some-job"), "unknown pod"),
         (TRACE, _plain_span().rsplit(",", 3)[0] + ",-1,-2,5", "impossible time"),

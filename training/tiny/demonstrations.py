@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.actions import Action, Escalate
+from logtriage.actions import ACTION_TYPES, Action, Escalate
 from logtriage.adapters.episode import answer, opening
 from logtriage.adapters.tools import call_from_action
 from logtriage.incident import Incident
@@ -17,7 +17,7 @@ from logtriage.policies import NoisyPolicy
 from logtriage.policies.expert import ExpertPolicy
 from logtriage.policies.notebook import Notebook
 from logtriage.rng import Stream, hash_name, mix
-from logtriage.roles import ACTION_TYPES, VIEWS, Role
+from logtriage.roles import VIEWS, Role
 from logtriage.state import initial_state
 from logtriage.transition import transition
 from training.common.settings import TRAIN_SPLIT

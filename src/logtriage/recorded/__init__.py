@@ -25,7 +25,6 @@ from logtriage.recorded.bundle import (
     open_bundle,
     read_records,
 )
-from logtriage.recorded.csvrows import Skipped
 from logtriage.recorded.figures import Measure, Metric, Series, Shift
 from logtriage.recorded.formats.capture import import_otlp
 from logtriage.recorded.imported import Imported, ImportReport
@@ -44,6 +43,7 @@ from logtriage.recorded.records import (
     Recording,
 )
 from logtriage.recorded.stretches import on_request
+from logtriage.recorded.tally import Skipped
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.recorded.truth import RecordedTruth
 from logtriage.recorded.version import HISTORY, VERSION

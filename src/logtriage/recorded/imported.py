@@ -2,8 +2,8 @@
 
 import attrs
 
-from logtriage.recorded.csvrows import Skipped
 from logtriage.recorded.records import RecordedIncident
+from logtriage.recorded.tally import Skipped
 
 
 @attrs.frozen

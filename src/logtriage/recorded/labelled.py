@@ -21,7 +21,6 @@ from typing import Final
 
 from logtriage.errors import BundleError, LogTriageError
 from logtriage.recorded.clock import interval_of
-from logtriage.recorded.csvrows import find_csv
 from logtriage.recorded.figures import FIRST_TICK
 from logtriage.recorded.labelled_rows import (
     Label,
@@ -35,6 +34,7 @@ from logtriage.recorded.labelled_rows import (
 )
 from logtriage.recorded.measure import record
 from logtriage.recorded.names import Names
+from logtriage.recorded.paths import find_csv
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Rows
 from logtriage.recorded.rowstore import RowStore

@@ -22,13 +22,14 @@ from typing import Final
 import attrs
 
 from logtriage.errors import BundleError, UnknownName
-from logtriage.recorded.csvrows import Tally, inside
 from logtriage.recorded.imported import Imported, ImportReport
 from logtriage.recorded.measure import record
 from logtriage.recorded.nezha_fields import milliseconds, service_of
 from logtriage.recorded.nezha_files import TOLERANCE_MS, Source, listed
+from logtriage.recorded.paths import inside
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Rows
+from logtriage.recorded.tally import Tally
 from logtriage.recorded.truth import RecordedTruth
 
 ORIGIN: Final = (

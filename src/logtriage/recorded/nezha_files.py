@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from logtriage.recorded.csvrows import Tally, find_csv, inside, read_csv
+from logtriage.recorded.csvfiles import read_sound_rows
 from logtriage.recorded.nezha_fields import (
     instant,
     latency,
@@ -16,8 +16,10 @@ from logtriage.recorded.nezha_fields import (
     service_of,
     whole,
 )
+from logtriage.recorded.paths import find_csv, inside
 from logtriage.recorded.rows import Call, LogRow, Rows, Usage
 from logtriage.recorded.spans import Key, Span, requests
+from logtriage.recorded.tally import Tally
 from logtriage.recorded.text import read_line
 
 #: Files of one fault: the minute of the injection and the next two.
@@ -137,7 +139,7 @@ class Source:
         rows: dict[tuple[str, str, str], LogRow] = {}
         for path, minute in files:
             middle = milliseconds(minute)
-            for line, (time, pod, trace, log) in read_csv(path, _LOG_COLUMNS, self.tally):
+            for line, (time, pod, trace, log) in read_sound_rows(path, _LOG_COLUMNS, self.tally):
                 # ``Timestamp`` and not ``TimeUnixNano``, which is negative in some rows.
                 at, service = instant(time), service_of(pod)
                 if at is None or abs(at - middle) > TOLERANCE_MS:
@@ -158,7 +160,7 @@ class Source:
         spans: dict[Key, Span] = {}
         for path, minute in files:
             middle = milliseconds(minute)
-            for line, row in read_csv(path, _TRACE_COLUMNS, self.tally):
+            for line, row in read_sound_rows(path, _TRACE_COLUMNS, self.tally):
                 trace, span, parent, pod, start, duration = row
                 service = service_of(pod)
                 at, took = whole(start) // 1000, whole(duration)
@@ -190,7 +192,7 @@ class Source:
         if service is None:
             self.tally.skip(path, 1, "unknown pod")
             return
-        for line, (time, cpu, p99, load) in read_csv(
+        for line, (time, cpu, p99, load) in read_sound_rows(
             path, _USAGE_COLUMNS, self.tally, optional=_LOAD_COLUMNS
         ):
             at = instant(time)
@@ -201,7 +203,7 @@ class Source:
                 yield Usage(at, service, scaled(cpu, 100), latency(p99), scaled(load, 60))
 
     def _front(self, path: Path) -> Iterator[Usage]:
-        for line, (time, p99) in read_csv(path, _FRONT_COLUMNS, self.tally):
+        for line, (time, p99) in read_sound_rows(path, _FRONT_COLUMNS, self.tally):
             at = instant(time)
             if at is None:
                 self.tally.skip(path, line, "impossible time")

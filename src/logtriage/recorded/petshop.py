@@ -21,13 +21,14 @@ from typing import Any, Final
 import attrs
 
 from logtriage.errors import BundleError, LogTriageError, UnknownName
-from logtriage.recorded.csvrows import Tally, inside
 from logtriage.recorded.imported import Imported, ImportReport
 from logtriage.recorded.measure import record
 from logtriage.recorded.names import Names
+from logtriage.recorded.paths import inside
 from logtriage.recorded.petshop_files import MOST_SECONDS, graph, metrics, normal
 from logtriage.recorded.records import RecordedAlert, RecordedIncident
 from logtriage.recorded.rows import Rows
+from logtriage.recorded.tally import Tally
 from logtriage.recorded.truth import RecordedTruth
 
 ORIGIN: Final = (

@@ -15,15 +15,16 @@ from typing import Final
 import attrs
 
 from logtriage.errors import BundleError
-from logtriage.recorded.csvrows import Tally, find_csv
 from logtriage.recorded.figures import FIRST_TICK
 from logtriage.recorded.imported import Imported, ImportReport
 from logtriage.recorded.measure import record
 from logtriage.recorded.names import Names
+from logtriage.recorded.paths import find_csv
 from logtriage.recorded.petshop import HORIZON, ORIGIN, TICK_SECONDS
 from logtriage.recorded.petshop_files import graph, normal
 from logtriage.recorded.records import RUBRICS, RecordedIncident
 from logtriage.recorded.rows import Rows
+from logtriage.recorded.tally import Tally
 from logtriage.recorded.truth import NO_FAULT, RecordedTruth
 
 _TASK: Final = "recorded_petshop_models"

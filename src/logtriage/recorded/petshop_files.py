@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from logtriage.errors import BundleError
-from logtriage.recorded.csvrecords import read_rows
-from logtriage.recorded.csvrows import Tally, find_csv
+from logtriage.recorded.csvfiles import read_rows
 from logtriage.recorded.figures import MOST
 from logtriage.recorded.metrics import in_units
 from logtriage.recorded.names import Names
+from logtriage.recorded.paths import find_csv
 from logtriage.recorded.rows import Rows, Sample, Usage
+from logtriage.recorded.tally import Tally
 
 #: The metrics of the layout by name and statistic, each with its signal and how many of the
 #: signal's units are one of its own.

@@ -21,17 +21,18 @@ from typing import Final
 import attrs
 
 from logtriage.errors import BundleError
-from logtriage.recorded.csvrecords import read_records
-from logtriage.recorded.csvrows import Tally, find_csv, inside
+from logtriage.recorded.csvfiles import read_records
 from logtriage.recorded.figures import MOST
 from logtriage.recorded.imported import Imported, ImportReport
 from logtriage.recorded.labelled import incident_of, stretches_of
 from logtriage.recorded.labelled_rows import Label
 from logtriage.recorded.metrics import in_units, signal_name
 from logtriage.recorded.names import Names
+from logtriage.recorded.paths import find_csv, inside
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Call, LogRow, Rows, Sample
 from logtriage.recorded.spans import Key, Span, requests
+from logtriage.recorded.tally import Tally
 from logtriage.recorded.text import known_level, read_line, read_message
 from logtriage.telemetry import TICK_SECONDS
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
+from importlib.metadata import version
 from typing import Any, Final
 
-from logtriage import __version__
 from logtriage.adapters.otlp.tape import Tape
 
 #: JSON as OTLP has it.
 Json = dict[str, Any]
-SCOPE: Final[Json] = {"name": "logtriage", "version": __version__}
+SCOPE: Final[Json] = {"name": "logtriage", "version": version("logtriage")}
 
 
 def attributes(found: Mapping[str, str | int | float]) -> list[Json]:

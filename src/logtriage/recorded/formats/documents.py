@@ -9,8 +9,8 @@ from typing import IO, Any, Final
 
 from logtriage.errors import BundleError
 from logtriage.files import MAX_LINE, TOO_LONG, numbered_lines
-from logtriage.recorded.csvrows import inside, what_it_is
 from logtriage.recorded.formats.jsonspot import Spot
+from logtriage.recorded.paths import inside, what_it_is
 
 #: How the names of the files end, in small letters or capitals; ``.gz`` may follow.
 ENDINGS: Final = (".json", ".jsonl", ".ndjson")

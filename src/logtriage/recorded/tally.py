@@ -1,0 +1,73 @@
+"""What an import leaves out: every row is used, or counted with the reason why not."""
+
+from pathlib import Path
+
+import attrs
+
+from logtriage.errors import BundleError
+
+
+@attrs.frozen
+class Skipped:
+    """Rows of one file that were left out for one reason; ``first`` is the first line."""
+
+    file: str
+    reason: str
+    count: int
+    first: int
+
+
+class Tally:
+    """Counts skipped rows during one import; with ``strict`` the first one is an error."""
+
+    def __init__(self, root: Path, *, strict: bool) -> None:
+        self._root = root
+        self._strict = strict
+        self._found: dict[str, dict[str, Skipped]] = {}
+        self._rows: dict[str, int] = {}
+
+    def begin(self, path: Path) -> None:
+        """Note that a file is read from its start; what was counted before is forgotten."""
+        self._found.pop(self.name(path), None)
+        self._rows[self.name(path)] = 0
+
+    def row(self, name: str) -> None:
+        """Count a row, sound or not, of the file of that name."""
+        self._rows[name] += 1
+
+    @property
+    def rows(self) -> int:
+        """Rows read, of all files."""
+        return sum(self._rows.values())
+
+    @property
+    def files(self) -> int:
+        """Files read."""
+        return len(self._rows)
+
+    def name(self, path: Path) -> str:
+        """A file's name in messages: its path below the imported directory."""
+        return path.relative_to(self._root).as_posix()
+
+    def skip(self, path: Path, line: int, reason: str) -> None:
+        """Count a row that is left out.
+
+        Raises:
+            BundleError: if strict, with file and line.
+        """
+        name = self.name(path)
+        if self._strict:
+            raise BundleError(f"{name}:{line}: {reason}")
+        found = self._found.setdefault(name, {})
+        before = found.get(reason)
+        found[reason] = (
+            Skipped(name, reason, 1, line)
+            if before is None
+            else attrs.evolve(before, count=before.count + 1)
+        )
+
+    def skipped(self) -> tuple[Skipped, ...]:
+        """Everything left out, by file and then reason."""
+        return tuple(
+            found[reason] for _, found in sorted(self._found.items()) for reason in sorted(found)
+        )
