@@ -4,7 +4,7 @@ Greedy in what it asks, so a reference and not a bound.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
@@ -17,14 +17,12 @@ from logtriage.actions import (
     Resolve,
 )
 from logtriage.belief import Belief, belief
+from logtriage.belief.questions import Worth, worths
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.state import State, initial_state
 from logtriage.transition import transition
-
-if TYPE_CHECKING:
-    from logtriage.belief.questions import Worth
 
 #: A question that promises less than this many bits, and no grade, is not asked.
 LEAST_BITS: Final = 0.004
@@ -80,14 +78,12 @@ def followed(incident: Incident, observation: Observation, memory: Memory) -> St
 
 def best_question(held: Belief) -> Action | None:
     """The request that is worth most, by grade and then by bits; None if none is worth it."""
-    from logtriage.belief.questions import worths
-
     if held.fixed and held.standing.doings.pages:
         return None
     return best_of(held, worths(held, requests_in_doubt(held)))
 
 
-def best_of(held: Belief, rows: "Sequence[Worth]") -> Action | None:
+def best_of(held: Belief, rows: Sequence[Worth]) -> Action | None:
     """:func:`best_question` of requests whose worths are known."""
     if not rows or (held.fixed and held.standing.doings.pages):
         return None

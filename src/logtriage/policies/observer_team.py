@@ -5,7 +5,7 @@ another one saw, but all know what stands on the board; so what a token is worth
 hears it is how far it moves the belief of the board, in bits.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
@@ -20,6 +20,7 @@ from logtriage.actions import (
 )
 from logtriage.belief import Belief, belief
 from logtriage.belief.beliefs import belief_of
+from logtriage.belief.questions import Request, worths
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
 from logtriage.incident import Incident
@@ -33,9 +34,6 @@ from logtriage.roles import Role, RoleSplit, may_ask
 from logtriage.state import State, initial_state
 from logtriage.transition import transition_jointly
 from logtriage.world.channels import Evidence
-
-if TYPE_CHECKING:  # it loads NumPy, which other policies do without
-    from logtriage.belief.questions import Request
 
 #: A token that moves the board by less than this many bits is not told by itself.
 LEAST_BITS: Final = 0.02
@@ -205,13 +203,11 @@ def known(state: State, role: Role, board: Board) -> Belief:
     return belief_of(state, tuple(cells.values()), role)
 
 
-def _can(role: Role, request: "Request", held: Belief) -> bool:
+def _can(role: Role, request: Request, held: Belief) -> bool:
     return action_name(request) in role.may and may_ask(role, request, held.topology)
 
 
-def _best(held: Belief, requests: "list[Request]") -> Action | None:
-    from logtriage.belief.questions import worths
-
+def _best(held: Belief, requests: list[Request]) -> Action | None:
     if held.fixed and held.standing.doings.pages:
         return None
     return best_of(held, worths(held, tuple(requests))) if requests else None
