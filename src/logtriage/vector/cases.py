@@ -95,7 +95,7 @@ class PlanTables:
 
 @attrs.frozen(eq=False)
 class Cases:
-    """What plans depend on in R incidents, as :class:`logtriage.belief.plans.Case` has it.
+    """What plans depend on in R incidents, as :class:`logtriage.belief.single.Single` has it.
 
     ``weights`` (R, H) whole numbers with a sum of about 2**30; ``team``, ``wrong``,
     ``unapproved`` (R, H); ``fix`` (R, H) in units of 2**-20; ``root_counts`` (R, H);
