@@ -1,0 +1,200 @@
+"""The closed forms of figures and texts that a world's files may use; nothing in them is executed.
+
+A figure is a whole number, or a version, that a seed, a service and the figure's key decide.
+A text holds bare placeholders such as ``{ms}``: no attributes, no format specifications.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final, Protocol
+
+import attrs
+
+from logtriage.errors import InvalidInput
+
+#: The placeholders that a log line may have, whatever it is about.
+LINE_PLACEHOLDERS: Final = ("n", "ms", "pct", "mb", "v")
+#: Beside them: the service that is called, in topics that name a dependency.
+DEPENDENCY: Final = "dep"
+#: Beside them: a fault that is over, as a noun phrase.
+CAUSE: Final = "cause"
+#: The bands of latency.
+LATENCY_BANDS: Final = ("usual", "slow")
+#: Texts of all kinds are shorter than this, in characters.
+MAX_TEXT: Final = 300
+_BRACED: Final = re.compile(r"\{([^{}]*)\}")
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class Source(Protocol):
+    """Where a figure's draws come from: one service (or the edge) of one incident."""
+
+    @property
+    def token(self) -> str:
+        """The token that is being worded."""
+
+    @property
+    def height(self) -> int:
+        """The most calls, one after the other, below the service."""
+
+    def latency(self, band: str) -> tuple[int, int]:
+        """Milliseconds with which a band of latency begins, and those that each call adds."""
+
+    def between(self, key: str, low: int, high: int) -> int:
+        """A whole number from ``low`` to ``high`` that belongs to a key."""
+
+    def version(self, key: str) -> str:
+        """A version such as ``3.12.4`` that belongs to a key."""
+
+
+@attrs.frozen
+class Range:
+    """A whole number in [low, high]."""
+
+    low: int
+    high: int
+
+    def value(self, key: str, source: Source, _: Callable[[str], int]) -> int:
+        """The figure at a source; ``key`` names its draw."""
+        return source.between(key, self.low, self.high)
+
+
+@attrs.frozen
+class ScaledRange:
+    """Another figure times a percentage in [low, high]."""
+
+    of: str
+    low: int
+    high: int
+
+    def value(self, key: str, source: Source, other: Callable[[str], int]) -> int:
+        """The figure at a source; ``other`` gives the figures by name."""
+        return other(self.of) * source.between(key, self.low, self.high) // 100
+
+
+@attrs.frozen
+class SumOf:
+    """The sum of other figures."""
+
+    figures: tuple[str, ...]
+
+    def value(self, _key: str, _source: Source, other: Callable[[str], int]) -> int:
+        """The figure at a source; ``other`` gives the figures by name."""
+        return sum(map(other, self.figures))
+
+
+@attrs.frozen
+class ShareOf:
+    """A percentage in [low, high] that belongs to the token, too."""
+
+    low: int
+    high: int
+
+    def value(self, key: str, source: Source, _: Callable[[str], int]) -> int:
+        """The figure at a source; ``key`` and the token name its draw."""
+        return source.between(f"{key} {source.token}", self.low, self.high)
+
+
+@attrs.frozen
+class LatencyByHeight:
+    """Milliseconds: where a band begins, a step for each call below, a jitter below a step."""
+
+    band: str
+
+    def value(self, key: str, source: Source, _: Callable[[str], int]) -> int:
+        """The figure at a source; ``key`` names its jitter."""
+        base, step = source.latency(self.band)
+        return base + source.height * step + source.between(key, 0, step - 1)
+
+
+@attrs.frozen
+class Version:
+    """A version such as ``3.12.4`` that belongs to the token, too."""
+
+
+Form = Range | ScaledRange | SumOf | ShareOf | LatencyByHeight | Version
+
+
+@attrs.frozen
+class Figure:
+    """A named figure. ``key`` names its draw: another key, another figure for every seed."""
+
+    name: str
+    form: Form
+    key: str
+
+
+def value_of(figures: Mapping[str, Figure], name: str, source: Source) -> int | str:
+    """What stands in a text where it has ``{name}``."""
+    figure = figures[name]
+    if isinstance(figure.form, Version):
+        return source.version(f"{figure.key} {source.token}")
+    return _number(figures, name, source)
+
+
+def _number(figures: Mapping[str, Figure], name: str, source: Source) -> int:
+    figure = figures[name]
+    if isinstance(figure.form, Version):
+        raise InvalidInput(f"figure {name!r} is a version, where a number is needed")
+    return figure.form.value(figure.key, source, lambda other: _number(figures, other, source))
+
+
+def said(text: str, figures: Mapping[str, Figure], source: Source, **known: str) -> str:
+    """A text with its placeholders filled in; ``known`` are those that are no figures."""
+    return _BRACED.sub(
+        lambda found: known.get(found[1]) or str(value_of(figures, found[1], source)), text
+    )
+
+
+def placeholders(text: str) -> tuple[str, ...]:
+    """The placeholders of a text, in order.
+
+    Raises:
+        InvalidInput: for an empty, long or unprintable text, for a brace that belongs to no
+            placeholder, and for a placeholder that is more than a bare name.
+    """
+    if not text or len(text) > MAX_TEXT or not text.isprintable():
+        raise InvalidInput(
+            f"expected one printable line of 1 to {MAX_TEXT} characters, got {text!r:.80}"
+        )
+    found = tuple(_BRACED.findall(text))
+    wrong = next((one for one in found if not _NAME.fullmatch(one)), None)
+    if wrong is not None or re.search("[{}]", _BRACED.sub("", text)):
+        raise InvalidInput(
+            f"{text!r:.80}: a brace belongs to a bare placeholder such as {{ms}}"
+            + ("" if wrong is None else f", got {'{' + wrong + '}'!r:.40}")
+        )
+    return found
+
+
+def check_figures(figures: Mapping[str, Figure]) -> None:
+    """Refuse figures that refer to others that do not exist, or to themselves in a circle.
+
+    Raises:
+        InvalidInput: naming the figure.
+    """
+    for name, figure in figures.items():
+        for other in _refers_to(figure):
+            if other not in figures or isinstance(figures[other].form, Version):
+                numbers = (one for one in figures if not isinstance(figures[one].form, Version))
+                raise InvalidInput(
+                    f"figures.{name}: unknown figure {other!r}; known: {', '.join(numbers)}"
+                )
+        seen, open_ = {name}, list(_refers_to(figure))
+        while open_:
+            other = open_.pop()
+            if other == name:
+                raise InvalidInput(f"figures.{name}: is made from itself")
+            if other not in seen:
+                seen.add(other)
+                open_.extend(_refers_to(figures[other]) if other in figures else ())
+
+
+def _refers_to(figure: Figure) -> tuple[str, ...]:
+    match figure.form:
+        case ScaledRange(of):
+            return (of,)
+        case SumOf(figures):
+            return figures
+        case _:
+            return ()
