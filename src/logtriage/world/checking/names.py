@@ -75,10 +75,3 @@ def _topic_names(world: World) -> Iterator[Problem]:
     if len(ordinary) != 1:
         which = " and ".join(ordinary) or "none"
         yield "topics/", f"ordinary: expected true in exactly one topic, got {which}"
-    for topic in world.topics:
-        if topic.ordinary and (topic.dependency or set(topic.tiers) != set(world.tier_names)):
-            yield (
-                f"topics/{topic.name}.toml",
-                f"ordinary: such a topic names no dependency and has all tiers: "
-                f"{', '.join(world.tier_names)}",
-            )

@@ -33,7 +33,14 @@ def reference_problems(world: World) -> Iterator[Problem]:
     for one in world.benign:
         yield from some(f"benign/{one.name}.toml", "tiers", "tier", one.tiers, tiers)
     for topic in world.topics:
-        yield from some(f"topics/{topic.name}.toml", "tiers", "tier", topic.tiers, tiers)
+        file = f"topics/{topic.name}.toml"
+        yield from some(file, "tiers", "tier", topic.tiers, tiers)
+        if topic.ordinary and (topic.dependency or not set(tiers) <= set(topic.tiers)):
+            yield (
+                file,
+                "ordinary: such a topic names no dependency and makes sense at all tiers: "
+                f"{', '.join(tiers)}",
+            )
     for row_ in world.measured:
         for token in row_.tokens:
             if token.tiers is not None:

@@ -16,7 +16,7 @@ from logtriage.world.schema.forms import (
     placeholders,
 )
 from logtriage.world.schema.parts import GROUPS, Phrasings, Topic
-from logtriage.world.schema.tokens import Gauge, Reading
+from logtriage.world.schema.tokens import Gauge
 
 
 def text_problems(world: World) -> Iterator[Problem]:
@@ -197,17 +197,12 @@ def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
         if reading.label:
             yield from (f"{where}.label: {what}" for what in _text(reading.label, ()))
     for tier in world.tier_names:
-        shown = readings_at(gauge, tier)
+        shown = gauge.readings_at(tier)
         if not shown:
             yield f"readings: none at tier {tier!r}"
         for token in world.tokens_at(gauge.name, tier)[1:]:
             if not any(token in reading.says for reading in shown):
                 yield f"readings: none says {token!r} at tier {tier!r}: it would look as usual"
-
-
-def readings_at(gauge: Gauge, tier: str) -> tuple[Reading, ...]:
-    """The lines of a gauge at a tier."""
-    return tuple(one for one in gauge.readings if one.tiers is None or tier in one.tiers)
 
 
 def _runbook(world: World) -> Iterator[str]:

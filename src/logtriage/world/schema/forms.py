@@ -5,7 +5,7 @@ A text holds bare placeholders such as ``{ms}``: no attributes, no format specif
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final, Protocol
 
 import attrs
@@ -54,9 +54,12 @@ class Range:
     low: int
     high: int
 
-    def value(self, key: str, source: Source, _: Callable[[str], int]) -> int:
-        """The figure at a source; ``key`` names its draw."""
-        return source.between(key, self.low, self.high)
+
+@attrs.frozen
+class LatencyByHeight:
+    """Milliseconds: where a band begins, a step for each call below, a jitter below a step."""
+
+    band: str
 
 
 @attrs.frozen
@@ -67,20 +70,12 @@ class ScaledRange:
     low: int
     high: int
 
-    def value(self, key: str, source: Source, other: Callable[[str], int]) -> int:
-        """The figure at a source; ``other`` gives the figures by name."""
-        return other(self.of) * source.between(key, self.low, self.high) // 100
-
 
 @attrs.frozen
 class SumOf:
     """The sum of other figures."""
 
     figures: tuple[str, ...]
-
-    def value(self, _key: str, _source: Source, other: Callable[[str], int]) -> int:
-        """The figure at a source; ``other`` gives the figures by name."""
-        return sum(map(other, self.figures))
 
 
 @attrs.frozen
@@ -90,29 +85,13 @@ class ShareOf:
     low: int
     high: int
 
-    def value(self, key: str, source: Source, _: Callable[[str], int]) -> int:
-        """The figure at a source; ``key`` and the token name its draw."""
-        return source.between(f"{key} {source.token}", self.low, self.high)
-
-
-@attrs.frozen
-class LatencyByHeight:
-    """Milliseconds: where a band begins, a step for each call below, a jitter below a step."""
-
-    band: str
-
-    def value(self, key: str, source: Source, _: Callable[[str], int]) -> int:
-        """The figure at a source; ``key`` names its jitter."""
-        base, step = source.latency(self.band)
-        return base + source.height * step + source.between(key, 0, step - 1)
-
 
 @attrs.frozen
 class Version:
     """A version such as ``3.12.4`` that belongs to the token, too."""
 
 
-Form = Range | ScaledRange | SumOf | ShareOf | LatencyByHeight | Version
+Form = Range | LatencyByHeight | ScaledRange | SumOf | ShareOf | Version
 
 
 @attrs.frozen
@@ -126,17 +105,27 @@ class Figure:
 
 def value_of(figures: Mapping[str, Figure], name: str, source: Source) -> int | str:
     """What stands in a text where it has ``{name}``."""
-    figure = figures[name]
-    if isinstance(figure.form, Version):
-        return source.version(f"{figure.key} {source.token}")
-    return _number(figures, name, source)
+    key = figures[name].key
+    match figures[name].form:
+        case Range(low, high):
+            return source.between(key, low, high)
+        case LatencyByHeight(band):
+            base, step = source.latency(band)
+            return base + source.height * step + source.between(key, 0, step - 1)
+        case ScaledRange(of, low, high):
+            return _number(figures, of, source) * source.between(key, low, high) // 100
+        case SumOf(others):
+            return sum(_number(figures, other, source) for other in others)
+        case ShareOf(low, high):
+            return source.between(f"{key} {source.token}", low, high)
+        case Version():
+            return source.version(f"{key} {source.token}")
 
 
 def _number(figures: Mapping[str, Figure], name: str, source: Source) -> int:
-    figure = figures[name]
-    if isinstance(figure.form, Version):
-        raise InvalidInput(f"figure {name!r} is a version, where a number is needed")
-    return figure.form.value(figure.key, source, lambda other: _number(figures, other, source))
+    value = value_of(figures, name, source)
+    assert isinstance(value, int)  # by check_figures
+    return value
 
 
 def said(text: str, figures: Mapping[str, Figure], source: Source, **known: str) -> str:
@@ -168,26 +157,21 @@ def placeholders(text: str) -> tuple[str, ...]:
 
 
 def check_figures(figures: Mapping[str, Figure]) -> None:
-    """Refuse figures that refer to others that do not exist, or to themselves in a circle.
+    """Refuse figures that refer to others which do not exist, or which refer to others.
+
+    So no figure is made from itself, and none takes long to work out.
 
     Raises:
         InvalidInput: naming the figure.
     """
+    plain = [name for name, one in figures.items() if isinstance(one.form, Range | LatencyByHeight)]
     for name, figure in figures.items():
         for other in _refers_to(figure):
-            if other not in figures or isinstance(figures[other].form, Version):
-                numbers = (one for one in figures if not isinstance(figures[one].form, Version))
+            if other not in plain:
                 raise InvalidInput(
-                    f"figures.{name}: unknown figure {other!r}; known: {', '.join(numbers)}"
+                    f"figures.{name}: cannot be made from {other!r}; a range or a latency can: "
+                    f"{', '.join(plain) or 'there is none'}"
                 )
-        seen, open_ = {name}, list(_refers_to(figure))
-        while open_:
-            other = open_.pop()
-            if other == name:
-                raise InvalidInput(f"figures.{name}: is made from itself")
-            if other not in seen:
-                seen.add(other)
-                open_.extend(_refers_to(figures[other]) if other in figures else ())
 
 
 def _refers_to(figure: Figure) -> tuple[str, ...]:

@@ -80,9 +80,8 @@ def _reason(error: BaseException, kind: type | None) -> str:
     """One of the converter's exceptions in our words."""
     if isinstance(error, ForbiddenExtraKeysError):
         known = [key_of(field) for field in attrs.fields(error.cl)]
-        return "; ".join(
-            str(UnknownName("field", one, known)) for one in sorted(error.extra_fields)
-        )
+        extra = sorted(error.extra_fields)[:_LISTED]
+        return "; ".join(str(UnknownName("field", one, known)) for one in extra)
     if isinstance(error, InvalidInput):
         return str(error)
     if isinstance(error, KeyError):

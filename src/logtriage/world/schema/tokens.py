@@ -85,6 +85,10 @@ class Gauge:
     readings: tuple[Reading, ...]
     figures: Mapping[str, Figure] = NO_FIGURES
 
+    def readings_at(self, tier: str) -> tuple[Reading, ...]:
+        """Its lines at a tier."""
+        return tuple(one for one in self.readings if one.tiers is None or tier in one.tiers)
+
 
 @attrs.frozen
 class Span:
