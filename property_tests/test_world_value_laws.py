@@ -61,42 +61,39 @@ def test_every_signature_fits_at_every_tier(world: World) -> None:
 
 @attrs.frozen
 class Drawn:
-    """The figures of a service in an incident of some world."""
+    """The figures of an incident in some world."""
 
     world: World
-    token: str
     seed: int
     height: int
 
-    def latency(self, band: str) -> tuple[int, int]:
+    def figure(self, service: int, key: str, low: int, high: int) -> int:
+        return between(draw(self.seed, service, hash_name(key)), low, high)
+
+    def version(self, service: int, key: str) -> str:
+        return f"1.{draw(self.seed, service, hash_name(key)) % 30}"
+
+    def slowest(self, _service: int, band: str) -> tuple[int, int]:
         latency = self.world.tokens.latency
-        return getattr(latency, band), latency.step
-
-    def between(self, key: str, low: int, high: int) -> int:
-        return between(draw(self.seed, hash_name(key)), low, high)
-
-    def version(self, key: str) -> str:
-        return f"1.{draw(self.seed, hash_name(key)) % 30}"
+        return getattr(latency, band) + self.height * latency.step, latency.step - 1
 
 
 @given(worlds(), st.integers(0, 2**62), st.integers(0, 5))
 def test_every_token_has_a_text(world: World, seed: int, height: int) -> None:
-    texts = []
+    source, texts = Drawn(world, seed, height), []
     for tier, gauge in product(world.tier_names, world.tokens.gauges):
         for token in world.tokens_at(gauge.name, tier):
-            source = Drawn(world, token, seed, height)
             lines = [
-                said(row.says.get(token, row.says[gauge.ordinary]), gauge.figures, source)
-                for row in gauge.readings_at(tier)
+                said(row.said_under(token, gauge), gauge.figures, source, 3, token)
+                for row in world.readings_at(gauge.name, tier)
             ]
             assert lines
             texts.extend(lines)
     for span in world.tokens.spans:
         for name, text in span.says.items():
-            texts.append(said(text, span.figures, Drawn(world, name, seed, height), dep="shop"))
+            texts.append(said(text, span.figures, source, 3, name, "shop"))
     for change in world.tokens.change.tokens:
-        source = Drawn(world, change.name, seed, height)
-        texts.append(said(change.says, world.tokens.change.figures, source))
+        texts.append(said(change.says, world.tokens.change.figures, source, 3, change.name))
     assert not [text for text in texts if "{" in text or "}" in text or not text]
 
 

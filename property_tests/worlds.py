@@ -249,11 +249,12 @@ def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
                 "tokens": [{"name": "itself", "word": "own time"}, {**calls, "word": "call"}],
                 "says": {
                     "nowhere": "{calm} ms",
-                    "itself": "{share}%",
-                    "calls": "{share}% in {dep}",
+                    "itself": "{slow} ms, {share}%",
+                    "calls": "{slow} ms, {share}% in {dep}",
                 },
                 "figures": {
                     "calm": {"latency_by_height": "usual"},
+                    "slow": {"latency_by_height": "slow"},
                     "share": {"share_of": [60, 95]},
                 },
             },

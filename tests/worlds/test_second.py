@@ -11,12 +11,11 @@ from logtriage.board_words import TOKEN_WORDS
 from logtriage.drawing import _FLEET_SIZES, _RANDOM_SHARE, _RANDOM_SIZES, owning_teams
 from logtriage.faults import FAULT_KINDS, FaultClass
 from logtriage.rendering.signs import NAMES, PAIRS, WORDS, signs_of, told
-from logtriage.rng import between, draw, hash_name
 from logtriage.runbook import SEVERITY_RULE, responsible_team
 from logtriage.tasks import TASKS
 from logtriage.topologies import _NOUNS, _OWNER, _SUFFIX, random_topology
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, TIERS, Topology
-from logtriage.world import causes, channels, phrases, signatures, tables
+from logtriage.world import signatures, tables
 from logtriage.world.compounds import LINKED
 from logtriage.world.conditions import (
     POOL,
@@ -28,14 +27,11 @@ from logtriage.world.conditions import (
     owner_is_paged,
     unaffected,
 )
-from logtriage.world.figures import Figures
 from logtriage.world.loading import load_world
 from logtriage.world.model import CHANGE, HEALTHY, LOADED, LOG, WAITING, World
 from logtriage.world.prior import _CLASS_WEIGHTS, prior
-from logtriage.world.schema.forms import said
 from logtriage.world.setting import FOG, FULL, NAMED, SETTINGS, Setting
 from logtriage.world.tables import Place, alphabet, edge_weights, note_weights, places, weights
-from logtriage.world.voice import _EDGE_ERRORS, _EDGE_P99, ALERTS, Voice
 
 
 @pytest.fixture(scope="module")
@@ -263,24 +259,7 @@ def test_fog_is_rounded_as_in_the_tables(world: World) -> None:
     assert world.naming_weights == NAMED
 
 
-# --- texts -------------------------------------------------------------------------------
-
-
-def test_phrasings_are_the_same_by_split_and_in_order(world: World) -> None:
-    for topic in world.topics:
-        for tier in topic.tiers:
-            if topic.ordinary:
-                expected = phrases.EVERYDAY[tier]
-            else:
-                expected = phrases.TIMEOUT if topic.dependency else phrases.LOGS[topic.name]
-            assert topic.said_at(tier).groups == expected
-    assert {topic.name for topic in world.topics} == {
-        *phrases.LOGS,
-        channels.EVERYDAY,
-        channels.TIMEOUT,
-    }
-    assert {kind.name: kind.names.groups for kind in world.kinds} == dict(causes.NAMES)
-    assert {kind.name: kind.past.groups for kind in world.kinds} == dict(causes.CAUSES)
+# --- words -------------------------------------------------------------------------------
 
 
 def test_the_runbook_has_the_same_words_and_sentences(world: World) -> None:
@@ -299,102 +278,6 @@ def test_the_runbook_has_the_same_words_and_sentences(world: World) -> None:
 
 def test_board_words_are_the_same_in_order(world: World) -> None:
     assert world.board_words == TOKEN_WORDS
-
-
-# --- figures -----------------------------------------------------------------------------
-
-
-@attrs.frozen
-class Drawn:
-    """The figures of one service of an incident."""
-
-    world: World
-    figures: Figures
-    service: int
-    token: str
-
-    @property
-    def height(self) -> int:
-        return self.figures.heights[self.service]
-
-    def latency(self, band: str) -> tuple[int, int]:
-        latency = self.world.tokens.latency
-        return getattr(latency, band), latency.step
-
-    def between(self, key: str, low: int, high: int) -> int:
-        return self.figures.figure(self.service, key, low, high)
-
-    def version(self, key: str) -> str:
-        bits = draw(self.figures.figure_key, self.service + 1, hash_name(key))
-        return f"{1 + bits % 9}.{(bits >> 8) % 30}.{(bits >> 16) % 10}"
-
-
-@pytest.mark.parametrize("topology", TOPOLOGIES, ids=lambda one: one.name)
-def test_gauges_show_the_same_figures(world: World, topology: Topology) -> None:
-    for seed, service in product((1, 2**61 + 7), range(len(topology))):
-        figures, tier = Figures(topology, seed), topology.services[service].tier
-        for gauge in world.tokens.gauges:
-            for token in world.tokens_at(gauge.name, tier):
-                source = Drawn(world, figures, service, token)
-                shown = tuple(
-                    (
-                        one.label,
-                        said(one.says.get(token, one.says[gauge.ordinary]), gauge.figures, source),
-                    )
-                    for one in gauge.readings_at(tier)
-                )
-                assert shown == figures.reading(service, gauge.name, token)
-
-
-@pytest.mark.parametrize("topology", TOPOLOGIES, ids=lambda one: one.name)
-def test_traces_show_the_same_figures(world: World, topology: Topology) -> None:
-    for seed, service in product((1, 2**61 + 7), range(len(topology))):
-        figures = Figures(topology, seed)
-        for span in world.tokens.spans:
-            tokens = alphabet(span.name, places(topology)[service], 0)
-            for token in tokens:
-                source = Drawn(world, figures, service, token)
-                text = span.says[token.partition(":")[0]]
-                shown = said(text, span.figures, source, dep=figures.dependency(token))
-                assert shown == figures._span(service, span.name, token)
-
-
-def test_changes_are_worded_alike(world: World) -> None:
-    change = world.tokens.change
-    assert (change.ordinary, *(one.name for one in change.tokens)) == channels.CHANGE_TOKENS
-    voice = Voice(FIVE_TEAMS, 77, 0, 12)
-    for one, service in product(change.tokens, range(len(FIVE_TEAMS))):
-        cell = channels.Evidence(channels.Channel.CHANGE, service, 0, 0, one.name)
-        (shown,) = voice.changes([cell])
-        source = Drawn(world, voice, service, one.name)
-        assert said(one.says, change.figures, source) == shown.detail
-        assert one.kind == shown.kind
-        assert one.before == (shown.minutes_ago > 12)
-        ago = source.between(one.name, *change.lead)
-        assert not one.before or shown.minutes_ago == 12 + ago
-
-
-def test_lines_have_the_same_figures(world: World) -> None:
-    ranges, voice = world.tokens.line_figures, Voice(FIVE_TEAMS, 77, 0, 12)
-    for service in range(len(FIVE_TEAMS)):
-        assert voice.said("ms", service, "lag") == voice.figure(service, "lag", *ranges.ms)
-        assert voice.said("pct", service, "lag") == voice.figure(service, "lag%", *ranges.pct)
-        assert voice.said("mb", service, "lag") == voice.figure(service, "lagmb", *ranges.mb)
-        cell = channels.Evidence(channels.Channel.LOGS, service, 0, 0, "restarted")
-        for order in range(40):
-            bits = draw(voice._lines, (service + 1) << 20, order)
-            count = between(bits << 16 & (1 << 64) - 1, *ranges.n)
-            _, text = voice._phrase(service, "restarted", bits)
-            if text.endswith("pid {n}"):
-                assert voice.line(cell, 1, order).message == text.format(n=count)
-
-
-def test_the_edge_panel_has_the_same_bands_and_alerts_the_same_titles(world: World) -> None:
-    bands = world.rules.edge.bands
-    assert tuple(band.name for band in bands) == channels.BANDS
-    assert {band.name: band.errors for band in bands} == _EDGE_ERRORS
-    assert {band.name: band.p99 for band in bands if band.p99} == _EDGE_P99
-    assert {one.name: one.title for one in world.tokens.alert.tokens} == ALERTS
 
 
 def _edge_row(world: World, severity: int, errors_first: bool | None) -> dict[str, int]:

@@ -14,19 +14,30 @@ import attrs
 
 from logtriage.errors import UnknownName
 from logtriage.topology import Topology
+from logtriage.world.channels import about_kind
 from logtriage.world.schema import canonical
 from logtriage.world.schema.parts import (
     OWNER,
+    Band,
     Benign,
     FaultClass,
     Kind,
     Layout,
+    Phrase,
     Rules,
     Signature,
     Task,
     Topic,
 )
-from logtriage.world.schema.tokens import AlertToken, ChangeToken, Gauge, Span, Token, Tokens
+from logtriage.world.schema.tokens import (
+    AlertToken,
+    ChangeToken,
+    Gauge,
+    Reading,
+    Span,
+    Token,
+    Tokens,
+)
 
 #: Conditions of services that no file names: unaffected, calling a sick service, under load.
 HEALTHY: Final = "healthy"
@@ -190,10 +201,39 @@ class World:
         """The halves of a trace by name, in the order of their slots."""
         return _by_name(self.tokens.spans)
 
+    @cached_property
+    def changes(self) -> Mapping[str, ChangeToken]:
+        """What a recent change can be, by its token."""
+        return MappingProxyType({one.name: one for one in self.tokens.change.tokens})
+
+    @cached_property
+    def alerts(self) -> Mapping[str, AlertToken]:
+        """What an alert can be, by its token."""
+        return MappingProxyType({one.name: one for one in self.tokens.alert.tokens})
+
+    @cached_property
+    def bands(self) -> Mapping[str, Band]:
+        """The bands of the edge panel by name, the most harmless first."""
+        return MappingProxyType({band.name: band for band in self.rules.edge.bands})
+
     @property
     def measured(self) -> tuple[Gauge | Span, ...]:
         """The gauges, then the halves of a trace."""
         return (*self.tokens.gauges, *self.tokens.spans)
+
+    def readings_at(self, gauge: str, tier: str) -> tuple[Reading, ...]:
+        """The lines of a gauge at a tier."""
+        return self._readings[gauge, tier]
+
+    @cached_property
+    def _readings(self) -> Mapping[tuple[str, str], tuple[Reading, ...]]:
+        return {
+            (gauge.name, tier): tuple(
+                one for one in gauge.readings if one.tiers is None or tier in one.tiers
+            )
+            for gauge in self.tokens.gauges
+            for tier in self.tier_names
+        }
 
     @cached_property
     def _topics(self) -> Mapping[str, Topic]:
@@ -206,6 +246,22 @@ class World:
             UnknownName: if there is none.
         """
         return _named("log topic", name, self._topics)
+
+    @cached_property
+    def phrases(self) -> Mapping[tuple[str, str], tuple[tuple[Phrase, ...], ...]]:
+        """What a line says about a topic or, outright, a kind at a tier; by index of the group."""
+        return {
+            **{
+                (topic.name, tier): topic.said_at(tier).groups
+                for topic in self.topics
+                for tier in topic.tiers
+            },
+            **{
+                (about_kind(kind.name), tier): kind.names.groups
+                for kind in self.kinds
+                for tier in kind.tiers
+            },
+        }
 
     @cached_property
     def ordinary(self) -> Mapping[str, str]:

@@ -20,12 +20,12 @@ from logtriage.world.channels import (
     GAUGE_TOKENS,
     ITSELF,
     LOG_TOKENS,
-    NAMES,
     NO_NEWS,
     NOWHERE,
     TIER_TOKENS,
     TIMEOUT,
     about,
+    about_kind,
 )
 from logtriage.world.conditions import Condition
 from logtriage.world.setting import FOG, FULL, NAMED, Setting
@@ -91,11 +91,6 @@ def alphabet(sort: str, place: Place, fog: int) -> tuple[str, ...]:
             )
         case _:
             return GAUGE_TOKENS[sort]
-
-
-def about_kind(kind: str) -> str:
-    """The token of a line that names a fault kind as its cause."""
-    return f"{NAMES}:{kind}"
 
 
 def weights(setting: Setting, sort: str, place: Place, condition: Condition, start: int) -> Weights:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.telemetry import LEVELS
+from logtriage.world.channels import SPANS
 from logtriage.world.checking.problem import Problem
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE, TOKENS_FILE
@@ -12,11 +13,14 @@ from logtriage.world.schema.forms import (
     DEPENDENCY,
     LINE_PLACEHOLDERS,
     Figure,
+    LatencyByHeight,
+    ShareOf,
     check_figures,
+    pieces,
     placeholders,
 )
 from logtriage.world.schema.parts import GROUPS, Phrasings, Topic
-from logtriage.world.schema.tokens import Gauge
+from logtriage.world.schema.tokens import Gauge, Span
 
 
 def text_problems(world: World) -> Iterator[Problem]:
@@ -139,6 +143,8 @@ def _all_texts(world: World) -> Iterator[tuple[str, str]]:
 def _tokens(world: World) -> Iterator[str]:
     tokens = world.tokens
     change = tokens.change
+    if tuple(world.spans) != SPANS:
+        yield f"spans: expected {' and '.join(SPANS)}, in this order; got {', '.join(world.spans)}"
     yield from _figures("change", change.figures)
     for one in change.tokens:
         where = f"change: tokens: {one.name}: says"
@@ -150,6 +156,8 @@ def _tokens(world: World) -> Iterator[str]:
             yield f"{span.name}: says: expected {', '.join(names)}; got {', '.join(span.says)}"
             continue
         naming = {one.name for one in span.tokens if one.dependency}
+        if span.name == SPANS[0]:
+            yield from _times(span)
         for name, text in span.says.items():
             known = (*span.figures, DEPENDENCY) if name in naming else tuple(span.figures)
             yield from (f"{span.name}: says.{name}: {what}" for what in _text(text, known))
@@ -163,6 +171,19 @@ def _tokens(world: World) -> Iterator[str]:
                 yield f"figures.{figure.name}: key {figure.key!r} is that of {keys[figure.key]}"
             keys[figure.key] = figure.name
     yield from _runbook(world)
+
+
+def _times(span: Span) -> Iterator[str]:
+    """Texts that lack the numbers which exported traces are made from."""
+    for name, text in span.says.items():
+        forms: tuple[type, ...] = (LatencyByHeight,)
+        if name != span.ordinary:
+            forms = (LatencyByHeight, ShareOf)
+        used = [span.figures[one].form for one in pieces(text)[1::2] if one in span.figures]
+        for form in forms:
+            if sum(isinstance(one, form) for one in used) != 1:
+                what = "latency_by_height" if form is LatencyByHeight else "share_of"
+                yield f"{span.name}: says.{name}: {text!r:.60}: expected one figure of form {what}"
 
 
 def _figures(where: str, figures: Mapping[str, Figure]) -> Iterator[str]:
@@ -197,7 +218,7 @@ def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
         if reading.label:
             yield from (f"{where}.label: {what}" for what in _text(reading.label, ()))
     for tier in world.tier_names:
-        shown = gauge.readings_at(tier)
+        shown = world.readings_at(gauge.name, tier)
         if not shown:
             yield f"readings: none at tier {tier!r}"
         for token in world.tokens_at(gauge.name, tier)[1:]:

@@ -5,7 +5,8 @@ A text holds bare placeholders such as ``{ms}``: no attributes, no format specif
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Final, Protocol
 
 import attrs
@@ -27,24 +28,16 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class Source(Protocol):
-    """Where a figure's draws come from: one service (or the edge) of one incident."""
+    """Where the figures of one incident come from; service -1 is the edge."""
 
-    @property
-    def token(self) -> str:
-        """The token that is being worded."""
+    def figure(self, service: int, key: str, low: int, high: int) -> int:
+        """A whole number from ``low`` to ``high`` that belongs to a service and a key."""
 
-    @property
-    def height(self) -> int:
-        """The most calls, one after the other, below the service."""
+    def version(self, service: int, key: str) -> str:
+        """A version such as ``3.12.4`` that belongs to a service and a key."""
 
-    def latency(self, band: str) -> tuple[int, int]:
-        """Milliseconds with which a band of latency begins, and those that each call adds."""
-
-    def between(self, key: str, low: int, high: int) -> int:
-        """A whole number from ``low`` to ``high`` that belongs to a key."""
-
-    def version(self, key: str) -> str:
-        """A version such as ``3.12.4`` that belongs to a key."""
+    def slowest(self, service: int, band: str) -> tuple[int, int]:
+        """Where a band of latency begins at a service, in ms, and how far its jitter goes."""
 
 
 @attrs.frozen
@@ -103,35 +96,56 @@ class Figure:
     key: str
 
 
-def value_of(figures: Mapping[str, Figure], name: str, source: Source) -> int | str:
-    """What stands in a text where it has ``{name}``."""
+def value_of(
+    figures: Mapping[str, Figure], name: str, source: Source, service: int, token: str
+) -> int | str:
+    """What stands in a text where it has ``{name}``, at a service that says a token."""
     key = figures[name].key
     match figures[name].form:
         case Range(low, high):
-            return source.between(key, low, high)
+            return source.figure(service, key, low, high)
         case LatencyByHeight(band):
-            base, step = source.latency(band)
-            return base + source.height * step + source.between(key, 0, step - 1)
+            begin, jitter = source.slowest(service, band)
+            return begin + source.figure(service, key, 0, jitter)
         case ScaledRange(of, low, high):
-            return _number(figures, of, source) * source.between(key, low, high) // 100
+            whole = int(value_of(figures, of, source, service, token))
+            return whole * source.figure(service, key, low, high) // 100
         case SumOf(others):
-            return sum(_number(figures, other, source) for other in others)
+            return sum(int(value_of(figures, one, source, service, token)) for one in others)
         case ShareOf(low, high):
-            return source.between(f"{key} {source.token}", low, high)
+            return source.figure(service, f"{key} {token}", low, high)
         case Version():
-            return source.version(f"{key} {source.token}")
+            return source.version(service, f"{key} {token}")
 
 
-def _number(figures: Mapping[str, Figure], name: str, source: Source) -> int:
-    value = value_of(figures, name, source)
-    assert isinstance(value, int)  # by check_figures
-    return value
+@lru_cache(maxsize=8192)
+def pieces(text: str) -> tuple[str, ...]:
+    """What stands between placeholders, and their names, in turn."""
+    return tuple(_BRACED.split(text))
 
 
-def said(text: str, figures: Mapping[str, Figure], source: Source, **known: str) -> str:
-    """A text with its placeholders filled in; ``known`` are those that are no figures."""
-    return _BRACED.sub(
-        lambda found: known.get(found[1]) or str(value_of(figures, found[1], source)), text
+def filled(text: str, value: Callable[[str], int | str]) -> str:
+    """A text with the value of each placeholder in its place."""
+    between = pieces(text)
+    if len(between) == 1:
+        return text
+    return "".join([str(value(one)) if place % 2 else one for place, one in enumerate(between)])
+
+
+def said(
+    text: str,
+    figures: Mapping[str, Figure],
+    source: Source,
+    service: int,
+    token: str,
+    dependency: str = "",
+) -> str:
+    """A text with its figures filled in, and the service that it names, if it does."""
+    return filled(
+        text,
+        lambda name: (
+            dependency if name == DEPENDENCY else value_of(figures, name, source, service, token)
+        ),
     )
 
 

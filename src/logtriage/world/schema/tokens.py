@@ -74,6 +74,10 @@ class Reading:
     label: str = ""
     tiers: tuple[str, ...] | None = None
 
+    def said_under(self, token: str, gauge: "Gauge") -> str:
+        """Its text while its gauge says a token."""
+        return self.says.get(token) or self.says[gauge.ordinary]
+
 
 @attrs.frozen
 class Gauge:
@@ -84,10 +88,6 @@ class Gauge:
     tokens: tuple[Token, ...]
     readings: tuple[Reading, ...]
     figures: Mapping[str, Figure] = NO_FIGURES
-
-    def readings_at(self, tier: str) -> tuple[Reading, ...]:
-        """Its lines at a tier."""
-        return tuple(one for one in self.readings if one.tiers is None or tier in one.tiers)
 
 
 @attrs.frozen
