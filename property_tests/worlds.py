@@ -78,7 +78,7 @@ def _rules(
     """``world.toml``, and the kinds that fit its classes."""
     teams = draw(st.permutations(_TEAMS))[: draw(st.integers(1, len(_TEAMS)))]
     classes = _subset(draw, _CLASSES)
-    weights = _parts(draw, len(classes) - 1, 100)
+    weights = [1 + share for share in _parts(draw, len(classes) - 1, 90)]
     weights.append(100 - sum(weights))
     pages = [draw(st.sampled_from(["owner", *teams])) for _ in classes]
     unpaged = [team for team in teams if team not in pages]

@@ -22,14 +22,13 @@ from logtriage.world.conditions import (
     Condition,
     accepted_remedies,
     affected,
-    benign_kinds,
     exhausts,
     owner_is_paged,
     unaffected,
 )
 from logtriage.world.loading import load_world
 from logtriage.world.model import CHANGE, HEALTHY, LOADED, LOG, WAITING, World
-from logtriage.world.prior import _CLASS_WEIGHTS, prior
+from logtriage.world.prior import prior
 from logtriage.world.setting import FOG, FULL, NAMED, SETTINGS, Setting
 from logtriage.world.tables import Place, alphabet, edge_weights, note_weights, places, weights
 
@@ -80,9 +79,6 @@ def test_tiers_remedies_classes_and_teams_are_those_of_the_tables(world: World) 
     assert world.tier_names == TIERS
     assert world.entry_tiers == {"edge"}
     assert world.rules.remedies == tuple(map(str, REMEDIES))
-    assert {name: row.weight for name, row in world.classes.items()} == {
-        str(name): weight for name, weight in _CLASS_WEIGHTS.items()
-    }
     assert tuple(world.classes) == tuple(map(str, FaultClass))
     assert world.rules.teams == FIVE_TEAMS.teams
 
@@ -97,21 +93,12 @@ def test_the_same_teams_are_paged(world: World) -> None:
         assert world.owning_teams(topology.teams) == owning_teams(topology)
 
 
-def test_benign_kinds_stand_at_the_same_tiers(world: World) -> None:
-    for tier in TIERS:
-        assert tuple(kind.name for kind in world.benign_at(tier)) == benign_kinds(tier)
-
-
 def test_conditions_of_unaffected_services_have_the_same_shares(world: World) -> None:
     rules = world.rules
     shares = {one.name: one.share for one in rules.distractions}
     assert shares == dict(signatures.DISTRACTED)
     assert list(shares) == list(signatures.DISTRACTIONS)
     assert rules.minor_faults == signatures.MINOR_FAULT
-    for tier in TIERS:
-        minor = tier not in world.entry_tiers
-        names = [HEALTHY, *shares, *(kind.name for kind in world.kinds_at(tier) if minor)]
-        assert [condition.name for condition, _ in unaffected(tier)] == names
 
 
 def test_secondary_faults_follow_the_same_rule(world: World) -> None:

@@ -18,6 +18,7 @@ def reference_problems(world: World) -> Iterator[Problem]:
     for row in rules.classes:
         field = f"classes: {row.name}: pages"
         yield from known(RULES_FILE, field, "team", (row.pages,), (OWNER, *rules.teams))
+        yield from within(RULES_FILE, f"classes: {row.name}: weight", row.weight, 1, 100)
         if not any(kind.fault_class == row.name for kind in world.kinds):
             yield RULES_FILE, f"classes: {row.name!r} has no kind"
     if sum(row.weight for row in rules.classes) != 100:

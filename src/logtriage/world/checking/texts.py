@@ -125,9 +125,8 @@ def _said_twice(world: World) -> Iterator[Problem]:
 
 def _all_texts(world: World) -> Iterator[tuple[str, str]]:
     for topic in world.topics:
-        every = (topic.phrasings,) if topic.by_tier is None else tuple(topic.by_tier.values())
-        for phrasings in every:
-            assert phrasings is not None
+        every = [] if topic.phrasings is None else [topic.phrasings]
+        for phrasings in (*every, *(topic.by_tier or {}).values()):
             for phrases in phrasings.groups:
                 yield from ((f"topics/{topic.name}.toml", text) for _, text in phrases)
     for kind in world.kinds:
