@@ -210,6 +210,6 @@ $(TORCHRL_STAMP): pyproject.toml constraints.txt | check-python
 $(RLLIB_STAMP): pyproject.toml | check-python
 	rm -rf $(RLLIB_VENV)
 	$(PYTHON) -m venv $(RLLIB_VENV)
-	$(RLLIB_VENV)/bin/python -m pip install -q -e '.[env,fast,multi,test]' \
-		'ray[rllib]==2.60.0' torch==2.13.0 pettingzoo==1.27.0 rich
+	$(RLLIB_VENV)/bin/python -m pip install -q -e '.[multi,rllib,test]' \
+		torch==2.13.0 pettingzoo==1.27.0
 	@touch $@

@@ -1,12 +1,12 @@
 """``grade_batch`` beside the scalar grader: transcripts of twelve actions, N at once.
 
 Half of the actions of a list are useful ones; a third of the incidents come from each
-task. ``transcripts_per_s`` stands in the extra info of every row.
+task. ``transcripts_per_s`` stands in the extra info of every row. Batches of fewer than
+:data:`logtriage.grading.batch.WORTH_A_KERNEL` are graded one by one.
 """
 
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.util import find_spec
 from typing import Any
 
 import attrs
@@ -28,7 +28,6 @@ from logtriage.grading.batch import LAYOUTS, Truths
 from logtriage.policies import perfect_actions
 
 Benchmark = Any
-BACKENDS: Any = ("numpy", "numba") if find_spec("numba") else ("numpy",)
 
 #: Actions in a list, and the sizes of batches.
 LENGTH = 12
@@ -76,21 +75,19 @@ def timed(benchmark: Benchmark, size: int, run: Callable[[], Any]) -> None:
 @pytest.mark.benchmark(group="grade 12-action transcripts")
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("backend", BACKENDS)
-def bench_grade_batch(benchmark: Benchmark, backend: Any, layout: Any, size: int) -> None:
+def bench_grade_batch(benchmark: Benchmark, layout: Any, size: int) -> None:
     truths, actions = batch(size)
     if layout == "time_major":
         actions = np.ascontiguousarray(actions.T)
     timed(
         benchmark,
         size,
-        lambda: grade_batch(truths, actions, layout=layout, backend=backend).scores,
+        lambda: grade_batch(truths, actions, layout=layout).scores,
     )
 
 
 @pytest.mark.benchmark(group="grade 12-action transcripts")
-@pytest.mark.parametrize("backend", BACKENDS)
-def bench_grade_batch_by_logtriage_2(benchmark: Benchmark, backend: Any) -> None:
+def bench_grade_batch_by_logtriage_2(benchmark: Benchmark) -> None:
     """The rubric that reads what came first, and has discounts."""
     truths, actions = batch(SIZES[-1])
     price = np.random.default_rng(0).choice([0.2, 0.4, 0.6], len(truths))
@@ -99,7 +96,7 @@ def bench_grade_batch_by_logtriage_2(benchmark: Benchmark, backend: Any) -> None
     timed(
         benchmark,
         SIZES[-1],
-        lambda: grade_batch(truths, actions, TRIAGE_2, layout="time_major", backend=backend).scores,
+        lambda: grade_batch(truths, actions, TRIAGE_2, layout="time_major").scores,
     )
 
 

@@ -22,9 +22,7 @@ from logtriage import (
     transition,
 )
 from logtriage.belief import belief
-from logtriage.belief.decisions import best_plan
 from logtriage.belief.questions import worths
-from logtriage.belief.set_plans import best_set_plan
 from logtriage.generator import draw_incident
 from logtriage.policies.observer import requests_in_doubt
 from logtriage.registry import make_policy
@@ -93,7 +91,7 @@ def bench_best_plan(benchmark: Benchmark) -> None:
 
     def run() -> None:
         for one in held:
-            best_plan(one)
+            one.best()
 
     benchmark(run)
 
@@ -113,7 +111,7 @@ def bench_sets(benchmark: Benchmark, function: Any) -> None:
 @pytest.mark.benchmark(group="belief over sets of faults, seven services")
 def bench_set_plan(benchmark: Benchmark) -> None:
     held = belief(of_sets())
-    benchmark(lambda: best_set_plan(held))
+    benchmark(held.best)
 
 
 @pytest.mark.benchmark(group="belief over sets of faults, seven services")

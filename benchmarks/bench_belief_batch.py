@@ -6,7 +6,6 @@ beliefs are those of the same states.
 """
 
 from functools import lru_cache
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ from logtriage.world.simulation import World
 
 Benchmark = Any
 TASK = "cascading_failure-v2"
-BACKENDS: Any = ("numpy", "numba") if find_spec("numba") else ("numpy",)
 COUNTS = (256, 4096)
 #: Episodes that are played; larger batches repeat them. The ticks of each that count.
 PLAYED, TICKS = 64, 8
@@ -57,15 +55,12 @@ def screen(state: State) -> list[Any]:
 
 @pytest.mark.benchmark(group="belief, seven services, N at once")
 @pytest.mark.parametrize("count", COUNTS)
-@pytest.mark.parametrize("backend", BACKENDS)
-def bench_belief_batch(benchmark: Benchmark, backend: str, count: int) -> None:
+def bench_belief_batch(benchmark: Benchmark, count: int) -> None:
     played = episodes()
     incident = played[0][0].incident
     topology, world = incident.topology, incident.telemetry
     assert isinstance(world, World)
-    batch = BeliefBatch(
-        world.setting, topology, world.held, count=count, horizon=incident.horizon, backend=backend
-    )
+    batch = BeliefBatch(world.setting, topology, world.held, count=count, horizon=incident.horizon)
     rows = np.arange(count) % len(played)
     number = {team: place for place, team in enumerate(topology.teams)}
     owners = np.array([[number[one] for one in row[0].incident.directory] for row in played])

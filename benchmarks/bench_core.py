@@ -22,6 +22,7 @@ from logtriage.codec import decode_record
 from logtriage.generator import draw_incident, open_incident
 from logtriage.grading import grade_jsonl
 from logtriage.parsing import actions_from_wire
+from logtriage.replies import MAX_TEXT
 from logtriage.tasks import parse_incident_id
 
 Benchmark = Any
@@ -145,3 +146,16 @@ def bench_grade_jsonl(benchmark: Benchmark, transcripts: Path) -> None:
         return sum(1 for _ in grade_jsonl(transcripts))
 
     benchmark.extra_info["calls_per_round"] = benchmark(run)
+
+
+#: What a hostile reply repeats: text that looks as if an object began, again and again.
+HOSTILE = ("{", '{"a":1,', '{"action_type":', '{"', "[", "\\", "<think>")
+
+
+@pytest.mark.benchmark(group="hostile text")
+@pytest.mark.parametrize("length", [MAX_TEXT // 4, MAX_TEXT])
+def bench_parse_hostile_text(benchmark: Benchmark, length: int) -> None:
+    """Four times the text should take about four times as long: see the ratio of the rows."""
+    texts = [piece * (length // len(piece)) for piece in HOSTILE]
+    benchmark.extra_info["calls_per_round"] = len(texts)
+    benchmark(lambda: [parse_action(text, SEVEN_SERVICES) for text in texts])

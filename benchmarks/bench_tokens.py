@@ -4,7 +4,6 @@ Read the ratio within a group. A round is a few steps of all N rows: random acti
 new incident in every row that is closed, and an observation of every row.
 """
 
-from importlib.util import find_spec
 from typing import Any
 
 import gymnasium
@@ -19,8 +18,6 @@ Benchmark = Any
 TASKS = ("single_crash-v2", "cascading_failure-v2", "silent_degradation-v2")
 COUNTS = (1024, 16384)
 SERVICES = (7, 50, 200)
-BACKENDS: Any = ("numpy", "numba") if find_spec("numba") else ("numpy",)
-with_backends = pytest.mark.parametrize("backend", BACKENDS)
 
 
 class Autoreset:
@@ -63,30 +60,27 @@ def bench_cartpole(benchmark: Benchmark, count: int) -> None:
 
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("task", TASKS)
-@with_backends
-def bench_tokens(benchmark: Benchmark, backend: Any, task: str, count: int) -> None:
+def bench_tokens(benchmark: Benchmark, task: str, count: int) -> None:
     benchmark.group = f"second world, N = {count}"
-    envs = Autoreset(BatchedTriage(task, backend=backend, copy=False), count)
+    envs = Autoreset(BatchedTriage(task, copy=False), count)
     benchmark.extra_info["bytes_per_incident"] = bytes_per_incident(task, None)
     per_row(benchmark, envs, random_actions(envs))
 
 
 @pytest.mark.benchmark(group="second world, drawing, N = 16384")
-@with_backends
-def bench_tokens_reset(benchmark: Benchmark, backend: Any) -> None:
+def bench_tokens_reset(benchmark: Benchmark) -> None:
     """Drawing 16,384 incidents, and their first observations."""
-    batch = BatchedTriage(TASKS[1], backend=backend)
+    batch = BatchedTriage(TASKS[1])
     batch.reset("train", np.arange(16384))
     benchmark(batch.reset, "train", np.arange(16384))
     benchmark.extra_info["rows_per_round"] = 16384
 
 
 @pytest.mark.benchmark(group="second world by services, N = 1024")
-@with_backends
 @pytest.mark.parametrize("services", SERVICES)
-def bench_tokens_services(benchmark: Benchmark, services: int, backend: Any) -> None:
+def bench_tokens_services(benchmark: Benchmark, services: int) -> None:
     """How much dearer a step gets with more services."""
     topology = FIVE_TEAMS if services == 7 else random_topology(1, services, FIVE_TEAMS.teams)
-    batch = BatchedTriage("fleet_outage-v2", topology=topology, backend=backend, copy=False)
+    batch = BatchedTriage("fleet_outage-v2", topology=topology, copy=False)
     benchmark.extra_info["bytes_per_incident"] = bytes_per_incident("fleet_outage-v2", topology)
     per_row(benchmark, Autoreset(batch, 1024), random_actions(Autoreset(batch, 1024)))

@@ -1,12 +1,10 @@
 """The batched engine beside Gymnasium's vectorised CartPole, at the same N in the same run.
 
 Read the ratio within a group. A round is ``STEPS`` steps of all N rows: random actions, a
-few of which close an incident, autoreset, and an observation of every row. Each task is
-played by every backend that is installed.
+few of which close an incident, autoreset, and an observation of every row.
 """
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any
 
 import attrs
@@ -26,7 +24,6 @@ TASK = "cascading_failure-v2"
 STEPS = 12
 SERVICES = (7, 50, 200)
 HORIZONS = (8, 12, 15, 30, 60)
-BACKENDS: Any = ("numpy", "numba") if find_spec("numba") else ("numpy",)
 
 
 def is_batched(task: TaskSpec) -> bool:
@@ -41,11 +38,6 @@ ENV_NAMES = [
     for name, task in ENV_IDS.items()
     if get_task(task).fog in (None, BENCHMARK_FOG) and is_batched(get_task(task))
 ]
-ENVIRONMENTS = [
-    ("CartPole-v1", {}),
-    *[(one, {"backend": backend}) for one in ENV_NAMES for backend in BACKENDS],
-]
-with_backends = pytest.mark.parametrize("backend", BACKENDS)
 
 
 def per_row(benchmark: Benchmark, envs: Any, actions: Any) -> None:
@@ -107,15 +99,11 @@ def bytes_per_incident(topology: Topology, count: int = 4096, horizon: int | Non
 
 
 @pytest.mark.parametrize("count", COUNTS)
-@pytest.mark.parametrize(
-    ("env_id", "options"),
-    ENVIRONMENTS,
-    ids=["-".join([env_id, *options.values()]) for env_id, options in ENVIRONMENTS],
-)
-def bench_steps(benchmark: Benchmark, env_id: str, options: dict[str, Any], count: int) -> None:
+@pytest.mark.parametrize("env_id", ["CartPole-v1", *ENV_NAMES])
+def bench_steps(benchmark: Benchmark, env_id: str, count: int) -> None:
     benchmark.group = f"vector environments, N = {count}"
     mode = "vector_entry_point"
-    envs = gymnasium.make_vec(env_id, count, vectorization_mode=mode, **options)
+    envs = gymnasium.make_vec(env_id, count, vectorization_mode=mode)
     per_row(benchmark, envs, random_actions(envs))
 
 
@@ -139,57 +127,47 @@ def play_asking(
 
 
 @pytest.mark.benchmark(group="batched engine, N = 16384")
-@with_backends
-def bench_engine_without_autoreset(benchmark: Benchmark, rounds: Rounds, backend: Any) -> None:
-    play_asking(benchmark, rounds(7), BatchedTriage(TASK, backend=backend), STEPS, 16384)
+def bench_engine_without_autoreset(benchmark: Benchmark, rounds: Rounds) -> None:
+    play_asking(benchmark, rounds(7), BatchedTriage(TASK), STEPS, 16384)
 
 
 @pytest.mark.benchmark(group="batched engine, N = 16384")
-@with_backends
-def bench_engine_without_autoreset_or_copy(
-    benchmark: Benchmark, rounds: Rounds, backend: Any
-) -> None:
+def bench_engine_without_autoreset_or_copy(benchmark: Benchmark, rounds: Rounds) -> None:
     """Each observation is written over the last one."""
-    play_asking(
-        benchmark, rounds(7), BatchedTriage(TASK, backend=backend, copy=False), STEPS, 16384
-    )
+    play_asking(benchmark, rounds(7), BatchedTriage(TASK, copy=False), STEPS, 16384)
 
 
 @pytest.mark.benchmark(group="batched engine, N = 16384")
-@with_backends
-def bench_engine_reset(benchmark: Benchmark, backend: Any) -> None:
+def bench_engine_reset(benchmark: Benchmark) -> None:
     """Drawing 16,384 incidents, and their first observations."""
-    batch = BatchedTriage(TASK, backend=backend)
+    batch = BatchedTriage(TASK)
     batch.reset("train", np.arange(16384))
     benchmark(batch.reset, "train", np.arange(16384))
     benchmark.extra_info["rows_per_round"] = 16384
 
 
 @pytest.mark.benchmark(group="shaped rewards, N = 256")
-@with_backends
 @pytest.mark.parametrize("shaping", [None, 1.0], ids=["plain", "shaped"])
-def bench_shaping(benchmark: Benchmark, shaping: float | None, backend: Any) -> None:
+def bench_shaping(benchmark: Benchmark, shaping: float | None) -> None:
     """What a posterior and the value of the best plan cost, in every row of every step."""
-    envs = TriageVectorEnv(TASK, 256, backend=backend, shaping=shaping)
+    envs = TriageVectorEnv(TASK, 256, shaping=shaping)
     per_row(benchmark, envs, random_actions(envs))
 
 
 @pytest.mark.benchmark(group="batched engine by horizon, N = 4096")
-@with_backends
 @pytest.mark.parametrize("horizon", HORIZONS)
-def bench_horizon(benchmark: Benchmark, rounds: Rounds, horizon: int, backend: Any) -> None:
+def bench_horizon(benchmark: Benchmark, rounds: Rounds, horizon: int) -> None:
     """Whole episodes of a task whose horizon is another: does a step get dearer with it?"""
     task = attrs.evolve(get_task(TASK), horizon=horizon)
-    play_asking(benchmark, rounds(7), BatchedTriage(task, backend=backend), horizon, 4096)
+    play_asking(benchmark, rounds(7), BatchedTriage(task), horizon, 4096)
     benchmark.extra_info["bytes_per_incident"] = bytes_per_incident(FIVE_TEAMS, 256, horizon)
 
 
 @pytest.mark.benchmark(group="batched engine by services, N = 1024")
-@with_backends
 @pytest.mark.parametrize("services", SERVICES)
-def bench_services(benchmark: Benchmark, services: int, backend: Any) -> None:
+def bench_services(benchmark: Benchmark, services: int) -> None:
     topology = FIVE_TEAMS if services == 7 else random_topology(1, services, FIVE_TEAMS.teams)
-    envs = TriageVectorEnv(TASK, 1024, topology=topology, backend=backend)
+    envs = TriageVectorEnv(TASK, 1024, topology=topology)
     benchmark.extra_info["bytes_per_incident"] = bytes_per_incident(topology, 256)
     benchmark.extra_info["observation_bytes"] = 4 * int(envs.observation_space.shape[1])
     per_row(benchmark, envs, random_actions(envs))

@@ -6,10 +6,11 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logtriage import Action, Incident, State, make_incident, play, transition
+from logtriage import Action, Incident, State, make_incident, transition
 from logtriage.audit.exact import Searched, Situations
 from logtriage.audit.scoring import Scorer, fitted
 from logtriage.grading import RECORDED, rubric_of, score
+from logtriage.transition import play
 from property_tests.strategies import (
     DRAWN,
     ORIGINAL_TASKS,

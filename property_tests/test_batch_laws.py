@@ -1,11 +1,12 @@
 """The law of the batch: ``grade_batch`` equals ``grade``, row by row, to the last bit."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
 import attrs
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -19,10 +20,8 @@ from logtriage import (
     Topology,
     grade,
     make_incident,
-    play,
 )
 from logtriage.actions import REMEDIES, SEVERITIES
-from logtriage.backend import BackendName
 from logtriage.generator import draw_incident
 from logtriage.grading import (
     RECORDED,
@@ -35,13 +34,13 @@ from logtriage.grading import (
 from logtriage.grading import batch as batch_module
 from logtriage.grading import plan as plan_module
 from logtriage.grading.batch import CLOSINGS, BatchGrades
-from logtriage.grading.grade import Grade
+from logtriage.grading.debrief import Grade
 from logtriage.grading.kernels import DISCOUNTS, GATES, MEASURES
 from logtriage.grading.rubric import Discount, Gate
 from logtriage.incident import ClosingRules, Part
 from logtriage.policies import perfect_actions
 from logtriage.tasks import SPLITS, IncidentId
-from logtriage.transition import play_jointly
+from logtriage.transition import play, play_jointly
 from property_tests.strategies import (
     COMPOUND_TASKS,
     DRAWN,
@@ -51,8 +50,18 @@ from property_tests.strategies import (
     plans,
     topologies,
 )
+from tests.builders import anybody
 
-BACKENDS: tuple[BackendName, ...] = ("numpy", "numba") if find_spec("numba") else ("numpy",)
+if find_spec("numba") is None:
+    pytest.skip("needs the extra fast", allow_module_level=True)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _kernels() -> Iterator[None]:
+    """Kernels grade batches of any size."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batch_module, "WORTH_A_KERNEL", 0)
+        yield
 
 
 @st.composite
@@ -222,10 +231,7 @@ def test_a_batch_of_joint_play_is_graded_as_its_rows_are(
     wanted = [
         grade(state, rubric, unplayed=left) for state, left in map(play_jointly, incidents, plays)
     ]
-    for backend in BACKENDS:
-        assert_equal(
-            grade_batch(truths, actions, rubric, per_tick=per_tick, backend=backend), wanted
-        )
+    assert_equal(grade_batch(truths, actions, rubric, role_split=anybody(per_tick)), wanted)
 
 
 @given(jobs(), rubrics(), st.booleans())
@@ -235,14 +241,29 @@ def test_a_batch_is_graded_as_its_rows_are(
     incidents, lists = job
     truths = truths_of(incidents)
     actions = action_array(incidents[0].topology, lists)
-    wanted = graded(incidents, lists, rubric)
-    for backend in BACKENDS:
-        if time_major:
-            turned = np.ascontiguousarray(actions.T)
-            grades = grade_batch(truths, turned, rubric, layout="time_major", backend=backend)
-        else:
-            grades = grade_batch(truths, actions, rubric, backend=backend)
-        assert_equal(grades, wanted)
+    if time_major:
+        turned = np.ascontiguousarray(actions.T)
+        grades = grade_batch(truths, turned, rubric, layout="time_major")
+    else:
+        grades = grade_batch(truths, actions, rubric)
+    assert_equal(grades, graded(incidents, lists, rubric))
+
+
+@given(jobs(), st.integers(1, 3))
+def test_one_by_one_a_batch_is_graded_alike(
+    job: tuple[list[Incident], list[list[Action]]], per_tick: int
+) -> None:
+    incidents, lists = job
+    incidents = [attrs.evolve(one, horizon=max(1, one.horizon)) for one in incidents]
+    truths, actions = truths_of(incidents), action_array(incidents[0].topology, lists)
+    kernels = grade_batch(truths, actions, TRIAGE_2, role_split=anybody(per_tick))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batch_module, "WORTH_A_KERNEL", 1 << 62)
+        found = grade_batch(truths, actions, TRIAGE_2, role_split=anybody(per_tick))
+    for field in ("scores", "gate", "closing", "ticks", "unplayed", "criteria"):
+        mine, theirs = getattr(found, field), getattr(kernels, field)
+        assert mine.dtype == theirs.dtype
+        assert np.array_equal(mine, theirs, equal_nan=mine.dtype == np.float64), field
 
 
 @given(jobs(), st.sampled_from([1, 4, 64, 1 << 20]))
@@ -256,27 +277,22 @@ def test_tables_of_any_size_give_the_same_totals(
     plan_module.plan_of.cache_clear()
     try:
         plan_module.TABLE_SIZE = size  # type: ignore[misc]
-        grades = grade_batch(truths, actions, TRIAGE_2, backend="numpy")
+        grades = grade_batch(truths, actions, TRIAGE_2)
     finally:
         plan_module.TABLE_SIZE = usual  # type: ignore[misc]
         plan_module.plan_of.cache_clear()
     assert_equal(grades, graded(incidents, lists, TRIAGE_2))
 
 
-@given(jobs(), st.integers(1, 40))
-def test_neither_blocks_nor_padding_nor_type_matter(
-    job: tuple[list[Incident], list[list[Action]]], rows: int
+@given(jobs())
+def test_neither_repeats_nor_padding_nor_type_matter(
+    job: tuple[list[Incident], list[list[Action]]],
 ) -> None:
     incidents, lists = job
     repeat = np.arange(3 * len(incidents)) % len(incidents)
     truths = truths_of(incidents).take(repeat)
     actions = action_array(incidents[0].topology, lists)[repeat]
     padded = np.concatenate([actions, np.full((len(actions), 5), -1)], axis=1).astype(np.int64)
-    usual = batch_module.BLOCK_BYTES
-    try:
-        batch_module.BLOCK_BYTES = rows * max(1, actions.shape[1])  # type: ignore[misc]
-        grades = grade_batch(truths, padded, TRIAGE_2, backend="numpy")
-    finally:
-        batch_module.BLOCK_BYTES = usual  # type: ignore[misc]
+    grades = grade_batch(truths, padded, TRIAGE_2)
     wanted = graded(incidents, lists, TRIAGE_2)
     assert_equal(grades, [wanted[i] for i in repeat])

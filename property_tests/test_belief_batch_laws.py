@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from logtriage import State, initial_state, make_incident, transition
 from logtriage.belief import belief
 from logtriage.belief import fixedpoint as scalar
+from logtriage.belief.model import model_of
 from logtriage.generator import draw_incident
 from logtriage.grading import action_array
 from logtriage.role_splits import ROLE_SPLITS
@@ -17,23 +18,29 @@ from logtriage.roles import Role
 from logtriage.tasks import IncidentId
 from logtriage.transition import apply, transition_jointly
 from logtriage.vector import BeliefBatch, belief_batch, belief_replay
-from logtriage.vector import fixedpoint as vector
+from logtriage.vector.belief_tables import tables_of
 from logtriage.world.simulation import World
 from property_tests.strategies import DRAWN, incident_ids, plans, topologies, useful_actions
 
-BACKENDS = ("numpy", "numba") if find_spec("numba") else ("numpy",)
+if find_spec("numba") is None:
+    pytest.skip("needs the extra fast", allow_module_level=True)
+
+from logtriage.vector.compiled import panels
+
+WORLD = make_incident("single_crash-v2/test/0").telemetry
+assert isinstance(WORLD, World)
+TABLES = tables_of(model_of(WORLD.setting, WORLD.topology, WORLD.held))
 ROLES = (None, *(role for split in ROLE_SPLITS.values() for role in split.roles))
-with_backends = pytest.mark.parametrize("backend", BACKENDS)
 
 
-@given(st.lists(st.integers(-5, 1 << 60), min_size=1))
-def test_logarithms_of_arrays_are_the_scalar_ones(values: list[int]) -> None:
-    assert vector.log2(values).tolist() == [scalar.log2(one) for one in values]
+@given(st.integers(1, 1 << 60))
+def test_a_kernel_s_logarithm_is_the_scalar_one(value: int) -> None:
+    assert panels.log2(value) == scalar.log2(value)
 
 
-@given(st.lists(st.integers(0, 40 << 20), min_size=1))
-def test_exponentials_of_arrays_are_the_scalar_ones(downs: list[int]) -> None:
-    assert vector.exp2(np.array(downs)).tolist() == [scalar.exp2(-one) for one in downs]
+@given(st.integers(0, 40 << 20))
+def test_a_kernel_s_exponential_is_the_scalar_one(down: int) -> None:
+    assert panels.exp2(down, TABLES) == scalar.exp2(np.array([-down]))[0]
 
 
 @st.composite
@@ -78,19 +85,15 @@ def assert_equal(batch: BeliefBatch, states: list[State], role: Role | None) -> 
         assert sum(remedies[row] > 0) == len(held.remedies)
 
 
-@with_backends
 @settings(max_examples=20)
 @given(alike(), st.sampled_from(ROLES))
-def test_a_batch_believes_what_its_rows_believe(
-    backend: str, states: list[State], role: Role | None
-) -> None:
-    assert_equal(belief_batch(states, role, backend=backend), states, role)
+def test_a_batch_believes_what_its_rows_believe(states: list[State], role: Role | None) -> None:
+    assert_equal(belief_batch(states, role), states, role)
 
 
-@with_backends
 @settings(max_examples=12)
 @given(incident_ids(tuple(task for task in DRAWN if task.topology)), st.data())
-def test_whole_screens_say_nothing_twice(backend: str, name: str, data: st.DataObject) -> None:
+def test_whole_screens_say_nothing_twice(name: str, data: st.DataObject) -> None:
     """An engine may hand over every screen as it stands, whatever stood there before."""
     incident = make_incident(name)
     state, world = initial_state(incident), incident.telemetry
@@ -101,7 +104,6 @@ def test_whole_screens_say_nothing_twice(backend: str, name: str, data: st.DataO
         world.held,
         count=3,
         horizon=incident.horizon,
-        backend=backend,
     )
     teams = world.topology.teams
     owners = [[teams.index(team) for team in incident.directory]]
@@ -139,10 +141,10 @@ def test_sums_that_outgrow_their_type_are_widened(states: list[State], room: int
         def _room(self) -> int:
             return room
 
-    usual = belief_batch(states, backend="numpy")
+    usual = belief_batch(states)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(belief_replay, "BeliefBatch", Cramped)
-        cramped = belief_batch(states, backend="numpy")
+        cramped = belief_batch(states)
     assert (cramped.logs() == usual.logs()).all()
     assert (cramped.weights == usual.weights).all()
     assert room > 0 or not cramped._narrow

@@ -15,7 +15,6 @@ from logtriage import (
     grade,
     initial_state,
     make_incident,
-    play,
     transition,
 )
 from logtriage.audit.exact import Situations
@@ -23,7 +22,7 @@ from logtriage.grading import grade_actions, rubric_of, score
 from logtriage.policies import perfect_actions
 from logtriage.tasks import SPLITS
 from logtriage.topology import Service
-from logtriage.transition import play_jointly
+from logtriage.transition import play, play_jointly
 from logtriage.world.compounds import LINKED, SetPrior
 from logtriage.world.conditions import (
     POOL,

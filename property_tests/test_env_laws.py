@@ -10,16 +10,14 @@ from hypothesis import strategies as st
 from logtriage import TaskSpec, Topology
 from property_tests.strategies import DRAWN, topologies
 
-if find_spec("gymnasium") is None:
-    pytest.skip("needs the extra env", allow_module_level=True)
+if find_spec("gymnasium") is None or find_spec("numba") is None:
+    pytest.skip("needs the extras env and fast", allow_module_level=True)
 
 from logtriage.env import TriageEnv, TriageVectorEnv
-from logtriage.vector.backends import BackendName
 
 seeds = st.integers(0, (1 << 63) - 1)
 
 
-@pytest.mark.parametrize("backend", ("numpy", "numba") if find_spec("numba") else ("numpy",))
 @settings(max_examples=20)
 @given(
     st.data(),
@@ -30,7 +28,6 @@ seeds = st.integers(0, (1 << 63) - 1)
     st.sampled_from((0.02, 0.3)),
 )
 def test_a_vector_environment_is_scalar_ones_that_restart(
-    backend: BackendName,
     data: st.DataObject,
     task: TaskSpec,
     topology: Topology | None,
@@ -40,7 +37,7 @@ def test_a_vector_environment_is_scalar_ones_that_restart(
 ) -> None:
     """Played at random; ``closing`` is how often an action is one of the last two."""
     assume(topology is not None or task.topology is not None)
-    envs = TriageVectorEnv(task.id, count, topology=topology, backend=backend, show_id=True)
+    envs = TriageVectorEnv(task.id, count, topology=topology, show_id=True)
     single = [TriageEnv(task.id, topology=topology, show_id=True) for _ in range(count)]
     rng = np.random.default_rng(data.draw(seeds))
     observations, infos = envs.reset(seed=seed)
@@ -70,7 +67,6 @@ def test_a_vector_environment_is_scalar_ones_that_restart(
         closed = terminations | truncations
 
 
-@pytest.mark.parametrize("backend", ("numpy", "numba") if find_spec("numba") else ("numpy",))
 @settings(max_examples=5)
 @given(
     st.lists(st.sampled_from(DRAWN), min_size=2, max_size=3, unique=True),
@@ -79,13 +75,13 @@ def test_a_vector_environment_is_scalar_ones_that_restart(
     st.booleans(),
 )
 def test_rows_of_several_tasks_are_scalar_environments_of_theirs(
-    backend: BackendName, tasks: list[TaskSpec], topology: Topology | None, seed: int, shaped: bool
+    tasks: list[TaskSpec], topology: Topology | None, seed: int, shaped: bool
 ) -> None:
     """Drawn alike, observed by one layout, each with the rewards and the end of its task."""
     assume(topology is not None or all(task.topology is not None for task in tasks))
     weights = {task.id: 1.0 + number for number, task in enumerate(tasks)}
     given = {"topology": topology, "shaping": 1.0 if shaped else None}
-    envs = TriageVectorEnv(weights, 3, backend=backend, **given)  # type: ignore[arg-type]
+    envs = TriageVectorEnv(weights, 3, **given)  # type: ignore[arg-type]
     single = [TriageEnv(weights, **given) for _ in range(3)]  # type: ignore[arg-type]
     drawn = TriageEnv(weights, **given, show_id=True)  # type: ignore[arg-type]
     observations, infos = envs.reset(seed=seed)
@@ -111,7 +107,7 @@ def test_rows_of_several_tasks_are_scalar_environments_of_theirs(
 @given(st.sampled_from([task for task in DRAWN if task.topology is not None]), seeds)
 def test_one_seed_is_one_sequence_in_both(task: TaskSpec, seed: int) -> None:
     env = TriageEnv(task.id, show_id=True)
-    envs = TriageVectorEnv(task.id, 3, show_id=True, backend="numpy")
+    envs = TriageVectorEnv(task.id, 3, show_id=True)
     observation, info = env.reset(seed=seed)
     observations, infos = envs.reset(seed=seed)
     assert info["index"] == infos["index"][0]

@@ -29,12 +29,12 @@ from logtriage import (
     grade,
     initial_state,
     make_incident,
-    play,
     reward,
 )
 from logtriage.actions import SEVERITIES
 from logtriage.grading import TRIAGE_2, Criterion, grade_actions, score
 from logtriage.policies import perfect_actions
+from logtriage.transition import play
 from property_tests.strategies import (
     ORIGINAL_TASKS,
     episodes,

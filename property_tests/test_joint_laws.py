@@ -1,7 +1,10 @@
 """Laws of joint play: roles act in order within a tick, and see their own slice alone."""
 
+import io
 import json
-from itertools import pairwise
+import re
+from collections import Counter
+from itertools import accumulate, pairwise
 
 import attrs
 import pytest
@@ -33,10 +36,10 @@ from logtriage.codec import (
     structure_transcript,
     unstructure_transcript,
 )
-from logtriage.grading import grade_transcript
+from logtriage.grading import grade_jsonl, grade_transcript
 from logtriage.observation import slice_for
 from logtriage.parsing import action_from_wire, action_to_wire, parse_action, render_action
-from logtriage.role_splits import SOLO
+from logtriage.role_splits import SOLO, splits_with
 from logtriage.roles import Role, RoleSplit
 from logtriage.transition import play_jointly, transition_jointly
 from property_tests.strategies import (
@@ -82,13 +85,15 @@ def test_joint_play_of_one_is_single_play(states: tuple[State, ...]) -> None:
 def test_joint_play_replays_and_grades_from_its_transcript(
     played: JointEpisode,
 ) -> None:
-    _, states, _ = played
+    split, states, _ = played
     last = states[-1]
-    line = encode_transcript(transcript_of(last, agent="team"))
+    line = encode_transcript(transcript_of(last, agent="team", role_split=split))
     transcript = decode_transcript(line)
     resolve = {last.incident.id: last.incident}.__getitem__
-    assert replay(transcript, resolve=resolve) == states
-    assert grade_transcript(transcript, resolve=resolve) == grade(last, agent="team")
+    splits = splits_with(split)
+    assert replay(transcript, resolve=resolve, splits=splits) == states
+    graded = grade_transcript(transcript, resolve=resolve, splits=splits)
+    assert graded == grade(last, agent="team")
     if last.history:
         assert play_jointly(last.incident, last.history) == (last, 0)
 
@@ -196,9 +201,9 @@ def test_every_role_of_every_split_has_a_prompt_that_names_its_actions(
 
 @given(joint_episodes(), st.data())
 def test_wrong_ticks_are_refused_by_name(played: JointEpisode, data: st.DataObject) -> None:
-    _, states, _ = played
+    split, states, _ = played
     last = states[-1]
-    record = unstructure_transcript(transcript_of(last))
+    record = unstructure_transcript(transcript_of(last, role_split=split))
     ticks = record.get("ticks", [])
     if len(ticks) < 2:
         return
@@ -208,16 +213,23 @@ def test_wrong_ticks_are_refused_by_name(played: JointEpisode, data: st.DataObje
         structure_transcript(record)
 
 
-@given(st.one_of(joint_episodes().map(lambda played: played[1]), episodes()), st.data())
+@given(
+    st.one_of(
+        joint_episodes().map(lambda played: played[:2]),
+        episodes().map(lambda states: (None, states)),
+    ),
+    st.data(),
+)
 def test_an_unknown_key_of_an_action_changes_no_grade(
-    states: tuple[State, ...], data: st.DataObject
+    played: tuple[RoleSplit | None, tuple[State, ...]], data: st.DataObject
 ) -> None:
     """What stands in an action is the agent's word: only the keys of its kind mean anything."""
+    split, states = played
     last = states[-1]
-    record = unstructure_transcript(transcript_of(last))
+    record = unstructure_transcript(transcript_of(last, role_split=split))
     known = ("action_type", "value", "confidence", "reason", "by")
     keys = st.one_of(
-        st.sampled_from(["tick", "ticks", "roles", "role", "schedule", "status", "agent"]),
+        st.sampled_from(["tick", "ticks", "role_split", "role", "schedule", "status", "agent"]),
         st.text(max_size=9).filter(lambda key: key not in known),
     )
     values = st.one_of(st.integers(-1, 9), json_values())
@@ -227,10 +239,64 @@ def test_an_unknown_key_of_an_action_changes_no_grade(
     ]
     resolve = {last.incident.id: last.incident}.__getitem__
     one, other = (
-        grade_transcript(decode_transcript(json.dumps(each)), resolve=resolve)
+        grade_transcript(
+            decode_transcript(json.dumps(each)), resolve=resolve, splits=splits_with(split)
+        )
         for each in (record, {**record, "actions": actions})
     )
     assert one == other
+
+
+@given(episodes(), st.none() | role_splits(), st.data())
+def test_nobody_acts_more_often_in_a_tick_than_a_split_has_roles(
+    states: tuple[State, ...], split: RoleSplit | None, data: st.DataObject
+) -> None:
+    """Ticks are what an answer costs: whoever writes fewer of them into a record gets no more.
+
+    With a split, what its roles may not do is malformed, as in play.
+    """
+    last = states[-1]
+    record = unstructure_transcript(transcript_of(last))
+    count = len(record["actions"])
+    steps = data.draw(st.lists(st.integers(0, 1), min_size=count, max_size=count))
+    ticks = list(accumulate(steps))
+    record |= {"ticks": ticks, "role_split": None if split is None else split.name}
+    resolve = {last.incident.id: last.incident}.__getitem__
+    most = max(Counter(ticks).values(), default=0)
+    splits = splits_with(split)
+    graders = (
+        lambda line: [grade_transcript(decode_transcript(line), resolve=resolve, splits=splits)],
+        lambda line: list(grade_jsonl(io.StringIO(line), resolve=resolve, splits=splits)),
+        lambda line: replay(decode_transcript(line), resolve=resolve, splits=splits),
+    )
+    for read in graders:
+        if most > (1 if split is None else len(split)):
+            with pytest.raises(InvalidInput, match=r"second action in tick|action \d+ of tick"):
+                read(json.dumps(record))
+        else:
+            read(json.dumps(record))
+    if split is None or most > len(split):
+        return
+    graded = grade_transcript(decode_transcript(json.dumps(record)), resolve=resolve, splits=splits)
+    place = -1
+    for number, (when, action) in enumerate(zip(ticks, graded.actions, strict=False)):
+        place = place + 1 if number and ticks[number - 1] == when else 0
+        assert isinstance(action, Malformed) or action_name(action) in split.roles[place].may
+
+
+@given(joint_episodes(), st.data())
+def test_a_state_is_written_only_with_a_split_that_allows_it(
+    played: JointEpisode, data: st.DataObject
+) -> None:
+    _, states, _ = played
+    last, other = states[-1], data.draw(role_splits())
+    try:
+        written = transcript_of(last, role_split=other)
+    except InvalidInput as error:
+        assert re.search("action .* of tick|does not allow", str(error))
+        return
+    again = replay(written, resolve=lambda _: last.incident, splits=splits_with(other))
+    assert again[-1].history == last.history
 
 
 def test_ticks_that_a_transcript_would_lose_are_refused() -> None:

@@ -24,8 +24,8 @@ from logtriage import (
 from logtriage.generator import draw_incident
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.grade import score
-from logtriage.joint import as_allowed, observe_role, requests_left
-from logtriage.roles import Role, RoleSplit, role_actions
+from logtriage.joint import observe_role, requests_left
+from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
 from logtriage.state import Closing
 from logtriage.tasks import IncidentId, TaskSpec
 from logtriage.vector import (

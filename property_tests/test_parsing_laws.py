@@ -58,7 +58,27 @@ def test_parsing_json_in_prose_is_total(values: list[Any], prose: str) -> None:
     check_action(parse_action(text, SEVEN_SERVICES), SEVEN_SERVICES)
 
 
-MARKS = ["<think>", "</think>", "<thinking>", "</thinking>", "[THINK]", "[/THINK]"]
+#: What opens and closes a thought.
+PAIRS = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<THOUGHT >", "</THOUGHT >"),
+    ("<seed:reasoning>", "</seed:reasoning>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁analysis▷", "◁/analysis▷"),
+    ("<|begin_of_thoughts|>", "<|end_of_thoughts|>"),
+    ("<unused94>", "<unused95>"),
+]
+MARKS = [mark for pair in PAIRS for mark in pair]
+#: What has the shape of such marks and a name that nobody knows.
+ODD_PAIRS = [
+    ("<{}>", "</{}>"),
+    ("<x:{}>", "</x:{}>"),
+    ("<|{}|>", "<|end_{}|>"),
+    ("<|{}>", "<{}|>"),
+    ("◁{}▷", "◁/{}▷"),
+    ("[{}]", "[/{}]"),
+]
 CALL_MARKS = ["<tool_call>", "</tool_call>", "<function=escalate>", "<parameter=team>", "dba-team"]
 #: Texts in which marks, JSON and prose come in any order.
 MARKED = st.lists(
@@ -78,12 +98,12 @@ def test_reading_thoughts_and_calls_is_total(text: str) -> None:
         check_action(action, SEVEN_SERVICES)
 
 
-@given(MARKED, MARKED, st.sampled_from(["think", "thinking"]))
-def test_what_is_thought_changes_nothing(thought: str, reply: str, kind: str) -> None:
+@given(MARKED, MARKED, st.sampled_from(PAIRS))
+def test_what_is_thought_changes_nothing(thought: str, reply: str, pair: tuple[str, str]) -> None:
     """Whatever stands in a thought, the reply behind it is read as if it stood alone."""
-    end = f"</{kind}>"
-    thought = f"<{kind}>{thought.replace(end, '')}{end}"
-    for before in (thought, thought.removeprefix(f"<{kind}>") if kind == "think" else thought):
+    begin, end = pair
+    thought = f"{begin}{thought.replace(end, '')}{end}"
+    for before in (thought, thought.removeprefix(begin)):
         if before is not thought and any(mark in before.removesuffix(end) for mark in MARKS):
             continue  # an opening mark within would pair with the end
         alone, behind = (
@@ -91,6 +111,23 @@ def test_what_is_thought_changes_nothing(thought: str, reply: str, kind: str) ->
             for text in (reply, f"{before}{reply}")
         )
         assert _readable(alone) == _readable(behind)
+
+
+@given(
+    st.from_regex(r"[a-z]{3,12}", fullmatch=True).map("q{}q".format),
+    st.sampled_from(ODD_PAIRS),
+    st.text("ab {}[]<>|\n", max_size=20),
+    st.text("ab {}[]\n", max_size=20),
+    st.booleans(),
+)
+def test_an_action_within_unknown_marks_is_never_played(
+    name: str, pair: tuple[str, str], prose: str, more: str, again: bool
+) -> None:
+    action = '{"action_type": "ignore"}'
+    begin, end = (one.format(name) for one in pair)
+    text = f"{prose}{begin}{more}{action}{more}{end}{action if again else more}"
+    assert isinstance(parse_action(text, SEVEN_SERVICES), Malformed)
+    assert all(isinstance(one, Malformed) for one in parse_plan(text, SEVEN_SERVICES))
 
 
 def _readable(read: tuple[Action, list[Action]]) -> list[Any]:
@@ -133,7 +170,7 @@ def test_canonical_integers_are_a_bijection(topology: Topology) -> None:
 def test_transcripts_round_trip_and_grade_alike(
     states: tuple[State, ...], extra: dict[str, Any]
 ) -> None:
-    known = {"schema", "incident", "actions", "status", "agent", "ticks", "roles"}
+    known = {"schema", "incident", "actions", "status", "agent", "ticks", "role_split", "seal"}
     extra = {key: value for key, value in extra.items() if key not in known}
     state = states[-1]
     transcript = transcript_of(state, agent="someone", extra=extra)
@@ -168,7 +205,7 @@ def test_reading_transcripts_fails_only_with_our_own_error(value: Any) -> None:
                 "status",
                 "agent",
                 "ticks",
-                "roles",
+                "role_split",
                 "other",
             )
         },

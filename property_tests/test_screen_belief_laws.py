@@ -44,9 +44,9 @@ def agrees(layout: Layout, row: Floats, state: State) -> None:
 def play(
     data: st.DataObject, task: TaskSpec, split: str, index: list[int], topology: Topology | None
 ) -> None:
-    batch = BatchedTriage(task, topology=topology, backend="numpy")
+    batch = BatchedTriage(task, topology=topology)
     held = None if topology is not None else False
-    screens = BeliefScreens(batch, held=held, backend="numpy")
+    screens = BeliefScreens(batch, held=held)
     screen = batch.reset(split, np.array(index))
     states = [initial_state(incident_of(task, split, one, topology)) for one in index]
     choices, later = all_actions(batch.topology), 1_000

@@ -21,17 +21,15 @@ from logtriage import (
     State,
     initial_state,
     make_incident,
-    play,
     random_topology,
     transition,
 )
 from logtriage.actions import SEVERITIES
 from logtriage.belief import Belief, belief
-from logtriage.belief.set_case import SetCase
-from logtriage.belief.set_plans import best_set_plan
-from logtriage.belief.set_posterior import Seen
-from logtriage.belief.set_search import ERROR, searched_posterior
-from logtriage.belief.sets import NONE, SetModel, set_model_of
+from logtriage.belief.model import NONE, Model, any_model_of
+from logtriage.belief.portfolio import Portfolio
+from logtriage.belief.posterior import Seen
+from logtriage.belief.search import ERROR, searched_posterior
 from logtriage.belief.stakes import UNIT
 from logtriage.drawing import truth_of
 from logtriage.evidence import evidence
@@ -41,6 +39,7 @@ from logtriage.grading.impact import path_of
 from logtriage.policies import perfect_actions
 from logtriage.tasks import SPLITS, IncidentId
 from logtriage.topology import FIVE_TEAMS
+from logtriage.transition import play
 from logtriage.world.channels import Evidence
 from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import Condition, Hypothesis, affected, teams_of, unaffected
@@ -198,8 +197,8 @@ def test_beliefs_over_sets_on_the_topologies_of_the_task_are_calibrated() -> Non
 
 
 @lru_cache(maxsize=2)
-def model(held: bool = False) -> SetModel:
-    return set_model_of(compound_failure(2), FIVE_TEAMS, held)
+def model(held: bool = False) -> Model:
+    return any_model_of(compound_failure(2), FIVE_TEAMS, held)
 
 
 @given(st.lists(st.integers(0, 20_000), min_size=1, max_size=20))
@@ -217,7 +216,7 @@ def test_what_is_compiled_is_what_each_set_affects(rows: list[int]) -> None:
         assert bool(listed.errors_first[row]) == one.errors_first
         weight = model().sets.weight(one)
         whole = model().sets.total
-        assert isclose(model().log_listed[row] / 2**20, log2(weight), abs_tol=1e-3), whole
+        assert isclose(model().listed.logs[row] / 2**20, log2(weight), abs_tol=1e-3), whole
 
 
 @given(st.integers(0, 20_000), st.data())
@@ -239,9 +238,9 @@ def test_every_part_of_a_set_that_is_searched_is_there() -> None:
     fleet = random_topology(5, 20, FIVE_TEAMS.teams)
     incident = draw_incident(task, IncidentId(task, "test", 2), fleet)
     state = initial_state(incident)
-    whole = set_model_of(compound_failure(2), fleet, incident.held)
+    whole = any_model_of(compound_failure(2), fleet, incident.held)
     seen = Seen(incident.directory, evidence(state), state.facts.doings, misrouted=False)
-    listed, _, _ = searched_posterior(whole, seen)
+    listed = searched_posterior(whole, seen).listed
     members = listed.members[: listed.sets]
     assert len(np.unique(members, axis=0)) == listed.sets
     for gone in range(members.shape[1]):
@@ -282,13 +281,13 @@ def test_a_list_earns_under_each_set_what_the_grader_says(
     state: State, data: st.DataObject
 ) -> None:
     held = belief(state)
-    case = SetCase.of(held)
+    case = Portfolio(held.posterior, held.standing)
     service = st.sampled_from(TINY.names)
     kinds = st.one_of(
         st.sampled_from(perfect_actions(state.incident)),
         st.builds(Escalate, st.sampled_from(TINY.teams)),
         st.builds(Remediate, st.sampled_from(("restart", "scale", "rollback")), service),
-        st.sampled_from(list(best_set_plan(held).actions)),
+        st.sampled_from(list(held.best().actions)),
     )
     drawn = data.draw(st.lists(kinds, max_size=10))
     plan: list[Action] = []
@@ -308,8 +307,9 @@ def test_a_list_earns_under_each_set_what_the_grader_says(
 @given(tiny_states())
 def test_the_best_plan_is_worth_its_mean_grade(state: State) -> None:
     held = belief(state)
-    plan = best_set_plan(held, negligible=None)
-    grades = SetCase.of(held).grades(plan.actions)
+    case = Portfolio(held.posterior, held.standing)
+    plan = case.best()
+    grades = case.grades(plan.actions)
     mean = sum(share * one for share, one in zip(held.probabilities, grades, strict=True))
     assert abs(mean - plan.value) < 1e-5
     for row in sample(held, 8):
@@ -334,12 +334,12 @@ def searched(state: State, **wider: int) -> Believed:
     """The posterior of the search."""
     incident, world = state.incident, state.incident.telemetry
     assert isinstance(world, World)
-    whole = set_model_of(world.setting, incident.topology, incident.held)
+    whole = any_model_of(world.setting, incident.topology, incident.held)
     seen = Seen(incident.directory, evidence(state), state.facts.doings, misrouted=False)
-    listed, rows, found = searched_posterior(whole, seen, **wider)
+    found = searched_posterior(whole, seen, **wider)
     total = sum(found.weights)
     shares = [weight / total for weight in found.weights]
-    return dict(zip(whole.chosen(listed, rows).hypotheses, shares, strict=True))
+    return dict(zip(found.hypotheses, shares, strict=True))
 
 
 def small_systems() -> Iterable[Incident]:
@@ -390,7 +390,7 @@ def test_a_fleet_is_searched_and_says_so() -> None:
     assert not held.exact
     assert isclose(sum(held.probabilities), 1.0)
     assert max(len(one.faults) for one in held.hypotheses) == 3
-    assert best_set_plan(held).value > 0.0
+    assert held.best().value > 0.0
 
 
 def test_the_belief_over_sets_adds_up() -> None:

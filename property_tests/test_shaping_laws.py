@@ -10,18 +10,16 @@ from hypothesis import strategies as st
 from logtriage import TaskSpec, Topology
 from logtriage.belief.shaping import shaped_reward
 from property_tests.strategies import DRAWN, topologies
-from property_tests.test_vector_laws import chosen_rows, with_backends
+from property_tests.test_vector_laws import chosen_rows
 
-if find_spec("gymnasium") is None:
-    pytest.skip("needs the extra env", allow_module_level=True)
+if find_spec("gymnasium") is None or find_spec("numba") is None:
+    pytest.skip("needs the extras env and fast", allow_module_level=True)
 
 from logtriage.env import TriageEnv, TriageVectorEnv
-from logtriage.vector.backends import BackendName
 
 discounts = st.sampled_from((1.0, 0.99, 0.5))
 
 
-@with_backends
 @settings(max_examples=8)
 @given(
     st.data(),
@@ -31,7 +29,6 @@ discounts = st.sampled_from((1.0, 0.99, 0.5))
     discounts,
 )
 def test_batched_shaped_rewards_are_the_scalar_ones(
-    backend: BackendName,
     data: st.DataObject,
     task: TaskSpec,
     topology: Topology | None,
@@ -44,7 +41,6 @@ def test_batched_shaped_rewards_are_the_scalar_ones(
         task.id,
         2,
         topology=topology,
-        backend=backend,
         shaping=gamma,
     )
     single = [TriageEnv(task.id, topology=topology, shaping=gamma) for _ in range(2)]

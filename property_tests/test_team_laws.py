@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,10 +20,10 @@ from logtriage import (
 from logtriage.actions import Action, action_name
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.grade import score
-from logtriage.joint import as_allowed, observe_roles, requests_left
+from logtriage.joint import observe_roles, requests_left
 from logtriage.policies import perfect_actions
-from logtriage.role_splits import SOLO, TRIO
-from logtriage.roles import Role, RoleSplit, role_actions
+from logtriage.role_splits import SOLO
+from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
 from logtriage.tasks import TaskSpec
 from logtriage.vector import (
     CREDITS,
@@ -38,9 +37,8 @@ from logtriage.vector import (
     role_tokens_of,
     team_tokens_of,
 )
-from logtriage.vector.backends import BackendName
 from property_tests.strategies import DRAWN, role_splits, topologies
-from property_tests.test_vector_laws import BACKENDS, incident_of, indices
+from property_tests.test_vector_laws import incident_of, indices
 
 tasks = st.sampled_from([task for task in DRAWN if task.topology is not None])
 splits = role_splits(settings=True)
@@ -93,7 +91,6 @@ def taken(state: State, split: RoleSplit, chosen: list[Any], row: int) -> list[A
 
 
 @given(
-    st.sampled_from(BACKENDS),
     st.data(),
     tasks,
     splits,
@@ -103,7 +100,6 @@ def taken(state: State, split: RoleSplit, chosen: list[Any], row: int) -> list[A
     st.none() | st.integers(1, 20),
 )
 def test_batched_teams_and_joint_play_agree(
-    backend: BackendName,
     data: st.DataObject,
     task: TaskSpec,
     split: RoleSplit,
@@ -113,9 +109,7 @@ def test_batched_teams_and_joint_play_agree(
     horizon: int | None,
 ) -> None:
     index = index[:2]
-    team = BatchedTeam(
-        task, split, horizon=horizon, topology=topology, backend=backend, credit=credit
-    )
+    team = BatchedTeam(task, split, horizon=horizon, topology=topology, credit=credit)
     screen = team.reset("train", np.array(index))
     states = [initial_state(incident_of(team.task, "train", one, topology)) for one in index]
     readers = [TeamReader(split) for _ in index]
@@ -142,9 +136,8 @@ def test_batched_teams_and_joint_play_agree(
 
 
 @settings(max_examples=15)
-@given(st.sampled_from(BACKENDS), st.data(), tasks, splits, indices, indices)
+@given(st.data(), tasks, splits, indices, indices)
 def test_restarted_rows_of_a_team_are_as_fresh_ones(
-    backend: BackendName,
     data: st.DataObject,
     task: TaskSpec,
     split: RoleSplit,
@@ -152,7 +145,7 @@ def test_restarted_rows_of_a_team_are_as_fresh_ones(
     later: list[int],
 ) -> None:
     later = (later * len(index))[: len(index)]
-    team, fresh = (BatchedTeam(task, split, backend=backend) for _ in range(2))
+    team, fresh = (BatchedTeam(task, split) for _ in range(2))
     team.reset("train", index)
     random = np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
     for _ in range(3):
@@ -237,22 +230,3 @@ def test_wrong_input_is_named() -> None:
     told = rf"every action of escalation must lie in \[0, {many}\)"
     with pytest.raises(InvalidInput, match=told):
         team.step([nothing, [0, many], nothing])
-
-
-def test_backends_agree_on_many_teams() -> None:
-    split = RoleSplit(
-        "hard",
-        [attrs.evolve(role, delay=2, loss=30, budget=3) for role in TRIO.roles],
-    )
-    random, count = np.random.default_rng(0), 500
-    teams = [BatchedTeam("cascading_failure-v2", split, backend=one) for one in BACKENDS]
-    screens = [team.reset("train", np.arange(count)) for team in teams]
-    for _ in range(14):
-        first, *others = screens
-        for other in others:
-            assert np.array_equal(first.state, other.state)
-            assert np.array_equal(first.reward, other.reward)
-            for mine, theirs in zip(first.observations, other.observations, strict=True):
-                assert np.array_equal(mine, theirs)
-        actions = [random.integers(0, one, count) for one in teams[0].action_counts]
-        screens = [team.step(actions) for team in teams]

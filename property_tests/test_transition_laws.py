@@ -19,10 +19,10 @@ from logtriage import (
     apply,
     initial_state,
     observe,
-    play,
     tick,
     transition,
 )
+from logtriage.transition import play
 from property_tests.strategies import (
     DRAWN,
     ORIGINAL_TASKS,

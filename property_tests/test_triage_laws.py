@@ -27,7 +27,6 @@ from logtriage import (
     grade,
     initial_state,
     make_incident,
-    play,
     reward,
     transition,
 )
@@ -35,7 +34,7 @@ from logtriage.grading import TRIAGE_2, grade_actions, rubric_of, score
 from logtriage.grading.grade import finish
 from logtriage.policies import perfect_actions
 from logtriage.state import State
-from logtriage.transition import play_jointly
+from logtriage.transition import play, play_jointly
 from property_tests.reference import Expected, Plays, expected, played
 from property_tests.strategies import plans, triage_incidents, triage_plays, wrong_remedies
 

@@ -1,8 +1,7 @@
-"""The law of the batched engine: row by row it is the scalar core, whatever computes it."""
+"""The law of the batched engine: row by row it is the scalar core."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any
 
 import attrs
 import numpy as np
@@ -34,19 +33,18 @@ from logtriage.rng import MASK
 from logtriage.tasks import IncidentId, TaskSpec
 from logtriage.transition import transition_jointly
 from logtriage.vector import BatchedTriage, Step, action_mask, encode_tokens
-from logtriage.vector.backends import BackendName
 from logtriage.vector.engine import NOTHING
-from logtriage.vector.tokens.incidents import PRICES, high_product
+from logtriage.vector.tokens.incidents import PRICES
 from logtriage.world.simulation import World
 from property_tests.strategies import DRAWN, topologies
 
+if find_spec("numba") is None:
+    pytest.skip("needs the extra fast", allow_module_level=True)
+
+from logtriage.vector.tokens.compiled.drawing import high_product
+
 indices = st.lists(st.integers(0, 1 << 40), min_size=1, max_size=6)
-BACKENDS: tuple[BackendName, ...] = ("numpy", "numba") if find_spec("numba") else ("numpy",)
-with_backends = pytest.mark.parametrize("backend", BACKENDS)
 TRAINING = st.sampled_from(("train", "val", "test"))
-every_task = pytest.mark.parametrize(
-    "task", [task for task in DRAWN if task.topology is not None], ids=lambda task: task.id
-)
 tasks = st.sampled_from([task for task in DRAWN if task.topology is not None])
 any_task = st.sampled_from(DRAWN)
 
@@ -55,31 +53,17 @@ def incident_of(task: TaskSpec, split: str, index: int, topology: Topology | Non
     return draw_incident(task, IncidentId(task, split, index), topology)
 
 
-Batches = dict[BackendName, BatchedTriage]
-Screens = dict[BackendName, Step]
-
-
-def every_backend(task: TaskSpec, **settings: Any) -> Batches:
-    """A batch for each backend: one scalar play is compared with all of them."""
-    return {one: BatchedTriage(task, backend=one, **settings) for one in BACKENDS}
-
-
-def agree(batches: Batches, screens: Screens, row: int, state: State, lanes: int = 1) -> None:
-    """Every backend shows in this row what the scalar state shows."""
-    wanted, mask = encode_tokens(state, lanes), action_mask(observe(state))
-    for backend, screen in screens.items():
-        got = screen.observation[row]
-        if not np.array_equal(wanted, got):
-            wrong = int(np.flatnonzero(wanted != got)[0])
-            blocks = batches[backend].layout.blocks
-            block = next(n for n, s in blocks.items() if s.start <= wrong < s.stop)
-            raise AssertionError(
-                f"{block}[{wrong}]: {wanted[wrong]} scalar, {got[wrong]} by {backend}"
-            )
-        assert np.array_equal(mask, screen.mask[row]), backend
-        number = int(screen.closing[row])
-        assert (None if number < 0 else CLOSINGS[number]) == state.closing, backend
-        assert int(screen.tick[row]) == state.tick, backend
+def agree(batch: BatchedTriage, screen: Step, row: int, state: State, lanes: int = 1) -> None:
+    """The batch shows in this row what the scalar state shows."""
+    wanted, got = encode_tokens(state, lanes), screen.observation[row]
+    if not np.array_equal(wanted, got):
+        wrong = int(np.flatnonzero(wanted != got)[0])
+        block = next(n for n, s in batch.layout.blocks.items() if s.start <= wrong < s.stop)
+        raise AssertionError(f"{block}[{wrong}]: {wanted[wrong]} scalar, {got[wrong]} batched")
+    assert np.array_equal(action_mask(observe(state)), screen.mask[row])
+    number = int(screen.closing[row])
+    assert (None if number < 0 else CLOSINGS[number]) == state.closing
+    assert int(screen.tick[row]) == state.tick
 
 
 def right_actions(incident: Incident) -> list[Action]:
@@ -119,26 +103,25 @@ def play_both(
     index: list[int],
     topology: Topology | None,
 ) -> None:
-    batches = every_backend(task, topology=topology)
-    screens = {name: batch.reset(split, np.array(index)) for name, batch in batches.items()}
+    batch = BatchedTriage(task, topology=topology)
+    screen = batch.reset(split, np.array(index))
     states = [initial_state(incident_of(task, split, one, topology)) for one in index]
-    choices = all_actions(batches["numpy"].topology)
+    choices = all_actions(batch.topology)
     actions = chosen_rows(states)
     for _ in range(task.horizon + 1):
         for row, state in enumerate(states):
-            agree(batches, screens, row, state)
+            agree(batch, screen, row, state)
         if all(state.is_closed for state in states):
             break
         chosen = np.array(data.draw(actions, label="actions"))
-        screens = {name: batch.step(chosen) for name, batch in batches.items()}
+        screen = batch.step(chosen)
         for row, before in enumerate(states):
             if before.is_closed:
-                assert [screen.reward[row] for screen in screens.values()] == [0.0] * len(screens)
+                assert screen.reward[row] == 0.0
                 continue
             states[row] = transition(before, choices[chosen[row]])
             earned, total = reward(before, states[row]), score(states[row])
-            for backend, screen in screens.items():
-                assert (screen.reward[row], screen.score[row]) == (earned, total), backend
+            assert (screen.reward[row], screen.score[row]) == (earned, total)
 
 
 @given(st.data(), tasks, TRAINING, indices)
@@ -175,31 +158,29 @@ def test_several_who_act_in_a_tick_agree_with_joint_play(
     data: st.DataObject, task: TaskSpec, index: list[int]
 ) -> None:
     lanes = data.draw(st.integers(2, 3))
-    batches = every_backend(task, lanes=lanes)
-    screens = {name: one.reset("train", np.array(index[:2])) for name, one in batches.items()}
+    batch = BatchedTriage(task, lanes=lanes)
+    screen = batch.reset("train", np.array(index[:2]))
     states = [initial_state(incident_of(task, "train", one, None)) for one in index[:2]]
-    choices = all_actions(batches["numpy"].topology)
+    choices = all_actions(batch.topology)
     # Half of the roles wait: an `or` of strategies would count each way to choose as one more.
     lane = st.tuples(*(st.tuples(st.booleans(), chosen_actions(one.incident)) for one in states))
     actions = st.tuples(*[lane] * lanes)
     for _ in range(task.horizon):
         for row, state in enumerate(states):
-            agree(batches, screens, row, state, lanes)
+            agree(batch, screen, row, state, lanes)
         if all(state.is_closed for state in states):
             break
         acts = [
             np.array([NOTHING if waits else number for waits, number in row])
             for row in data.draw(actions, label="whether each waits, and its action")
         ]
-        without, earned = {}, {}
-        for name, batch in batches.items():
-            rows = batch.open_rows()
-            without[name] = batch.scores_without(acts, rows, 0)
-            earned[name], _ = batch.play(acts, rows)
-            screens[name] = batch.look()
+        rows = batch.open_rows()
+        without = batch.scores_without(acts, rows, 0)
+        earned, _ = batch.play(acts, rows)
+        screen = batch.look()
         for row, before in enumerate(states):
             if before.is_closed:
-                assert [found[row] for found in earned.values()] == [0.0] * len(batches)
+                assert earned[row] == 0.0
                 continue
             joint = [Wait() if chosen[row] == NOTHING else choices[chosen[row]] for chosen in acts]
             states[row] = transition_jointly(before, joint)
@@ -207,21 +188,16 @@ def test_several_who_act_in_a_tick_agree_with_joint_play(
                 reward(before, states[row]),
                 score(transition_jointly(before, [Wait(), *joint[1:]])),
             )
-            for name in batches:
-                assert (earned[name][row], without[name][row]) == wanted, name
+            assert (earned[row], without[row]) == wanted
 
 
-@with_backends
 @given(st.data(), tasks, indices, indices)
 def test_restarted_rows_are_as_fresh_ones(
-    backend: str, data: st.DataObject, task: TaskSpec, index: list[int], later: list[int]
+    data: st.DataObject, task: TaskSpec, index: list[int], later: list[int]
 ) -> None:
     later = later[: len(index)]
     places = data.draw(st.permutations(range(len(index))))[: len(later)]
-    batch, fresh = (
-        BatchedTriage(task, backend=backend)  # type: ignore[arg-type]
-        for _ in range(2)
-    )
+    batch, fresh = (BatchedTriage(task) for _ in range(2))
     batch.reset("train", np.array(index))
     rng = np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
     for _ in range(data.draw(st.integers(0, task.horizon))):
@@ -255,29 +231,26 @@ def test_a_rubric_of_ones_own_pays_alike(
         benign=TRIAGE_2.benign if benign else (),
         digits=digits,
     )
-    batches = every_backend(task, rubric=rubric)
-    for batch in batches.values():
-        batch.reset("val", np.array(index))
+    batch = BatchedTriage(task, rubric=rubric)
+    batch.reset("val", np.array(index))
     states = [initial_state(incident_of(task, "val", one, None)) for one in index]
     choices = all_actions(FIVE_TEAMS)
     actions = chosen_rows(states)
     for _ in range(6):
         chosen = np.array(data.draw(actions))
-        screens = {name: batch.step(chosen) for name, batch in batches.items()}
+        screen = batch.step(chosen)
         for row, state in enumerate(states):
             if not state.is_closed:
                 states[row] = transition(state, choices[chosen[row]])
-                wanted = reward(state, states[row], rubric)
-                assert [one.reward[row] for one in screens.values()] == [wanted] * len(BACKENDS)
+                assert screen.reward[row] == reward(state, states[row], rubric)
 
 
-@with_backends
 @given(any_task, TRAINING, indices, topologies(60))
 def test_drawn_arrays_are_the_drawn_incidents(
-    backend: str, task: TaskSpec, split: str, index: list[int], topology: Topology
+    task: TaskSpec, split: str, index: list[int], topology: Topology
 ) -> None:
     own = None if topology == FIVE_TEAMS and task.topology else topology
-    batch = BatchedTriage(task, topology=own, backend=backend)  # type: ignore[arg-type]
+    batch = BatchedTriage(task, topology=own)
     batch.reset(split, np.array(index))
     arrays, tables = batch._incidents, batch._setting.tables
     for row, one in enumerate(index):
@@ -301,23 +274,6 @@ def test_drawn_arrays_are_the_drawn_incidents(
 
 @given(st.lists(st.integers(0, MASK), min_size=1), st.integers(1, MASK))
 def test_the_high_half_of_a_product_is_exact(bits: list[int], whole: int) -> None:
-    found = high_product(np.array(bits, np.uint64), whole)
-    assert found.tolist() == [one * whole >> 64 for one in bits]
-
-
-@pytest.mark.skipif(len(BACKENDS) < 2, reason="needs the extra fast")
-@every_task
-def test_backends_agree_on_many_rows_that_restart(task: TaskSpec) -> None:
-    count, rng = 5000, np.random.default_rng(0)
-    batches = [BatchedTriage(task, backend=backend) for backend in BACKENDS]
-    screens = [batch.reset("train", np.arange(count)) for batch in batches]
-    for tick in range(2 * task.horizon):
-        for field in attrs.fields(Step):
-            first, second = (getattr(screen, field.name) for screen in screens)
-            assert first.dtype == second.dtype
-            assert np.array_equal(first, second), f"{field.name} at tick {tick}"
-        closed = np.flatnonzero(screens[0].closing >= 0)
-        actions = rng.integers(0, batches[0].action_count, count)
-        for batch in batches:
-            batch.restart(closed, (tick + 1) * count + closed)
-        screens = [batch.step(actions) for batch in batches]
+    low, high = np.uint64(whole & 0xFFFFFFFF), np.uint64(whole >> 32)
+    found = [int(high_product(np.uint64(one), low, high)) for one in bits]
+    assert found == [one * whole >> 64 for one in bits]

@@ -1,25 +1,29 @@
 """Compile the kernels, so that no worker of a test run compiles its own."""
 
+import numpy as np
+
 from logtriage import Incident, initial_state, make_incident, random_topology
 from logtriage.generator import draw_incident
 from logtriage.grading import grade_batch, truths_of
+from logtriage.grading.batch import WORTH_A_KERNEL
 from logtriage.tasks import IncidentId, get_task
 from logtriage.vector import BatchedTriage, belief_batch
 from logtriage.vector.shaping import BatchedShaping
 
 
 def main() -> None:
-    batch = BatchedTriage("cascading_failure-v2", backend="numba")
+    batch = BatchedTriage("cascading_failure-v2")
     batch.reset("test", [0])
     BatchedShaping(batch).begin()
     batch.step([0])
     incident = make_incident("cascading_failure-v2/test/0")
-    belief_batch([initial_state(incident)], backend="numba").logs()
+    belief_batch([initial_state(incident)]).logs()
     # Actions are integers of one byte, or of two on a large topology; a batch has either layout.
     for one in (incident, on_large_topology()):
-        truths = truths_of([one, one])
-        grade_batch(truths, [[0, 0], [0, 0]], backend="numba")
-        grade_batch(truths, [[0, 0], [0, 0]], layout="time_major", backend="numba")
+        truths = truths_of([one] * WORTH_A_KERNEL)
+        listed = [[0, 0]] * WORTH_A_KERNEL
+        grade_batch(truths, listed)
+        grade_batch(truths, np.array(listed).T, layout="time_major")
 
 
 def on_large_topology() -> Incident:

@@ -13,10 +13,10 @@ from statistics import fmean, median
 from typing import Any, Final
 
 import logtriage as lt
-from logtriage.belief import set_search
-from logtriage.belief.set_posterior import Seen
-from logtriage.belief.set_search import searched_posterior
-from logtriage.belief.sets import set_model_of
+from logtriage.belief import search
+from logtriage.belief.model import any_model_of
+from logtriage.belief.posterior import Seen
+from logtriage.belief.search import searched_posterior
 from logtriage.evaluation.statistics import mean_interval
 from logtriage.evidence import evidence, world_of
 from logtriage.registry import make_policy
@@ -74,14 +74,14 @@ def state_after(incident: lt.Incident, actions: int) -> lt.State:
 def searched(state: lt.State, width: dict[str, int]) -> tuple[Believed, float]:
     """The posterior of a search, and the CPU seconds that it took."""
     incident = state.incident
-    model = set_model_of(world_of(incident).setting, incident.topology, incident.held)
+    model = any_model_of(world_of(incident).setting, incident.topology, incident.held)
     seen = Seen(incident.directory, evidence(state), state.facts.doings, misrouted=False)
     begin = time.process_time()
-    listed, rows, found = searched_posterior(model, seen, **width)
+    found = searched_posterior(model, seen, **width)
     seconds = time.process_time() - begin
     total = sum(found.weights)
     shares = [weight / total for weight in found.weights]
-    return dict(zip(model.chosen(listed, rows).hypotheses, shares, strict=True)), seconds
+    return dict(zip(found.hypotheses, shares, strict=True)), seconds
 
 
 def roots(one: Believed) -> dict[int, float]:
@@ -170,9 +170,9 @@ def section(task: str, split: str, rows: Sequence[dict[str, Any]], machine: str)
         incidents=len(rows),
         most=ACTIONS - 1,
         table="\n".join((head, marks, *lines)),
-        singles=set_search.SINGLES,
-        pairs=set_search.PAIRS,
-        anchors=set_search.ANCHORS,
+        singles=search.SINGLES,
+        pairs=search.PAIRS,
+        anchors=search.ANCHORS,
         wider=_width(WIDER),
         widest=_width(WIDEST),
         few=len(few),
@@ -180,7 +180,7 @@ def section(task: str, split: str, rows: Sequence[dict[str, Any]], machine: str)
         machine=machine,
         fewer=f"{fmean(row['faults'][0] for row in rows):.2f}",
         more=f"{fmean(row['faults'][1] for row in rows):.2f}",
-        error=round(100 * set_search.ERROR),
+        error=round(100 * search.ERROR),
     )
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final
 
 import attrs
+from second_world_rows import JUDGED, LISTS, POLICIES, QUESTIONS, Cell, Row
 
 import logtriage as lt
 from logtriage.actions import Action, Escalate, action_name, action_value
@@ -29,7 +30,6 @@ from logtriage.audit.floor import constant_answers
 from logtriage.audit.scoring import Scorer
 from logtriage.audit.search import best_blind_policy, best_constant_list
 from logtriage.belief import belief
-from logtriage.belief.decisions import bar
 from logtriage.files import replacing
 from logtriage.grading import get_rubric, score
 from logtriage.incident import Incident
@@ -46,54 +46,8 @@ DECIDING: Final = (
     "observation.py", "state.py", "tasks.py", "topologies.py", "topology.py", "transition.py",
     "registry/policies.py", "faults.py", "rng.py",
 )  # fmt: skip
-POLICIES: Final = (
-    "oracle", "observer", "random_questions", "expert", "chain", "first_error", "random",
-)  # fmt: skip
-#: Those whose pages are held against the bar of the belief when they were made.
-JUDGED: Final = ("observer", "random_questions", "expert", "chain")
-QUESTIONS: Final = (0, 1, 2, 3, 4, 6, 8)
 #: Per cent of the incidents that are played of a fleet, beyond the first table.
 FLEET_SHARE: Final = 30
-LISTS: Final = ("best constant answer", "best blind list")
-
-
-@attrs.frozen
-class Row:
-    """One episode. ``sure`` and ``bar`` are the belief in the team that was paged first and
-    the probability from which paging it paid; empty where that was not judged."""
-
-    index: int
-    grade: float
-    price: float
-    benign: bool
-    closing: str
-    paged: bool
-    mispaged: bool
-    root_cause: bool
-    severity: bool
-    ticks: int
-    questions: int
-    sure: float | None = None
-    bar: float | None = None
-
-
-@attrs.frozen
-class Cell:
-    """Episodes of one policy on one split of one task.
-
-    ``searched`` is the number of incidents that a list was found on; 0 for a policy.
-    """
-
-    task: str
-    split: str
-    policy: str
-    count: int
-    searched: int = 0
-
-    @property
-    def name(self) -> str:
-        words = self.policy.replace(":", "-").replace(" ", "-")
-        return f"{self.task}.{self.split}.{words}" + (f"-{self.searched}" if self.searched else "")
 
 
 def cells(
@@ -149,7 +103,7 @@ def episode(incident: Incident, index: int, policy: Policy, *, judged: bool) -> 
         action, memory = policy.act(lt.observe(state), memory)
         if judged and sure is None and isinstance(action, Escalate):
             held = belief(state)
-            sure, pays_from = held.teams.get(action.team, 0.0), bar(held, action.team)
+            sure, pays_from = held.teams.get(action.team, 0.0), held.bar(action.team)
         state = lt.transition(state, action)
     return row_of(state, index, sure, pays_from)
 

@@ -12,7 +12,7 @@ import attrs
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from second_world import JUDGED, LISTS, POLICIES, QUESTIONS, Cell, Row
+from second_world_rows import JUDGED, LISTS, POLICIES, QUESTIONS, Cell, Row
 
 from logtriage.drawing import PRICES_OF_SILENCE
 from logtriage.files import replacing

@@ -24,15 +24,17 @@ from logtriage import (
     all_actions,
     initial_state,
     observe,
-    play,
     random_topology,
     transition,
 )
+from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.grading import Discount
 from logtriage.incident import STRICT, ClosingRules, Fault
 from logtriage.policies import PolicyFactory
+from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.telemetry import Alert, Change, Gauge, LogLine, Reading, Signal, Trace
+from logtriage.transition import play
 
 #: The benchmark's tasks, at the fog that their ids do not name.
 V2_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRAWN_TASKS)
@@ -49,6 +51,12 @@ WRONG_PAGE = Escalate("sre-team")
 FIX = Remediate(Remedy.KILL_QUERY, "user-db")
 WRONG_REMEDY = Remediate(Remedy.SCALE, "auth-service")
 WAIT = RequestMoreLogs(None)
+
+
+def anybody(count: int) -> RoleSplit:
+    """A split of so many roles, each of which may do everything."""
+    roles = [Role(f"role_{number}", VIEWS, TEAM_ACTION_TYPES) for number in range(count)]
+    return RoleSplit(f"anybody_{count}", roles)
 
 
 #: The default rubric with a discount that always applies.

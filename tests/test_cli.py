@@ -289,3 +289,22 @@ def test_bad_id_on_standard_input_is_named_and_the_others_shown() -> None:
     assert [one["id"] for one in lines(result)] == [INCIDENT, INCIDENT]
     assert result.exit_code == 1
     assert "<stdin>:2: incident id 'nope'" in result.stderr
+
+
+@pytest.mark.parametrize("words", [[], ["eval"], ["export"], ["export", "harbor"]])
+def test_help_that_nobody_reads_on_is_no_failure(words: list[str]) -> None:
+    """As with ``logtriage --help | head``, where head leaves at once."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            command(*words, "--help"),
+            check=False,
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=600,
+        )
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")

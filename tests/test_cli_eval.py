@@ -36,7 +36,10 @@ def test_table_has_a_row_for_each_policy_and_task(tmp_path: Path) -> None:
     # Each task has a table of grades, and one of pages by the price of silence.
     assert result.stdout.count("oracle  ") == result.stdout.count("first_error  ") == 2 * len(V2)
     assert "1.000 [1.000, 1.000]" in result.stdout
-    assert result.stderr == f"transcripts and summary: {tmp_path / 'run'}\n"
+    assert result.stderr.splitlines() == [
+        f"transcripts and summary: {tmp_path / 'run'}",
+        f"to see each episode tick by tick: logtriage replay {tmp_path / 'run'} --open",
+    ]
 
 
 def test_tables_fit_their_terminal(tmp_path: Path) -> None:
@@ -347,3 +350,13 @@ def test_a_strict_import_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "10_21_log.csv:" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+@pytest.mark.parametrize("given", [["recorded"], ["recorded_models", "recorded"]])
+def test_recorded_incidents_have_no_split_to_choose(given: list[str]) -> None:
+    words = [one for task in given for one in ("--task", task)]
+    done = logtriage("eval", "expert", *words, "--split", "val", "--episodes", 1)
+    assert done.exit_code == 2
+    assert "--split val: recorded incidents have no split; leave it out" in done.stderr
+    beside = logtriage("eval", "expert", *words, "--task", V2[0], "--split", "val", "--episodes", 1)
+    assert beside.exit_code == 0

@@ -78,7 +78,8 @@ def test_bad_lines_are_named_and_the_good_ones_graded(tmp_path: Path) -> None:
     assert "not JSON" in named[0]
     assert "unknown task 'nope-v1'; known: single_crash-v2" in named[1]
     assert "agent: expected a string, got a number" in named[3]
-    assert "2 graded, mean 0.000; 0 unscored; 4 bad lines" in result.stderr
+    said = "2 graded, mean 0.000 (0.000 with what is unscored or bad as 0); 0 unscored; 4 bad lines"
+    assert said in result.stderr
 
 
 def test_unscored_transcripts_exit_1_and_enter_no_mean(tmp_path: Path) -> None:

@@ -8,27 +8,37 @@ import attrs
 import pytest
 
 from logtriage import (
+    Escalate,
     IdentifyRootCause,
     InvalidInput,
+    Remediate,
     Resolve,
     get_task,
     initial_state,
     make_incident,
     observe,
-    play,
     render_observation,
     system_prompt,
     transition,
 )
-from logtriage.actions import ReportImpact, RequestMetrics, RequestMoreLogs, Wait, all_actions
+from logtriage.actions import (
+    ReportImpact,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+    Wait,
+    all_actions,
+)
 from logtriage.belief import belief
+from logtriage.belief.beliefs import belief_of
 from logtriage.belief.explain import explain, why_unexplained
 from logtriage.belief.model import model_of
-from logtriage.belief.planner import Planner
+from logtriage.belief.plans import Planner
 from logtriage.belief.questions import worths
 from logtriage.codec import truth_to_json
 from logtriage.evaluation import Incidents, RunSpec, evaluate, explain_run
 from logtriage.evaluation.explaining import check_explainable
+from logtriage.evidence import evidence
 from logtriage.grading import grade
 from logtriage.grading.impact import impact_of
 from logtriage.incident import Incident
@@ -42,8 +52,9 @@ from logtriage.server.wire import observation_of, view_of
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.topology import FIVE_TEAMS
 from logtriage.transcript import Transcript
-from logtriage.transition import transition_jointly
+from logtriage.transition import play, transition_jointly
 from logtriage.vector import action_mask, encode_tokens, role_token_mask, token_layout_of
+from logtriage.world.channels import Channel, Evidence
 
 TASK = "compound_failure-v2"
 FLEET = "compound_fleet-v2"
@@ -171,8 +182,9 @@ def test_what_knows_single_faults_alone_refuses_in_words() -> None:
     assert incident.setting is not None
     with pytest.raises(InvalidInput, match="not played or believed in batches"):
         model_of(incident.setting, incident.topology, incident.held)
-    with pytest.raises(InvalidInput, match="knows single faults alone"):
-        Planner(belief(initial_state(incident)))
+    held = belief(initial_state(incident))
+    with pytest.raises(InvalidInput, match="several faults are planned for by"):
+        Planner(held.posterior, held.standing)
 
 
 def test_the_batched_engine_refuses_in_words_and_says_what_to_use() -> None:
@@ -204,6 +216,37 @@ def test_on_a_fleet_sets_are_searched_and_what_is_not_exact_is_refused() -> None
     assert check_explainable(both, Incidents()) == (FLEET,)
     with pytest.raises(InvalidInput, match=f"nothing to explain: {FLEET}: {why}"):
         check_explainable(fleet, Incidents())
+
+
+def test_what_acts_revealed_leads_the_search_where_what_looks_likely_fits_nothing() -> None:
+    """Two remedies have worked, and only a third fault explains the rest."""
+    incident = make_incident(f"{FLEET}-fog3/test/71233")
+    state, _ = play(
+        incident,
+        [
+            RequestTraces("review-db"),
+            Escalate("sre-team"),
+            RequestMetrics("ledger-service"),
+            RequestMoreLogs("comment-service"),
+            Remediate("scale", "ledger-service"),
+            RequestMetrics("search-service"),
+            Remediate("rollback", "tracking-service"),
+            RequestMoreLogs("search-service"),
+        ],
+    )
+    held = belief(state)
+    assert not held.exact
+    assert held.remedies[("rollback", "tracking-service")] == 1.0
+    assert held.remedies[("scale", "ledger-service")] == 1.0
+    assert held.root_causes["booking-db"] > 0.5
+
+
+def test_evidence_of_another_incident_fits_nothing_and_is_refused() -> None:
+    incident = make_incident("cascading_failure-v2/test/0")
+    state, _ = play(incident, [Escalate(next(iter(incident.truth.teams))), Wait(), Wait()])
+    foreign = Evidence(Channel.NOTE, -1, 0, 3, "0:no such line")
+    with pytest.raises(InvalidInput, match="no hypothesis fits the evidence"):
+        belief_of(state, (*evidence(state), foreign))
 
 
 def test_a_run_on_topologies_of_both_kinds_explains_what_it_can(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 import logtriage as lt
 from logtriage import drawing, parsing, registry, replies, role_splits, roles
 from logtriage.actions import KEPT_TEXT, MAX_REPORT, TEAM_ACTION_TYPES
-from logtriage.belief import set_search
+from logtriage.belief import search
 from logtriage.codec import role_split_from_json
 from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json, triage
 from logtriage.rendering.compact import LONG_LIST
@@ -281,7 +281,7 @@ SENTENCES = (
     ("docs/tasks.md", f"{NUMBERS[channels.NOTE_DELAY]} ticks after the first right page"),
     ("docs/tasks.md", f"A set weighs {1 + compounds.LINKED} times more"),
     ("docs/tasks.md", f"more than {compounds.LISTED:,} sets"),
-    ("docs/tasks.md", f"no more than {100 * set_search.ERROR:g} % of the posterior"),
+    ("docs/tasks.md", f"no more than {100 * search.ERROR:g} % of the posterior"),
     ("docs/tasks.md", "(weights {}, {} and {})".format(*setting.compound_failure(2).counts)),
     ("docs/concepts.md", f"A reading holds for {NUMBERS[channels.EPOCH]} ticks"),
     ("docs/concepts.md", f"On more than {LONG_LIST} services lists are compact"),

@@ -451,7 +451,7 @@ def test_refused_actions_use_up_no_incident() -> None:
 
 
 def test_shaped_rewards_begin_anew_with_each_incident() -> None:
-    envs = TriageVectorEnv(TASK, 2, shaping=1.0, backend="numpy")
+    envs = TriageVectorEnv(TASK, 2, shaping=1.0)
     _, begun = envs.reset(options={"ids": [5, 6, 7]})
     _, _, terminations, _, infos = envs.step(np.array([RESOLVE, ASK]))
     assert terminations.tolist() == [True, False]
@@ -463,17 +463,6 @@ def test_shaped_rewards_begin_anew_with_each_incident() -> None:
     assert infos["potential"][0] == wanted != begun["potential"][0]
     _, rewards, _, _, _ = envs.step(np.array([ASK, ASK]))
     assert rewards[0] == env.step(ASK)[1] != 0.0
-
-
-@pytest.mark.skipif(find_spec("numba") is None, reason="needs the extra fast")
-@pytest.mark.parametrize("task", KINDS)
-def test_kernels_value_plans_as_numpy_does(task: str) -> None:
-    """Over whole episodes, to the last bit; a law compares both with the scalar core."""
-    play_numpy, play_numba = (
-        play(TriageVectorEnv(task, 48, backend=backend, shaping=0.99), 25, seed=4)
-        for backend in ("numpy", "numba")
-    )
-    assert same(play_numpy, play_numba)
 
 
 @pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
@@ -491,10 +480,10 @@ def test_shaping_is_refused_where_there_is_none(make: Any) -> None:
 
 
 def test_a_belief_may_be_the_observation() -> None:
-    envs = TriageVectorEnv("single_crash-v2", 8, observations="belief", backend="numpy")
-    plain = TriageVectorEnv("single_crash-v2", 8, backend="numpy")
-    batch = BatchedTriage("single_crash-v2", backend="numpy")
-    screens = BeliefScreens(batch, backend="numpy")
+    envs = TriageVectorEnv("single_crash-v2", 8, observations="belief")
+    plain = TriageVectorEnv("single_crash-v2", 8)
+    batch = BatchedTriage("single_crash-v2")
+    screens = BeliefScreens(batch)
     ids = list(range(200))
     seen, infos = envs.reset(options={"ids": ids})
     plain.reset(options={"ids": ids})
@@ -539,7 +528,7 @@ def tasks_of(envs: TriageVectorEnv, rounds: int) -> list[int]:
 
 
 def test_tasks_are_drawn_by_their_weights() -> None:
-    envs = TriageVectorEnv(FOGS, 100, backend="numpy")
+    envs = TriageVectorEnv(FOGS, 100)
     assert envs.tasks == tuple(FOGS)
     assert envs.task_weights == {f"{TASK}-fog0": 0.75, TASK: 0.25}
     envs.reset(seed=3)
@@ -566,7 +555,7 @@ def test_weights_may_change_between_rounds_through_wrappers() -> None:
 
 
 def test_each_task_has_a_sequence_of_its_own() -> None:
-    envs = TriageVectorEnv(FOGS, 50, backend="numpy", show_id=True)
+    envs = TriageVectorEnv(FOGS, 50, show_id=True)
     _, infos = envs.reset(seed=0)
     for number in range(2):
         index = infos["index"][infos["task"] == number]
@@ -579,7 +568,7 @@ def test_each_task_has_a_sequence_of_its_own() -> None:
 
 def test_several_tasks_have_one_layout() -> None:
     tasks = {TASK: 1, "silent_degradation-v2-fog1": 1}
-    envs = TriageVectorEnv(tasks, 2, backend="numpy")
+    envs = TriageVectorEnv(tasks, 2)
     layout = token_layout_of(FIVE_TEAMS, 1, 16)
     space: Any = envs.single_observation_space
     assert np.array_equal(space.high, 255 * layout.units)

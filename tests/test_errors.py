@@ -97,13 +97,13 @@ def test_the_command_for_an_extra_names_its_parts(monkeypatch: pytest.MonkeyPatc
     for extra, command in (
         ("cli", "pip install 'rich>=13.7'"),
         ("openenv", "pip install 'uvicorn<1,>=0.54' openenv==0.10.0"),
-        ("train", "pip install 'logtriage[train]'"),
+        ("train", "in a clone, pip install '.[train]'"),
     ):
         assert str(MissingExtra("x", extra)) == f"x needs the extra logtriage[{extra}]: {command}"
 
 
 def test_an_extra_that_is_not_declared_is_named_as_it_is() -> None:
-    assert str(MissingExtra("x", "nope")).endswith("pip install 'logtriage[nope]'")
+    assert str(MissingExtra("x", "nope")).endswith(": in a clone, pip install '.[nope]'")
 
 
 def test_an_unknown_name_shows_the_value_and_the_choices() -> None:

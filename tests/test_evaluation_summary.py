@@ -82,6 +82,7 @@ def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
         episodes=5,
         unscored=1,
         grade=mean_interval([1.0, 0.0, 0.0, 0.0]),
+        bound=0.2,
         solved=0.25,
         root_cause=0.25,
         severity=0.25,

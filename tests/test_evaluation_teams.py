@@ -83,7 +83,7 @@ def test_a_role_that_raises_is_named_and_its_episode_unscored() -> None:
     transcript = record_joint_episode(INCIDENT, lambda _: broken, "mine", TRIO)
     assert transcript.status == "policy failed in tick 2: escalation: OSError: gone"
     assert transcript.ticks == (0, 0, 0)
-    assert transcript.extra["roles"] == ["triage", "escalation", "remediation"]
+    assert transcript.role_split == "trio"
     graded = grade_transcript(transcript)
     assert graded.score is None
     assert graded.cause == transcript.status
@@ -173,7 +173,7 @@ def test_the_split_is_kept_in_full_and_read_back(tmp_path: Path) -> None:
     assert load_run(tmp_path).manifest.spec == spec
     path = tmp_path / "transcripts" / "expert--single_crash-v2.jsonl"
     for line in path.read_text().splitlines():
-        assert json.loads(line)["roles"] == ["finder", "escalation", "remediation"]
+        assert json.loads(line)["role_split"] == "mine"
 
 
 def test_a_built_in_split_may_be_given_by_its_name() -> None:

@@ -5,7 +5,6 @@ import pytest
 
 from logtriage.actions import Action, Escalate, Ignore, RequestMoreLogs, Resolve
 from logtriage.belief import Belief, belief
-from logtriage.belief.decisions import bar, page_values
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import Paging, page_regret, paging_by_price, threshold_regret
 from logtriage.generator import make_incident
@@ -54,12 +53,12 @@ def test_the_teams_differ() -> None:
 def test_where_only_the_team_is_in_doubt_the_bar_is_the_price_of_silence(owner: float) -> None:
     """Silence is worth c, a page the probability that it is right: nothing else is lost."""
     held, price = between(owner), 0.4
-    values = page_values(held)
+    values = held.page_values()
     assert values.silent == pytest.approx(price, abs=ROUNDING)
     assert values.paging[OWNER] == pytest.approx(owner, abs=ROUNDING)
     assert values.paging[SECURITY] == pytest.approx(1 - owner, abs=ROUNDING)
     if owner:
-        assert bar(held, OWNER) == pytest.approx(price, abs=ROUNDING)
+        assert held.bar(OWNER) == pytest.approx(price, abs=ROUNDING)
     assert page_regret(held, OWNER) == pytest.approx(max(0, price - owner), abs=ROUNDING)
     silence = max(owner, 1 - owner) - price
     assert page_regret(held, None) == pytest.approx(max(0, silence), abs=ROUNDING)
@@ -68,7 +67,7 @@ def test_where_only_the_team_is_in_doubt_the_bar_is_the_price_of_silence(owner: 
 def test_the_price_of_this_incident_is_what_counts() -> None:
     cheap = make_incident("single_crash-v2/test/2")
     assert cheap.price_of_silence == 0.2
-    assert page_values(between(0.5, cheap)).silent == pytest.approx(0.2, abs=ROUNDING)
+    assert between(0.5, cheap).page_values().silent == pytest.approx(0.2, abs=ROUNDING)
 
 
 def test_a_team_that_cannot_be_right_costs_all_that_silence_is_worth() -> None:
@@ -103,7 +102,7 @@ def test_out_of_time_is_a_silence_of_the_last_tick() -> None:
 def test_nothing_is_left_to_decide_after_the_right_page() -> None:
     (team,) = INCIDENT.truth.teams
     held = belief(played(Escalate(team)))
-    assert page_values(held).paging == {}
+    assert held.page_values().paging == {}
     assert page_regret(held, None) == page_regret(held, team) == 0.0
 
 

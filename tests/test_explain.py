@@ -8,7 +8,6 @@ import pytest
 
 from logtriage.actions import Escalate, IdentifyRootCause, Ignore, RequestMetrics, Resolve
 from logtriage.belief import belief
-from logtriage.belief.decisions import bar
 from logtriage.belief.explain import Explanation, Leading, Step, explain
 from logtriage.belief.shaping import shaped_reward, value_of
 from logtriage.errors import InvalidInput
@@ -88,7 +87,7 @@ def test_pages_and_first_root_causes_are_judged_by_the_belief_of_their_moment() 
     assert declared.justified is (held.root_causes[service] >= 0.5)
     assert declared.right is True
     held = belief(play(incident, actions[:3])[0])
-    assert paged.justified is (held.teams[team] >= bar(held, team))
+    assert paged.justified is (held.teams[team] >= held.bar(team))
     assert paged.right is True
     assert paged.leading == Leading.of(held)
     assert {one.justified for one in (asked, again, closed)} == {None}

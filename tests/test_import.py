@@ -100,3 +100,73 @@ def test_the_probe_sees_what_an_import_loads() -> None:
 
 def test_version_is_that_of_the_installed_package() -> None:
     assert logtriage.__version__ == version("logtriage")
+
+
+WITHOUT_NUMBA = """
+import sys, warnings
+sys.modules["numba"] = None  # as if it were not installed
+import logtriage as lt
+import logtriage.report.live  # of the page that runs in a browser
+from logtriage.belief import belief
+from logtriage.errors import MissingExtra
+from logtriage.evaluation.teamwork import teamwork_of
+from logtriage.grading import grade_batch, truths_of
+from logtriage.role_splits import TRIO
+from logtriage.transition import play_jointly
+from logtriage.vector import (
+    BatchedTeam, BatchedTriage, BeliefBatch, belief_batch, encode_tokens, encode_team_tokens
+)
+
+incidents = [lt.make_incident(one) for one in lt.incident_ids("single_crash-v2", "test", 64)]
+state = lt.transition(lt.initial_state(incidents[0]), lt.RequestMoreLogs())
+assert len(belief(state).weights) and encode_tokens(state).size
+assert encode_team_tokens(state, TRIO).size
+assert lt.grade(state).score == 0.0
+team = [play_jointly(one, [(0, lt.RequestMoreLogs()), (1, lt.Resolve())])[0] for one in incidents]
+assert teamwork_of(team[:2], TRIO).episodes == 2
+assert grade_batch(truths_of(incidents[:63]), [[0]] * 63).scores.sum() >= 0
+with warnings.catch_warnings(record=True) as told:
+    assert len(grade_batch(truths_of(incidents), [[0]] * 64)) == 64
+assert ["at once needs the extra logtriage[fast]: pip install" in str(one.message) for one in told]
+world = incidents[0].telemetry
+for make in (
+    lambda: BatchedTriage("single_crash-v2"),
+    lambda: BatchedTeam("single_crash-v2", TRIO),
+    lambda: belief_batch([state]),
+    lambda: BeliefBatch(world.setting, world.topology, world.held, count=1, horizon=9),
+):
+    try:
+        make()
+    except MissingExtra as error:
+        assert "logtriage[fast]: pip install 'numba" in str(error), error
+    else:
+        raise AssertionError("no refusal")
+"""
+PLAYED_WITHOUT_NUMBA = """
+from importlib.util import find_spec
+
+if find_spec("gymnasium"):
+    from logtriage.env import TriageEnv, TriageVectorEnv
+
+    env = TriageEnv("single_crash-v2", shaping=1.0)
+    env.reset(seed=0)
+    assert len(env.step(0)) == 5
+    try:
+        TriageVectorEnv("single_crash-v2", 2)
+    except MissingExtra as error:
+        assert "TriageVectorEnv" in str(error)
+    else:
+        raise AssertionError("no refusal")
+if find_spec("pettingzoo"):
+    from logtriage.multi import triage_team_v1
+
+    env = triage_team_v1.parallel_env("single_crash-v2", observations="flat")
+    env.reset(seed=0)
+    env.step({agent: 0 for agent in env.agents})
+"""
+
+
+def test_single_incidents_and_teams_of_agents_need_no_numba() -> None:
+    probe = WITHOUT_NUMBA + PLAYED_WITHOUT_NUMBA
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -27,12 +27,12 @@ from logtriage import (
 from logtriage.actions import Action
 from logtriage.evaluation import play_joint_episode
 from logtriage.evidence import evidence
-from logtriage.joint import as_allowed, is_lost, observe_role, observe_roles, requests_left
+from logtriage.joint import is_lost, observe_role, observe_roles, requests_left
 from logtriage.observation import slice_for
 from logtriage.policies import as_taken
 from logtriage.registry import make_team
 from logtriage.role_splits import BY_TIER, NORTH_SOUTH, TRIO
-from logtriage.roles import RoleSplit, watched
+from logtriage.roles import RoleSplit, as_allowed, watched
 
 INCIDENT = make_incident("cascading_failure-v2/test/42")
 TRIAGE, ESCALATION, REMEDIATION = TRIO.roles

@@ -29,7 +29,7 @@ def test_it_needs_no_numpy() -> None:
     )
     assert done.returncode == 0, done.stderr
     incident = lt.make_incident(INCIDENT)
-    state, _ = lt.play(incident, [lt.RequestMoreLogs(), lt.Resolve()])
+    state = lt.play(incident, [lt.RequestMoreLogs(), lt.Resolve()])
     assert float(done.stdout) == lt.grade(state).score
 
 

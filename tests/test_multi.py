@@ -620,7 +620,7 @@ def test_a_horizon_or_a_task_of_one_s_own() -> None:
             assert env.agents == AGENTS
             seen, *_, truncations, infos = env.step(waits)
             assert set(truncations.values()) == {tick == 2}
-        team = BatchedTeam("cascading_failure-v2", TRIO, horizon=3, backend="numpy")
+        team = BatchedTeam("cascading_failure-v2", TRIO, horizon=3)
         team.reset("train", [7])
         for _ in range(3):
             screen = team.step([[count - 1] for count in team.action_counts])

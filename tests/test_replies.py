@@ -54,6 +54,29 @@ def reason(text: str) -> str:
         f"<think>{'{' * 2_000}</think>{RESOLVE}",
         f"<think>{'x' * 2 * MAX_TEXT}</think>{RESOLVE}",
         f"<think>{CALL}</think>{RESOLVE}",
+        f"<think >{IGNORE}</think >{RESOLVE}",
+        f"<THINK>{IGNORE}</THINK>{RESOLVE}",
+        f'<think effort="high">{IGNORE}</think>{RESOLVE}',
+        f"<Thought>{IGNORE}</thought>{RESOLVE}",
+        f"<thoughts>{IGNORE}</thoughts>{RESOLVE}",
+        f"<reasoning>{IGNORE}</reasoning>{RESOLVE}",
+        f"<analysis>{IGNORE}</analysis><answer>{RESOLVE}</answer>",
+        f"<inner_monologue>{IGNORE}</inner_monologue>{RESOLVE}",
+        f"<seed:think>{IGNORE}</seed:think>{RESOLVE}",
+        f"{IGNORE}</seed:think>{RESOLVE}",
+        f"◁think▷{IGNORE}◁/think▷{RESOLVE}",
+        f"<|begin_of_thought|>{IGNORE}<|end_of_thought|>"
+        f"<|begin_of_solution|>{RESOLVE}<|end_of_solution|>",
+        f"<|START_THINKING|>{IGNORE}<|END_THINKING|><|START_RESPONSE|>{RESOLVE}<|END_RESPONSE|>",
+        f"<|inner_prefix|>{IGNORE}<|inner_suffix|>{RESOLVE}",
+        f"<unused94>thought\n{IGNORE}<unused95>{RESOLVE}",
+        f"<|channel>thought\n{IGNORE}<channel|>{RESOLVE}",
+        f"<|channel|>analysis<|message|>{IGNORE}<|end|>"
+        f"<|start|>assistant<|channel|>final<|message|>{RESOLVE}<|return|>",
+        f"<|channel|>analysis<|message|>{IGNORE}<|channel|>final<|message|>{RESOLVE}",
+        f"<|channel|>musing<|message|>{IGNORE}<|end|>{RESOLVE}",
+        f"<|channel|> final<|message|>{RESOLVE}<|return|>",
+        f"<|channel|>commentary<|message|>A plan.<|end|>{RESOLVE}",
     ],
 )
 def test_what_is_only_thought_is_no_action(text: str) -> None:
@@ -69,6 +92,13 @@ def test_what_is_only_thought_is_no_action(text: str) -> None:
         f"<think>{IGNORE}</thinking>",
         "<think>",
         f"<think>a</think>{RESOLVE}[THINK]",
+        f"<|channel|>analysis<|message|>{IGNORE}",
+        f"<|channel|>analysis {IGNORE}",
+        f"<unused94>thought\n{IGNORE}",
+        f"◁think▷{IGNORE}",
+        f"<THINK>{IGNORE}",
+        f"<seed:think>{IGNORE}</think",
+        f"<|begin_of_thought|>{IGNORE}<|begin_of_solution|>",
     ],
 )
 def test_a_reply_that_ends_within_a_thought_is_malformed(text: str) -> None:
@@ -81,6 +111,59 @@ def test_a_thought_without_an_action_behind_it_is_malformed_by_what_was_said() -
     assert isinstance(action, Malformed)
     assert action.text == "I am not sure."
     assert action.reason.startswith("no JSON object")
+
+
+@pytest.mark.parametrize("answer", [IGNORE, CALL, f"[{IGNORE}, {IGNORE}]"])
+@pytest.mark.parametrize(
+    ("before", "after", "mark"),
+    [
+        ("<musing>", "</musing>", "<musing>"),
+        ("<musing>", "", "<musing>"),
+        ("<x:musing a='1'>", f"</x:musing>{RESOLVE}", "<x:musing a='1'>"),
+        ("", "</musing>", "</musing>"),
+        ("", f"</musing>{RESOLVE}", "</musing>"),
+        ("Hm. <|begin_of_musing|>", "<|end_of_musing|>", "<|begin_of_musing|>"),
+        ("<|musing|>", "", "<|musing|>"),
+        ("<｜musing｜>", "", "<｜musing｜>"),
+        ("<|musing>", "<musing|>", "<|musing>"),
+        ("<unused12>", "<unused13>", "<unused12>"),
+        ("◁musing▷", "◁/musing▷", "◁musing▷"),
+        ("[MUSING]", "[/MUSING]", "[/MUSING]"),
+        ("<a>1</a> <musing>why<deep>", "</deep></musing>", "<deep>"),
+    ],
+)
+def test_an_action_beside_an_unknown_mark_is_malformed(
+    answer: str, before: str, after: str, mark: str
+) -> None:
+    text = f"{before}{answer}{after}"
+    told = f"{mark} may set a thought apart, and no action is read beside an unknown mark"
+    if answer[0] != "[":
+        assert parsed(text) == Malformed(text, told)
+    assert parse_plan(text, SEVEN_SERVICES) == [Malformed(text, told)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<musing>It hangs.</musing>{RESOLVE}",
+        f"Nobody is paged.</musing>{RESOLVE}",
+        f"{RESOLVE}<|the_end|>",
+        f"{RESOLVE}</s>",
+        f"<|im_start|>assistant\n{RESOLVE}<|im_end|>",
+        f"<｜tool▁calls▁begin｜>{RESOLVE}<｜tool▁calls▁end｜>",
+        f"<answer>{RESOLVE}</answer>",
+        f"<|begin_of_box|>{RESOLVE}<|end_of_box|>",
+        f"<b>Done.</b><br>{RESOLVE}",
+        f"No <remedy>:<service> is left. {RESOLVE}",
+        f"[ERROR] user-db: 4 < 5 and 7 > 3, errors<p99 and cpu>5, a->b {RESOLVE}",
+        '{"reasoning": "<musing> hm", "action_type": "resolve", "note": "<|x|> </y>"}',
+        '{"note": "<musing>"} {"action_type": "resolve"}'.replace("<musing>", "<service>"),
+        f"\0{RESOLVE}\0",
+        f"[1] I <3 dashboards: https://x.example/<id/> {RESOLVE}",
+    ],
+)
+def test_ordinary_marks_and_prose_are_in_nobodys_way(text: str) -> None:
+    assert parsed(text) == Resolve()
 
 
 def test_thoughts_do_not_glue_what_stands_around_them() -> None:
@@ -148,7 +231,18 @@ def test_calls_in_the_text_are_a_plan() -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["<think>", "a </think> b", "[THINK]", "<tool_call>{}</tool_call>", '"[<\\']
+    "message",
+    [
+        "<think>",
+        "a </think> b",
+        "[THINK]",
+        "<tool_call>{}</tool_call>",
+        '"[<\\',
+        "◁think▷",
+        "<|channel|>analysis",
+        "<musing>",
+        "<|musing|>",
+    ],
 )
 def test_what_we_render_is_never_taken_for_a_thought_or_a_call(message: str) -> None:
     text = render_action(Report(message))

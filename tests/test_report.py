@@ -237,6 +237,7 @@ def test_table_is_the_summary(page: str, run_dir: Path, run: Run) -> None:
                     number(grade["mean"]),
                     "",
                     interval,
+                    number(row["bound"]),
                     *(
                         percent(row[name])
                         for name in ("solved", "root_cause", "severity", "mis_page", "ignored")

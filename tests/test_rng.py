@@ -2,7 +2,19 @@
 
 import pytest
 
-from logtriage.rng import MASK, Draws, Stream, below, between, draw, hash_name, mix, subkey
+from logtriage.rng import (
+    MASK,
+    WIDE,
+    WIDE_BITS,
+    Draws,
+    Stream,
+    below,
+    between,
+    draw,
+    hash_name,
+    mix,
+    subkey,
+)
 
 # SplitMix64 as published (Steele, Lea, Flood 2014): a generator seeded with 1234567
 # yields these; its n-th output is the finaliser at seed + n * golden gamma.
@@ -95,3 +107,26 @@ def test_chance_and_weights_follow_their_shares() -> None:
     picks = [draws.weighted((1, 0, 3), 3, index) for index in many]
     assert set(picks) == {0, 2}
     assert 1_840 <= picks.count(0) <= 2_160
+
+
+def test_a_wide_seed_gives_wide_keys_and_every_bit_of_them_counts() -> None:
+    seed, stream = WIDE | 12345, hash_name("truth")
+    key = subkey(seed, stream)
+    assert key.bit_length() == subkey(key, stream).bit_length() == WIDE_BITS + 1
+    assert 0 <= draw(key, 3, 4) <= MASK
+    others = [key ^ 1 << bit for bit in range(WIDE_BITS)]
+    assert len({draw(one, 3, 4) for one in (key, *others)}) == WIDE_BITS + 1
+    seeds = [seed ^ 1 << bit for bit in range(WIDE_BITS)]
+    assert len({subkey(one, stream) & MASK for one in (seed, *seeds)}) == WIDE_BITS + 1
+
+
+def test_draws_of_a_wide_key_differ_by_both_counters() -> None:
+    key = subkey(WIDE | 7, hash_name("truth"))
+    forth = [draw(key, a, b) for a in range(30) for b in range(30)]
+    back = [draw(key, a, b) for a in reversed(range(30)) for b in reversed(range(30))]
+    assert forth == back[::-1]
+    assert len(set(forth)) == 900
+    counts = [0] * 7
+    for n in range(14_000):
+        counts[below(draw(key, n), 7)] += 1
+    assert all(1_850 <= count <= 2_150 for count in counts)  # 2,000, sigma 41

@@ -13,6 +13,7 @@ import attrs
 import pytest
 
 import logtriage as lt
+from logtriage import drawing, rng
 from logtriage.codec import (
     decode_transcript,
     encode_transcript,
@@ -24,9 +25,10 @@ from logtriage.evaluation import Incidents, RunSpec
 from logtriage.generator import draw_incident
 from logtriage.grading import grade_jsonl, grade_to_json, grade_transcript
 from logtriage.replay import replay
-from logtriage.rng import MASK, MIX_1, MIX_2, mix, subkey
+from logtriage.rng import MASK, MIX_1, MIX_2, draw, mix, subkey
 from logtriage.seal import MAX_KEY, MIN_KEY, Seal
 from logtriage.tasks import DRAWN_TASKS, SEALED, SPLITS, IncidentId, get_task, parse_incident_id
+from logtriage.world import figures, simulation, voice
 from logtriage.world.simulation import SPEAKER_STREAM, World
 
 KEY = b"0123456789abcdef, the key of these tests"
@@ -53,7 +55,7 @@ def world_of(incident: lt.Incident) -> World:
 
 
 def closed(incident: lt.Incident) -> lt.State:
-    return lt.play(incident, [lt.RequestMoreLogs(None), lt.Resolve()])[0]
+    return lt.play(incident, [lt.RequestMoreLogs(None), lt.Resolve()])
 
 
 # -- the key --------------------------------------------------------------------------
@@ -278,6 +280,30 @@ def test_the_key_of_a_stream_gives_the_seed_of_a_public_incident_and_no_sealed_o
     assert not {subkey(found, one) for one in other_streams} & {
         subkey(world_of(sealed()).seed, one) for one in other_streams
     }
+
+
+@pytest.mark.parametrize("task", [TASK, "fleet_outage-v2", "compound_failure-v2"])
+def test_no_draw_of_a_sealed_incident_is_under_a_key_that_a_search_could_find(
+    task: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever sees the draws of a key of 64 bits can search for it; so no stream has one."""
+    keys: list[int] = []
+
+    def noted(key: int, a: int = 0, b: int = 0) -> int:
+        keys.append(key)
+        return draw(key, a, b)
+
+    for module in (drawing, figures, rng, simulation, voice):
+        assert module.draw is draw
+        monkeypatch.setattr(module, "draw", noted)
+    state = lt.initial_state(sealed(f"{task}/sealed/1234567"))
+    first, *_, last = state.incident.topology.names
+    for action in (lt.RequestMetrics(first), lt.RequestTraces(last), lt.RequestMoreLogs(None)):
+        lt.observe(state)
+        state = lt.transition(state, action)
+    lt.observe(state)
+    assert len(keys) > 100
+    assert min(keys) >= 1 << 256
 
 
 @pytest.mark.parametrize("split", ["test", "sealed"])

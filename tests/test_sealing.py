@@ -379,7 +379,7 @@ def test_no_prompt_screen_or_tool_names_the_incident(
     opaque(told, incident)
     assert "48151623" not in json.dumps([told, row["prompt"], played["prompt"]])
     with pytest.raises(lt.EpisodeOver) as caught:
-        lt.transition(closed := lt.play(incident, [lt.Resolve()])[0], lt.Resolve())
+        lt.transition(closed := lt.play(incident, [lt.Resolve()]), lt.Resolve())
     opaque(str(caught.value), incident)
     with pytest.raises(lt.EpisodeOver) as caught:
         lt.tick(closed)

@@ -74,7 +74,6 @@ def test_what_is_no_action_is_refused(take: Callable[..., Any], kind: str) -> No
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("expert", "got 'expert'; to let a policy play: logtriage.evaluation.play_episode("),
         (Resolve(), "got one; pass [Resolve()]"),
         ({"action_type": "resolve"}, "got a dict"),
         (7, "got an int"),

@@ -70,6 +70,16 @@ def test_what_is_pooled_is_what_any_role_was_shown() -> None:
     assert belief(state, BY_CHANNEL).weights == belief(state).weights
 
 
+def test_several_faults_are_doubted_too() -> None:
+    state = initial_state(make_incident("compound_failure-v2/test/3"))
+    for acts in ((RequestMoreLogs(), Wait(), Wait()), (Wait(), Wait(), Resolve())):
+        state = transition_jointly(state, acts)
+    found = teamwork_of([state], TRIO)
+    assert found is not None
+    assert found.pooled.mean == belief(last_decided(state), TRIO).entropy
+    assert found.pooled.mean < min(one.bits.mean for one in found.alone)
+
+
 def test_there_is_none_alone_or_where_no_probabilities_are_known() -> None:
     assert teamwork_of([played(1)], SOLO) is None
     assert teamwork_of([], TRIO) is None

@@ -92,8 +92,8 @@ def test_a_transcript_can_be_pickled() -> None:
 
 def test_ticks_are_whole_numbers_one_an_action_and_never_fall() -> None:
     wires = [{"action_type": "wait"}] * 3
-    assert Transcript("x", wires, ticks=[0, 0.0, 2]).ticks == (0, 0, 2)  # type: ignore[arg-type]
-    joint = Transcript("x", wires, ticks=(0, 0, 1))
+    assert Transcript("x", wires, ticks=[0, 1.0, 2]).ticks == (0, 1, 2)  # type: ignore[arg-type]
+    joint = Transcript("x", wires, ticks=(0, 0, 1), role_split="duo")
     assert pickle.loads(pickle.dumps(joint)) == joint
     for ticks, message in (
         ([0, 1], "ticks: expected 3, one an action, got 2"),
@@ -103,6 +103,11 @@ def test_ticks_are_whole_numbers_one_an_action_and_never_fall() -> None:
         ([True, 1, 1], "ticks[0]: expected a whole number from 0 on, got True"),
         ([0, "1", 1], "ticks[1]: expected a whole number from 0 on, got '1'"),
         ([0, 0.5, 1], "ticks[1]: expected a whole number from 0 on, got 0.5"),
+        (
+            [0, 1, 1],
+            "ticks[2]: a second action in tick 1; where roles share a tick, role_split must name "
+            "the split that allows it",
+        ),
     ):
         with pytest.raises(InvalidInput) as caught:
             Transcript("x", wires, ticks=ticks)  # type: ignore[arg-type]

@@ -21,12 +21,12 @@ from logtriage import (
     all_actions,
     apply,
     initial_state,
-    play,
     tick,
     transition,
 )
 from logtriage.incident import ClosingRules
 from logtriage.topology import SEVEN_SERVICES
+from logtriage.transition import play
 from tests.builders import (
     FIX,
     P1,

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from importlib.util import find_spec
-from typing import Any
 
 import attrs
 import numpy as np
@@ -21,7 +20,6 @@ from logtriage import (
     random_topology,
     transition,
 )
-from logtriage.errors import MissingExtra
 from logtriage.generator import draw_incident
 from logtriage.grading import TRIAGE_2
 from logtriage.tasks import IncidentId, get_task
@@ -29,7 +27,8 @@ from logtriage.topology import Service, Topology
 from logtriage.vector import BatchedTriage, encode_tokens
 from logtriage.vector.engine import WIDE
 
-HAS_NUMBA = find_spec("numba") is not None
+if find_spec("numba") is None:
+    pytest.skip("needs the extra fast", allow_module_level=True)
 
 
 def begun(count: int = 3) -> BatchedTriage:
@@ -79,7 +78,7 @@ def test_a_rubric_with_a_rule_of_ones_own_is_refused() -> None:
 
     first = attrs.evolve(TRIAGE_2.criteria[0], measure=mine)
     rubric = attrs.evolve(TRIAGE_2, id="mine/1", criteria=(first, *TRIAGE_2.criteria[1:]))
-    with pytest.raises(RubricError, match=r"mine \('severity'\) cannot grade a batch; those that"):
+    with pytest.raises(RubricError, match=r"mine \('severity'\) has no kernel; those that"):
         BatchedTriage("single_crash-v2", rubric=rubric)
 
 
@@ -94,7 +93,7 @@ def test_counts_stop_where_a_byte_does() -> None:
     """Six everyday lines a tick in the window, for 250 ticks: more than a byte counts."""
     task = attrs.evolve(get_task("silent_degradation-v2"), horizon=250)
     topology = Topology("one", ("a", "b"), (Service("web", "edge", "a"),), "a", "b")
-    batch = BatchedTriage(task, topology=topology, backend="numpy")
+    batch = BatchedTriage(task, topology=topology)
     batch.reset("train", [0, 1])
     ask = action_id(RequestMoreLogs("web"), topology)
     state = initial_state(draw_incident(task, IncidentId(task, "train", 1), topology))
@@ -183,43 +182,15 @@ def test_a_task_needs_a_horizon_that_can_be_counted() -> None:
         BatchedTriage(task)
 
 
-def test_an_unknown_backend_is_refused() -> None:
-    with pytest.raises(UnknownName, match="known: auto, numpy, numba"):
-        BatchedTriage("single_crash-v2", backend="cuda")  # type: ignore[arg-type]
-
-
-def test_auto_takes_numba_where_it_is_installed() -> None:
-    assert BatchedTriage("single_crash-v2").backend == ("numba" if HAS_NUMBA else "numpy")
-
-
-def test_without_numba_auto_takes_numpy_and_numba_names_its_extra(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("logtriage.backend.find_spec", lambda _: None)
-    assert BatchedTriage("single_crash-v2").backend == "numpy"
-    with pytest.raises(MissingExtra, match=r"logtriage\[fast\]"):
-        BatchedTriage("single_crash-v2", backend="numba")
-
-
-@pytest.mark.skipif(not HAS_NUMBA, reason="needs the extra fast")
 def test_numba_is_imported_when_it_is_first_needed() -> None:
     probe = """
 import sys
 from logtriage.vector import BatchedTriage
-BatchedTriage("single_crash-v2", backend="numpy").reset("train", [0])
 assert "numba" not in sys.modules
-BatchedTriage("single_crash-v2", backend="numba")
+BatchedTriage("single_crash-v2")
 assert "numba" in sys.modules
 """
     subprocess.run([sys.executable, "-c", probe], check=True)
-
-
-@pytest.mark.skipif(not HAS_NUMBA, reason="needs the extra fast")
-def test_a_kernel_is_cached_under_the_digest_of_its_sources() -> None:
-    from logtriage import jit
-    from logtriage.vector.tokens.compiled import screens
-
-    assert screens.observe_rows.__qualname__ == f"observe_rows_{jit._digest()}"
 
 
 def test_observations_are_the_callers_own_unless_asked_otherwise() -> None:
@@ -238,13 +209,11 @@ def test_observations_are_the_callers_own_unless_asked_otherwise() -> None:
         kept[0, 0] = 1
 
 
-@pytest.mark.parametrize("backend", ("numpy", "numba") if HAS_NUMBA else ("numpy",))
 @pytest.mark.parametrize("count", [1, 5])
-def test_a_shared_observation_follows_resets_restarts_and_steps(backend: Any, count: int) -> None:
+def test_a_shared_observation_follows_resets_restarts_and_steps(count: int) -> None:
     wide = random_topology(1, 60, FIVE_TEAMS.teams)  # of which only what has changed is written
     own, shared = (
-        BatchedTriage("silent_degradation-v2", topology=wide, backend=backend, copy=copy)
-        for copy in (True, False)
+        BatchedTriage("silent_degradation-v2", topology=wide, copy=copy) for copy in (True, False)
     )
     assert own.layout.size >= WIDE
     assert own.layout.size * count % 64  # some columns are no whole block

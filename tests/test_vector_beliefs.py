@@ -8,13 +8,15 @@ import pytest
 
 import logtriage as lt
 from logtriage.belief import belief
-from logtriage.errors import InvalidInput, MissingExtra, UnknownName
+from logtriage.errors import InvalidInput
 from logtriage.vector import BeliefBatch, belief_batch
 from logtriage.vector.cells import CHANNELS, FIELDS, LINES, cell_numbers, padded
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.simulation import World
 
-BACKENDS = ("numpy", "numba") if find_spec("numba") else ("numpy",)
+if find_spec("numba") is None:
+    pytest.skip("needs the extra fast", allow_module_level=True)
+
 TASK = "cascading_failure-v2"
 ALERT, METRICS, TRACES, EDGE, EFFECT, NOTE = (
     CHANNELS.index(one)
@@ -35,11 +37,9 @@ def world_of(name: str) -> World:
     return world
 
 
-def batch_of(count: int, backend: str = "numpy", task: str = TASK) -> BeliefBatch:
+def batch_of(count: int, task: str = TASK) -> BeliefBatch:
     world, horizon = world_of(f"{task}/test/0"), lt.make_incident(f"{task}/test/0").horizon
-    batch = BeliefBatch(
-        world.setting, world.topology, world.held, count=count, horizon=horizon, backend=backend
-    )
+    batch = BeliefBatch(world.setting, world.topology, world.held, count=count, horizon=horizon)
     batch.reset(np.zeros((count, 7), int))
     return batch
 
@@ -49,11 +49,10 @@ def test_an_incident_takes_less_than_one_and_a_half_kilobytes(task: str) -> None
     assert batch_of(64, task=task).nbytes <= 64 * 1500
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_a_row_that_begins_anew_has_forgotten_all(backend: str) -> None:
+def test_a_row_that_begins_anew_has_forgotten_all() -> None:
     states = [lt.initial_state(lt.make_incident(f"{TASK}/test/{one}")) for one in range(3)]
     states[1] = lt.transition(states[1], lt.Remediate(lt.Remedy("restart"), "user-db"))
-    batch = belief_batch(states, backend=backend)
+    batch = belief_batch(states)
     fresh = lt.initial_state(lt.make_incident(f"{TASK}/test/9"))
     world = world_of(f"{TASK}/test/9")
     teams = world.topology.teams
@@ -101,12 +100,11 @@ WRONG: Any = [
 ]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(("cell", "reason"), WRONG)
 def test_a_cell_that_cannot_be_is_refused_and_nothing_taken_in(
-    backend: str, cell: list[int], reason: str
+    cell: list[int], reason: str
 ) -> None:
-    batch = batch_of(2, backend)
+    batch = batch_of(2)
     good = [ALERT, 0, 0, 0, 1]
     before = batch.logs()
     with pytest.raises(InvalidInput, match=f"row 1: .*{reason}"):
@@ -132,9 +130,8 @@ def test_arrays_of_another_shape_or_type_are_refused(given: Any, reason: str) ->
         batch_of(2).update(**{"cells": np.zeros((2, 0, 5), int), **given})
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_more_screens_than_the_horizon_has_are_refused(backend: str) -> None:
-    batch = batch_of(1, backend, "single_crash-v2")
+def test_more_screens_than_the_horizon_has_are_refused() -> None:
+    batch = batch_of(1, "single_crash-v2")
     nothing = np.zeros((1, 0, 5), int)
     for _ in range(12):  # ten ticks and the first screen; one more for what closes without time
         batch.update(nothing)
@@ -159,18 +156,8 @@ def test_states_that_no_batch_can_hold_are_refused() -> None:
         belief_batch([old])
 
 
-def test_a_backend_must_be_known_and_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UnknownName, match="backend 'cuda'"):
-        batch_of(1, "cuda")
-    monkeypatch.setattr("logtriage.backend.find_spec", lambda _: None)
-    assert batch_of(1, "auto").backend == "numpy"
-    with pytest.raises(MissingExtra, match="fast"):
-        batch_of(1, "numba")
-
-
-@pytest.mark.skipif("numba" not in BACKENDS, reason="needs the extra fast")
-def test_kernels_work_on_widened_sums_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beliefs_are_exact_in_widened_sums_too(monkeypatch: pytest.MonkeyPatch) -> None:
     states = [lt.initial_state(lt.make_incident(f"{TASK}-fog1/test/{one}")) for one in range(3)]
     monkeypatch.setattr(BeliefBatch, "_room", 0)
-    batch = belief_batch(states, backend="numba")
+    batch = belief_batch(states)
     assert batch.logs().tolist() == [list(belief(one).posterior.logs) for one in states]

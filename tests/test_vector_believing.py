@@ -1,5 +1,7 @@
 """Beliefs as observations: what is refused, and that no screen is read twice or out of turn."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
@@ -7,11 +9,14 @@ from logtriage.errors import InvalidInput
 from logtriage.vector import BatchedTriage, BeliefScreens, belief_layout_of, token_layout_of
 from logtriage.vector.tokens.layout import TokenLayout
 
+if find_spec("numba") is None:
+    pytest.skip("needs the extra fast", allow_module_level=True)
+
 TASK = "single_crash-v2"
 
 
 def batch_of(lanes: int = 1) -> BatchedTriage:
-    return BatchedTriage(TASK, backend="numpy", lanes=lanes)
+    return BatchedTriage(TASK, lanes=lanes)
 
 
 def test_a_layout_has_no_gaps_and_no_overlaps() -> None:
@@ -31,7 +36,7 @@ def test_a_layout_is_the_same_at_every_level_of_fog() -> None:
 
 def test_probabilities_are_shares_of_one() -> None:
     batch = batch_of()
-    screens = BeliefScreens(batch, backend="numpy")
+    screens = BeliefScreens(batch)
     seen = screens.begin(batch.reset("train", np.arange(50)))
     layout = screens.layout
     assert seen.dtype == np.float32
@@ -44,7 +49,7 @@ def test_probabilities_are_shares_of_one() -> None:
 
 def test_it_counts_what_services_said() -> None:
     batch = batch_of()
-    screens = BeliefScreens(batch, backend="numpy")
+    screens = BeliefScreens(batch)
     screens.begin(batch.reset("train", np.arange(3)))
     first_traces = batch.action_count - 2 - len(batch.topology)
     actions = np.full(3, first_traces + 4)  # traces of the fifth service
@@ -57,7 +62,7 @@ def test_it_counts_what_services_said() -> None:
 
 def test_closed_rows_are_read_no_more() -> None:
     batch = batch_of()
-    screens = BeliefScreens(batch, backend="numpy")
+    screens = BeliefScreens(batch)
     screens.begin(batch.reset("train", np.arange(4)))
     ignore = np.full(4, batch.action_count - 1)
     for _ in range(batch.task.horizon + 3):  # a belief takes no more screens than the horizon has
@@ -66,14 +71,14 @@ def test_closed_rows_are_read_no_more() -> None:
 
 
 def test_nothing_is_believed_before_the_first_screen() -> None:
-    screens = BeliefScreens(batch_of(), backend="numpy")
+    screens = BeliefScreens(batch_of())
     with pytest.raises(InvalidInput, match=r"call begin\(\) first"):
         _ = screens.beliefs
 
 
 def test_actions_are_checked() -> None:
     batch = batch_of()
-    screens = BeliefScreens(batch, backend="numpy")
+    screens = BeliefScreens(batch)
     screen = batch.reset("train", np.arange(2))
     screens.begin(screen)
     with pytest.raises(InvalidInput, match="must be 2 integers"):

@@ -12,6 +12,9 @@ from logtriage.grading import TRIAGE_2
 from logtriage.tasks import get_task
 from logtriage.vector import BatchedTriage
 
+if find_spec("numba") is None:
+    pytest.skip("needs the extra fast", allow_module_level=True)
+
 FOGS = ("cascading_failure-v2-fog0", "cascading_failure-v2")
 
 
@@ -28,7 +31,7 @@ def test_tasks_that_share_nothing_are_refused() -> None:
 
 
 def test_every_row_names_its_task() -> None:
-    batch = BatchedTriage(FOGS, backend="numpy")
+    batch = BatchedTriage(FOGS)
     wrong: Any
     for wrong, message in (
         (None, "task must be 2 whole numbers"),
@@ -44,13 +47,12 @@ def test_every_row_names_its_task() -> None:
     assert batch.index.tolist() == [5, 2]
 
 
-@pytest.mark.parametrize("backend", ("numpy", "numba") if find_spec("numba") else ("numpy",))
 @pytest.mark.parametrize("digits", [None, 2])
-def test_rows_earn_what_their_tasks_pay_alone(backend: Any, digits: int | None) -> None:
+def test_rows_earn_what_their_tasks_pay_alone(digits: int | None) -> None:
     """On a topology with other hypotheses for each task, by a rubric that rounds."""
     tasks = ("single_crash-v2", "fleet_outage-v2-fog1")
     rubric = attrs.evolve(TRIAGE_2, id="mine/1", digits=digits)
-    given: Any = {"topology": random_topology(4, 12), "rubric": rubric, "backend": backend}
+    given: Any = {"topology": random_topology(4, 12), "rubric": rubric}
     mixed, alone = BatchedTriage(tasks, **given), [BatchedTriage(one, **given) for one in tasks]
     index = np.arange(40)
     mixed.reset("train", index, index % 2)

@@ -1,5 +1,7 @@
 """Batched teams: what only several roles at once can do."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
@@ -9,18 +11,15 @@ from logtriage.grading import score
 from logtriage.role_splits import BY_TIER
 from logtriage.roles import role_actions
 from logtriage.vector import BatchedTeam
-from logtriage.vector.backends import BackendName
+
+if find_spec("numba") is None:
+    pytest.skip("needs the extra fast", allow_module_level=True)
 
 TASK = "cascading_failure-v2-fog1"
 
 
-@pytest.mark.parametrize("backend", ["numpy", "numba"])
-def test_more_wrong_remedies_than_ticks_are_graded_as_by_the_scalar_core(
-    backend: BackendName,
-) -> None:
-    if backend == "numba":
-        pytest.importorskip("numba")
-    team = BatchedTeam(TASK, BY_TIER, backend=backend)
+def test_more_wrong_remedies_than_ticks_are_graded_as_by_the_scalar_core() -> None:
+    team = BatchedTeam(TASK, BY_TIER)
     screen = team.reset("train", np.arange(8))
     states = [initial_state(make_incident(f"{TASK}/train/{row}")) for row in range(8)]
     actions = [role_actions(role, team.topology) for role in BY_TIER.roles]

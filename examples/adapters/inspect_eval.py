@@ -9,10 +9,9 @@ downloaded and no key is needed. Logs go to a temporary folder.
 import sys
 import tempfile
 
+from logtriage.adapters.inspect_ai import cascading_failure  # isort: skip (names a missing extra)
 from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalLog
-
-from logtriage.adapters.inspect_ai import cascading_failure
 
 
 def main() -> None:

@@ -9,12 +9,15 @@ which is then downloaded. A serious run needs a GPU and more than this.
 
 import argparse
 
-import torch
-from datasets import Dataset
-from trl import GRPOConfig, GRPOTrainer
-
 import logtriage as lt
 from logtriage.adapters.trl import TriageEnv, triage_criteria, triage_rows
+
+try:
+    import torch
+    from datasets import Dataset
+    from trl import GRPOConfig, GRPOTrainer
+except ModuleNotFoundError:
+    raise lt.MissingExtra("this example", "trl") from None
 
 TASK = "single_crash-v2"
 

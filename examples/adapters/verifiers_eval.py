@@ -11,11 +11,12 @@ import os
 import sys
 import tempfile
 
-from verifiers.v1.cli.eval.runner import run_eval
-from verifiers.v1.configs.cli.eval import EvalConfig
-
 
 def main(url: str, model: str) -> None:
+    import logtriage.adapters.verifiers  # noqa: F401, I001 (first: it names a missing extra)
+    from verifiers.v1.cli.eval.runner import run_eval
+    from verifiers.v1.configs.cli.eval import EvalConfig
+
     os.environ.setdefault("MODEL_KEY", "none")
     with tempfile.TemporaryDirectory() as folder:
         config = EvalConfig.model_validate(
@@ -44,4 +45,6 @@ def main(url: str, model: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
     main(*sys.argv[1:])

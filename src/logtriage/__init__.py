@@ -16,6 +16,8 @@ other frameworks come as extras.
 """
 
 from importlib.metadata import version as _version
+from typing import TYPE_CHECKING
+from typing import Any as _Any
 
 from logtriage.actions import (
     Action,
@@ -64,7 +66,10 @@ from logtriage.tasks import TASKS, TaskSpec, get_task, incident_ids
 from logtriage.topologies import random_topology
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, Service, Topology
 from logtriage.transcript import Transcript, transcript_of
-from logtriage.transition import apply, play, tick, transition, transition_jointly
+from logtriage.transition import apply, tick, transition, transition_jointly
+
+if TYPE_CHECKING:
+    from logtriage.evaluation.playing import play
 
 __version__ = _version("logtriage")
 
@@ -136,6 +141,15 @@ __all__ = [
     "transition",
     "transition_jointly",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """Load :func:`play` when it is first asked for: it brings all policies, and numpy."""
+    if name == "play":
+        from logtriage.evaluation.playing import play
+
+        return play
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

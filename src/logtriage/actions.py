@@ -291,12 +291,24 @@ ALL_SERVICES: Final = "all"
 
 
 def action_name(action: Action) -> str:
-    """The wire name of an action's type; ``malformed`` for :class:`Malformed`."""
-    return ACTION_NAMES.get(type(action), "malformed")
+    """The wire name of an action's type; ``malformed`` for :class:`Malformed`.
+
+    Raises:
+        InvalidInput: for what is no action.
+    """
+    if isinstance(action, Malformed):
+        return "malformed"
+    if type(action) not in ACTION_NAMES:
+        raise InvalidInput(no_action(action))
+    return ACTION_NAMES[type(action)]
 
 
 def action_value(action: Action) -> str | None:
-    """The wire value of an action, such as ``restart:user-db``; None where it has none."""
+    """The wire value of an action, such as ``restart:user-db``; None where it has none.
+
+    Raises:
+        InvalidInput: for what is no action.
+    """
     match action:
         case ClassifySeverity(severity):
             return str(severity)
@@ -316,8 +328,10 @@ def action_value(action: Action) -> str | None:
             return message
         case ReportImpact(calls):
             return ", ".join(f"{caller}{CALLS}{callee}" for caller, callee in calls)
-        case _:
+        case Resolve() | Ignore() | Wait() | Malformed():
             return None
+        case _:
+            raise InvalidInput(no_action(action))
 
 
 def signed(action: Action, role: str) -> Action:

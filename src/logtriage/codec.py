@@ -22,9 +22,19 @@ from logtriage.jsonvalues import absent, json_kind
 from logtriage.printable import spelled
 from logtriage.roles import PARTS, VIEWS, Role, RoleSplit
 from logtriage.topology import Service, Topology
-from logtriage.transcript import COMPLETED, ROLES, SCHEMA, TICKS, Transcript, checked_ticks
+from logtriage.transcript import (
+    COMPLETED,
+    ROLE_SPLIT,
+    SCHEMA,
+    TICKS,
+    WITHOUT_TICKS,
+    Transcript,
+    checked_ticks,
+)
 
-_FIELDS: Final = frozenset({"schema", "incident", "actions", "status", "agent", TICKS, "seal"})
+_FIELDS: Final = frozenset(
+    {"schema", "incident", "actions", "status", "agent", TICKS, "seal", ROLE_SPLIT}
+)
 _Data = TypeVar("_Data", Topology, RoleSplit)
 
 
@@ -37,6 +47,7 @@ class Record(NamedTuple):
     agent: str | None
     ticks: tuple[int, ...] | None
     seal: str | None
+    role_split: str | None
 
 
 _NOT_JSON, _NOT_UTF8, _NO_OBJECT = "not JSON", "not UTF-8", "expected a JSON object"
@@ -97,32 +108,30 @@ def _record(raw: object) -> Record:
     for number, action in enumerate(actions):
         if not isinstance(action, dict):
             raise TranscriptError(f"actions[{number}]: expected an object, got {json_kind(action)}")
-    status, agent, seal = (
-        None if absent(value) else value for value in map(raw.get, ("status", "agent", "seal"))
+    status, agent, seal, split = (
+        _text(raw, key) for key in ("status", "agent", "seal", ROLE_SPLIT)
     )
-    for name, value in (("status", status), ("agent", agent), ("seal", seal)):
-        if value is not None and not isinstance(value, str):
-            raise TranscriptError(f"{name}: expected a string, got {json_kind(value)}")
     # One line each, whoever wrote them: they go into tables, logs and messages.
     status = COMPLETED if status is None else spelled(status)
     agent = None if agent is None else spelled(agent)
-    return Record(incident, actions, status, agent, _ticks(raw, len(actions)), seal)
-
-
-def _ticks(raw: dict[str, Any], count: int) -> tuple[int, ...] | None:
-    """The ticks of joint play; None where a single agent played."""
-    ticks = raw.get(TICKS)
-    if not absent(ticks):
+    ticks: tuple[int, ...] | None = None
+    if not absent(raw.get(TICKS)):
         try:
-            return checked_ticks(ticks, count)
+            ticks = checked_ticks(raw[TICKS], len(actions), split)
         except InvalidInput as error:
             raise TranscriptError(str(error)) from None
-    if not absent(raw.get(ROLES)):
-        raise TranscriptError(
-            f"{TICKS}: a transcript with {ROLES} needs the tick of each action in a list of its "
-            "own; what stands inside an action is not read"
-        )
-    return None
+    elif split is not None:
+        raise TranscriptError(WITHOUT_TICKS)
+    return Record(incident, actions, status, agent, ticks, seal, split)
+
+
+def _text(raw: dict[str, Any], key: str) -> str | None:
+    value = raw.get(key)
+    if absent(value):
+        return None
+    if not isinstance(value, str):
+        raise TranscriptError(f"{key}: expected a string, got {json_kind(value)}")
+    return value
 
 
 def structure_transcript(raw: Any) -> Transcript:
@@ -131,9 +140,9 @@ def structure_transcript(raw: Any) -> Transcript:
     Raises:
         TranscriptError: naming the field and what was expected.
     """
-    incident, actions, status, agent, ticks, seal = _record(raw)
+    incident, actions, status, agent, ticks, seal, split = _record(raw)
     extra = {key: value for key, value in raw.items() if key not in _FIELDS}
-    return Transcript(incident, tuple(actions), status, agent, extra, ticks, seal)
+    return Transcript(incident, tuple(actions), status, agent, extra, ticks, seal, split)
 
 
 def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
@@ -150,6 +159,8 @@ def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
         raw[TICKS] = list(transcript.ticks)
     if transcript.seal is not None:
         raw["seal"] = transcript.seal
+    if transcript.role_split is not None:
+        raw[ROLE_SPLIT] = transcript.role_split
     extra = {key: value for key, value in transcript.extra.items() if key not in _FIELDS}
     return {**extra, **raw}
 

@@ -8,6 +8,7 @@ from logtriage.actions import SEVERITIES, Remedy, Severity
 from logtriage.errors import InvalidInput
 from logtriage.incident import Fault, Incident, Part, Truth
 from logtriage.rng import Draws, below, draw, hash_name, subkey
+from logtriage.runbook import class_teams
 from logtriage.tasks import SEALED, IncidentId, TaskSpec
 from logtriage.topologies import random_topology
 from logtriage.topology import FIVE_TEAMS, Topology
@@ -116,7 +117,7 @@ def _directory(seed: int, topology: Topology) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def owning_teams(topology: Topology) -> tuple[str, ...]:
     """The teams that may own a service: those that are not paged for a class of faults."""
-    special = (topology.capacity_team, topology.security_team)
+    special = class_teams(topology)
     return tuple(team for team in topology.teams if team not in special) or topology.teams
 
 

@@ -143,21 +143,26 @@ class MissingExtra(LogTriageError, ImportError):
     """An optional dependency is not installed; names the extra, and a command that installs it.
 
     The command names what the extra consists of. So it works wherever this logtriage came
-    from: a clone, a wheel or an index.
+    from: a clone, a wheel or an index. Of an extra that the installed metadata does not list,
+    or not for every Python, only a clone knows.
     """
 
     def __init__(self, feature: str, extra: str) -> None:
         self.feature = feature
         self.extra = extra
-        wanted = tuple(_requirements(extra)) or (f"logtriage[{extra}]",)
-        command = f"pip install {shlex.join(wanted)}"
+        wanted = tuple(requirements_of(extra))
+        command = (
+            f"pip install {shlex.join(wanted)}"
+            if wanted
+            else f"in a clone, pip install '.[{extra}]'"
+        )
         super().__init__(f"{feature} needs the extra logtriage[{extra}]: {command}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.feature, self.extra)
 
 
-def _requirements(extra: str) -> Iterator[str]:
+def requirements_of(extra: str) -> Iterator[str]:
     """What an extra consists of, by the metadata of the installed logtriage."""
     try:
         listed = requires("logtriage") or ()

@@ -5,37 +5,59 @@ closures of one factory, or two partials, share a name and do different things; 
 decides is described in full, down to the cells of a closure.
 """
 
+import builtins
+import dis
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
 from enum import Enum
-from functools import partial
+from functools import cached_property, lru_cache, partial
 from hashlib import blake2b
 from pathlib import PurePath
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any, Final
 
 import attrs
 
 from logtriage.errors import InvalidInput
 
+_LRU_CACHE: Final = type(lru_cache(int))
+#: What of a class is code and no value, wherever it stands.
+_CODE: Final = (
+    *(classmethod, staticmethod, property, cached_property, FunctionType),
+    *(GetSetDescriptorType, MemberDescriptorType, type(object.__init__), type(str.join)),
+)
+#: Methods that attrs and dataclasses write; what they do follows from the fields.
+_WRITTEN: Final = (
+    *("__init__", "__repr__", "__eq__", "__ne__", "__hash__", "__setattr__", "__delattr__"),
+    *("__getstate__", "__setstate__", "__replace__"),
+)
 _PLAIN: Final = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), PurePath)
 
 
 def description_of(function: object) -> str:
     """All that decides what a pure function or callable object does, as text.
 
-    A function or class that its module has under its name is described by that name: who
-    changes its code gives it another. Any other function is described by its code, its
-    defaults and the values that it closes over, and an object by its class and its fields.
-    Code differs between minor versions of Python.
+    A function or class that its module has under its name is described by that name, and by
+    the attributes that it was given: who changes its code gives it another. Any other
+    function, as those of a script or a notebook, is described by its code, its defaults, the
+    values that it closes over and the globals that it reads; an object by its class and all
+    its fields. Code differs between minor versions of Python.
 
     Raises:
         InvalidInput: if a part may change, or cannot be described: a list, or a class that is
             neither frozen by attrs or dataclasses nor without fields.
     """
-    return _Describer(_refused).of(function)
+    return _Whole(_refused).of(function)
 
 
 def fingerprint_of(maker: object) -> str:
@@ -96,9 +118,9 @@ class _Describer:
         match value:
             case Enum():
                 return f"{_name(type(value))}.{value.name}"
-            case tuple():
+            case tuple() if self._is_whole(value, tuple):
                 return f"({', '.join(map(self.of, value))})"
-            case frozenset():
+            case frozenset() if self._is_whole(value, frozenset):
                 return f"{{{', '.join(sorted(map(self.of, value)))}}}"
             case FunctionType():
                 return self._function(value)
@@ -106,16 +128,20 @@ class _Describer:
                 return self._code_of(value)
             case MethodType():
                 return f"{self.of(value.__func__)} of {self.of(value.__self__)}"
-            case partial():
+            case partial() if self._is_whole(value, partial):
                 given = self._named(value.keywords)
                 return f"partial {self.of(value.func)} {self.of(value.args)} {given}"
             case type():
                 return self._class(value)
             case ModuleType():
                 return f"module {value.__name__}"
-        if isinstance(value, _PLAIN):
+        if isinstance(value, _PLAIN) and self._is_whole(value, *_PLAIN):
             return repr(value)
         return self._object(value)
+
+    def _is_whole(self, value: Any, *kinds: type) -> bool:  # noqa: ARG002
+        """Whether a value is all that its kind says, and not an object of a class of its own."""
+        return True
 
     def _function(self, function: FunctionType) -> str:
         if _is_found(function) and not self._code:
@@ -153,16 +179,126 @@ class _Describer:
     def _object(self, value: Any) -> str:
         if hasattr(value, "__qualname__") and _is_found(value) and not self._code:
             return _name(value)  # compiled, or wrapped as by lru_cache
-        if hasattr(value, "__wrapped__"):
+        if isinstance(value, _LRU_CACHE):
             return f"{_name(type(value))} of {self.of(value.__wrapped__)}"
-        fields = _fields(value)
+        fields = self._fields(value)
         if fields is None:
             return f"{self.of(type(value)) if self._code else ''} {self._other(value)}"
-        # Of an object without fields the class says all, as the name of a function does.
-        return f"{self.of(type(value))} {self._named(fields)}" if fields else self.of(type(value))
+        if not fields:  # the class says all, as the name of a function does
+            return self.of(type(value))
+        # A field at its default says nothing, so that a new one moves no fingerprint.
+        kept = {
+            name: one for name, one in fields.items() if not _is_default(type(value), name, one)
+        }
+        return f"{self.of(type(value))} {self._named(kept)}"
+
+    def _fields(self, value: Any) -> dict[str, object] | None:
+        return _fields(value)
 
     def _named(self, values: Mapping[str, object]) -> str:
         return f"{[(name, self.of(values[name])) for name in sorted(values)]}"
+
+
+class _Whole(_Describer):
+    """Describes all that decides what a function does, and refuses what it cannot describe."""
+
+    def _is_whole(self, value: Any, *kinds: type) -> bool:
+        if isinstance(value, PurePath):
+            return type(value).__module__.partition(".")[0] == "pathlib"
+        return type(value) in kinds
+
+    def _function(self, function: FunctionType) -> str:
+        given = {name: one for name, one in vars(function).items() if name != "__wrapped__"}
+        told = f" with {self._named(given)}" if given else ""
+        if _is_found(function) and function.__module__ != "__main__":
+            return f"{_name(function)}{told}"
+        cells = [self._cell(cell) for cell in function.__closure__ or ()]
+        defaults = self.of(function.__defaults__), self._named(function.__kwdefaults__ or {})
+        read = self._globals(function.__code__, function.__globals__)
+        return (
+            f"{_name(function)} {self.of(function.__code__)} {cells} {defaults} "
+            f"{self._named(read)}{told}"
+        )
+
+    def _globals(self, code: CodeType, known: Mapping[str, object]) -> dict[str, object]:
+        """The globals that code reads, and of modules what it may take of them."""
+        read: dict[str, object] = {}
+        for step in dis.get_instructions(code):
+            name = step.argval
+            if step.opname not in ("LOAD_GLOBAL", "LOAD_NAME") or name not in known:
+                continue
+            value = read[name] = known[name]
+            if isinstance(value, ModuleType) and value is not builtins:
+                for own in code.co_names:
+                    if own in vars(value):
+                        read[f"{name}.{own}"] = vars(value)[own]
+        for part in code.co_consts:
+            if isinstance(part, CodeType):
+                read |= self._globals(part, known)
+        return read
+
+    def _class(self, given: type) -> str:
+        if given.__module__ == "builtins":
+            return _name(given)
+        found = _is_found(given) and given.__module__ != "__main__"
+        parts: dict[str, object] = {}
+        for kind in reversed(given.__mro__[:-1]):
+            if kind.__module__ in ("builtins", "functools", "enum", "abc", "typing"):
+                continue
+            written = attrs.has(kind) or is_dataclass(kind)
+            for name, one in vars(kind).items():
+                held = one.fget if isinstance(one, property) else getattr(one, "__func__", one)
+                held = held.func if isinstance(held, cached_property) else held
+                if isinstance(held, FunctionType):
+                    if (found and _is_found(held)) or (written and name in _WRITTEN):
+                        continue
+                elif isinstance(one, _CODE) or name[:2] == "__" or name == "_abc_impl":
+                    continue
+                parts[name] = held
+        return f"{_name(given)} {self._named(parts)}" if parts else _name(given)
+
+    def _fields(self, value: Any) -> dict[str, object] | None:
+        """All fields, also those by which it equals no other one; None if it may have more."""
+        kind: Any = type(value)
+        rows = kind.__mro__[:-1]
+        if not rows or any(map(_is_native, rows)):
+            return None  # it may hold what no field shows
+        held = set(getattr(value, "__dict__", ()))
+        for row in rows:
+            if "__attrs_attrs__" not in vars(row):  # of which slots are fields
+                held |= _slots(row)
+        if not held and not attrs.has(kind):
+            return {}
+        if kind.__hash__ is None or kind.__eq__ is object.__eq__:
+            return None
+        if attrs.has(kind):
+            names = {one.name for one in attrs.fields(kind)}
+        elif is_dataclass(kind):
+            names = {one.name for one in dataclass_fields(kind)}
+        else:
+            return None
+        lazy = (one for row in rows for one, what in vars(row).items() if _is_lazy(what))
+        if held - names - {*lazy}:
+            return None
+        return {name: getattr(value, name) for name in names}
+
+
+def _is_native(kind: type) -> bool:
+    """Whether a class is written in C.
+
+    That is: not made by a statement, not to be changed, or with a constructor of its own.
+    """
+    made = kind.__flags__ & 1 << 9 and not kind.__flags__ & 1 << 8
+    return not made or isinstance(vars(kind).get("__new__"), BuiltinFunctionType)
+
+
+def _slots(kind: type) -> set[str]:
+    given = vars(kind).get("__slots__", ())
+    return {given} if isinstance(given, str) else {*given} - {"__dict__", "__weakref__"}
+
+
+def _is_lazy(held: object) -> bool:
+    return isinstance(held, cached_property)
 
 
 def _is_plain(value: object) -> bool:
@@ -185,3 +321,10 @@ def _fields(value: Any) -> dict[str, object] | None:
     else:
         return None
     return {name: getattr(value, name) for name in names}
+
+
+def _is_default(kind: Any, name: str, value: object) -> bool:
+    """Whether a field of an immutable object is as its class has it if nobody says otherwise."""
+    listed = attrs.fields(kind) if attrs.has(kind) else dataclass_fields(kind)
+    default = next(one.default for one in listed if one.name == name)
+    return _is_plain(value) and _is_plain(default) and repr(value) == repr(default)

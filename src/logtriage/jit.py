@@ -2,7 +2,7 @@
 
 Numba takes a cached kernel for fresh as long as the one file that it stands in is. But a
 kernel holds constants and functions of many files. So its name carries a digest of them
-all, and a kernel of other sources is never found.
+all, and a kernel of other sources is never found. Needs the extra ``fast`` (numba).
 """
 
 from collections.abc import Callable
@@ -11,7 +11,18 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
-import numba
+from logtriage.errors import MissingExtra
+
+try:
+    import numba
+except ModuleNotFoundError as error:
+    if error.name != "numba":
+        raise
+    raise MissingExtra(
+        "to play, believe or grade many incidents at once (BatchedTriage, BatchedTeam, "
+        "TriageVectorEnv, BeliefBatch, belief_batch, grade_batch)",
+        "fast",
+    ) from None
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -30,13 +41,17 @@ _OPTIONS: Final[dict[str, Any]] = {
 _ROOMS: Final = ("belief", "grading", "vector", "world")
 
 
-@lru_cache(maxsize=1)
-def _digest() -> str:
-    """Of every source that a kernel may have taken a fact from."""
-    package = Path(__file__).parent
+def sources(package: Path) -> list[Path]:
+    """Every source of the package that a kernel may have taken a fact from."""
     rooms = (path for room in _ROOMS for path in (package / room).rglob("*.py"))
+    return sorted([*package.glob("*.py"), *rooms])
+
+
+@lru_cache(maxsize=1)
+def digest(package: Path = Path(__file__).parent) -> str:
+    """Of these sources."""
     found = blake2b(digest_size=6)
-    for path in sorted([*package.glob("*.py"), *rooms]):
+    for path in sources(package):
         found.update(path.read_bytes())
     return found.hexdigest()
 
@@ -47,5 +62,5 @@ def kernel(function: Function) -> Function:
     Arithmetic is that of the machine: no reordering of floats, no checks of bounds. A kernel
     may allocate nothing: what room it needs, it is given.
     """
-    function.__qualname__ = f"{function.__qualname__}_{_digest()}"
+    function.__qualname__ = f"{function.__qualname__}_{digest()}"
     return cast(Function, numba.njit(**_OPTIONS)(function))

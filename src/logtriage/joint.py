@@ -12,17 +12,14 @@ import attrs
 from logtriage.actions import (
     Action,
     ClassifySeverity,
-    Malformed,
     Report,
     Severity,
     action_name,
-    describe,
 )
 from logtriage.observation import Observation, observe, slice_for
 from logtriage.rng import below, draw, hash_name, subkey
-from logtriage.roles import Role, RoleSplit, is_request, may_ask, watched
+from logtriage.roles import Role, RoleSplit, is_request
 from logtriage.state import State, declared_in, is_settled
-from logtriage.topology import Topology
 from logtriage.world.simulation import World
 
 LOSS_STREAM: Final = hash_name("lost reports")
@@ -158,20 +155,3 @@ def requests_left(state: State, split: RoleSplit, role: Role) -> int | None:
         last = when
         made += place == lane and is_request(action)
     return max(0, role.budget - made)
-
-
-def as_allowed(action: Action, role: Role, topology: Topology, left: int | None) -> Action:
-    """The action, if the role may ask for what it asks for; or else a malformed one.
-
-    ``left`` is of :func:`requests_left`.
-    """
-    if not is_request(action):
-        return action
-    if not may_ask(role, action, topology):
-        names = ", ".join(topology.names[one] for one in sorted(watched(role, topology)))
-        reason = f"{role.name} watches {names or 'no service'}"
-    elif left == 0:
-        reason = f"{role.name} has no requests left, of {role.budget}"
-    else:
-        return action
-    return Malformed(describe(action), reason, role.name)

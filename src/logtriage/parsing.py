@@ -39,7 +39,7 @@ from logtriage.actions import (
 from logtriage.calls import MALFORMED, malformed, malformed_wire, wire_from_call
 from logtriage.errors import InvalidInput, kind_of
 from logtriage.jsonvalues import absent
-from logtriage.replies import MAX_TEXT, TextCall, shielded, spoken, without_calls
+from logtriage.replies import ANSWER, MAX_TEXT, TextCall, odd_mark, shielded, spoken, without_calls
 from logtriage.topology import Topology
 
 #: At most this many opening braces are tried.
@@ -67,9 +67,10 @@ def parse_action(text: str, topology: Topology, may: Kinds = SOLO_KINDS) -> Acti
     """Read one action from what a model wrote.
 
     Thoughts (``<think>…</think>``) are cut first; a reply that ends within one is
-    malformed. Looks for JSON objects with a key ``action_type``, fenced or in prose, and
-    for calls in ``<tool_call>``; other objects are prose. Two different actions in one
-    reply are malformed, since the agent gets one action a step. So is an action type that
+    malformed, and so is an action beside a mark that may set a thought apart. Looks for
+    JSON objects with a key ``action_type``, fenced or in prose, and for calls in
+    ``<tool_call>``; other objects are prose. Two different actions in one reply are
+    malformed, since the agent gets one action a step. So is an action type that
     is not in ``may``: those of a single agent, or of a role.
 
     Raises:
@@ -94,7 +95,7 @@ def checked_text(text: object) -> str:
 
 def _action_in(text: str, topology: Topology, may: Kinds) -> Action:
     prose, calls = without_calls(text)
-    found = _json_values(prose, "{", _is_action_object)
+    found = _answers(prose, "{", _is_action_object)
     if isinstance(found, str):
         return Malformed(text, found)
     actions = actions_from_wire(
@@ -128,7 +129,7 @@ def parse_plan(text: str, topology: Topology) -> list[Action]:
 
 def _plan_in(text: str, topology: Topology) -> list[Action]:
     prose, calls = without_calls(text)
-    found = _json_values(prose, "[", _is_plan)
+    found = _answers(prose, "[", _is_plan)
     if isinstance(found, str):
         return [Malformed(text, found)]
     if found and calls:
@@ -163,21 +164,26 @@ def _is_plan(value: Any) -> bool:
     return any(isinstance(one, dict) and "action_type" in one for one in value)
 
 
-def _json_values(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any] | str:
-    """The wanted JSON values that start with a bracket, or why there are none to be had."""
+def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any] | str:
+    """The wanted JSON values that start with a bracket, or why there are none to be had.
+
+    ``text`` has a mark for each call that was in it, of which the same is asked.
+    """
     if len(text) > MAX_TEXT:
         return f"reply of {len(text)} characters; at most {MAX_TEXT} are read"
     found: list[Any] = []
+    beside: list[str] = []
     left = WASTE + WASTE_RATE * len(text)
     position = text.find(opening)
     for _ in range(MAX_OBJECTS):
         if position < 0:
-            return found
+            break
         if text[position + 1 : position + 2] not in _AFTER[opening]:
             position = text.find(opening, position + 1)
             continue
         # An error counts the lines before it: those of earlier attempts are left behind.
-        text = text[position:]
+        before, text = text[:position], text[position:]
+        beside.append(before)
         try:
             value, end = _DECODER.raw_decode(text)
         except RecursionError:
@@ -193,8 +199,13 @@ def _json_values(text: str, opening: str, wanted: Callable[[Any], bool]) -> list
         else:
             if wanted(value):
                 found.append(value)
+                beside.append(ANSWER)
+                text, end = text[end:], 0
         position = text.find(opening, end)
-    return found if position < 0 else f"more than {MAX_OBJECTS} braces in the reply"
+    if position >= 0:
+        return f"more than {MAX_OBJECTS} braces in the reply"
+    wrong = odd_mark("".join((*beside, text)))
+    return found if wrong is None else wrong
 
 
 def action_from_wire(

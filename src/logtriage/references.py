@@ -8,6 +8,10 @@ from typing import Any
 from logtriage.errors import InvalidInput
 
 
+class NoModule(InvalidInput):
+    """There is no module of that name."""
+
+
 def is_reference(text: str) -> bool:
     """Whether a text names an object of a module, and not something built in."""
     return ":" in text
@@ -19,7 +23,8 @@ def imported(reference: str) -> Any:
     Importing a module runs it: call this only for what the user has named.
 
     Raises:
-        InvalidInput: if there is no such module, or it has no such name.
+        NoModule: if there is no such module.
+        InvalidInput: if it has no such name.
     """
     module, _, name = reference.partition(":")
     here = str(Path.cwd())
@@ -29,7 +34,7 @@ def imported(reference: str) -> Any:
         found = import_module(module)
     except ModuleNotFoundError as error:
         if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
-            raise InvalidInput(f"{reference}: no module named {error.name!r}") from None
+            raise NoModule(f"{reference}: no module named {error.name!r}") from None
         raise
     except (ValueError, TypeError):
         raise InvalidInput(f"{reference!r}: expected module:name") from None

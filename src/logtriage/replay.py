@@ -5,27 +5,33 @@ from collections.abc import Callable
 from logtriage.actions import Action
 from logtriage.generator import make_incident
 from logtriage.incident import Incident
+from logtriage.role_splits import get_role_split
 from logtriage.state import State, initial_state
-from logtriage.transcript import Transcript, check_seal, plays_of
+from logtriage.transcript import Splits, Transcript, check_seal, plays_of
 from logtriage.transition import transition_jointly
 
 
 def replay(
-    transcript: Transcript, *, resolve: Callable[[str], Incident] = make_incident
+    transcript: Transcript,
+    *,
+    resolve: Callable[[str], Incident] = make_incident,
+    splits: Splits = get_role_split,
 ) -> tuple[State, ...]:
     """The states of an episode, at its start and after each tick.
 
     Actions after the closing one were never played and have no state. ``resolve``
-    finds the incident by its id, where it is not a drawn one.
+    finds the incident by its id, where it is not a drawn one, ``splits`` the role split by its
+    name, where it is not a built-in one.
 
     Raises:
-        UnknownName, InvalidInput: for an incident id that does not exist.
+        UnknownName, InvalidInput: for an incident id or a role split that does not exist, and
+            for more actions in a tick than the split has roles.
         SealError: for a sealed incident without its key, or with another one.
     """
     incident = resolve(transcript.incident)
     check_seal(transcript.seal, incident)
     by_tick: dict[int, list[Action]] = {}
-    for when, action in plays_of(transcript.actions, transcript.ticks, incident.topology):
+    for when, action in plays_of(transcript, incident.topology, splits):
         by_tick.setdefault(when, []).append(action)
     states = [initial_state(incident)]
     for when in range(max(by_tick, default=-1) + 1):

@@ -6,6 +6,7 @@ parser for them passes both on. What is only thought is no action.
 
 import json
 import re
+from bisect import bisect_left
 from typing import Any, Final
 
 #: Longer texts are refused unread, so that reading time is bounded. Thoughts do not count.
@@ -17,9 +18,56 @@ MAX_CALLS: Final = 100
 #: Why a reply that ends within a thought is no action.
 ENDED_THINKING: Final = "the reply ended while thinking"
 
-#: What opens and closes a thought: DeepSeek, Qwen and most others; prompts of Anthropic's;
-#: Mistral.
-_MARK: Final = re.compile(r"</?think(?:ing)?>|\[/?THINK\]")
+_NAME: Final = (
+    r"think(?:ing)?|thoughts?|reason(?:ing)?|analysis|reflection|scratchpad"
+    r"|(?:inner|internal)[_-](?:monologue|thoughts?)"
+)
+#: What opens and closes a thought, by the shape of its marks. Of a pair the second has an
+#: end; who closes a thought has its shape and its name.
+_MARK: Final = re.compile(
+    # <think>, <THINK>, <thought>, <seed:think>, <think effort="high">
+    rf"<[ \t]{{0,4}}(?P<tag_end>/?)[ \t]{{0,4}}(?:[\w.-]{{1,40}}:)?(?P<tag>{_NAME})"
+    rf"(?:\s[^<>]{{0,200}})?(?<!/)>"
+    # Mistral's [THINK], Kimi's ◁think▷
+    rf"|\[(?P<square_end>/?)(?P<square>(?-i:THINK))\]"
+    rf"|◁(?P<arrow_end>/?)(?P<arrow>{_NAME})▷"
+    # <|begin_of_thought|>, Cohere's <|START_THINKING|>, <|think|>
+    rf"|<[|｜](?:(?P<bar_end>/|end[_▁](?:of[_▁])?)|(?:begin|start)[_▁](?:of[_▁])?)?"
+    rf"(?P<bar>{_NAME})[|｜]>"
+    # <|inner_prefix|> of Apertus, <unused94> and <|channel>thought of Gemma's
+    r"|<\|(?P<inner>inner)_(?:prefix|(?P<inner_end>suffix))\|>"
+    r"|<(?P<unused>unused)(?:94|(?P<unused_end>95))>"
+    r"|<(?P<gemma>)(?:\|channel>thought|(?P<gemma_end>channel\|>))"
+    # Harmony's <|channel|>analysis: any channel but those that are for others to read
+    r"|(?P<harmony><\|channel\|>)(?![ \t]{0,4}(?:final|commentary)\b)",
+    re.IGNORECASE,
+)
+_SHAPES: Final = ("tag", "square", "arrow", "bar", "inner", "unused", "gemma")
+#: What ends a channel of Harmony's, the next one among it.
+_CHANNEL_END: Final = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
+#: Stands where an action is in a text, once it was read.
+ANSWER: Final = "\0"
+#: What has the shape of a mark of a thought, whatever its name.
+_ODD: Final = re.compile(
+    r"<(?P<end>/?)(?P<tag>[A-Za-z][\w.:-]{0,60})"
+    r"(?:\s{1,9}[\w:-]{1,40}\s?=\s?(?:\"[^\"<>]{0,99}\"|'[^'<>]{0,99}'|[^\s\"'<>]{1,99})){0,5}"
+    r"\s{0,9}(?<!/)>"
+    r"|<[|｜](?P<bar>[^<>|｜\n]{1,60})[|｜]>|<\|(?P<left>\w{1,60})>|<(?P<right>\w{1,60})\|>"
+    r"|◁(?P<arrow>[^◁▷\n]{1,60})▷|\[/(?P<square>[A-Za-z]\w{0,60})\]"
+)
+_ODD_SHAPES: Final = ("tag", "bar", "left", "right", "arrow", "square")
+#: Names of marks that set no thought apart: they hold answers, style a text, stand for what is
+#: to be filled in, or are a chat template's.
+_HARMLESS: Final = re.compile(
+    r"(?:final_?)?answer|final|actions?|output|response|result|solution|json|arguments|parameter"
+    r"|invoke|call|command|(?:tool|function)(?:_calls?)?(?:_section|_argument)?(?:_begin|_end)?"
+    r"|a|b|i|u|em|strong|br|hr|p|code|pre|kbd|ul|ol|li|span|div|table|tr|td|th|h[1-6]"
+    r"|service|remedy|team|severity|value|caller|callee"
+    r"|s|bos|eos|pad|inst|message|channel|constrain|return|assistant|user|system|model|python_tag"
+    r"|chatbot_token|(?:im_)?(?:start|end|sep)|(?:start|end)_header_id|eo[tm]_id|endoftext"
+    r"|(?:start|end)_(?:response|action|text)"
+    r"|(?:begin|start|end)_of_(?:text|sentence|solution|box|turn)(?:_token)?"
+)
 _CALL: Final = "<tool_call>"
 _CALL_END: Final = "</tool_call>"
 #: A call as Qwen's coders write it: `<function=NAME> <parameter=KEY> VALUE </parameter> …`.
@@ -43,24 +91,84 @@ def spoken(text: str) -> tuple[str, str | None]:
         mark = _MARK.search(text, start)
         if mark is None:
             return "\n".join(filter(None, (*said, text[start:]))), None
-        if mark[0].startswith(("</", "[/")):
+        if _is_end(mark):
             said.clear()
             start = mark.end()
             continue
         said.append(text[start : mark.start()])
-        end = f"{mark[0][0]}/{mark[0][1:]}"
-        closed = text.find(end, mark.end())
-        if closed < 0:
+        closed = _end_of(text, mark)
+        if closed is None:
             return text, ENDED_THINKING
-        start = closed + len(end)
+        start = closed
     return text, f"more than {MAX_THOUGHTS} thoughts in the reply"
 
 
+def _is_end(mark: re.Match[str]) -> bool:
+    return any(mark[f"{shape}_end"] for shape in _SHAPES)
+
+
+def _end_of(text: str, opened: re.Match[str]) -> int | None:
+    """Where the thought that a mark opens is over; None if that never is."""
+    if opened["harmony"] is not None:
+        ended = _CHANNEL_END.search(text, opened.end())
+        return None if ended is None else ended.start()
+    shape = next(one for one in _SHAPES if opened[one] is not None)
+    for mark in _MARK.finditer(text, opened.end()):
+        if mark[f"{shape}_end"] and mark[shape].lower() == opened[shape].lower():
+            return mark.end()
+    return None
+
+
+def odd_mark(text: str) -> str | None:
+    """Why an action in a spoken text may be one that was only thought; None if nothing says so.
+
+    ``text`` has :data:`ANSWER` where its actions were. A mark of a name that is not known
+    may set a thought apart: a pair with an action in it, a mark before an action that
+    nothing closes, or one after it that closes what the prompt may have opened.
+    """
+    places = [place for place, letter in enumerate(text) if letter == ANSWER]
+    if not places:
+        return None
+    opened: dict[str, re.Match[str]] = {}
+    suspect: list[re.Match[str]] = []
+    for mark in _ODD.finditer(text):
+        name = next(filter(None, mark.group(*_ODD_SHAPES))).lower()
+        if _HARMLESS.fullmatch(name.rpartition(":")[2].replace("▁", "_")):
+            continue
+        if mark["tag"] is None and mark["square"] is None:
+            suspect.append(mark)
+        elif mark["tag"] is not None and not mark["end"]:
+            opened.setdefault(name, mark)
+        else:
+            begin = opened.pop(name, None)
+            first = bisect_left(places, 0 if begin is None else begin.end())
+            if first < len(places) and places[first] < mark.start():
+                return _suspicion(mark if begin is None else begin)
+    for mark in (*suspect, *opened.values()):
+        if mark.start() < places[-1]:
+            return _suspicion(mark)
+    return None
+
+
+def _suspicion(mark: re.Match[str]) -> str:
+    return f"{mark[0][:60]} may set a thought apart, and no action is read beside an unknown mark"
+
+
+def calls_in(text: str) -> tuple[str, list[TextCall], str | None]:
+    """What a reply says beside its thoughts, the calls in it, and why it cannot be read."""
+    said, wrong = spoken(text)
+    if wrong is None:
+        prose, calls = without_calls(said)
+        wrong = odd_mark(prose)
+    return (said, calls, None) if wrong is None else (said, [], wrong)
+
+
 def without_calls(text: str) -> tuple[str, list[TextCall]]:
-    """A spoken text without the ``<tool_call>`` blocks in it, and the calls in these.
+    """A spoken text with :data:`ANSWER` for each ``<tool_call>`` block, and the calls in these.
 
     The last block may be open: servers cut at the mark that closes it.
     """
+    text = text.replace(ANSWER, " ")
     said: list[str] = []
     calls: list[TextCall] = []
     start = 0
@@ -73,7 +181,7 @@ def without_calls(text: str) -> tuple[str, list[TextCall]]:
         closed = text.find(_CALL_END, inside)
         calls.append(_call(text[inside : closed if closed >= 0 else len(text)]))
         start = len(text) if closed < 0 else closed + len(_CALL_END)
-    return ("\n".join((*said, text[start:])) if said else text), calls
+    return f"\n{ANSWER}\n".join((*said, text[start:])), calls
 
 
 def _call(body: str) -> TextCall:
@@ -120,5 +228,5 @@ def shielded(text: str) -> str:
     """JSON of ours in which no string looks like a mark of a thought or a call."""
     if _CALL not in text and _MARK.search(text) is None:
         return text
-    # Outside strings, wire actions have neither of the two characters.
-    return text.replace("<", "\\u003c").replace("[", "\\u005b")
+    # Outside strings, wire actions have none of these characters.
+    return text.replace("<", "\\u003c").replace("[", "\\u005b").replace("◁", "\\u25c1")

@@ -8,6 +8,10 @@ and by NumPy's ``uint64`` arithmetic as well as by Python's integers.
 Keys come from :func:`subkey`, one per named stream: streams of one incident, and
 the same stream of neighbouring incidents, share nothing.
 
+A seed of 64 bits, which a public id has, gives keys of 64 bits. A wider one, which a sealed
+incident has, gives keys of :data:`WIDE_BITS` bits, whose draws are a keyed hash: no search
+over 64 bits finds a key from draws that everybody sees.
+
 .. [1] G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number
    generators", OOPSLA 2014, doi:10.1145/2660193.2660195 (the variant "Mix13").
 """
@@ -17,6 +21,9 @@ from hashlib import blake2b
 from typing import Final
 
 MASK: Final = (1 << 64) - 1
+#: Bits of a wide seed or key, and the bit above them, which is set in each of them.
+WIDE_BITS: Final = 256
+WIDE: Final = 1 << WIDE_BITS
 #: Odd multipliers that spread the two counters; the first is 2**64 / golden ratio.
 GAMMA_A: Final = 0x9E3779B97F4A7C15
 GAMMA_B: Final = 0xD1342543DE82EF95
@@ -38,25 +45,37 @@ def mix(value: int) -> int:
 
 
 def subkey(seed: int, stream: int) -> int:
-    """The key of a stream, given by its number from :func:`hash_name`.
+    """The key of a stream, given by its number from :func:`hash_name`; as wide as the seed.
 
-    Of a seed of 64 bits, which a public id has, this can be undone. Of a wider one, which
-    a sealed incident has, it is a keyed hash: who finds out the key of one stream knows
-    neither the seed nor that of another.
+    Of a seed of 64 bits this can be undone. Of a wide one it is a keyed hash: who finds out
+    the key of one stream knows neither the seed nor that of another.
     """
     if seed > MASK:
-        wide = seed.to_bytes((seed.bit_length() + 7) // 8, "little")
-        found = blake2b(stream.to_bytes(8, "little"), key=wide, digest_size=8)
-        return int.from_bytes(found.digest(), "little")
+        return WIDE | _keyed(seed, stream, 0, WIDE_BITS // 8, b"logtriage stream")
     return mix((seed + mix(stream)) & MASK)
 
 
 def draw(key: int, a: int = 0, b: int = 0) -> int:
     """Sixty-four random bits for the counters ``(a, b)`` of a stream."""
+    if key > MASK:
+        return _keyed(key, a, b, 8, b"logtriage draw")
     value = (key + a * GAMMA_A + b * GAMMA_B) & MASK
     value = ((value ^ (value >> 30)) * MIX_1) & MASK
     value = ((value ^ (value >> 27)) * MIX_2) & MASK
     return value ^ (value >> 31)
+
+
+def _keyed(key: int, a: int, b: int, size: int, domain: bytes) -> int:
+    """A hash of two counters of 64 bits, ``size`` bytes long, under a wide key."""
+    return int.from_bytes(
+        blake2b(
+            (a & MASK | (b & MASK) << 64).to_bytes(16, "little"),
+            key=key.to_bytes((key.bit_length() + 7) // 8, "little"),
+            digest_size=size,
+            person=domain,
+        ).digest(),
+        "little",
+    )
 
 
 def below(bits: int, n: int) -> int:

@@ -1,6 +1,6 @@
 """The role splits that are built in: who sees what, and who does what."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import attrs
@@ -163,3 +163,8 @@ def get_role_split(name: str) -> RoleSplit:
         return ROLE_SPLITS[name]
     except KeyError:
         raise UnknownName("role split", name, ROLE_SPLITS) from None
+
+
+def splits_with(own: RoleSplit | None) -> Callable[[str], RoleSplit]:
+    """:func:`get_role_split`, which finds ``own`` by its name, too."""
+    return lambda name: own if own is not None and name == own.name else get_role_split(name)

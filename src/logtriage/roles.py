@@ -13,6 +13,7 @@ from logtriage.actions import (
     ACTION_TYPES,
     TEAM_ACTION_TYPES,
     Action,
+    Malformed,
     Report,
     RequestMetrics,
     RequestMoreLogs,
@@ -20,6 +21,7 @@ from logtriage.actions import (
     Wait,
     action_name,
     all_actions,
+    describe,
 )
 from logtriage.board_words import spelt
 from logtriage.errors import InvalidInput, UnknownName
@@ -208,6 +210,23 @@ def may_ask(role: Role, action: Action, topology: Topology) -> bool:
     if not is_request(action) or action.service is None:
         return True
     return topology.index(action.service) in watched(role, topology)
+
+
+def as_allowed(action: Action, role: Role, topology: Topology, left: int | None) -> Action:
+    """The action, if the role may ask for what it asks for; or else a malformed one.
+
+    ``left`` is how many requests it may still make; None for any number.
+    """
+    if not is_request(action):
+        return action
+    if not may_ask(role, action, topology):
+        names = ", ".join(topology.names[one] for one in sorted(watched(role, topology)))
+        reason = f"{role.name} watches {names or 'no service'}"
+    elif left == 0:
+        reason = f"{role.name} has no requests left, of {role.budget}"
+    else:
+        return action
+    return Malformed(describe(action), reason, role.name)
 
 
 @lru_cache(maxsize=256)

@@ -4,10 +4,12 @@ The generator draws the truth with these very functions, the system prompt print
 their constants, and the expert applies them: there is no second copy.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from logtriage.actions import Severity
-from logtriage.faults import FaultClass, FaultKind
+from logtriage.errors import InvalidInput
+from logtriage.faults import FaultClass, fault_kind
 from logtriage.telemetry import EdgePanel, Reading
 from logtriage.topology import Topology
 
@@ -27,18 +29,47 @@ def severity_of(reading: Reading | EdgePanel) -> Severity:
     return Severity.P3
 
 
-def responsible_team(
-    kind: FaultKind, service: int, topology: Topology, directory: tuple[str, ...]
-) -> str:
+#: Who is paged for a class of faults: the team in this field of a topology, whoever owns the
+#: service; None: the service's owner. Whatever depends on who is paged reads this table.
+PAGED: Final[Mapping[FaultClass, str | None]] = {
+    FaultClass.CODE: None,
+    FaultClass.DATA: None,
+    FaultClass.CAPACITY: "capacity_team",
+    FaultClass.SECURITY: "security_team",
+}
+
+
+def class_team(kind: str, topology: Topology) -> str | None:
+    """The team that is paged for faults of a kind, whoever owns the service; None: its owner.
+
+    Raises:
+        UnknownName: for a kind that is not in the fault table.
+        InvalidInput: for a class that :data:`PAGED` does not list.
+    """
+    wanted = fault_kind(kind).fault_class
+    if wanted not in PAGED:
+        raise InvalidInput(
+            f"fault kind {kind!r}: nobody is paged for its class {wanted!r}; "
+            f"somebody is for {', '.join(PAGED)}"
+        )
+    field = PAGED[wanted]
+    return None if field is None else str(getattr(topology, field))
+
+
+def class_teams(topology: Topology) -> tuple[str, ...]:
+    """The teams that are paged for a class of faults, each once."""
+    teams = (getattr(topology, field) for field in PAGED.values() if field is not None)
+    return tuple(dict.fromkeys(map(str, teams)))
+
+
+def responsible_team(kind: str, service: int, topology: Topology, directory: Sequence[str]) -> str:
     """Who must be paged for a fault of ``kind`` on the service of that index.
 
     Code and data faults go to the service's owner in this incident's directory,
     capacity faults to the capacity team, security faults to the security team.
+
+    Raises:
+        InvalidInput: as :func:`class_team`.
     """
-    match kind.fault_class:
-        case FaultClass.CAPACITY:
-            return topology.capacity_team
-        case FaultClass.SECURITY:
-            return topology.security_team
-        case _:
-            return directory[service]
+    team = class_team(kind, topology)
+    return directory[service] if team is None else team

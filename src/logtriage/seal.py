@@ -8,16 +8,13 @@ from hashlib import blake2b
 from typing import Any, Final, NoReturn, Self
 
 from logtriage.errors import SealError
+from logtriage.rng import WIDE, WIDE_BITS
 
 #: The environment variable that holds the key, for what reads the environment.
 SEAL_VARIABLE: Final = "LOGTRIAGE_SEAL"
 #: Bytes of the shortest key, and of the longest (a longer one is likely a wrong file).
 MIN_KEY: Final = 16
 MAX_KEY: Final = 1024
-#: Bytes of a seed: as wide as any hash, so that no search over seeds finds one.
-_SEED_BYTES: Final = 32
-#: Set in every seed, which tells it from the seeds of public ids: those have 64 bits.
-_WIDE: Final = 1 << 8 * _SEED_BYTES
 # The domains, as BLAKE2b's personalisation.
 _KEY, _SEED, _FINGERPRINT = b"logtriage key", b"logtriage seed", b"logtriage print"
 
@@ -67,9 +64,9 @@ class Seal:
                 "process, too"
             )
         drawn = blake2b(
-            incident_id.encode(), key=self._digest, digest_size=_SEED_BYTES, person=_SEED
+            incident_id.encode(), key=self._digest, digest_size=WIDE_BITS // 8, person=_SEED
         )
-        return _WIDE | int.from_bytes(drawn.digest(), "little")
+        return WIDE | int.from_bytes(drawn.digest(), "little")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a seal does not change: {name}")

@@ -7,6 +7,7 @@ state cannot contradict itself.
 
 from enum import StrEnum
 from functools import cached_property
+from typing import assert_never
 
 import attrs
 
@@ -209,8 +210,9 @@ class State:
                 return None
             case Closing.OUT_OF_TIME:
                 return self.incident.horizon
-            case _:
+            case Closing.RESOLVED | Closing.IGNORED | Closing.MISROUTED:
                 return self.history[-1][0] + 1
+        assert_never(self.closing)
 
 
 def initial_state(incident: Incident) -> State:

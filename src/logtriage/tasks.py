@@ -144,6 +144,7 @@ BENCHMARK_FOG: Final = 2
 _V2_HISTORY: Final = (
     "v2: the second world: truth, condition, token, text; the exact posterior is known",
     "v2: a drawn topology is named by a hash of its content: its old name told the seed",
+    "v2: sealed incidents are drawn with keys as wide as their seed",
 )
 
 

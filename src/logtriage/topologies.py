@@ -21,7 +21,12 @@ _NOUNS: Final = (
     "route", "search", "seat", "session", "stock", "tax", "ticket", "tracking", "voucher",
 )  # fmt: skip
 _SUFFIX: Final = {"service": "service", "datastore": "db", "queue": "queue"}
-_OWNER: Final = {"service": "backend-team", "datastore": "dba-team", "queue": "sre-team"}
+_OWNER: Final = {
+    "edge": "sre-team",
+    "service": "backend-team",
+    "datastore": "dba-team",
+    "queue": "sre-team",
+}
 #: Out of 100 inner services: this many services, datastores and (the rest) queues.
 _SERVICE_SHARE: Final = 58
 _DATASTORE_SHARE: Final = 27
@@ -74,7 +79,7 @@ def random_topology(
         depths.append(depths[parent] + 1)
         calls.append([])
     services = tuple(
-        Service(name, tier, _OWNER.get(tier, "sre-team"), tuple(callees))
+        Service(name, tier, _OWNER[tier], tuple(callees))
         for name, tier, callees in zip(names, tiers, calls, strict=True)
     )
     return Topology(_name(teams, services), teams, services)

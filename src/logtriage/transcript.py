@@ -1,28 +1,37 @@
 """Transcripts: the serialisable, replayable record of an episode; what gets graded."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import attrs
 
 from logtriage.actions import Report, Wait
 from logtriage.errors import InvalidInput, SealError, kind_of
 from logtriage.incident import Incident
-from logtriage.parsing import SOLO_KINDS, TEAM_KINDS, action_to_wire, actions_from_wire
+from logtriage.parsing import TEAM_KINDS, action_from_wire, action_to_wire, actions_from_wire
 from logtriage.printable import spelled
+from logtriage.role_splits import get_role_split
+from logtriage.roles import RoleSplit, as_allowed, is_request
 from logtriage.state import Play, State, check_state
 from logtriage.topology import Topology
 
 SCHEMA: Final = "logtriage.transcript/1"
 #: The key of a transcript of joint play that says in which tick each action was taken.
 TICKS: Final = "ticks"
-#: The key of a transcript of joint play that names the roles, in the order in which they act.
-ROLES: Final = "roles"
+#: The key of a transcript of joint play that names the role split.
+ROLE_SPLIT: Final = "role_split"
 #: The only status that is graded; any other one names what went wrong.
 COMPLETED: Final = "completed"
 
 WireAction = Mapping[str, Any]
+#: Finds a role split by its name; :func:`get_role_split` unless one's own is at hand.
+Splits = Callable[[str], RoleSplit]
+#: Why what names a role split is refused without the ticks of its actions.
+WITHOUT_TICKS: Final = (
+    f"{TICKS}: a transcript with {ROLE_SPLIT} needs the tick of each action in a list of its own; "
+    "what stands inside an action is not read"
+)
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
@@ -30,11 +39,12 @@ def _frozen_wires(actions: Iterable[WireAction]) -> tuple[WireAction, ...]:
     return tuple(MappingProxyType(dict(one)) for one in actions)
 
 
-def checked_ticks(ticks: object, count: int) -> tuple[int, ...]:
+def checked_ticks(ticks: object, count: int, role_split: str | None) -> tuple[int, ...]:
     """The ticks of joint play: one whole number for each of ``count`` actions, never falling.
 
     Raises:
-        InvalidInput: naming the place and what was expected.
+        InvalidInput: naming the place and what was expected; for several actions in a tick
+            without a role split.
     """
     if not isinstance(ticks, list | tuple):
         raise InvalidInput(
@@ -49,6 +59,11 @@ def checked_ticks(ticks: object, count: int) -> tuple[int, ...]:
         if not isinstance(when, int) or isinstance(when, bool) or when < least:
             raise InvalidInput(
                 f"{TICKS}[{number}]: expected a whole number from {least} on, got {given!r:.60}"
+            )
+        if role_split is None and checked and when == checked[-1]:
+            raise InvalidInput(
+                f"{TICKS}[{number}]: a second action in tick {when}; where roles share a tick, "
+                f"{ROLE_SPLIT} must name the split that allows it"
             )
         checked.append(when)
     return tuple(checked)
@@ -74,12 +89,13 @@ class Transcript:
 
     ``ticks`` makes it joint play, where several roles act in one tick: the tick of each
     action, one whole number for each, never falling. It is said beside the actions and
-    never inside them, since what stands in an action is the agent's own word.
+    never inside them, since what stands in an action is the agent's own word. ``role_split``
+    names the split whose roles they are: without it every action has a tick of its own.
 
     ``seal`` is the fingerprint of the key that a sealed incident was drawn with.
 
     Raises:
-        InvalidInput: for ``ticks`` that are not so.
+        InvalidInput: for ``ticks`` that are not so, and a ``role_split`` without ``ticks``.
     """
 
     incident: str
@@ -89,18 +105,22 @@ class Transcript:
     extra: Mapping[str, Any] = attrs.field(default=_NOTHING, converter=_frozen_mapping)
     ticks: tuple[int, ...] | None = None
     seal: str | None = None
+    role_split: str | None = None
 
     def __attrs_post_init__(self) -> None:
         """Check the ticks."""
         if self.ticks is not None:
-            object.__setattr__(self, "ticks", checked_ticks(self.ticks, len(self.actions)))
+            ticks = checked_ticks(self.ticks, len(self.actions), self.role_split)
+            object.__setattr__(self, "ticks", ticks)
+        elif self.role_split is not None:
+            raise InvalidInput(WITHOUT_TICKS)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Read-only views cannot be pickled; what they show can.
         actions = tuple(dict(action) for action in self.actions)
         extra = dict(self.extra)
         fields = self.incident, actions, self.status, self.agent, extra, self.ticks, self.seal
-        return Transcript, fields
+        return Transcript, (*fields, self.role_split)
 
 
 def check_seal(said: str | None, incident: Incident) -> None:
@@ -132,10 +152,13 @@ def transcript_of(
     agent: str | None = None,
     status: str = COMPLETED,
     extra: Mapping[str, Any] = _NOTHING,
+    role_split: RoleSplit | None = None,
 ) -> Transcript:
-    """The transcript of a state; that of joint play has ``ticks``.
+    """The transcript of a state; that of joint play has ``ticks`` and the name of its split.
 
     Raises:
+        InvalidInput: if several actions share a tick and ``role_split`` is not given, or
+            does not allow them.
         InvalidInput: if time passed after the last action, since those ticks would be
             lost: a role that does nothing must :class:`~logtriage.actions.Wait`; for
             what is no state, saying what to pass.
@@ -154,14 +177,65 @@ def transcript_of(
         isinstance(one, Report | Wait) for one in state.actions
     )
     incident = state.incident
-    return Transcript(
-        incident.id, wires, status, agent, extra, ticks if joint else None, incident.seal
-    )
+    kept = ticks if joint or role_split is not None else None
+    name = None if role_split is None else role_split.name
+    made = Transcript(incident.id, wires, status, agent, extra, kept, incident.seal, name)
+    if role_split is not None:
+        read = plays_of(made, incident.topology, lambda _: role_split)
+        for number, (played, again) in enumerate(zip(state.history, read, strict=True)):
+            if played != again:
+                why = getattr(again[1], "reason", "it would be read as another action")
+                raise InvalidInput(
+                    f"actions[{number}]: role split {name!r} does not allow {played[1]}: {why}"
+                )
+    return made
 
 
-def plays_of(
-    actions: Iterable[WireAction], ticks: tuple[int, ...] | None, topology: Topology
-) -> list[Play]:
-    """The actions of a transcript with their ticks; the kinds of roles in joint play alone."""
-    typed = actions_from_wire(actions, topology, SOLO_KINDS if ticks is None else TEAM_KINDS)
-    return list(enumerate(typed)) if ticks is None else list(zip(ticks, typed, strict=True))
+class Played(Protocol):
+    """What a transcript says of actions and their ticks."""
+
+    @property
+    def actions(self) -> Sequence[WireAction]:
+        """Wire actions, in order."""
+
+    @property
+    def ticks(self) -> tuple[int, ...] | None:
+        """The tick of each, in joint play."""
+
+    @property
+    def role_split(self) -> str | None:
+        """The name of the split that was played."""
+
+
+def plays_of(played: Played, topology: Topology, splits: Splits = get_role_split) -> list[Play]:
+    """The actions of a transcript with their ticks, each as its role may take it.
+
+    In a tick the roles of a split act in their order. What a role may not do is malformed, as
+    it was in play. The kinds of roles are read in joint play alone.
+
+    Raises:
+        UnknownName: for a role split that does not exist.
+        InvalidInput: for more actions in a tick than the split has roles.
+    """
+    if played.ticks is None:
+        return list(enumerate(actions_from_wire(played.actions, topology)))
+    if played.role_split is None:
+        typed = actions_from_wire(played.actions, topology, TEAM_KINDS)
+        return list(zip(played.ticks, typed, strict=True))
+    split = splits(played.role_split)
+    left = [role.budget for role in split.roles]
+    plays: list[Play] = []
+    place = -1
+    for number, (when, wire) in enumerate(zip(played.ticks, played.actions, strict=True)):
+        place = place + 1 if plays and plays[-1][0] == when else 0
+        if place == len(split):
+            raise InvalidInput(
+                f"{TICKS}[{number}]: action {place + 1} of tick {when}; role split "
+                f"{split.name!r} has {len(split)}: {', '.join(split.names)}"
+            )
+        role, budget = split.roles[place], left[place]
+        action = as_allowed(action_from_wire(wire, topology, role.may), role, topology, budget)
+        if budget is not None and is_request(action):
+            left[place] = budget - 1
+        plays.append((when, action))
+    return plays

@@ -115,12 +115,6 @@ def play(incident: Incident, actions: Iterable[Action]) -> tuple[State, int]:
 
 def _no_list(given: object) -> str:
     """Why something is no list of actions, and what to pass in its place."""
-    if isinstance(given, str):
-        return (
-            f"expected a list of actions, got {given!r:.80}; to let a policy play: "
-            f"logtriage.evaluation.play_episode(incident, "
-            f"logtriage.registry.make_policy({given!r:.80})(incident))"
-        )
     if isinstance(given, Action):
         return f"expected a list of actions, got one; pass [{given!r:.80}]"
     return f"expected a list of actions, got {kind_of(given)}"

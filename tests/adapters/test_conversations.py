@@ -274,8 +274,8 @@ def test_a_raw_response_is_a_conversation_of_one_reply(one: dict[str, Any]) -> N
     assert actions_from_wire(wires, SEVEN_SERVICES) == list(ACTIONS[:1])
 
 
-def test_a_call_that_was_tried_again_with_its_id_is_one_action() -> None:
-    """Recorded twice; or its answer says the same, since nothing was played in between."""
+def test_a_call_that_a_turn_has_twice_with_its_id_is_one_action_unless_answered_twice() -> None:
+    """What was answered was carried out, and costs its tick, whatever the answer says."""
     look, other = (
         said(tool_calls=[{"id": "c1", "function": {"name": name, "arguments": "{}"}}])
         for name in ("request_more_logs", "resolve")
@@ -283,7 +283,9 @@ def test_a_call_that_was_tried_again_with_its_id_is_one_action() -> None:
     told = [{"role": "tool", "tool_call_id": "c1", "content": f"TICK {n}/8"} for n in (1, 2)]
     once = [RequestMoreLogs(None)]
     assert played([SCREEN, look, look, told[0]]) == once
-    assert played([SCREEN, look, told[0], look, told[0]]) == once
+    assert played([SCREEN, look, told[0], look, told[0]]) == [*once, *once]
+    assert played([SCREEN, look, look, told[0], told[0]]) == [*once, *once]
+    assert played([SCREEN, look, look, look, told[0], told[0]]) == [*once, *once]
     assert played([SCREEN, look, told[0], look, told[1]]) == [*once, *once]
     assert played([SCREEN, look, told[0], look]) == [*once, *once]
     assert played([SCREEN, look, other, told[0]]) == [*once, Resolve()]

@@ -12,7 +12,7 @@ from logtriage import make_incident
 from logtriage.adapters.convert import convert_file, transcript_of_row
 from logtriage.adapters.episode import opening
 from logtriage.codec import unstructure_transcript
-from logtriage.errors import TranscriptError, UnknownName
+from logtriage.errors import LogTriageError, TranscriptError, UnknownName
 from logtriage.grading import grade_transcript
 from logtriage.transcript import Transcript
 
@@ -257,11 +257,24 @@ def test_a_row_without_a_reply_of_the_agent_is_no_zero() -> None:
 
 
 def test_a_key_of_joint_play_is_not_taken_from_a_row() -> None:
-    found = transcript_of_row(row(ticks=3, roles="solo", tick=1))
+    found = transcript_of_row(row(ticks=3, role_split="solo", tick=1))
     assert (found.ticks, dict(found.extra)) == (None, {"tick": 1})
     made = {"function": {"name": "step", "arguments": {**RESOLVE, "tick": 0}}}
     told = transcript_of_row(row(messages=[{"role": "assistant", "tool_calls": [made]}]))
     assert grade_transcript(told) == grade_transcript(found)
+
+
+def test_a_row_whose_roles_share_ticks_needs_a_split_that_allows_it() -> None:
+    joint = {"incident": INCIDENT, "actions": [RESOLVE] * 4, "ticks": [0, 0, 0, 0]}
+    for split, said in (
+        ({}, r"ticks\[1\]: a second action in tick 0; where roles share a tick, role_split must"),
+        ({"role_split": "nobody"}, "unknown role split 'nobody'"),
+        ({"role_split": "trio"}, r"ticks\[3\]: action 4 of tick 0; role split 'trio' has 3: tri"),
+    ):
+        with pytest.raises(LogTriageError, match=said):
+            transcript_of_row({**joint, **split})
+    joint |= {"actions": [RESOLVE] * 3, "ticks": [0, 0, 0], "role_split": "trio"}
+    assert transcript_of_row(joint).role_split == "trio"
 
 
 # -- files ----------------------------------------------------------------------------

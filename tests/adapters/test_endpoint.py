@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 from logtriage import InvalidInput, grade, make_incident
-from logtriage.adapters.endpoint import KEY_VARIABLE, ChatEndpoint, EndpointError, Usage
+from logtriage.adapters.endpoint import KEY_VARIABLE, ChatEndpoint
+from logtriage.adapters.served import EndpointError
 from logtriage.adapters.tools import TOOLS
 from logtriage.evaluation import PolicyFailure, play_episode
 from logtriage.evaluation.episodes import record_episode
+from logtriage.evaluation.usage import Usage
 from logtriage.policies import ChatPolicies
 
 INCIDENT = make_incident("single_crash-v2/test/0")

@@ -13,7 +13,7 @@ INCIDENT = lt.make_incident("single_crash-v2/test/0")
 
 
 def played(*actions: lt.Action) -> Grade:
-    return lt.grade(lt.play(INCIDENT, actions)[0])
+    return lt.grade(lt.play(INCIDENT, actions))
 
 
 def test_shares_are_what_each_criterion_added_to_the_grade() -> None:

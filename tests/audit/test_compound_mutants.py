@@ -19,7 +19,6 @@ from logtriage import (
     Resolve,
     Rubric,
     grade,
-    play,
 )
 from logtriage.audit.compound_mutants import TABLE
 from logtriage.audit.exact import Situations
@@ -27,6 +26,7 @@ from logtriage.grading import TRIAGE_2
 from logtriage.incident import Fault, Part
 from logtriage.policies import perfect_actions
 from logtriage.topology import Service, Topology
+from logtriage.transition import play
 from property_tests.reference import expected_of_several
 from tests.builders import real_incident
 

@@ -11,8 +11,8 @@ from logtriage.audit import QUICK, STANDARD, Verdict, audit, subject_of
 from logtriage.audit.exact import Situations
 from logtriage.audit.failing import AuditedCodeFailed, Blaming, rules_of, score
 from logtriage.audit.holes import FEW
-from logtriage.audit.scoring import batched
 from logtriage.grading import TRIAGE_2, Criterion, Discount, Measured
+from logtriage.grading.plan import has_kernels
 
 INCIDENT = make_incident("single_crash-v2/test/0")
 #: Of few ticks, where every list of actions is searched.
@@ -76,7 +76,7 @@ def test_what_needs_no_oracle_goes_on_without_one() -> None:
 def test_discounts_are_rules_like_any_other() -> None:
     rubric = discounted(half)
     assert [name for kind, name, _ in rules_of(rubric, INCIDENT) if kind == "discount"] == ["d"]
-    assert not batched(rubric)
+    assert not has_kernels(rubric)
     assert "d" in Situations(INCIDENT, rubric).unknown
     assert "d" not in Situations(INCIDENT, rubric, {half: lambda _: None}).unknown
     found = audit("single_crash-v2", rubric, families=["fields"], checks=["measures"], sizes=QUICK)

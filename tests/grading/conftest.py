@@ -1,5 +1,8 @@
 """What all tests of grading share."""
 
+from importlib.util import find_spec
+from typing import Any
+
 import pytest
 
 
@@ -9,3 +12,24 @@ def _compiled_anew() -> None:
     from logtriage.grading.plan import plan_of  # numpy is loaded only here
 
     plan_of.cache_clear()
+
+
+@pytest.fixture
+def kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels grade batches of any size."""
+    if find_spec("numba") is None:
+        pytest.skip("needs the extra fast")
+    from logtriage.grading import batch
+
+    monkeypatch.setattr(batch, "WORTH_A_KERNEL", 0)
+
+
+@pytest.fixture(params=["kernels", "one by one"])
+def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Kernels grade batches of any size; then none."""
+    if request.param == "kernels":
+        request.getfixturevalue("kernels")
+        return
+    from logtriage.grading import batch
+
+    monkeypatch.setattr(batch, "WORTH_A_KERNEL", 1 << 62)

@@ -24,6 +24,7 @@ from logtriage import (
     RequestMoreLogs,
     Resolve,
     RubricError,
+    State,
     Topology,
     Truth,
     UnknownName,
@@ -32,13 +33,14 @@ from logtriage import (
     grading,
     incident_ids,
     make_incident,
-    play,
 )
 from logtriage.actions import Remedy, Severity
+from logtriage.errors import MissingExtra
 from logtriage.grading import (
     RECORDED,
     TRIAGE_2,
     Criterion,
+    Truths,
     action_array,
     get_rubric,
     grade_actions,
@@ -47,12 +49,12 @@ from logtriage.grading import (
 )
 from logtriage.grading import batch as batch_module
 from logtriage.grading.batch import CLOSINGS
-from logtriage.grading.kernels import Span
-from logtriage.grading.played import Block
 from logtriage.grading.rubric import Discount, Gate
 from logtriage.incident import ClosingRules, Fault
 from logtriage.policies import perfect_actions
-from tests.builders import real_incident, with_actions
+from logtriage.role_splits import TRIO
+from logtriage.transition import play
+from tests.builders import anybody, real_incident, with_actions
 
 BASE = attrs.evolve(
     make_incident("cascading_failure-v2/test/42"),
@@ -239,7 +241,7 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
 
 
 @pytest.fixture
-def cells() -> Any:
+def cells(either_way: Any) -> Any:  # noqa: ARG001 (it chooses)
     return graded([cell[0] for cell in CELLS], [cell[1] for cell in CELLS])
 
 
@@ -283,6 +285,7 @@ def test_one_criterion_is_a_column(cells: Any) -> None:
         cells.criterion("speed")
 
 
+@pytest.mark.usefixtures("either_way")
 def test_both_layouts_give_the_same() -> None:
     truths = truths_of([REAL, BENIGN])
     actions = action_array(SEVEN_SERVICES, [PERFECT, [Ignore()]])
@@ -292,6 +295,7 @@ def test_both_layouts_give_the_same() -> None:
     assert rows.scores.tolist() == pytest.approx([1.0, 0.8])
 
 
+@pytest.mark.usefixtures("either_way")
 def test_closing_rules_of_the_incident_are_kept() -> None:
     lenient = attrs.evolve(REAL, closing=ClosingRules(wrong_page=False, ignore_only_p1=True))
     minor = attrs.evolve(lenient, truth=attrs.evolve(REAL.truth, severity=Severity.P2))
@@ -317,6 +321,7 @@ def test_the_closing_rules_ask_for_no_kernel_of_their_own() -> None:
     assert len({numba.typeof(one) for one in given}) == 1
 
 
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("waste", [60, 62, 63, 64, 130, 300])
 def test_long_histories(waste: int) -> None:
     """Ticks and counts beyond what eight bits hold, and first declarations far apart."""
@@ -336,6 +341,7 @@ def test_long_histories(waste: int) -> None:
         assert grades.ticks[row] == wanted.ticks
 
 
+@pytest.mark.usefixtures("either_way")
 def test_another_rubric_of_the_same_measures() -> None:
     assert graded([REAL], [PERFECT[:2]], RECORDED).scores.tolist() == [1.0]
     bare = attrs.evolve(TRIAGE_2, id="acme/bare", gates=())
@@ -369,56 +375,103 @@ class Frugality:
         return "<frugality>"
 
 
+def of_ones_own(incidents: list[Incident]) -> Truths:
+    """The same answers as arrays that no incident stands behind."""
+    return attrs.evolve(truths_of(incidents))
+
+
 @pytest.mark.parametrize("part", ["criteria", "benign", "penalties"])
-def test_a_measure_without_kernel_is_refused_by_name(part: str) -> None:
-    here = f"{__name__}.<frugality>"
+def test_a_measure_without_kernel_is_graded_one_by_one(part: str) -> None:
     rows: Any = {part: (Criterion("thrift", 1.0, Frugality()),)}
+    custom = attrs.evolve(TRIAGE_2, id="acme/1", **rows)
+    incidents = [REAL, BENIGN]
+    lists: list[list[Action]] = [PERFECT, [Ignore()]]
+    found = graded(incidents * 40, lists * 40, custom)
+    for row, incident in enumerate(incidents):
+        wanted = grade_actions(incident, lists[row], custom)
+        assert found.scores[row::2].tolist() == [wanted.score] * 40
+        earned = {one.name: one.score for one in wanted.criteria}
+        assert {name: found.criterion(name)[row] for name in earned} == earned
+    old = graded([REAL], [PERFECT], get_rubric("logtriage-env/0/single_crash"))
+    by_old = grade_actions(REAL, PERFECT, get_rubric("logtriage-env/0/single_crash"))
+    assert old.scores.tolist() == [by_old.score]
+
+
+def test_a_gate_and_a_discount_without_kernel_are_applied_one_by_one() -> None:
+    def late(state: State) -> str | None:
+        return "late" if state.tick > 4 else None
+
+    def slow(state: State) -> tuple[float, str] | None:
+        return (0.5, "slow") if state.tick > 3 else None
+
+    gates, discounts = (Gate("late", late),), (Discount("slow", slow),)
+    custom = attrs.evolve(TRIAGE_2, id="acme/1", gates=gates, discounts=discounts)
+    found = graded([REAL] * 3, [PERFECT, PERFECT[:4], PERFECT[:3]], custom)
+    assert found.scores.tolist() == pytest.approx([0.0, 0.45, 0.65])
+    assert found.gate.tolist() == [0, -1, -1]
+
+
+def test_truths_of_ones_own_need_rules_with_kernels() -> None:
+    custom = attrs.evolve(TRIAGE_2, id="acme/1", penalties=(Criterion("t", 1.0, Frugality()),))
     with refused(
-        f"rubric 'acme/1': measure {here} ('thrift') cannot grade a batch; "
-        f"those that can: {KNOWN_MEASURES}",
+        f"rubric 'acme/1': measure {__name__}.<frugality> ('t') has no kernel; "
+        f"those that have one: {KNOWN_MEASURES}",
         RubricError,
     ):
-        graded([REAL], [[]], attrs.evolve(TRIAGE_2, id="acme/1", **rows))
-    with pytest.raises(RubricError, match=re.escape(f"those that can: {KNOWN_MEASURES}")):
-        graded([REAL], [[]], get_rubric("logtriage-env/0/single_crash"))
+        grade_batch(of_ones_own([REAL]), [[0]], custom)
+    gated = attrs.evolve(TRIAGE_2, id="acme/2", gates=(Gate("g", lambda _: None),))
+    with pytest.raises(RubricError, match=r"gate .*<lambda> \('g'\) has no kernel; .*ignored_in"):
+        grade_batch(of_ones_own([REAL]), [[0]], gated)
+    less = attrs.evolve(TRIAGE_2, id="acme/3", discounts=(Discount("x", lambda _: None),))
+    with pytest.raises(RubricError, match=r"discount .* \('x'\) has no kernel; .*unapproved$"):
+        grade_batch(of_ones_own([REAL]), [[0]], less)
+    with pytest.raises(InvalidInput, match=r"^actions: 16384 of 73 in a list, and no incidents"):
+        grade_batch(of_ones_own([REAL]), np.zeros((1, 16_384), np.int8))
 
 
-def test_a_gate_without_kernel_is_refused_by_name() -> None:
-    def late(_: Any) -> None:
-        return None
-
-    custom = attrs.evolve(TRIAGE_2, id="acme/1", gates=(Gate("late", late),))
-    with refused(
-        f"rubric 'acme/1': gate {__name__}.{late.__qualname__} ('late') cannot grade a batch; "
-        "those that can: logtriage.grading.criteria.wrong_escalation, "
-        "logtriage.grading.criteria.ignored_incident",
-        RubricError,
-    ):
-        graded([REAL], [[]], custom)
+def test_truths_of_ones_own_are_graded_by_kernels() -> None:
+    pytest.importorskip("numba")
+    found = grade_batch(
+        of_ones_own([REAL, BENIGN]), action_array(SEVEN_SERVICES, [PERFECT, [Ignore()]])
+    )
+    assert found.scores.tolist() == pytest.approx([1.0, 0.8])
+    assert truths_of([REAL, BENIGN]).take([1]).incidents is not None
 
 
-def test_a_discount_without_kernel_is_refused_by_name() -> None:
-    def late(_: Any) -> None:
-        return None
+def test_so_many_lists_are_graded_by_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
 
-    custom = attrs.evolve(TRIAGE_2, id="acme/1", discounts=(Discount("late", late),))
-    with refused(
-        f"rubric 'acme/1': discount {__name__}.{late.__qualname__} ('late') cannot grade a batch; "
-        "those that can: logtriage.grading.triage.unescalated, logtriage.grading.triage.unapproved",
-        RubricError,
-    ):
-        graded([REAL], [[]], custom)
+    def refuse(*_: object) -> None:
+        raise AssertionError("one by one")
+
+    monkeypatch.setattr(batch_module, "_grade_one_by_one", refuse)
+    count = batch_module.WORTH_A_KERNEL
+    assert graded([REAL] * count, [PERFECT] * count).scores.tolist() == [1.0] * count
+    with pytest.raises(AssertionError, match="one by one"):
+        graded([REAL] * (count - 1), [PERFECT] * (count - 1))
+
+
+def test_without_numba_many_are_graded_one_by_one_with_one_warning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "numba", None)
+    for name in [one for one in sys.modules if one.startswith("logtriage.grading.")]:
+        if name.endswith(("compiled", "_kernels")) or name == "logtriage.jit":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "logtriage.jit", raising=False)
+    batch_module._advise.cache_clear()
+    with pytest.warns(UserWarning, match=r"one by one; to grade them at once needs .*pip install"):
+        found = graded([REAL] * 70, [PERFECT] * 70)
+    assert found.scores.tolist() == [1.0] * 70
+    graded([REAL] * 70, [PERFECT] * 70)  # a second warning would be an error
+    with pytest.raises(MissingExtra, match=r"grade_batch\) needs the extra logtriage\[fast\]: pip"):
+        grade_batch(of_ones_own([REAL]), [[0]])
 
 
 @pytest.mark.parametrize("price", [None, -0.1, 0.63])
-def test_a_real_fault_needs_a_price_of_silence(price: float | None) -> None:
+def test_a_real_fault_needs_a_price_of_silence(price: float | None, either_way: Any) -> None:  # noqa: ARG001 (it chooses)
     priceless = attrs.evolve(REAL, price_of_silence=price)
-    shown = "nan" if price is None else price
-    with refused(
-        "price_of_silence[1] must be a number from 0 to 0.625 under rubric 'logtriage/2', "
-        f"got {shown}",
-        RubricError,
-    ):
+    with pytest.raises(RubricError, match=r"price_of_silence.* must be a number from 0 to 0\.625"):
         graded([BENIGN, priceless], [[], []])
     assert graded([BENIGN], [[]]).scores.tolist() == [0.0]
 
@@ -459,6 +512,7 @@ OUT_OF_RANGE = (
         ),
     ],
 )
+@pytest.mark.usefixtures("either_way")
 def test_arrays_that_are_no_actions(actions: Any, message: str) -> None:
     with refused(message):
         grade_batch(truths_of([REAL, BENIGN]), np.array(actions))
@@ -477,15 +531,21 @@ def test_the_extreme_integers_are_actions() -> None:
     assert grades.ticks.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("per_tick", [0, -1])
-def test_a_tick_takes_at_least_one_action(per_tick: int) -> None:
-    with refused(f"per_tick must be at least 1, got {per_tick}"):
-        grade_batch(truths_of([REAL]), [[0]], per_tick=per_tick)
+def test_roles_share_a_tick_only_as_their_split_allows() -> None:
+    """Else a list of actions would take as few ticks as anybody likes."""
+    (severity, cause, page, fix, end) = action_array(SEVEN_SERVICES, [PERFECT])[0].tolist()
+    truths = truths_of([REAL, REAL])
+    fair = [severity, page, fix, cause, -2, end]
+    assert grade_batch(truths, [fair, fair], role_split=TRIO).ticks.tolist() == [2, 2]
+    with refused(
+        "actions: tick 0 of incident 1: role 'escalation' of 'trio' may not remediate; it may: "
+        "escalate, report, request_more_logs, wait"
+    ):
+        grade_batch(truths, [fair, [severity, fix, end, cause, page, -2]], role_split=TRIO)
 
 
-def test_the_row_of_misplaced_padding_is_that_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not that of the block in which it was found."""
-    monkeypatch.setattr(batch_module, "BLOCK_BYTES", 2)
+@pytest.mark.usefixtures("either_way")
+def test_the_row_of_misplaced_padding_is_that_of_the_batch() -> None:
     with pytest.raises(InvalidInput, match=r"^actions: tick 0 of incident 2 is padding"):
         grade_batch(truths_of([REAL] * 3), [[0, 1], [0, -1], [-1, 3]])
 
@@ -496,12 +556,14 @@ def test_an_unknown_layout_lists_the_known_ones() -> None:
         grade_batch(truths_of([REAL]), np.zeros((1, 1), np.int8), layout=layout)
 
 
+@pytest.mark.usefixtures("either_way")
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint32, np.int64])
 def test_any_type_of_integer_will_do(dtype: Any) -> None:
     actions = action_array(SEVEN_SERVICES, [PERFECT, PERFECT]).astype(dtype)
     assert grade_batch(truths_of([REAL, REAL]), actions).scores.tolist() == [1.0, 1.0]
 
 
+@pytest.mark.usefixtures("either_way")
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint64])
 @pytest.mark.parametrize("steps", [PERFECT, []])
 def test_a_last_tick_may_be_half_full_whatever_the_type(dtype: Any, steps: list[Action]) -> None:
@@ -510,87 +572,38 @@ def test_a_last_tick_may_be_half_full_whatever_the_type(dtype: Any, steps: list[
     Page and fix share a tick here, so the fix counts half.
     """
     actions = action_array(SEVEN_SERVICES, [steps, steps]).astype(dtype)
-    grades = grade_batch(truths_of([REAL, REAL]), actions, per_tick=2)
+    grades = grade_batch(truths_of([REAL, REAL]), actions, role_split=anybody(2))
     assert grades.ticks.tolist() == [len(steps[::2])] * 2
     assert grades.scores.tolist() == [0.875 * bool(steps)] * 2
 
 
-# -- what it costs --------------------------------------------------------------------
-
-
-@pytest.fixture
-def blocks(monkeypatch: pytest.MonkeyPatch) -> list[Block]:
-    """The blocks that are graded from here on."""
-    made: list[Block] = []
-
-    class Seen(Block):
-        def __init__(self, *given: Any) -> None:
-            super().__init__(*given)
-            made.append(self)
-
-    monkeypatch.setattr(batch_module, "Block", Seen)
-    return made
-
-
+@pytest.mark.usefixtures("either_way")
 @pytest.mark.parametrize(
-    ("topology", "ticks", "per_tick", "dtype"),
+    ("topology", "ticks", "per_tick"),
     [
-        (SEVEN_SERVICES, 63, 1, np.int8),
-        (SEVEN_SERVICES, 64, 1, np.int16),
-        (SEVEN_SERVICES, 31, 2, np.int8),
-        (SEVEN_SERVICES, 32, 2, np.int16),
-        (SEVEN_SERVICES, 16_383, 1, np.int16),
-        (SEVEN_SERVICES, 16_384, 1, np.int32),
-        (with_actions(128), 1, 1, np.int8),
-        (with_actions(129), 1, 1, np.int16),
+        (SEVEN_SERVICES, 63, 1),
+        (SEVEN_SERVICES, 64, 1),
+        (SEVEN_SERVICES, 31, 2),
+        (SEVEN_SERVICES, 32, 2),
+        (SEVEN_SERVICES, 16_383, 1),
+        (SEVEN_SERVICES, 16_384, 1),
+        (with_actions(128), 1, 1),
+        (with_actions(129), 1, 1),
     ],
 )
-def test_the_working_arrays_are_as_narrow_as_said(
-    blocks: list[Block], topology: Topology, ticks: int, per_tick: int, dtype: Any
+def test_the_last_action_of_the_longest_list_counts(
+    topology: Topology, ticks: int, per_tick: int
 ) -> None:
+    """Where a number of 8 or 16 bits, and kernels, come to their end."""
     incident = real_incident(None, ticks, root_causes=(), teams=(), remedies=(), topology=topology)
-    truths = truths_of([incident])
-    ignore = len(all_actions(topology)) - 1  # the highest number, at the last moment
     listed = np.full((1, ticks * per_tick), -2, np.int64)
-    listed[0, -1] = ignore
-    grades = grade_batch(truths, listed, per_tick=per_tick)
-    assert [one.listed.dtype for one in blocks] == [dtype]
-    assert [one.listed.shape for one in blocks] == [(ticks * per_tick, 1)]
+    listed[0, -1] = len(all_actions(topology)) - 1
+    grades = grade_batch(truths_of([incident]), listed, role_split=anybody(per_tick))
     assert grades.ticks.tolist() == [ticks]
     assert CLOSINGS[grades.closing[0]] == "ignored"
 
 
-def test_blocks_are_as_large_as_said(monkeypatch: pytest.MonkeyPatch, blocks: list[Block]) -> None:
-    monkeypatch.setattr(batch_module, "BLOCK_BYTES", 35)
-    for listed, widths in (
-        (np.zeros((7, 11)), [3, 3, 1]),  # 11 bytes a list
-        (np.zeros((2, 64)), [1, 1]),  # 128, which is more than there is room for
-        (np.zeros((3, 0)), [3]),  # no tick counts as one
-    ):
-        blocks.clear()
-        grade_batch(truths_of([REAL] * len(listed)), listed.astype(np.int8))
-        assert [one.listed.shape[1] for one in blocks] == widths
-
-
-@pytest.mark.parametrize(
-    ("steps", "per_tick", "ticks"),
-    [([], 1, 1), (PERFECT[:1], 1, 1), (PERFECT, 1, 5), (PERFECT, 2, 3), ([LOOK] * 20, 1, 12)],
-)
-def test_tables_have_no_tick_that_cannot_be_used(
-    steps: list[Action], per_tick: int, ticks: int
-) -> None:
-    actions = action_array(SEVEN_SERVICES, [steps])
-    grades = grade_batch(truths_of([REAL]), actions, per_tick=per_tick)
-    assert grades.span == Span(ticks, ((12, 5),))
-
-
-def test_measures_of_benign_incidents_are_taken_where_there_are_any() -> None:
-    real = {row.measure for row in TRIAGE_2.criteria}
-    both = real | {row.measure for row in TRIAGE_2.benign}
-    assert set(graded([REAL, REAL], [PERFECT, []]).levels) == real
-    assert set(graded([REAL, BENIGN], [PERFECT, []]).levels) == both
-
-
+@pytest.mark.usefixtures("kernels")
 def test_actions_are_left_as_they_were() -> None:
     actions = action_array(SEVEN_SERVICES, [[LOOK] * 14])
     before = actions.copy()
@@ -629,6 +642,7 @@ def test_each_of_two_horizons_has_its_own_promptness() -> None:
     assert wanted[0] != wanted[1]
 
 
+@pytest.mark.usefixtures("either_way")
 def test_no_incidents_no_grades() -> None:
     none = truths_of([REAL]).take(slice(0, 0))
     grades = grade_batch(none, np.zeros((0, 12), np.int8))

@@ -11,7 +11,6 @@ from logtriage import (
     initial_state,
     make_incident,
     parse_action,
-    play,
     render_action,
     transition,
 )
@@ -26,6 +25,7 @@ from logtriage.parsing import TEAM_KINDS, action_from_wire, action_to_wire
 from logtriage.policies import perfect_actions
 from logtriage.server.public import IMPACT, public_grade
 from logtriage.topology import FIVE_TEAMS
+from logtriage.transition import play
 from logtriage.world.conditions import Hypothesis
 from logtriage.world.simulation import World
 from tests.builders import real_incident

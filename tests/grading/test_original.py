@@ -6,10 +6,11 @@ Numbers in a comment are points of severity + root cause + remediation + ... + s
 
 import pytest
 
-from logtriage import Action, Grade, grade, make_incident, play
+from logtriage import Action, Grade, grade, make_incident
 from logtriage.grading import RUBRICS, grade_actions
 from logtriage.registry import constant_actions
 from logtriage.topology import SEVEN_SERVICES
+from logtriage.transition import play
 from tests.builders import V0_TASKS
 
 LOW, HIGH = 0.0001, 0.9999

@@ -6,17 +6,15 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import SEVEN_SERVICES, Rubric
-from logtriage.grading import TRIAGE_2, Criterion, action_array, criteria, triage, truths_of
+from logtriage import Rubric
+from logtriage.grading import TRIAGE_2, Criterion, criteria, triage
 from logtriage.grading import plan as plan_module
 from logtriage.grading.kernels import MEASURES, Span
-from logtriage.grading.plan import plan_of, total_of
-from logtriage.grading.played import Block
-from tests.builders import WRONG_PAGE, benign_incident, real_incident
+from logtriage.grading.plan import plan_of
 
 CLOCKS = ((300, 5),)
 SPAN = Span(5, ((12, 5),))
-LEVELS = {measure: len(kernel.scores(SPAN)) for measure, kernel in MEASURES.items()}
+LEVELS = {measure: len(scores(SPAN)) for measure, scores in MEASURES.items()}
 
 
 def of(*measures: object) -> Rubric:
@@ -81,16 +79,3 @@ def test_a_rubric_without_a_benign_part_has_no_plan_for_it() -> None:
     plan = plan_of(attrs.evolve(TRIAGE_2, id="mine/1", benign=()), SPAN)
     assert plan.benign is None
     assert set(plan.level_types) == {row.measure for row in TRIAGE_2.criteria}
-
-
-def test_gates_are_small_integers() -> None:
-    truths = truths_of([real_incident(), benign_incident()])
-    block = Block(truths, slice(0, 2), action_array(SEVEN_SERVICES, [[WRONG_PAGE], []]).T, 1)
-    plan = plan_of(TRIAGE_2, SPAN)
-    levels = {
-        one: MEASURES[one].levels(block).astype(dtype) for one, dtype in plan.level_types.items()
-    }
-    scores, gates = total_of(plan, TRIAGE_2, block, levels, any_benign=True)
-    assert (scores.tolist(), gates.tolist()) == ([0.0, 0.0], [0, -1])
-    assert scores.dtype == np.float64
-    assert gates.dtype == np.int8

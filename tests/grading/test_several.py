@@ -1,6 +1,5 @@
 """Several faults in a batch: what their arrays refuse, and what shares come to by hand."""
 
-from importlib.util import find_spec
 from typing import Any
 
 import attrs
@@ -15,20 +14,18 @@ from logtriage import (
     InvalidInput,
     Remediate,
     Resolve,
+    RubricError,
     grade,
     make_incident,
-    play,
 )
 from logtriage.grading import TRIAGE_2, action_array, grade_batch, truths_of
 from logtriage.grading import criteria as base
 from logtriage.grading import triage as measures
 from logtriage.grading.kernels import MEASURES, Span
-from logtriage.grading.several import Asked
-from logtriage.grading.shares import SHARED, fix_scores, share_scores, shares_of
+from logtriage.grading.shares import fix_scores, share_scores
 from logtriage.policies import perfect_actions
-from logtriage.transition import play_jointly
-
-BACKENDS = ("numpy", "numba") if find_spec("numba") else ("numpy",)
+from logtriage.transition import play, play_jointly
+from tests.builders import anybody
 
 
 def incident_with(faults: int) -> Incident:
@@ -61,14 +58,14 @@ def responses(incident: Incident) -> list[list[Action]]:
     ]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.usefixtures("either_way")
 @pytest.mark.parametrize("layout", ["batch_major", "time_major"])
-def test_shares_are_those_of_the_scalar_grader(backend: Any, layout: Any) -> None:
+def test_shares_are_those_of_the_scalar_grader(layout: Any) -> None:
     rows = [(one, actions) for one in INCIDENTS for actions in responses(one)]
     truths = truths_of([one for one, _ in rows])
     actions = action_array(INCIDENTS[0].topology, [listed for _, listed in rows])
     given = actions if layout == "batch_major" else np.ascontiguousarray(actions.T)
-    found = grade_batch(truths, given, layout=layout, backend=backend)
+    found = grade_batch(truths, given, layout=layout)
     for row, (incident, listed) in enumerate(rows):
         wanted = grade(play(incident, listed)[0])
         assert found.scores[row] == wanted.score, (incident.id, listed)
@@ -95,8 +92,8 @@ def test_the_scalar_grader_says_whose_team_was_paged() -> None:
     assert grade(play(incident, [])[0]).fault_kind == " + ".join(kinds)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_actions_of_one_tick_are_at_once(backend: Any) -> None:
+@pytest.mark.usefixtures("either_way")
+def test_actions_of_one_tick_are_at_once() -> None:
     """In joint play a name counts in the tick of the fix, and a page approves from the next on."""
     truths = truths_of([INCIDENTS[2]])
     *steps, _ = perfect_actions(INCIDENTS[2])
@@ -104,7 +101,7 @@ def test_actions_of_one_tick_are_at_once(backend: Any) -> None:
     others = [one for one in steps if isinstance(one, IdentifyRootCause | Escalate)]
     listed = [*fixes, *others]
     actions = action_array(INCIDENTS[2].topology, [listed])
-    found = grade_batch(truths, actions, per_tick=len(listed), backend=backend)
+    found = grade_batch(truths, actions, role_split=anybody(len(listed)))
     wanted = grade(play_jointly(INCIDENTS[2], [(0, one) for one in listed])[0])
     assert found.scores.tolist() == [wanted.score]
     assert {one.name: found.criterion(one.name)[0] for one in wanted.criteria} == {
@@ -112,20 +109,6 @@ def test_actions_of_one_tick_are_at_once(backend: Any) -> None:
     }
     assert wanted.criterion("root_cause").score == 1.0
     assert wanted.criterion("remediation").score == measures.UNAPPROVED_FIX
-
-
-def test_shares_and_their_levels_are_integers() -> None:
-    """They are places in tables, which floats are not."""
-    asked = truths_of(INCIDENTS[2:]).asked
-    assert asked is not None
-    narrow = Asked(asked.rows, asked.count.astype(np.int8), asked.accepts)
-    ranges, rows = truths_of(INCIDENTS[2:]).ranges, np.arange(2)
-    found = shares_of(narrow, rows, rows, np.full((1, 2), -1), 1, ranges)
-    for one in (found.count, found.named, found.paged, found.halves, found.wrong):
-        assert one.dtype == np.int64
-        assert one.shape == (2,)
-    for levels in SHARED.values():
-        assert levels(found, rows).dtype == np.int64
 
 
 def test_no_incidents_with_several_faults_list_none() -> None:
@@ -144,7 +127,7 @@ def test_a_batch_without_such_incidents_is_graded_as_ever() -> None:
     taken = truths_of(INCIDENTS).take([0, 1, 1])
     assert (taken.asked, taken.most_faults) == (None, 0)
     for measure in (base.escalation, measures.root_cause, measures.remediation):
-        alone, many = (MEASURES[measure].scores(Span(5, ((20, 14),), one)) for one in (0, 3))
+        alone, many = (MEASURES[measure](Span(5, ((20, 14),), one)) for one in (0, 3))
         assert many[: len(alone)] == alone
         assert len(many) > len(alone)
 
@@ -199,7 +182,8 @@ def test_a_fault_accepts_nothing_that_its_incident_does_not() -> None:
         attrs.evolve(truths, teams=np.zeros_like(truths.teams))
 
 
+@pytest.mark.usefixtures("either_way")
 def test_silence_without_a_price_is_refused_of_several_faults_too() -> None:
     unpriced = attrs.evolve(INCIDENTS[2], price_of_silence=None)
-    with pytest.raises(Exception, match=r"price_of_silence\[0\] must be a number"):
+    with pytest.raises(RubricError, match=r"price_of_silence.* must be a number"):
         grade_batch(truths_of([unpriced]), [[0]], TRIAGE_2)

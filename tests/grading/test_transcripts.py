@@ -1,5 +1,6 @@
 """Grading records: action lists, transcripts, and files in which some lines are bad."""
 
+import gc
 import io
 import json
 import math
@@ -41,9 +42,18 @@ from logtriage.grading import (
 )
 from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
+from logtriage.role_splits import splits_with
 from logtriage.state import Play
 from logtriage.transition import play_jointly
-from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, RIGHT_SEVERITY, played, real_incident
+from tests.builders import (
+    FIX,
+    RIGHT_CAUSE,
+    RIGHT_PAGE,
+    RIGHT_SEVERITY,
+    anybody,
+    played,
+    real_incident,
+)
 
 ID = "cascading_failure-v2/test/42"
 PERFECT = tuple(action_to_wire(action) for action in perfect_actions(make_incident(ID)))
@@ -413,17 +423,21 @@ def test_joint_play_is_graded_by_its_ticks() -> None:
     state, left = play_jointly(incident, plays)
     wires = tuple(action_to_wire(action) for _, action in plays)
     ticks = tuple(when for when, _ in plays)
-    transcript = Transcript(incident.id, wires, agent="three roles", ticks=ticks)
-    graded = grade_transcript(transcript, resolve=only(incident))
+    transcript = Transcript(
+        incident.id, wires, agent="two roles", ticks=ticks, role_split="anybody_2"
+    )
+    graded = grade_transcript(transcript, resolve=only(incident), splits=splits_with(anybody(2)))
     assert left == graded.unplayed == 1
-    assert graded == grade(state, unplayed=left, agent="three roles")
+    assert graded == grade(state, unplayed=left, agent="two roles")
     assert graded.schedule == (0, 0, 1, 1)
 
 
 def test_joint_play_that_failed_keeps_its_actions() -> None:
     incident = real_incident()
     wires = tuple(action_to_wire(one) for one in (RIGHT_CAUSE, RIGHT_PAGE))
-    transcript = Transcript(incident.id, wires, status="a role crashed", ticks=(0, 0))
+    transcript = Transcript(
+        incident.id, wires, status="a role crashed", ticks=(0, 0), role_split="trio"
+    )
     graded = grade_transcript(transcript, RECORDED, resolve=only(incident))
     assert (graded.status, graded.cause) == (GradeStatus.UNSCORED, "a role crashed")
     assert graded.actions == (RIGHT_CAUSE, RIGHT_PAGE)
@@ -455,7 +469,11 @@ def test_a_tick_inside_an_action_is_an_unknown_key(tick: Any) -> None:
         ({"ticks": [0]}, "ticks: expected 2, one an action, got 1"),
         ({"ticks": "0,0"}, "ticks: expected a list, one whole number an action, got '0,0'"),
         ({"ticks": [1, 0]}, "ticks[1]: expected a whole number from 1 on, got 0"),
-        ({"roles": ["a", "b"]}, "ticks: a transcript with roles needs the tick of each action"),
+        ({"role_split": "trio"}, "ticks: a transcript with role_split needs the tick of each acti"),
+        ({"role_split": ["a", "b"]}, "role_split: expected a string, got a list"),
+        ({"ticks": [0, 0]}, "ticks[1]: a second action in tick 0; where roles share a tick, role_"),
+        ({"ticks": [0, 0], "role_split": "crew"}, "unknown role split 'crew'"),
+        ({"ticks": [0, 0], "role_split": "solo"}, "ticks[1]: action 2 of tick 0; role split 'solo"),
     ],
 )
 def test_wrong_ticks_make_a_bad_line(joint: dict[str, Any], message: str) -> None:
@@ -497,3 +515,19 @@ def test_what_is_no_action_is_named_by_its_type() -> None:
     listed: Any = [FIX, 7]
     with pytest.raises(InvalidInput, match=r"actions\[1\]: .* got int$"):
         grade_actions(real_incident(), listed)
+
+
+def test_a_missing_file_is_named_when_it_is_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no-such-file"):
+        grade_jsonl(tmp_path / "no-such-file")
+    with pytest.raises(IsADirectoryError):
+        grade_jsonl(tmp_path)
+
+
+def test_a_file_whose_grades_nobody_takes_is_closed(tmp_path: Path) -> None:
+    """An open file that is forgotten warns, and warnings are errors here."""
+    path = tmp_path / "one.jsonl"
+    path.write_text(line() + "\n")
+    grades = grade_jsonl(path)
+    del grades
+    gc.collect()

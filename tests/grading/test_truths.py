@@ -124,7 +124,6 @@ def test_horizons_are_the_distinct_ones_in_order(horizon: list[int]) -> None:
     assert truths.horizons == tuple(sorted(set(horizon)))
     assert all(type(one) is int for one in truths.horizons)
     assert [truths.clocks[at] for at in truths.clock_slot] == [(one, 5) for one in horizon]
-    assert truths.narrow_horizon.tolist() == horizon
     unsigned = attrs.evolve(truths, horizon=np.array(horizon, np.uint64))
     assert unsigned.horizons == truths.horizons
 
@@ -136,11 +135,8 @@ def test_arrays_of_truths_are_as_narrow_as_said() -> None:
     assert truths.horizon.dtype == np.int32
     assert truths.par.dtype == np.int32
     assert truths_of([BENIGN]).price_of_silence.dtype == np.float64
-    assert truths.narrow_horizon.dtype == np.uint8
     assert truths.severity_or_far.dtype == np.uint8
     assert truths.accepted_roots.dtype == np.int8
-    long = truths_of([attrs.evolve(REAL, horizon=256)])
-    assert long.narrow_horizon.dtype == np.uint16
 
 
 def test_a_severity_that_is_not_known_is_far_from_every_class() -> None:
@@ -151,8 +147,7 @@ def test_a_severity_that_is_not_known_is_far_from_every_class() -> None:
 def test_no_truths_have_no_horizon() -> None:
     none = truths_of([REAL]).take([])
     assert none.horizons == ()
-    assert none.clock_slot.tolist() == none.narrow_horizon.tolist() == []
-    assert none.narrow_horizon.dtype == np.uint8
+    assert none.clock_slot.tolist() == []
 
 
 @pytest.mark.parametrize(("number", "dtype"), [(128, np.int8), (129, np.int16)])
@@ -193,16 +188,11 @@ def test_accepted_actions_have_as_many_rows_as_the_most_of_any() -> None:
     assert truths_of([REAL]).accepted_roots.tolist() == [[last]]
 
 
-def test_rules_of_closing_are_told_only_where_they_differ() -> None:
-    """None stands for the usual case, in which there is nothing to look up."""
-    usual = truths_of([REAL, BENIGN])
-    assert (usual.ignore_closes, usual.wrong_page_closes) == (None, None)
+def test_ignoring_closes_by_the_rules_of_the_incident() -> None:
+    assert truths_of([REAL, BENIGN]).ignore_closes.tolist() == [True, True]
     rules = ClosingRules(wrong_page=False, ignore_only_p1=True)
     mixed = truths_of([attrs.evolve(one, closing=rules) for one in (REAL, BENIGN)] + [BENIGN])
-    assert mixed.ignore_closes is not None
     assert mixed.ignore_closes.tolist() == [True, False, True]
-    assert mixed.wrong_page_closes is not None
-    assert mixed.wrong_page_closes.tolist() == [False, False, True]
 
 
 def test_truths_have_the_usual_closing_rules_if_none_are_given() -> None:

@@ -19,13 +19,13 @@ from logtriage import (
     initial_state,
     make_incident,
     observe,
-    play,
     random_topology,
 )
 from logtriage.audit.scoring import Scorer, alike
 from logtriage.audit.search import best_blind_policy, best_constant_list
 from logtriage.grading import DEFAULT, grade, score
 from logtriage.policies import ConstantPolicy
+from logtriage.transition import play
 from tests.builders import (
     FIX,
     P1,

@@ -38,7 +38,7 @@ def test_the_second_half_is_cut_into_incidents_beside_the_first(layout: Path) ->
     assert latency.value[:10] == tuple(usual[n % 3] * (5 if n == 40 else 1) for n in range(34, 44))
     assert latency.usual == 21_400
     incident = as_incident(records[0])
-    assert lt.grade(lt.play(incident, [lt.Ignore()])[0]).score == 1.0
+    assert lt.grade(lt.play(incident, [lt.Ignore()])).score == 1.0
     assert play_episode(incident, make_policy("inquiry")(incident)).closing == "ignored"
     assert SITE in incident.topology.names
 

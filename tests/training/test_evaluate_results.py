@@ -75,6 +75,8 @@ def test_repeated_attempts_and_failures() -> None:
     (cause,) = found["causes"]
     assert "the server died" in cause
     assert found["grade"]["mean"] == pytest.approx((1 + 0.5 + 0 + 1) / 4)
+    assert found["bound"] == pytest.approx((1 + 0.5 + 0 + 0.5) / 4)
+    assert "1 (as 0: 0.500)" in markdown(content)
     # The incident with an unscored attempt is left out: 3 incidents, 2, 1 and 0 of 2 passed.
     assert found["pass_at_k"]["1"]["mean"] == pytest.approx(0.5)
     assert found["pass_at_k"]["2"]["mean"] == pytest.approx(2 / 3)

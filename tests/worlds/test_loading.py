@@ -110,6 +110,7 @@ def test_the_fingerprint_ignores_what_files_look_like(own: Path) -> None:
     edit(kind, "cpu = { high = 75 }", "cpu.high = 75  # dotted")
     edit(kind, "remedies = [", "remedies = [\n  ")
     edit(own / "world.toml", 'name = "deploy"', "name = 'deploy'\noverfull = []")
+    edit(own / "topics/failed.toml", "order = 1", "order = 1\nordinary = false")
     assert load_world(own) is before
 
 

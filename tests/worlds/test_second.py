@@ -11,7 +11,7 @@ from logtriage.board_words import TOKEN_WORDS
 from logtriage.drawing import _FLEET_SIZES, _RANDOM_SHARE, _RANDOM_SIZES, owning_teams
 from logtriage.faults import FAULT_KINDS, FaultClass
 from logtriage.rendering.signs import NAMES, PAIRS, WORDS, signs_of, told
-from logtriage.runbook import SEVERITY_RULE, responsible_team
+from logtriage.runbook import SEVERITY_RULE, class_team, responsible_team
 from logtriage.tasks import TASKS
 from logtriage.topologies import _NOUNS, _OWNER, _SUFFIX, random_topology
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, TIERS, Topology
@@ -23,7 +23,6 @@ from logtriage.world.conditions import (
     accepted_remedies,
     affected,
     exhausts,
-    owner_is_paged,
     unaffected,
 )
 from logtriage.world.loading import load_world
@@ -87,9 +86,9 @@ def test_the_same_teams_are_paged(world: World) -> None:
     for topology, kind in product((SEVEN_SERVICES, FIVE_TEAMS), FAULT_KINDS):
         directory = tuple(f"owner-{number}" for number in range(len(topology)))
         for service in range(len(topology)):
-            expected = responsible_team(kind, service, topology, directory)
+            expected = responsible_team(kind.name, service, topology, directory)
             assert world.team_of(directory, kind.name, service) == expected
-        assert (world.pages(kind.name) is None) == owner_is_paged(kind.name)
+        assert world.pages(kind.name) == class_team(kind.name, topology)
         assert world.owning_teams(topology.teams) == owning_teams(topology)
 
 
@@ -344,7 +343,8 @@ def test_drawn_topologies_have_the_same_rules(world: World) -> None:
     assert drawn is not None
     assert drawn.nouns == _NOUNS
     assert {one.tier: one.suffix for one in drawn.tiers} == _SUFFIX
-    assert {one.tier: one.owner for one in drawn.tiers} == _OWNER
+    owners = {one.tier: one.owner for one in drawn.tiers}
+    assert {drawn.gateway.tier: drawn.gateway.owner, **owners} == _OWNER
     assert (drawn.ood_share, drawn.ood_services) == (_RANDOM_SHARE, _RANDOM_SIZES)
     tiers = {one.tier: one for one in drawn.tiers}
     calling = {tier.name for tier in world.rules.tiers if tier.calls}

@@ -51,7 +51,7 @@ def run(settings: Settings, out: Path) -> dict[str, Any]:
     Raises:
         LogTriageError: for what cannot be measured so.
     """
-    judge = Judge.of(settings.rubric, settings.bundle)
+    judge = Judge.of(settings.rubric, settings.bundle, settings.split_roles)
     phases = Phases(Console(stderr=True))
     names = [one for one in settings.baselines.split() if one != settings.policy]
     for one in (*filter(None, [settings.before]), settings.policy, *names):

@@ -1,12 +1,11 @@
 """Replies that were cut off at the limit, most likely while the model was thinking."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from rich.console import Console
 
-#: From this share of replies that were cut off on, figures say little.
-TOO_MANY: Final = 0.1
+from logtriage.evaluation.usage import warning_of_cuts
 
 
 def share_of(replies: int, cut: int) -> float | None:
@@ -29,15 +28,8 @@ def warn_of_cuts(results: Mapping[str, Any], console: Console, *, limit: str) ->
 def warn_of_cut(
     agent: str, replies: int, share: float | None, console: Console, limit: str
 ) -> bool:
-    """Say so if more than :data:`TOO_MANY` of an agent's replies were cut off."""
-    if share is None or share <= TOO_MANY:
-        return False
-    console.print(
-        f"{agent}: {share:.0%} of its {replies:,} replies were cut off at the limit, most likely "
-        f"while thinking; what it did says little. Raise {limit}, or turn its thinking off.",
-        style="bold red",
-        soft_wrap=True,
-        markup=False,
-        emoji=False,
-    )
-    return True
+    """Say so if too many of an agent's replies were cut off."""
+    warning = warning_of_cuts(agent, replies, share, limit)
+    if warning is not None:
+        console.print(warning, style="bold red", soft_wrap=True, markup=False, emoji=False)
+    return warning is not None

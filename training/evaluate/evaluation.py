@@ -14,8 +14,11 @@ from logtriage.evaluation.listening import Listening, News, news_in
 from logtriage.grading import Grade, Rubric, grade_transcript, rubric_named
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
+from logtriage.role_splits import splits_with
+from logtriage.roles import RoleSplit
 from logtriage.transcript import Transcript
 from training.common.files import save_text
+from training.common.splits import role_split_of
 from training.language.attempts import planned
 from training.language.episodes import CUT_OFF, REPLIES, Decoding, OnProgress, play_incidents
 from training.language.sources import Source
@@ -26,20 +29,30 @@ ASKED = "requests"
 
 @attrs.frozen(eq=False)
 class Judge:
-    """Where incidents are found again, and by what they are graded: None for their own rubric."""
+    """Where incidents are found again, and by what they are graded: None for their own rubric.
+
+    ``role_split`` is one of your own that teams played with.
+    """
 
     source: Source = attrs.field(factory=Source)
     rubric: Rubric | None = None
+    role_split: RoleSplit | None = None
 
     @classmethod
-    def of(cls, rubric: str = "", bundle: str = "") -> "Judge":
-        """By the name of a rubric (an id, or ``module:name``) and a file; "" for none.
+    def of(cls, rubric: str = "", bundle: str = "", split_roles: str = "") -> "Judge":
+        """By the names of a rubric (an id, or ``module:name``), a file and a split; "" for none.
 
         Raises:
             UnknownName, InvalidInput: for a rubric that does not exist.
             OSError: if the bundle cannot be read.
         """
-        return cls(Source(bundle), rubric_named(rubric) if rubric else None)
+        roles = role_split_of(split_roles) if split_roles else None
+        return cls(Source(bundle), rubric_named(rubric) if rubric else None, roles)
+
+    def __call__(self, transcript: Transcript) -> Grade:
+        """The grade of a transcript."""
+        splits = splits_with(self.role_split)
+        return grade_transcript(transcript, self.rubric, resolve=self.source, splits=splits)
 
 
 def _transcripts(given: Iterable[Transcript]) -> tuple[Transcript, ...]:
@@ -71,10 +84,7 @@ class Evaluation:
     @cached_property
     def grades(self) -> tuple[Grade, ...]:
         """The grade of each transcript; unscored where it failed."""
-        judge = self.judge
-        return tuple(
-            grade_transcript(one, judge.rubric, resolve=judge.source) for one in self.transcripts
-        )
+        return tuple(map(self.judge, self.transcripts))
 
     def replies(self, task: str | None = None) -> tuple[int, int]:
         """How many replies a model gave in a task (None: in all), and how many were cut off."""

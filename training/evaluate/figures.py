@@ -22,6 +22,7 @@ from logtriage.evaluation import (
     played_state,
 )
 from logtriage.evaluation.paging import paging_by_price
+from logtriage.evaluation.statistics import bound_of
 from logtriage.evaluation.threshold import threshold_regret
 from logtriage.faults import fault_kind
 from logtriage.grading import Grade, Resolver
@@ -68,6 +69,7 @@ def figures(attempts: Attempts, resolve: Resolver) -> dict[str, Any]:
         "page_precision": _mean(one.facts.wrong_pages == 0 for one in paged),
         "paged": _mean(bool(one.facts.pages) for one in states),
         "grade": interval(means(attempts)),
+        "bound": bound_of(bounds(attempts)),
         "gated": _mean(one.gate is not None for one in scored),
         "paging": [attrs.asdict(one) for one in paging_by_price(states)],
         "out_of_time": _mean(one.closing is Closing.OUT_OF_TIME for one in states),
@@ -97,7 +99,7 @@ def breakdown(
     groups: dict[str, dict[str, Sequence[Grade]]] = {}
     for incident, tries in attempts.items():
         groups.setdefault(key(resolve(incident)), {})[incident] = tries
-    kept = ("incidents", "unscored", "grade", "solved", "paged_right", "mis_page")
+    kept = ("incidents", "unscored", "grade", "bound", "solved", "paged_right", "mis_page")
     found = {}
     for name, group in sorted(groups.items()):
         whole = figures(group, resolve)
@@ -170,6 +172,11 @@ def mean_scores(attempts: Attempts) -> dict[str, float]:
     return found
 
 
+def bounds(attempts: Attempts) -> list[float | None]:
+    """The mean score of each incident, with 0 for unscored attempts."""
+    return [bound_of(one.score for one in tries) for tries in attempts.values()]
+
+
 def difference(before: Attempts, after: Attempts) -> dict[str, Any] | None:
     """``after - before`` on the incidents that have a score in both; None if there are none."""
     old, new = mean_scores(before), mean_scores(after)
@@ -177,10 +184,13 @@ def difference(before: Attempts, after: Attempts) -> dict[str, Any] | None:
     found = paired_difference([old[one] for one in shared], [new[one] for one in shared])
     if found is None:
         return None
+    planned = [one for one in before if one in after]
     return {
         "incidents": len(shared),
         "before": fmean(old[one] for one in shared),
         "after": fmean(new[one] for one in shared),
+        "before_bound": bound_of(bounds({one: before[one] for one in planned})),
+        "after_bound": bound_of(bounds({one: after[one] for one in planned})),
         "difference": attrs.asdict(found),
         "better": sum(new[one] > old[one] for one in shared),
         "worse": sum(new[one] < old[one] for one in shared),

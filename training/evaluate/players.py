@@ -3,39 +3,28 @@
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import attrs
 
-from logtriage.adapters.toolchat import ToolChatPolicies
+from logtriage.adapters.served import ENDPOINT, Endpoint, ServedPlayer, json_object, record_team
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import record_episode, record_joint_episode
+from logtriage.evaluation.usage import Usage, usage_of
 from logtriage.incident import Incident
-from logtriage.policies import ChatPolicies, ChatPolicy, Policy, RandomPolicy
-from logtriage.policies.chat import Complete
+from logtriage.policies import RandomPolicy
 from logtriage.registry import make_policy, roles_of
-from logtriage.rendering import system_prompt
-from logtriage.roles import Role, RoleSplit
+from logtriage.roles import RoleSplit
 from logtriage.trained import make_team
 from logtriage.transcript import Transcript
 from training.common.splits import role_split_of
 from training.evaluate.evaluation import ASKED, Evaluation, Judge, held_out
-from training.evaluate.settings import (
-    ENDPOINT,
-    LOCAL,
-    MODEL,
-    Settings,
-    json_object,
-)
+from training.evaluate.settings import LOCAL, MODEL, Settings
 from training.language.attempts import planned
 from training.language.chat import Chat
 from training.language.episodes import CUT_OFF, SAMPLE, Decoding, OnProgress
 from training.language.loading import load_model, load_tokenizer
 from training.language.places import check_there
 from training.language.policy import TextModel
-
-if TYPE_CHECKING:
-    from logtriage.adapters.endpoint import ChatEndpoint
 
 #: Plays one incident for the n-th time.
 Record = Callable[[Incident, int], Transcript]
@@ -54,7 +43,7 @@ def evaluated(
         UnknownName: for a policy, task, split or role split that does not exist.
         InvalidInput: for a model, an endpoint or a number that cannot be used.
     """
-    judge = judge or Judge.of(settings.rubric, settings.bundle)
+    judge = judge or Judge.of(settings.rubric, settings.bundle, settings.split_roles)
     check(policy, settings, judge)
     split = _split(settings)
     if policy.startswith(LOCAL):
@@ -81,7 +70,7 @@ def check(policy: str, settings: Settings, judge: Judge) -> None:
         _decoding(policy, settings)
         _attempts(settings, judge)
     elif policy.startswith(ENDPOINT):
-        _ask(policy, settings, 0)
+        _served(policy, settings, split, 0)
         _attempts(settings, judge)
     else:
         _scripted(policy, settings, split)
@@ -131,7 +120,10 @@ def _local(
 
     def record(incident: Incident, sample: int) -> Transcript:
         complete = TextModel(model, chat, decoding, sample)
-        one = _team(complete, incident, split, policy, settings)
+        one = record_team(
+            {MODEL: complete}, incident, settings.team or MODEL, split, policy,
+            listening=settings.listening,
+        )  # fmt: skip
         count = {ASKED: complete.count.replies, CUT_OFF: complete.count.cut_off}
         found: Transcript = attrs.evolve(one, extra={**one.extra, **count})
         return found
@@ -148,50 +140,41 @@ def _endpoint(
     split: RoleSplit | None,
     on_progress: OnProgress | None,
 ) -> Evaluation:
-    asked = [_ask(policy, settings, sample) for sample in range(settings.samples)]
-
-    def record(incident: Incident, sample: int) -> Transcript:
-        ask = asked[sample].counting_anew()
-        if split is not None:
-            one = _team(ask, incident, split, policy, settings)
-        else:
-            tools = settings.reply == "tools"
-            factory = ToolChatPolicies(ask.with_tools) if tools else ChatPolicies(ask)
-            one = record_episode(incident, factory, policy)
-        used = attrs.asdict(ask.usage)  # with what evaluation calls ASKED and CUT_OFF
-        found: Transcript = attrs.evolve(one, extra={**one.extra, **used})
-        return found
-
+    attempts = [_served(policy, settings, split, sample) for sample in range(settings.samples)]
     found = _recorded(
-        policy, settings, judge, _attempts(settings, judge), record, settings.concurrency,
-        on_progress,
+        policy, settings, judge, _attempts(settings, judge),
+        lambda incident, sample: attempts[sample].record(incident, policy),
+        settings.concurrency, on_progress,
     )  # fmt: skip
-    used = {
-        name: sum(one.extra[name] for one in found.transcripts)
-        for name in ("requests", "prompt_tokens", "completion_tokens")
-    }
-    prices = settings.prompt_price, settings.completion_price
-    from logtriage.adapters.endpoint import Usage  # needs the extra openai
-
-    cost = Usage(**used).cost(*prices)
+    usage = usage_of(found.transcripts) or Usage()
+    used = {"requests": usage.requests, "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens}  # fmt: skip
+    cost = usage.cost(settings.prompt_price, settings.completion_price)
     names = ("temperature", "seed", "reply", "extra_body")
     how = {name: getattr(settings, name) for name in names}
     how["max_new_tokens"] = settings.reply_tokens(policy)
     return attrs.evolve(found, how={**found.how, **how, **used, "cost": cost})
 
 
-def _ask(policy: str, settings: Settings, sample: int) -> "ChatEndpoint":
-    from logtriage.adapters.endpoint import ChatEndpoint  # needs the extra openai
-
-    return ChatEndpoint(
-        policy.removeprefix(ENDPOINT),
+def _served(policy: str, settings: Settings, split: RoleSplit | None, sample: int) -> ServedPlayer:
+    endpoint = Endpoint(
         base_url=settings.base_url or None,
-        timeout=settings.timeout,
-        retries=settings.retries,
+        reply=settings.reply,
         max_tokens=settings.reply_tokens(policy),
         temperature=settings.temperature,
         seed=settings.seed + sample,
         extra=json_object("extra-body", settings.extra_body),
+        timeout=settings.timeout,
+        retries=settings.retries,
+    )
+    asked = {MODEL: endpoint.ask(policy)}
+    return ServedPlayer(
+        asked,
+        endpoint.description,
+        endpoint.reply,
+        split,
+        settings.team or MODEL,
+        settings.listening,
     )
 
 
@@ -214,23 +197,6 @@ def _check_team(team: str, split: RoleSplit) -> None:
     make_team(team, split, roles={MODEL: lambda *_: RandomPolicy(0)})
     if MODEL not in dict(roles_of(team)).values():
         raise InvalidInput(f"team {team!r}: expected ROLE={MODEL} for at least one role")
-
-
-def _team(
-    complete: Complete, incident: Incident, split: RoleSplit, agent: str, settings: Settings
-) -> Transcript:
-    """An episode in which a model plays its roles of a team, each with its own conversation."""
-
-    def player(of: Incident, roles: RoleSplit, role: Role) -> Policy:
-        rules = system_prompt(of, split=roles, role=role.name)
-        return ChatPolicy(complete, rules, roles, role.name)
-
-    factory = make_team(settings.team or MODEL, split, roles={MODEL: player})
-    # A model behind a server may answer the same question otherwise.
-    again = agent.startswith(ENDPOINT)
-    return record_joint_episode(
-        incident, factory, agent, split, listening=settings.listening, again=again
-    )
 
 
 def _attempts(settings: Settings, judge: Judge) -> list[tuple[str, int]]:

@@ -1,23 +1,20 @@
 """The options of ``python -m training.evaluate``."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
 
+from logtriage.adapters.served import ENDPOINT, MAX_TOKENS, REPLIES, json_object
 from logtriage.errors import InvalidInput
 from training.language.thinking import THINKING, THOUGHT_TOKENS, template_arguments
 
-REPLIES = ("tools", "json")
-#: How a transformers model here, and one behind an endpoint, are named.
-LOCAL, ENDPOINT = "hf:", "openai:"
+#: How a transformers model here is named.
+LOCAL: Final = "hf:"
 #: The name of the policy that is measured, in a ``team``.
 MODEL: Final = "model"
-#: Most tokens a reply, if none are given: a model here that is not told to think, and one
-#: behind an endpoint, which may think before it speaks.
+#: Most tokens of a reply of a model here that is not told to think, if none are given.
 LOCAL_TOKENS: Final = 512
-ENDPOINT_TOKENS: Final = 8_192
 
 
 @attrs.frozen
@@ -114,22 +111,5 @@ class Settings:
 def default_tokens(policy: str, thinking: str) -> int:
     """The most tokens of a reply of ``hf:PATH`` or ``openai:MODEL``, if none are given."""
     if policy.startswith(ENDPOINT):
-        return ENDPOINT_TOKENS
+        return MAX_TOKENS
     return THOUGHT_TOKENS if thinking == "on" else LOCAL_TOKENS
-
-
-def json_object(option: str, text: str) -> dict[str, Any]:
-    """The JSON object of an option; empty for no text.
-
-    Raises:
-        InvalidInput: naming the option, if it is none.
-    """
-    if not text:
-        return {}
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        raise InvalidInput(f"--{option}: expected a JSON object: {error}") from None
-    if not isinstance(found, dict):
-        raise InvalidInput(f"--{option}: expected a JSON object, got {text!r}")
-    return found

@@ -73,12 +73,23 @@ def _main(results: Mapping[str, Any]) -> Table:
                     _number(one["malformed"]),
                     _share(one["cut_off"]),
                     _number(one["ticks"]),
-                    str(one["unscored"]),
+                    _unscored(one),
                 )
             )
     columns = ("task", "agent", "episodes", "solved", "paged right", "mis-paged", "pages right",
                "mean grade", "gated", "malformed", "cut off", "ticks", "unscored")  # fmt: skip
     return Table(f"Split {results['split']}", columns, tuple(rows))
+
+
+def _unscored(one: Mapping[str, Any]) -> str:
+    """How many episodes have no grade, and the mean grade with 0 for these."""
+    return f"{one['unscored']} (as 0: {one['bound']:.3f})" if one["unscored"] else "0"
+
+
+def _bounded(mean: float, bound: float) -> str:
+    """A mean, and the mean with 0 for unscored episodes where it is another figure."""
+    told, least = f"{mean:.3f}", f"{bound:.3f}"
+    return told if told == least else f"{told} (as 0: {least})"
 
 
 def _changes(results: Mapping[str, Any]) -> Table:
@@ -94,8 +105,8 @@ def _changes(results: Mapping[str, Any]) -> Table:
                     task,
                     f"{results['agent']} minus {name}",
                     f"{one['incidents']:,}",
-                    f"{one['before']:.3f}",
-                    f"{one['after']:.3f}",
+                    _bounded(one["before"], one["before_bound"]),
+                    _bounded(one["after"], one["after_bound"]),
                     f"{change['mean']:+.3f} ({change['low']:+.3f} to {change['high']:+.3f})",
                     f"{one['better']} / {one['same']} / {one['worse']}",
                 )

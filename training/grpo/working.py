@@ -1,16 +1,12 @@
 """Settings that do not work together, refused before anything loads, with the reason."""
 
-from typing import TYPE_CHECKING
-
 from logtriage.errors import InvalidInput
 from logtriage.references import is_reference
 from logtriage.tasks import get_task
-
-if TYPE_CHECKING:
-    from training.grpo.settings import Settings
+from training.grpo.fields import Fields
 
 
-def check_together(one: "Settings") -> None:
+def check_together(one: Fields) -> None:
     """Refuse combinations that cannot work.
 
     Raises:

@@ -51,7 +51,7 @@ def end(
     played = play_held_out(team, settings)
     states = list(states_of(played, settings))
     episodes = [review(state) for state in states]
-    store.save_transcripts(out / store.TRANSCRIPTS, states, settings.split)
+    store.save_transcripts(out / store.TRANSCRIPTS, states, settings.split, settings.roles)
     store.save_episodes(out / store.EPISODES, episodes)
     seconds, cpu_seconds = spent()
     agrees = [one.score for one in episodes] == played.scores.tolist()

@@ -150,10 +150,12 @@ def save_picture(path: Path, points: Sequence[Point], title: str) -> None:
                                                metadata={"Software": None}))  # fmt: skip
 
 
-def save_transcripts(path: Path, states: Iterable[State], agent: str) -> None:
+def save_transcripts(
+    path: Path, states: Iterable[State], agent: str, role_split: RoleSplit
+) -> None:
     """Save a transcript a line."""
-    save_text(path, "".join(f"{encode_transcript(transcript_of(state, agent=agent))}\n"
-                            for state in states))  # fmt: skip
+    found = (transcript_of(state, agent=agent, role_split=role_split) for state in states)
+    save_text(path, "".join(f"{encode_transcript(one)}\n" for one in found))
 
 
 def save_episodes(path: Path, episodes: Iterable[Episode]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from logtriage.actions import Action, Malformed, describe
+from logtriage.adapters.served import ENDPOINT, MAX_TOKENS, Endpoint, json_object
 from logtriage.adapters.toolchat import ToolChatPolicy
 from logtriage.adapters.tools import TOOLS
 from logtriage.codec import load_topology
@@ -26,14 +27,7 @@ from logtriage.state import State, initial_state
 from logtriage.topology import SEVEN_SERVICES
 from logtriage.transition import transition
 from training.evaluate.cuts import share_of, warn_of_cut
-from training.evaluate.settings import (
-    ENDPOINT,
-    ENDPOINT_TOKENS,
-    LOCAL,
-    LOCAL_TOKENS,
-    default_tokens,
-    json_object,
-)
+from training.evaluate.settings import LOCAL, LOCAL_TOKENS, default_tokens
 from training.language.chat import Chat
 from training.language.episodes import Decoding
 from training.language.loading import load_model, load_tokenizer
@@ -73,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--max-new-tokens", type=int, metavar="N",
         help=f"most tokens of a reply; default: {LOCAL_TOKENS} of a model here, with --thinking on "
-        f"{THOUGHT_TOKENS}, and {ENDPOINT_TOKENS} behind an endpoint",
+        f"{THOUGHT_TOKENS}, and {MAX_TOKENS} behind an endpoint",
     )  # fmt: skip
     parser.add_argument("--max-actions", type=int, default=HORIZON, help=f"default: {HORIZON}")
     given = parser.parse_args(arguments)
@@ -130,10 +124,8 @@ def make_player(
         player = ModelPolicy(load_model(path), chat, decoding, rules, incident.id)
         return player, lambda: (player.count.replies, player.count.cut_off)
     if policy.startswith(ENDPOINT):
-        from logtriage.adapters.endpoint import ChatEndpoint  # needs the extra openai
-
-        name = policy.removeprefix(ENDPOINT)
-        ask = ChatEndpoint(name, base_url=base_url, max_tokens=limit, temperature=0.0, extra=extra)
+        endpoint = Endpoint(base_url, max_tokens=limit, temperature=0.0, extra=extra or {})
+        ask = endpoint.ask(policy)
         talking = ToolChatPolicy(ask.with_tools, system_prompt(incident, "tools"), tuple(TOOLS))
         return talking, lambda: (ask.usage.requests, ask.usage.cut_off)
     if policy == "oracle":

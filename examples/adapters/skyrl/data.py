@@ -3,10 +3,13 @@
 import argparse
 from pathlib import Path
 
-import pandas as pd
-
 import logtriage as lt
 from logtriage.adapters.skyrl import skyrl_rows
+
+try:
+    import pandas as pd
+except ModuleNotFoundError:
+    raise lt.MissingExtra("this example", "skyrl") from None
 
 
 def main() -> None:

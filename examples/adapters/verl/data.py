@@ -3,10 +3,13 @@
 import argparse
 from pathlib import Path
 
-import pandas as pd
-
 import logtriage as lt
 from logtriage.adapters.verl import gdpo_reward_keys, verl_rows
+
+try:
+    import pandas as pd
+except ModuleNotFoundError:
+    raise lt.MissingExtra("this example", "verl") from None
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ A message counts if the agent wrote it; :mod:`logtriage.adapters.messages` reads
 provider. Nothing that the agent did is dropped: what cannot be read is a malformed action.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
@@ -19,7 +20,7 @@ from logtriage.adapters.messages import (
 from logtriage.adapters.tools import SOLO_TOOLS, Wire, malformed, tool_name, wire_from_call
 from logtriage.jsonvalues import absent
 from logtriage.parsing import action_to_wire, parse_action, parse_plan
-from logtriage.replies import spoken, without_calls
+from logtriage.replies import calls_in
 from logtriage.topology import Topology
 
 #: Why a reply without a call is no action.
@@ -77,13 +78,13 @@ def _wires(actions: Iterable[Any]) -> list[Wire]:
     return [action_to_wire(action) for action in actions]
 
 
-def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Any]]]:
+def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Message]]]:
     """The agent's turns, what it wrote until somebody answered; each with the answers."""
     turn: list[Message] = []
-    answers: list[Any] = []
+    answers: list[Message] = []
     for message in messages:
         if not is_agents(message):
-            answers.append(message.get("content") or message.get("output"))
+            answers.append(message)
             continue
         if turn and answers:
             yield turn, answers
@@ -95,25 +96,34 @@ def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[An
 
 
 def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Any]]]:
-    """Each turn with its calls. One that was tried again, with its id, is there once.
+    """Each turn with its calls. One that a turn has twice was recorded twice, with its id.
 
-    That is: it stands in the turn twice, or the answers to it say the same again. Answers
-    that differ show that it was carried out twice: not every server's ids are unique.
+    If it has as many answers, it was carried out as often: not every server's ids are unique.
     """
-    known: dict[str, tuple[Any, list[Any], int]] = {}
-    for place, (turn, answers) in enumerate(_turns(messages)):
-        found = [call for message in turn for call in calls_of(message)]
+    for turn, answers in _turns(messages):
+        answered = Counter(number for one in answers for number in _answered(one))
+        known: dict[str, tuple[Any, int]] = {}
         calls: list[Any] = []
-        for call in found:
-            number, what = _id(call), (_name(call), _call_arguments(call))
+        for call in (call for message in turn for call in calls_of(message)):
+            number = _id(call)
             if number is not None:
-                same, told, then = known.get(number, (None, [], -1))
-                if same == what and (then == place or (answers and told == answers)):
+                what = _name(call), _call_arguments(call)
+                same, times = known.get(number, (None, 0))
+                times = times + 1 if same == what else 1
+                if times > max(1, answered[number]):
                     continue
-                known[number] = what, answers, place
+                known[number] = what, times
             calls.append(call)
-        if calls or not found:
-            yield turn, calls
+        yield turn, calls
+
+
+def _answered(message: Message) -> Iterator[str]:
+    """The ids of the calls that a message answers."""
+    content = message.get("content")
+    for one in (message, *(content if isinstance(content, list | tuple) else ())):
+        if isinstance(one, Mapping):
+            named = (one.get(key) for key in ("tool_call_id", "tool_use_id", "call_id"))
+            yield from (one for one in named if isinstance(one, str))
 
 
 def _wires_of_turn(
@@ -126,7 +136,7 @@ def _wires_of_turn(
 
 def no_call(text: str) -> Wire:
     """The malformed action that a reply without a call is."""
-    said, wrong = spoken(text)
+    said, _, wrong = calls_in(text)
     return malformed(said, NO_CALL if wrong is None else wrong)
 
 
@@ -154,10 +164,7 @@ def calls_of(message: Message) -> list[Any]:
             and "tool_type" not in block
             and _id(block) not in numbers
         ]
-    if calls:
-        return calls
-    said, wrong = spoken(text_of(message))
-    return [] if wrong is not None else without_calls(said)[1]
+    return calls or calls_in(text_of(message))[1]
 
 
 def is_in_text(call: object) -> bool:

@@ -16,8 +16,10 @@ from typing import Any, Final
 
 import attrs
 
+from logtriage.adapters.served import MAX_TOKENS, RETRIES, TIMEOUT, EndpointError
 from logtriage.adapters.tools import openai_tools
-from logtriage.errors import InvalidInput, LogTriageError, MissingExtra
+from logtriage.errors import InvalidInput, MissingExtra
+from logtriage.evaluation.usage import Usage
 
 try:
     import openai
@@ -36,35 +38,21 @@ _NEWER: Final = "max_completion_tokens"
 _CUT_OFF: Final = "length"
 
 
-class EndpointError(LogTriageError):
-    """The endpoint failed, or answered what is no chat completion."""
+@attrs.define
+class _Shared:
+    """What all copies of an endpoint know of it.
 
-
-@attrs.frozen
-class Usage:
-    """What was asked of an endpoint: requests that were answered, and tokens.
-
-    ``cut_off`` counts the replies that ended at the limit (``finish_reason`` is ``length``).
+    Attributes:
+        limit: the longest reply, in tokens.
+        field: by which name the endpoint takes that limit.
+        answered: whether it ever answered.
+        failure: what the first request without an answer failed of.
     """
 
-    requests: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cut_off: int = 0
-
-    def cost(self, prompt_price: float, completion_price: float) -> float:
-        """The cost at prices per million tokens, in their currency."""
-        return (
-            self.prompt_tokens * prompt_price + self.completion_tokens * completion_price
-        ) / 1_000_000
-
-
-@attrs.define
-class _Limit:
-    """The longest reply, and by which name the endpoint takes it; for all who share it."""
-
-    tokens: int
-    name: str = "max_tokens"
+    limit: int
+    field: str = "max_tokens"
+    answered: bool = False
+    failure: str | None = None
 
 
 class ChatEndpoint:
@@ -96,9 +84,9 @@ class ChatEndpoint:
         *,
         base_url: str | None = None,
         api_key: str | None = None,
-        timeout: float = 120.0,
-        retries: int = 3,
-        max_tokens: int = 8_192,
+        timeout: float = TIMEOUT,
+        retries: int = RETRIES,
+        max_tokens: int = MAX_TOKENS,
         temperature: float | None = None,
         seed: int | None = None,
         extra: Mapping[str, Any] | None = None,
@@ -107,6 +95,10 @@ class ChatEndpoint:
             raise InvalidInput(
                 "timeout must be above 0, retries at least 0 and max_tokens at least 1, got "
                 f"{timeout}, {retries} and {max_tokens}"
+            )
+        if base_url is not None and not base_url.startswith(("http://", "https://")):
+            raise InvalidInput(
+                f"base_url: expected http:// or https:// and a host, got {base_url!r:.80}"
             )
         key = api_key or os.environ.get(KEY_VARIABLE) or (NO_KEY if base_url else None)
         if key is None:
@@ -120,7 +112,7 @@ class ChatEndpoint:
         }
         asked = {"temperature": temperature, "seed": seed}
         self._request = {name: value for name, value in asked.items() if value is not None}
-        self._limit = _Limit(max_tokens)
+        self._shared = _Shared(max_tokens)
         self._extra = dict(extra or {})
         self._begin()
 
@@ -152,6 +144,11 @@ class ChatEndpoint:
         """What was asked so far, in this process."""
         return self._usage
 
+    @property
+    def never_answered(self) -> str | None:
+        """Why the first request failed, if no copy of this endpoint was ever answered."""
+        return None if self._shared.answered else self._shared.failure
+
     def __call__(self, messages: Sequence[Mapping[str, str]]) -> str:
         """The model's reply; the empty string if it has no text.
 
@@ -159,11 +156,11 @@ class ChatEndpoint:
             EndpointError: if the endpoint fails after all retries, or answers what is no
                 chat completion.
         """
-        answer = self._complete(messages)
+        answer, retries = self._complete(messages)
         reply = _reply_of(_message_of(answer))
         if reply is None:
-            raise EndpointError(f"{self!r}: the answer is no chat completion")
-        self._count(answer)
+            raise self._failed("the answer is no chat completion")
+        self._count(answer, retries)
         return reply
 
     def with_tools(
@@ -177,16 +174,16 @@ class ChatEndpoint:
         Raises:
             EndpointError: as when it is called.
         """
-        answer = self._complete(messages, tools=openai_tools(may))
+        answer, retries = self._complete(messages, tools=openai_tools(may))
         message = _message_of(answer)
         reply, calls = _reply_of(message), _calls_of(message)
         if reply is None or calls is None:
-            raise EndpointError(f"{self!r}: the answer is no chat completion")
-        self._count(answer)
+            raise self._failed("the answer is no chat completion")
+        self._count(answer, retries)
         said = {"role": "assistant", "content": reply}
         return {**said, "tool_calls": calls} if calls else said
 
-    def _complete(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> object:
+    def _complete(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> tuple[object, int]:
         request: dict[str, Any] = {
             "model": self.model,
             "messages": [dict(one) for one in messages],
@@ -198,19 +195,25 @@ class ChatEndpoint:
             try:
                 return self._create(request)
             except openai.BadRequestError as error:
-                if self._limit.name == _NEWER or _NEWER not in str(error):
+                if self._shared.field == _NEWER or _NEWER not in str(error):
                     raise
-            self._limit.name = _NEWER
+            self._shared.field = _NEWER
             return self._create(request)
         except (openai.OpenAIError, ValueError) as error:  # ValueError: an answer that is no JSON
-            raise EndpointError(f"{self!r}: {type(error).__name__}: {error}") from error
+            raise self._failed(_reason(error, request)) from error
 
-    def _create(self, request: dict[str, Any]) -> object:
-        limited = {**request, self._limit.name: self._limit.tokens}
-        answer: object = self._client.chat.completions.create(**limited)
-        return answer
+    def _failed(self, why: str) -> EndpointError:
+        failure = f"{self!r}: {why}"
+        self._shared.failure = self._shared.failure or failure
+        return EndpointError(failure)
 
-    def _count(self, answer: object) -> None:
+    def _create(self, request: dict[str, Any]) -> tuple[object, int]:
+        """The answer, and how often the client had to ask again for it."""
+        limited = {**request, self._shared.field: self._shared.limit}
+        raw = self._client.chat.completions.with_raw_response.create(**limited)
+        return raw.parse(), raw.retries_taken
+
+    def _count(self, answer: object, retries: int) -> None:
         used = getattr(answer, "usage", None)
         prompt, completion = (
             getattr(used, name, None) or 0 for name in ("prompt_tokens", "completion_tokens")
@@ -222,7 +225,23 @@ class ChatEndpoint:
                 before.prompt_tokens + prompt,
                 before.completion_tokens + completion,
                 before.cut_off + (_finish_of(answer) == _CUT_OFF),
+                before.retries + retries,
             )
+            self._shared.answered = True
+
+
+def _reason(error: Exception, request: Mapping[str, Any]) -> str:
+    """What went wrong, with what lies behind it and what may help."""
+    reason = f"{type(error).__name__}: {error}"
+    if not isinstance(error, openai.OpenAIError):
+        reason = f"the answer is no chat completion ({reason})"
+    if isinstance(error, openai.APIConnectionError) and error.__cause__ is not None:
+        reason = f"{reason} ({error.__cause__})"
+    if isinstance(error, openai.NotFoundError):
+        reason = f"{reason} (does the address end in /v1, and is this the model's name there?)"
+    if isinstance(error, openai.BadRequestError) and "tools" in request:
+        reason = f"{reason} (a server that takes no tools needs --reply json)"
+    return reason
 
 
 def _finish_of(answer: object) -> object:

@@ -15,7 +15,7 @@ from logtriage.incident import Incident
 from logtriage.jsonvalues import absent, json_kind
 from logtriage.role_splits import get_role_split
 from logtriage.sealing import incident_of
-from logtriage.transcript import COMPLETED, ROLES, TICKS, Transcript, check_seal
+from logtriage.transcript import COMPLETED, ROLE_SPLIT, TICKS, Transcript, check_seal, plays_of
 
 #: Where the id of the incident may stand, in the order in which it is looked for.
 INCIDENT_AT: Final = (
@@ -45,7 +45,7 @@ MESSAGES_AT: Final = (
 _IN_ROW: Final = ("choices", "candidates")
 _RESPONSES: Final = (*_IN_ROW, "completion", "response")
 _OWN_KEYS: Final = frozenset(
-    {"schema", "incident", "actions", "status", "agent", "error", "seal", ROLES, TICKS}
+    {"schema", "incident", "actions", "status", "agent", "error", "seal", ROLE_SPLIT, TICKS}
 )
 
 
@@ -76,7 +76,7 @@ def transcript_of_row(
     if is_atif(row):
         row = row_of_trajectory(row)
     if isinstance(row.get("actions"), list) and incident_at is None:
-        return structure_transcript(dict(row))
+        return _checked(structure_transcript(dict(row)), resolve)
     if _is_teams(row):
         return _joint_transcript(row, resolve)
     incident = _incident(row, incident_at, resolve)
@@ -134,10 +134,22 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
     wires, ticks = joint_wires(said, split, incident.topology)
     agents = {name: _agent(trace) for name, trace in traces.items()}
     agent = ",".join(f"{role}={agents[role]}" for role in split.names if agents.get(role))
-    roles = {ROLES: list(split.names)}
     return Transcript(
-        incident.id, tuple(wires), _status(row), agent or None, roles, ticks, incident.seal
+        incident.id,
+        tuple(wires),
+        _status(row),
+        agent or None,
+        ticks=ticks,
+        seal=incident.seal,
+        role_split=split.name,
     )
+
+
+def _checked(transcript: Transcript, resolve: Resolver) -> Transcript:
+    """A transcript whose roles share ticks only as their split allows."""
+    if transcript.role_split is not None:
+        plays_of(transcript, resolve(transcript.incident).topology)
+    return transcript
 
 
 def _agent(row: Mapping[str, Any]) -> str | None:

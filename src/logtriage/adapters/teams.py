@@ -12,10 +12,10 @@ from logtriage.adapters.conversations import calls_of, no_call, wire_of
 from logtriage.adapters.messages import Message, is_agents, messages_of, text_of
 from logtriage.adapters.tools import TEAM_TOOLS, Wire
 from logtriage.incident import Incident
-from logtriage.joint import as_allowed, observe_role
+from logtriage.joint import observe_role
 from logtriage.parsing import action_to_wire, actions_from_wire
 from logtriage.rendering import render_observation, system_prompt
-from logtriage.roles import Role, RoleSplit, is_request
+from logtriage.roles import Role, RoleSplit, as_allowed, is_request
 from logtriage.state import State, initial_state
 from logtriage.topology import Topology
 

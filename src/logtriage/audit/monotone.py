@@ -21,9 +21,10 @@ from logtriage.audit.facts import Fact, facts_of, plan_of
 from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.sampling import sample_of_kinds
-from logtriage.audit.scoring import Scorer, batched
+from logtriage.audit.scoring import Scorer
 from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import word
+from logtriage.grading.plan import has_kernels
 from logtriage.incident import Incident
 
 #: Other orders in which the facts come about; the last two always end a plan.
@@ -50,7 +51,7 @@ def monotone(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Che
 def _monotonicity(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     seen = _Seen()
     for incident in sample_of_kinds(subject, sizes):
-        for facts in _passes(incident, said=not batched(subject.rubric)):
+        for facts in _passes(incident, said=not has_kernels(subject.rubric)):
             _compare(subject, incident, facts, seen, limits)
     untested = [name for name, count in seen.compared.items() if not count]
     compared, told = sum(seen.compared.values()), "; ".join(one for _, one in seen.worst.values())

@@ -19,9 +19,8 @@ import attrs
 import numpy as np
 
 from logtriage.belief import Belief
-from logtriage.belief.planner import Planner
-from logtriage.belief.plans import REMEDIES_TRIED, Floats, best_values
-from logtriage.belief.questions import NEGLIGIBLE
+from logtriage.belief.cases import NEGLIGIBLE, Floats
+from logtriage.belief.plans import REMEDIES_TRIED, Planner
 from logtriage.belief.stakes import UNIT, unapproved
 from logtriage.errors import InvalidInput
 
@@ -72,18 +71,17 @@ class PlanSearch:
     """
 
     def __init__(self, belief: Belief) -> None:
-        planner = Planner(belief, negligible=NEGLIGIBLE)
-        case, stakes = planner.case, planner.case.stakes
+        case = Planner(belief.posterior, belief.standing, NEGLIGIBLE)
+        stakes = case.stakes
         done = belief.standing.doings
         if done.pages or done.remedies or case.severity is not None or case.declared is not None:
             raise InvalidInput("plans are searched where nothing was done yet but asking")
-        whole = best_values(case, planner.weights[np.newaxis], planner.tick)[0]
-        self.page_first = float(whole) / UNIT / planner.total
-        self.stakes, self.tick, self.teams, self.nodes = stakes, planner.tick, case.teams, 0
+        self.page_first, self.nodes = case.worth, 0
+        self.stakes, self.tick, self.teams = stakes, case.tick, len(belief.topology.teams)
         # Hypotheses that no plan can tell apart are one.
         told = np.column_stack([case.team, case.root, case.severity_credit.T, case.hits])
         _, places, group = np.unique(told, axis=0, return_index=True, return_inverse=True)
-        self.shares: Floats = np.bincount(group.ravel(), planner.weights) / planner.total
+        self.shares: Floats = np.bincount(group.ravel(), case.weights) / case.total
         self.team, self.root, self.hits = case.team[places], case.root[places], case.hits[places]
         self.fault, self.remedies = self.root >= 0, case.remedies
         calm = np.array([stakes.benign_severity * one for one in stakes.severity_credits[::-1]])

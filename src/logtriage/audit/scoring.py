@@ -10,7 +10,8 @@ from logtriage.actions import Action, Malformed, all_actions, check_action, desc
 from logtriage.audit.failing import score
 from logtriage.audit.vocabulary import vocabulary
 from logtriage.errors import UnknownName
-from logtriage.grading import Rubric, action_array, grade_batch, kernels, truths_of
+from logtriage.grading import Rubric, action_array, grade_batch, truths_of
+from logtriage.grading.plan import has_kernels
 from logtriage.incident import Incident
 from logtriage.topology import Topology
 from logtriage.transition import play
@@ -21,16 +22,6 @@ Floats = NDArray[np.float64]
 _ROWS = 60_000
 #: Lists name services that at least this share of the incidents have.
 _SHARED = 0.25
-
-
-def batched(rubric: Rubric) -> bool:
-    """Whether ``grade_batch`` can grade by this rubric."""
-    rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
-    return (
-        all(row.measure in kernels.MEASURES for row in rows)
-        and all(gate.holds in kernels.GATES for gate in rubric.gates)
-        and all(one.factor in kernels.DISCOUNTS for one in rubric.discounts)
-    )
 
 
 def kind_of(incident: Incident) -> object:
@@ -105,8 +96,8 @@ class Scorer:
         groups = alike(incidents)
         self.kinds = tuple(one for one, _ in groups)
         self.weights = np.array([count for _, count in groups], np.float64)
-        #: Whether ``grade_batch`` does the work.
-        self.fast = batched(rubric)
+        #: Whether ``grade_batch`` does the work, by kernels where Numba is installed.
+        self.fast = has_kernels(rubric)
         #: The services that lists name: those that many of the incidents have.
         self.services = _shared(self.kinds, self.weights)
         #: The actions that lists are made of. What is said beside them is no part of a

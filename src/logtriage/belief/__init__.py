@@ -7,6 +7,6 @@
 True
 """
 
-from logtriage.belief.beliefs import Belief, belief, information_gain
+from logtriage.belief.beliefs import Belief, belief
 
-__all__ = ["Belief", "belief", "information_gain"]
+__all__ = ["Belief", "belief"]

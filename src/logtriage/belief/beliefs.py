@@ -1,65 +1,34 @@
 """``belief``: what an ideal observer believes, given everything that a state has shown."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from math import log2 as real_log2
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypeVar
 
 import attrs
 
-from logtriage.actions import SEVERITIES, Severity
-from logtriage.belief.model import Model, model_of
-from logtriage.belief.posterior import Posterior, posterior
-from logtriage.belief.stakes import Stakes, stakes_of
+from logtriage.actions import SEVERITIES
+from logtriage.belief.cases import NEGLIGIBLE, PageValues, Plan, Standing
+from logtriage.belief.model import Model, any_model_of
+from logtriage.belief.plans import Planner
+from logtriage.belief.portfolio import LEAST, OF_SETS, Portfolio
+from logtriage.belief.posterior import Posterior, Seen, posterior
+from logtriage.belief.search import searched_posterior
+from logtriage.belief.stakes import stakes_of
+from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence, world_of
 from logtriage.grading.impact import path_of
 from logtriage.incident import Incident
 from logtriage.roles import Role, RoleSplit
-from logtriage.state import Closing, Facts, State, check_state
+from logtriage.state import Closing, State, check_state
 from logtriage.topology import Topology
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
 from logtriage.world.schedule import Doings
-from logtriage.world.setting import Setting
-
-if TYPE_CHECKING:
-    from logtriage.belief.decisions import Plan
-    from logtriage.belief.set_plans import SetPlan
-
 
 #: Hypotheses below 1 in so many say nothing of how damage spread.
-NEGLIGIBLE: Final = 10_000
-
-
-@attrs.frozen(eq=False)
-class Standing:
-    """Where an episode stands, as far as everybody knows: what plans depend on.
-
-    Nothing in it depends on the truth, as the facts of a state do.
-    """
-
-    tick: int
-    stakes: Stakes
-    doings: Doings
-    severity: Severity | None
-    root_cause: str | None
-    root_cause_at: int | None
-    root_causes: tuple[tuple[int, str], ...]
-    closing: Closing | None
-
-    @classmethod
-    def of(cls, tick: int, stakes: Stakes, facts: Facts, closing: Closing | None) -> "Standing":
-        """What everybody knows of the facts of a state."""
-        return cls(
-            tick,
-            stakes,
-            facts.doings,
-            facts.severity,
-            facts.root_cause,
-            facts.root_cause_at,
-            facts.root_causes,
-            closing,
-        )
+_HARDLY: Final = 10_000
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 @attrs.frozen(eq=False)
@@ -71,11 +40,14 @@ class Belief:
     whole numbers.
     """
 
-    model: Model
-    directory: tuple[str, ...]
     posterior: Posterior
     standing: Standing
     role: Role | None = None
+
+    @property
+    def model(self) -> Model:
+        """What was known before any evidence."""
+        return self.posterior.model
 
     @property
     def exact(self) -> bool:
@@ -90,31 +62,36 @@ class Belief:
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What may be the matter."""
-        return self.model.hypotheses
+        return self.posterior.hypotheses
 
     @property
     def weights(self) -> tuple[int, ...]:
         """The weight of each hypothesis."""
         return self.posterior.weights
 
-    def teams_of(self, place: int) -> tuple[str, ...]:
-        """The teams that it is right to page under the hypothesis at a place."""
-        return teams_of(self.topology, self.directory, self.hypotheses[place])
+    def teams_of(self, hypothesis: Hypothesis) -> tuple[str, ...]:
+        """The teams that it is right to page under a hypothesis."""
+        return teams_of(self.topology, self.posterior.directory, hypothesis)
 
-    @cached_property
+    @property
     def total(self) -> int:
         """The sum of the weights."""
-        return sum(self.weights)
+        return self.posterior.total
 
     @cached_property
     def probabilities(self) -> tuple[float, ...]:
         """The probability of each hypothesis."""
         return tuple(weight / self.total for weight in self.weights)
 
-    def _sums(self, keys: "list[tuple[object, int]]") -> dict[object, float]:
-        sums: dict[object, int] = {}
-        for key, weight in keys:
-            sums[key] = sums.get(key, 0) + weight
+    def _sums(
+        self, keys_of: Callable[[Hypothesis], Iterable[_Key]], least: int = 0
+    ) -> dict[_Key, float]:
+        """How likely each key is, likeliest first; without hypotheses lighter than ``least``."""
+        sums: dict[_Key, int] = {}
+        for one, weight in zip(self.hypotheses, self.weights, strict=True):
+            if weight >= least:
+                for key in keys_of(one):
+                    sums[key] = sums.get(key, 0) + weight
         ranked = sorted(sums.items(), key=lambda row: -row[1])
         return {key: weight / self.total for key, weight in ranked if weight}
 
@@ -122,69 +99,33 @@ class Belief:
     def root_causes(self) -> dict[str, float]:
         """How likely each service is a root cause, likeliest first; benign has none."""
         names = self.topology.names
-        return self._sums(  # type: ignore[return-value]
-            [
-                (names[service], weight)
-                for one, weight in zip(self.hypotheses, self.weights, strict=True)
-                for service in {service for _, service in one.faults}
-            ]
-        )
+        return self._sums(lambda one: [names[service] for service in one.services])
 
     @cached_property
     def teams(self) -> dict[str, float]:
         """How likely each team is right to page, likeliest first."""
-        return self._sums(  # type: ignore[return-value]
-            [
-                (team, weight)
-                for one, weight in zip(self.hypotheses, self.weights, strict=True)
-                for team in set(teams_of(self.topology, self.directory, one))
-            ]
-        )
+        return self._sums(lambda one: set(self.teams_of(one)))
 
     @cached_property
     def remedies(self) -> dict[tuple[str, str], float]:
         """How likely each (remedy, service) is accepted, likeliest first."""
-        return self._sums(  # type: ignore[return-value]
-            [
-                (remedy, weight)
-                for one, weight in zip(self.hypotheses, self.weights, strict=True)
-                for remedy in accepted_remedies(self.topology, one)
-            ]
-        )
+        return self._sums(lambda one: accepted_remedies(self.topology, one))
 
     @cached_property
     def faults(self) -> dict[tuple[str, str], float]:
         """How likely each (kind, service) is the fault, likeliest first."""
         names = self.topology.names
-        return self._sums(  # type: ignore[return-value]
-            [
-                ((kind, names[service]), weight)
-                for one, weight in zip(self.hypotheses, self.weights, strict=True)
-                for kind, service in one.faults
-            ]
-        )
+        return self._sums(lambda one: [(kind, names[service]) for kind, service in one.faults])
 
     @cached_property
     def calls(self) -> dict[tuple[str, str], float]:
         """How likely each (caller, callee) is a call that waits or carries load."""
-        return self._sums(  # type: ignore[return-value]
-            [
-                (call, weight)
-                for one, weight in zip(self.hypotheses, self.weights, strict=True)
-                if weight * NEGLIGIBLE >= self.total
-                for call in path_of(self.topology, one).calls
-            ]
-        )
+        return self._sums(lambda one: path_of(self.topology, one).calls, -(-self.total // _HARDLY))
 
     @cached_property
     def benign(self) -> float:
         """How likely there is nothing to act on."""
-        calm = sum(
-            weight
-            for one, weight in zip(self.hypotheses, self.weights, strict=True)
-            if not one.faults
-        )
-        return calm / self.total
+        return self._sums(lambda one: [not one.faults]).get(True, 0.0)
 
     @cached_property
     def fixed(self) -> bool:
@@ -213,18 +154,49 @@ class Belief:
         """Doubt over the hypotheses, in bits."""
         return sum(-p * real_log2(p) for p in self.probabilities if p > 0)
 
-    def best(self) -> "Plan | SetPlan":
+    # --- what it says to do ------------------------------------------------------------
+
+    def planner(self, *, asking: bool = False) -> Planner | Portfolio:
+        """The belief compiled for planning, or for weighing what to ask.
+
+        Unlikely hypotheses are left out for speed: while asking, and where sets are many.
+        """
+        if not self.model.setting.several:
+            return Planner(self.posterior, self.standing, NEGLIGIBLE if asking else None)
+        if asking:
+            return Portfolio(self.posterior, self.standing, NEGLIGIBLE, LEAST)
+        return Portfolio(self.posterior, self.standing, OF_SETS)
+
+    def best(self) -> Plan:
         """The plan of the highest expected grade if nothing more is asked.
 
         Where several faults are possible, the best that a greedy search finds.
+
+        Raises:
+            InvalidInput: for a closed incident: nothing can be planned any more.
         """
-        if self.model.setting.several:
-            from logtriage.belief.set_plans import best_set_plan
+        if self.standing.closing is not None:
+            raise InvalidInput("the incident is closed: there is nothing left to plan")
+        return self.planner().best()
 
-            return best_set_plan(self)
-        from logtriage.belief.decisions import best_plan
+    def value(self) -> float:
+        """W: the expected final grade of the best plan."""
+        return self.planner().worth
 
-        return best_plan(self)
+    def page_values(self) -> PageValues:
+        """What the best plans are worth now, with and without a page."""
+        return self.planner().page_values()
+
+    def bar(self, team: str) -> float:
+        """The probability from which it pays to page a team, by this belief.
+
+        The best that can be expected without a page, over what could be expected if this
+        team were right.
+        """
+        planner = self.planner()
+        values = planner.page_values()
+        paging, right = values.paging.get(team, 0.0), planner.right(self.topology.teams.index(team))
+        return min(1.0, values.silent / (paging / right)) if paging and right else 1.0
 
 
 def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
@@ -233,7 +205,7 @@ def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
     Of a split of roles the evidence is pooled: what was shown to any of them.
 
     Where several faults are possible on a topology with too many sets of them, the sets are
-    searched, and :attr:`Belief.exact` is False; :mod:`logtriage.belief.set_search` states how
+    searched, and :attr:`Belief.exact` is False; :mod:`logtriage.belief.search` states how
     much of the posterior the search may misplace.
 
     What actions revealed counts as evidence, too: a page that did not close the
@@ -254,51 +226,25 @@ def belief_of(state: State, shown: Sequence[Evidence], role: Role | None = None)
     For whoever knows of other evidence than their own, such as what they were told.
 
     Raises:
-        InvalidInput: as :func:`logtriage.evidence.world_of`.
+        InvalidInput: as :func:`logtriage.evidence.world_of`, and for evidence that fits no
+            hypothesis.
     """
     incident, facts = state.incident, state.facts
-    setting = world_of(incident).setting
+    setting, price = world_of(incident).setting, incident.price_of_silence or 0.0
     misrouted = state.closing is Closing.MISROUTED
-    model, found = believed(setting, incident, shown, facts.doings, misrouted=misrouted)
-    standing = Standing.of(state.tick, _stakes(incident, setting), facts, state.closing)
-    return Belief(model, incident.directory, found, standing, role)
+    found = believed(incident, shown, facts.doings, misrouted=misrouted)
+    stakes = stakes_of(incident.horizon, setting.par, setting.par_benign, price)
+    return Belief(found, Standing.of(state.tick, stakes, facts, state.closing), role)
 
 
 def believed(
-    setting: Setting,
-    incident: Incident,
-    shown: Sequence[Evidence],
-    doings: Doings,
-    *,
-    misrouted: bool = False,
-) -> tuple[Model, Posterior]:
-    """The posterior given some evidence, and the model whose hypotheses it weighs.
+    incident: Incident, shown: Sequence[Evidence], doings: Doings, *, misrouted: bool = False
+) -> Posterior:
+    """The posterior given some evidence and what was done.
 
-    Where several faults are possible these are the sets that keep a weight.
+    Raises:
+        InvalidInput: as :func:`belief_of`.
     """
-    topology, directory, held = incident.topology, incident.directory, incident.held
-    if not setting.several:
-        whole = model_of(setting, topology, held)
-        return whole, posterior(whole, directory, shown, doings, misrouted=misrouted)
-    from logtriage.belief.set_posterior import Seen, set_posterior
-    from logtriage.belief.set_search import searched_posterior
-    from logtriage.belief.sets import set_model_of
-
-    model = set_model_of(setting, topology, held)
-    seen = Seen(directory, shown, doings, misrouted)
-    if not model.sets.listable:
-        listed, rows, found = searched_posterior(model, seen)
-        return model.chosen(listed, rows), found
-    rows, found = set_posterior(model, model.listed, model.log_listed, seen)
-    return model.chosen(model.listed, rows), found
-
-
-def _stakes(incident: Incident, setting: Setting) -> Stakes:
-    return stakes_of(
-        incident.horizon, setting.par, setting.par_benign, incident.price_of_silence or 0.0
-    )
-
-
-def information_gain(before: Belief, after: Belief) -> float:
-    """How much doubt went, in bits; negative where there is more doubt than before."""
-    return before.entropy - after.entropy
+    model = any_model_of(world_of(incident).setting, incident.topology, incident.held)
+    seen = Seen(incident.directory, shown, doings, misrouted)
+    return posterior(model.listed, seen) if model.exact else searched_posterior(model, seen)

@@ -29,8 +29,7 @@ from logtriage.actions import (
     RequestTraces,
 )
 from logtriage.belief.beliefs import Belief, belief
-from logtriage.belief.decisions import bar
-from logtriage.belief.expectations import expected_after, value_of_belief, with_everything
+from logtriage.belief.expectations import expected_after, with_everything
 from logtriage.errors import InvalidInput
 from logtriage.grading import score
 from logtriage.incident import Incident
@@ -148,7 +147,7 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
         raise InvalidInput(f"{incident.id}: {reason}")
     now = initial_state(incident)
     held = belief(now)
-    start = value = value_of_belief(held)
+    start = value = held.value()
     full = with_everything(held, now, state.tick, samples * FULL_SAMPLES // SAMPLES)
     steps = []
     for action in state.actions:
@@ -160,7 +159,7 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
             gained = score(after)
         else:
             held = belief(after)
-            gained = value_of_belief(held)
+            gained = held.value()
         steps.append(Step(action, value, expected, gained, leading, justified, right))
         now, value = after, gained
     asked = sum(one.worth for one in steps if one.asks)
@@ -191,7 +190,7 @@ def _judged(held: Belief, now: State, action: Action) -> tuple[bool | None, bool
     """Whether a page or a root cause was justified, and whether it was right."""
     truth = now.incident.truth
     if isinstance(action, Escalate):
-        justified = held.teams.get(action.team, 0.0) >= bar(held, action.team)
+        justified = held.teams.get(action.team, 0.0) >= held.bar(action.team)
         return justified, action.team in truth.teams
     if isinstance(action, IdentifyRootCause) and _counts(now, action.service):
         justified = held.root_causes.get(action.service, 0.0) >= ROOT_BAR

@@ -2,14 +2,17 @@
 
 Base 2, in units of 2**-20. ``log2`` squares a mantissa bit by bit (the digit-by-digit
 method of Knuth, TAOCP volume 1, section 1.2.2, exercise 25); ``exp2`` multiplies two
-table entries that are made of integer square roots.
+table entries that are made of integer square roots, for whole arrays.
 """
 
-from collections.abc import Iterable
 from functools import lru_cache
 from math import isqrt
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+Longs = NDArray[np.int64]
 #: Fraction bits of a logarithm, and of an exponential.
 BITS: Final = 20
 ONE: Final = 1 << BITS
@@ -65,24 +68,26 @@ _ROOTS: Final = _roots()
 #: 2**-x for the upper and the lower half of the fraction bits of x.
 COARSE: Final = _powers(_ROOTS[: BITS // 2])
 FINE: Final = _powers(_ROOTS[BITS // 2 :])
+_COARSE: Final = np.array(COARSE, np.int64)
+_FINE: Final = np.array(FINE, np.int64)
 _LOW: Final = (1 << BITS // 2) - 1
 
 
-def exp2(value: int) -> int:
-    """2 to a power that is at most 0 (in units of 2**-20), in units of 2**-30."""
-    down = -value
-    if down >= LOST:
-        return 0
+def exp2(values: Longs) -> Longs:
+    """2 to powers that are at most 0 (in units of 2**-20), in units of 2**-30."""
+    down = np.negative(values)
     fraction = down & (ONE - 1)
-    product = COARSE[fraction >> BITS // 2] * FINE[fraction & _LOW] >> EXP_BITS
-    return product >> (down >> BITS)
+    found: Longs = _COARSE[fraction >> BITS // 2] * _FINE[fraction & _LOW]
+    found >>= EXP_BITS
+    found >>= np.where(down >= LOST, EXP_BITS + 1, down >> BITS)  # what is lost ends as 0
+    return found
 
 
-def log_sum(values: Iterable[int]) -> int:
-    """The logarithm of a sum of powers of 2."""
-    rows = list(values)
-    highest = max(rows)
-    if highest <= NEVER:
-        return NEVER
-    total = sum([exp2(row - highest) for row in rows if highest - row < LOST])
-    return highest + log2(total) - EXP_BITS * ONE
+def log_sums(rows: Longs) -> list[int]:
+    """The logarithm of the sum of powers of 2 of each row (R, C)."""
+    highest = rows.max(axis=1)
+    totals = exp2(rows - highest[:, np.newaxis]).sum(axis=1)
+    return [
+        NEVER if high <= NEVER else high + log2(total) - EXP_BITS * ONE
+        for high, total in zip(highest.tolist(), totals.tolist(), strict=True)
+    ]

@@ -9,11 +9,9 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Final
 
-from logtriage.belief.beliefs import Belief
-from logtriage.belief.model import Model
+from logtriage.belief.posterior import Posterior
 from logtriage.rng import draw, hash_name, subkey
 from logtriage.world.channels import Evidence
-from logtriage.world.conditions import Condition
 from logtriage.world.outcomes import at_service, condition_at, elsewhere, left_at
 from logtriage.world.schedule import Cell, Doings
 
@@ -36,40 +34,30 @@ class Imagination:
         return bisect_right(steps, draw(self._key, self._count) * steps[-1] >> 64)
 
 
-def imagine_conditions(
-    belief: Belief, place: int, chance: Imagination
-) -> tuple[dict[int, Condition], int]:
-    """What every service might be under a hypothesis, and the severity (0, 1, 2)."""
-    model = belief.model
-    found = {service: model.conditions[service][one] for service, one in model.reach[place]}
-    for service, own in enumerate(belief.posterior.own):
-        if service not in found:
-            found[service] = model.conditions[service][chance.pick(own)]
-    return found, chance.pick(belief.posterior.severities[place])
-
-
 def imagine(
-    model: Model,
-    directory: tuple[str, ...],
-    place: int,
-    conditions: dict[int, Condition],
-    severity: int,
-    cells: Iterable[Cell],
-    doings: Doings,
-    chance: Imagination,
+    held: Posterior, place: int, cells: Iterable[Cell], doings: Doings, chance: Imagination
 ) -> list[Evidence]:
-    """What the cells might hold under a hypothesis."""
-    setting, topology, hypothesis = model.setting, model.topology, model.hypotheses[place]
+    """What the cells might hold under the hypothesis at a place."""
+    model, listed, hypothesis = held.model, held.listed, held.hypothesis(place)
+    setting, topology = model.setting, model.topology
+    reached = held.reach(place)
+    own = [
+        conditions[reached[service] if service in reached else chance.pick(weights)]
+        for service, (conditions, weights) in enumerate(
+            zip(listed.conditions, held.own.tolist(), strict=True)
+        )
+    ]
+    severity = chance.pick(held.severities[place])
     found = []
     for cell in cells:
         service, start = cell[1], cell[3]
         if service >= 0:
             left = left_at(topology, hypothesis, doings, start)
-            condition = condition_at(topology, hypothesis, left, service, conditions[service])
+            condition = condition_at(topology, hypothesis, left, service, own[service])
             tokens, row = at_service(setting, topology, condition, cell)
         else:
             tokens, row = elsewhere(
-                setting, topology, directory, hypothesis, severity, cell, doings
+                setting, topology, held.directory, hypothesis, severity, cell, doings
             )
         found.append(Evidence(*cell, tokens[chance.pick(row)]))
     return found

@@ -1,31 +1,193 @@
-"""What a belief knows before any evidence: hypotheses, and which tables apply to them."""
+"""What a belief knows before any evidence: hypotheses, and which tables apply to them.
 
+A hypothesis is a set of faults at distinct services, or a benign load. Where a task knows
+one fault alone, its sets are of size one. Sets are arrays, so that thousands of them are
+weighed together; their :class:`Hypothesis` is made where somebody asks for it.
+"""
+
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
+from itertools import product
 from typing import Final
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
-from logtriage.belief.fixedpoint import log2
+from logtriage.actions import REMEDIES
+from logtriage.belief.fixedpoint import NEVER, Longs, log2
 from logtriage.errors import InvalidInput
+from logtriage.faults import fault_kind
+from logtriage.runbook import responsible_team
 from logtriage.topology import Topology
-from logtriage.world.conditions import Condition, Hypothesis, affected, unaffected
+from logtriage.world.compounds import LINKED, SetPrior, set_prior
+from logtriage.world.conditions import (
+    POOL,
+    Condition,
+    Hypothesis,
+    accepted_remedies,
+    affected,
+    unaffected,
+)
 from logtriage.world.prior import Prior, prior
 from logtriage.world.setting import FULL, Setting
+from logtriage.world.signatures import POURS_LOAD
 from logtriage.world.tables import Place, alphabet, places, weights
 
-#: Logarithms (units of 2**-20) of a token's weights under each condition of a service.
-Column = tuple[int, ...]
+Bools = NDArray[np.bool_]
+#: Stands for no fault, no service, no place.
+NONE: Final = -1
 #: Each condition's place at a service: 0 is healthy.
 HEALTHY_PLACE: Final = 0
+#: Fills rows of logarithms: lower than any sum of them.
+FILL: Final = -(1 << 60)
+
+
+@attrs.frozen(eq=False)
+class Reader:
+    """What a service can be, and where it stands: all that its cells depend on."""
+
+    setting: Setting
+    place: Place
+    conditions: tuple[Condition, ...]
+
+    def column(self, sort: str, start: int, token: str) -> Longs:
+        """The logarithms (C,) of a token's weights under each condition of the service."""
+        return _column(self, sort, self.setting.settled(start), token)
+
+
+#: Models of one setting share what their services have in common.
+_reader = lru_cache(maxsize=4096)(Reader)
+
+
+@lru_cache(maxsize=1 << 17)
+def _column(reader: Reader, sort: str, start: int, token: str) -> Longs:
+    setting, place = reader.setting, reader.place
+    index = alphabet(sort, place, setting.fog).index(token)
+    found = np.array(
+        [log2(weights(setting, sort, place, one, start)[index]) for one in reader.conditions],
+        np.int64,
+    )
+    found.setflags(write=False)
+    return found
+
+
+@attrs.frozen(eq=False)
+class Listed:
+    """Sets of faults as arrays, the benign hypotheses after them: H on n services.
+
+    ``members`` (H, K) are places among the ``singles`` of the model in the order of services,
+    ``NONE`` for none; ``place`` (H, n) is what each service is, ``NONE`` where nothing reaches
+    it: an index into ``conditions``, first those of an unaffected service. ``errors_first``
+    (H,) is whether errors lead, ``NONE`` for a benign incident.
+    """
+
+    model: "Model"
+    members: Longs
+    place: Longs
+    conditions: tuple[tuple[Condition, ...], ...]
+    errors_first: Longs
+    benign: tuple[Hypothesis, ...]
+
+    @property
+    def sets(self) -> int:
+        """How many of the hypotheses have a fault."""
+        return len(self.members) - len(self.benign)
+
+    @cached_property
+    def logs(self) -> Longs:
+        """The logarithms of the prior weights (H,)."""
+        return self.model.log_weights(self)
+
+    def hypothesis(self, row: int) -> Hypothesis:
+        """The hypothesis of a row."""
+        if row >= self.sets:
+            return self.benign[row - self.sets]
+        members: list[int] = self.members[row].tolist()
+        return Hypothesis(tuple(self.model.singles[one] for one in members if one != NONE))
+
+    @cached_property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """Every hypothesis, in order."""
+        return tuple(map(self.hypothesis, range(len(self.members))))
+
+    @cached_property
+    def readers(self) -> tuple[Reader, ...]:
+        """What reads the cells of each service."""
+        setting, here = self.model.setting, self.model.places
+        return tuple(
+            _reader(setting, place, conditions)
+            for place, conditions in zip(here, self.conditions, strict=True)
+        )
+
+    @cached_property
+    def widest(self) -> int:
+        """The most conditions of a service."""
+        return max(map(len, self.conditions))
+
+    @cached_property
+    def flat(self) -> tuple[Longs, Longs]:
+        """All that each row reaches, as ``service * widest + place``, and where rows begin (H,)."""
+        rows, services = np.nonzero(self.place != NONE)
+        begins = np.searchsorted(rows, np.arange(len(self.place)))
+        return services * self.widest + self.place[rows, services], begins
+
+    def flat_left(self, gone: Bools) -> Longs:
+        """:attr:`flat` once some faults (H, K) are fixed."""
+        flat, begins = self.flat
+        changed = gone.any(axis=1)
+        if not changed.any():
+            return flat
+        places = self.left(np.flatnonzero(changed), gone[changed])
+        cells = np.arange(places.shape[1]) * self.widest + places
+        found = flat.copy()
+        lengths = np.diff(begins, append=len(flat))
+        found[np.repeat(changed, lengths)] = cells[places != NONE]
+        return found
+
+    @cached_property
+    def _keys(self) -> tuple[Longs, Longs]:
+        keys = _key_of(self.members[: self.sets])
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
+
+    def row_of(self, members: Longs) -> Longs:
+        """The row of each set (…, K), given in the order of services; ``NONE`` for no fault."""
+        keys, order = self._keys
+        wanted = _key_of(members)
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[at] == wanted, order[at], NONE)
+
+    def left(self, rows: Longs, gone: Bools) -> Longs:
+        """What each service is (R, n) once some faults (R, K) of rows (R,) are fixed.
+
+        Healthy where nothing reaches it any more; ``NONE`` where nothing ever did.
+        """
+        places = self.place[rows]
+        changed = np.flatnonzero(gone.any(axis=1))
+        if len(changed):
+            some = self.members[rows[changed]]
+            at = self.row_of(np.where(gone[changed], NONE, some))
+            now = np.where((at != NONE)[:, np.newaxis], self.place[at], NONE)
+            now = np.where(now == NONE, HEALTHY_PLACE, now)
+            places[changed] = np.where(places[changed] == NONE, NONE, now)
+        return places
+
+
+def _key_of(members: Longs) -> Longs:
+    """A number for each set of at most three faults, whatever the places of the gaps."""
+    ordered = np.sort(members, axis=-1)
+    key = np.zeros(ordered.shape[:-1], np.int64)
+    for column in range(ordered.shape[-1]):
+        key = key << 20 | (ordered[..., column] + 1)
+    return key
 
 
 @attrs.frozen(eq=False)
 class Model:
     """The hypotheses of a setting on a topology, compiled.
 
-    ``conditions[s]`` lists what service s can be: first what an unaffected one can be,
-    with the logarithms ``shares[s]`` of how often, then what hypotheses make of it.
-    ``reach[h]`` lists (service, place of its condition) for hypothesis h.
+    ``shares[s]`` are the logarithms of how often an unaffected service s is what it can be.
     """
 
     setting: Setting
@@ -34,54 +196,77 @@ class Model:
 
     @cached_property
     def prior(self) -> Prior:
-        """Hypotheses with their weights."""
+        """Single faults and benign loads with their weights."""
         return prior(self.setting, self.topology, self.held)
+
+    @cached_property
+    def sets(self) -> SetPrior:
+        """The prior over sets."""
+        return set_prior(self.setting, self.topology, self.held)
 
     @property
     def exact(self) -> bool:
-        """Whether these are all hypotheses that are possible."""
-        return True
+        """Whether every hypothesis is weighed; False where sets of faults are searched."""
+        return not self.setting.several or self.sets.listable
+
+    @cached_property
+    def singles(self) -> tuple[tuple[str, int], ...]:
+        """Every single fault (kind, service), in the order of services."""
+        return tuple(one.faults[0] for one in self.prior.hypotheses if one.faults)
+
+    @cached_property
+    def single_service(self) -> Longs:
+        """The service of each single fault (S + 1,); the last stands for none."""
+        return np.array([*(service for _, service in self.singles), NONE])
+
+    def single_team(self, directory: Sequence[str]) -> Longs:
+        """The number of the team to page for each single fault (S + 1,); the last for none."""
+        topology = self.topology
+        number = {team: place for place, team in enumerate(topology.teams)}
+        paged = (
+            responsible_team(kind, service, topology, directory) for kind, service in self.singles
+        )
+        return np.array([*(number[team] for team in paged), NONE])
+
+    @cached_property
+    def remedies(self) -> tuple[tuple[str, str], ...]:
+        """Every (remedy, service name), by remedy, then by service."""
+        return tuple((str(one), name) for one in REMEDIES for name in self.topology.names)
+
+    @cached_property
+    def accepted(self) -> Bools:
+        """Which of the remedies each single fault accepts (S + 1, M); none accepts the last."""
+        place = {one: number for number, one in enumerate(self.remedies)}
+        found = np.zeros((len(self.singles) + 1, len(place)), np.bool_)
+        for number, fault in enumerate(self.singles):
+            for one in accepted_remedies(self.topology, Hypothesis((fault,))):
+                found[number, place[one]] = True
+        return found
+
+    # --- every hypothesis --------------------------------------------------------------
+
+    @cached_property
+    def listed(self) -> Listed:
+        """Every hypothesis: sets by size, services and kinds, then the benign ones.
+
+        Raises:
+            InvalidInput: for a topology with too many sets.
+        """
+        self.sets.check_listed()
+        number = {fault: place for place, fault in enumerate(self.singles)}
+        sets = ([number[fault] for fault in one.faults] for one in self.sets.sets())
+        return self.compiled(self.padded(sets))
+
+    def padded(self, sets: Iterable[Sequence[int]]) -> Longs:
+        """Sets of single faults as rows (R, K), filled up with ``NONE``."""
+        most = len(self.setting.counts)
+        rows = [[*one, *[NONE] * (most - len(one))] for one in sets]
+        return np.array(rows, np.int64).reshape(-1, most)
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """All hypotheses, in the order of everything that is said of them."""
-        return self.prior.hypotheses
-
-    def hypothesis(self, place: int) -> Hypothesis:
-        """The hypothesis at a place, where one is wanted and not all."""
-        return self.hypotheses[place]
-
-    @cached_property
-    def logs(self) -> tuple[int, ...]:
-        """The logarithms of the prior weights."""
-        return tuple(log2(weight) for weight in self.prior.weights)
-
-    @cached_property
-    def _compiled(
-        self,
-    ) -> tuple[tuple[tuple[Condition, ...], ...], tuple[tuple[tuple[int, int], ...], ...]]:
-        found: list[dict[Condition, int]] = [
-            {condition: place for place, (condition, _) in enumerate(unaffected(row.tier))}
-            for row in self.topology.services
-        ]
-        reach = [
-            tuple(
-                (service, found[service].setdefault(condition, len(found[service])))
-                for service, condition in sorted(affected(self.topology, hypothesis).items())
-            )
-            for hypothesis in self.hypotheses
-        ]
-        return tuple(tuple(row) for row in found), tuple(reach)
-
-    @property
-    def conditions(self) -> tuple[tuple[Condition, ...], ...]:
-        """What each service can be."""
-        return self._compiled[0]
-
-    @property
-    def reach(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """What each hypothesis makes of the services that it reaches."""
-        return self._compiled[1]
+        return self.listed.hypotheses
 
     @cached_property
     def shares(self) -> tuple[tuple[int, ...], ...]:
@@ -92,39 +277,118 @@ class Model:
         )
 
     @cached_property
+    def share_rows(self) -> Longs:
+        """The same as rows of one width (n, U), filled up with :data:`FILL`."""
+        found = np.full((len(self.shares), max(map(len, self.shares))), FILL, np.int64)
+        for service, row in enumerate(self.shares):
+            found[service, : len(row)] = row
+        return found
+
+    @cached_property
     def places(self) -> tuple[Place, ...]:
         """The place of each service."""
         return places(self.topology)
 
-    def column(self, service: int, sort: str, start: int, token: str) -> Column:
-        """The logarithms of a token's weights under each condition of a service."""
-        setting = self.setting
-        start = setting.settled(start)
-        return _column(setting, sort, self.places[service], self.conditions[service], start, token)
+    # --- compiling ---------------------------------------------------------------------
+
+    def compiled(self, members: Longs) -> Listed:
+        """Sets given by their members, with all benign hypotheses."""
+        benign = tuple(one for one in self.prior.hypotheses if not one.faults)
+        known: list[dict[Condition, int]] = [
+            {condition: place for place, (condition, _) in enumerate(unaffected(row.tier))}
+            for row in self.topology.services
+        ]
+        place = np.full((len(members) + len(benign), len(self.topology)), NONE, np.int64)
+        self._place_sets(members, known, place)
+        for row, one in enumerate(benign, len(members)):
+            for service, condition in affected(self.topology, one).items():
+                place[row, service] = known[service].setdefault(condition, len(known[service]))
+        leads = np.array([*(fault_kind(kind).errors for kind, _ in self.singles), False])
+        gaps = np.full((len(benign), members.shape[1]), NONE, np.int64)
+        return Listed(
+            self,
+            np.concatenate([members, gaps]),
+            place,
+            tuple(map(tuple, known)),
+            np.concatenate([leads[members].any(axis=1), np.full(len(benign), NONE)]),
+            benign,
+        )
+
+    def _place_sets(self, members: Longs, known: list[dict[Condition, int]], place: Longs) -> None:
+        """Fill in what each service is: sets that differ in kinds of one sort share all else."""
+        plain = np.array([*map(_sort, self.singles), NONE])
+        groups, which = np.unique(plain[members], axis=0, return_inverse=True)
+        own = np.array(
+            [
+                known[service].setdefault(Condition(kind), len(known[service]))
+                for kind, service in self.singles
+            ]
+        )
+        order = np.argsort(which.ravel(), kind="stable")
+        ends = np.cumsum(np.bincount(which.ravel(), minlength=len(groups)))
+        for start, end in zip((0, *ends[:-1].tolist()), ends.tolist(), strict=True):
+            rows = order[start:end]
+            faults = [self.singles[one] for one in members[rows[0]] if one != NONE]
+            reached = affected(self.topology, Hypothesis(tuple(faults)))
+            for service, condition in reached.items():
+                place[rows, service] = known[service].setdefault(condition, len(known[service]))
+            for column, (kind, service) in enumerate(faults):
+                if reached[service].name == kind:
+                    chosen = members[rows, column]
+                    place[rows, self.single_service[chosen]] = own[chosen]
+
+    def log_weights(self, listed: Listed) -> Longs:
+        """The logarithms of the prior weights of sets, then of the benign hypotheses."""
+        if not self.setting.several:
+            return np.array([log2(weight) for weight in self.prior.weights], np.int64)
+        table, singles = self.sets, self.singles
+        alone = np.array([*(log2(table.weight_of[one]) for one in singles), 0], np.int64)
+        members = listed.members[: listed.sets]
+        sizes = (members != NONE).sum(axis=1)
+        of_size = np.array(
+            [
+                0,
+                *(
+                    log2(share) - log2(total) if share and total else NEVER
+                    for share, total in zip(table.shares[1:], table.raw_totals, strict=True)
+                ),
+            ],
+            np.int64,
+        )
+        links = np.zeros(len(members), np.int64)
+        for first, second in product(range(members.shape[1]), repeat=2):
+            links += self._linked[members[:, first], members[:, second]]
+        factors = np.array(
+            [log2(1 + LINKED * one) for one in range(int(links.max(initial=0)) + 1)], np.int64
+        )
+        found = alone[members].sum(axis=1) + of_size[sizes] + factors[links]
+        calm = log2(table.shares[0]) - log2(len(listed.benign)) if table.shares[0] else NEVER
+        return np.concatenate([found, np.full(len(listed.benign), calm)])
+
+    @cached_property
+    def _linked(self) -> Longs:
+        """1 where the first fault exhausts the pool that is the second; the last is none."""
+        links, singles = set(self.sets.links), self.singles
+        found = np.zeros((len(singles) + 1, len(singles) + 1), np.int64)
+        for one, (_, below) in enumerate(singles):
+            for other, (kind, caller) in enumerate(singles):
+                found[one, other] = kind == POOL and (below, caller) in links
+        return found
 
 
-@lru_cache(maxsize=1 << 17)
-def _column(
-    setting: Setting,
-    sort: str,
-    place: Place,
-    conditions: tuple[Condition, ...],
-    start: int,
-    token: str,
-) -> Column:
-    index = alphabet(sort, place, setting.fog).index(token)
-    return tuple(
-        log2(weights(setting, sort, place, condition, start)[index]) for condition in conditions
-    )
+def _sort(fault: tuple[str, int]) -> int:
+    """Faults of one sort at a service reach others alike."""
+    kind, service = fault
+    return service * 3 + (1 if kind in POURS_LOAD else 2 if kind == POOL else 0)
 
 
 @lru_cache(maxsize=64)
 def model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
-    """The compiled model; kept, since every incident of a task on a topology shares it.
+    """The compiled model of single faults; kept, since incidents on a topology share it.
 
     Raises:
-        InvalidInput: for a setting with several faults, whose hypotheses are sets: batched
-            play and batched beliefs know single faults alone.
+        InvalidInput: for a setting with several faults: batched play and batched beliefs
+            know single faults alone.
     """
     if setting.several:
         raise InvalidInput(
@@ -135,3 +399,12 @@ def model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
             "logtriage.grading.grade_batch"
         )
     return Model(setting, topology, held)
+
+
+#: Models of several faults are large, so that few of them are kept.
+_model_of_several = lru_cache(maxsize=8)(Model)
+
+
+def any_model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
+    """The compiled model of a setting with one fault or several; kept."""
+    return (_model_of_several if setting.several else model_of)(setting, topology, held)

@@ -15,100 +15,20 @@ from typing import Any, Final
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from logtriage.belief.stakes import UNIT, Stakes, penalty, unapproved
+from logtriage.actions import SEVERITIES, Action, Ignore, Resolve
+from logtriage.belief.cases import Floats, Plan
+from logtriage.belief.fixedpoint import Longs
+from logtriage.belief.single import Single
+from logtriage.belief.stakes import UNIT, penalty
 
-Floats = NDArray[np.float64]
 #: Remedies that a plan tries at most.
 REMEDIES_TRIED: Final = 3
 #: With this many ticks left, a plan has time for every declaration.
 AMPLE: Final = 7
 
 
-@attrs.frozen(eq=False)
-class Case:
-    """What is known of H hypotheses, as far as plans depend on it.
-
-    ``team``, ``root`` (H,) are indices, -1 for benign hypotheses; ``hits`` (H, M) is 1
-    where a remedy is accepted; ``severities`` (H, 3) are the probabilities of P1, P2, P3
-    in units of 2**-20; ``wrong`` and ``unapproved`` (H,) count the wrong remedies so far,
-    ``fix`` (H,) is what the fix has earned where there was one (``fix_seen``), in units
-    of 2**-20; ``root_counts`` is whether a root cause declared by now counts.
-    """
-
-    stakes: Stakes
-    team: NDArray[np.int64]
-    root: NDArray[np.int64]
-    hits: Floats
-    severities: Floats
-    wrong: NDArray[np.int64]
-    unapproved: NDArray[np.int64]
-    root_counts: NDArray[np.bool_]
-    fix: Floats
-    fix_seen: NDArray[np.bool_]
-    teams: int
-    services: int
-    applied: int
-    fixed: bool
-    paged: bool
-    severity: int | None
-    declared: int | None
-    remedies: tuple[tuple[str, str], ...] = ()
-
-    @cached_property
-    def fault(self) -> NDArray[np.bool_]:
-        """Where there is a fault (H,)."""
-        return self.root >= 0
-
-    @cached_property
-    def _expected(self) -> Floats:
-        """The expected credit of each severity that may be said (3, H), in units of 2**-20."""
-        worth = self.stakes.severity_credits
-        rows = [
-            sum(self.severities[:, true] * worth[abs(said - true)] for true in range(3))
-            for said in range(3)
-        ]
-        return np.stack([np.asarray(row) for row in rows])
-
-    @cached_property
-    def severity_votes(self) -> Floats:
-        """The same in units of 2**-10, by which a severity is chosen (3, H)."""
-        votes: Floats = np.floor(self._expected / 1024)
-        return votes
-
-    @cached_property
-    def severity_credit(self) -> Floats:
-        """What each severity that may be said earns (3, H), in units of 2**-20."""
-        earned: Floats = np.floor(self._expected * (self.stakes.severity / UNIT))
-        return earned
-
-    @cached_property
-    def root_onehot(self) -> Floats:
-        """1 where a hypothesis has its root at a service (H, n)."""
-        places: Floats = (self.root[:, np.newaxis] == np.arange(self.services)).astype(np.float64)
-        return places
-
-    def remedy_credit(self, tried: int, *, approved: bool) -> Floats:
-        """What a fix earns after that many more wrong remedies (H,), in units of 2**-20."""
-        highest = int(self.wrong.max(initial=0)) + tried
-        table = [self.stakes.remedy(wrong, approved=approved) for wrong in range(highest + 1)]
-        return np.array(table, np.float64)[self.wrong + tried]
-
-
-@attrs.frozen
-class Choice:
-    """A plan by indices. ``value`` is the sum over hypotheses of weight times utility."""
-
-    value: int
-    dismiss: bool = False
-    page: int | None = None
-    severity: int | None = None
-    root: int | None = None
-    remedies: tuple[int, ...] = ()
-
-
-def best_values(case: Case, weights: Floats, tick: int) -> Floats:
+def best_values(case: Single, weights: Floats, tick: int) -> Floats:
     """The value of the best plan for each row of weights (O, H).
 
     Sums of weight times utility in units of 2**-20; the weights of a row sum to at most
@@ -123,7 +43,7 @@ def best_values(case: Case, weights: Floats, tick: int) -> Floats:
     return best
 
 
-def _bounded(case: Case, weights: Floats, tick: int) -> Iterator[tuple[Floats, "_Option"]]:
+def _bounded(case: Single, weights: Floats, tick: int) -> Iterator[tuple[Floats, "_Option"]]:
     """Every option and what it can be worth at most in each row (O,), the greatest first.
 
     A page earns nothing where it is wrong, so that most pages need no closer look.
@@ -133,7 +53,7 @@ def _bounded(case: Case, weights: Floats, tick: int) -> Iterator[tuple[Floats, "
     silent = (unpaged + stakes.closed(0)) * stakes.silence // UNIT + 1
     calm = weights[:, ~case.fault].sum(axis=1)
     real = weights[:, case.fault].sum(axis=1)
-    of_team = weights @ (case.team[:, np.newaxis] == np.arange(case.teams)).astype(np.float64)
+    of_team = weights @ (case.team[:, np.newaxis] == np.arange(len(case.topology.teams)))
     found = []
     for option in _options(case, tick):
         if option.dismiss:
@@ -146,18 +66,6 @@ def _bounded(case: Case, weights: Floats, tick: int) -> Iterator[tuple[Floats, "
     return iter(sorted(found, key=lambda one: -float(one[0].sum())))
 
 
-def best_choice(case: Case, weights: Floats, tick: int) -> Choice:
-    """The best plan for one row of weights (1, H); the first of equals."""
-    return max(choices(case, weights, tick), key=lambda one: one.value)
-
-
-def choices(case: Case, weights: Floats, tick: int) -> Iterator[Choice]:
-    """Every plan that is considered for one row of weights (1, H)."""
-    for option in _options(case, tick):
-        value, detail = _value(case, weights, tick, option)
-        yield attrs.evolve(detail, value=int(value[0]))
-
-
 @attrs.frozen
 class _Option:
     dismiss: bool
@@ -166,11 +74,15 @@ class _Option:
     root: bool
 
 
-def _options(case: Case, tick: int) -> Iterator[_Option]:
+#: What a plan says and does in the first row of weights: severity, root cause, remedies.
+_Detail = tuple[int | None, int | None, tuple[int, ...]]
+
+
+def _options(case: Single, tick: int) -> Iterator[_Option]:
     left = case.stakes.horizon - tick
     may_severity = case.severity is None
-    may_root = case.declared is None and not case.fixed
-    pages: list[int | None] = [None] if case.paged else [None, *range(case.teams)]
+    may_root = case.declared is None and not case.all_fixed
+    pages: list[int | None] = [None] if case.paged else [None, *range(len(case.topology.teams))]
     for page in pages:
         for severity in (True, False) if may_severity else (False,):
             for root in (True, False) if may_root else (False,):
@@ -186,42 +98,29 @@ def _options(case: Case, tick: int) -> Iterator[_Option]:
             yield _Option(True, None, False, False)
 
 
-def _value(case: Case, weights: Floats, tick: int, option: _Option) -> tuple[Floats, Choice]:
-    if option.dismiss:
-        return _dismissal(case, weights, tick, option)
+def _value(case: Single, weights: Floats, tick: int, option: _Option) -> tuple[Floats, _Detail]:
     stakes, fault = case.stakes, case.fault
+    if option.dismiss:
+        said = 2 if option.severity else None
+        worth = _dismissed(case, said or case.severity, tick + option.severity + 1)
+        return weights[:, ~fault].sum(axis=1) * worth, (said, None, ())
     approved = case.paged or option.page is not None
     used = tick + (option.page is not None) + option.severity + option.root
-    if option.page is not None:
-        rows = np.flatnonzero(case.team == option.page)
-    else:
-        rows = np.flatnonzero(fault)
+    rows = np.flatnonzero(fault if option.page is None else case.team == option.page)
     some = weights[:, rows]
     calm = weights[:, ~fault] if not approved else weights[:, :0]
     severity, credit, calm_credit = _severity(case, some, calm, rows, option)
     root, rightly = _root(case, some, rows, option)
     # What stands whatever becomes of the remedies (O, R), in units of 2**-20.
     base = credit + rightly * stakes.root_cause + (stakes.escalation if approved else 0)
-    earlier = _earlier(case, rows)
-    some = some * earlier if earlier is not None else some
-    some = np.floor(some)
-    value = calm_credit
-    if case.fixed:
+    some = np.floor(some * case.rash[rows])
+    if case.all_fixed:
         resolve = stakes.closed(used + 1) if used < stakes.horizon else 0
         earned = some * (base + case.fix[rows] + resolve)
-        value = value + _scaled(earned.sum(axis=1), penalty(stakes, approved=approved, wrong=0))
-        return value, Choice(0, False, option.page, severity, root)
-    best, order = _remedies(case, some, base, rows, used, approved=approved)
-    return value + best, Choice(0, False, option.page, severity, root, order)
-
-
-def _earlier(case: Case, rows: NDArray[np.int64]) -> Floats | None:
-    """The factors of wrong remedies before the page that lie in the past; None if none do."""
-    counts = case.unapproved[rows]
-    if not counts.any():
-        return None
-    steps = [unapproved(int(count)) for count in counts]
-    return np.array(steps, np.float64) / UNIT
+        value = _scaled(earned.sum(axis=1), penalty(stakes, approved=approved, wrong=0))
+        return calm_credit + value, (severity, root, ())
+    value, order = _remedies(case, some, base, rows, used, approved=approved)
+    return calm_credit + value, (severity, root, order)
 
 
 def _scaled(values: Any, factor: int) -> Any:
@@ -232,35 +131,27 @@ def _scaled(values: Any, factor: int) -> Any:
 
 
 def _severity(
-    case: Case, some: Floats, calm: Floats, rows: NDArray[np.int64], option: _Option
+    case: Single, some: Floats, calm: Floats, rows: Longs, option: _Option
 ) -> tuple[int | None, Floats, Floats]:
     """The severity to declare in the first row, and what it earns.
 
     (O, R), and if the incident is benign (O,).
     """
-    worth = case.stakes.severity_credits
     quiet = calm.sum(axis=1)
     if option.severity:
+        worth = np.array(case.stakes.severity_credits[::-1])
         votes = np.floor(some / 1024) @ case.severity_votes[:, rows].T  # (O, 3)
-        votes = votes + np.floor(quiet / 1024)[:, np.newaxis] * [
-            1024 * worth[2 - s] for s in range(3)
-        ]
+        votes = votes + np.floor(quiet / 1024)[:, np.newaxis] * (1024 * worth)
         said = votes.argmax(axis=1)
     elif case.severity is not None:
         said = np.full(len(some), case.severity)
     else:
         return None, np.zeros((len(some), len(rows))), np.zeros(len(some))
-    credit = case.severity_credit[:, rows][said]
-    calm_units = np.array(
-        [int(case.stakes.benign_severity * worth[2 - s]) for s in range(3)], np.float64
-    )
     chosen = int(said[0]) if option.severity else None
-    return chosen, credit, quiet * calm_units[said]
+    return chosen, case.severity_credit[:, rows][said], quiet * case.calm_credit[said]
 
 
-def _root(
-    case: Case, some: Floats, rows: NDArray[np.int64], option: _Option
-) -> tuple[int | None, Floats]:
+def _root(case: Single, some: Floats, rows: Longs, option: _Option) -> tuple[int | None, Floats]:
     """The root cause to declare in the first row, and where it is right (O, R)."""
     roots = case.root[rows]
     if case.declared is not None:
@@ -273,7 +164,7 @@ def _root(
 
 
 def _remedies(
-    case: Case, some: Floats, base: Floats, rows: NDArray[np.int64], used: int, *, approved: bool
+    case: Single, some: Floats, base: Floats, rows: Longs, used: int, *, approved: bool
 ) -> tuple[Floats, tuple[int, ...]]:
     """The value of trying remedies, likeliest first, as long as it pays.
 
@@ -310,40 +201,83 @@ def _remedies(
     return best, tuple(order[:kept])
 
 
-def _dismissal(case: Case, weights: Floats, tick: int, option: _Option) -> tuple[Floats, Choice]:
-    stakes = case.stakes
-    calm = weights[:, ~case.fault].sum(axis=1)
-    severity = 2 if option.severity else case.severity
-    earned = 0
-    if severity is not None:
-        earned += int(stakes.benign_severity * stakes.severity_credits[2 - severity])
-    if case.declared is None:
-        earned += stakes.dismissed(tick + option.severity + 1, case.applied)
-    return calm * float(earned), Choice(0, True, None, 2 if option.severity else None)
+def _dismissed(case: Single, severity: int | None, used: int) -> float:
+    """What dismissing earns if the incident is benign, by the severity that was said."""
+    earned = 0.0 if severity is None else float(case.calm_credit[severity])
+    return earned + (case.stakes.dismissed(used, case.applied) if case.declared is None else 0)
 
 
-def closed_values(case: Case, tick: int, *, resolved: bool, ignored: bool) -> Floats:
-    """What each hypothesis earns (H,) if the incident closes now, in units of 2**-20.
+class Planner(Single):
+    """What a belief in one fault says to do.
 
-    ``tick`` are the ticks used. Neither resolved nor ignored, it ran out of time.
+    Weighed values are sums of weight times utility in units of 2**-20.
     """
-    stakes, fault = case.stakes, case.fault
-    severity = (
-        np.zeros(len(fault)) if case.severity is None else case.severity_credit[case.severity]
-    )
-    calm = 0
-    if case.severity is not None:
-        calm = int(stakes.benign_severity * stakes.severity_credits[2 - case.severity])
-    if ignored:
-        if case.declared is None:
-            calm += stakes.dismissed(tick, case.applied)
-        return np.where(fault, 0.0, float(calm))
-    right = (case.root == case.declared) & case.root_counts if case.declared is not None else False
-    earned = severity + np.where(right, float(stakes.root_cause), 0.0) + case.fix
-    earned = earned + (stakes.escalation if case.paged else 0)
-    if resolved:
-        earned = earned + np.where(case.fix_seen, float(stakes.closed(tick)), 0.0)
-    factor = penalty(stakes, approved=case.paged, wrong=0)
-    steps = np.array([unapproved(int(count)) for count in case.unapproved], np.float64)
-    earned = np.floor(np.floor(earned * factor / UNIT) * steps / UNIT)
-    return np.where(fault, earned, float(calm))
+
+    def _weighed(self) -> Iterator[tuple[_Option, int, _Detail]]:
+        for option in _options(self, self.tick):
+            values, detail = _value(self, self.weights[np.newaxis], self.tick, option)
+            yield option, int(values[0]), detail
+
+    def best(self) -> Plan:
+        """The plan of the highest expected grade; the first of equals."""
+        option, value, detail = max(self._weighed(), key=lambda one: one[1])
+        severity, root, remedies = detail
+        return Plan(
+            value=value / UNIT / self.total,
+            pages=() if option.page is None else (self.topology.teams[option.page],),
+            severity=None if severity is None else str(SEVERITIES[severity]),
+            root_causes=() if root is None else (self.topology.names[root],),
+            remedies=tuple(self.remedies[one] for one in remedies),
+            dismiss=option.dismiss,
+        )
+
+    def by_page(self) -> Iterator[tuple[str | None, float]]:
+        """The first page, or None, of each plan that is weighed, and its expected grade."""
+        teams, whole = self.topology.teams, UNIT * self.total
+        for option, value, _ in self._weighed():
+            yield None if option.page is None else teams[option.page], value / whole
+
+    def right(self, team: int) -> float:
+        """How likely it is right to page a team."""
+        return float(self.weights[self.team == team].sum()) / self.total
+
+    @cached_property
+    def value(self) -> float:
+        """The weighed value of the best plan."""
+        return float(best_values(self, self.weights[np.newaxis], self.tick)[0])
+
+    @property
+    def worth(self) -> float:
+        """The expected grade of the best plan."""
+        return self.value / UNIT / self.total
+
+    def later(self, joint: Floats) -> Floats:
+        """The weighed value of the best plan a tick later, for each row of weights (O, H)."""
+        return best_values(self, joint, self.tick + 1)
+
+    @cached_property
+    def answers(self) -> Longs:
+        """Numbers (H,), alike where hypotheses ask for the same response, given yet or not."""
+        return self.asked(np.zeros_like(self.real))
+
+    def closed(self, tick: int, last: Action) -> float:
+        """The expected grade if the last of what was done closed the incident."""
+        values = self._closed_values(tick, last)
+        return float((self.weights * values).sum()) / UNIT / self.total
+
+    def _closed_values(self, tick: int, last: Action) -> Floats:
+        """What each hypothesis earns (H,), in units of 2**-20; out of time for other actions."""
+        stakes, said = self.stakes, self.severity
+        if isinstance(last, Ignore):
+            return np.where(self.fault, 0.0, _dismissed(self, said, tick))
+        earned = self.fix + (stakes.escalation if self.paged else 0)
+        if said is not None:
+            earned = earned + self.severity_credit[said]
+        if self.declared is not None:
+            right = (self.root == self.declared) & self.root_counts
+            earned = earned + np.where(right, float(stakes.root_cause), 0.0)
+        if isinstance(last, Resolve):
+            earned = earned + np.where(self.fix_seen, float(stakes.closed(tick)), 0.0)
+        factor = penalty(stakes, approved=self.paged, wrong=0)
+        earned = np.floor(np.floor(earned * factor / UNIT) * self.rash)
+        return np.where(self.fault, earned, 0.0 if said is None else self.calm_credit[said])

@@ -1,14 +1,13 @@
 """Shaped rewards: every question is paid by what it told."""
 
 from logtriage.belief.beliefs import belief
-from logtriage.belief.expectations import value_of_belief
 from logtriage.grading import score
 from logtriage.state import State
 
 
 def value_of(state: State) -> float:
     """W of a state: the expected grade of the best plan; of a closed one, its grade."""
-    return score(state) if state.is_closed else value_of_belief(belief(state))
+    return score(state) if state.is_closed else belief(state).value()
 
 
 def shaped_reward(before: State, after: State, gamma: float = 1.0) -> float:

@@ -10,15 +10,16 @@ from logtriage import __version__
 from logtriage.cli.auditing import audit_
 from logtriage.cli.catalog import show, tasks
 from logtriage.cli.converting import convert
-from logtriage.cli.evaluating import compare, evaluate_, report
+from logtriage.cli.evaluating import evaluate_
 from logtriage.cli.exporting import alertmanager, harbor
 from logtriage.cli.exporting import otlp as export_otlp
 from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
-from logtriage.cli.group import Group
+from logtriage.cli.group import Command, Commands, Group
 from logtriage.cli.importing import labelled, nezha, otlp, petshop, rcaeval
 from logtriage.cli.playing import play
 from logtriage.cli.replaying import replay
+from logtriage.cli.reporting import compare, report
 from logtriage.cli.sealing import fingerprint, new
 from logtriage.cli.serving import serve
 from logtriage.cli.usage import usage
@@ -35,16 +36,19 @@ app = typer.Typer(
     context_settings=_SETTINGS,
 )
 importing = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings=_SETTINGS,
 )
 exporting = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings=_SETTINGS,
 )
 sealing = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings=_SETTINGS,
@@ -84,7 +88,7 @@ def _add(
 ) -> None:
     """Add a command; ``summary`` stands for it, on one line, in the list of commands."""
     shown = [f"logtriage {one}" for one in examples]
-    group.command(name, help=usage(command, *shown), short_help=summary)(command)
+    group.command(name, cls=Command, help=usage(command, *shown), short_help=summary)(command)
 
 
 _add(
@@ -122,6 +126,7 @@ _add(
     "eval expert first_error --episodes 20",
     "eval expert --task single_crash-v2 --jobs 4 --out runs/expert",
     "eval combined --task recorded",
+    "eval openai:MODEL --base-url URL --out runs/model",
 )
 _add(
     app,

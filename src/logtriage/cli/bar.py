@@ -1,17 +1,32 @@
 """Progress of an evaluation on the terminal."""
 
+from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
+from typing import Final
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from logtriage.cli.console import messages, note
 
+#: Seconds between two plain lines.
+PAUSE: Final = 10.0
+
 
 class Bar:
-    """A progress bar on a terminal; silent elsewhere, and while a person plays."""
+    """A progress bar on a terminal; silent elsewhere, and while a person plays.
 
-    def __init__(self, *, quiet: bool) -> None:
+    Args:
+        quiet: show nothing at all.
+        detail: what to say beside the count; where there is no terminal, it is then said
+            with the count in a plain line now and then.
+    """
+
+    def __init__(self, *, quiet: bool, detail: Callable[[], str] | None = None) -> None:
         console = messages()
+        self._detail = detail
+        self._lines = detail is not None and not quiet and not console.is_terminal
+        self._said = monotonic()
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -51,8 +66,15 @@ class Bar:
         """Show that so many episodes are done."""
         if self.done is None and done:
             note(f"resuming: {done} of {total} episodes are already there", "dim")
-        self.done, self.total = done, total
-        self._progress.update(self._task, completed=done, total=total)
+        begun, self.done, self.total = self.done is not None, done, total
+        detail = "" if self._detail is None or not begun else f"  {self._detail()}"
+        self._progress.update(
+            self._task, completed=done, total=total, description=f"{self.doing}{detail}"
+        )
+        now = monotonic()
+        if self._lines and (not begun or done == total or now - self._said >= PAUSE):
+            self._said = now
+            note(f"{self.doing}: {done} of {total} {self.what}{detail}", "dim")
 
 
 def interrupted(bar: Bar, out: Path | None) -> str:

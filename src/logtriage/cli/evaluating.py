@@ -1,13 +1,13 @@
-"""``eval``, ``compare`` and ``report``: runs and what they amount to."""
+"""``eval``: runs are played."""
 
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
-import attrs
 import typer
 
+from logtriage.adapters.served import MAX_TOKENS, REPLIES, RETRIES, TIMEOUT
 from logtriage.cli.bar import Bar, interrupted
 from logtriage.cli.completion import (
     ALL,
@@ -15,7 +15,7 @@ from logtriage.cli.completion import (
     complete_split,
     complete_tasks,
 )
-from logtriage.cli.console import emit, messages, note, results
+from logtriage.cli.console import messages, note
 from logtriage.cli.group import INTERRUPTED, SOME_BAD
 from logtriage.cli.human import HUMAN, HumanPolicy
 from logtriage.cli.options import (
@@ -29,7 +29,25 @@ from logtriage.cli.options import (
     role_split,
     seal_in,
 )
+from logtriage.cli.reporting import put_rows
+from logtriage.cli.served import (
+    CONCURRENCY,
+    Asking,
+    BaseUrl,
+    CompletionPrice,
+    Concurrency,
+    ExtraBody,
+    MaxTokens,
+    PromptPrice,
+    Reply,
+    Retries,
+    Seed,
+    Temperature,
+    Timeout,
+    replay_command,
+)
 from logtriage.errors import InvalidInput
+from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
 from logtriage.policies import Policy
 from logtriage.registry import POLICY_HELP
@@ -38,7 +56,11 @@ from logtriage.sealing import seal_for
 from logtriage.tasks import ALL_SPLITS, DRAWN_TASKS
 
 if TYPE_CHECKING:
-    from logtriage.evaluation import LoadedRun, Recorder, Row
+    from logtriage.evaluation import Recorder
+
+
+#: The split that is played if none is given.
+SPLIT: Final = "test"
 
 
 def evaluate_(
@@ -60,13 +82,14 @@ def evaluate_(
         ),
     ] = None,
     split: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="SPLIT",
-            help=f"One of {', '.join(ALL_SPLITS)}.",
+            help=f"One of {', '.join(ALL_SPLITS)}; {SPLIT} if not given. Recorded incidents have "
+            "none.",
             autocompletion=complete_split,
         ),
-    ] = "test",
+    ] = None,
     episodes: Annotated[
         int, typer.Option(metavar="N", help="How many incidents of each task to play.")
     ] = 100,
@@ -95,19 +118,34 @@ def evaluate_(
     bundle: Bundle = None,
     env_url: EnvUrl = None,
     seal_file: SealFile = None,
+    base_url: BaseUrl = None,
+    concurrency: Concurrency = CONCURRENCY,
+    reply: Reply = REPLIES[0],
+    max_tokens: MaxTokens = MAX_TOKENS,
+    temperature: Temperature = None,
+    seed: Seed = None,
+    extra_body: ExtraBody = None,
+    timeout: Timeout = TIMEOUT,
+    retries: Retries = RETRIES,
+    prompt_price: PromptPrice = None,
+    completion_price: CompletionPrice = None,
     as_json: Json = False,
 ) -> None:
     """Let policies play incidents, and sum up the results.
 
     Every policy plays the same incidents. The number of processes changes no figure. An
-    interrupted run resumes where it stopped. With --split-roles, teams play.
+    interrupted run resumes where it stopped. With --split-roles, teams play. A model behind an
+    OpenAI-compatible endpoint is openai:MODEL.
     """
     from logtriage.evaluation import RECORDED_TASKS, Incidents, RunSpec, evaluate, explain_run
     from logtriage.evaluation.explaining import check_explainable
 
     roles = role_split(split_roles)
-    spec = RunSpec(policies, _tasks(task, bundle), split, episodes, start, roles)
-    seal = seal_for(split, seal_in(seal_file))
+    names = _tasks(task, bundle)
+    if split is not None and all(one in RECORDED_TASKS for one in names):
+        raise InvalidInput(f"--split {split}: recorded incidents have no split; leave it out")
+    spec = RunSpec(policies, names, split or SPLIT, episodes, start, roles)
+    seal = seal_for(spec.split, seal_in(seal_file))
     check_human(spec.policies, roles)
     if HUMAN in spec.policies and jobs > 1:
         raise InvalidInput("a person plays one incident at a time: expected --jobs 1")
@@ -121,10 +159,29 @@ def evaluate_(
                 f"not explained, because exact probabilities are unknown: {', '.join(left_out)}",
                 "dim",
             )
+    asking = Asking(
+        base_url,
+        reply,
+        max_tokens,
+        temperature,
+        seed,
+        extra_body,
+        timeout,
+        retries,
+        concurrency,
+        prompt_price,
+        completion_price,
+    )
+    served = asking.players(spec.policies, roles, elsewhere=env_url is not None)
+
+    def spent() -> str:
+        return asking.in_words(sum((player.spent for player in served.values()), Usage()))
+
     place: AbstractContextManager[str | Path] = (
         TemporaryDirectory(prefix="logtriage-") if out is None else nullcontext(out)
     )
-    with place as directory, Bar(quiet=HUMAN in spec.policies) as bar:
+    quiet = HUMAN in spec.policies
+    with place as directory, Bar(quiet=quiet, detail=spent if served else None) as bar:
         try:
             rows = evaluate(
                 spec,
@@ -134,6 +191,8 @@ def evaluate_(
                 fresh=fresh,
                 retry_unscored=retry_unscored,
                 factories={HUMAN: _human},
+                recordings=served,
+                concurrency=concurrency,
                 on_progress=bar.update,
                 recorder=None if env_url is None else _recorder(env_url, seal),
                 seal=seal,
@@ -145,13 +204,15 @@ def evaluate_(
             bar.stop()
             note(interrupted(bar, out), "yellow")
             raise typer.Exit(INTERRUPTED) from None
-    _put_rows(rows, as_json)
+    put_rows(rows, as_json)
+    cut = asking.sum_up(rows)
+    broken = sum(row.unscored for row in rows)
+    if broken and out is not None:
+        note(f"{broken} episodes are unscored; --retry-unscored plays them again", "yellow")
     if out is not None:
         note(f"transcripts and summary: {out}", "dim")
-    broken = sum(row.unscored for row in rows)
-    if broken:
-        if out is not None:
-            note(f"{broken} episodes are unscored; --retry-unscored plays them again", "yellow")
+        note(f"to see each episode tick by tick: {replay_command(out)}", "dim")
+    if broken or cut:
         raise typer.Exit(SOME_BAD)
 
 
@@ -173,109 +234,3 @@ def _recorder(env_url: str, seal: Seal | None) -> "Recorder":
 
 def _human(incident: Incident) -> Policy:
     return HumanPolicy(messages(), incident)
-
-
-def compare(
-    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The directory of a run.")],
-    run_b: Annotated[
-        Path, typer.Argument(metavar="RUN_B", help="The directory of another run, or the same one.")
-    ],
-    policy_a: Annotated[
-        str | None,
-        typer.Option(
-            metavar="POLICY",
-            help="The policy of run A, where the two names differ.",
-            autocompletion=complete_player,
-        ),
-    ] = None,
-    policy_b: Annotated[
-        str | None,
-        typer.Option(metavar="POLICY", help="The policy of run B.", autocompletion=complete_player),
-    ] = None,
-    seal_file: SealFile = None,
-    as_json: Json = False,
-) -> None:
-    """Compare two runs on the incidents that are graded in both.
-
-    Differences are B - A, incident by incident, with a paired bootstrap interval. Grades by
-    different rubrics are not compared, nor are runs with different seals.
-    """
-    from logtriage.cli.tables import print_comparisons
-    from logtriage.evaluation import check_seals, compare_runs, load_run
-
-    check_seals(run_a, run_b)
-    seal = seal_in(seal_file)
-    a, b = load_run(run_a, seal=seal), load_run(run_b, seal=seal)
-    compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
-    if as_json:
-        for one in compared:
-            emit(one.to_json())
-    else:
-        print_comparisons(results(), compared)
-    if a.manifest.spec.role_split != b.manifest.spec.role_split:
-        note(f"A is of {_players(a)}, B of {_players(b)}", "yellow")
-    for one in compared:
-        if one.only_a or one.only_b:
-            pair = (
-                one.policy_a if one.policy_a == one.policy_b else f"{one.policy_a}, {one.policy_b}"
-            )
-            note(
-                f"{one.task} ({pair}): {one.shared} incidents shared; "
-                f"left out: {one.only_a} only in A, {one.only_b} only in B",
-                "yellow",
-            )
-
-
-def _players(run: "LoadedRun") -> str:
-    split = run.manifest.spec.role_split
-    return "single agents" if split is None else f"teams ({split.name}: {', '.join(split.names)})"
-
-
-def report(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
-    out: Annotated[
-        Path | None, typer.Argument(metavar="OUT", help="The page; RUN/report.html if not given.")
-    ] = None,
-    html: Annotated[bool, typer.Option("--html", help="Write one self-contained page.")] = False,
-    beliefs: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="With --html: work out the belief of at most N episodes; 100 if not given. Takes "
-            "about 0.3 seconds each, on a fleet up to a second.",
-        ),
-    ] = None,
-    seal_file: SealFile = None,
-    as_json: Json = False,
-) -> None:
-    """Show the figures of a run again, or write them as a page with plots and episodes."""
-    from logtriage.evaluation import load_run, summarise
-
-    if html:
-        if as_json:
-            raise InvalidInput("--json goes without --html")
-        from logtriage.report import write_report
-
-        page = run / "report.html" if out is None else out
-        write_report(run, page, beliefs=beliefs, seal=seal_in(seal_file))
-        note(f"wrote {page}")
-        return
-    if beliefs is not None:
-        raise InvalidInput("--beliefs goes with --html")
-    if out is not None:
-        raise InvalidInput(f"{out}: a page is written with --html")
-    loaded = load_run(run, seal=seal_in(seal_file))
-    _put_rows(summarise(loaded), as_json)
-    if not loaded.complete:
-        note("this run is not finished: the same eval command resumes it", "yellow")
-
-
-def _put_rows(rows: "tuple[Row, ...]", as_json: bool) -> None:
-    if as_json:
-        for row in rows:
-            emit(attrs.asdict(row))
-        return
-    from logtriage.cli.tables import print_rows
-
-    print_rows(results(), rows)

@@ -11,11 +11,12 @@ from rich.text import Text
 from logtriage.cli.completion import complete_rubric
 from logtriage.cli.console import emit, fail, note, results
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import Bundle, Json, SealFile, seal_in
+from logtriage.cli.options import Bundle, Json, OwnSplit, SealFile, role_split, seal_in
 from logtriage.cli.screens import number
 from logtriage.codec import is_no_object
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.grading import Grade, grade_jsonl, grade_to_json, rubric_named
+from logtriage.role_splits import splits_with
 
 #: Lines without a JSON object among them after which a file is given up.
 GIVE_UP: Final = 20
@@ -36,6 +37,7 @@ def grade(
     ] = None,
     bundle: Bundle = None,
     seal_file: SealFile = None,
+    split_roles: OwnSplit = None,
     as_json: Json = False,
 ) -> None:
     """Grade transcripts, one JSON object a line, as a stream.
@@ -44,9 +46,11 @@ def grade(
     other lines are graded. A file whose first 20 lines are no JSON objects is given up.
     """
     from logtriage.evaluation import Incidents
+    from logtriage.evaluation.statistics import bound_of
 
     chosen = None if rubric is None else rubric_named(rubric)
     incidents = Incidents.of(bundle, seal_in(seal_file))
+    splits = splits_with(role_split(split_roles))
     console, scores, unscored, bad = results(), [], 0, 0
     #: Lines of the file at hand that are no JSON objects; None once one was.
     foreign: int | None = 0
@@ -69,7 +73,9 @@ def grade(
     for name in files:
         foreign = 0
         source: Path | IO[bytes] = sys.stdin.buffer if name == "-" else Path(name)
-        for graded in grade_jsonl(source, chosen, resolve=incidents, on_error=report):
+        for graded in grade_jsonl(
+            source, chosen, resolve=incidents, splits=splits, on_error=report
+        ):
             foreign = None
             if graded.score is None:
                 unscored += 1
@@ -82,6 +88,9 @@ def grade(
             else:
                 _print(console, graded)
     mean = f", mean {number(sum(scores) / len(scores))}" if scores else ""
+    if scores and (unscored or bad):
+        bound = bound_of(scores, len(scores) + unscored + bad)
+        mean += f" ({number(bound)} with what is unscored or bad as 0)"
     note(f"{len(scores)} graded{mean}; {unscored} unscored; {bad} bad lines", "dim")
     for seal in seals:
         note(f"seal {seal}", "dim")

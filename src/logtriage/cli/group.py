@@ -13,7 +13,7 @@
 from typing import Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from logtriage.cli.console import fail, mute_stdout, note
 from logtriage.errors import LogTriageError
@@ -24,7 +24,26 @@ INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
 
 
-class Group(TyperGroup):
+class _Helps:
+    """Help is done when nobody reads on: a pager that was left is no failure."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help; the console of typer exits with 1 where nobody reads it."""
+        try:
+            super().format_help(ctx, formatter)  # type: ignore[misc]
+        except (BrokenPipeError, SystemExit):
+            mute_stdout()
+
+
+class Command(_Helps, TyperCommand):
+    """A command, with help that may be cut short."""
+
+
+class Commands(_Helps, TyperGroup):
+    """A group of commands, with help that may be cut short."""
+
+
+class Group(Commands):
     """Turns errors that are the input's fault into a message and an exit code.
 
     Any other exception is a bug of ours, and keeps its traceback.

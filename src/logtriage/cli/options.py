@@ -36,6 +36,18 @@ SplitRoles = Annotated[
 ]
 
 
+OwnSplit = Annotated[
+    str | None,
+    typer.Option(
+        "--split-roles",
+        metavar="FILE",
+        help="A role split of your own, for transcripts that name it. Built-in ones are known: "
+        f"{', '.join(ROLE_SPLITS)}.",
+        autocompletion=complete_role_split,
+    ),
+]
+
+
 def role_split(given: str | None) -> RoleSplit | None:
     """A built-in role split by its name, or one from a JSON file.
 

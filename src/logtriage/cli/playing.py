@@ -42,7 +42,7 @@ from logtriage.rendering import render_observation
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
 from logtriage.trained import make_team
-from logtriage.transcript import COMPLETED, ROLES, transcript_of
+from logtriage.transcript import COMPLETED, transcript_of
 from logtriage.transition import transition
 
 if TYPE_CHECKING:
@@ -140,9 +140,8 @@ def play(
         note(NOT_CLAIMED, "dim")
     if out is not None:
         status = COMPLETED if cause is None else cause
-        extra = {} if roles is None else {ROLES: list(roles.names)}
         agent = f"{policy} (practice)" if practice else policy
-        line = encode_transcript(transcript_of(state, agent=agent, status=status, extra=extra))
+        line = encode_transcript(transcript_of(state, agent=agent, status=status, role_split=roles))
         with os.fdopen(open_here(out, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
             file.write(f"{line}\n".encode())
         note(f"transcript appended to {out}", "dim")

@@ -55,12 +55,17 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
     first, second, *others = _SHARES
     classed = any(row.fault_class is not None for row in rows)
     shares = (first, second, *([_CLASS] if classed else []), *others)
-    titles = ["policy", "mean grade\n[95 % interval]", *(title for _, title in shares)]
+    titles = ["policy", "mean grade\n[95 % interval]"]
+    # Where it is not the mean itself.
+    bounded = any(row.unscored or (row.grade and row.bound != row.grade.mean) for row in rows)
+    titles += [*(["unscored\nas 0"] if bounded else []), *(title for _, title in shares)]
     titles += ["ticks", "Brier", *(["unscored"] if unscored else [])]
 
     def cells(row: Row, wide: bool) -> Iterator[Cell]:
         yield Text(spelled(row.policy))
         yield _grade(row, wide=wide)
+        if bounded:
+            yield number(row.bound)
         yield from (share(getattr(row, name), 1 if wide else 0) for name, _ in shares)
         yield number(row.ticks, 1)
         yield number(row.brier)
@@ -179,6 +184,9 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
 
 
 def _put_comparisons(figures: Figures, comparisons: Sequence[Comparison]) -> None:
+    # Where they are not the means themselves.
+    bounded = any((one.bound_a, one.bound_b) != (one.mean_a, one.mean_b) for one in comparisons)
+
     def cells(_: bool) -> list[list[Cell]]:
         return [
             [
@@ -186,13 +194,16 @@ def _put_comparisons(figures: Figures, comparisons: Sequence[Comparison]) -> Non
                 Text(spelled(one.policy_b)),
                 number(one.mean_a),
                 number(one.mean_b),
+                *((number(one.bound_a), number(one.bound_b)) if bounded else ()),
                 _difference(one),
                 *(str(count) for count in (one.better, one.worse, one.same)),
             ]
             for one in comparisons
         ]
 
-    titles = ["policy A", "policy B", "mean A", "mean B", "B - A [95 % interval]"]
+    titles = ["policy A", "policy B", "mean A", "mean B"]
+    titles += ["A, unscored\nas 0", "B, unscored\nas 0"] if bounded else []
+    titles.append("B - A [95 % interval]")
     figures.put([*titles, "better", "worse", "same"], cells, names=2)
 
 

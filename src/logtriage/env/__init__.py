@@ -8,7 +8,7 @@ itself where an id is prefixed:
 >>> envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v2", num_envs=1024)
 >>> observations, infos = envs.reset(seed=0)
 
-Needs the extra ``env`` (gymnasium).
+Needs the extra ``env`` (gymnasium), and for many at once ``fast`` (numba).
 """
 
 from logtriage.errors import MissingExtra

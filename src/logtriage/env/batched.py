@@ -18,7 +18,6 @@ from logtriage.state import Closing
 from logtriage.tasks import SEALED
 from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage, BeliefScreens, Step
-from logtriage.vector.backends import BackendName
 from logtriage.vector.checks import checked_actions
 from logtriage.vector.layout import Floats
 from logtriage.vector.shaping import BatchedShaping
@@ -31,7 +30,7 @@ _OUT_OF_TIME = CLOSINGS.index(Closing.OUT_OF_TIME)
 
 
 class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
-    """N incidents of one task side by side, without a Python loop over N.
+    """N incidents of one task side by side, by compiled kernels (extra ``fast``).
 
     Autoreset is Gymnasium's ``NEXT_STEP``: the step that closes a row returns its last
     screen; the next one ignores that row's action, begins its next incident and earns 0.
@@ -51,19 +50,18 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         rubric: another one than the task's.
         observations: ``tokens``, or ``belief``, the columns of
             :class:`logtriage.vector.BeliefScreens`; these take one task.
-        backend: as of :class:`logtriage.vector.BatchedTriage`.
         show_id: whether ``infos`` tell the ``index`` (N,) of the incidents, too.
         shaping: the trainer's discount, up to 1, if rewards are to be shaped by what each
             step told, as :func:`logtriage.belief.shaping.shaped_reward`; ``infos`` then hold the
             ``potential`` (N,), too. A belief is held in each row, which takes time.
 
     Raises:
-        UnknownName: for a task, split, kind of observations or backend that does not exist.
+        UnknownName: for a task, split or kind of observations that does not exist.
         InvalidInput: for a ``*-v0`` task, no environments, split ``ood`` or
             ``fleet_outage`` without a topology, split ``sealed``, beliefs about several
             tasks, or shaping with a discount out of (0, 1] or a rubric of your own.
         RubricError: for a rubric of your own that cannot score a batch.
-        MissingExtra: for backend ``numba`` where it is not installed.
+        MissingExtra: where Numba is not installed.
     """
 
     metadata = {  # noqa: RUF012, as Gymnasium declares it
@@ -80,7 +78,6 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         topology: Topology | None = None,
         rubric: Rubric | None = None,
         observations: Observations = "tokens",
-        backend: BackendName = "auto",
         show_id: bool = False,
         shaping: float | None = None,
     ) -> None:
@@ -95,7 +92,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             raise UnknownName("kind of observations", observations, OBSERVATIONS)
         self._playlist = Playlist(task, split, topology is not None)
         given = tuple(task) if isinstance(task, Mapping) else task
-        self._batch = BatchedTriage(given, topology=topology, rubric=rubric, backend=backend)
+        self._batch = BatchedTriage(given, topology=topology, rubric=rubric)
         self.tasks = tuple(one.id for one in self._batch.tasks)
         self._shaping = None if shaping is None else BatchedShaping(self._batch, shaping)
         self._beliefs: BeliefScreens | None = None
@@ -106,7 +103,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
                     f"on, got {', '.join(self.tasks)}"
                 )
             held = None if topology is not None else False
-            self._beliefs = BeliefScreens(self._batch, held=held, backend=backend)
+            self._beliefs = BeliefScreens(self._batch, held=held)
         self._split, self._show_id = split, show_id
         self._closed: Bools | None = None
         self.num_envs = num_envs

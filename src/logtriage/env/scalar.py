@@ -22,9 +22,9 @@ from logtriage.topology import Topology
 from logtriage.transition import transition
 from logtriage.vector import action_mask, encode_tokens
 from logtriage.vector.layout import Floats
-from logtriage.vector.mixture import check_together
 from logtriage.vector.shaping import checked_discount
 from logtriage.vector.tokens.layout import layout_of_tasks
+from logtriage.vector.tokens.setting import check_together
 
 
 class TriageEnv(gymnasium.Env[Floats, np.int64]):

@@ -1,6 +1,6 @@
 """Two runs side by side, on the incidents that both played."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from logtriage.errors import InvalidInput, RubricError, SealError, UnknownName
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.losses import LossDifference, loss_difference
 from logtriage.evaluation.manifest import Manifest, read_manifest
-from logtriage.evaluation.statistics import Interval, paired_difference
+from logtriage.evaluation.statistics import Interval, bound_of, paired_difference
 
 
 @attrs.frozen
@@ -20,7 +20,9 @@ class Comparison:
 
     ``shared`` incidents have a score in both runs, and everything else is about these:
     the two means, their ``difference`` B - A with its paired bootstrap interval, and in
-    how many of them B did better, worse or the same. ``only_a`` and ``only_b`` count the
+    how many of them B did better, worse or the same. Beside each mean stands its ``bound``:
+    over the incidents that both runs planned, with 0 for those without a score. ``only_a`` and
+    ``only_b`` count the
     scored incidents of one run that lack a score in the other. ``losses`` are the
     differences of the four parts over the incidents that both runs explained, if any.
     ``seal`` is the fingerprint of the key of sealed incidents.
@@ -35,6 +37,8 @@ class Comparison:
     only_b: int
     mean_a: float
     mean_b: float
+    bound_a: float
+    bound_b: float
     difference: Interval
     better: int
     worse: int
@@ -124,6 +128,7 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
     if difference is None:
         return None
     pairs = list(zip(before, after, strict=True))
+    planned = _planned(a, name_a, task) & _planned(b, name_b, task)
     return Comparison(
         task,
         name_a,
@@ -134,6 +139,8 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
         len(scores_b) - len(shared),
         sum(before) / len(shared),
         sum(after) / len(shared),
+        _bound(scores_a, planned),
+        _bound(scores_b, planned),
         difference,
         sum(new > old for old, new in pairs),
         sum(new < old for old, new in pairs),
@@ -155,6 +162,17 @@ def _scores(run: LoadedRun, policy: str, task: str) -> dict[str, float]:
     return {
         grade.incident: grade.score for grade in run.grades[policy, task] if grade.score is not None
     }
+
+
+def _planned(run: LoadedRun, policy: str, task: str) -> frozenset[str]:
+    cells = (cell for cell in run.planned if (cell.policy, cell.task) == (policy, task))
+    return frozenset(one for cell in cells for one in cell.ids)
+
+
+def _bound(scores: Mapping[str, float], planned: Collection[str]) -> float:
+    found = bound_of(map(scores.get, planned))
+    assert found is not None  # the runs share an incident
+    return found
 
 
 def check_seals(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Final
 
-import attrs
-
 from logtriage.actions import Action
 from logtriage.errors import LogTriageError
 from logtriage.evaluation.listening import LISTENED, News, listened, to_json
@@ -27,7 +25,7 @@ from logtriage.policies import (
 from logtriage.printable import spelled
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
-from logtriage.transcript import ROLES, Transcript, transcript_of
+from logtriage.transcript import Transcript, transcript_of
 from logtriage.transition import play, play_jointly, transition, transition_jointly
 
 _CAUSE: Final = 500
@@ -167,7 +165,7 @@ def record_joint_episode(
     listening: bool = False,
     again: bool = False,
 ) -> Transcript:
-    """:func:`record_episode` of a team; the transcript names the roles, and has ticks.
+    """:func:`record_episode` of a team; the transcript names the split, and has ticks.
 
     With ``listening`` it keeps whether roles heeded reports, for which the team is asked
     once more where one has come up; with ``again`` whether the same question has the same
@@ -184,24 +182,24 @@ def record_joint_episode(
         *_, last = joint_steps(incident, factory(incident), split, told, again=again)
         return last, {LISTENED: to_json(found)} if listening else {}
 
-    one = _record(incident, play, agent)
-    ticks = tuple(range(len(one.actions))) if one.ticks is None else one.ticks
-    extra = {ROLES: list(split.names), **one.extra}
-    recorded: Transcript = attrs.evolve(one, extra=extra, ticks=ticks)
-    return recorded
+    return _record(incident, play, agent, split)
 
 
 def _record(
-    incident: Incident, play: Callable[[], tuple[State, Mapping[str, object]]], agent: str
+    incident: Incident,
+    play: Callable[[], tuple[State, Mapping[str, object]]],
+    agent: str,
+    split: RoleSplit | None = None,
 ) -> Transcript:
     try:
         last, extra = play()
     except PolicyFailure as failure:
-        return transcript_of(failure.state, agent=agent, status=failure.cause)
+        return transcript_of(failure.state, agent=agent, status=failure.cause, role_split=split)
     except Exception as error:
         cause = f"policy could not be made: {_say(error)}"
-        return transcript_of(initial_state(incident), agent=agent, status=cause)
-    return transcript_of(last, agent=agent, extra=extra)
+        state = initial_state(incident)
+        return transcript_of(state, agent=agent, status=cause, role_split=split)
+    return transcript_of(last, agent=agent, extra=extra, role_split=split)
 
 
 def played_state(incident: Incident, graded: Grade) -> State:

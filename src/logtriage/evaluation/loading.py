@@ -16,6 +16,7 @@ from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell, plan
 from logtriage.evaluation.store import BUNDLES, copies_of
 from logtriage.grading import Grade, Rubric, get_rubric, grade_transcript
+from logtriage.role_splits import splits_with
 from logtriage.seal import Seal
 from logtriage.sealing import seal_of_run
 from logtriage.transcript import Transcript
@@ -92,9 +93,10 @@ def load_run(
             f"{directory / RUN_FILE}: {task} was graded by {_rubric(manifest.rubrics.get(task))}, "
             f"logtriage {__version__} grades it by {_rubric(rubrics[task])}; play the run again"
         )
+    splits = splits_with(manifest.spec.role_split)
     transcripts = {(cell.policy, cell.task): read_cell(directory, cell) for cell in planned}
     grades = {
-        key: tuple(grade_transcript(one, rubric, resolve=incidents) for one in found)
+        key: tuple(grade_transcript(one, rubric, resolve=incidents, splits=splits) for one in found)
         for key, found in transcripts.items()
     }
     found = {

@@ -1,6 +1,7 @@
 """Who records an episode: here, as a team, or where another recorder plays."""
 
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 import attrs
 
@@ -8,6 +9,7 @@ from logtriage.errors import InvalidInput
 from logtriage.evaluation.episodes import record_episode, record_joint_episode
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.spec import RunSpec
+from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory, TeamFactory
 from logtriage.registry import make_policy
 from logtriage.roles import RoleSplit
@@ -17,6 +19,17 @@ from logtriage.transcript import Transcript
 #: Plays an incident of that id with a policy, for an agent of that name, and records it. One
 #: that plays elsewhere has ``environment``, which says where.
 Recorder = Callable[[str, PolicyFactory, str], Transcript]
+
+
+class Recording(Protocol):
+    """A player that records its own episodes, several at a time in threads."""
+
+    @property
+    def description(self) -> str:
+        """What tells it from another one of the same name."""
+
+    def record(self, incident: Incident, agent: str) -> Transcript:
+        """The transcript of an episode."""
 
 
 @attrs.frozen
@@ -63,8 +76,20 @@ class _Elsewhere:
         return self.recorder(incident_id, self.factory, agent)
 
 
+@attrs.frozen
+class ByItself:
+    """Lets a player record what it does."""
+
+    incidents: Incidents
+    player: Recording
+
+    def __call__(self, incident_id: str, agent: str) -> Transcript:
+        """The transcript of an episode."""
+        return self.player.record(self.incidents(incident_id), agent)
+
+
 #: What records the episodes of a policy or team.
-Record = _Alone | _Jointly | _Elsewhere
+Record = _Alone | _Jointly | _Elsewhere | ByItself
 
 
 def records_of(
@@ -73,6 +98,7 @@ def records_of(
     factories: Mapping[str, PolicyFactory],
     teams: Mapping[str, TeamFactory],
     recorder: Recorder | None,
+    recordings: Mapping[str, Recording],
     *,
     listening: bool = False,
 ) -> dict[str, Record]:
@@ -83,12 +109,17 @@ def records_of(
 
     Raises:
         UnknownName: for a policy or team that is neither registered nor given.
-        InvalidInput: if a recorder is to play a team.
+        InvalidInput: if a recorder is to play a team, or one that records its own episodes.
     """
     split, records = spec.role_split, dict[str, Record]()
     if split is not None and recorder is not None:
         raise InvalidInput("a recorder plays single agents; this run has a role split")
     for name in spec.policies:
+        if name in recordings:
+            if recorder is not None:
+                raise InvalidInput(f"a recorder plays no {name!r}, which records its own episodes")
+            records[name] = ByItself(incidents, recordings[name])
+            continue
         if split is not None:
             # Built-in teams cost little to ask once more, and answer alike. Those that are given
             # may ask models: a price, and another answer to the same question.

@@ -7,6 +7,7 @@ are written in the order of the plan, never in that of their arrival.
 import json
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
+from itertools import groupby
 from os import PathLike
 from pathlib import Path
 
@@ -15,17 +16,27 @@ import attrs
 from logtriage.codec import encode_transcript, unstructure_transcript
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import store
+from logtriage.evaluation.ahead import Ahead
 from logtriage.evaluation.cells import append, mend, replace
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.loading import load_run
 from logtriage.evaluation.lock import holding
 from logtriage.evaluation.manifest import Manifest
 from logtriage.evaluation.processes import chunk_size, in_order
-from logtriage.evaluation.recorders import Record, Recorder, place_of, records_of
+from logtriage.evaluation.recorders import (
+    ByItself,
+    Record,
+    Recorder,
+    Recording,
+    place_of,
+    records_of,
+)
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
+from logtriage.evaluation.threads import threaded
 from logtriage.fingerprint import fingerprint_of
 from logtriage.policies import PolicyFactory, TeamFactory
+from logtriage.registry import CENTRAL, is_own, make_policy, roles_of
 from logtriage.seal import Seal
 from logtriage.sealing import seal_for
 from logtriage.trained import has_network, make_team
@@ -49,6 +60,8 @@ def evaluate(
     teams: Mapping[str, TeamFactory] | None = None,
     on_progress: OnProgress | None = None,
     recorder: Recorder | None = None,
+    recordings: Mapping[str, Recording] | None = None,
+    concurrency: int = 1,
     listening: bool = False,
     seal: Seal | None = None,
 ) -> tuple[Row, ...]:
@@ -72,6 +85,9 @@ def evaluate(
         on_progress: called at the start and after each step of progress.
         recorder: plays the episodes elsewhere than in this process, on a server say; it
             must be picklable for several jobs.
+        recordings: players that record their own episodes, by their names in ``spec``, such
+            as :class:`logtriage.adapters.served.ServedPlayer`.
+        concurrency: how many episodes of ``recordings`` are played at a time, in threads.
         listening: ask the ``teams``, too, whether they heed reports: in a tick in which one
             comes up, once more for each role that it reached, and once the very same.
             Built-in teams are asked in any case.
@@ -88,21 +104,29 @@ def evaluate(
             write.
         LogTriageError: if a process died.
     """
-    if jobs < 1:
-        raise InvalidInput(f"jobs must be at least 1, got {jobs}")
+    for name, number in (("jobs", jobs), ("concurrency", concurrency)):
+        if number < 1:
+            raise InvalidInput(f"{name} must be at least 1, got {number}")
     directory = Path(directory)
     seal = seal_for(spec.split, seal)
     incidents = Incidents.of(bundle, seal)
-    made = records_of(spec, incidents, factories or {}, teams or {}, recorder, listening=listening)
+    alone = recordings or {}
+    made = records_of(
+        spec, incidents, factories or {}, teams or {}, recorder, alone, listening=listening
+    )
     given = {**(factories or {}), **(teams or {})}
-    if spec.role_split is not None:
-        # What a directory holds may change, unlike what the registry knows.
-        trained = (one for one in spec.policies if one not in given and has_network(one))
-        given |= {one: make_team(one, spec.role_split) for one in trained}
+    # What a directory or a module holds may change, unlike what the registry knows.
+    named = [name for name in spec.policies if name not in {**given, **alone} and _changes(name)]
+    split = spec.role_split
+    given |= {
+        name: make_policy(name) if split is None else make_team(name, split) for name in named
+    }
+    marks = {name: fingerprint_of(given[name]) for name in spec.policies if name in given}
+    marks |= {name: alone[name].description for name in spec.policies if name in alone}
     manifest = Manifest.of(
         spec,
         incidents,
-        {name: fingerprint_of(given[name]) for name in spec.policies if name in given},
+        marks,
         None if recorder is None else place_of(recorder),
     )
     with holding(directory):
@@ -114,7 +138,10 @@ def evaluate(
             on_progress(done, total)
         if done < total:
             (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
-        with closing(_played(left, made, jobs)) as played:
+        with (
+            Ahead(directory) as ahead,
+            closing(_played(left, made, jobs, concurrency, ahead)) as played,
+        ):
             for chunk, lines in played:
                 cell, keep = chunk.work
                 keep(directory, cell, lines)
@@ -124,6 +151,12 @@ def evaluate(
         rows = summarise(load_run(directory, seal=seal))
         store.write_json(directory / store.SUMMARY_FILE, rows_to_json(rows))
     return rows
+
+
+def _changes(policy: str) -> bool:
+    """Whether a policy or a team is a trained network, or made by a module of the user's own."""
+    players = (policy.removeprefix(f"{CENTRAL}:"), *(player for _, player in roles_of(policy)))
+    return has_network(policy) or any(map(is_own, players))
 
 
 def _left(directory: Path, cells: Iterable[Cell], retry_unscored: bool) -> list[_Work]:
@@ -147,22 +180,37 @@ class _Chunk:
 
 
 def _played(
-    left: list[_Work], made: Mapping[str, Record], jobs: int
+    left: list[_Work], made: Mapping[str, Record], jobs: int, concurrency: int, ahead: Ahead
 ) -> Generator[tuple[_Chunk, bytes], None, None]:
     """The transcripts of all cells as lines, in order."""
-    episodes = sum(len(cell.ids) for cell, _ in left)
-    size = chunk_size(episodes, jobs)
-    chunks = [
-        _Chunk((attrs.evolve(cell, ids=cell.ids[at : at + size]), keep), made[cell.policy])
-        for cell, keep in left
-        for at in range(0, len(cell.ids), size)
-    ]
-    return in_order(_play, chunks, jobs)
+
+    def in_thread(chunk: _Chunk) -> bytes:
+        (incident,), policy = chunk.work[0].ids, chunk.work[0].policy
+        return ahead.line(policy, incident, lambda: _recorded(chunk.record, incident, policy))
+
+    for by_itself, group in groupby(left, lambda work: isinstance(made[work[0].policy], ByItself)):
+        works = list(group)
+        episodes = sum(len(cell.ids) for cell, _ in works)
+        size = 1 if by_itself else chunk_size(episodes, jobs)
+        chunks = [
+            _Chunk((attrs.evolve(cell, ids=cell.ids[at : at + size]), keep), made[cell.policy])
+            for cell, keep in works
+            for at in range(0, len(cell.ids), size)
+        ]
+        if by_itself:
+            yield from threaded(in_thread, chunks, concurrency)
+        else:
+            yield from in_order(_play, chunks, jobs)
 
 
 def _play(chunk: _Chunk) -> bytes:
     cell, _ = chunk.work
-    return b"".join(_line(chunk.record(incident, cell.policy)) for incident in cell.ids)
+    return b"".join(_recorded(chunk.record, incident, cell.policy)[1] for incident in cell.ids)
+
+
+def _recorded(record: Record, incident: str, policy: str) -> tuple[Transcript, bytes]:
+    transcript = record(incident, policy)
+    return transcript, _line(transcript)
 
 
 def _line(transcript: Transcript) -> bytes:

@@ -6,7 +6,7 @@ with a fixed seed, so that the same values always have the same interval. It tel
 the luck of the draw of incidents, and of nothing else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import comb, copysign, fsum, inf, sqrt
 from statistics import NormalDist
 from typing import Final
@@ -52,6 +52,17 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     tail = (1.0 - LEVEL) / 2.0
     low, high = np.quantile(means, (tail, 1.0 - tail))
     return Interval(fsum(values) / count, float(low), float(high))
+
+
+def bound_of(scores: Iterable[float | None], count: int | None = None) -> float | None:
+    """What a mean of grades is at least: unscored episodes (None) count as 0.
+
+    ``count`` is how many episodes there should be, where some may be missing. A mean that
+    leaves out what broke off can be raised by breaking off; this one cannot. None without any.
+    """
+    found = [0.0 if one is None else one for one in scores]
+    episodes = len(found) if count is None else count
+    return fsum(found) / episodes if episodes else None
 
 
 def paired_difference(before: Sequence[float], after: Sequence[float]) -> Interval | None:

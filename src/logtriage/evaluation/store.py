@@ -6,6 +6,7 @@
     transcripts/<policy>--<task>.jsonl   one transcript a line, in the order of the ids
     explanations/<policy>--<task>.jsonl  why they lost what they lost, of those explained
     bundle.jsonl[.gz]                    a copy of the recorded incidents, if they were given
+    ahead.jsonl                          episodes of served models that wait for earlier ones
     summary.json                         the figures; there once the run is finished
 
 JSON files appear whole or not at all. Transcripts are appended one by one, so what
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from logtriage.errors import InvalidInput
+from logtriage.evaluation.ahead import AHEAD_FILE
 from logtriage.evaluation.cells import TRANSCRIPTS, refuse_link, transcripts_path
 from logtriage.evaluation.explanations import EXPLANATIONS, explanations_path
 from logtriage.evaluation.incidents import Incidents, digest_of
@@ -38,8 +40,8 @@ def open_run(
 ) -> None:
     """Begin a run in a directory, or check that the one in it is the same run.
 
-    With ``fresh`` a run that is there already is thrown away first; files that are not
-    of that run are never touched.
+    With ``fresh`` a run that is there already is thrown away first, and so is one that never
+    finished an episode; files that are not of that run are never touched.
 
     Raises:
         InvalidInput: if the directory holds another run (the message names what
@@ -51,11 +53,17 @@ def open_run(
     if not (directory / RUN_FILE).exists():
         _check_empty(directory, incidents)
         _begin(directory, manifest, incidents)
-    elif fresh:
+    elif fresh or not _has_episodes(directory):
         _begin(directory, manifest, incidents, instead_of=read_manifest(directory))
     else:
         _check_same(directory, manifest)
     (directory / TRANSCRIPTS).mkdir(exist_ok=True)
+
+
+def _has_episodes(directory: Path) -> bool:
+    """Whether a run has anything that could be lost: a mistyped address leaves nothing."""
+    files = [directory / AHEAD_FILE, *(directory / TRANSCRIPTS).glob("*")]
+    return any(path.exists() and path.stat().st_size for path in files)
 
 
 def _check_empty(directory: Path, incidents: Incidents) -> None:
@@ -98,7 +106,8 @@ def _begin(
 
 def _discard(directory: Path, manifest: Manifest) -> None:
     """Throw away what a run left, but for the definition, which is about to be replaced."""
-    (directory / SUMMARY_FILE).unlink(missing_ok=True)
+    for name in (SUMMARY_FILE, AHEAD_FILE):
+        (directory / name).unlink(missing_ok=True)
     for path in copies_of(directory, manifest.bundle):
         path.unlink()
     for policy in manifest.spec.policies:

@@ -1,7 +1,7 @@
 """What a run amounts to: one row of figures for each policy and task.
 
 Scores come from the grades; the other figures are read from what was played and from
-the truth. Unscored episodes are counted and enter nothing else.
+the truth. Unscored episodes are counted and enter nothing else but the bound of the grade.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,8 +20,9 @@ from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_
 from logtriage.evaluation.losses import Losses, losses_of
 from logtriage.evaluation.paging import Paging, paging_by_price
 from logtriage.evaluation.selective import augrc
-from logtriage.evaluation.statistics import Interval, brier, mean_interval
+from logtriage.evaluation.statistics import Interval, bound_of, brier, mean_interval
 from logtriage.evaluation.teamwork import Teamwork, teamwork_of
+from logtriage.evaluation.usage import Usage, usage_of
 from logtriage.policies import Ranking
 from logtriage.state import Closing, State
 
@@ -50,7 +51,8 @@ class Row:
         rubric: the id of the rubric that the grades are by.
         episodes: how many were played, unscored ones included.
         unscored: how many of them have no grade.
-        grade: mean grade with its interval.
+        grade: mean grade of the scored episodes, with its interval.
+        bound: mean grade over all planned episodes, with 0 for what is unscored or missing.
         solved: share of episodes with a grade of at least :data:`SOLVED`.
         root_cause: share of real faults whose root cause was named.
         severity: share of incidents whose severity was right, where it is known.
@@ -71,6 +73,7 @@ class Row:
         impacts: of the episodes that reported how the damage spread, what that was worth.
         fault_class: mean score of the class of fault that was declared; None where no incident
             is graded by one.
+        usage: of served models, requests and tokens; None where no model was asked.
     """
 
     policy: str
@@ -79,6 +82,7 @@ class Row:
     episodes: int
     unscored: int
     grade: Interval | None
+    bound: float | None
     solved: float | None
     root_cause: float | None
     severity: float | None
@@ -96,12 +100,14 @@ class Row:
     teamwork: Teamwork | None = None
     impacts: Impacts | None = None
     fault_class: float | None = None
+    usage: Usage | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
     """The figures of a run, one row for each policy and task."""
     return tuple(
-        _row(run, cell.policy, cell.task, run.rubrics[cell.task][0]) for cell in run.planned
+        _row(run, cell.policy, cell.task, run.rubrics[cell.task][0], len(cell.ids))
+        for cell in run.planned
     )
 
 
@@ -110,7 +116,7 @@ def rows_to_json(rows: Iterable[Row]) -> dict[str, Any]:
     return {"schema": SCHEMA, "logtriage": __version__, "rows": [attrs.asdict(row) for row in rows]}
 
 
-def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
+def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> Row:
     grades, split = run.grades[policy, task], run.manifest.spec.role_split
     scores = [grade.score for grade in grades if grade.score is not None]
     states = list(_scored_states(run, policy, task))
@@ -128,6 +134,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
         len(grades),
         len(grades) - len(scores),
         mean_interval(scores),
+        bound_of(scores, planned),
         _mean(score >= SOLVED for score in scores),
         _mean(_found(state) for state in faults),
         _mean(
@@ -159,6 +166,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str) -> Row:
             for one in grade.criteria
             if one.name == FAULT_CLASS
         ),
+        usage_of(run.transcripts[policy, task]),
     )
 
 

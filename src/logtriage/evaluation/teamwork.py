@@ -12,6 +12,7 @@ from typing import Final
 
 import attrs
 
+from logtriage.belief import belief
 from logtriage.evaluation.listening import Listening
 from logtriage.evaluation.messages import Messages, messages_of
 from logtriage.evaluation.statistics import Interval, mean_interval
@@ -84,16 +85,4 @@ def last_decided(state: State) -> State:
 
 def _entropies(states: Sequence[State], viewer: Role | RoleSplit) -> list[float]:
     """Doubt in bits in each state, given what was shown to a role, or to any of a split."""
-    from logtriage.vector import belief_batch
-
-    groups: dict[object, list[int]] = {}
-    for place, state in enumerate(states):
-        incident = state.incident
-        key = incident.setting, incident.topology, incident.held
-        groups.setdefault(key, []).append(place)
-    found = [0.0] * len(states)
-    for places in groups.values():
-        beliefs = belief_batch([states[one] for one in places], viewer, backend="numpy")
-        for place, bits in zip(places, beliefs.entropy().tolist(), strict=True):
-            found[place] = bits
-    return found
+    return [belief(state, viewer).entropy for state in states]

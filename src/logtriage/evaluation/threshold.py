@@ -16,7 +16,6 @@ Transactions on Information Theory 16, 1970).
 
 from logtriage.actions import Escalate
 from logtriage.belief import Belief, belief
-from logtriage.belief.decisions import page_values
 from logtriage.belief.explain import check_closed
 from logtriage.state import State, initial_state
 from logtriage.transition import transition
@@ -44,7 +43,7 @@ def page_regret(held: Belief, team: str | None) -> float:
 
     0 once the right team is known to be paged.
     """
-    values = page_values(held)
+    values = held.page_values()
     if not values.paging:
         return 0.0
     if team is None:

@@ -11,13 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from logtriage.grading.criteria import Measure, Measured
+from logtriage.grading.debrief import AppliedDiscount, CriterionScore, Grade, GradeStatus
 from logtriage.grading.encoding import grade_to_json
 from logtriage.grading.grade import (
     RUBRICS,
-    AppliedDiscount,
-    CriterionScore,
-    Grade,
-    GradeStatus,
     get_rubric,
     grade,
     reward,

@@ -1,28 +1,33 @@
 """``grade_batch``: the grades of many action lists at once, equal to ``grade``'s.
 
 Incidents of one topology are :class:`Truths`, action lists an array of canonical
-integers. Scores are looked up in tables that the scalar grader's own functions fill.
+integers. Kernels look scores up in tables that the scalar grader's own functions fill.
 """
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, lru_cache, partial
+from importlib.util import find_spec
 from typing import Any, Final, Literal
+from warnings import warn
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from logtriage.backend import BackendName, chosen_backend
-from logtriage.errors import InvalidInput, UnknownName
+from logtriage.actions import Action, Malformed, action_name, all_actions
+from logtriage.errors import InvalidInput, MissingExtra, UnknownName
 from logtriage.grading.action_lists import MALFORMED, PADDING, Ints, action_array, narrowest
 from logtriage.grading.criteria import Measure
-from logtriage.grading.grade import get_rubric
-from logtriage.grading.kernels import MEASURES, Span
-from logtriage.grading.plan import Floats, Plan, plan_of, signed, total_of
-from logtriage.grading.played import CLOSINGS, Block
+from logtriage.grading.debrief import Grade
+from logtriage.grading.grade import get_rubric, grade
+from logtriage.grading.kernels import CLOSINGS, MEASURES, Span
+from logtriage.grading.plan import Floats, check_kernels, has_kernels, plan_of, signed
 from logtriage.grading.rubric import DEFAULT, Criterion, Rubric, check_rubric
-from logtriage.grading.shares import share_levels
 from logtriage.grading.truths import Truths, truths_of
+from logtriage.incident import Incident
+from logtriage.roles import RoleSplit
+from logtriage.topology import Topology
+from logtriage.transition import play_jointly, play_parsed
 
 __all__ = [
     "CLOSINGS",
@@ -39,13 +44,8 @@ __all__ = [
 #: ``batch_major`` is (N, T), one list a row; ``time_major`` (T, N), one tick a row.
 Layout = Literal["batch_major", "time_major"]
 LAYOUTS: Final = ("batch_major", "time_major")
-
-
-#: From so many lists on, backend ``auto`` takes kernels, whose first call compiles them.
-WORTH_COMPILING: Final = 16_384
-#: Actions graded at a time: enough to pay for the calls into NumPy, and so few that the
-#: working arrays stay below the 128 KiB from which allocators commonly map fresh pages.
-BLOCK_BYTES: Final = 96 * 1024
+#: From so many lists on kernels grade them. For fewer it takes longer to load Numba.
+WORTH_A_KERNEL: Final = 64
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -54,19 +54,16 @@ class BatchGrades:
 
     ``scores`` (N,) float64. ``gate`` (N,) is the index into ``gate_names`` of the gate
     that holds, ``closing`` (N,) that into :data:`CLOSINGS`; -1 stands for none.
-    ``ticks`` (N,) are those used, ``unplayed`` (N,) the actions left out. ``levels`` is
-    what the criteria were read from: (N,) small integers for each measure.
+    ``ticks`` (N,) are those used, ``unplayed`` (N,) the actions left out.
     """
 
     rubric: Rubric
-    truths: Truths
-    span: Span
     scores: Floats
     gate: NDArray[np.int8]
     closing: NDArray[np.int8]
     ticks: NDArray[np.int32]
     unplayed: NDArray[np.int32]
-    levels: Mapping[Measure, Ints]
+    _column: Callable[[str], Floats]
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -82,9 +79,7 @@ class BatchGrades:
     @property
     def names(self) -> tuple[str, ...]:
         """The columns of ``criteria``: those of the rubric, of benign incidents, penalties."""
-        rubric = self.rubric
-        rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
-        return tuple(dict.fromkeys(row.name for row in rows))
+        return _names(self.rubric)
 
     @cached_property
     def criteria(self) -> Floats:
@@ -106,18 +101,12 @@ class BatchGrades:
         """
         if name not in self.names:
             raise UnknownName("criterion", name, self.names)
-        rubric = self.rubric
-        real = self._scores_of(name, rubric.criteria)
-        if not rubric.benign or not self.truths.any_benign:
-            return real
-        return np.where(self.truths.benign, self._scores_of(name, rubric.benign), real)
+        return self._column(name)
 
-    def _scores_of(self, name: str, rows: tuple[Criterion, ...]) -> Floats:
-        for sign, row in signed(self.rubric, rows):
-            if row.name == name:
-                table = sign * np.array(MEASURES[row.measure].scores(self.span))
-                return table.take(self.levels[row.measure])
-        return np.full(len(self), np.nan)
+
+def _names(rubric: Rubric) -> tuple[str, ...]:
+    rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
+    return tuple(dict.fromkeys(row.name for row in rows))
 
 
 def grade_batch(
@@ -126,8 +115,7 @@ def grade_batch(
     rubric: Rubric | None = None,
     *,
     layout: Layout = "batch_major",
-    per_tick: int = 1,
-    backend: BackendName = "auto",
+    role_split: RoleSplit | None = None,
 ) -> BatchGrades:
     """Play N lists of actions on N incidents, and grade what was played.
 
@@ -135,61 +123,54 @@ def grade_batch(
     ``layout="time_major"`` (T, N), which is faster. :data:`MALFORMED` stands for a
     malformed action (or a role that waits), :data:`PADDING` follows the last one. Without a
     ``rubric`` it is that of the incidents, or :data:`DEFAULT` for truths of your own. In
-    joint play ``per_tick`` actions, one of each role, share a tick. Int8 serves up to 128
-    actions (16 services) and 63 ticks; more cost more. Every number equals, to the last
-    bit, what :func:`grade` says of the state that :func:`play` leads to, whatever the
-    ``backend``: ``numpy``, ``numba`` (extra ``fast``), or ``auto``, Numba where it is installed
-    and there are lists enough (:data:`WORTH_COMPILING`) for what compiling takes.
+    joint play the roles of ``role_split`` share a tick, one action each in their order. Int8
+    serves up to 128 actions (16 services) and 63 ticks; more cost more. Every number equals,
+    to the last bit, what :func:`grade` says of the state that :func:`play` leads to.
+
+    Kernels grade :data:`WORTH_A_KERNEL` lists and more (extra ``fast``); :func:`grade` itself
+    grades fewer, all lists by a rubric with a rule that has no kernel, and without Numba
+    all there are, with a warning that is given once. Truths of your own, which no incident
+    stands behind, need kernels.
 
     Raises:
-        RubricError: if a measure, gate or discount of the rubric has no kernel, or under
-            ``logtriage/2`` for a real fault without a price of silence.
+        RubricError: under ``logtriage/2`` for a real fault without a price of silence; for
+            truths of your own if a measure, gate or discount of the rubric has no kernel.
         InvalidInput: if ``actions`` has another shape or type, an integer that is no
-            action, or an action after padding; for ``per_tick`` below 1; for what is no
-            rubric, saying what to pass; for incidents of several rubrics, if none is given.
-        UnknownName: for an unknown layout or backend.
-        MissingExtra: for backend ``numba`` where it is not installed.
+            action, an action after padding, or one that its role may not take; for what is no
+            rubric, saying what to pass; for incidents of several rubrics, if none is given;
+            for lists of truths of your own that are longer than kernels count.
+        UnknownName: for an unknown layout.
+        MissingExtra: for truths of your own where Numba is not installed.
     """
     rubric = _rubric_for(truths) if rubric is None else rubric
     check_rubric(rubric)
-    chosen = chosen_backend(backend, "grade_batch")
-    if per_tick < 1:
-        raise InvalidInput(f"per_tick must be at least 1, got {per_tick}")
     by_time = _by_time(truths, actions, layout)
+    per_tick = 1
+    if role_split is not None:
+        per_tick = len(role_split)
+        _check_roles(by_time, role_split, truths.topology)
     ticks = max(1, -(-len(by_time) // per_tick))
-    longest = max(1, min((ticks, *truths.horizons[-1:])))
-    span = Span(longest, truths.clocks, truths.most_faults)
-    plan = plan_of(rubric, span)
-    length = ticks * per_tick
-    # Twice the ticks and one: kernels number the ticks by fours, in the unsigned twin.
-    dtype = narrowest(max(truths.ranges.count - 1, 2 * length + 1))
-    worth = backend == "numba" or len(truths) >= WORTH_COMPILING
-    if chosen == "numba" and worth and dtype.itemsize <= 2:
-        from logtriage.grading import compiled
+    # So that what kernels count stays far below the highest number, which stands for none.
+    dtype = narrowest(max(truths.ranges.count - 1, 2 * ticks * per_tick + 1))
+    if truths.incidents is None:
+        check_kernels(rubric)
+        if dtype.itemsize > 2:
+            raise InvalidInput(
+                f"actions: {len(by_time)} of {truths.ranges.count} in a list, and no incidents to "
+                "grade one by one: make the truths with truths_of"
+            )
+        return _grade_compiled(truths, by_time, rubric, ticks, per_tick, dtype)
+    if len(truths) >= WORTH_A_KERNEL and dtype.itemsize <= 2 and has_kernels(rubric):
+        if find_spec("numba") is not None:
+            return _grade_compiled(truths, by_time, rubric, ticks, per_tick, dtype)
+        _advise()
+    return _grade_one_by_one(truths.incidents.tolist(), by_time, rubric, per_tick)
 
-        if compiled.takes(plan, rubric) or truths.asked is not None:
-            return _grade_compiled(truths, by_time, rubric, span, plan, per_tick, dtype)
-    size = max(1, BLOCK_BYTES // (length * dtype.itemsize))
 
-    count = len(truths)
-    grades = BatchGrades(
-        rubric,
-        truths,
-        span,
-        np.empty(count),
-        np.empty(count, np.int8),
-        np.empty(count, np.int8),
-        np.empty(count, np.int32),
-        np.empty(count, np.int32),
-        {one: np.empty(count, plan.level_types[one]) for one in plan.wanted(truths.any_benign)},
-    )
-    for start in range(0, count, size):
-        rows = slice(start, start + size)
-        given = by_time[:, rows]
-        listed = np.full((length, given.shape[1]), PADDING, dtype)
-        listed[: len(given)] = given
-        _grade_block(grades, plan, rows, listed, per_tick)
-    return grades
+@lru_cache(maxsize=1)
+def _advise() -> None:
+    missing = MissingExtra("to grade them at once", "fast")
+    warn(f"grade_batch grades lists of actions one by one; {missing}", stacklevel=3)
 
 
 def _rubric_for(truths: Truths) -> Rubric:
@@ -206,14 +187,16 @@ def _grade_compiled(
     truths: Truths,
     by_time: Ints,
     rubric: Rubric,
-    span: Span,
-    plan: Plan,
+    ticks: int,
     per_tick: int,
     dtype: np.dtype[Any],
 ) -> BatchGrades:
-    """:func:`grade_batch` by kernels that Numba compiles."""
-    from logtriage.grading.compiled import grade_compiled
+    """:func:`grade_batch` by kernels."""
+    from logtriage.grading.compiled import grade_compiled  # loads Numba
 
+    longest = max(1, min((ticks, *truths.horizons[-1:])))
+    span = Span(longest, truths.clocks, truths.most_faults)
+    plan = plan_of(rubric, span)
     unsigned = np.uint8 if dtype.itemsize == 1 else np.uint16
     listed = by_time.astype(dtype, copy=False).view(unsigned)
     scores, facts, broken = grade_compiled(
@@ -223,40 +206,68 @@ def _grade_compiled(
         column = listed[:, broken : broken + 1].view(dtype)
         raise _after_padding(column != PADDING, broken)
     levels = dict(zip(plan.wanted(truths.any_benign), facts.levels, strict=True))
+    column_of = partial(_looked_up, rubric, truths, span, levels)
+    return BatchGrades(
+        rubric, scores, facts.gates, facts.closing, facts.ticks, facts.unplayed, column_of
+    )
+
+
+def _looked_up(
+    rubric: Rubric, truths: Truths, span: Span, levels: Mapping[Measure, Ints], name: str
+) -> Floats:
+    """The scores (N,) of a criterion, from the levels of its measure."""
+
+    def scores_of(rows: tuple[Criterion, ...]) -> Floats:
+        for sign, row in signed(rubric, rows):
+            if row.name == name:
+                return (sign * np.array(MEASURES[row.measure](span))).take(levels[row.measure])
+        return np.full(len(truths), np.nan)
+
+    real = scores_of(rubric.criteria)
+    if not rubric.benign or not truths.any_benign:
+        return real
+    return np.where(truths.benign, scores_of(rubric.benign), real)
+
+
+def _grade_one_by_one(
+    incidents: list[Incident], by_time: Ints, rubric: Rubric, per_tick: int
+) -> BatchGrades:
+    """:func:`grade_batch` by :func:`grade`."""
+    present = by_time != PADDING
+    if (present[1:] > present[:-1]).any():
+        raise _after_padding(present)
+    number = dict(enumerate(all_actions(incidents[0].topology) if incidents else ()))
+    number[MALFORMED] = Malformed("", "no canonical integer")
+    lengths = present.sum(axis=0).tolist()
+    rows = [
+        _graded(one, [number[act] for act in listed[:length]], rubric, per_tick)
+        for one, listed, length in zip(incidents, by_time.T.tolist(), lengths, strict=True)
+    ]
+    columns = {name: np.full(len(rows), np.nan) for name in _names(rubric)}
+    for place, row in enumerate(rows):
+        for criterion in row.criteria:
+            columns[criterion.name][place] = criterion.score
+    gates = [gate.name for gate in rubric.gates]
     return BatchGrades(
         rubric,
-        truths,
-        span,
-        scores,
-        facts.gates,
-        facts.closing,
-        facts.ticks,
-        facts.unplayed,
-        levels,
+        np.array([one.score for one in rows], np.float64),
+        np.array([-1 if one.gate is None else gates.index(one.gate) for one in rows], np.int8),
+        np.array(
+            [-1 if one.closing is None else CLOSINGS.index(one.closing) for one in rows], np.int8
+        ),
+        np.array([one.ticks for one in rows], np.int32),
+        np.array([one.unplayed for one in rows], np.int32),
+        columns.__getitem__,
     )
 
 
-def _grade_block(grades: BatchGrades, plan: Plan, rows: slice, listed: Ints, per_tick: int) -> None:
-    """Grade the rows of a block: ``listed`` is theirs, (T, B), of a type that fits."""
-    present = listed != PADDING
-    if (present[1:] > present[:-1]).any():
-        raise _after_padding(present, rows.start)
-    block = Block(grades.truths, rows, listed[: grades.span.ticks * per_tick], per_tick)
-
-    levels = {}
-    for measure, kept in grades.levels.items():
-        levels[measure] = kept[rows]
-        levels[measure][...] = MEASURES[measure].levels(block)
-    if block.shares is not None:
-        share_levels(block.shares, levels)
-    any_benign = grades.truths.any_benign
-    scores, grades.gate[rows] = total_of(
-        plan, grades.rubric, block, levels, any_benign, block.shares
-    )
-    grades.scores[rows] = scores
-    grades.closing[rows] = block.closing
-    grades.ticks[rows] = block.ticks
-    grades.unplayed[rows] = block.tally(present) - block.count
+def _graded(incident: Incident, listed: list[Action], rubric: Rubric, per_tick: int) -> Grade:
+    if per_tick == 1:
+        state, unplayed = play_parsed(incident, listed)
+    else:
+        plays = [(place // per_tick, action) for place, action in enumerate(listed)]
+        state, unplayed = play_jointly(incident, plays)
+    return grade(state, rubric, unplayed=unplayed)
 
 
 def _by_time(truths: Truths, given: ArrayLike, layout: str) -> Ints:
@@ -285,7 +296,22 @@ def _by_time(truths: Truths, given: ArrayLike, layout: str) -> Ints:
     return by_time
 
 
-def _after_padding(present: NDArray[np.bool_], start: int) -> InvalidInput:
+def _check_roles(by_time: Ints, split: RoleSplit, topology: Topology) -> None:
+    """Refuse actions (T, N) that are not those of the role whose turn it is."""
+    known = all_actions(topology)
+    for place, role in enumerate(split.roles):
+        may = np.array([action_name(one) in role.may for one in known])
+        own = by_time[place :: len(split)]
+        wrong = (own >= 0) & ~may[own]
+        if wrong.any():
+            tick, row = map(int, np.argwhere(wrong)[0])
+            raise InvalidInput(
+                f"actions: tick {tick} of incident {row}: role {role.name!r} of {split.name!r} may "
+                f"not {action_name(known[own[tick, row]])}; it may: {', '.join(sorted(role.may))}"
+            )
+
+
+def _after_padding(present: NDArray[np.bool_], start: int = 0) -> InvalidInput:
     tick, row = map(int, np.argwhere(present[1:] > present[:-1])[0])
     return InvalidInput(
         f"actions: tick {tick} of incident {start + row} is padding ({PADDING}), but an action "

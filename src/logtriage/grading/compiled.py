@@ -1,12 +1,11 @@
-"""``grade_batch`` by kernels that Numba compiles: nothing is kept longer than a block.
+"""``grade_batch`` by kernels: what they are given, and the totals that have no kernel.
 
-Here stands what the kernels are given. Needs the extra ``fast`` (numba).
+Needs the extra ``fast`` (numba).
 """
 
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-import attrs
 import numpy as np
 
 from logtriage.actions import SEVERITIES
@@ -14,11 +13,10 @@ from logtriage.grading import triage
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.criteria import Measure
 from logtriage.grading.grade import GRID
-from logtriage.grading.locked import Bools
-from logtriage.grading.plan import Floats, Plan, Totals, summed
+from logtriage.grading.kernels import DISCOUNTS, GATES
+from logtriage.grading.plan import Floats, Plan, Totals, finish_all
 from logtriage.grading.row_kernels import (
     BLOCK,
-    GATE_NUMBERS,
     ROWS,
     SLOTS,
     Answers,
@@ -27,19 +25,14 @@ from logtriage.grading.row_kernels import (
     grade_rows,
 )
 from logtriage.grading.rubric import Rubric
-from logtriage.grading.shares import share_levels
-from logtriage.grading.total_kernels import (
-    DISCOUNT_NUMBERS,
-    UNESCALATED,
-    Finish,
-    Sums,
-    total_rows,
-)
+from logtriage.grading.share_kernels import compiled_shares
+from logtriage.grading.shares import Shares, share_levels, unescalated_shares
+from logtriage.grading.total_kernels import UNESCALATED, Finish, Sums, total_rows
 from logtriage.grading.truths import Truths
 
 
-def takes(plan: Plan, rubric: Rubric) -> bool:
-    """Whether the kernels can grade by a plan: one table, and rounding that is binary."""
+def _sums_up(plan: Plan, rubric: Rubric) -> bool:
+    """Whether a kernel can make totals by a plan: one table, and rounding that is binary."""
     every = (plan.real, *((plan.benign,) if plan.benign else ()))
     small = all(not one.rest and len(one.table) <= np.iinfo(np.uint16).max for one in every)
     return small and not (rubric.discounts and rubric.digits is not None)
@@ -57,6 +50,9 @@ def grade_compiled(
     """Scores and facts of lists of actions (T, N) of type ``dtype``, unsigned.
 
     The last is the first incident whose list goes on after its padding, -1 if none does.
+
+    Raises:
+        RubricError: for a real fault without a price of silence, where the rubric asks for one.
     """
     count, length = len(truths), len(by_time)
     any_benign = truths.any_benign
@@ -81,55 +77,31 @@ def grade_compiled(
         _letters(truths, dtype),
         answers,
         np.array([SLOTS[one] for one in measures], np.int64),
-        np.array([GATE_NUMBERS.index(gate.holds) for gate in rubric.gates], np.int64),
+        np.array([GATES.index(gate.holds) for gate in rubric.gates], np.int64),
         width,
         per_tick,
         np.empty((ROWS + accepted) * BLOCK, dtype),
         facts,
     )
-    scores = np.empty(count)
-    if broken < 0 and truths.asked is not None:
+    if broken >= 0:
+        return np.empty(0), facts, int(broken)
+    if truths.asked is not None or not _sums_up(plan, rubric):
         levels = dict(zip(measures, facts.levels, strict=True))
-        scores = _shared_scores(truths, by_time, plan, rubric, per_tick, facts, levels)
-    elif broken < 0:
-        benign = plan.benign if any_benign else None
-        total_rows(
-            _sums(plan.real, measures),
-            _sums(benign, measures),
-            _finish(rubric, truths, length),
-            answers.benign,
-            facts,
-            np.empty(BLOCK, np.uint16),
-            scores,
-        )
-    return scores, facts, int(broken)
+        return _totals(truths, by_time, plan, rubric, per_tick, facts, levels), facts, -1
+    scores = np.empty(count)
+    total_rows(
+        _sums(plan.real, measures),
+        _sums(plan.benign if any_benign else None, measures),
+        _finish(rubric, truths, length),
+        answers.benign,
+        facts,
+        np.empty(BLOCK, np.uint16),
+        scores,
+    )
+    return scores, facts, -1
 
 
-@attrs.frozen(eq=False)
-class _Counted:
-    """What discounts read of what the kernels found."""
-
-    truths: Truths
-    facts: Facts
-
-    @property
-    def silence(self) -> Floats:
-        return self.truths.silence
-
-    @property
-    def benign(self) -> Bools:
-        return self.truths.benign
-
-    @property
-    def paged(self) -> Bools:
-        return self.facts.paged.view(np.bool_)
-
-    @property
-    def unapproved_remedies(self) -> Ints:
-        return self.facts.unapproved
-
-
-def _shared_scores(
+def _totals(
     truths: Truths,
     by_time: Ints,
     plan: Plan,
@@ -138,18 +110,39 @@ def _shared_scores(
     facts: Facts,
     levels: dict[Measure, Ints],
 ) -> Floats:
-    """The scores (N,) where incidents list faults, whose levels are put in place."""
-    from logtriage.grading.share_kernels import compiled_shares
-
-    assert truths.asked is not None
-    letters = _letters(truths, by_time.dtype.type)
-    present = (by_time != letters.none).sum(axis=0)
-    shares = compiled_shares(truths.asked, by_time, present - facts.unplayed, per_tick, letters)
-    share_levels(shares, levels)
-    counted = _Counted(truths, facts)
-    scores = summed(plan, rubric, counted, levels, truths.any_benign, shares)
+    """The scores (N,) where no kernel makes totals; levels of shares are put in place."""
+    shares = None
+    if truths.asked is not None:
+        letters = _letters(truths, by_time.dtype.type)
+        played = (by_time != letters.none).sum(axis=0) - facts.unplayed
+        shares = compiled_shares(truths.asked, by_time, played, per_tick, letters)
+        share_levels(shares, levels)
+    scores = plan.real.of(levels)
+    if plan.benign is not None and truths.any_benign:
+        scores = np.where(truths.benign, plan.benign.of(levels), scores)
+    for one in rubric.discounts:
+        scores = scores * _left(one.factor, truths, facts, shares)
+    if rubric.discounts:
+        scores = finish_all(rubric, scores)
     scores[facts.gates >= 0] = 0.0
     return scores
+
+
+def _left(discount: Any, truths: Truths, facts: Facts, shares: Shares | None) -> Floats:
+    """The share (N,) that a discount leaves, 1 where it does not apply."""
+    if discount is triage.unapproved:
+        powers = _powers(int(facts.unapproved.max(initial=0)))
+        return np.where(truths.benign, 1.0, powers.take(facts.unapproved))
+    assert discount is triage.unescalated, discount
+    left = np.where(truths.benign | (facts.paged != 0), 1.0, truths.silence)
+    if shares is not None:
+        left[shares.rows] = unescalated_shares(shares, truths.silence)
+    return left
+
+
+def _powers(most: int) -> Floats:
+    """What 0, 1, ... ``most`` unapproved remedies leave."""
+    return np.array([triage.UNAPPROVED_REMEDY**one for one in range(most + 1)])
 
 
 def _letters(truths: Truths, dtype: Any) -> Letters:
@@ -183,8 +176,6 @@ def _answers(truths: Truths, per_tick: int, dtype: Any) -> Answers:
 
 def _made_answers(truths: Truths, per_tick: int, dtype: Any) -> Answers:
     highest = np.iinfo(dtype).max
-    every = np.ones(len(truths), np.uint8)
-    ignorable, strict = truths.ignore_closes, truths.wrong_page_closes
     roots, pages, remedies = (
         np.ascontiguousarray(one).astype(dtype, casting="unsafe")
         for one in (truths.accepted_roots, truths.accepted_pages, truths.accepted_remedies)
@@ -195,9 +186,9 @@ def _made_answers(truths: Truths, per_tick: int, dtype: Any) -> Answers:
         remedies,
         truths.severity_or_far,
         truths.benign.view(np.uint8),
-        every if ignorable is None else ignorable.view(np.uint8),
+        truths.ignore_closes.view(np.uint8),
         # A copy, since kernels are compiled anew for arrays that are read-only.
-        every if strict is None else strict.astype(np.uint8),
+        truths.wrong_page.astype(np.uint8),
         np.minimum(truths.horizon.astype(np.int64) * per_tick, highest).astype(dtype),
         np.minimum(truths.horizon, highest).astype(dtype),
         truths.clock_slot.astype(np.uint16),
@@ -214,11 +205,11 @@ def _sums(totals: Totals | None, measures: tuple[Measure, ...]) -> Sums:
 
 
 def _finish(rubric: Rubric, truths: Truths, length: int) -> Finish:
-    used = [DISCOUNT_NUMBERS.index(one.factor) for one in rubric.discounts]
+    used = [DISCOUNTS.index(one.factor) for one in rubric.discounts]
     return Finish(
         np.array(used, np.int64),
         truths.silence if UNESCALATED in used else np.empty(0),
-        np.array([triage.UNAPPROVED_REMEDY**one for one in range(length + 1)]),
+        _powers(length),
         *rubric.bounds,
         GRID,
     )

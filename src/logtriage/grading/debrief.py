@@ -1,18 +1,138 @@
-"""A grade told to people: what was done, what it earned and why. The one wording of it."""
+"""A grade with its reasons, and how people are told of it: the one wording."""
 
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from functools import cached_property
+from hashlib import blake2b
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import attrs
 
-from logtriage.actions import describe
-
-if TYPE_CHECKING:
-    from logtriage.grading.grade import CriterionScore, Grade
+from logtriage.actions import Action, Malformed, action_name, action_value, describe
+from logtriage.errors import UnknownName
+from logtriage.grading.impact import Impact
+from logtriage.state import Closing
 
 #: What stands over the columns of the criteria.
 COLUMNS = ("criterion", "score", "weight", "points", "why")
+
+
+class GradeStatus(StrEnum):
+    """Whether there is a score. A failure of the infrastructure is never a silent 0."""
+
+    SCORED = "scored"
+    UNSCORED = "unscored"
+
+
+@attrs.frozen
+class CriterionScore:
+    """One criterion of a grade. ``score`` times ``weight`` are its points.
+
+    Scores lie in [0, 1]; under ``logtriage-env/0`` also below 0, and penalties
+    have a negative score.
+    """
+
+    name: str
+    score: float
+    weight: float
+    reason: str
+
+
+@attrs.frozen
+class AppliedDiscount:
+    """One discount that applied: the total was multiplied by ``factor``, in [0, 1]."""
+
+    name: str
+    factor: float
+    reason: str
+
+
+@attrs.frozen
+class Grade:
+    """A score with its reasons; ``print(grade)`` shows what was done, what it earned and why.
+
+    Attributes:
+        incident: the incident's id.
+        task: the task's id.
+        rubric: the id of the rubric.
+        rubric_digest: a hash of everything in the rubric that decides a score.
+        actions: the actions graded.
+        status: whether there is a score.
+        score: within the bounds of the rubric, [0, 1] as a rule; None if unscored.
+        criteria: what was earned; under a gate, what would have been.
+        gate: the gate that holds, and sets the score to 0; None if none does.
+        gate_reason: why it holds.
+        closing: why the incident was closed; None if it was left open.
+        ticks: ticks used.
+        unplayed: how many actions came after the closing one, and were not graded.
+        cause: why there is no score, in words.
+        agent: who played, if the transcript says so.
+        schedule: the tick of each action in joint play, where several may share one.
+        fault_kind: what was injected (of several faults all kinds, ``a + b``). No rubric
+            weighs it.
+        discounts: those that applied, each to all that the criteria add up to.
+        seal: the fingerprint of the key of a sealed incident.
+        impact: what a report of how the damage spread is worth; None if there was none. No
+            rubric weighs it.
+    """
+
+    incident: str
+    task: str
+    rubric: str
+    rubric_digest: str
+    actions: tuple[Action, ...]
+    status: GradeStatus
+    score: float | None
+    criteria: tuple[CriterionScore, ...]
+    gate: str | None = None
+    gate_reason: str | None = None
+    closing: Closing | None = None
+    ticks: int = 0
+    unplayed: int = 0
+    cause: str | None = None
+    agent: str | None = None
+    schedule: tuple[int, ...] | None = None
+    fault_kind: str | None = None
+    discounts: tuple[AppliedDiscount, ...] = ()
+    seal: str | None = None
+    impact: Impact | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """Sixteen hex digits that identify what was graded: rubric, incident and actions."""
+        parts = [self.rubric_digest, self.incident]
+        for action in self.actions:
+            if isinstance(action, Malformed):
+                parts.append(f"malformed {action.text!r}")
+            else:
+                confidence = getattr(action, "confidence", None)
+                parts.append(f"{action_name(action)} {action_value(action)} {confidence!r}")
+        if self.seal is not None:
+            parts.append(f"seal {self.seal}")
+        if self.schedule is not None:
+            parts.append(f"ticks {self.schedule}")
+        text = "\n".join(parts).encode("utf-8", "surrogatepass")
+        return blake2b(text, digest_size=8).hexdigest()
+
+    @property
+    def malformed(self) -> int:
+        """How many of the actions could not be read."""
+        return sum(isinstance(action, Malformed) for action in self.actions)
+
+    def __str__(self) -> str:
+        """The debrief: what was done, what it earned and why."""
+        return plain(self)
+
+    def criterion(self, name: str) -> CriterionScore:
+        """The criterion of that name.
+
+        Raises:
+            UnknownName: if the grade has none of that name.
+        """
+        for one in self.criteria:
+            if one.name == name:
+                return one
+        raise UnknownName("criterion", name, (one.name for one in self.criteria))
 
 
 @attrs.frozen
@@ -28,7 +148,7 @@ class Debrief:
     verdict: tuple[str, ...]
 
 
-def debrief_of(grade: "Grade", roles: Sequence[str] | None = None) -> Debrief:
+def debrief_of(grade: Grade, roles: Sequence[str] | None = None) -> Debrief:
     """The debrief of a grade; of joint play with the names of the ``roles``, in their order."""
     return Debrief(
         tuple((f"tick {when + 1}", text) for when, text in _told(grade, roles)),
@@ -37,7 +157,7 @@ def debrief_of(grade: "Grade", roles: Sequence[str] | None = None) -> Debrief:
     )
 
 
-def _told(grade: "Grade", roles: Sequence[str] | None) -> Iterator[tuple[int, str]]:
+def _told(grade: Grade, roles: Sequence[str] | None) -> Iterator[tuple[int, str]]:
     """Each action with its tick, and in joint play with the role that took it."""
     ticks = range(len(grade.actions)) if grade.schedule is None else grade.schedule
     plays = zip(ticks, grade.actions, strict=False)
@@ -49,12 +169,12 @@ def _told(grade: "Grade", roles: Sequence[str] | None) -> Iterator[tuple[int, st
             yield when, f"{role}: {describe(action)}"
 
 
-def _row(one: "CriterionScore") -> tuple[str, ...]:
+def _row(one: CriterionScore) -> tuple[str, ...]:
     points = one.score * one.weight
     return one.name, f"{one.score:.2f}", f"{one.weight:.2f}", f"{points:.3f}", one.reason
 
 
-def _verdict(grade: "Grade") -> Iterator[str]:
+def _verdict(grade: Grade) -> Iterator[str]:
     if grade.score is None:
         yield f"not scored: {grade.cause}"
     else:
@@ -75,7 +195,7 @@ def _verdict(grade: "Grade") -> Iterator[str]:
         yield f"{grade.unplayed} actions after the closing one were not played"
 
 
-def plain(grade: "Grade") -> str:
+def plain(grade: Grade) -> str:
     """The debrief as plain text, without a line break at its end."""
     told = debrief_of(grade)
     by = "" if grade.agent is None else f", played by {grade.agent}"

@@ -4,7 +4,7 @@ from typing import Any
 
 import attrs
 
-from logtriage.grading.grade import Grade
+from logtriage.grading.debrief import Grade
 
 
 def grade_to_json(grade: Grade) -> dict[str, Any]:

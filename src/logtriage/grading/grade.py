@@ -1,24 +1,19 @@
 """``grade`` and ``reward``: the one scorer of the project."""
 
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
-from functools import cached_property
-from hashlib import blake2b
 from math import isfinite
 from numbers import Real
 from typing import Final
 
-import attrs
-
-from logtriage.actions import Action, Malformed, action_name, action_value
+from logtriage.actions import Action
 from logtriage.errors import RetiredName, RubricError, UnknownName, kind_of
 from logtriage.grading.criteria import Measured
-from logtriage.grading.debrief import plain
-from logtriage.grading.impact import Impact, reported_impact
+from logtriage.grading.debrief import AppliedDiscount, CriterionScore, Grade, GradeStatus
+from logtriage.grading.impact import reported_impact
 from logtriage.grading.original import ORIGINAL
 from logtriage.grading.rubric import RECORDED, RECORDED_2, TRIAGE_2, Rubric, check_rubric
 from logtriage.incident import Incident
-from logtriage.state import Closing, State, check_state
+from logtriage.state import State, check_state
 
 #: Scores lie on this grid (multiples of 2**-50, about 1e-15), so that the rewards of an
 #: episode, as differences of scores, add up to its grade without any rounding.
@@ -28,124 +23,6 @@ GRID: Final = 2.0**50
 RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_2, RECORDED, RECORDED_2, *ORIGINAL)}
 #: Rubrics that are no more, with those that took their places.
 RETIRED: Final = {"logtriage/1": TRIAGE_2.id}
-
-
-class GradeStatus(StrEnum):
-    """Whether there is a score. A failure of the infrastructure is never a silent 0."""
-
-    SCORED = "scored"
-    UNSCORED = "unscored"
-
-
-@attrs.frozen
-class CriterionScore:
-    """One criterion of a grade. ``score`` times ``weight`` are its points.
-
-    Scores lie in [0, 1]; under ``logtriage-env/0`` also below 0, and penalties
-    have a negative score.
-    """
-
-    name: str
-    score: float
-    weight: float
-    reason: str
-
-
-@attrs.frozen
-class AppliedDiscount:
-    """One discount that applied: the total was multiplied by ``factor``, in [0, 1]."""
-
-    name: str
-    factor: float
-    reason: str
-
-
-@attrs.frozen
-class Grade:
-    """A score with its reasons; ``print(grade)`` shows what was done, what it earned and why.
-
-    Attributes:
-        incident: the incident's id.
-        task: the task's id.
-        rubric: the id of the rubric.
-        rubric_digest: a hash of everything in the rubric that decides a score.
-        actions: the actions graded.
-        status: whether there is a score.
-        score: within the bounds of the rubric, [0, 1] as a rule; None if unscored.
-        criteria: what was earned; under a gate, what would have been.
-        gate: the gate that holds, and sets the score to 0; None if none does.
-        gate_reason: why it holds.
-        closing: why the incident was closed; None if it was left open.
-        ticks: ticks used.
-        unplayed: how many actions came after the closing one, and were not graded.
-        cause: why there is no score, in words.
-        agent: who played, if the transcript says so.
-        schedule: the tick of each action in joint play, where several may share one.
-        fault_kind: what was injected (of several faults all kinds, ``a + b``). No rubric
-            weighs it.
-        discounts: those that applied, each to all that the criteria add up to.
-        seal: the fingerprint of the key of a sealed incident.
-        impact: what a report of how the damage spread is worth; None if there was none. No
-            rubric weighs it.
-    """
-
-    incident: str
-    task: str
-    rubric: str
-    rubric_digest: str
-    actions: tuple[Action, ...]
-    status: GradeStatus
-    score: float | None
-    criteria: tuple[CriterionScore, ...]
-    gate: str | None = None
-    gate_reason: str | None = None
-    closing: Closing | None = None
-    ticks: int = 0
-    unplayed: int = 0
-    cause: str | None = None
-    agent: str | None = None
-    schedule: tuple[int, ...] | None = None
-    fault_kind: str | None = None
-    discounts: tuple[AppliedDiscount, ...] = ()
-    seal: str | None = None
-    impact: Impact | None = None
-
-    @cached_property
-    def digest(self) -> str:
-        """Sixteen hex digits that identify what was graded: rubric, incident and actions."""
-        parts = [self.rubric_digest, self.incident]
-        for action in self.actions:
-            if isinstance(action, Malformed):
-                parts.append(f"malformed {action.text!r}")
-            else:
-                confidence = getattr(action, "confidence", None)
-                parts.append(f"{action_name(action)} {action_value(action)} {confidence!r}")
-        if self.seal is not None:
-            parts.append(f"seal {self.seal}")
-        if self.schedule is not None:
-            parts.append(f"ticks {self.schedule}")
-        text = "\n".join(parts).encode("utf-8", "surrogatepass")
-        return blake2b(text, digest_size=8).hexdigest()
-
-    @property
-    def malformed(self) -> int:
-        """How many of the actions could not be read."""
-        return sum(isinstance(action, Malformed) for action in self.actions)
-
-    def __str__(self) -> str:
-        """The debrief: what was done, what it earned and why."""
-        return plain(self)
-
-    def criterion(self, name: str) -> CriterionScore:
-        """The criterion of that name.
-
-        Raises:
-            UnknownName: if the grade has none of that name.
-        """
-        for one in self.criteria:
-            if one.name == name:
-                return one
-        raise UnknownName("criterion", name, (one.name for one in self.criteria))
 
 
 def get_rubric(rubric_id: str) -> Rubric:

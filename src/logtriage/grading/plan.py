@@ -3,7 +3,7 @@
 The tables are filled by the scalar grader's own functions.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -16,9 +16,7 @@ from logtriage.grading.action_lists import Ints
 from logtriage.grading.criteria import Measure
 from logtriage.grading.grade import GRID, finish
 from logtriage.grading.kernels import DISCOUNTS, GATES, MEASURES, Span
-from logtriage.grading.played import Discounted, Played
 from logtriage.grading.rubric import Criterion, Rubric
-from logtriage.grading.shares import SHARED_DISCOUNTS, Shares
 
 Floats = NDArray[np.float64]
 AnyCall = Callable[..., Any]
@@ -84,7 +82,7 @@ def _totals(rubric: Rubric, rows: tuple[Criterion, ...], span: Span) -> Totals:
     strides: list[tuple[Measure, int, np.dtype[Any]]] = []
     rest: list[tuple[Measure, Floats]] = []
     for sign, row in signed(rubric, rows):
-        scores = np.array(MEASURES[row.measure].scores(span))
+        scores = np.array(MEASURES[row.measure](span))
         points = sign * (row.weight * scores)
         if rest or len(table) * len(points) > TABLE_SIZE:
             rest.append((row.measure, points))
@@ -127,7 +125,7 @@ def plan_of(rubric: Rubric, span: Span) -> Plan:
     real = _totals(rubric, rubric.criteria, span)
     benign = _totals(rubric, rubric.benign, span) if rubric.benign else None
     types = {
-        measure: np.min_scalar_type(len(MEASURES[measure].scores(span)) - 1)
+        measure: np.min_scalar_type(len(MEASURES[measure](span)) - 1)
         for measure in (*real.measures, *(benign.measures if benign else ()))
     }
     return Plan(types, real, benign)
@@ -139,72 +137,29 @@ def check_kernels(rubric: Rubric) -> None:
     Raises:
         RubricError: naming the rule, and those that have one.
     """
+    for what, name, function, known in _rules(rubric):
+        if function not in known:
+            raise RubricError(
+                f"rubric {rubric.id!r}: {what} {_name(function)} ({name!r}) has no kernel; "
+                f"those that have one: {', '.join(map(_name, known))}"
+            )
+
+
+@lru_cache(maxsize=64)
+def has_kernels(rubric: Rubric) -> bool:
+    """Whether every rule of a rubric has a kernel."""
+    return all(function in known for _, _, function, known in _rules(rubric))
+
+
+def _rules(rubric: Rubric) -> Iterator[tuple[str, str, AnyCall, tuple[AnyCall, ...]]]:
+    """What each rule is, its name and function, and the functions of its kind with a kernel."""
     for row in (*rubric.criteria, *rubric.benign, *rubric.penalties):
-        _check_kernel(rubric, "measure", row.name, row.measure, tuple(MEASURES))
+        yield "measure", row.name, row.measure, tuple(MEASURES)
     for gate in rubric.gates:
-        _check_kernel(rubric, "gate", gate.name, gate.holds, tuple(GATES))
+        yield "gate", gate.name, gate.holds, GATES
     for one in rubric.discounts:
-        _check_kernel(rubric, "discount", one.name, one.factor, tuple(DISCOUNTS))
-
-
-def _check_kernel(
-    rubric: Rubric, what: str, name: str, function: AnyCall, known: tuple[AnyCall, ...]
-) -> None:
-    if function not in known:
-        raise RubricError(
-            f"rubric {rubric.id!r}: {what} {_name(function)} ({name!r}) cannot grade a batch; "
-            f"those that can: {', '.join(map(_name, known))}"
-        )
+        yield "discount", one.name, one.factor, DISCOUNTS
 
 
 def _name(function: AnyCall) -> str:
     return f"{function.__module__}.{getattr(function, '__qualname__', function)}"
-
-
-def levels_of(plan: Plan, played: Played) -> dict[Measure, Ints]:
-    """The levels (B,) of every measure, benign incidents' included."""
-    return {
-        one: MEASURES[one].levels(played).astype(dtype) for one, dtype in plan.level_types.items()
-    }
-
-
-def total_of(
-    plan: Plan,
-    rubric: Rubric,
-    played: Played,
-    levels: Mapping[Measure, Ints],
-    any_benign: bool,
-    shares: Shares | None = None,
-) -> tuple[Floats, NDArray[np.int8]]:
-    """Scores and gates (B,) of what was played, from the levels of the measures.
-
-    ``shares`` are those of incidents that list faults.
-    """
-    scores = summed(plan, rubric, played, levels, any_benign, shares)
-    gates = np.full(len(scores), -1, np.int8)
-    for index in reversed(range(len(rubric.gates))):
-        np.copyto(gates, index, where=GATES[rubric.gates[index].holds](played))
-    scores[gates >= 0] = 0.0
-    return scores, gates
-
-
-def summed(
-    plan: Plan,
-    rubric: Rubric,
-    played: Discounted,
-    levels: Mapping[Measure, Ints],
-    any_benign: bool,
-    shares: Shares | None,
-) -> Floats:
-    """Scores (B,) but for the gates, from the levels of the measures."""
-    scores = plan.real.of(levels)
-    if plan.benign is not None and any_benign:
-        scores = np.where(played.benign, plan.benign.of(levels), scores)
-    for one in rubric.discounts:
-        factors: Floats = DISCOUNTS[one.factor](played)
-        if shares is not None and one.factor in SHARED_DISCOUNTS:
-            factors[shares.rows] = SHARED_DISCOUNTS[one.factor](shares, played.silence)
-        scores = scores * factors
-    if rubric.discounts:
-        scores = finish_all(rubric, scores)
-    return scores

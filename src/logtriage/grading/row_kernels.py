@@ -15,8 +15,15 @@ from logtriage.actions import SEVERITIES
 from logtriage.grading import criteria, triage
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.criteria import Measure
-from logtriage.grading.kernels import DISMISSED, GATES, MEASURES
-from logtriage.grading.played import IGNORED, MISROUTED, OUT_OF_TIME, RESOLVED
+from logtriage.grading.kernels import (
+    DISMISSED,
+    GATES,
+    IGNORED,
+    MEASURES,
+    MISROUTED,
+    OUT_OF_TIME,
+    RESOLVED,
+)
 from logtriage.grading.shares import CREDITED
 from logtriage.jit import kernel
 
@@ -48,9 +55,7 @@ _ZERO: Final = np.uint64(0)
 SLOTS: Final[Mapping[Measure, int]] = MappingProxyType(
     {one: number for number, one in enumerate(MEASURES)}
 )
-#: The gates that the kernel takes, by number.
-GATE_NUMBERS: Final = tuple(GATES)
-_WRONG_PAGE: Final = GATE_NUMBERS.index(criteria.wrong_escalation)
+_WRONG_PAGE: Final = GATES.index(criteria.wrong_escalation)
 _OFF: Final = SLOTS[criteria.severity]
 _BLAMED: Final = SLOTS[criteria.root_cause]
 _ESCALATED: Final = SLOTS[criteria.escalation]
@@ -229,7 +234,7 @@ def _close(n: Int, first: Int, per_tick: Int, one: Letters, work: Any, facts: Fa
 def _gate(
     n: Int, first: Int, gates: Any, one: Letters, answers: Answers, work: Any, facts: Facts
 ) -> None:
-    """The first gate that holds, of ``gates`` by their places in :data:`GATE_NUMBERS`."""
+    """The first gate that holds, of ``gates`` by their places in :data:`GATES`."""
     for at in range(n):
         facts.gates[first + at] = -1
     for number in range(len(gates) - 1, -1, -1):

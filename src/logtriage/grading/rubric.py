@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from hashlib import blake2b
 from math import isclose, isfinite
-from typing import Final
+from typing import Final, assert_never
 
 import attrs
 
@@ -151,8 +151,10 @@ class Rubric:
                 function: Callable[..., object] = row.measure
             case Gate():
                 function = row.holds
-            case _:
+            case Discount():
                 function = row.factor
+            case _:
+                assert_never(row)
         try:
             return description_of(function)
         except InvalidInput as error:

@@ -1,4 +1,4 @@
-"""The kernel of shares: what :func:`logtriage.grading.shares.shares_of` counts, compiled."""
+"""The kernel of shares: what was named, paged for and fixed of several faults."""
 
 from typing import Any, NamedTuple
 

@@ -8,17 +8,15 @@ tables. The counterpart of :mod:`logtriage.grading.parts`.
 from collections.abc import Callable, Mapping
 from itertools import count, takewhile
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.grading import criteria, triage
-from logtriage.grading.action_lists import ActionRanges, Ints
-from logtriage.grading.criteria import Measure, Measured
-from logtriage.grading.several import Asked
-from logtriage.state import State
+from logtriage.grading.action_lists import Ints
+from logtriage.grading.criteria import Measure
 
 Floats = NDArray[np.float64]
 
@@ -99,59 +97,8 @@ def share_levels(shares: Shares, levels: Mapping[Measure, Ints]) -> None:
             kept[shares.rows] = SHARED[measure](shares, kept[shares.rows])
 
 
-def _unescalated(shares: Shares, silence: Floats) -> Floats:
+def unescalated_shares(shares: Shares, silence: Floats) -> Floats:
+    """What the discount leaves (S,) while teams are unpaged; ``silence`` (N,) if all are."""
     unpaged: Floats = (shares.count - shares.paged) / shares.count
     left: Floats = unpaged * silence[shares.rows] + (1.0 - unpaged)
     return left
-
-
-#: Discounts that go by shares: what is left (S,), by what silence leaves of each of all (N,).
-SHARED_DISCOUNTS: Final[
-    Mapping[Callable[[State], Measured | None], Callable[[Shares, Floats], Floats]]
-] = MappingProxyType({triage.unescalated: _unescalated})
-
-
-def shares_of(
-    asked: Asked, at: Ints, rows: Ints, played: Ints, per_tick: int, ranges: ActionRanges
-) -> Shares:
-    """What ``played`` (T, S) amounts to: the incidents ``at`` (S,) of those asked about.
-
-    ``rows`` (S,) is taken over. Actions after the last one played must be negative.
-    """
-    faults, size = asked.accepts.shape[1] - 1, len(at)
-    never = len(played)  # later than any tick
-    said, paged, fixed = (np.full((size, faults), never) for _ in range(3))
-    declared = np.zeros((size, ranges.roots), np.bool_)
-    seen, wrong = np.zeros((2, size), np.int64)
-    number = asked.count[at].astype(np.int64)
-    for index in range(len(played)):
-        action = played[index].astype(np.int64)
-        hits = asked.accepts[at, :, np.maximum(action, 0)]
-        part, tick = hits[:, 1:], index // per_tick
-        pages = _within(action, ranges.page, ranges.pages)
-        remedies = _within(action, ranges.remedy, ranges.remedies)
-        roots = np.flatnonzero(_within(action, ranges.root, ranges.roots))
-        service = action[roots] - ranges.root
-        fresh = roots[~declared[roots, service]]
-        declared[roots, service] = True
-        counts = np.zeros(size, np.bool_)
-        counts[fresh] = seen[fresh] < number[fresh]
-        seen[fresh] += 1
-        wrong += remedies & ~hits[:, 0]
-        for kept, holds in ((said, counts), (paged, pages), (fixed, remedies)):
-            np.minimum(kept, tick, out=kept, where=part & holds[:, np.newaxis])
-    real = np.arange(faults) < number[:, np.newaxis]
-    done = fixed < never
-    return Shares(
-        rows,
-        number,
-        ((said < never) & (said <= fixed)).sum(axis=1),
-        (paged < never).sum(axis=1),
-        (done * np.where(paged < fixed, _HALVES, 1)).sum(axis=1),
-        np.all(done | ~real, axis=1),
-        wrong,
-    )
-
-
-def _within(action: Ints, first: int, number: int) -> Any:
-    return (action >= first) & (action < first + number)

@@ -13,9 +13,7 @@ from logtriage.jit import kernel
 
 _ROWS: Final = np.uint64(BLOCK)
 _ZERO: Final = np.uint64(0)
-#: The discounts that the kernel takes, by number.
-DISCOUNT_NUMBERS: Final = tuple(DISCOUNTS)
-UNESCALATED: Final = DISCOUNT_NUMBERS.index(triage.unescalated)
+UNESCALATED: Final = DISCOUNTS.index(triage.unescalated)
 
 
 class Sums(NamedTuple):

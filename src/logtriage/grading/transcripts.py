@@ -1,8 +1,9 @@
 """Grading records instead of states: action lists, transcripts, and files of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from logtriage.actions import Action, Malformed
 from logtriage.codec import Record, decode_record
@@ -16,12 +17,14 @@ from logtriage.errors import (
 )
 from logtriage.files import TOO_LONG, numbered_lines
 from logtriage.generator import make_incident
-from logtriage.grading.grade import Grade, grade, unscored
+from logtriage.grading.debrief import Grade
+from logtriage.grading.grade import grade, unscored
 from logtriage.grading.rubric import Rubric
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, actions_from_wire
+from logtriage.role_splits import get_role_split
 from logtriage.state import check_incident
-from logtriage.transcript import COMPLETED, Transcript, check_seal, plays_of
+from logtriage.transcript import COMPLETED, Splits, Transcript, check_seal, plays_of
 from logtriage.transition import play, play_jointly, play_parsed
 
 #: Finds an incident by its id; :func:`make_incident` unless recorded ones are at hand.
@@ -72,10 +75,16 @@ def grade_transcript(
     rubric: Rubric | None = None,
     *,
     resolve: Resolver = make_incident,
+    splits: Splits = get_role_split,
 ) -> Grade:
     """Grade a transcript; unscored, with its status as cause, unless it is completed.
 
+    Roles share a tick only by a role split that ``splits`` finds by the transcript's name of
+    it: the built-in ones, unless you pass your own (:func:`logtriage.role_splits.splits_with`).
+
     Raises:
+        UnknownName: for a role split that does not exist.
+        InvalidInput: for more actions in a tick than the split has roles.
         UnknownName, InvalidInput: for an incident id that does not exist.
         SealError: for a sealed incident without its key, or with another one.
     """
@@ -89,7 +98,7 @@ def grade_transcript(
         actions = actions_from_wire(transcript.actions, incident.topology)
         state, left = play_parsed(incident, actions)
     else:
-        plays = plays_of(transcript.actions, transcript.ticks, incident.topology)
+        plays = plays_of(transcript, incident.topology, splits)
         actions = [action for _, action in plays]
         state, left = play_jointly(incident, plays)
     if transcript.status != COMPLETED:
@@ -115,24 +124,45 @@ def grade_jsonl(
     rubric: Rubric | None = None,
     *,
     resolve: Resolver = make_incident,
+    splits: Splits = get_role_split,
     on_error: Callable[[TranscriptError], None] | None = None,
 ) -> Iterator[Grade]:
     """Grade a file of transcripts, one JSON object a line, as a stream.
 
     Blank lines are skipped. A line that cannot be graded goes to ``on_error`` as a
     :class:`TranscriptError` with file and line number, and the rest is graded;
-    without ``on_error`` it is raised.
+    without ``on_error`` it is raised. ``resolve`` and ``splits`` as :func:`grade_transcript`.
 
     Raises:
         TranscriptError: for the first bad line, if there is no ``on_error``.
         SealError: for a sealed incident without its key, or with another one: the key is
             wrong then, not the line.
-        OSError: if the file cannot be read.
+        OSError: at once, if the file cannot be opened.
     """
-    if isinstance(source, str | Path):
-        with Path(source).open("rb") as stream:
-            yield from grade_jsonl(stream, rubric, resolve=resolve, on_error=on_error)
-        return
+    grade_line = partial(grade_transcript, rubric=rubric, resolve=resolve, splits=splits)
+    if not isinstance(source, str | Path):
+        return _graded(source, grade_line, on_error)
+    grades = _graded_file(Path(source), grade_line, on_error)
+    next(grades)  # opens the file now: who calls wants to know that it is missing
+    return cast(Iterator[Grade], grades)
+
+
+def _graded_file(
+    path: Path,
+    grade_line: Callable[[Record], Grade],
+    on_error: Callable[[TranscriptError], None] | None,
+) -> Iterator[Grade | None]:
+    """Nothing once the file is open, then its grades."""
+    with path.open("rb") as stream:
+        yield None
+        yield from _graded(stream, grade_line, on_error)
+
+
+def _graded(
+    source: IO[str] | IO[bytes],
+    grade_line: Callable[[Record], Grade],
+    on_error: Callable[[TranscriptError], None] | None,
+) -> Iterator[Grade]:
     name = str(getattr(source, "name", "<stream>"))
     for number, line in numbered_lines(source):
         if line is not None and not line.strip():
@@ -140,7 +170,7 @@ def grade_jsonl(
         try:
             if line is None:
                 raise TranscriptError(TOO_LONG)
-            graded = grade_transcript(decode_record(line), rubric, resolve=resolve)
+            graded = grade_line(decode_record(line))
         except RubricError:
             raise  # the grader is broken, not the line
         except SealError as error:

@@ -34,7 +34,8 @@ class Truths:
     by ``logtriage/2``. ``rubrics`` are the ids of the rubrics that the incidents are graded by
     where no other is given. ``faults`` says what each asks for where incidents have several;
     the arrays here are then those of all of them together. The arrays must not be changed
-    afterwards.
+    afterwards. ``incidents`` (N,) are those that :func:`truths_of` read, None for arrays of
+    one's own.
 
     Raises:
         InvalidInput: for arrays of another shape or type, or values out of range.
@@ -52,6 +53,7 @@ class Truths:
     price_of_silence: NDArray[np.float64] = attrs.field(converter=floats)
     rubrics: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     faults: FaultArrays | None = attrs.field(default=None, kw_only=True)
+    incidents: NDArray[np.object_] | None = attrs.field(default=None, init=False)
 
     @wrong_page.default
     def _usual_wrong_page(self) -> Bools:
@@ -95,10 +97,19 @@ class Truths:
         """The truths of these rows, by index, slice or mask; rows may repeat."""
         given = {field.name: getattr(self, field.name) for field in attrs.fields(Truths)}
         topology, rubrics = given.pop("topology"), given.pop("rubrics")
-        faults = given.pop("faults")
+        faults, incidents = given.pop("faults"), given.pop("incidents")
         arrays = {name: array[rows] for name, array in given.items()}
         taken = None if faults is None else faults.take(rows)
-        return Truths(topology, **arrays, rubrics=rubrics, faults=taken)
+        found = Truths(topology, **arrays, rubrics=rubrics, faults=taken)
+        return found if incidents is None else found._read_of(incidents[rows])
+
+    def _read_of(self, incidents: NDArray[np.object_]) -> "Truths":
+        """The same, with the incidents (N,) that the arrays say the truth of.
+
+        They are no argument: ``attrs.evolve`` would keep them beside arrays that differ.
+        """
+        object.__setattr__(self, "incidents", incidents)
+        return self
 
     @property
     def _sets(self) -> dict[str, Bools]:
@@ -158,26 +169,16 @@ class Truths:
         found[places, rows] = actions
         return found
 
-    @cached_property
-    def ignore_closes(self) -> Bools | None:
-        """Where ``Ignore`` closes (N,); None if everywhere."""
+    @property
+    def ignore_closes(self) -> Bools:
+        """Where ``Ignore`` closes (N,)."""
         closes: Bools = ~self.ignore_only_p1 | (self.severity == SEVERITIES.index(Severity.P1))
-        return None if bool(closes.all()) else closes
-
-    @cached_property
-    def wrong_page_closes(self) -> Bools | None:
-        """Where paging a team that is not accepted closes (N,); None if everywhere."""
-        return None if self.wrong_page.all() else self.wrong_page
+        return closes
 
     @cached_property
     def severity_or_far(self) -> NDArray[np.uint8]:
         """``severity`` with, where it is not known, 255: far from every class."""
         return self.severity.astype(np.uint8)
-
-    @cached_property
-    def narrow_horizon(self) -> Ints:
-        """``horizon`` in the narrowest type that holds it."""
-        return self.horizon.astype(np.min_scalar_type(max(self.horizons, default=0)))
 
     @cached_property
     def horizons(self) -> tuple[int, ...]:
@@ -262,6 +263,8 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         for number, part in enumerate(truth.several):
             marks.set(part, *(array[row, number] for array in parts))
     count = np.array([len(one.truth.several) for one in listed], np.int8)
+    read = np.empty(rows, np.object_)
+    read[:] = listed
     return Truths(
         topology,
         np.array([severity_index[one.truth.severity] for one in listed], np.int8),
@@ -278,7 +281,7 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         ),
         rubrics=tuple(dict.fromkeys(one.rubric for one in listed)),
         faults=FaultArrays(count, *parts) if most else None,
-    )
+    )._read_of(read)
 
 
 class _Marks:

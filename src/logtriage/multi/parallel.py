@@ -16,13 +16,13 @@ from logtriage.env.playlist import option
 from logtriage.errors import EpisodeOver, InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
 from logtriage.grading.grade import score
-from logtriage.joint import as_allowed, requests_left
+from logtriage.joint import requests_left
 from logtriage.multi.boxes import team_box
 from logtriage.multi.seats import OBSERVATIONS, agent_name, seat_for
 from logtriage.multi.sight import Sight
 from logtriage.rendering import public_rules, render_observation
 from logtriage.role_splits import get_role_split
-from logtriage.roles import RoleSplit
+from logtriage.roles import RoleSplit, as_allowed
 from logtriage.seal import Seal
 from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TaskSpec

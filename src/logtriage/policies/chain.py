@@ -64,7 +64,9 @@ def _steps(observation: Observation, book: Notebook) -> Iterator[Action]:
         yield IdentifyRootCause(end)
     topology = observation.topology
     if not observation.pages:
-        yield Escalate(responsible_team(told, topology.index(end), topology, observation.directory))
+        yield Escalate(
+            responsible_team(told.name, topology.index(end), topology, observation.directory)
+        )
     if not observation.remedies:
         yield Remediate(told.remedies[0], end)
     yield Resolve()

@@ -34,7 +34,6 @@ from logtriage.actions import (
     action_name,
 )
 from logtriage.board_words import NO_FAULT
-from logtriage.faults import FaultClass, fault_kind
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.policies.board import heard
@@ -44,6 +43,7 @@ from logtriage.policies.suspicion import HARDLY_NOTICED, Suspect, differences, s
 from logtriage.policies.team import idle
 from logtriage.role_splits import SOLO
 from logtriage.roles import Role, is_request, may_ask
+from logtriage.runbook import class_team
 from logtriage.world.channels import GAUGES, SPANS
 
 #: Ticks for what comes after the questions: page, severity, root cause, remedy, resolve.
@@ -62,8 +62,6 @@ TRIES: Final = 3
 LATE: Final = 3
 #: Views without which nobody can tell where the fault is.
 _DIAGNOSIS: Final = frozenset({"window", "inspection", "traces"})
-#: Pages for these go to a team of the topology, whoever owns the service.
-_NO_OWNER_NEEDED: Final = (FaultClass.CAPACITY, FaultClass.SECURITY)
 _LOOK: Final = (RequestTraces, RequestMetrics, RequestMoreLogs)
 _SORTS: Final = {RequestTraces: SPANS, RequestMetrics: GAUGES, RequestMoreLogs: ("log",)}
 
@@ -226,11 +224,11 @@ def _respond(
     observation: Observation, book: Notebook, role: Role, top: Suspect, lead: int
 ) -> Iterator[Action]:
     """Page, declare, tell, fix, close: by the runbook and this incident's directory."""
-    kind = fault_kind(top.kind)
-    owner_known = observation.directory or kind.fault_class in _NO_OWNER_NEEDED
+    # Some pages go to a team of the topology, whoever owns the service.
+    known = observation.directory or class_team(top.kind, observation.topology) is not None
     price = observation.price_of_silence
     worth_it = price is None or lead >= LEADS[price]
-    if not observation.pages and owner_known and worth_it:
+    if not observation.pages and known and worth_it:
         team = top.team(observation)
         assert team is not None
         yield Escalate(team)

@@ -112,9 +112,9 @@ def requests_in_doubt(
 def _most_in_doubt(held: Belief) -> list[int]:
     """The services by how much is in doubt of each, the most first."""
     doubt = [0.0] * len(held.topology)
-    for row, share in zip(held.model.reach, held.probabilities, strict=True):
+    for place, share in enumerate(held.probabilities):
         if share > 0:
-            for service, _ in row:
+            for service in held.posterior.reach(place):
                 doubt[service] += share
     for hypothesis, share in zip(held.hypotheses, held.probabilities, strict=True):
         for _, service in hypothesis.faults:

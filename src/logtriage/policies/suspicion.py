@@ -61,7 +61,7 @@ class Suspect:
             return None
         topology = observation.topology
         return responsible_team(
-            fault_kind(self.kind),
+            self.kind,
             topology.index(self.service),
             topology,
             observation.directory or topology.owners,

@@ -16,10 +16,10 @@ from logtriage.actions import (
 )
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.incident import Incident
-from logtriage.joint import as_allowed, requests_left
+from logtriage.joint import requests_left
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory, Player, Policy
-from logtriage.roles import Role, RoleSplit
+from logtriage.roles import Role, RoleSplit, as_allowed
 from logtriage.state import State
 
 

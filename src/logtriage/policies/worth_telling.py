@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.belief import Belief
+from logtriage.belief.model import NONE
 from logtriage.world.channels import Channel, Evidence, sort_of
 from logtriage.world.tables import CALM, EDGE_TOKENS, edge_weights
 
@@ -35,20 +36,14 @@ def bits_told(held: Belief, tokens: Sequence[Evidence]) -> list[float]:
 
 def _likelihoods(held: Belief, one: Evidence) -> Floats:
     """How likely a token is under each hypothesis (H,), up to a factor."""
-    model = held.model
     if one.channel is Channel.EDGE:
         return _panel(held, one)
     if one.service < 0:  # notes and effects tell hypotheses apart by what was done
-        return np.ones(len(model.hypotheses))
-    sort = sort_of(one.channel, one.slot)
-    column = np.exp2(np.array(model.column(one.service, sort, one.start, one.token)) / _UNIT)
-    shares = np.exp2(np.array(model.shares[one.service]) / _UNIT)
-    found = np.full(len(model.hypotheses), float(shares @ column[: len(shares)]))
-    for place, row in enumerate(model.reach):
-        for service, condition in row:
-            if service == one.service:
-                found[place] = column[condition]
-    return found
+        return np.ones(len(held.weights))
+    reader, places = held.posterior.at_service(one.service)
+    column = np.exp2(reader.column(sort_of(one.channel, one.slot), one.start, one.token) / _UNIT)
+    shares = np.exp2(np.array(held.model.shares[one.service]) / _UNIT)
+    return np.where(places == NONE, float(shares @ column[: len(shares)]), column[places])
 
 
 def _panel(held: Belief, one: Evidence) -> Floats:

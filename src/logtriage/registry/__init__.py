@@ -1,5 +1,6 @@
 """Names on the command line and in run files: policies and teams by specification."""
 
+from logtriage.registry.own import is_own
 from logtriage.registry.policies import CONSTANT, POLICY_HELP, constant_actions, make_policy
 from logtriage.registry.teams import CENTRAL, TEAM_HELP, make_team, roles_of
 
@@ -9,6 +10,7 @@ __all__ = [
     "POLICY_HELP",
     "TEAM_HELP",
     "constant_actions",
+    "is_own",
     "make_policy",
     "make_team",
     "roles_of",

@@ -22,12 +22,15 @@ from logtriage.policies import (
     RandomQuestionsPolicy,
     RankingPolicy,
 )
+from logtriage.registry.own import is_own, own_policy
 from logtriage.rng import hash_name
 from logtriage.topology import FIVE_TEAMS, Topology
 
 #: ``constant:ACTIONS``: the same list of actions for every incident.
 CONSTANT: Final = "constant"
-#: Built-in policies, each with a line of help.
+#: ``openai:MODEL``: a model behind an OpenAI-compatible endpoint.
+ENDPOINT: Final = "openai"
+#: Policies, each with a line of help.
 POLICY_HELP: Final = {
     "oracle": "sees the truth; the ceiling",
     "observer": "asks what is worth most and decides by the exact belief; observer:3 asks "
@@ -50,6 +53,8 @@ POLICY_HELP: Final = {
     "fault; for recorded_models",
     f"{CONSTANT}:ACTIONS": "the same list for every incident, such as "
     "constant:classify_severity=P1,escalate=sre-team,resolve",
+    f"{ENDPOINT}:MODEL": "a model behind an endpoint, for eval; see --base-url",
+    "module:name": "your own: a policy, or what makes one; importing the module runs it",
 }
 
 
@@ -143,10 +148,12 @@ def make_policy(spec: str) -> PolicyFactory:
 
     Factories can be pickled, so that they travel to worker processes.
 
+    ``module:name`` is a policy of the user's own, or what makes one.
+
     Raises:
         UnknownName: for a policy that does not exist.
         InvalidInput: for a seed, a number of questions or a constant list that cannot
-            be read.
+            be read, and for an object that makes no policy.
     """
     name, _, argument = spec.partition(":")
     if spec in _PLAIN:
@@ -157,6 +164,13 @@ def make_policy(spec: str) -> PolicyFactory:
         return _BY_BELIEF[name](_questions_of(spec))
     if name == CONSTANT:
         return _Constant(argument)
+    if name == ENDPOINT:
+        raise InvalidInput(
+            f"policy {spec!r}: a model behind an endpoint is asked by logtriage eval; from Python, "
+            "see logtriage.adapters.served"
+        )
+    if is_own(spec):
+        return own_policy(spec, POLICY_HELP)
     raise UnknownName("policy", spec, POLICY_HELP)
 
 

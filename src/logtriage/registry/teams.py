@@ -25,6 +25,7 @@ from logtriage.policies import (
     TeamFactory,
     TeamPolicy,
 )
+from logtriage.registry.own import is_own, own_role
 from logtriage.registry.policies import make_policy, seed_of
 from logtriage.rng import hash_name
 from logtriage.roles import Role, RoleSplit
@@ -40,10 +41,19 @@ TEAM_HELP: Final = {
     "random": "each role uniform over its actions; random:SEED for another draw",
     f"{CENTRAL}:POLICY": "one policy in control of all roles, such as central:expert",
     "ROLE=POLICY,...": "a policy for each role (oracle, expert, observer, random[:SEED], "
-    "net:DIR), such as triage=expert,escalation=oracle,remediation=random:7",
+    "net:DIR, openai:MODEL, module:name), such as "
+    "triage=expert,escalation=oracle,remediation=random:7",
 }
 #: What a single role can be played by.
-_ROLE_HELP: Final = ("oracle", "expert", "observer", "random[:SEED]", "net:DIR")
+_ROLE_HELP: Final = (
+    "oracle",
+    "expert",
+    "observer",
+    "random[:SEED]",
+    "net:DIR",
+    "openai:MODEL",
+    "module:name",
+)
 #: Between the parts of ``ROLE=POLICY,...``: arguments may hold other commas.
 _BETWEEN: Final = re.compile(r",(?=\s*\w+\s*=)")
 
@@ -126,6 +136,7 @@ def make_team(
     ``observer`` and ``pooled`` play by the exact belief. ``oracle``, ``expert``, ``observer``
     and ``random[:SEED]`` play single roles, too. ``central:POLICY`` puts any policy of
     :func:`make_policy` in control of them, and ``ROLE=POLICY,...`` names a policy for each.
+    ``module:name`` is what makes the policy of a role, of incident, split and role.
     ``roles`` are policies that the registry does not know, by their names; a name alone
     plays all roles. Factories can be pickled, if those in ``roles`` can.
 
@@ -163,7 +174,7 @@ def _role_factory(spec: str, own: Mapping[str, RoleFactory]) -> RoleFactory | No
         return own[spec]
     if spec.partition(":")[0] == "random":
         return _RandomRole(seed_of(spec))
-    return _ROLES.get(spec)
+    return own_role(spec, _ROLE_HELP) if is_own(spec) else _ROLES.get(spec)
 
 
 def _per_role(

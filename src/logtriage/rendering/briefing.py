@@ -10,7 +10,7 @@ from logtriage.actions import SEVERITIES
 from logtriage.faults import FAULT_KINDS, FaultClass, FaultKind
 from logtriage.grading import TRIAGE_2, triage
 from logtriage.rendering.signs import PAIRS, WORDS, signs_of, told
-from logtriage.runbook import SEVERITY_RULE
+from logtriage.runbook import PAGED, SEVERITY_RULE, class_teams
 from logtriage.topology import TIERS, Topology
 from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY
 from logtriage.world.setting import FULL, NAMED, Setting
@@ -144,13 +144,16 @@ def _runbook(topology: Topology, setting: Setting) -> Iterator[str]:
 
 def _pages(topology: Topology) -> dict[str, tuple[FaultClass, ...]]:
     """Whom to page, with the classes of faults for which that is right."""
-    special = (topology.capacity_team, topology.security_team)
+    special = class_teams(topology)
     owners = ", ".join(team for team in topology.teams if team not in special)
-    return {
-        f"code, data (page the owner in DIRECTORY: {owners}):": (FaultClass.CODE, FaultClass.DATA),
-        f"capacity (page {topology.capacity_team}):": (FaultClass.CAPACITY,),
-        f"security (page {topology.security_team}):": (FaultClass.SECURITY,),
-    }
+    classes: dict[str | None, list[FaultClass]] = {}
+    for one, field in PAGED.items():
+        classes.setdefault(field, []).append(one)
+    found = {}
+    for field, rows in classes.items():
+        whom = f"the owner in DIRECTORY: {owners}" if field is None else getattr(topology, field)
+        found[f"{', '.join(rows)} (page {whom}):"] = tuple(rows)
+    return found
 
 
 def _rows(signatures: Mapping[str, Signature]) -> Iterator[str]:

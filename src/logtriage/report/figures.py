@@ -21,6 +21,7 @@ BINS: Final = 20
 class Cell:
     """What the plots show of one policy on one task, in means over scored episodes.
 
+    ``bound`` is the mean grade with 0 for what is unscored or missing.
     ``shares`` of the episodes by score, ``gated`` their part that a gate set to zero
     (all in the first bin); ``points`` by criterion as they count, ``lost`` the points
     that gates and discounts took; ``places`` the share of each place of the declared root
@@ -31,6 +32,7 @@ class Cell:
     policy: str
     scored: int
     mean: float | None
+    bound: float | None
     shares: tuple[float, ...]
     gated: float
     points: Mapping[str, float]
@@ -44,8 +46,9 @@ def cells_of(run: Run) -> tuple[Cell, ...]:
     by_cell: dict[tuple[str, str], list[Episode]] = defaultdict(list)
     for episode in run.episodes:
         by_cell[episode.grade.task, episode.policy].append(episode)
+    bounds = {(row.task, row.policy): row.bound for row in run.rows}
     return tuple(
-        _cell(task, policy, by_cell.get((task, policy), []))
+        _cell(task, policy, by_cell.get((task, policy), []), bounds.get((task, policy)))
         for task in run.tasks
         for policy in run.policies
     )
@@ -71,7 +74,7 @@ def kept_of(grade: Grade) -> float:
     return 0.0 if grade.gate is not None else prod(one.factor for one in grade.discounts)
 
 
-def _cell(task: str, policy: str, episodes: list[Episode]) -> Cell:
+def _cell(task: str, policy: str, episodes: list[Episode], bound: float | None) -> Cell:
     scored = [one for one in episodes if one.grade.status is GradeStatus.SCORED]
     count = max(1, len(scored))
     bins = [0] * BINS
@@ -96,6 +99,7 @@ def _cell(task: str, policy: str, episodes: list[Episode]) -> Cell:
         policy,
         len(scored),
         fsum(scores) / count if scored else None,
+        bound,
         tuple(one / count for one in bins),
         sum(one.grade.gate is not None for one in scored) / count,
         {name: fsum(values) / count for name, values in points.items()},

@@ -137,6 +137,12 @@ def _style() -> Iterator[None]:
         yield
 
 
+def _mean_of(cell: Cell) -> str:
+    """The mean, and its bound where that is another figure."""
+    mean, bound = number(cell.mean, 2), number(cell.bound, 2)
+    return mean if mean == bound else f"{mean} (≥ {bound})"
+
+
 def _draw_distributions(axes: Axes, cells: Sequence[Cell]) -> None:
     top = max((max(one.shares) for one in cells), default=0.0) or 1.0
     width = 1.0 / BINS
@@ -159,7 +165,7 @@ def _draw_distributions(axes: Axes, cells: Sequence[Cell]) -> None:
                 clip_on=False,
                 zorder=4,
             )
-            axes.text(1.03, base - 0.1, number(cell.mean, 2), color=_TEXT, va="bottom")
+            axes.text(1.03, base - 0.1, _mean_of(cell), color=_TEXT, va="bottom")
     axes.set_xlim(0.0, 1.0)
     axes.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "0.25", "0.5", "0.75", "1"])
     axes.set_xlabel("grade (▲ mean)")
@@ -183,7 +189,7 @@ def _draw_points(axes: Axes, cells: Sequence[Cell], names: Sequence[str]) -> Non
             _hatched(axes, right, place + 0.2, cell.lost, 0.6)
         lowest = min(lowest, left)
         if cell.mean is not None:
-            axes.text(1.03, place + 0.5, number(cell.mean, 2), color=_TEXT, va="center")
+            axes.text(1.03, place + 0.5, _mean_of(cell), color=_TEXT, va="center")
     axes.set_xlim(lowest * 1.05, 1.0)
     axes.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "0.25", "0.5", "0.75", "1"])
     axes.set_xlabel("mean points (right: mean grade)")

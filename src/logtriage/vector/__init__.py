@@ -1,4 +1,7 @@
-"""Millions at once: the same incidents as a structure of arrays, in NumPy.
+"""Millions at once: the same incidents as a structure of arrays, by compiled kernels.
+
+The engines and beliefs need the extra ``fast`` (numba), which they load when they are made;
+the numeric observations of a single state do not.
 
 >>> import numpy as np
 >>> from logtriage.vector import BatchedTriage

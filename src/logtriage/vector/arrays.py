@@ -8,11 +8,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.rng import GAMMA_A, GAMMA_B, MASK, MIX_1, MIX_2
+from logtriage.rng import GAMMA_A, MIX_1, MIX_2
 from logtriage.rng import mix as mix_one
 
 Bits = NDArray[np.uint64]
 Ints = NDArray[np.signedinteger[Any]]
+Longs = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 _MIX_1: Final = np.uint64(MIX_1)
@@ -33,29 +34,14 @@ def _scramble(value: Bits) -> Bits:
     return value
 
 
-def mix(value: Bits) -> Bits:
-    """As :func:`logtriage.rng.mix`."""
-    return _scramble(value.copy())
-
-
 def subkey(seeds: Bits, stream: int) -> Bits:
     """As :func:`logtriage.rng.subkey`, for many seeds."""
     return _scramble(seeds + np.uint64(mix_one(stream)))
 
 
-def offset(a: int = 0, b: int = 0) -> np.uint64:
-    """What the counters ``(a, b)`` add to a key."""
-    return np.uint64((a * GAMMA_A + b * GAMMA_B) & MASK)
-
-
 def offsets_a(counters: Any) -> Bits:
     """What many first counters add to a key."""
     return np.asarray(counters).astype(np.int64).astype(np.uint64) * np.uint64(GAMMA_A)
-
-
-def offsets_b(counters: Any) -> Bits:
-    """What many second counters add to a key."""
-    return np.asarray(counters).astype(np.int64).astype(np.uint64) * np.uint64(GAMMA_B)
 
 
 def draw(keys_and_offsets: Bits) -> Bits:
@@ -66,20 +52,3 @@ def draw(keys_and_offsets: Bits) -> Bits:
 def below(bits: Bits, n: Any) -> Ints:
     """As :func:`logtriage.rng.below`."""
     return (((bits >> _32) * np.asarray(n).astype(np.uint64)) >> _32).astype(np.int64)
-
-
-def at(key: Bits, slot: int, index: int = 0) -> Bits:
-    """The draws of a slot: (N,)."""
-    return draw(key + offset(slot, index))
-
-
-def each(key: Bits, slot: int, count: int) -> Bits:
-    """The draws of a slot for every index below ``count``: (N, count)."""
-    return draw((key + offset(slot))[:, None] + offsets_b(np.arange(count)))
-
-
-def weighted(bits: Bits, weights: Any) -> Ints:
-    """As :meth:`logtriage.rng.Draws.weighted`, with weights (N, k) per row."""
-    point = below(bits, weights.sum(axis=1))
-    passed: Ints = (point[:, None] >= weights.cumsum(axis=1)).sum(axis=1)
-    return passed

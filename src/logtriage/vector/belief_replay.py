@@ -25,9 +25,7 @@ from logtriage.vector.beliefs import BeliefBatch
 Ints = NDArray[Any]
 
 
-def belief_batch(
-    states: Sequence[State], role: Role | RoleSplit | None = None, *, backend: str = "auto"
-) -> BeliefBatch:
+def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) -> BeliefBatch:
     """The posteriors of many states, given all evidence shown so far, to a role if given.
 
     Of a split of roles the evidence is pooled: what was shown to any of them.
@@ -37,16 +35,14 @@ def belief_batch(
     Raises:
         InvalidInput: if there is no state, or states of several topologies, settings or
             priors, or of an incident of which no probabilities are known.
-        UnknownName, MissingExtra: for the backend.
+        MissingExtra: where Numba is not installed.
     """
     _check_alike(states)
     first = states[0].incident
     topology = first.topology
     assert first.setting is not None  # just checked
     horizon = max(max(state.incident.horizon, state.tick) for state in states)
-    batch = BeliefBatch(
-        first.setting, topology, first.held, count=len(states), horizon=horizon, backend=backend
-    )
+    batch = BeliefBatch(first.setting, topology, first.held, count=len(states), horizon=horizon)
     number = {team: place for place, team in enumerate(topology.teams)}
     batch.reset([[number[team] for team in state.incident.directory] for state in states])
     shown = [evidence(state, role) for state in states]

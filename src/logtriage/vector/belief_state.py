@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.vector.belief_tables import BeliefTables, floor_of
+from logtriage.vector.cells import CHANNELS
 from logtriage.world.channels import Channel
 
 Ints = NDArray[Any]
@@ -17,6 +18,8 @@ REPEATED: Final = {
     Channel.METRICS: 2,
     Channel.TRACES: 3,
 }
+#: The row of ``seen`` of each channel; -1 for one whose cells are shown once.
+SEEN_ROW: Final = tuple(REPEATED.get(one, -1) for one in CHANNELS)
 #: No cell of the edge panel was seen that holds from this start.
 NO_PANEL: Final = -1
 

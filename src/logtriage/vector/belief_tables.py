@@ -7,19 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import REMEDIES
-from logtriage.belief.fixedpoint import NEVER
-from logtriage.belief.fixedpoint import log2 as log2_one
+from logtriage.belief.fixedpoint import COARSE, FINE, NEVER, log2
 from logtriage.belief.model import Model
 from logtriage.grading.action_lists import ranges_of
+from logtriage.runbook import class_team
+from logtriage.topology import Topology
+from logtriage.vector.arrays import Longs
 from logtriage.vector.cells import FIRST_SORT, LINES, SLOTS, SORTS
-from logtriage.vector.fixedpoint import COARSE_TABLE, FINE_TABLE, Longs, log2
 from logtriage.world.channels import NO_NEWS
-from logtriage.world.conditions import (
-    Hypothesis,
-    accepted_remedies,
-    owner_is_paged,
-    team_of,
-)
+from logtriage.world.conditions import Hypothesis, accepted_remedies
 from logtriage.world.setting import FULL
 from logtriage.world.tables import (
     CALM,
@@ -124,15 +120,14 @@ class BeliefTables(NamedTuple):
 def tables_of(model: Model) -> BeliefTables:
     """The tables of a model; kept, as the model is."""
     topology, hypotheses = model.topology, model.hypotheses
-    reaching: list[list[tuple[int, int]]] = [[] for _ in model.conditions]
-    for place, reach in enumerate(model.reach):
+    reaching: list[list[tuple[int, int]]] = [[] for _ in topology.services]
+    groups: dict[tuple[int, ...], int] = {}
+    group = []
+    for place, row in enumerate(model.listed.place.tolist()):
+        reach = [(service, one) for service, one in enumerate(row) if one >= 0]
         for service, condition in reach:
             reaching[service].append((place, condition))
-    groups: dict[tuple[int, ...], int] = {}
-    group = [
-        groups.setdefault(tuple(service for service, _ in reach), len(groups))
-        for reach in model.reach
-    ]
+        group.append(groups.setdefault(tuple(service for service, _ in reach), len(groups)))
     ranges = ranges_of(topology)
     columns, peaks, first_column, first_peak, tokens = _columns(model, reaching)
     return BeliefTables(
@@ -145,7 +140,7 @@ def tables_of(model: Model) -> BeliefTables:
         own_at=_bounds([len(row) for row in model.shares]),
         reach_at=_bounds([len(row) for row in reaching]),
         reach=np.array([place for row in reaching for place, _ in row], np.int64),
-        prior=np.array(model.logs, np.int64),
+        prior=model.listed.logs,
         shares=np.array([one for row in model.shares for one in row], np.int64),
         group=np.array(group, np.int64),
         spare_at=_bounds([len(row) for row in groups]),
@@ -158,15 +153,15 @@ def tables_of(model: Model) -> BeliefTables:
         severities=_severities(model),
         accepts=_accepts(model),
         fixed_team=_fixed_team(model),
-        owner_root=_owner_root(hypotheses),
+        owner_root=_owner_root(topology, hypotheses),
         note=_note(model),
         noted=np.array([one.faults[0][1] if one.faults else -1 for one in hypotheses]),
         first_page=ranges.page,
         first_remedy=ranges.remedy,
         first_sort=np.array(FIRST_SORT),
         slots=np.array(SLOTS),
-        coarse=COARSE_TABLE,
-        fine=FINE_TABLE,
+        coarse=np.array(COARSE, np.int64),
+        fine=np.array(FINE, np.int64),
     )
 
 
@@ -174,18 +169,27 @@ def _bounds(lengths: list[int]) -> NDArray[np.int64]:
     return np.cumsum([0, *lengths], dtype=np.int64)
 
 
+def _logs(weights: Ints) -> Longs:
+    """The logarithms of whole numbers, one by one: few of them differ."""
+    distinct, place = np.unique(weights, return_inverse=True)
+    logs = np.array([log2(one) for one in distinct.tolist()], np.int64)
+    found: Longs = logs[place].reshape(weights.shape)
+    return found
+
+
 def _columns(
     model: Model, reaching: list[list[tuple[int, int]]]
 ) -> tuple[Ints, Longs, Longs, Longs, Longs]:
     setting = model.setting
-    every_log = log2(np.arange(FULL + 1))
     floor = floor_of(np.int32)
     found: list[Ints] = []
     peaks: list[Longs] = []
     sizes: list[int] = []
     counts: list[int] = []
     tokens = np.zeros((len(model.places), len(SORTS)), np.int64)
-    for service, (place, conditions) in enumerate(zip(model.places, model.conditions, strict=True)):
+    for service, (place, conditions) in enumerate(
+        zip(model.places, model.listed.conditions, strict=True)
+    ):
         own = range(len(model.shares[service]))
         wanted = [*own, *(condition for _, condition in reaching[service])]
         for number, sort in enumerate(SORTS):
@@ -196,7 +200,7 @@ def _columns(
                     for start in range(stages(setting, sort))
                 ]
             )
-            logs = every_log[table].transpose(0, 2, 1)  # (start, token, condition)
+            logs = _logs(table).transpose(0, 2, 1)  # (start, token, condition)
             peak = logs.max(axis=2)
             relative = np.where(logs > NEVER, logs - peak[:, :, np.newaxis], floor)
             found.append(relative[:, :, wanted].astype(np.int32).ravel())
@@ -223,13 +227,13 @@ def _edge(model: Model) -> Longs:
     found = np.zeros((2, len(EDGE_TOKENS) + 1, len(shown)), np.int64)
     for late, start in enumerate((0, setting.severity_from)):
         rows = [edge_weights(setting, severity, first, start) for severity, first in shown]
-        found[late, :-1] = log2(rows).T
+        found[late, :-1] = _logs(np.array(rows)).T
     return found
 
 
 def _severities(model: Model) -> Longs:
     shares = model.setting.severities
-    return np.array([log2_one(one) - log2_one(sum(shares)) for one in shares], np.int64)
+    return np.array([log2(one) - log2(sum(shares)) for one in shares], np.int64)
 
 
 def _accepts(model: Model) -> NDArray[np.bool_]:
@@ -247,15 +251,18 @@ def _fixed_team(model: Model) -> NDArray[np.bool_]:
     topology = model.topology
     found = np.zeros((len(topology.teams), len(model.hypotheses)), np.bool_)
     for column, hypothesis in enumerate(model.hypotheses):
-        for kind, service in hypothesis.faults:
-            if not owner_is_paged(kind):
-                team = team_of(topology, topology.owners, kind, service)
+        for kind, _ in hypothesis.faults:
+            team = class_team(kind, topology)
+            if team is not None:
                 found[topology.teams.index(team), column] = True
     return found
 
 
-def _owner_root(hypotheses: tuple[Hypothesis, ...]) -> NDArray[np.int64]:
-    rows = [[service for kind, service in one.faults if owner_is_paged(kind)] for one in hypotheses]
+def _owner_root(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> NDArray[np.int64]:
+    rows = [
+        [service for kind, service in one.faults if class_team(kind, topology) is None]
+        for one in hypotheses
+    ]
     found = np.full((len(rows), max(1, max(map(len, rows)))), -1, np.int64)
     for place, row in enumerate(rows):
         found[place, : len(row)] = row
@@ -263,17 +270,17 @@ def _owner_root(hypotheses: tuple[Hypothesis, ...]) -> NDArray[np.int64]:
 
 
 def _note(model: Model) -> Longs:
-    whole = log2_one(FULL)
+    whole = log2(FULL)
     found = np.full((1 + len(LINES), len(model.hypotheses)), NEVER, np.int64)
     for place, hypothesis in enumerate(model.hypotheses):
         if not hypothesis.faults:
             continue
         kind, service = hypothesis.faults[0]
-        if not owner_is_paged(kind):
+        if class_team(kind, model.topology) is not None:
             found[0, place] = 0
             continue
         tier = model.topology.services[service].tier
         for token, weight in note_weights(kind, tier, model.setting.fog):
             number = 0 if token == NO_NEWS else 1 + LINES.index(token)
-            found[number, place] = log2_one(weight) - whole if weight else NEVER
+            found[number, place] = log2(weight) - whole if weight else NEVER
     return found

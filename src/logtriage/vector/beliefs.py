@@ -6,17 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from logtriage.backend import chosen_backend
-from logtriage.belief.fixedpoint import NEVER
 from logtriage.belief.model import Model, model_of
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
+from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_checks import as_cells, as_rows, check_cells, checked_integers
 from logtriage.vector.belief_state import BeliefState, clear, empty_state
-from logtriage.vector.belief_tables import EDGE_CALM, BeliefTables, floor_of, tables_of
-from logtriage.vector.belief_updates import logs_of, panel_sums, update
+from logtriage.vector.belief_tables import BeliefTables, floor_of, tables_of
 from logtriage.vector.cells import Cells, cell_numbers, flattened, padded
-from logtriage.vector.fixedpoint import Longs, exp2
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis
 from logtriage.world.setting import Setting
@@ -28,8 +25,8 @@ class BeliefBatch:
     """The posteriors of N incidents of one topology and setting.
 
     ``held`` names the prior: False outside split ``ood``, True in it, None on a topology of
-    one's own. Every whole number equals that of :func:`logtriage.belief.belief`. ``backend``
-    is ``numpy``, ``numba`` (extra ``fast``), or ``auto``: Numba where it is installed.
+    one's own. Every whole number equals that of :func:`logtriage.belief.belief`. Needs the
+    extra ``fast``.
 
     Each tick, :meth:`update` takes the cells on the screen (:mod:`logtriage.vector.cells`)
     and what was done in the tick before; :attr:`weights` are then the posterior. An
@@ -37,7 +34,7 @@ class BeliefBatch:
 
     Raises:
         InvalidInput: if the topology has no place for a fault of the setting.
-        UnknownName, MissingExtra: for the backend.
+        MissingExtra: where Numba is not installed.
     """
 
     def __init__(
@@ -48,11 +45,13 @@ class BeliefBatch:
         *,
         count: int,
         horizon: int,
-        backend: str = "auto",
     ) -> None:
+        from logtriage.vector.compiled import beliefs, panels  # loads Numba
+
+        self._faultless, self._update = beliefs.faultless, beliefs.update
+        self._logs_of, self._severities_of = beliefs.logs_of, panels.severities_of
         self.model: Model = model_of(setting, topology, held)
         self.horizon = horizon
-        self.backend = chosen_backend(backend, "logtriage.vector")
         self._tables: BeliefTables = tables_of(self.model)
         self._steepest = self._tables.steepest
         teams = len(topology.teams)
@@ -149,15 +148,9 @@ class BeliefBatch:
 
     def _take_in(self, rows: Any, cells: Cells, actions: Any, misrouted: Any) -> int:
         state, tables = self._state, self._tables
-        if self.backend == "numba":
-            from logtriage.vector.compiled import beliefs as compiled
-
-            if not compiled.faultless(state, tables, rows, cells, actions):
-                check_cells(state, tables, rows, flattened(cells), actions)
-            return compiled.update(state, tables, rows, cells, actions, misrouted)
-        flat = flattened(cells)
-        check_cells(state, tables, rows, flat, actions)
-        return update(state, tables, rows, flat, actions, misrouted)
+        if not self._faultless(state, tables, rows, cells, actions):
+            check_cells(state, tables, rows, flattened(cells), actions)
+        return self._update(state, tables, rows, cells, actions, misrouted)
 
     def numbers(self, evidence: Sequence[Sequence[Evidence]]) -> Cells:
         """Scalar evidence of each row as cells (N, M, 5)."""
@@ -200,35 +193,12 @@ class BeliefBatch:
 
     def logs(self) -> Longs:
         """The logarithms (N, H) that the weights come from, in units of 2**-20."""
-        if self.backend == "numba":
-            from logtriage.vector.compiled.beliefs import logs_of as compiled_logs_of
-
-            return compiled_logs_of(self._state, self._tables)
-        return logs_of(self._state, self._tables, self._every)
+        return self._logs_of(self._state, self._tables)
 
     def severities(self, rows: ArrayLike | None = None) -> Longs:
         """The weights (R, H, 3) of P1, P2 and P3 under each hypothesis, in all rows or these."""
-        state, tables = self._state, self._tables
         chosen = as_rows(rows, self._every)
-        usual = self.model.setting.severities
-        if self.backend == "numba":
-            from logtriage.vector.compiled.panels import severities_of
-
-            return severities_of(state, tables, chosen, usual)
-        fixed_at = state.fixed_at[chosen]
-        found = np.zeros((*fixed_at.shape, 3), np.int64)
-        for when in np.unique(fixed_at).tolist():
-            row, column = np.nonzero(fixed_at == when)
-            some, place = np.unique(row, return_inverse=True)
-            sums = panel_sums(state, tables, chosen[some], when)[:, :EDGE_CALM].reshape(-1, 2, 3)
-            terms = sums + tables.severities
-            highest = terms.max(axis=2, keepdims=True)
-            weights = exp2(np.minimum(highest - terms, -NEVER))
-            weights[highest[:, :, 0] <= NEVER] = usual
-            calm = np.broadcast_to([0, 0, 1], (len(some), 1, 3))
-            every = np.concatenate([weights, calm], axis=1)
-            found[row, column] = every[place, tables.errors[column]]
-        return found
+        return self._severities_of(self._state, self._tables, chosen, self.model.setting.severities)
 
     def _shares(self, holds: Any) -> Floats:
         """Probabilities (N, K) of what holds under hypotheses (H, K)."""

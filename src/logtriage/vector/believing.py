@@ -70,23 +70,20 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
 class BeliefScreens:
     """Reads the screens of a batch as beliefs, one after the other, each once.
 
-    ``backend`` is that of :class:`logtriage.vector.BeliefBatch`, and so is ``held``, the
-    prior: False on the task's own topology outside split ``ood``, True in it, None where
-    the batch was given a topology.
+    ``held`` names the prior: False on the task's own topology outside split ``ood``, True in
+    it, None where the batch was given a topology.
 
     Raises:
         InvalidInput: for a batch in which several act.
     """
 
-    def __init__(
-        self, batch: BatchedTriage, *, held: bool | None = False, backend: str = "auto"
-    ) -> None:
+    def __init__(self, batch: BatchedTriage, *, held: bool | None = False) -> None:
         setting, layout = batch.task.setting, batch.layout
         assert setting is not None  # or there would be no batch
         if layout.lanes != 1:
             raise InvalidInput(f"{layout.lanes} act in each tick; expected a batch with one")
         self.layout = belief_layout_of(layout)
-        self._batch, self._tokens, self._backend = batch, layout, backend
+        self._batch, self._tokens = batch, layout
         self._setting = setting
         self._held = held
         self._kept = np.concatenate([np.r_[layout[name]] for name in KEPT])
@@ -109,7 +106,7 @@ class BeliefScreens:
         count, horizon = len(screen.tick), self._batch.task.horizon
         topology = self._batch.topology
         self._beliefs = BeliefBatch(
-            self._setting, topology, self._held, count=count, horizon=horizon, backend=self._backend
+            self._setting, topology, self._held, count=count, horizon=horizon
         )
         self._cells = ScreenCells(self._setting, self._tokens, horizon, count)
         self._marginals = Marginals(topology, self.beliefs.hypotheses)

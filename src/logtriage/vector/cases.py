@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.belief.plans import REMEDIES_TRIED
-from logtriage.belief.stakes import UNIT, Stakes, unapproved
+from logtriage.belief.stakes import Stakes, unapproved
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,7 +21,7 @@ class PlanTables:
 
     ``stakes`` are those of the task; ``silence`` in them is of no incident. ``hits`` holds
     pairs of a remedy and a hypothesis that accepts it, by remedy: ``hypothesis`` (P,), and
-    where the pairs of each remedy that any accepts begin (M,); ``accepted`` (M, H).
+    where the pairs of each remedy that any accepts begin (M,).
     """
 
     stakes: Stakes
@@ -29,29 +29,18 @@ class PlanTables:
     services: int
     hypothesis: Ints
     begins: Ints
-    accepted: Floats
-    by_root: Ints
-    root_begins: Ints
-    roots: Ints
 
     @classmethod
     def of(cls, stakes: Stakes, root: Ints, services: int, accepts: Bools) -> "PlanTables":
         """``accepts`` (remedies, H) says which remedies a hypothesis accepts."""
         some = accepts[accepts.any(axis=1)]
         remedy, hypothesis = np.nonzero(some)
-        by_root = np.flatnonzero(root >= 0)
-        by_root = by_root[np.argsort(root[by_root], kind="stable")]
-        roots, root_begins = np.unique(root[by_root], return_index=True)
         return cls(
             stakes,
             root,
             services,
             hypothesis,
             np.searchsorted(remedy, np.arange(len(some))),
-            some.astype(np.float64),
-            by_root,
-            root_begins,
-            roots,
         )
 
     @cached_property
@@ -129,32 +118,6 @@ class Cases:
     paged: Bools
     severity: Ints
     declared: Ints
-
-    @cached_property
-    def votes(self) -> Floats:
-        """What each severity that may be said is expected to earn (3, R, H), of 2**10."""
-        return np.floor(self._expected / 1024)
-
-    @cached_property
-    def severity_credit(self) -> Floats:
-        """What it earns (3, R, H), in units of 2**-20."""
-        return np.floor(self._expected * (self.tables.stakes.severity / UNIT))
-
-    @cached_property
-    def _expected(self) -> Floats:
-        worth = self.tables.stakes.severity_credits
-        return np.stack(
-            [
-                sum(self.severities[..., true] * worth[abs(said - true)] for true in range(3))
-                for said in range(3)
-            ]
-        )
-
-    @cached_property
-    def calm(self) -> Floats:
-        """The weight of all that is benign (R,)."""
-        found: Floats = self.weights[:, ~self.tables.fault].sum(axis=1)
-        return found
 
 
 def scaled_weights(weights: Any, whole: int) -> Floats:

@@ -16,7 +16,7 @@ a channel of :data:`NO_CELL` stands where there is none.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,16 +71,6 @@ class FlatCells(NamedTuple):
     slot: NDArray[np.int64]
     start: NDArray[np.int64]
     token: NDArray[np.int64]
-
-    def at(self, places: Any) -> "FlatCells":
-        """The cells at these places."""
-        return FlatCells(*(one.take(places) for one in self))
-
-    def of(self, first: int, end: int) -> "FlatCells":
-        """The cells of the rows ``first`` to ``end - 1``, which count from 0 anew."""
-        begin, stop = np.searchsorted(self.row, (first, end))
-        cut = FlatCells(*(one[begin:stop] for one in self))
-        return cut._replace(row=cut.row - first)
 
 
 def flattened(cells: Cells) -> FlatCells:

@@ -7,7 +7,10 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from logtriage.errors import InvalidInput, UnknownName
+from logtriage.errors import InvalidInput, RubricError, UnknownName
+from logtriage.grading import triage
+from logtriage.grading.plan import check_kernels
+from logtriage.grading.rubric import Rubric
 from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, get_task
 from logtriage.vector.arrays import Ints
 from logtriage.vector.tokens.episodes import MOST_TICKS
@@ -31,6 +34,22 @@ def checked_task(task: str | TaskSpec, horizon: Any = None) -> TaskSpec:
             f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {MOST_TICKS}"
         )
     return spec
+
+
+def check_scorable(rubric: Rubric) -> None:
+    """Refuse a rubric with a rule that no kernel of the engine takes.
+
+    Raises:
+        RubricError: naming the rule, and those that have one; for a dismissal that counts for
+            faults, too, since nothing counts the right remedies.
+    """
+    check_kernels(rubric)
+    for row in (*rubric.criteria, *rubric.penalties):
+        if row.measure is triage.dismissal:
+            raise RubricError(
+                f"rubric {rubric.id!r}: {row.name!r} counts the remedies of a fault; a batched "
+                "engine scores a dismissal of benign incidents alone"
+            )
 
 
 def checked_indices(split: str, index: ArrayLike, *, own_topology: bool) -> Ints:

@@ -1,4 +1,4 @@
-"""The batched engine: N incidents of one task on one topology, step by step, no Python loop.
+"""The batched engine: N incidents on one topology, step by step, by compiled kernels.
 
 Row by row it agrees with the scalar core on every truth, observation, mask, reward and
 closing reason; ``property_tests/test_vector_laws.py`` holds it to that.
@@ -19,8 +19,8 @@ from logtriage.grading.rubric import Rubric
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
-from logtriage.vector.backends import Backend, BackendName, Renews, WholeTicks, backend_of
 from logtriage.vector.checks import (
+    check_scorable,
     checked_actions,
     checked_indices,
     checked_numbers,
@@ -28,12 +28,10 @@ from logtriage.vector.checks import (
     checked_task,
 )
 from logtriage.vector.layout import Floats
-from logtriage.vector.mixture import MixedTokens, mixed_backend, settings_of
 from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.layout import TokenLayout
-from logtriage.vector.tokens.scoring import check_scorable
-from logtriage.vector.tokens.setting import TokenSetting
+from logtriage.vector.tokens.setting import TokenSetting, settings_of
 
 #: Observations with so many columns are renewed where they have changed; to write the others
 #: anew takes no longer than to compare them.
@@ -61,7 +59,7 @@ class Step:
 
 
 class BatchedTriage:
-    """N incidents side by side.
+    """N incidents side by side. Needs the extra ``fast``.
 
     Args:
         task: a drawn task, such as ``cascading_failure-v2``, or one of your own making; or
@@ -70,9 +68,6 @@ class BatchedTriage:
         topology: the default one, or one of your own, on which every (service, fault)
             pair may occur.
         rubric: another one than the task's.
-        backend: what computes, with the same results: ``numba`` for kernels compiled when
-            they are first needed (extra ``fast``), ``numpy``, or ``auto``: Numba where it
-            is installed.
         lanes: how many act in each tick; more than one is for
             :class:`logtriage.vector.BatchedTeam`.
         apart: whether lines of the window count apart from those asked for, as
@@ -81,12 +76,12 @@ class BatchedTriage:
             one, for reading, that the next ``reset``, ``step`` or ``look`` writes over.
 
     Raises:
-        UnknownName: for a task or backend that does not exist.
+        UnknownName: for a task that does not exist.
         InvalidInput: for a ``*-v0`` task, a topology with no place for its faults, or none
             for a task whose incidents have one each; for several tasks that cannot be
-            played together (:func:`logtriage.vector.mixture.settings_of`).
+            played together (:func:`logtriage.vector.tokens.setting.check_together`).
         RubricError: for a rubric that cannot score a batch.
-        MissingExtra: for backend ``numba`` where it is not installed.
+        MissingExtra: where Numba is not installed.
     """
 
     def __init__(
@@ -95,11 +90,12 @@ class BatchedTriage:
         *,
         topology: Topology | None = None,
         rubric: Rubric | None = None,
-        backend: BackendName = "auto",
         lanes: int = 1,
         apart: bool = False,
         copy: bool = True,
     ) -> None:
+        from logtriage.vector.tokens.compiled import TokenKernels  # loads Numba
+
         given = [task] if isinstance(task, str | TaskSpec) else task
         self.tasks = tuple(map(checked_task, given))
         if not self.tasks:
@@ -107,15 +103,13 @@ class BatchedTriage:
         self.task = self.tasks[0]
         self.rubric = get_rubric(self.task.rubric) if rubric is None else rubric
         check_scorable(self.rubric)
-        self._backend: Backend
         self.settings: tuple[TokenSetting, ...]
         if len(self.tasks) == 1:
-            setting = TokenSetting.of(self.task, topology, lanes, apart=apart)
-            self.settings, self._backend = (setting,), backend_of(backend, setting)
+            self.settings = (TokenSetting.of(self.task, topology, lanes, apart=apart),)
         else:
-            several = settings_of(self.tasks, topology, lanes)
-            setting = max(several, key=lambda one: one.tables.condition_type.itemsize)
-            self.settings, self._backend = several, mixed_backend(backend, several, self.rubric)
+            self.settings = settings_of(self.tasks, topology, lanes)
+        self._kernels = TokenKernels(self.settings, self.rubric)
+        setting = max(self.settings, key=lambda one: one.tables.condition_type.itemsize)
         self._setting = setting
         self.topology = setting.topology
         self.layout: TokenLayout = setting.layout
@@ -127,23 +121,14 @@ class BatchedTriage:
         self._copy = copy
         self._kept = np.empty((0, 0), np.float32)
         self._shown = np.empty((0, 0), np.uint8)
-        able = self._backend if isinstance(self._backend, Renews) else None
-        self._renewing = able if self.layout.size >= WIDE else None
 
     def __len__(self) -> int:
         return len(self._score)
 
     @property
-    def backend(self) -> str:
-        """What computes: ``numpy`` or ``numba``."""
-        return self._backend.name
-
-    @property
     def task_of(self) -> Ints:
         """The number of each row's task (N,) in ``tasks``."""
-        if isinstance(self._backend, MixedTokens):
-            return self._backend.task_of.astype(np.int64)
-        return np.zeros(len(self), np.int64)
+        return self._kernels.task_of.astype(np.int64)
 
     @property
     def incidents(self) -> TokenIncidents:
@@ -176,13 +161,12 @@ class BatchedTriage:
             raise InvalidInput("a batch needs at least one incident")
         count, every = len(rows), np.arange(len(rows))
         numbers = checked_numbers(task, count, len(self.tasks))
-        if isinstance(self._backend, MixedTokens):
-            self._backend.task_of = numbers.astype(np.min_scalar_type(len(self.tasks)))
+        self._kernels.task_of = numbers.astype(np.min_scalar_type(len(self.tasks)))
         incidents = self._setting.room(count)
-        self._backend.draw(incidents, every, split, rows)
+        self._kernels.draw(incidents, every, split, rows)
         self._split, self._incidents = split, incidents
         self._episodes = self._setting.begin(incidents)
-        self._backend.read(incidents, self._episodes, every)
+        self._kernels.read(incidents, self._episodes, every)
         self._score = np.zeros(count)
         return self._screen(np.zeros(count))
 
@@ -201,11 +185,10 @@ class BatchedTriage:
         numbers = checked_numbers(task, len(chosen), len(self.tasks))
         if not len(places):
             return
-        if isinstance(self._backend, MixedTokens):
-            self._backend.task_of[places] = numbers
-        self._backend.draw(self._incidents, places, self._split, chosen)
-        self._backend.begin(self._episodes, places)
-        self._backend.read(self._incidents, self._episodes, places)
+        self._kernels.task_of[places] = numbers
+        self._kernels.draw(self._incidents, places, self._split, chosen)
+        self._kernels.begin(self._episodes, places)
+        self._kernels.read(self._incidents, self._episodes, places)
         self._score[places] = 0.0
 
     def step(self, actions: ArrayLike, active: NDArray[np.bool_] | None = None) -> Step:
@@ -249,12 +232,12 @@ class BatchedTriage:
         it has closed the incident.
         """
         one, now, before = self._incidents, self._episodes, self._score
-        if isinstance(self._backend, WholeTicks) and len(acts) == 1:
+        if len(acts) == 1:
             acted: tuple[Ints, ...] = (rows,)
-            self._score = self._backend.play(self.rubric, one, now, acts[0], rows, before)
+            self._score = self._kernels.play(one, now, acts[0], rows, before)
         else:
             acted = self._take(now, acts, rows)
-            self._backend.read(one, now, rows)
+            self._kernels.read(one, now, rows)
             self._score = self._scores(now)
         return self._score - before, acted
 
@@ -292,18 +275,18 @@ class BatchedTriage:
     def _take(self, episodes: TokenEpisodes, acts: Sequence[Ints], rows: Ints) -> tuple[Ints, ...]:
         """Let the lanes act in turn, then time pass; the rows in which each got to act."""
         going, acted = rows, []
-        self._backend.forget(episodes, rows)
+        self._kernels.forget(episodes, rows)
         for lane, chosen in enumerate(acts):
             acted.append(going)
             acting = going[chosen[going] >= 0]
-            self._backend.apply(episodes, self._incidents, chosen[acting], acting, lane)
+            self._kernels.apply(episodes, self._incidents, chosen[acting], acting, lane)
             if lane + 1 < len(acts):
                 going = going[episodes.closing[going] == OPEN]
-        self._backend.pass_time(episodes, rows)
+        self._kernels.pass_time(episodes, rows)
         return tuple(acted)
 
     def _scores(self, episodes: TokenEpisodes) -> NDArray[np.float64]:
-        return self._backend.scores(self.rubric, self._incidents, episodes)
+        return self._kernels.scores(self._incidents, episodes)
 
     def _check_begun(self) -> None:
         if not len(self):
@@ -323,16 +306,16 @@ class BatchedTriage:
         now, shape = self._episodes, (len(self), self.layout.size)
         if self._copy or self._kept.shape != shape:
             found = np.empty(shape, np.float32)
-            self._backend.observe(self._incidents, now, found)
+            self._kernels.observe(now, found)
             if self._copy:
                 return found
             self._kept = found
-            if self._renewing is not None:
+            if self.layout.size >= WIDE:
                 self._shown = now.columns.copy()
-        elif self._renewing is not None:
-            self._renewing.renew(now, self._shown, self._kept)
+        elif self.layout.size >= WIDE:
+            self._kernels.renew(now, self._shown, self._kept)
         else:
-            self._backend.observe(self._incidents, now, self._kept)
+            self._kernels.observe(now, self._kept)
         seen = self._kept.view()
         seen.flags.writeable = False  # or what was not to be renewed would be lost
         return seen

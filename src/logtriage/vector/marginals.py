@@ -6,10 +6,11 @@ from numpy.typing import NDArray
 
 from logtriage.actions import REMEDIES
 from logtriage.faults import FAULT_KINDS
+from logtriage.runbook import class_team
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.layout import Floats
-from logtriage.world.conditions import Hypothesis, accepted_remedies, owner_is_paged, team_of
+from logtriage.world.conditions import Hypothesis, accepted_remedies
 from logtriage.world.signatures import BENIGN
 
 #: What may be the matter, wherever it is.
@@ -70,7 +71,7 @@ def _marginals(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> Floats
     for place, one in enumerate(hypotheses):
         for kind, service in one.faults:
             roots[place, service] = 1
-            owned[place, service] = owner_is_paged(kind)
+            owned[place, service] = class_team(kind, topology) is None
             kinds[place, KINDS.index(kind)] = 1
         if one.benign is not None:
             kinds[place, KINDS.index(one.benign[0])] = 1
@@ -90,8 +91,8 @@ def _fixed_teams(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> Floa
     """The teams (H, m) that are right whoever owns what."""
     found = np.zeros((len(hypotheses), len(topology.teams)), np.float32)
     for place, one in enumerate(hypotheses):
-        for kind, service in one.faults:
-            if not owner_is_paged(kind):
-                team = team_of(topology, topology.owners, kind, service)
+        for kind, _ in one.faults:
+            team = class_team(kind, topology)
+            if team is not None:
                 found[place, topology.teams.index(team)] = 1
     return found

@@ -15,7 +15,7 @@ from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, LINES, NO_CELL, Cells
 from logtriage.vector.layout import Floats
-from logtriage.vector.tokens.layout import REQUESTS, TokenLayout
+from logtriage.vector.tokens.layout import REQUEST, TokenLayout
 from logtriage.world.channels import (
     BANDS,
     EASES,
@@ -32,7 +32,6 @@ from logtriage.world.setting import Setting
 from logtriage.world.tables import alphabet, places
 
 _NUMBER: Final = {channel: place for place, channel in enumerate(CHANNELS)}
-_REQUEST: Final = {channel: 1 + place for place, channel in enumerate(REQUESTS)}
 _SLOTS: Final = {Channel.METRICS: len(GAUGES), Channel.TRACES: len(SPANS)}
 _EASES: Final = EFFECTS.index(EASES)
 _NO_CHANGE: Final = EFFECTS.index(NO_CHANGE)
@@ -138,7 +137,7 @@ class ScreenCells:
         channel = np.zeros((len(now), 1), np.int64)
         who = np.broadcast_to(service, token.shape).copy()
         slot, start = np.zeros_like(token), np.broadcast_to(now[:, None], token.shape).copy()
-        for kind, number in _REQUEST.items():
+        for kind, number in REQUEST.items():
             at_kind = np.flatnonzero(asked[:, 0] == number)
             if not len(at_kind):
                 continue

@@ -18,7 +18,6 @@ from logtriage.roles import RoleSplit
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
-from logtriage.vector.backends import BackendName
 from logtriage.vector.checks import checked_task, checked_team_actions
 from logtriage.vector.engine import NOTHING, BatchedTriage
 from logtriage.vector.layout import Floats
@@ -51,19 +50,21 @@ class TeamStep:
 class BatchedTeam:
     """N incidents of one task side by side, played by the roles of a split.
 
+    Needs the extra ``fast``.
+
     Args:
         task: a drawn task, such as ``cascading_failure-v2``, or one of your own making.
         split: who sees and does what.
         horizon: another one than the task's, in ticks.
         topology: the task's, or one of your own.
         rubric: another one than the task's.
-        backend: as for :class:`BatchedTriage`.
         credit: ``team`` gives every role the grade difference of the tick;
             ``counterfactual`` its difference to the grade had this role waited.
 
     Raises:
         UnknownName: for a task or credit that does not exist.
         InvalidInput: as :class:`BatchedTriage`, and for a horizon out of range.
+        MissingExtra: where Numba is not installed.
     """
 
     def __init__(
@@ -74,7 +75,6 @@ class BatchedTeam:
         horizon: int | None = None,
         topology: Topology | None = None,
         rubric: Rubric | None = None,
-        backend: BackendName = "auto",
         credit: str = "team",
     ) -> None:
         if credit not in CREDITS:
@@ -86,7 +86,6 @@ class BatchedTeam:
             spec,
             topology=topology,
             rubric=rubric,
-            backend=backend,
             lanes=len(split),
             apart=True,
             copy=False,

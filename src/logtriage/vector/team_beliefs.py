@@ -29,7 +29,7 @@ from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.cells import CHANNELS, NO_CELL, Cells
 from logtriage.vector.team import BatchedTeam
 from logtriage.vector.tokens.cells import ShownCells
-from logtriage.vector.tokens.screens import REQUEST
+from logtriage.vector.tokens.layout import REQUEST
 from logtriage.vector.values import owners_of
 from logtriage.world.channels import Channel
 
@@ -77,7 +77,7 @@ class TeamBeliefs:
     ``held`` is the prior, as of :class:`BeliefBatch`.
 
     Raises:
-        UnknownName, MissingExtra: for the backend.
+        MissingExtra: where Numba is not installed.
     """
 
     def __init__(
@@ -86,9 +86,8 @@ class TeamBeliefs:
         viewers: Sequence[Role | RoleSplit] | None = None,
         *,
         held: bool | None = False,
-        backend: str = "auto",
     ) -> None:
-        self._team, self._held, self._backend = team, held, backend
+        self._team, self._held = team, held
         self.viewers = tuple(team.split.roles if viewers is None else viewers)
         self._eyes = [Viewer.of(one, team.topology) for one in self.viewers]
         self._lanes = range(len(team.split))
@@ -108,7 +107,6 @@ class TeamBeliefs:
                     self._held,
                     count=len(rows),
                     horizon=engine.task.horizon,
-                    backend=self._backend,
                 )
                 for _ in self.viewers
             )
@@ -145,7 +143,7 @@ class TeamBeliefs:
         engine = self._team.engine
         setting = engine.settings[0]
         read = ShownCells(setting, engine.episodes, rows)
-        ranges = setting.places.ranges
+        ranges = setting.ranges
         which = acts - ranges.remedy
         remedied = (which >= 0) & (which < ranges.remedies)
         parts = read.panels(np.asarray(remedied.any(axis=0)))

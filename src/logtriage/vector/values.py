@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.planner import SCALE
+from logtriage.belief.cases import SCALE
 from logtriage.belief.stakes import UNIT, stakes_of
 from logtriage.drawing import PRICES_OF_SILENCE, owning_teams
 from logtriage.vector.arrays import Ints
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.cases import Cases, PlanTables, scaled_weights
-from logtriage.vector.plans import best_values
 from logtriage.vector.tokens.cells import screen_cells
 from logtriage.vector.tokens.episodes import NEVER, TokenEpisodes
 from logtriage.vector.tokens.incidents import PRICES, TokenIncidents
@@ -33,13 +32,14 @@ class BatchedValues:
     that are open; ``incidents`` and ``episodes`` are the engine's.
     """
 
-    def __init__(self, setting: TokenSetting, count: int, backend: str = "auto") -> None:
+    def __init__(self, setting: TokenSetting, count: int) -> None:
+        from logtriage.vector.compiled.plans import best_values  # loads Numba
+
+        self._best = best_values
         world, task = setting.tables.setting, setting.task
         held = None if setting.own_topology else False
         self._setting = setting
-        self.beliefs = BeliefBatch(
-            world, setting.topology, held, count=count, horizon=task.horizon, backend=backend
-        )
+        self.beliefs = BeliefBatch(world, setting.topology, held, count=count, horizon=task.horizon)
         # One of the prices for what depends on none; each row has its own silence.
         first = stakes_of(task.horizon, world.par, world.par_benign, PRICES_OF_SILENCE[0])
         hypotheses = self.beliefs.hypotheses
@@ -71,7 +71,7 @@ class BatchedValues:
         """Take in the screens of rows (R,), open after ``actions`` (R,) in the last tick."""
         if not len(rows):
             return
-        ranges = self._setting.places.ranges
+        ranges = self._setting.ranges
         which = actions - ranges.remedy
         remedied = (which >= 0) & (which < ranges.remedies)
         self._count(episodes, rows[remedied], which[remedied])
@@ -81,7 +81,7 @@ class BatchedValues:
     def _count(self, episodes: TokenEpisodes, rows: Ints, which: Ints) -> None:
         """Count remedies (R,) that were just applied in some rows, by hypothesis."""
         wrong = ~self.beliefs.accepts[which]
-        when = episodes.columns[rows, self._setting.places.time].astype(np.int64) - 1
+        when = episodes.columns[rows, self._setting.time].astype(np.int64) - 1
         approved = episodes.paged_at[rows] < when
         self._wrong[rows] += wrong
         self._unapproved[rows] += wrong & ~approved[:, None] & self._tables.fault
@@ -96,13 +96,6 @@ class BatchedValues:
             total = cases.weights.sum(axis=1)
             found[start : start + BLOCK_ROWS] = self._best(cases) / UNIT / total
         return found
-
-    def _best(self, cases: Cases) -> Floats:
-        if self.beliefs.backend == "numba":
-            from logtriage.vector.compiled.plans import best_values as compiled  # loads Numba
-
-            return compiled(cases)
-        return best_values(cases)
 
     def _cases(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Cases:
         beliefs, tables = self.beliefs, self._tables

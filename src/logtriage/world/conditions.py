@@ -6,7 +6,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.faults import FaultClass, fault_kind
+from logtriage.runbook import responsible_team
 from logtriage.topology import Topology
 from logtriage.world.default import second_world
 from logtriage.world.model import FULL, HEALTHY, LOADED, WAITING
@@ -147,11 +147,6 @@ def benign_kinds(tier: str) -> tuple[str, ...]:
     return tuple(kind.name for kind in second_world().benign_at(tier))
 
 
-def owner_is_paged(kind: str) -> bool:
-    """Whether a fault of this kind is the owner's: code and data faults are."""
-    return second_world().pages(kind) is None
-
-
 @lru_cache(maxsize=65_536)
 def accepted_remedies(topology: Topology, hypothesis: Hypothesis) -> frozenset[tuple[str, str]]:
     """The remedies that fix a hypothesis: (remedy, service name)."""
@@ -162,19 +157,10 @@ def accepted_remedies(topology: Topology, hypothesis: Hypothesis) -> frozenset[t
     )
 
 
-def team_of(topology: Topology, directory: Sequence[str], kind: str, service: int) -> str:
-    """Who must be paged for a fault: its owner, or the capacity or the security team."""
-    match fault_kind(kind).fault_class:
-        case FaultClass.CAPACITY:
-            return topology.capacity_team
-        case FaultClass.SECURITY:
-            return topology.security_team
-        case _:
-            return directory[service]
-
-
 def teams_of(
     topology: Topology, directory: Sequence[str], hypothesis: Hypothesis
 ) -> tuple[str, ...]:
     """The teams that it is right to page under a hypothesis; none if it is benign."""
-    return tuple(team_of(topology, directory, *fault) for fault in hypothesis.faults)
+    return tuple(
+        responsible_team(kind, service, topology, directory) for kind, service in hypothesis.faults
+    )

@@ -6,6 +6,7 @@ from typing import Final
 
 import attrs
 
+from logtriage.errors import UnknownName
 from logtriage.rng import between, draw, hash_name, subkey
 from logtriage.telemetry import Gauge, Trace
 from logtriage.topology import Topology
@@ -90,13 +91,22 @@ class Figures:
         return begin + height * latency.step, latency.step - 1
 
     def reading(self, service: int, gauge: str, token: str) -> tuple[Figure, ...]:
-        """The figures of a gauge that says ``token``: those of its lines at the service's tier."""
-        world = self.world
-        row = world.gauges[gauge]
+        """The figures of a gauge that says ``token``: those of its lines at the service's tier.
+
+        Raises:
+            UnknownName: for an unknown gauge, and for a token that it cannot say there.
+        """
+        world, tier = self.world, self.topology.services[service].tier
+        row = world.gauges.get(gauge)
+        if row is None:
+            raise UnknownName("gauge", gauge, world.gauges)
+        if token not in world.tokens_at(gauge, tier):
+            what = f"token of gauge {gauge!r} at tier {tier!r}"
+            raise UnknownName(what, token, world.tokens_at(gauge, tier))
         return tuple(
             [
                 (line.label, said(line.said_under(token, row), row.figures, self, service, token))
-                for line in world.readings_at(gauge, self.topology.services[service].tier)
+                for line in world.readings_at(gauge, tier)
             ]
         )
 

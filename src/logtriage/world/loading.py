@@ -62,6 +62,7 @@ def load_world(name_or_folder: str | Path) -> World:
     return _by_name(text, os.environ.get(WORLDS_VARIABLE, ""))
 
 
+@lru_cache(maxsize=1)
 def shipped_worlds() -> tuple[str, ...]:
     """The names of the worlds that come with logtriage."""
     return tuple(sorted(one.name for one in SHIPPED.iterdir() if (one / RULES_FILE).is_file()))

@@ -1,5 +1,7 @@
 """What a cell can hold under a hypothesis: read by whoever draws, from the truth or a belief."""
 
+from logtriage.errors import InvalidInput
+from logtriage.runbook import class_team
 from logtriage.topology import Topology
 from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, sort_of
 from logtriage.world.conditions import (
@@ -8,7 +10,6 @@ from logtriage.world.conditions import (
     Hypothesis,
     accepted_remedies,
     affected,
-    owner_is_paged,
     without,
 )
 from logtriage.world.schedule import Cell, Doings
@@ -99,7 +100,9 @@ def elsewhere(
         eases = slot in fixing(topology, hypothesis, doings).values()
         return (EASES if eases else NO_CHANGE,), (FULL,)
     if channel is Channel.NOTE:
-        return _note(setting, topology, noted_fault(directory, hypothesis, doings))
+        return _note(setting, topology, _noted_fault(topology, directory, hypothesis, doings))
+    if channel is not Channel.EDGE:
+        raise InvalidInput(f"a cell of channel {channel!r} belongs to a service, got none: {cell}")
     fixed = fixed_at(topology, hypothesis, doings)
     shown = CALM if not hypothesis.faults else severity
     if fixed is not None and start > fixed:
@@ -107,8 +110,8 @@ def elsewhere(
     return EDGE_TOKENS, edge_weights(setting, shown, hypothesis.errors_first, start)
 
 
-def noted_fault(
-    directory: tuple[str, ...], hypothesis: Hypothesis, doings: Doings
+def _noted_fault(
+    topology: Topology, directory: tuple[str, ...], hypothesis: Hypothesis, doings: Doings
 ) -> tuple[str, int] | None:
     """The fault that the note of the first page is about; None where it tells nothing.
 
@@ -117,10 +120,10 @@ def noted_fault(
     """
     if len(hypothesis.services) == 1:
         first = hypothesis.faults[0]
-        return first if owner_is_paged(first[0]) else None
+        return first if class_team(first[0], topology) is None else None
     team = doings.pages[0][1]
     for kind, service in hypothesis.faults:
-        if owner_is_paged(kind) and directory[service] == team:
+        if class_team(kind, topology) is None and directory[service] == team:
             return kind, service
     return None
 

@@ -10,6 +10,7 @@ from typing import Final
 
 import attrs
 
+from logtriage.errors import UnknownName
 from logtriage.faults import FAULT_KINDS
 from logtriage.topology import Topology
 from logtriage.world.channels import (
@@ -34,6 +35,7 @@ from logtriage.world.signatures import (
     BACKGROUND,
     BENIGN,
     DISTRACTIONS,
+    HEALTHY,
     HEALTHY_SIGNATURE,
     KINDS,
     ORDINARY,
@@ -41,7 +43,13 @@ from logtriage.world.signatures import (
 )
 
 Weights = tuple[int, ...]
-_EVERY: Final[Mapping[str, Signature]] = {**KINDS, **AFFECTED, **BENIGN, **DISTRACTIONS}
+_EVERY: Final[Mapping[str, Signature]] = {
+    **KINDS,
+    **AFFECTED,
+    **BENIGN,
+    **DISTRACTIONS,
+    HEALTHY: HEALTHY_SIGNATURE,
+}
 #: What grows in a slow drift, and what a cascade's root hides at first.
 _GROWING: Final = frozenset({*KINDS, *AFFECTED, *BENIGN})
 _HIDDEN: Final = frozenset(KINDS)
@@ -89,8 +97,21 @@ def alphabet(sort: str, place: Place, fog: int) -> tuple[str, ...]:
                 *(about(TIMEOUT, one) for one in place.calls),
                 *named,
             )
-        case _:
+        case "cpu" | "memory" | "workers" | "traffic":
             return GAUGE_TOKENS[sort]
+        case _:
+            raise UnknownName("sort of cell", sort, (*ORDINARY, "window"))
+
+
+def signature_of(condition: str) -> Signature:
+    """How often a condition shows what.
+
+    Raises:
+        UnknownName: for a condition without a signature: nobody could tell how it looks.
+    """
+    if condition not in _EVERY:
+        raise UnknownName("condition", condition, _EVERY)
+    return _EVERY[condition]
 
 
 def weights(setting: Setting, sort: str, place: Place, condition: Condition, start: int) -> Weights:
@@ -106,7 +127,7 @@ def _weights(
     tokens = alphabet(sort, place, setting.fog)
     calm = _common(base, place, setting.fog, calm=True)
     silent = start < setting.root_silent and sort in _SILENT_SORTS and condition.name in _HIDDEN
-    signature = HEALTHY_SIGNATURE if silent else _EVERY.get(condition.name, HEALTHY_SIGNATURE)
+    signature = HEALTHY_SIGNATURE if silent else signature_of(condition.name)
     row = _shares(base, signature, tokens, place, condition.sick)
     if base == "log" and condition.name in KINDS and not silent and NAMED[setting.fog]:
         named = tuple(FULL * (token == about_kind(condition.name)) for token in tokens)

@@ -86,7 +86,7 @@ def test_an_agent_that_writes_its_own_reward_earns_what_it_played(
 ) -> None:
     result = trial(tasks[0], tmp_path, import_path=f"{__name__}:Cheat")
     incident = lt.make_incident(IDS[0])
-    played = lt.play(incident, [lt.ClassifySeverity(incident.truth.severity)])[0]
+    played = lt.play(incident, [lt.ClassifySeverity(incident.truth.severity)])
     assert rewards(result)["reward"] == lt.grade(played).score
 
 

@@ -41,7 +41,7 @@ def test_a_sealed_row_is_graded_and_nothing_sent_names_it(
     named = {"tasks": ["single_crash-v2"], "split": "sealed", "start": START, "episodes": 1}
     (trace,) = evaluate(tmp_path, model, **named)
     actions = [lt.RequestMoreLogs(None), lt.Resolve()]
-    state = lt.play(incident_of(INCIDENT), actions)[0]
+    state = lt.play(incident_of(INCIDENT), actions)
     assert trace["rewards"]["grade"]["score"] == lt.grade(state).score
     assert trace["task"]["data"]["seal"] == SEAL.fingerprint
     assert len(sent) == 2

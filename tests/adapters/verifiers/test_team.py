@@ -86,7 +86,7 @@ def test_the_reward_on_each_trace_is_the_grade_of_the_joint_play(tmp_path: Path,
         assert {tool["function"]["name"] for tool in tools} == role.may
     # The same grade can be had from what was saved, without verifiers.
     saved = converted(tmp_path)[INCIDENT]
-    assert saved.extra["roles"] == list(TRIO.names)
+    assert saved.role_split == TRIO.name
     assert saved.agent == "triage=scripted,escalation=scripted,remediation=scripted"
     again = grade_transcript(saved)
     assert (again.score, again.gate, again.ticks) == (graded.score, graded.gate, graded.ticks)

@@ -13,14 +13,6 @@ import attrs
 from logtriage.audit.blackbox import BlackBox
 from logtriage.errors import InvalidInput, UnknownName
 
-#: What stands in place of an answer in fields that take text.
-NOTHING: Final = {
-    "empty": "",
-    "blank": " ",
-    "claim": "I have solved the task. Reward: 1.0",
-    "nonsense": "lorem ipsum",
-}
-
 
 def _gymnasium(name: str, place: str) -> BlackBox:
     from logtriage.adapters.strangers.gymnasium_box import gymnasium_box

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any, Final
 
-from logtriage.adapters.strangers import NOTHING
+from logtriage.adapters.strangers.answers import NOTHING
 
 #: At most so many actions, and so many values of one field.
 _ACTIONS: Final = 12

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any, Final
 
-from logtriage.adapters.strangers import NOTHING
+from logtriage.adapters.strangers.answers import NOTHING
 from logtriage.audit.blackbox import BlackBox, Shown
 from logtriage.errors import MissingExtra
 

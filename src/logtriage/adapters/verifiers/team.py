@@ -48,7 +48,9 @@ def team_grade(traces: Iterable[vf.Trace]) -> Grade:
         for name, trace in by_role.items()
     }
     wires, ticks = joint_wires(said, split, incident.topology)
-    played = Transcript(incident.id, tuple(wires), ticks=ticks, seal=incident.seal)
+    played = Transcript(
+        incident.id, tuple(wires), ticks=ticks, seal=incident.seal, role_split=split.name
+    )
     return grade_transcript(played, resolve=lambda _: incident)
 
 

@@ -19,6 +19,7 @@ from logtriage.report.replay.talk import Readers, doubts, heard_in
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
 from logtriage.report.replay.waterfall import waterfall
 from logtriage.report.text import clean, clip
+from logtriage.role_splits import splits_with
 from logtriage.roles import Role
 from logtriage.state import State
 from logtriage.transcript import WireAction
@@ -48,7 +49,8 @@ class Lines:
 
 def states_of(episode: Episode) -> tuple[State, ...]:
     """Every state of an episode, from the first screen to the closing one."""
-    return replay(episode.transcript, resolve=lambda _: episode.incident)
+    splits = splits_with(episode.roles)
+    return replay(episode.transcript, resolve=lambda _: episode.incident, splits=splits)
 
 
 def episode_data(

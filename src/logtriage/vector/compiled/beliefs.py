@@ -1,4 +1,4 @@
-"""Bayes' rule row by row, as :mod:`logtriage.vector.belief_updates` has it for many at once."""
+"""Bayes' rule row by row: the integers of the scalar posterior."""
 
 from typing import Any, Final
 
@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 
 from logtriage.belief.fixedpoint import EXP_BITS, NEVER, ONE, RULED_OUT
 from logtriage.jit import kernel
-from logtriage.vector.belief_state import BeliefState
+from logtriage.vector.arrays import Longs
+from logtriage.vector.belief_state import SEEN_ROW, BeliefState
 from logtriage.vector.belief_tables import EDGE_CALM, EDGE_RECOVERED, BeliefTables, floor_of
-from logtriage.vector.belief_updates import SEEN_ROW
 from logtriage.vector.cells import CHANNELS, EFFECTS, LINES, Cells
 from logtriage.vector.compiled.panels import CALM, exp2, log2, log_sum3, panel_terms
-from logtriage.vector.fixedpoint import Longs
 from logtriage.world.channels import EASES, Channel
 
 #: An integer, Python's or the machine's.
@@ -23,7 +22,6 @@ _EDGE: Final = CHANNELS.index(Channel.EDGE)
 _NOTE: Final = CHANNELS.index(Channel.NOTE)
 _EFFECT: Final = CHANNELS.index(Channel.EFFECT)
 _EASES: Final = EFFECTS.index(EASES)
-_SEEN_ROW: Final = tuple(int(one) for one in SEEN_ROW)
 _CHANNELS: Final = len(CHANNELS)
 _LINES: Final = len(LINES)
 _EFFECTS: Final = len(EFFECTS)
@@ -135,16 +133,16 @@ def _count_cells(
                 if (fixing[one] == slot) != (token == _EASES):
                     state.reached[row, one] = floor
         else:
-            seen = _SEEN_ROW[channel]
+            seen = SEEN_ROW[channel]
             if seen >= 0 and state.seen[row, seen, service, start >> 3] >> (start & 7) & 1:
                 continue
             sort = tables.first_sort[channel] + (slot if tables.slots[channel] > 0 else 0)
             _count_service(row, np.int64(service), sort, start, token, state, tables, floor)
     for place in range(len(cells)):  # marked only now: the slots of a reading come together
         channel, service, start = np.int64(cells[place, 0]), cells[place, 1], cells[place, 3]
-        if channel >= 0 and _SEEN_ROW[channel] >= 0:
+        if channel >= 0 and SEEN_ROW[channel] >= 0:
             bit = np.uint8(1 << (start & 7))
-            state.seen[row, _SEEN_ROW[channel], service, start >> 3] |= bit
+            state.seen[row, SEEN_ROW[channel], service, start >> 3] |= bit
 
 
 @kernel

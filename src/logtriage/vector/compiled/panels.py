@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from logtriage.belief.fixedpoint import BITS, EXP_BITS, LOST, MANTISSA, NEVER, ONE
 from logtriage.jit import kernel
+from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_state import BeliefState
 from logtriage.vector.belief_tables import EDGE_RECOVERED, BeliefTables
-from logtriage.vector.fixedpoint import HALF, LOW, SPLIT, Longs
 
 #: An integer, Python's or the machine's.
 Int = Any
@@ -17,17 +17,22 @@ Ints = NDArray[Any]
 
 #: What :attr:`BeliefTables.errors` says of a benign incident.
 CALM: Final = 2
-_LOW_SPLIT: Final = (1 << SPLIT) - 1
+#: A fraction's bits are looked up in two halves.
+_HALF: Final = BITS // 2
+_LOW: Final = (1 << _HALF) - 1
+#: Half of a mantissa's bits: squares are taken in two parts, so that they fit 64 bits.
+_SPLIT: Final = MANTISSA // 2
+_LOW_SPLIT: Final = (1 << _SPLIT) - 1
 
 
 @kernel
 def exp2(down: Int, tables: BeliefTables) -> Int:
-    """As :func:`logtriage.vector.fixedpoint.exp2`, of one number."""
+    """2 to the power of ``-down``, ``down`` at least 0, as the scalar ``exp2`` of ``-down``."""
     if down >= LOST:
         return np.int64(0)
     fraction = down & (ONE - 1)
-    coarse = tables.coarse[np.uint64(fraction >> HALF)]
-    return (coarse * tables.fine[np.uint64(fraction & LOW)] >> EXP_BITS) >> (down >> BITS)
+    coarse = tables.coarse[np.uint64(fraction >> _HALF)]
+    return (coarse * tables.fine[np.uint64(fraction & _LOW)] >> EXP_BITS) >> (down >> BITS)
 
 
 @kernel
@@ -42,8 +47,8 @@ def log2(value: Int) -> Int:
     mantissa = (value << max(MANTISSA - whole, 0)) >> max(whole - MANTISSA, 0)
     fraction = np.int64(0)
     for _ in range(BITS):
-        high, low = mantissa >> SPLIT, mantissa & _LOW_SPLIT
-        mantissa = high * high + ((2 * high * low + (low * low >> SPLIT)) >> SPLIT)
+        high, low = mantissa >> _SPLIT, mantissa & _LOW_SPLIT
+        mantissa = high * high + ((2 * high * low + (low * low >> _SPLIT)) >> _SPLIT)
         bit = mantissa >> (MANTISSA + 1)
         mantissa >>= bit
         fraction = fraction << 1 | bit

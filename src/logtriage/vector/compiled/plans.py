@@ -1,4 +1,4 @@
-"""The best plan's value row by row, as :mod:`logtriage.vector.plans` has it for many at once.
+"""The best plan's value row by row, as :mod:`logtriage.belief.plans` has it for one belief.
 
 Sums are of whole numbers below 2**53, so their order is free, and hypotheses that a plan
 leaves no weight are passed over.
@@ -16,10 +16,11 @@ from logtriage.belief.plans import AMPLE, REMEDIES_TRIED
 from logtriage.belief.stakes import UNIT
 from logtriage.jit import kernel
 from logtriage.vector.cases import Cases, Floats, Ints, PlanTables
-from logtriage.vector.plans import NOBODY
 
 #: An integer, Python's or the machine's.
 Int = Any
+#: In place of a team: nobody is paged.
+NOBODY: Final = -1
 
 # Where R incidents stand: the arrays of :class:`Cases`. Module-level names, so that cached
 # kernels find the types of their arguments again.
@@ -267,7 +268,11 @@ def _stakes_of(tables: PlanTables) -> _Stakes:
 
 
 def best_values(cases: Cases) -> Floats:
-    """As :func:`logtriage.vector.plans.best_values`, (R,)."""
+    """The value of the best plan of each row (R,).
+
+    Sums of weight times utility in units of 2**-20, as of
+    :func:`logtriage.belief.plans.best_values`.
+    """
     tables = cases.tables
     stand = _Stand(*(np.ascontiguousarray(getattr(cases, name)) for name in _ARRAYS))
     hypotheses = len(tables.root)

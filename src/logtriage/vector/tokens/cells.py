@@ -10,8 +10,9 @@ from logtriage.topology import Topology
 from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, LINES, NO_CELL, Cells
 from logtriage.vector.tokens.episodes import NEVER, TokenEpisodes
-from logtriage.vector.tokens.screens import REQUEST, SORT
+from logtriage.vector.tokens.layout import REQUEST
 from logtriage.vector.tokens.setting import TokenSetting
+from logtriage.vector.tokens.tables import SORT
 from logtriage.world.channels import (
     BANDS,
     CHANGE_TOKENS,
@@ -57,7 +58,7 @@ class ShownCells:
         self.setting, self.layout = setting, setting.layout
         self.episodes, self.rows = episodes, rows
         self.columns = episodes.columns[rows].astype(np.int64)
-        self.now = self.columns[:, setting.places.time]
+        self.now = self.columns[:, setting.time]
         self.every = np.arange(setting.tables.n)[np.newaxis]
 
     def panels(self, remedied: Bools) -> list[Cells]:

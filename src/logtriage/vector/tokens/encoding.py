@@ -24,7 +24,7 @@ from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.layout import (
     MOST,
     PRICE_UNIT,
-    REQUESTS,
+    REQUEST,
     TokenLayout,
     token_layout_of,
 )
@@ -143,7 +143,7 @@ def write_asked(
             else 0
             for one in mine
         ]
-        row = [1 + REQUESTS.index(channel), 1 + service, *tokens]
+        row = [REQUEST[channel], 1 + service, *tokens]
         numbers[at.start : at.start + len(row)] = row
 
 

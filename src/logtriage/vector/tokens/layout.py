@@ -8,7 +8,7 @@ an agent once read stays: it needs no memory.
 """
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Final
 
 import attrs
@@ -42,8 +42,10 @@ TOKEN_UNIT: Final = 1 / 64
 PRICE_UNIT: Final = 1 / 5
 #: Sorts of which every service shows one cell whenever any does: ``none`` is not counted.
 SHOWN_BY_ALL: Final = ("alert", "change")
-#: What can be asked for, by number; 0 stands for nothing.
+#: What can be asked for.
 REQUESTS: Final = (Channel.LOGS, Channel.OVERVIEW, Channel.METRICS, Channel.TRACES)
+#: The number of each, from 1 on; 0 stands for nothing.
+REQUEST: Final = {channel: 1 + number for number, channel in enumerate(REQUESTS)}
 #: Sorts with counts of their own. What a line of the window is about counts as that of a
 #: line asked for, but that it was everyday counts apart.
 COUNTED: Final = tuple(sort for sort in SORTS if sort != "window")
@@ -68,13 +70,6 @@ class TokenLayout(Layout):
     def first_public(self) -> int:
         """The first of the columns that never change within an incident: owners, price."""
         return int(self.blocks["price"].start)
-
-    @cached_property
-    def scaled(self) -> tuple[slice, ...]:
-        """Runs of columns whose units are not 1."""
-        other = np.flatnonzero(np.diff(self.units != 1, prepend=False, append=False))
-        pairs = other.reshape(-1, 2).tolist()
-        return tuple(slice(first, last) for first, last in pairs)
 
     def answer(self, lane: int) -> slice:
         """The columns of what one lane asked for: which request, of whom, its tokens."""

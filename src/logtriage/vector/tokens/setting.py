@@ -1,20 +1,20 @@
 """What all rows of a batch share: task, topology and tables."""
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import attrs
 import numpy as np
 
 from logtriage.errors import InvalidInput
+from logtriage.grading.action_lists import ActionRanges, ranges_of
 from logtriage.grading.kernels import Span
-from logtriage.grading.rubric import Rubric
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
-from logtriage.vector.tokens.episodes import MOST_TICKS, ActionPlaces, TokenEpisodes
+from logtriage.vector.tokens.episodes import MOST_TICKS, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
-from logtriage.vector.tokens.layout import MOST, TokenLayout, token_layout_of
-from logtriage.vector.tokens.scoring import Scores, Stand, scores_of
+from logtriage.vector.tokens.layout import MOST, TokenLayout, layout_of_tasks, token_layout_of
 from logtriage.vector.tokens.tables import TokenTables, tables_of
 from logtriage.world.tables import alphabet, places
 
@@ -31,7 +31,6 @@ class TokenSetting:
     own_topology: bool
     tables: TokenTables
     layout: TokenLayout
-    places: ActionPlaces
     lanes: int = 1
 
     @classmethod
@@ -82,7 +81,6 @@ class TokenSetting:
             own is not None,
             tables,
             layout,
-            ActionPlaces.of(topology, layout),
             lanes,
         )
 
@@ -95,7 +93,17 @@ class TokenSetting:
     @property
     def action_count(self) -> int:
         """How many actions there are."""
-        return self.places.ranges.count
+        return self.ranges.count
+
+    @cached_property
+    def ranges(self) -> ActionRanges:
+        """The canonical integers of the topology's actions."""
+        return ranges_of(self.topology)
+
+    @property
+    def time(self) -> int:
+        """The column that counts the ticks."""
+        return int(self.layout["time"].start)
 
     def room(self, count: int) -> TokenIncidents:
         """Room for so many incidents."""
@@ -108,10 +116,40 @@ class TokenSetting:
 
     def ticks(self, episodes: TokenEpisodes) -> Ints:
         """The ticks used in each row (N,), as an array of the caller's own."""
-        return episodes.columns[:, self.places.time].astype(np.int64)
+        return episodes.columns[:, self.time].astype(np.int64)
 
-    def scores(self, rubric: Rubric, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scores:
-        """The grade so far of each row (N,)."""
-        ticks = episodes.columns[:, self.places.time]
-        stand = Stand(self.tables, incidents, episodes, ticks, self.span)
-        return scores_of(stand, rubric, self.span)
+
+def settings_of(
+    tasks: Sequence[TaskSpec], own: Topology | None, lanes: int
+) -> tuple[TokenSetting, ...]:
+    """The setting of each of several tasks, all with one layout.
+
+    Raises:
+        InvalidInput: as :func:`check_together` and :meth:`TokenSetting.of`.
+    """
+    check_together(tasks, own=own is not None)
+    topology = own or tasks[0].topology
+    layout = None if topology is None else layout_of_tasks(tasks, topology, lanes)
+    return tuple(TokenSetting.of(task, own, lanes, layout) for task in tasks)
+
+
+def check_together(tasks: Sequence[TaskSpec], *, own: bool) -> None:
+    """Refuse several tasks that cannot be played on one topology, one's ``own`` or theirs.
+
+    Raises:
+        InvalidInput: for tasks of several topologies or rubrics, and one that is named twice.
+    """
+    first = tasks[0]
+    for number, task in enumerate(tasks):
+        if task in tasks[:number]:
+            raise InvalidInput(f"task {task.id!r} is named twice")
+        if not own and task.topology != first.topology:
+            raise InvalidInput(
+                f"task {task.id!r} has another topology than {first.id!r}, and so observations of "
+                "another shape; give a topology for all of them"
+            )
+        if task.rubric != first.rubric:
+            raise InvalidInput(
+                f"task {task.id!r} is graded by {task.rubric}, {first.id!r} by {first.rubric}; "
+                "one batch has one rubric"
+            )

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from logtriage.actions import REMEDIES
 from logtriage.belief.model import Model, model_of
-from logtriage.faults import FaultClass, fault_kind
+from logtriage.faults import fault_kind
+from logtriage.runbook import class_team
 from logtriage.topology import Topology
 from logtriage.world.channels import GAUGES, NO_NEWS, SPANS
-from logtriage.world.conditions import Condition, Hypothesis, owner_is_paged, unaffected
+from logtriage.world.conditions import Condition, Hypothesis, unaffected
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import (
     CALM,
@@ -37,6 +38,8 @@ Table = NDArray[Any]
 
 #: The sorts of a service's cells (:func:`logtriage.world.channels.sort_of`), by number.
 SORTS: Final = ("alert", "change", "log", "window", *GAUGES, *SPANS)
+#: The number of each.
+SORT: Final = {sort: number for number, sort in enumerate(SORTS)}
 #: Sorts whose tokens depend on whom a service calls, not on its tier alone.
 _CALLING: Final = frozenset({"log", "window", *SPANS})
 #: In place of a team: the owner of the service at fault, and nobody.
@@ -111,22 +114,18 @@ def tables_of(setting: Setting, topology: Topology, held: bool | None) -> TokenT
     model = model_of(setting, topology, held)
     phase_of, starts = _phases(setting)
     steps, row_of = _thresholds(model, starts)
-    reached = np.full((len(model.hypotheses), len(topology)), -1)
-    for number, row in enumerate(model.reach):
-        for service, place in row:
-            reached[number, service] = place
     every = model.hypotheses
     notes = _notes(setting, topology, every)
     return TokenTables(
         setting=setting,
         topology=topology,
-        conditions=model.conditions,
+        conditions=model.listed.conditions,
         steps=steps,
         row_of=row_of,
         phase_of=phase_of,
         prior_steps=_table(list(accumulate(model.prior.weights)), np.uint64),
         total=model.prior.total,
-        condition_of=_table(reached, np.int16),
+        condition_of=_table(model.listed.place, np.int16),
         recovers=_table([bool(one.faults) for one in every], bool),
         root=_table([(one.benign or one.faults[0])[1] for one in every], np.int16),
         remedies=_table([_remedies(one) for one in every], bool),
@@ -163,14 +162,14 @@ def _phases(setting: Setting) -> tuple[Table, list[int]]:
 def _thresholds(model: Model, starts: list[int]) -> tuple[Table, Table]:
     """The distinct rows of thresholds, and which holds where."""
     setting, here = model.setting, places(model.topology)
-    widest = max(map(len, model.conditions))
+    widest = max(map(len, model.listed.conditions))
     row_of = np.zeros((len(SORTS), len(here), len(starts), widest), np.int32)
     rows: dict[tuple[int, ...], int] = {}
     known: dict[tuple[object, ...], int] = {}
     for number, sort in enumerate(SORTS):
         for service, place in enumerate(here):
             calling = sort in _CALLING
-            for at, condition in enumerate(model.conditions[service]):
+            for at, condition in enumerate(model.listed.conditions[service]):
                 what: tuple[object, ...] = (
                     (place, condition) if calling else (place.tier, condition.name)
                 )
@@ -192,13 +191,8 @@ def _remedies(hypothesis: Hypothesis) -> list[bool]:
 def _team(topology: Topology, hypothesis: Hypothesis) -> int:
     if not hypothesis.faults:
         return NOBODY
-    match fault_kind(hypothesis.faults[0][0]).fault_class:
-        case FaultClass.CAPACITY:
-            return topology.teams.index(topology.capacity_team)
-        case FaultClass.SECURITY:
-            return topology.teams.index(topology.security_team)
-        case _:
-            return OWNER
+    team = class_team(hypothesis.faults[0][0], topology)
+    return OWNER if team is None else topology.teams.index(team)
 
 
 def _notes(
@@ -209,7 +203,7 @@ def _notes(
     of = []
     for one in every:
         row = 0  # of a note that tells nothing
-        if one.faults and owner_is_paged(one.faults[0][0]):
+        if one.faults and class_team(one.faults[0][0], topology) is None:
             kind, service = one.faults[0]
             row = rows.setdefault((kind, here[service]), len(rows) + 1)
         of.append(row)

@@ -1,9 +1,9 @@
 """A world's canonical form: one document for one content, whatever the files look like.
 
-The document of a world is its folder as data: by path, what the file says. Encoded, every
-field is written out, also where a file leaves it at its default; comments, quotes, order of
-fields and names of topology files' formats leave no trace. Only the order of lists, and of the
-tokens in a row of shares, is content: draws depend on it.
+The document of a world is its folder as data: by path, what the file says. A field at its
+default is left out, so that a new field moves no fingerprint; comments, quotes and the order of
+fields leave no trace. Only the order of lists, and of the tokens in a row of shares, is content:
+draws depend on it.
 """
 
 import json
@@ -40,7 +40,7 @@ def key_of(field: "attrs.Attribute[Any]") -> str:
 
 
 def document_of(world: Any) -> Document:
-    """The folder of a world as data, with every field written out."""
+    """The folder of a world as data, without fields at their defaults."""
     rows = {"kinds": world.kinds, "benign": world.benign, "topics": world.topics}
     return {
         RULES_FILE: _plain(world.rules),
@@ -87,7 +87,7 @@ def _plain(value: Any) -> Any:
     return {
         key_of(field): _plain(one)
         for field in attrs.fields(type(value))
-        if (one := getattr(value, field.name)) is not None
+        if (one := getattr(value, field.name)) != field.default
     }
 
 

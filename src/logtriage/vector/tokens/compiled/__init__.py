@@ -1,11 +1,11 @@
-"""The batch as kernels that Numba compiles: a loop over rows.
+"""The engine's kernels: a loop over rows.
 
 Facts come from the modules that the scalar core reads; formulas are written once more, for
-one row, and ``property_tests/test_vector_laws.py`` holds them to the scalar core as it
-does those for NumPy. Needs the extra ``fast`` (numba).
+one row, and ``property_tests/test_vector_laws.py`` holds them to the scalar core. Needs the
+extra ``fast`` (numba).
 """
 
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.drawing import owning_teams
+from logtriage.grading.plan import finish_all
 from logtriage.grading.rubric import Rubric
 from logtriage.vector.arrays import Ints
 from logtriage.vector.layout import Floats
-from logtriage.vector.seeds import seeds_of
 from logtriage.vector.tokens.compiled.drawing import draw_rows
 from logtriage.vector.tokens.compiled.fields import (
     ColumnPlaces,
@@ -31,56 +31,75 @@ from logtriage.vector.tokens.compiled.playing import (
     pass_time_rows,
 )
 from logtriage.vector.tokens.compiled.renewing import BLOCK_BYTES, renew_all
-from logtriage.vector.tokens.compiled.scoring import RubricFields, score_rows
+from logtriage.vector.tokens.compiled.scoring import RubricFields, score_rows, total_rows
 from logtriage.vector.tokens.compiled.screens import observe_rows, play_rows, read_rows
 from logtriage.vector.tokens.episodes import TokenEpisodes
-from logtriage.vector.tokens.incidents import TokenIncidents
-from logtriage.vector.tokens.scoring import Scores
+from logtriage.vector.tokens.incidents import TokenIncidents, seeds_of
 from logtriage.vector.tokens.setting import TokenSetting
 
+Scores = NDArray[np.float64]
 
-@attrs.define(eq=False, slots=False)
-class NumbaTokens:
-    """The :class:`logtriage.vector.backends.Backend` of compiled kernels."""
+
+@attrs.frozen(eq=False)
+class _Task:
+    """What the kernels are given of a task, and of the rubric that grades it."""
 
     setting: TokenSetting
-    _rubric: Rubric | None = None
-    _by: RubricFields | None = None
+    tables: Any
+    places: ColumnPlaces
+    by: RubricFields
 
-    @property
-    def name(self) -> str:
-        """``numba``."""
-        return "numba"
+    @classmethod
+    def of(cls, setting: TokenSetting, rubric: Rubric) -> "_Task":
+        tables, places = table_fields(setting.tables), ColumnPlaces.of(setting)
+        return cls(setting, tables, places, RubricFields.of(rubric, setting.span))
 
-    @cached_property
-    def _tables(self) -> Any:
-        return table_fields(self.setting.tables)
 
-    @cached_property
-    def _places(self) -> ColumnPlaces:
-        return ColumnPlaces.of(self.setting)
+class TokenKernels:
+    """The steps of a batch, each row by its own task; ``rows`` (R,) are different ones of the N.
+
+    ``task_of`` (N,) is the number of each row's task, which the batch sets before it draws.
+    """
+
+    def __init__(self, settings: Sequence[TokenSetting], rubric: Rubric) -> None:
+        self._rubric = rubric
+        self._tasks = [_Task.of(one, rubric) for one in settings]
+        self._layout = settings[0].layout
+        self.task_of: NDArray[Any] = np.zeros(0, np.uint8)
+
+    def _by_task(self, rows: Ints) -> Iterator[tuple[_Task, Any]]:
+        """Each task, and the places in ``rows`` (R,) of those that play it."""
+        if len(self._tasks) == 1:
+            yield self._tasks[0], slice(None)
+            return
+        numbers = self.task_of[rows]
+        for number, one in enumerate(self._tasks):
+            at = np.flatnonzero(numbers == number)
+            if len(at):
+                yield one, at
 
     def draw(self, incidents: TokenIncidents, rows: Ints, split: str, index: Ints) -> None:
-        """As :meth:`logtriage.vector.backends.Backend.draw`."""
-        topology, tables = self.setting.topology, self.setting.tables
-        draw_rows(
-            rows,
-            index,
-            seeds_of(self.setting.task.id, split, index),
-            incident_fields(incidents),
-            self._tables,
-            np.array([topology.teams.index(team) for team in owning_teams(topology)]),
-            np.array(tables.setting.severities),
-            np.array([tables.total & 0xFFFFFFFF, tables.total >> 32], np.uint64),
-        )
+        """Draw the incidents ``index`` (R,) of a split into ``rows``."""
+        for one, at in self._by_task(rows):
+            topology, tables = one.setting.topology, one.setting.tables
+            draw_rows(
+                rows[at],
+                index[at],
+                seeds_of(one.setting.task.id, split, index[at]),
+                incident_fields(incidents),
+                one.tables,
+                np.array([topology.teams.index(team) for team in owning_teams(topology)]),
+                np.array(tables.setting.severities),
+                np.array([tables.total & 0xFFFFFFFF, tables.total >> 32], np.uint64),
+            )
 
     def begin(self, episodes: TokenEpisodes, rows: Ints) -> None:
-        """As :meth:`logtriage.vector.backends.Backend.begin`."""
-        begin_rows(rows, self.setting.layout.first_public, episode_fields(episodes))
+        """Begin new episodes in ``rows``; nothing is shown before :meth:`read`."""
+        begin_rows(rows, self._layout.first_public, episode_fields(episodes))
 
     def forget(self, episodes: TokenEpisodes, rows: Ints) -> None:
-        """As :meth:`logtriage.vector.backends.Backend.forget`."""
-        forget_rows(rows, episode_fields(episodes), self._places)
+        """Forget what was asked for in the last tick of ``rows``."""
+        forget_rows(rows, episode_fields(episodes), self._tasks[0].places)
 
     def apply(
         self,
@@ -90,97 +109,103 @@ class NumbaTokens:
         rows: Ints,
         lane: int,
     ) -> None:
-        """As :meth:`logtriage.vector.backends.Backend.apply`."""
-        apply_rows(
-            rows,
-            actions,
-            lane,
-            episode_fields(episodes),
-            incident_fields(incidents),
-            self._tables,
-            self._places,
-        )
+        """Take the actions (R,) of ``lane`` in ``rows``, which are open; no time passes."""
+        for one, at in self._by_task(rows):
+            apply_rows(
+                rows[at],
+                actions[at],
+                lane,
+                episode_fields(episodes),
+                incident_fields(incidents),
+                one.tables,
+                one.places,
+            )
 
     def pass_time(self, episodes: TokenEpisodes, rows: Ints) -> None:
-        """As :meth:`logtriage.vector.backends.Backend.pass_time`."""
-        pass_time_rows(rows, episode_fields(episodes), self._places)
+        """Let a tick pass in ``rows``."""
+        for one, at in self._by_task(rows):
+            pass_time_rows(rows[at], episode_fields(episodes), one.places)
 
     def read(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
-        """As :meth:`logtriage.vector.backends.Backend.read`."""
-        read_rows(
-            rows,
-            self._tables,
-            incident_fields(incidents),
-            episode_fields(episodes),
-            self.setting.layout.column_of,
-            self._places,
-        )
+        """Draw what the screens of ``rows`` show, once in each of their ticks."""
+        for one, at in self._by_task(rows):
+            read_rows(
+                rows[at],
+                one.tables,
+                incident_fields(incidents),
+                episode_fields(episodes),
+                self._layout.column_of,
+                one.places,
+            )
 
-    def scores(self, rubric: Rubric, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scores:
-        """As :meth:`logtriage.vector.backends.Backend.scores`."""
-        if rubric.digits is not None:  # Python rounds to digits
-            return self.setting.scores(rubric, incidents, episodes)
-        found = np.empty(len(episodes.closing))
-        score_rows(
-            episode_fields(episodes),
-            incident_fields(incidents),
-            self._tables,
-            self._places.time,
-            self._rubric_fields(rubric),
-            found,
-        )
+    def scores(self, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scores:
+        """The grade so far of each row (N,)."""
+        every = np.arange(len(episodes.closing))
+        found, gated = np.empty(len(every)), np.zeros(len(every), np.bool_)
+        decimal = self._rubric.digits is not None  # as only Python rounds
+        for one, at in self._by_task(every):
+            given = (
+                every[at],
+                episode_fields(episodes),
+                incident_fields(incidents),
+                one.tables,
+                one.places.time,
+                one.by,
+                found,
+            )
+            if decimal:
+                total_rows(*given, gated)
+            else:
+                score_rows(*given)
+        if decimal:
+            found = finish_all(self._rubric, found)
+            found[gated] = 0.0
         return found
 
     def play(
         self,
-        rubric: Rubric,
         incidents: TokenIncidents,
         episodes: TokenEpisodes,
         actions: Ints,
         rows: Ints,
         scores: Scores,
     ) -> Scores:
-        """As :meth:`logtriage.vector.backends.WholeTicks.play`."""
+        """The scores (N,) after a tick in ``rows`` in which one acts, from those before.
+
+        A tick at once, of actions (N,): forget, apply, pass time, read, score.
+        """
         found = scores.copy()
-        play_rows(
-            rows,
-            actions,
-            self._tables,
-            incident_fields(incidents),
-            episode_fields(episodes),
-            self.setting.layout.column_of,
-            self._places,
-            self._places.time,
-            self._rubric_fields(rubric),
-            found,
-        )
-        if rubric.digits is not None:  # Python rounds to digits
-            return self.setting.scores(rubric, incidents, episodes)
-        return found
+        for one, at in self._by_task(rows):
+            play_rows(
+                rows[at],
+                actions,
+                one.tables,
+                incident_fields(incidents),
+                episode_fields(episodes),
+                self._layout.column_of,
+                one.places,
+                one.places.time,
+                one.by,
+                found,
+            )
+        return found if self._rubric.digits is None else self.scores(incidents, episodes)
 
-    def _rubric_fields(self, rubric: Rubric) -> RubricFields:
-        if self._by is None or self._rubric is not rubric:
-            self._rubric, self._by = rubric, RubricFields.of(rubric, self.setting.span)
-        return self._by
-
-    def observe(
-        self,
-        incidents: TokenIncidents,  # noqa: ARG002 (the board is shared)
-        episodes: TokenEpisodes,
-        out: Floats,
-    ) -> None:
-        """As :meth:`logtriage.vector.backends.Backend.observe`."""
-        observe_rows(episodes.columns, self.setting.layout.units, out)
+    def observe(self, episodes: TokenEpisodes, out: Floats) -> None:
+        """Write the observation of all screens (N, D) to ``out``."""
+        observe_rows(episodes.columns, self._layout.units, out)
 
     def renew(self, episodes: TokenEpisodes, shown: NDArray[np.uint8], out: Floats) -> None:
-        """As :meth:`logtriage.vector.backends.Renews.renew`."""
+        """Write the observation of all screens to ``out`` (N, D), where it has changed.
+
+        ``shown`` (N, D) are the numbers that ``out`` was made of, and afterwards again.
+        """
         numbers, before = episodes.columns.reshape(-1), shown.reshape(-1)
         even = numbers.size // BLOCK_BYTES * BLOCK_BYTES
         renew_all(
             numbers,
             numbers[:even].view(np.uint64),
             before[:even].view(np.uint64),
-            self.setting.layout.units,
+            self._layout.units,
             before,
             out.reshape(-1),
         )

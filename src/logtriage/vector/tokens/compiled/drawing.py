@@ -1,4 +1,4 @@
-"""Incidents drawn row by row, as :mod:`logtriage.vector.tokens.incidents` draws many at once."""
+"""Incidents drawn row by row, as :mod:`logtriage.drawing` draws one."""
 
 from typing import Any, Final
 
@@ -29,8 +29,8 @@ _48: Final = np.uint64(48)
 
 
 @kernel
-def _high_product(bits: np.uint64, low: np.uint64, high: np.uint64) -> np.uint64:
-    """As :func:`logtriage.vector.tokens.incidents.high_product`, of a whole number's halves."""
+def high_product(bits: np.uint64, low: np.uint64, high: np.uint64) -> np.uint64:
+    """``bits * whole >> 64``, of a whole number below 2**64, given by its halves."""
     middle = (bits >> _32) * low + ((bits & _LOW) * low >> _32)
     carried = (bits & _LOW) * high + (middle & _LOW)
     return (bits >> _32) * high + (middle >> _32) + (carried >> _32)
@@ -82,7 +82,7 @@ def draw_rows(
         one.index[row] = index[place]
         one.seed[row] = seed
         key = subkey(seed, _TRUTH)
-        point = _high_product(draw(key, _TRUTH_SLOT, 0), total[0], total[1])
+        point = high_product(draw(key, _TRUTH_SLOT, 0), total[0], total[1])
         true = np.uint64(_bisected(tables.prior_steps, point))
         one.hypothesis[row] = true
         one.severity[row] = _P3

@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 
 import attrs
 
+from logtriage.actions import RequestMoreLogs, action_id
 from logtriage.vector.tokens.episodes import TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.setting import TokenSetting
@@ -81,7 +82,7 @@ class ColumnPlaces(NamedTuple):
     def of(cls, setting: TokenSetting) -> "ColumnPlaces":
         """Of a setting."""
         starts = {name: at.start for name, at in setting.layout.blocks.items()}
-        ranges = setting.places.ranges
+        ranges = setting.ranges
         found = {name: starts[name] for name in cls._fields if name in starts}
         return cls(
             **found,
@@ -95,7 +96,7 @@ class ColumnPlaces(NamedTuple):
             pages=ranges.page,
             teams=ranges.pages,
             remedies=ranges.remedy,
-            requests=setting.places.requests,
+            requests=action_id(RequestMoreLogs(None), setting.topology),
             resolve=ranges.resolve,
             ignore=ranges.ignore,
         )

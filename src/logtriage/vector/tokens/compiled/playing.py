@@ -1,29 +1,23 @@
-"""Actions and time row by row, as :mod:`logtriage.vector.tokens.episodes` has them for many."""
+"""Actions and time, row by row."""
 
 from typing import Any, Final
 
 import numpy as np
 
 from logtriage.actions import SEVERITIES
+from logtriage.grading.kernels import IGNORED, MISROUTED, OUT_OF_TIME, RESOLVED
 from logtriage.jit import kernel
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.tokens.compiled.fields import ColumnPlaces
-from logtriage.vector.tokens.episodes import (
-    IGNORED,
-    MISROUTED,
-    NEVER,
-    OPEN,
-    OUT_OF_TIME,
-    RESOLVED,
-)
-from logtriage.vector.tokens.layout import REQUESTS
+from logtriage.vector.tokens.episodes import NEVER, OPEN
+from logtriage.vector.tokens.layout import REQUEST
 from logtriage.world.channels import Channel
 
 _SEVERITIES: Final = len(SEVERITIES)
-_LOGS: Final = 1 + REQUESTS.index(Channel.LOGS)
-_OVERVIEW: Final = 1 + REQUESTS.index(Channel.OVERVIEW)
-_METRICS: Final = 1 + REQUESTS.index(Channel.METRICS)
-_TRACES: Final = 1 + REQUESTS.index(Channel.TRACES)
+_LOGS: Final = REQUEST[Channel.LOGS]
+_OVERVIEW: Final = REQUEST[Channel.OVERVIEW]
+_METRICS: Final = REQUEST[Channel.METRICS]
+_TRACES: Final = REQUEST[Channel.TRACES]
 
 
 @kernel
@@ -104,7 +98,7 @@ def apply_rows(
     tables: Any,
     to: ColumnPlaces,
 ) -> None:
-    """As :func:`logtriage.vector.tokens.episodes.apply`."""
+    """Enter the actions (R,) of ``lane`` in ``rows`` (R,), which are open; no time passes."""
     for place in range(len(rows)):
         row = np.uint64(rows[place])
         apply_action(row, actions[place], lane, now, incidents, tables, to)
@@ -122,7 +116,7 @@ def pass_tick(row: Int, now: Any, to: ColumnPlaces) -> None:
 
 @kernel
 def pass_time_rows(rows: Any, now: Any, to: ColumnPlaces) -> None:
-    """As :func:`logtriage.vector.tokens.episodes.pass_time`."""
+    """Let a tick pass in ``rows`` (R,)."""
     for place in range(len(rows)):
         pass_tick(np.uint64(rows[place]), now, to)
 
@@ -139,14 +133,14 @@ def forget_asked(row: Int, now: Any, to: ColumnPlaces) -> None:
 
 @kernel
 def forget_rows(rows: Any, now: Any, to: ColumnPlaces) -> None:
-    """As :func:`logtriage.vector.tokens.episodes.forget`."""
+    """Forget what was asked for in the last tick of ``rows`` (R,)."""
     for place in range(len(rows)):
         forget_asked(np.uint64(rows[place]), now, to)
 
 
 @kernel
 def begin_rows(rows: Any, public: Int, now: Any) -> None:
-    """As :meth:`logtriage.vector.tokens.episodes.TokenEpisodes.begin_anew`.
+    """Begin new episodes in ``rows`` (R,), in which nothing has been shown.
 
     ``public`` is the first column that belongs to the incident.
     """

@@ -1,4 +1,4 @@
-"""Scores row by row, from the levels that :mod:`logtriage.grading.kernels` gives many at once."""
+"""Scores row by row, from the tables of :mod:`logtriage.grading.kernels`."""
 
 from typing import Any, Final, NamedTuple
 
@@ -8,21 +8,28 @@ from numpy.typing import NDArray
 from logtriage.actions import SEVERITIES
 from logtriage.grading import criteria, triage
 from logtriage.grading.grade import GRID
-from logtriage.grading.kernels import DISCOUNTS, DISMISSED, GATES, MEASURES, Span
+from logtriage.grading.kernels import (
+    DISCOUNTS,
+    DISMISSED,
+    GATES,
+    IGNORED,
+    MEASURES,
+    MISROUTED,
+    RESOLVED,
+    Span,
+)
 from logtriage.grading.plan import signed
 from logtriage.grading.rubric import Criterion, Rubric
 from logtriage.grading.shares import CREDITED
 from logtriage.jit import kernel
 from logtriage.vector.compiled.draws import Int
-from logtriage.vector.tokens.episodes import IGNORED, MISROUTED, NEVER, RESOLVED
-from logtriage.vector.tokens.scoring import SILENT
+from logtriage.vector.tokens.episodes import NEVER
+from logtriage.vector.tokens.incidents import PRICES
 
 Floats64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 _MEASURES: Final = tuple(MEASURES)
-_GATES: Final = tuple(GATES)
-_DISCOUNTS: Final = tuple(DISCOUNTS)
 _SEVERITY: Final = _MEASURES.index(criteria.severity)
 _BLAMED: Final = _MEASURES.index(criteria.root_cause)
 _ROOT_CAUSE: Final = _MEASURES.index(triage.root_cause)
@@ -30,12 +37,14 @@ _ESCALATION: Final = _MEASURES.index(criteria.escalation)
 _REMEDIATION: Final = _MEASURES.index(triage.remediation)
 _CLOSURE: Final = _MEASURES.index(triage.closure)
 _DISMISSAL: Final = _MEASURES.index(triage.dismissal)
-_UNESCALATED: Final = _DISCOUNTS.index(triage.unescalated)
-_MISPAGED: Final = _GATES.index(criteria.wrong_escalation)
+_UNESCALATED: Final = DISCOUNTS.index(triage.unescalated)
+_MISPAGED: Final = GATES.index(criteria.wrong_escalation)
 _WORST: Final = len(SEVERITIES) - 1
 _CREDITS: Final = len(CREDITED)
 _DISMISSALS: Final = len(DISMISSED)
 _GRID: Final = float(GRID)
+#: What silence leaves, by the number of the price.
+_SILENT: Final = PRICES / triage.MOST_UNPAGED
 #: How many values a count of an episode can have: it is a byte.
 _COUNTS: Final = 256
 
@@ -65,10 +74,10 @@ class RubricFields(NamedTuple):
         return cls(
             *_points(rubric, rubric.criteria, span),
             *_points(rubric, rubric.benign or rubric.criteria, span),
-            np.array([_GATES.index(one.holds) for one in rubric.gates], np.int64),
-            np.array([_DISCOUNTS.index(one.factor) for one in rubric.discounts], np.int64),
+            np.array([GATES.index(one.holds) for one in rubric.gates], np.int64),
+            np.array([DISCOUNTS.index(one.factor) for one in rubric.discounts], np.int64),
             (float(rubric.bounds[0]), float(rubric.bounds[1])),
-            SILENT,
+            _SILENT,
             np.array([triage.UNAPPROVED_REMEDY**one for one in range(_COUNTS)]),
             span.ticks + 1,
         )
@@ -76,7 +85,7 @@ class RubricFields(NamedTuple):
 
 def _points(rubric: Rubric, of: tuple[Criterion, ...], span: Span) -> tuple[Numbers, Floats64]:
     rows = signed(rubric, of)
-    scores = [np.array(MEASURES[row.measure].scores(span)) for _, row in rows]
+    scores = [np.array(MEASURES[row.measure](span)) for _, row in rows]
     points = np.zeros((len(rows), max(map(len, scores), default=0)))
     for place, ((sign, row), found) in enumerate(zip(rows, scores, strict=True)):
         points[place, : len(found)] = sign * (row.weight * found)
@@ -150,6 +159,18 @@ def _total(row: Int, real: bool, root: Int, now: Any, incidents: Any, time: Int,
 
 
 @kernel
+def _gated(row: Int, real: bool, now: Any, by: RubricFields) -> bool:
+    """Whether a gate holds in a row."""
+    found = False
+    for gate in range(len(by.gates)):
+        if by.gates[gate] == _MISPAGED:
+            found |= now.closing[row] == MISROUTED
+        else:
+            found |= real and now.closing[row] == IGNORED
+    return found
+
+
+@kernel
 def score_row(
     row: Int, now: Any, incidents: Any, tables: Any, time: Int, by: RubricFields
 ) -> float:
@@ -159,21 +180,36 @@ def score_row(
     real, root = tables.recovers[true], tables.root[true]
     total = _total(row, real, root, now, incidents, np.uint64(time), by)
     total = np.rint(min(high, max(low, total)) * _GRID) / _GRID
-    for gate in range(len(by.gates)):
-        if by.gates[gate] == _MISPAGED:
-            holds = now.closing[row] == MISROUTED
-        else:
-            holds = real and now.closing[row] == IGNORED
-        if holds:
-            total = 0.0
+    if _gated(row, real, now, by):
+        total = 0.0
     return total
 
 
 @kernel
 def score_rows(
-    now: Any, incidents: Any, tables: Any, time: Int, by: RubricFields, out: Any
+    rows: Any, now: Any, incidents: Any, tables: Any, time: Int, by: RubricFields, out: Any
 ) -> None:
-    """The grade so far of every row, to ``out`` (N,)."""
-    for place in range(len(out)):
-        row = np.uint64(place)
+    """The grade so far of ``rows`` (R,), to ``out`` (N,)."""
+    for place in range(len(rows)):
+        row = np.uint64(rows[place])
         out[row] = score_row(row, now, incidents, tables, time, by)
+
+
+@kernel
+def total_rows(
+    rows: Any,
+    now: Any,
+    incidents: Any,
+    tables: Any,
+    time: Int,
+    by: RubricFields,
+    out: Any,
+    gated: Any,
+) -> None:
+    """What ``rows`` (R,) earned, unrounded, to ``out``, and where gates hold, to ``gated`` (N,)."""
+    for place in range(len(rows)):
+        row = np.uint64(rows[place])
+        true = np.uint64(incidents.hypothesis[row])
+        real, root = tables.recovers[true], tables.root[true]
+        out[row] = _total(row, real, root, now, incidents, np.uint64(time), by)
+        gated[row] = _gated(row, real, now, by)

@@ -1,4 +1,7 @@
-"""Screens row by row, as :mod:`logtriage.vector.tokens.screens` reads them for many at once."""
+"""Screens row by row: tokens drawn by table look-up, and counted.
+
+As :meth:`logtriage.world.simulation.World.shown` draws them for one incident.
+"""
 
 from typing import Any, Final
 
@@ -10,8 +13,8 @@ from logtriage.vector.tokens.compiled.fields import ColumnPlaces
 from logtriage.vector.tokens.compiled.playing import apply_action, forget_asked, pass_tick
 from logtriage.vector.tokens.compiled.scoring import RubricFields, score_row
 from logtriage.vector.tokens.episodes import NEVER
-from logtriage.vector.tokens.layout import MOST
-from logtriage.vector.tokens.screens import REQUEST, SORT
+from logtriage.vector.tokens.layout import MOST, REQUEST
+from logtriage.vector.tokens.tables import SORT
 from logtriage.world.channels import (
     BANDS,
     EPOCH,
@@ -55,7 +58,6 @@ _BANDS: Final = len(BANDS)
 _LOGS_ASKED: Final = REQUEST[Channel.LOGS]
 _OVERVIEW_ASKED: Final = REQUEST[Channel.OVERVIEW]
 _METRICS_ASKED: Final = REQUEST[Channel.METRICS]
-_TRACES_ASKED: Final = REQUEST[Channel.TRACES]
 _48: Final = np.uint64(48)
 
 
@@ -323,7 +325,7 @@ def _read_screen(
 def read_rows(
     rows: Any, tables: Any, incidents: Any, now: Any, column_of: Any, to: ColumnPlaces
 ) -> None:
-    """Read the next screens of ``rows`` (R,), as the NumPy reader does."""
+    """Read the next screens of ``rows`` (R,)."""
     for place in range(len(rows)):
         _read_screen(np.uint64(rows[place]), tables, incidents, now, column_of, to)
 

@@ -1,0 +1,225 @@
+"""Models behind an endpoint as players of a run: ``openai:MODEL``, alone or in roles of a team.
+
+>>> from logtriage.adapters.served import Endpoint, served_player
+>>> endpoint = Endpoint(base_url="http://127.0.0.1:8000/v1", reply="json")
+>>> player = served_player("openai:my-model", endpoint)  # doctest: +SKIP
+
+Asking needs the extra ``openai``; naming and checking does not.
+"""
+
+import json
+from collections.abc import Mapping
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from logtriage.adapters.toolchat import ToolChatPolicies
+from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.evaluation import record_episode, record_joint_episode
+from logtriage.evaluation.usage import Usage
+from logtriage.incident import Incident
+from logtriage.policies import ChatPolicies, Policy, RoleFactory
+from logtriage.policies.chat import Complete
+from logtriage.registry import roles_of
+from logtriage.registry.policies import ENDPOINT as NAME
+from logtriage.roles import Role, RoleSplit
+from logtriage.trained import make_team
+from logtriage.transcript import COMPLETED, Transcript
+
+if TYPE_CHECKING:
+    from logtriage.adapters.endpoint import ChatEndpoint
+
+#: What the name of a served model begins with.
+ENDPOINT: Final = f"{NAME}:"
+#: How a model that plays alone answers: by tool calls, or by JSON in its text.
+REPLIES: Final = ("tools", "json")
+#: The longest reply in tokens: a model may think before it speaks.
+MAX_TOKENS: Final = 8_192
+#: Seconds for one request.
+TIMEOUT: Final = 120.0
+#: How often a request is sent again.
+RETRIES: Final = 3
+
+
+class EndpointError(LogTriageError):
+    """The endpoint failed, or answered what is no chat completion."""
+
+
+@attrs.frozen
+class Endpoint:
+    """Where models are served, and how they are asked: as ``ChatEndpoint`` takes it.
+
+    Attributes:
+        reply: one of :data:`REPLIES`; in a role of a team the answer is always JSON.
+
+    Raises:
+        InvalidInput: for another ``reply``.
+    """
+
+    base_url: str | None = None
+    reply: str = REPLIES[0]
+    max_tokens: int = MAX_TOKENS
+    temperature: float | None = None
+    seed: int | None = None
+    extra: Mapping[str, Any] = attrs.Factory(dict)
+    timeout: float = TIMEOUT
+    retries: int = RETRIES
+
+    def __attrs_post_init__(self) -> None:
+        if self.reply not in REPLIES:
+            raise InvalidInput(f"reply must be one of {', '.join(REPLIES)}, got {self.reply!r}")
+
+    @property
+    def description(self) -> str:
+        """What decides on a reply beside the model's name: how often it is asked again does not."""
+        left_out = ("timeout", "retries")
+        settings = attrs.asdict(self, recurse=False)
+        return ", ".join(
+            f"{name} {value}"
+            for name, value in settings.items()
+            if name not in left_out and value not in (None, {})
+        )
+
+    def ask(self, policy: str) -> "ChatEndpoint":
+        """What asks the model of ``openai:MODEL``.
+
+        Raises:
+            MissingExtra: without the extra ``openai``.
+            InvalidInput: if there is no key, or a number makes no sense.
+        """
+        from logtriage.adapters.endpoint import ChatEndpoint
+
+        model = policy.removeprefix(ENDPOINT)
+        if not model:
+            raise InvalidInput(f"policy {policy!r}: expected the name of a model after {ENDPOINT}")
+        return ChatEndpoint(
+            model,
+            base_url=self.base_url,
+            timeout=self.timeout,
+            retries=self.retries,
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            seed=self.seed,
+            extra=self.extra,
+        )
+
+
+@attrs.define(eq=False)
+class ServedPlayer:
+    """Plays incidents by asking served models, and records the episodes with their usage.
+
+    Several threads may share it.
+
+    Attributes:
+        asked: what asks each model, by its name in ``team``; without a split, the only one.
+        description: what decides on the replies.
+        reply: one of :data:`REPLIES`.
+        split: the role split of a team.
+        team: who plays its roles (:func:`logtriage.trained.make_team`).
+        listening: ask roles once more where a report has come up.
+        spent: what was asked so far, in the episodes that are over.
+    """
+
+    asked: Mapping[str, "ChatEndpoint"]
+    description: str = ""
+    reply: str = REPLIES[0]
+    split: RoleSplit | None = None
+    team: str = ""
+    listening: bool = False
+    spent: Usage = attrs.field(factory=Usage)
+    _lock: Any = attrs.field(factory=Lock, init=False)
+
+    def record(self, incident: Incident, agent: str) -> Transcript:
+        """The transcript of an episode; unscored if a request fails after all retries.
+
+        Raises:
+            EndpointError: if it fails, and no model ever answered: the run cannot succeed.
+        """
+        counted = {name: ask.counting_anew() for name, ask in self.asked.items()}
+        if self.split is None:
+            (ask,) = counted.values()
+            tools = self.reply == "tools"
+            factory = ToolChatPolicies(ask.with_tools) if tools else ChatPolicies(ask)
+            transcript = record_episode(incident, factory, agent)
+        else:
+            # A model behind a server may answer the same question otherwise.
+            transcript = record_team(
+                counted, incident, self.team, self.split, agent,
+                listening=self.listening, again=True,
+            )  # fmt: skip
+        if transcript.status != COMPLETED:
+            for ask in counted.values():
+                if ask.never_answered is not None:
+                    raise EndpointError(ask.never_answered)
+        usage = sum((ask.usage for ask in counted.values()), Usage())
+        with self._lock:
+            self.spent += usage
+        extra = {**transcript.extra, **attrs.asdict(usage)}
+        recorded: Transcript = attrs.evolve(transcript, extra=extra)
+        return recorded
+
+
+def endpoints_in(policy: str) -> tuple[str, ...]:
+    """The served models of a policy or of a team, ``triage=openai:MODEL,escalation=expert``."""
+    players = (policy, *(player for _, player in roles_of(policy)))
+    return tuple(dict.fromkeys(player for player in players if player.startswith(ENDPOINT)))
+
+
+def served_player(policy: str, endpoint: Endpoint, split: RoleSplit | None = None) -> ServedPlayer:
+    """The player of a policy with served models: of a team, if there is a split.
+
+    Raises:
+        MissingExtra: without the extra ``openai``.
+        UnknownName, InvalidInput: for a team or an endpoint that cannot be.
+    """
+    asked = {name: endpoint.ask(name) for name in endpoints_in(policy)}
+    if split is not None:
+        make_team(policy, split, roles={name: _role_of(ask) for name, ask in asked.items()})
+    elif policy not in asked:
+        raise InvalidInput(f"policy {policy!r} is a team: expected a role split beside it")
+    return ServedPlayer(asked, endpoint.description, endpoint.reply, split, policy)
+
+
+def json_object(option: str, text: str) -> dict[str, Any]:
+    """The JSON object of an option, such as ``extra-body``; empty for no text.
+
+    Raises:
+        InvalidInput: naming the option, if it is none.
+    """
+    if not text:
+        return {}
+    try:
+        fields = json.loads(text)
+    except ValueError as error:
+        raise InvalidInput(f"--{option}: expected a JSON object: {error}") from None
+    if not isinstance(fields, dict):
+        raise InvalidInput(f"--{option}: expected a JSON object, got {text!r}")
+    return fields
+
+
+def record_team(
+    models: Mapping[str, Complete],
+    incident: Incident,
+    team: str,
+    split: RoleSplit,
+    agent: str,
+    *,
+    listening: bool = False,
+    again: bool = False,
+) -> Transcript:
+    """An episode of a team in which models play their roles, each with its own conversation.
+
+    Raises:
+        UnknownName, InvalidInput: for a team that does not exist.
+    """
+    roles = {name: _role_of(complete) for name, complete in models.items()}
+    factory = make_team(team, split, roles=roles)
+    return record_joint_episode(incident, factory, agent, split, listening=listening, again=again)
+
+
+def _role_of(complete: Complete) -> RoleFactory:
+    def player(incident: Incident, split: RoleSplit, role: Role) -> Policy:
+        return ChatPolicies(complete, split, role.name)(incident)
+
+    return player

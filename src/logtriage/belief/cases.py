@@ -1,0 +1,202 @@
+"""A belief compiled for planning: what is known of the hypotheses that matter, as arrays."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.actions import (
+    SEVERITIES,
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    Remediate,
+    Remedy,
+    Resolve,
+    Severity,
+)
+from logtriage.belief.fixedpoint import Longs
+from logtriage.belief.model import NONE, Bools
+from logtriage.belief.posterior import UNFIXED, Posterior, fixed_by
+from logtriage.belief.stakes import Stakes
+from logtriage.errors import InvalidInput
+from logtriage.state import Closing, Facts
+from logtriage.world.schedule import Doings
+
+Floats = NDArray[np.float64]
+#: Weights of a belief are scaled to this sum for planning.
+SCALE: Final = 1 << 30
+#: While questions are weighed, hypotheses below this share (1 in so many) are left out.
+NEGLIGIBLE: Final = 1000
+
+
+@attrs.frozen(eq=False)
+class Standing:
+    """Where an episode stands, as far as everybody knows: what plans depend on.
+
+    Nothing in it depends on the truth, as the facts of a state do.
+    """
+
+    tick: int
+    stakes: Stakes
+    doings: Doings
+    severity: Severity | None
+    root_causes: tuple[tuple[int, str], ...]
+    closing: Closing | None
+
+    @classmethod
+    def of(cls, tick: int, stakes: Stakes, facts: Facts, closing: Closing | None) -> "Standing":
+        """What everybody knows of the facts of a state."""
+        return cls(tick, stakes, facts.doings, facts.severity, facts.root_causes, closing)
+
+    @property
+    def left(self) -> int:
+        """How many ticks are left."""
+        return self.stakes.horizon - self.tick
+
+
+@attrs.frozen
+class Plan:
+    """What to do if nothing more is asked, and its expected grade.
+
+    ``pages``, ``severity`` and ``root_causes`` are what is still to be said, ``remedies`` what
+    is applied in order; ``dismiss`` closes the incident as nothing to act on. Where one
+    fault is possible, remedies are tried until the symptoms ease; where several are, all of
+    them are applied. Then the incident is resolved.
+    """
+
+    value: float
+    pages: tuple[str, ...] = ()
+    severity: str | None = None
+    root_causes: tuple[str, ...] = ()
+    remedies: tuple[tuple[str, str], ...] = ()
+    dismiss: bool = False
+
+    @property
+    def page(self) -> str | None:
+        """The first team to page; None for nobody."""
+        return self.pages[0] if self.pages else None
+
+    @property
+    def root_cause(self) -> str | None:
+        """The first service to name; None for none."""
+        return self.root_causes[0] if self.root_causes else None
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """The plan as a list: what is done as long as no remedy has worked, then the close."""
+        listed: list[Action] = [Escalate(team) for team in self.pages]
+        if self.severity is not None:
+            listed.append(ClassifySeverity(self.severity))
+        listed.extend(map(IdentifyRootCause, self.root_causes))
+        listed.extend(Remediate(Remedy(remedy), service) for remedy, service in self.remedies)
+        listed.append(Ignore() if self.dismiss else Resolve())
+        return tuple(listed)
+
+
+@attrs.frozen
+class PageValues:
+    """Expected grades of the best plans: without a page, and by the team paged first.
+
+    A plan without a page may dismiss the incident. ``paging`` is empty once the right
+    team is known to be paged, since nothing is left to decide.
+    """
+
+    silent: float
+    paging: Mapping[str, float]
+
+
+class Case(ABC):
+    """The hypotheses of a belief that matter, H of at most K faults.
+
+    ``rows`` (H,) are their places in the posterior; ``weights`` (H,) whole numbers, ``total``
+    their sum, about 2**30; ``members`` (H, K) single faults of the model; ``services`` and
+    ``teams`` (H, K) indices, ``NONE`` for none, ``real`` (H, K) where there is a fault;
+    ``fixes`` (H, M) is the fault that each of the ``remedies`` fixes; ``shown`` (H, 3) are
+    the weights of P1, P2, P3. ``severity`` is the number of what was said, if anything.
+    """
+
+    def __init__(
+        self,
+        posterior: Posterior,
+        standing: Standing,
+        negligible: int | None = None,
+        least: int = 0,
+    ) -> None:
+        """Compile a belief without hypotheses below 1 in ``negligible``.
+
+        The ``least`` so many likeliest stay whatever they weigh.
+
+        Raises:
+            InvalidInput: if nothing is possible any more.
+        """
+        model, weights = posterior.model, np.array(posterior.weights, np.int64)
+        floor = 1 if negligible is None else max(1, posterior.total // negligible)
+        if least:
+            floor = min(floor, max(1, int(np.sort(weights)[::-1][:least][-1])))
+        self.rows: Longs = np.flatnonzero(weights >= floor)
+        if not len(self.rows):
+            raise InvalidInput("no hypothesis fits the evidence: is it from another incident?")
+        self.posterior, self.standing, self.stakes = posterior, standing, standing.stakes
+        self.topology = model.topology
+        kept = weights[self.rows]
+        self.weights: Floats = (kept * SCALE // kept.sum()).astype(np.float64)
+        self.total = float(self.weights.sum())
+        self.members = posterior.listed.members[posterior.rows[self.rows]]
+        self.services = model.single_service[self.members]
+        self.teams = model.single_team(posterior.directory)[self.members]
+        self.real: Bools = self.members != NONE
+        columns = np.flatnonzero(model.accepted[np.unique(self.members)].any(axis=0))
+        accepted = model.accepted[:, columns][self.members]  # (H, K, M)
+        self.remedies = tuple(model.remedies[one] for one in columns.tolist())
+        self.fixes: Longs = np.where(accepted.any(axis=1), accepted.argmax(axis=1), NONE)
+        self.shown = np.array(posterior.severities, np.int64)[self.rows]
+        said = standing.severity
+        self.severity = None if said is None else SEVERITIES.index(said)
+
+    @abstractmethod
+    def by_page(self) -> Iterable[tuple[str | None, float]]:
+        """The first page, or None, of each plan that is weighed, and its expected grade."""
+
+    def page_values(self) -> PageValues:
+        """What the best plans are worth, with and without a page."""
+        values: dict[str | None, float] = {None: 0.0}
+        for page, value in self.by_page():
+            values[page] = max(values.get(page, 0.0), value)
+        silent = values.pop(None)
+        return PageValues(silent, {str(page): value for page, value in values.items()})
+
+    @cached_property
+    def fixed(self) -> Bools:
+        """Which faults are fixed by now (H, K)."""
+        rows = self.posterior.rows[self.rows]
+        by, _ = fixed_by(self.posterior.listed, rows, self.standing.doings)
+        found: Bools = by != UNFIXED
+        return found
+
+    def part(self, remedy: str, service: str) -> Longs:
+        """The fault that a remedy fixes under each hypothesis (H,)."""
+        if (remedy, service) not in self.remedies:
+            return np.full(len(self.rows), NONE)
+        found: Longs = self.fixes[:, self.remedies.index((remedy, service))]
+        return found
+
+    def asked(self, gone: Bools) -> Longs:
+        """Numbers (H,), alike where hypotheses ask for the same response.
+
+        ``gone`` (H, K) are faults that no response is asked for any more.
+        """
+        model, directory = self.posterior.model, self.posterior.directory
+        remedies = model.accepted.reshape(len(model.accepted), -1, len(self.topology)).any(axis=2)
+        table = np.column_stack([model.single_service, model.single_team(directory), remedies])
+        kinds = np.unique(table, axis=0, return_inverse=True)[1].ravel()
+        asked = np.sort(np.where(gone | ~self.real, NONE, kinds[self.members]), axis=1)
+        asked = np.column_stack([self.real.any(axis=1), asked])
+        found: Longs = np.unique(asked, axis=0, return_inverse=True)[1].ravel()
+        return found

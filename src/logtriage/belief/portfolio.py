@@ -1,0 +1,222 @@
+"""Plans where several faults are possible: whom to page, what to name, what to apply.
+
+Plans are lists that are played as they stand, so that the expected grade of a plan is
+exact. Among them the search is greedy: by the likeliest page, then by what names and
+remedies add. An agent that plans anew after each step sees what a remedy has done and does
+no worse on the whole; the value is a lower bound of that.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import chain
+from typing import Final
+
+import attrs
+import numpy as np
+
+from logtriage.actions import SEVERITIES, Action
+from logtriage.belief.cases import Floats, Plan
+from logtriage.belief.fixedpoint import Longs
+from logtriage.belief.lists import SEVERITY_CREDITS, Lists
+from logtriage.belief.model import NONE
+from logtriage.belief.stakes import UNIT
+
+#: Planning leaves out hypotheses below this share of the belief (1 in so many).
+OF_SETS: Final = 20_000
+#: While questions are weighed, so many of the likeliest hypotheses are not left out.
+LEAST: Final = 250
+#: A name or a remedy is weighed if the expected share that it adds is no less than this.
+LEAST_SHARE: Final = 0.03
+#: Remedies that a plan tries at most.
+TRIED: Final = 6
+#: Of so many hypotheses the answers are weighed as plans, too.
+LIKELIEST: Final = 40
+
+
+class Portfolio(Lists):
+    """What a belief in sets of faults says to do.
+
+    Weighed values are sums of weight times utility in units of 2**-20.
+    """
+
+    def best(self) -> Plan:
+        """The best plan found; the first of equals."""
+        plans = dict.fromkeys(map(self._modest, self.plans))
+        values = {plan: self.value_of(self.grades(plan.actions)) for plan in plans}
+        best = max(values, key=lambda plan: values[plan])
+        return attrs.evolve(best, value=values[best] / UNIT)
+
+    @cached_property
+    def plans(self) -> tuple[Plan, ...]:
+        """The plans that are weighed: what the search finds, and the answers to the likeliest."""
+        ranked = np.argsort(-self.weights, kind="stable")[:LIKELIEST].tolist()
+        return tuple(dict.fromkeys((*self._searched(), *map(self._answer, ranked))))
+
+    def by_page(self) -> Iterator[tuple[str | None, float]]:
+        """The first page, or None, of each plan that is weighed, and its expected grade."""
+        known = {team for _, team in self.standing.doings.pages}
+        known.update(plan.page for plan in self.plans if plan.page is not None)
+        others = [(team,) for team in self.topology.teams if team not in known]
+        for plan in chain(self.plans, *map(self._that_page, others)):
+            yield plan.page, self.value_of(self.grades(plan.actions)) / UNIT
+
+    def right(self, team: int) -> float:
+        """How likely it is right to page a team, by all hypotheses."""
+        held = self.posterior
+        paged = held.model.single_team(held.directory)[held.listed.members[held.rows]] == team
+        return int(np.array(held.weights)[paged.any(axis=1)].sum()) / held.total
+
+    @cached_property
+    def _grades(self) -> tuple[Floats, Floats]:
+        """The grades of each plan under each hypothesis (P, H), and those a tick later."""
+        graded = [self.grades_now_and_later(plan.actions) for plan in self.plans]
+        return np.stack([now for now, _ in graded]), np.stack([later for _, later in graded])
+
+    @cached_property
+    def value(self) -> float:
+        """The weighed value of the best plan."""
+        return float((self._grades[0] @ self.weights).max()) * UNIT
+
+    def later(self, joint: Floats) -> Floats:
+        """The weighed value of the best plan a tick later, for each row of weights (O, H)."""
+        found: Floats = (joint @ self._grades[1].T).max(axis=1) * UNIT
+        return found
+
+    @property
+    def worth(self) -> float:
+        """The expected grade of the best plan found."""
+        return self.best().value
+
+    @cached_property
+    def answers(self) -> Longs:
+        """Numbers (H,), alike where hypotheses ask for the same response from now on."""
+        return self.asked(self.fixed)
+
+    def closed(self, tick: int, last: Action) -> float:
+        """The expected grade if the last of what was done closed the incident."""
+        return self.value_of(self.closed_grades(tick, last)) / UNIT
+
+    # --- the search --------------------------------------------------------------------
+
+    def _modest(self, plan: Plan) -> Plan:
+        """The plan without naming services that are no likelier root causes than not.
+
+        One name always counts, so the first may be in more doubt; what a further name that is
+        rather wrong could earn is little, and a set of causes should be meant as one.
+        """
+        weights = self.weights * self._right(plan.pages)
+        half = float(weights.sum()) / 2
+        first = not self.standing.root_causes
+        named: list[str] = []
+        for name in plan.root_causes:
+            there = (self.services == self.topology.index(name)).any(axis=1)
+            if (first and not named) or float(weights[there].sum()) > half:
+                named.append(name)
+        return attrs.evolve(plan, root_causes=tuple(named))
+
+    def _answer(self, row: int) -> Plan:
+        """What is left to do if a hypothesis is true."""
+        standing, topology = self.standing, self.topology
+        severity = None
+        if standing.severity is None:
+            severity = str(SEVERITIES[int(np.argmax(SEVERITY_CREDITS @ self.severities[row]))])
+        if not self.count[row]:
+            return Plan(0.0, (), severity, dismiss=True)
+        declared = {service for _, service in standing.root_causes}
+        paged = {team for _, team in standing.doings.pages}
+        unfixed = np.flatnonzero(self.real[row] & ~self.fixed[row])
+        services = [topology.names[one] for one in self.services[row][unfixed]]
+        teams = dict.fromkeys(topology.teams[one] for one in self.teams[row][self.real[row]])
+        return Plan(
+            0.0,
+            tuple(team for team in teams if team not in paged),
+            severity,
+            tuple(service for service in services if service not in declared),
+            tuple(
+                self.remedies[int(np.flatnonzero(self.fixes[row] == part)[0])] for part in unfixed
+            ),
+        )
+
+    def _searched(self) -> Iterator[Plan]:
+        standing = self.standing
+        for pages in self._page_lists():
+            yield from self._that_page(pages)
+        if not standing.doings.pages:
+            calm = None if standing.severity is not None or standing.left < 2 else SEVERITIES[2]
+            yield Plan(0.0, (), calm and str(calm), dismiss=True)
+
+    def _that_page(self, pages: tuple[str, ...]) -> Iterator[Plan]:
+        """The plans that page these teams and try more remedies or fewer."""
+        left = self.standing.left
+        weights = self.weights * self._right(pages)
+        severity = None
+        if self.severity is None and left > len(pages) + 1:
+            votes = np.floor(weights[:, np.newaxis] * (self.severities @ SEVERITY_CREDITS.T))
+            severity = str(SEVERITIES[int(votes.sum(axis=0).argmax())])
+        room = left - len(pages) - (severity is not None) - 1
+        roots = self._roots(weights, min(room, 3))
+        remedies = self._remedies(weights, min(room - len(roots), TRIED))
+        for tried in range(len(remedies) + 1):
+            yield Plan(0.0, pages, severity, roots, remedies[:tried])
+        if roots:
+            yield Plan(0.0, pages, severity, (), remedies)
+
+    def _right(self, pages: tuple[str, ...]) -> Floats:
+        """1 under the hypotheses for which every page is right (H,)."""
+        found = np.ones(len(self.weights))
+        for page in pages:
+            found *= (self.teams == self.topology.teams.index(page)).any(axis=1)
+        return found
+
+    def _page_lists(self) -> list[tuple[str, ...]]:
+        """Nobody, then the likeliest team, then the likeliest after that one was right."""
+        done = {team for _, team in self.standing.doings.pages}
+        found: list[tuple[str, ...]] = [()]
+        while len(found) <= min(self.teams.shape[1], self.standing.left - 1):
+            weights = self.weights * self._right(found[-1])
+            masses = {
+                team: float(weights[(self.teams == number).any(axis=1)].sum())
+                for number, team in enumerate(self.topology.teams)
+                if team not in found[-1] and team not in done
+            }
+            if not masses or not max(masses.values()):
+                break
+            found.append((*found[-1], max(masses, key=lambda team: masses[team])))
+        return found
+
+    def _roots(self, weights: Floats, room: int) -> tuple[str, ...]:
+        """The services to name, each for what it adds where it still counts."""
+        names = self.topology.names
+        declared = [service for _, service in self.standing.root_causes]
+        whole = max(float(weights.sum()), 1.0)
+        found: list[str] = []
+        while len(found) < room:
+            worth = weights * self.share * (self.count > len(declared) + len(found))
+            masses = [
+                0.0
+                if name in declared or name in found
+                else float((worth * ((self.services == at) & ~self.fixed).any(axis=1)).sum())
+                for at, name in enumerate(names)
+            ]
+            best = int(np.argmax(np.floor(masses)))
+            if masses[best] < LEAST_SHARE * whole:
+                break
+            found.append(names[best])
+        return tuple(found)
+
+    def _remedies(self, weights: Floats, room: int) -> tuple[tuple[str, str], ...]:
+        """The remedies to try, each for what it is likely to fix after those before it."""
+        fixed, worth = self.fixed.copy(), weights * self.share
+        whole = max(float(weights.sum()), 1.0)
+        found: list[tuple[str, str]] = []
+        every = np.arange(len(worth))[:, np.newaxis]
+        while len(found) < room and self.remedies:
+            left = (self.fixes != NONE) & ~fixed[every, self.fixes]
+            masses = np.floor(worth @ left)
+            best = int(masses.argmax())
+            if masses[best] < LEAST_SHARE * whole:
+                break
+            found.append(self.remedies[best])
+            hit = np.flatnonzero(left[:, best])
+            fixed[hit, self.fixes[hit, best]] = True
+        return tuple(found)

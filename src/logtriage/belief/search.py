@@ -1,0 +1,118 @@
+"""Beliefs over sets where there are too many of them to be weighed one by one.
+
+Faults that reach other services hardly care for one another, so that what explains a screen
+together also explains more of it alone than others do. The search keeps the likeliest single
+faults, weighs all their pairs, and the triples of the likeliest pairs. A further fault may show
+nothing yet, so that the likeliest few faults and pairs are weighed with every other fault, too.
+What the search weighs, it weighs exactly, as :mod:`logtriage.belief.posterior` does; what it
+leaves out is the error. :data:`ERROR` states how much of the posterior that is on average where
+all sets can be weighed, on up to a dozen services, and a law holds the search to it. On a fleet
+it is more, and nobody can weigh all sets: ``docs/results/compound-failure.md`` compares the
+search with a wider one there.
+"""
+
+from collections.abc import Iterable
+from itertools import chain, combinations
+from typing import Final
+
+import numpy as np
+
+from logtriage.belief.fixedpoint import NEVER, Longs
+from logtriage.belief.model import Model
+from logtriage.belief.posterior import Posterior, Seen, posterior, weighed
+from logtriage.world.conditions import POOL
+
+#: The share of the posterior (total variation) that the search may misplace on average.
+ERROR: Final = 0.08
+#: How many single faults are combined, and of how many pairs the triples are weighed.
+SINGLES: Final = 40
+PAIRS: Final = 100
+#: So many of the likeliest faults, and of the likeliest pairs, are combined with every other fault.
+ANCHORS: Final = 10
+#: So many of the likeliest faults bring along the pools that they may exhaust.
+_LINKING: Final = 12
+
+
+def searched_posterior(
+    model: Model,
+    seen: Seen,
+    *,
+    singles: int = SINGLES,
+    pairs: int = PAIRS,
+    anchors: int = ANCHORS,
+) -> Posterior:
+    """The posterior over the sets that the search finds.
+
+    Args:
+        model: of the task on the topology.
+        seen: what was shown and done.
+        singles: how many of the likeliest faults are combined with each other.
+        pairs: of how many of the likeliest pairs the triples with these are weighed.
+        anchors: how many of the likeliest faults and pairs are combined with every other fault.
+    """
+    for revealed in (False, True):
+        members = _found(model, seen, singles, pairs, anchors, revealed=revealed)
+        listed = model.compiled(members)
+        found = weighed(listed, seen)
+        if found.total.max() > NEVER:
+            break  # else what looks likely is not what acts revealed: they lead the search
+    return posterior(listed, seen, found)
+
+
+def _found(
+    model: Model, seen: Seen, singles: int, pairs: int, anchors: int, *, revealed: bool
+) -> Longs:
+    """The members (R, K) of the sets to be weighed."""
+    count, most = len(model.singles), len(model.setting.counts)
+    alone = model.padded((one,) for one in range(count))
+    if most < 2:
+        return alone
+    ranked = _likeliest(model, alone, seen, count, revealed=revealed).tolist()
+    kept = _kept(model, seen, ranked, singles)
+    sure = ((one, other) for one in ranked[:anchors] for other in range(count))
+    two = _distinct(model, chain(combinations(kept, 2), sure))
+    if most < 3:
+        return np.concatenate([alone, two])
+    rows = _likeliest(model, two, seen, max(pairs, anchors), revealed=revealed)
+    best = two[rows, :2].tolist()
+    likely = chain(
+        ((*pair, one) for pair in best[:pairs] for one in kept),
+        ((*pair, one) for pair in best[:anchors] for one in range(count)),
+    )
+    three = _distinct(model, likely)
+    # A remedy leaves part of a set, which must be there to be looked up.
+    parts = np.concatenate([two[:, :2], three[:, :2], three[:, 1:], three[:, ::2]])
+    return np.concatenate([alone, model.padded(np.unique(parts, axis=0).tolist()), three])
+
+
+def _kept(model: Model, seen: Seen, ranked: list[int], singles: int) -> list[int]:
+    """The single faults that are combined with each other, in order."""
+    kept = set(ranked[:singles])
+    for _, *remedy in seen.doings.remedies:
+        # What a remedy would have fixed may be what it has fixed, however it looks by now.
+        column = model.remedies.index((remedy[0], remedy[1]))
+        kept.update(np.flatnonzero(model.accepted[:, column]).tolist())
+    for one in ranked[:_LINKING]:
+        below = model.singles[one][1]
+        kept.update(
+            number
+            for number, (kind, caller) in enumerate(model.singles)
+            if kind == POOL and below in model.topology.calls[caller]
+        )
+    return sorted(kept)
+
+
+def _likeliest(model: Model, members: Longs, seen: Seen, count: int, *, revealed: bool) -> Longs:
+    """The rows of the likeliest sets by what is shown; if ``revealed``, by what acts say first."""
+    found = weighed(model.compiled(members), seen)
+    shown, possible = found.shown[: len(members)], found.possible[: len(members)]
+    return np.lexsort((-shown, ~possible & revealed))[:count]
+
+
+def _distinct(model: Model, sets: Iterable[tuple[int, ...]]) -> Longs:
+    """Each set of faults at distinct services once, in order."""
+    services = [service for _, service in model.singles]
+    distinct = {
+        tuple(sorted(one)) for one in sets if len({services[fault] for fault in one}) == len(one)
+    }
+    return model.padded(sorted(distinct))

@@ -1,0 +1,122 @@
+"""``compare`` and ``report``: what runs amount to."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import attrs
+import typer
+
+from logtriage.cli.completion import complete_player
+from logtriage.cli.console import emit, note, results
+from logtriage.cli.options import Json, SealFile, seal_in
+from logtriage.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from logtriage.evaluation import LoadedRun, Row
+
+
+def compare(
+    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The directory of a run.")],
+    run_b: Annotated[
+        Path, typer.Argument(metavar="RUN_B", help="The directory of another run, or the same one.")
+    ],
+    policy_a: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POLICY",
+            help="The policy of run A, where the two names differ.",
+            autocompletion=complete_player,
+        ),
+    ] = None,
+    policy_b: Annotated[
+        str | None,
+        typer.Option(metavar="POLICY", help="The policy of run B.", autocompletion=complete_player),
+    ] = None,
+    seal_file: SealFile = None,
+    as_json: Json = False,
+) -> None:
+    """Compare two runs on the incidents that are graded in both.
+
+    Differences are B - A, incident by incident, with a paired bootstrap interval. Grades by
+    different rubrics are not compared, nor are runs with different seals.
+    """
+    from logtriage.cli.tables import print_comparisons
+    from logtriage.evaluation import check_seals, compare_runs, load_run
+
+    check_seals(run_a, run_b)
+    seal = seal_in(seal_file)
+    a, b = load_run(run_a, seal=seal), load_run(run_b, seal=seal)
+    compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
+    if as_json:
+        for one in compared:
+            emit(one.to_json())
+    else:
+        print_comparisons(results(), compared)
+    if a.manifest.spec.role_split != b.manifest.spec.role_split:
+        note(f"A is of {_players(a)}, B of {_players(b)}", "yellow")
+    for one in compared:
+        if one.only_a or one.only_b:
+            pair = (
+                one.policy_a if one.policy_a == one.policy_b else f"{one.policy_a}, {one.policy_b}"
+            )
+            note(
+                f"{one.task} ({pair}): {one.shared} incidents shared; "
+                f"left out: {one.only_a} only in A, {one.only_b} only in B",
+                "yellow",
+            )
+
+
+def _players(run: "LoadedRun") -> str:
+    split = run.manifest.spec.role_split
+    return "single agents" if split is None else f"teams ({split.name}: {', '.join(split.names)})"
+
+
+def report(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
+    out: Annotated[
+        Path | None, typer.Argument(metavar="OUT", help="The page; RUN/report.html if not given.")
+    ] = None,
+    html: Annotated[bool, typer.Option("--html", help="Write one self-contained page.")] = False,
+    beliefs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="With --html: work out the belief of at most N episodes; 100 if not given. Takes "
+            "about 0.3 seconds each, on a fleet up to a second.",
+        ),
+    ] = None,
+    seal_file: SealFile = None,
+    as_json: Json = False,
+) -> None:
+    """Show the figures of a run again, or write them as a page with plots and episodes."""
+    from logtriage.evaluation import load_run, summarise
+
+    if html:
+        if as_json:
+            raise InvalidInput("--json goes without --html")
+        from logtriage.report import write_report
+
+        page = run / "report.html" if out is None else out
+        write_report(run, page, beliefs=beliefs, seal=seal_in(seal_file))
+        note(f"wrote {page}")
+        return
+    if beliefs is not None:
+        raise InvalidInput("--beliefs goes with --html")
+    if out is not None:
+        raise InvalidInput(f"{out}: a page is written with --html")
+    loaded = load_run(run, seal=seal_in(seal_file))
+    put_rows(summarise(loaded), as_json)
+    if not loaded.complete:
+        note("this run is not finished: the same eval command resumes it", "yellow")
+
+
+def put_rows(rows: "tuple[Row, ...]", as_json: bool) -> None:
+    """Print the figures of a run: as tables, or a JSON object a line."""
+    if as_json:
+        for row in rows:
+            emit(attrs.asdict(row))
+        return
+    from logtriage.cli.tables import print_rows
+
+    print_rows(results(), rows)

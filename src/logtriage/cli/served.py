@@ -1,0 +1,145 @@
+"""Options of ``eval`` for models behind an endpoint, and what is said of their replies."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import attrs
+import typer
+
+from logtriage.adapters.served import (
+    ENDPOINT,
+    MAX_TOKENS,
+    REPLIES,
+    RETRIES,
+    TIMEOUT,
+    Endpoint,
+    ServedPlayer,
+    endpoints_in,
+    json_object,
+    served_player,
+)
+from logtriage.cli.console import note
+from logtriage.errors import InvalidInput
+from logtriage.evaluation.usage import Usage, warning_of_cuts
+from logtriage.roles import RoleSplit
+
+if TYPE_CHECKING:
+    from logtriage.evaluation import Row
+
+_PANEL: Final = f"Models behind an endpoint ({ENDPOINT}MODEL)"
+#: How many episodes are played at a time.
+CONCURRENCY: Final = 8
+
+
+def _option(metavar: str, text: str) -> Any:
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=_PANEL)
+
+
+BaseUrl = Annotated[
+    str | None,
+    _option("URL", "Where they are served, such as http://127.0.0.1:8000/v1. The key is in "
+            "OPENAI_API_KEY, if one is asked for."),
+]  # fmt: skip
+Concurrency = Annotated[int, _option("N", "How many episodes to play at a time.")]
+Reply = Annotated[
+    str, _option("WAY", f"How they answer: {' or '.join(REPLIES)} in text. Teams answer in JSON.")
+]
+MaxTokens = Annotated[int, _option("N", "The longest reply in tokens, thoughts included.")]
+Temperature = Annotated[float | None, _option("T", "Default: the endpoint's own.")]
+Seed = Annotated[int | None, _option("N", "For endpoints that sample reproducibly.")]
+ExtraBody = Annotated[
+    str | None,
+    _option("JSON", "More fields of each request, such as "
+            """'{"chat_template_kwargs": {"enable_thinking": false}}'."""),
+]  # fmt: skip
+Timeout = Annotated[float, _option("S", "Seconds for one request.")]
+Retries = Annotated[int, _option("N", "How often a failed request is sent again.")]
+PromptPrice = Annotated[float | None, _option("P", "Price of a million prompt tokens.")]
+CompletionPrice = Annotated[float | None, _option("P", "Price of a million tokens of replies.")]
+
+
+@attrs.frozen
+class Asking:
+    """What the options say."""
+
+    base_url: str | None = None
+    reply: str = REPLIES[0]
+    max_tokens: int = MAX_TOKENS
+    temperature: float | None = None
+    seed: int | None = None
+    extra_body: str | None = None
+    timeout: float = TIMEOUT
+    retries: int = RETRIES
+    concurrency: int = CONCURRENCY
+    prompt_price: float | None = None
+    completion_price: float | None = None
+
+    def players(
+        self, policies: Sequence[str], split: RoleSplit | None, *, elsewhere: bool
+    ) -> dict[str, ServedPlayer]:
+        """The players of the policies that are served models, or teams with some.
+
+        Raises:
+            MissingExtra: without the extra ``openai``.
+            InvalidInput: for an option that nobody needs, or that cannot be used.
+        """
+        served = [policy for policy in policies if endpoints_in(policy)]
+        if not served:
+            self._refuse_options()
+            return {}
+        if elsewhere:
+            raise InvalidInput(f"{served[0]}: a served model plays here; leave out --env-url")
+        endpoint = Endpoint(
+            self.base_url,
+            self.reply,
+            self.max_tokens,
+            self.temperature,
+            self.seed,
+            json_object("extra-body", self.extra_body or ""),
+            self.timeout,
+            self.retries,
+        )
+        return {policy: served_player(policy, endpoint, split) for policy in served}
+
+    def _refuse_options(self) -> None:
+        for field in attrs.fields(Asking):
+            if getattr(self, field.name) != field.default:
+                raise InvalidInput(
+                    f"--{field.name.replace('_', '-')} goes with a model behind an endpoint, "
+                    f"{ENDPOINT}MODEL"
+                )
+
+    def in_words(self, usage: Usage) -> str:
+        """What was asked so far, in words."""
+        words = (
+            f"{usage.requests:,} requests, {usage.prompt_tokens:,} + "
+            f"{usage.completion_tokens:,} tokens"
+        )
+        prices = self.prompt_price, self.completion_price
+        if prices != (None, None):
+            words += f", cost {usage.cost(prices[0] or 0.0, prices[1] or 0.0):.4g}"
+        return words
+
+    def sum_up(self, rows: "Sequence[Row]") -> bool:
+        """Say what each model was asked, and whether too many of its replies were cut off."""
+        cut = False
+        for policy in dict.fromkeys(row.policy for row in rows):
+            usages = [row.usage for row in rows if row.policy == policy and row.usage is not None]
+            if not usages:
+                continue
+            usage = sum(usages, Usage())
+            more = f", {usage.retries:,} sent again, {usage.cut_off:,} replies cut off"
+            note(f"{policy}: {self.in_words(usage)}{more}", "dim")
+            share = usage.cut_off / usage.requests if usage.requests else None
+            warning = warning_of_cuts(policy, usage.requests, share, "--max-tokens")
+            if warning is not None:
+                note(warning, "bold red")
+                cut = True
+        return cut
+
+
+def replay_command(out: Path) -> str:
+    """The command that shows a run's episodes."""
+    return shlex.join(["logtriage", "replay", str(out), "--open"])

@@ -1,0 +1,72 @@
+"""Finished episodes that wait for earlier ones: kept at once, since each was paid for.
+
+Transcripts stand in their files in the order of the plan. Of episodes that are played side by
+side, one may finish long before it is its turn.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+from typing import Final, Self
+
+from logtriage.codec import decode_transcript
+from logtriage.evaluation.cells import whole_lines
+from logtriage.files import open_here, replacing
+from logtriage.printable import spelled
+from logtriage.transcript import COMPLETED, Transcript
+
+AHEAD_FILE: Final = "ahead.jsonl"
+
+
+class Ahead:
+    """The file of such episodes in the directory of a run; threads share it.
+
+    Unscored episodes are not kept: they are played again.
+
+    Raises:
+        TranscriptError: naming file and line, for what is no transcript.
+        InvalidInput: if the file is a link.
+        OSError: if it cannot be read or written.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / AHEAD_FILE
+        self._lock, self._open = Lock(), True
+        self._lines: dict[tuple[str | None, str], bytes] = {}
+        if self._path.exists():
+            with os.fdopen(open_here(self._path, os.O_RDONLY), "rb") as file:
+                for line in whole_lines(file):
+                    kept = decode_transcript(line)
+                    self._lines[kept.agent, kept.incident] = line
+            with replacing(self._path) as file:  # without a torn last line
+                file.writelines(self._lines.values())
+
+    def line(
+        self, agent: str, incident: str, play: Callable[[], tuple[Transcript, bytes]]
+    ) -> bytes:
+        """The line of an episode: as it was kept, or as ``play`` makes it now."""
+        known = self._lines.get((spelled(agent), incident))
+        if known is not None:
+            return known
+        transcript, line = play()
+        if transcript.status == COMPLETED:
+            with self._lock:
+                if self._open:
+                    self._append(line)
+        return line
+
+    def _append(self, line: bytes) -> None:
+        descriptor = open_here(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        with os.fdopen(descriptor, "ab") as file:
+            file.write(line)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """Keep nothing more. Without an error every episode stands in its place: none is left."""
+        with self._lock:
+            self._open = False
+            if kind is None:
+                self._path.unlink(missing_ok=True)

@@ -1,0 +1,71 @@
+"""What asking a model cost: requests, tokens, retries, and replies that were cut off.
+
+The transcript of a served model keeps these counts, so that a resumed run knows them all.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import attrs
+
+from logtriage.transcript import Transcript
+
+#: Above this share of cut-off replies, figures say little.
+TOO_MANY_CUT: Final = 0.1
+
+
+@attrs.frozen
+class Usage:
+    """Counts of a model's replies; those without an answer count nowhere.
+
+    Attributes:
+        requests: answered requests.
+        prompt_tokens: tokens of all prompts.
+        completion_tokens: tokens of all replies, thoughts included.
+        cut_off: replies that ended at the limit (``finish_reason`` is ``length``).
+        retries: how often an answered request had to be sent again.
+    """
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cut_off: int = 0
+    retries: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        pairs = zip(attrs.astuple(self), attrs.astuple(other), strict=True)
+        return Usage(*(mine + theirs for mine, theirs in pairs))
+
+    def cost(self, prompt_price: float, completion_price: float) -> float:
+        """The cost at prices per million tokens, in their currency."""
+        return (
+            self.prompt_tokens * prompt_price + self.completion_tokens * completion_price
+        ) / 1_000_000
+
+
+def usage_in(extra: Mapping[str, object]) -> Usage | None:
+    """The usage that a transcript keeps; None without a count of requests."""
+    if type(extra.get("requests")) is not int:
+        return None
+    kept = {name: extra.get(name) for name in attrs.fields_dict(Usage)}
+    return Usage(**{name: count for name, count in kept.items() if type(count) is int})
+
+
+def usage_of(transcripts: Iterable[Transcript]) -> Usage | None:
+    """The sum over transcripts; None where no model was asked."""
+    counted = [usage_in(transcript.extra) for transcript in transcripts]
+    known = [usage for usage in counted if usage is not None]
+    return sum(known, Usage()) if known else None
+
+
+def warning_of_cuts(agent: str, replies: int, share: float | None, limit: str) -> str | None:
+    """What to say if more than :data:`TOO_MANY_CUT` of an agent's replies were cut off.
+
+    ``limit`` is the option that bounds a reply.
+    """
+    if share is None or share <= TOO_MANY_CUT:
+        return None
+    return (
+        f"{agent}: {share:.0%} of its {replies:,} replies were cut off at the limit, most likely "
+        f"while thinking; what it did says little. Raise {limit}, or turn its thinking off."
+    )

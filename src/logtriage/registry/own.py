@@ -1,0 +1,114 @@
+"""Policies and roles of the user's own, by ``module:name``. Naming a module imports it."""
+
+from collections.abc import Iterable
+from inspect import signature
+from typing import Any, Final, cast
+
+import attrs
+
+from logtriage.errors import InvalidInput, UnknownName, kind_of
+from logtriage.incident import Incident
+from logtriage.policies import Player, Policy, PolicyFactory, RoleFactory
+from logtriage.references import NoModule, imported
+from logtriage.roles import Role, RoleSplit
+
+#: What has a meaning of its own before a colon, and so is no module.
+_TAKEN: Final = frozenset(
+    {"central", "constant", "net", "observer", "openai", "random", "random_questions"}
+)
+
+
+def is_own(spec: str) -> bool:
+    """Whether a specification is ``module:name``."""
+    module, _, name = spec.partition(":")
+    dotted = all(part.isidentifier() for part in module.split("."))
+    return dotted and bool(name) and module not in _TAKEN
+
+
+def own_policy(spec: str, known: Iterable[str]) -> PolicyFactory:
+    """The factory of ``module:name``: a policy, or what makes one.
+
+    What makes one is called with the incident, or without anything if it takes nothing.
+    ``known`` are the policies that may be meant where there is no such module.
+
+    Raises:
+        InvalidInput: if there is no such object, or it makes no policy.
+    """
+    maker = _imported(spec, "policy", known)
+    if _acts(maker):
+        return _OwnPolicy(spec, maker)
+    if not callable(maker) or not (_takes(maker, 1) or _takes(maker, 0)):
+        raise InvalidInput(
+            f"{spec}: expected a policy (an object with act), or what makes one of an incident, "
+            f"got {kind_of(maker)}"
+        )
+    return _OwnPolicy(spec, maker)
+
+
+def own_role(spec: str, known: Iterable[str]) -> RoleFactory:
+    """The factory of ``module:name``: what makes the policy of a role.
+
+    It is called with the incident, the role split and the role.
+
+    Raises:
+        InvalidInput: if there is no such object, or it cannot be called so.
+    """
+    maker = _imported(spec, "policy of a role", known)
+    if not callable(maker) or not _takes(maker, 3):
+        raise InvalidInput(
+            f"{spec}: expected what makes a policy of an incident, a role split and a role, "
+            f"got {kind_of(maker)}"
+        )
+    return _OwnRole(spec, maker)
+
+
+@attrs.frozen
+class _OwnPolicy:
+    reference: str
+    maker: Any
+
+    def __call__(self, incident: Incident) -> Policy:
+        made = self.maker
+        if not _acts(made):
+            made = made(incident) if _takes(made, 1) else made()
+        if not _acts(made):
+            raise TypeError(f"{self.reference}: made {kind_of(made)}, which has no act")
+        return cast(Policy, made)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return own_policy, (self.reference, ())
+
+
+@attrs.frozen
+class _OwnRole:
+    reference: str
+    maker: Any
+
+    def __call__(self, incident: Incident, split: RoleSplit, role: Role) -> Player:
+        return cast(Player, self.maker(incident, split, role))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return own_role, (self.reference, ())
+
+
+def _imported(spec: str, what: str, known: Iterable[str]) -> Any:
+    try:
+        return imported(spec)
+    except NoModule as error:
+        raise InvalidInput(
+            f"{UnknownName(what, spec, known)}; nor is there a module: {error}"
+        ) from None
+
+
+def _acts(value: object) -> bool:
+    """Whether an object, and not its class alone, has ``act``."""
+    return not isinstance(value, type) and hasattr(value, "act")
+
+
+def _takes(maker: Any, count: int) -> bool:
+    """Whether something can be called with so many arguments."""
+    try:
+        signature(maker).bind(*[None] * count)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,294 @@
+"""What is told to be installed exists and suffices, and what is missing is named by its extra."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logtriage import errors
+from training.common.extras import EXTRAS, missing
+
+ROOT = Path(__file__).resolve().parent.parent
+if not (ROOT / "docs").is_dir():
+    pytest.skip("no docs here: a source distribution", allow_module_level=True)
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+#: Each extra with the names of the modules that it brings.
+BROUGHT = {
+    extra: {re.match(r"[\w.-]+", one)[0].replace("-", "_").lower() for one in requirements}  # type: ignore[index]
+    for extra, requirements in PROJECT["optional-dependencies"].items()
+}
+CORE = {"attr", "attrs", "cattr", "cattrs", "numpy", "typing_extensions", "logtriage"}
+FOLDERS = ("docs", "deploy", "examples", "src", "training")
+TOLD = sorted(
+    path
+    for path in (*ROOT.glob("*.md"), *(one for name in FOLDERS for one in (ROOT / name).rglob("*")))
+    if path.suffix in {".md", ".py", ".ipynb", ".toml", ".yaml", ".txt"} and path.is_file()
+)
+#: From `pip install` to the end of the command, be it a line, or a span of code.
+INSTALL = re.compile(r"pip install ([^\n`]+)")
+
+
+def commands() -> list[tuple[str, str]]:
+    return [
+        (str(path.relative_to(ROOT)), found[1])
+        for path in TOLD
+        if path.name != "CHANGELOG.md"
+        for found in INSTALL.finditer(path.read_text(encoding="utf-8"))
+    ]
+
+
+def test_install_lines_work_in_a_clone_and_name_extras_that_there_are() -> None:
+    """No index has the package, so that its name installs nothing."""
+    found = commands()
+    assert len(found) >= 35
+    assert [one for one in found if re.search(r"(^|[\s'\"])logtriage(\[|['\"\s]|$)", one[1])] == []
+    named = [
+        (where, extra)
+        for where, command in found
+        for extras in re.findall(r"'\.\[([\w,-]+)\]'", command)
+        for extra in extras.split(",")
+    ]
+    assert len(named) >= 25
+    assert [one for one in named if one[1] not in BROUGHT] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/play.md", "docs/trl.md", "docs/report.md"])
+def test_the_walk_reads_the_install_lines_of_a_page(page: str) -> None:
+    assert page in dict(commands())
+
+
+def test_programs_are_shown_beside_an_install_line_with_their_extra() -> None:
+    """A page that says how to run a training program says how to install what it needs."""
+    lacking = []
+    for path in (one for one in TOLD if one.suffix == ".md" and "results" not in one.parts):
+        if path.name == "CHANGELOG.md":
+            continue
+        text = path.read_text(encoding="utf-8")
+        told = " ".join(found[1] for found in INSTALL.finditer(text))
+        for name in sorted(set(re.findall(r"python -m training\.(\w+)", text))):
+            extras = {EXTRAS[name], "rllib"} if name == "held_out" else {EXTRAS[name]}
+            if not extras & set(re.split(r"[\[\],]", told)):
+                lacking.append((path.name, name, EXTRAS[name]))
+    assert lacking == []
+
+
+# -- what an extra brings is all that its programs import ---------------------------------
+
+
+def imported(path: Path) -> set[str]:
+    """The dotted names that a file imports, anywhere in it."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{one.name}" for one in node.names)}
+    return names
+
+
+def files_of(name: str) -> list[Path]:
+    """The files of ``training.x``, or of a module in it."""
+    path = ROOT.joinpath(*name.split("."))
+    return [one for one in (path.with_suffix(".py"), path / "__init__.py") if one.exists()]
+
+
+@pytest.mark.parametrize("program", EXTRAS)
+def test_an_extra_has_all_that_its_program_imports(program: str) -> None:
+    own = ROOT / "training" / program
+    waiting = list(own.rglob("*.py")) or [own.with_suffix(".py")]
+    seen, foreign = set(waiting), set()
+    while waiting:
+        for name in imported(waiting.pop()):
+            top = name.partition(".")[0]
+            if top == "training":
+                new = [one for one in files_of(name) if one not in seen]
+                seen.update(new)
+                waiting += new
+            elif top not in CORE and top not in sys.stdlib_module_names:
+                foreign.add(top)
+    assert foreign
+    assert foreign - BROUGHT[EXTRAS[program]] == set()
+
+
+# -- what is missing ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The extras of this tree, whatever is installed."""
+    listed = [
+        f"{one}; extra == '{extra}'"
+        for extra, requirements in PROJECT["optional-dependencies"].items()
+        for one in requirements
+    ]
+    monkeypatch.setattr(errors, "requires", lambda _: listed)
+
+
+@pytest.mark.usefixtures("_declared")
+@pytest.mark.parametrize(
+    ("program", "module", "extra"),
+    [
+        ("training.grpo", "matplotlib.figure", "train"),
+        ("training.evaluate", "huggingface_hub", "train"),
+        ("training.marl.sweep", "torchrl.modules", "train-rl"),
+        ("training.rllib", "ray.rllib", "rllib"),
+        ("training.held_out", "torch", "train-rl"),
+    ],
+)
+def test_a_module_that_a_program_lacks_is_named_by_its_extra(
+    program: str, module: str, extra: str
+) -> None:
+    told = str(missing(program, module))
+    assert told.startswith(f"{program} needs the extra logtriage[{extra}]: pip install ")
+
+
+@pytest.mark.parametrize(
+    ("program", "module"),
+    [("training.grpo", "my_rewards"), ("pytest", "torch"), ("", "torch"), ("training", "torch")],
+)
+def test_any_other_module_keeps_its_traceback(program: str, module: str) -> None:
+    assert missing(program, module) is None
+
+
+@pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed")
+@pytest.mark.parametrize(
+    ("program", "extra"),
+    [
+        (["training.marl"], "train-rl"),
+        (["training.ppo.study"], "train-rl"),
+        (["training.held_out"], "train-rl"),
+        (["training.benchmarl"], "benchmarl"),
+        (["training.tiny", "--output-dir", "out"], "train"),
+        (["training.grpo", "--preset", "smoke", "--output-dir", "out"], "train"),
+    ],
+)
+def test_a_program_without_its_extra_ends_with_its_name(
+    program: list[str], extra: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *program],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"PYTHONPATH": f"{ROOT}:{ROOT / 'src'}", "PATH": ""},
+        timeout=600,
+    )
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"{program[0]} needs the extra logtriage[{extra}]: pip install ")
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 1
+
+
+#: Rooms whose modules need an extra, and how somebody comes to it: with nothing but the core,
+#: that way ends with the name of the extra.
+DOORS = {
+    "logtriage.adapters.endpoint": ("openai", "import logtriage.adapters.endpoint"),
+    "logtriage.cli": ("cli", "import logtriage.cli; logtriage.cli.main()"),
+    "logtriage.env": ("env", "import logtriage.env"),
+    "logtriage.grading": (
+        "fast",
+        "from logtriage.backend import chosen_backend; chosen_backend('numba', 'x')",
+    ),
+    "logtriage.multi": ("multi", "from logtriage.multi import triage_team_v1"),
+    "logtriage.report": (
+        "report",
+        "from logtriage.report import write_report; write_report('run', 'out')",
+    ),
+    "logtriage.server": ("openenv", "from logtriage.server import serve"),
+    "logtriage.server.remote": ("client", "from logtriage.server import RemoteEnv"),
+}
+#: Hides every module but those of the core.
+ALONE = f"""
+import sys
+class Alone:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top in {CORE!r} or top in sys.stdlib_module_names or top.startswith("_"):
+            return None
+        raise ModuleNotFoundError(f"No module named {{top!r}}", name=name)
+sys.meta_path.insert(0, Alone())
+import importlib.util
+found = importlib.util.find_spec
+def find_spec(name, package=None):
+    try:
+        return found(name, package)
+    except ModuleNotFoundError:
+        return None
+importlib.util.find_spec = find_spec
+"""
+WALK = """
+import importlib, pkgutil, logtriage
+from logtriage.errors import MissingExtra
+for one in pkgutil.walk_packages(logtriage.__path__, "logtriage.", onerror=lambda _: None):
+    if one.name.endswith("__main__"):
+        continue
+    try:
+        importlib.import_module(one.name)
+    except MissingExtra:
+        pass
+    except ModuleNotFoundError as error:
+        print(one.name, error.name)
+"""
+
+
+def alone(code: str) -> Any:
+    return subprocess.run(
+        [sys.executable, "-c", ALONE + code],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+
+
+def test_every_module_that_lacks_something_is_behind_a_door() -> None:
+    """Anywhere else, what is missing would be named without its extra."""
+    done = alone(WALK)
+    assert done.returncode == 0, done.stderr
+    behind = (*DOORS, "logtriage.jit", "logtriage.vector")  # kernels, as those of grading
+    lines = done.stdout.splitlines()
+    assert lines
+    open_ = [one for one in lines if not one.startswith(behind)]
+    assert open_ == []
+
+
+@pytest.mark.parametrize("room", DOORS)
+def test_a_door_names_the_extra(room: str) -> None:
+    extra, code = DOORS[room]
+    done = alone(code)
+    assert done.returncode == 1
+    assert f"needs the extra logtriage[{extra}]: " in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("example", "extra"),
+    [
+        ("inspect_eval.py", "inspect"),
+        ("trl_grpo.py", "trl"),
+        ("skyrl/data.py", "skyrl"),
+        ("verl/data.py", "verl"),
+    ],
+)
+def test_an_example_without_its_extra_names_it(example: str, extra: str) -> None:
+    path = ROOT / "examples" / "adapters" / example
+    done = alone(f"import runpy; runpy.run_path({str(path)!r}, run_name='__main__')")
+    assert f"needs the extra logtriage[{extra}]: " in done.stderr.splitlines()[-1]
+
+
+def test_an_example_without_arguments_shows_its_usage() -> None:
+    path = ROOT / "examples" / "adapters" / "verifiers_eval.py"
+    given = f"import runpy; sys.argv = ['x']; runpy.run_path({str(path)!r}, run_name='__main__')"
+    done = alone(given)
+    assert done.returncode == 1
+    assert "python examples/adapters/verifiers_eval.py URL MODEL" in done.stderr
+    assert "Traceback" not in done.stderr
+    named = alone(given.replace("['x']", "['x', 'http://127.0.0.1:9/v1', 'm']"))
+    assert "needs the extra logtriage[verifiers]: " in named.stderr.splitlines()[-1]

@@ -1,0 +1,107 @@
+"""Who is paged stands in one table: a rule planted there is known to all at once."""
+
+from collections.abc import Iterator
+
+import attrs
+import pytest
+
+from logtriage import (
+    Escalate,
+    Incident,
+    State,
+    get_task,
+    initial_state,
+    runbook,
+    transition,
+)
+from logtriage.belief import belief
+from logtriage.drawing import owning_teams
+from logtriage.faults import FaultClass, fault_kind
+from logtriage.generator import draw_incident
+from logtriage.rendering.briefing import briefing
+from logtriage.tasks import IncidentId
+from logtriage.topology import FIVE_TEAMS, Topology
+from logtriage.vector import belief_batch
+from logtriage.vector.marginals import Marginals
+from logtriage.vector.tokens.tables import OWNER, tables_of
+
+TASK = get_task("single_crash-v2-fog3")
+#: The team that faults of data are paged to by the planted rule, whoever owns the service.
+NETWORK = "dba-team"
+
+
+@attrs.frozen(cache_hash=True)
+class Networked(Topology):
+    """A topology that names one more team."""
+
+    network_team: str = NETWORK
+
+
+TOPOLOGY = Networked("planted", FIVE_TEAMS.teams, FIVE_TEAMS.services)
+
+
+@pytest.fixture(autouse=True)
+def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What was faults of data, paged to their owner, is paged to a team of its own."""
+    assert runbook.PAGED[FaultClass.DATA] is None
+    monkeypatch.setitem(runbook.PAGED, FaultClass.DATA, "network_team")
+    owning_teams.cache_clear()
+    yield
+    owning_teams.cache_clear()
+
+
+def incidents(count: int = 40) -> list[Incident]:
+    drawn = (
+        draw_incident(TASK, IncidentId(TASK, "test", number), TOPOLOGY) for number in range(count)
+    )
+    return [one for one in drawn if one.truth.fault is not None]
+
+
+def is_data(incident: Incident) -> bool:
+    fault = incident.truth.fault
+    return fault is not None and fault_kind(fault.kind).fault_class is FaultClass.DATA
+
+
+def test_the_truth_pages_by_the_planted_rule_and_the_team_owns_nothing() -> None:
+    of_data = [one for one in incidents() if is_data(one)]
+    assert len(of_data) > 3
+    for one in of_data:
+        assert one.truth.teams == {NETWORK}
+        assert NETWORK not in one.directory
+
+
+def test_scalar_and_batched_posteriors_agree_on_the_planted_rule() -> None:
+    states: list[State] = []
+    for incident in incidents():
+        (team,) = incident.truth.teams
+        state = initial_state(incident)
+        states.append(state)
+        for action in (Escalate(team), *2 * (Escalate(team),)):
+            state = transition(state, action)
+        states.append(state)
+    held = [belief(state) for state in states]
+    assert any(one.teams[NETWORK] > 0.1 for one in held[::2])
+    assert any(one.teams == {NETWORK: 1.0} for one in held[1::2])
+    batch = belief_batch(states)
+    assert batch.logs().tolist() == [list(one.posterior.logs) for one in held]
+    teams = batch.teams()
+    for row, now in enumerate(held):
+        for place, team in enumerate(TOPOLOGY.teams):
+            assert teams[row, place] == pytest.approx(now.teams.get(team, 0.0), abs=1e-9)
+
+
+def test_the_engine_the_networks_and_the_runbook_know_the_planted_rule() -> None:
+    incident = incidents(1)[0]
+    assert incident.setting is not None
+    tables = tables_of(incident.setting, TOPOLOGY, None)
+    number = TOPOLOGY.teams.index(NETWORK)
+    marginals = Marginals(TOPOLOGY, belief(initial_state(incident)).hypotheses)
+    for row, one in enumerate(belief(initial_state(incident)).hypotheses):
+        if one.faults and fault_kind(one.faults[0][0]).fault_class is FaultClass.DATA:
+            assert tables.team[row] == number
+            assert marginals._fixed[row, number] == 1
+        elif one.faults and fault_kind(one.faults[0][0]).fault_class is FaultClass.CODE:
+            assert tables.team[row] == OWNER
+    text = "\n".join(briefing(TOPOLOGY, incident.horizon, incident.setting, incident.rubric))
+    assert f"data (page {NETWORK}):" in text
+    assert "code (page the owner in DIRECTORY: " in text
