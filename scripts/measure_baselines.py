@@ -54,6 +54,7 @@ from logtriage.world.channels import (
     LOG_TOKENS,
     TIER_TOKENS,
 )
+from logtriage.world.default import second_world
 from logtriage.world.setting import FOG, FULL, NAMED, Setting
 from logtriage.world.signatures import DISTRACTED, MINOR_FAULT, ORDINARY, Signature
 
@@ -273,7 +274,7 @@ def faults() -> str:
         for kind in FAULT_KINDS
     ]
     head = ("fault", "class", "tiers", "remedies", "shows in", "creeps in", "what it is")
-    weights = ", ".join(f"{one} {n}" for one, n in prior._CLASS_WEIGHTS.items())
+    weights = ", ".join(f"{one.name} {one.weight}" for one in second_world().classes.values())
     note = (
         "Every service that can be the root is as likely as another; of a service, the classes "
         f"of fault by weight ({weights}, among those possible there), the kinds of a class evenly."
@@ -291,7 +292,7 @@ def severity_rule() -> str:
 def held_out_pairs() -> str:
     topology, rows = FIVE_TEAMS, []
     for index, service in enumerate(topology.services):
-        fitting = [kind for kind in FAULT_KINDS if service.tier in kind.tiers]
+        fitting = second_world().kinds_at(service.tier)
         kept = [kind for kind in fitting if prior.held_out(topology, index, kind)]
         rows.append([f"`{service.name}`", len(fitting), code(*(k.name for k in kept)) or "none"])
     return table(("service", "fault kinds that fit", "held out"), rows)

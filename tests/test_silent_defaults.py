@@ -65,8 +65,8 @@ def test_a_sort_of_cell_that_is_not_known_is_refused() -> None:
     ("gauge", "token", "what"),
     [
         ("disk", "usual", "unknown gauge 'disk'"),
-        ("traffic", "less", "unknown token of gauge 'traffic' 'less'"),
-        ("tier", "backlog", "unknown token of the gauge of tier 'edge' 'backlog'"),
+        ("traffic", "less", "unknown token of gauge 'traffic' at tier 'edge' 'less'"),
+        ("tier", "backlog", "unknown token of gauge 'tier' at tier 'edge' 'backlog'"),
     ],
 )
 def test_a_gauge_shows_no_figure_of_what_it_cannot_say(gauge: str, token: str, what: str) -> None:

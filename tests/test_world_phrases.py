@@ -3,20 +3,27 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from string import Formatter
 
 import pytest
 
 from logtriage.faults import FAULT_KINDS
 from logtriage.topologies import random_topology
 from logtriage.topology import SEVEN_SERVICES, TIERS
-from logtriage.world import causes, phrases
 from logtriage.world.channels import EVERYDAY, LOG_TOKENS, TIMEOUT
+from logtriage.world.loading import load_world
+from logtriage.world.schema.forms import pieces
+from logtriage.world.schema.parts import GROUPS, Phrase
 
+WORLD = load_world("second")
 KINDS = [kind.name for kind in FAULT_KINDS]
 TOKENS = [token for token in LOG_TOKENS if token != EVERYDAY]
-#: What is said under a token, by token: three groups of phrases.
-SPOKEN = {**phrases.LOGS, TIMEOUT: phrases.TIMEOUT}
+#: What is said, by token, tier and kind: three groups of phrases.
+SPOKEN = {
+    topic.name: topic.said_at(topic.tiers[0]).groups for topic in WORLD.topics if not topic.ordinary
+}
+CHATTER = {tier: WORLD.topic(EVERYDAY).said_at(tier).groups for tier in TIERS}
+NAMES = {kind.name: kind.names.groups for kind in WORLD.kinds}
+CAUSES = {kind.name: kind.past.groups for kind in WORLD.kinds}
 FIGURES = {"n", "ms", "pct", "mb"}
 LONGEST = 75
 
@@ -205,7 +212,7 @@ NAMING: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }  # fmt: skip
 
 
-def texts(groups: tuple[tuple[phrases.Phrase, ...], ...]) -> Iterator[tuple[int, str]]:
+def texts(groups: tuple[tuple[Phrase, ...], ...]) -> Iterator[tuple[int, str]]:
     """The number of its group, and each text."""
     return ((number, text) for number, group in enumerate(groups) for _, text in group)
 
@@ -225,35 +232,33 @@ def held(text: str, cues: Mapping[str, tuple[tuple[str, ...], ...]]) -> set[tupl
 
 
 ROWS = [
-    *(("logs", key, groups) for key, groups in phrases.LOGS.items()),
-    *(("everyday", key, groups) for key, groups in phrases.EVERYDAY.items()),
-    *(("names", key, groups) for key, groups in causes.NAMES.items()),
-    ("timeout", TIMEOUT, phrases.TIMEOUT),
+    *(("logs", key, groups) for key, groups in SPOKEN.items()),
+    *(("everyday", key, groups) for key, groups in CHATTER.items()),
+    *(("names", key, groups) for key, groups in NAMES.items()),
 ]
 ALL_PHRASES = [phrase for _, _, groups in ROWS for group in groups for phrase in group]
-ALL_CAUSES = [cause for groups in causes.CAUSES.values() for group in groups for cause in group]
+ALL_CAUSES = [cause for groups in CAUSES.values() for group in groups for cause in group]
 ALL_TEXTS = [*(text for _, text in ALL_PHRASES), *ALL_CAUSES]
 
 
 def test_every_token_tier_and_kind_has_its_row_and_nothing_else_has() -> None:
-    assert list(phrases.LOGS) == TOKENS
-    assert tuple(phrases.EVERYDAY) == TIERS
-    assert sorted(causes.NAMES) == sorted(causes.CAUSES) == sorted(KINDS)
+    assert list(SPOKEN) == [*TOKENS, TIMEOUT]
+    assert list(NAMES) == list(CAUSES) == KINDS
 
 
 @pytest.mark.parametrize(("table", "key", "groups"), ROWS)
 def test_every_group_has_its_phrases(
-    table: str, key: str, groups: tuple[tuple[phrases.Phrase, ...], ...]
+    table: str, key: str, groups: tuple[tuple[Phrase, ...], ...]
 ) -> None:
     fewest = (10, 6, 6) if table == "everyday" else (4, 2, 2)
-    assert len(groups) == len(phrases.GROUPS) == len(fewest), key
+    assert len(groups) == len(GROUPS) == len(fewest), key
     assert all(len(group) >= few for group, few in zip(groups, fewest, strict=True)), key
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_noun_phrases_in_every_group(kind: str) -> None:
-    groups = causes.CAUSES[kind]
-    assert len(groups) == len(phrases.GROUPS)
+    groups = CAUSES[kind]
+    assert len(groups) == len(GROUPS)
     assert all(len(group) >= 2 for group in groups)
 
 
@@ -264,15 +269,13 @@ def test_no_text_occurs_twice_anywhere() -> None:
 
 @pytest.mark.parametrize(("table", "key", "groups"), ROWS)
 def test_placeholders_stand_only_where_they_are_filled(
-    table: str, key: str, groups: tuple[tuple[phrases.Phrase, ...], ...]
+    table: str, key: str, groups: tuple[tuple[Phrase, ...], ...]
 ) -> None:
     needed = {"timeout": {"dep"}, "old_cause": {"cause"}}.get(key, set())
     allowed = FIGURES | needed | ({"v"} if key in ("new_version", "mismatch") else set())
     for _, text in texts(groups):
-        parts = list(Formatter().parse(text))
-        fields = {field for _, field, _, _ in parts if field is not None}
+        fields = set(pieces(text)[1::2])
         assert needed <= fields <= allowed, f"{table} {key}: {text}"
-        assert not any(spec or conversion for _, _, spec, conversion in parts), text
         assert all(text.count(f"{{{field}}}") == 1 for field in needed), text
     if key == "new_version":
         assert all("{v}" in text for _, text in texts(groups))
@@ -285,7 +288,7 @@ def test_noun_phrases_hold_no_placeholder_and_no_stop() -> None:
 
 def test_levels_are_those_of_logs_and_everyday_lines_are_mostly_information() -> None:
     assert {level for level, _ in ALL_PHRASES} == {"INFO", "WARN", "ERROR"}
-    for tier, groups in phrases.EVERYDAY.items():
+    for tier, groups in CHATTER.items():
         for group in groups:
             levels = Counter(level for level, _ in group)
             assert levels["INFO"] > len(group) // 2, tier
@@ -305,11 +308,11 @@ def test_a_text_is_one_plain_short_line_in_lower_case_but_for_units() -> None:
 def test_filled_lines_are_short_too() -> None:
     names = {*SEVEN_SERVICES.names, *random_topology(1, 200).names}
     longest_name = max(names, key=len)
-    for _, text in texts(phrases.TIMEOUT):
+    for _, text in texts(SPOKEN[TIMEOUT]):
         filled = text.format(dep=longest_name, ms=12_345, n=59)
         assert len(filled) <= LONGEST, filled
-    for number, text in texts(phrases.LOGS["old_cause"]):
-        for groups in causes.CAUSES.values():
+    for number, text in texts(SPOKEN["old_cause"]):
+        for groups in CAUSES.values():
             for cause in groups[number]:
                 assert len(text.format(cause=cause)) <= LONGEST, text
 
@@ -322,16 +325,16 @@ def test_a_text_tells_its_token_and_no_other_in_the_words_of_its_group(token: st
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_everyday_lines_tell_nothing(tier: str) -> None:
-    for _, text in texts(phrases.EVERYDAY[tier]):
+    for _, text in texts(CHATTER[tier]):
         assert not held(text, CUES), text
         assert not held(text, NAMING) - {("poison_message", 0)}, text  # queues speak of messages
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_named_cause_is_its_kind_and_no_other_in_the_words_of_its_group(kind: str) -> None:
-    for number, text in texts(causes.NAMES[kind]):
+    for number, text in texts(NAMES[kind]):
         assert held(text, NAMING) == {(kind, number)}, text
-    for number, group in enumerate(causes.CAUSES[kind]):
+    for number, group in enumerate(CAUSES[kind]):
         for cause in group:
             assert held(cause, NAMING) == {(kind, number)}, cause
 
@@ -353,7 +356,7 @@ def test_a_symptom_hints_at_no_cause(token: str) -> None:
 
 
 def test_what_names_a_cause_is_not_in_the_past() -> None:
-    for kind, groups in causes.NAMES.items():
+    for kind, groups in NAMES.items():
         for _, text in texts(groups):
             owners = {owner for owner, _ in held(text, CUES)}
             assert not owners & {"old_cause", TIMEOUT, "new_version"}, f"{kind}: {text}"
@@ -366,6 +369,6 @@ def test_every_cue_is_used() -> None:
             assert all(any(begins(cue, text) for text in said) for cue in fragments), token
     for kind, groups in NAMING.items():
         for number, fragments in enumerate(groups):
-            said = [text for at, text in texts(causes.NAMES[kind]) if at == number]
-            said += causes.CAUSES[kind][number]
+            said = [text for at, text in texts(NAMES[kind]) if at == number]
+            said += CAUSES[kind][number]
             assert all(any(begins(cue, text) for text in said) for cue in fragments), kind

@@ -107,6 +107,10 @@ class TopologyError(InvalidInput):
     """A topology that breaks a rule; the message names the field and the service."""
 
 
+class WorldError(InvalidInput):
+    """A world that cannot be used; names the file, and the line or the field."""
+
+
 class TranscriptError(InvalidInput):
     """A transcript that cannot be read; names the file and line where known."""
 

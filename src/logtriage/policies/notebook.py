@@ -17,10 +17,8 @@ from logtriage.observation import Observation
 from logtriage.telemetry import Gauge, Trace
 from logtriage.topology import Topology
 from logtriage.world.channels import BANDS, NAMES, SPANS, named_service
-from logtriage.world.voice import ALERTS
+from logtriage.world.default import second_world
 
-#: The token of an alert by its name.
-_ALERT_TOKENS: Final = {name: token for token, name in ALERTS.items()}
 #: What may be the name of a service.
 _WORDS: Final = re.compile(r"[\w.-]+")
 _QUESTIONS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
@@ -102,7 +100,7 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
         lines=(*book.lines, *lines),
         readings=tuple(readings),
         alerts=tuple(
-            Sign(one.service, "alert", _ALERT_TOKENS[one.name]) for one in observation.alerts
+            Sign(one.service, "alert", _alert_tokens()[one.name]) for one in observation.alerts
         ),
         changes=tuple(
             Sign(one.service, "change", one.token)
@@ -121,6 +119,11 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
         ),
         eased=book.eased or any(helped for _, _, helped in observation.effects),
     )
+
+
+def _alert_tokens() -> dict[str, str]:
+    """The token of an alert by its title."""
+    return {one.title: token for token, one in second_world().alerts.items()}
 
 
 def _readings(observation: Observation) -> Iterable[Sign]:

@@ -147,6 +147,11 @@ def about(token: str, service: int) -> str:
     return f"{token}:{service}"
 
 
+def about_kind(kind: str) -> str:
+    """The token of a line that names a fault kind as its cause."""
+    return f"{NAMES}:{kind}"
+
+
 def named_service(token: str) -> int | None:
     """The index of the dependency that a token names; None if it names none."""
     name, _, index = token.partition(":")

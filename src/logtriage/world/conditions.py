@@ -6,19 +6,10 @@ from typing import Final
 
 import attrs
 
-from logtriage.faults import FAULT_KINDS, fault_kind
 from logtriage.runbook import responsible_team
 from logtriage.topology import Topology
-from logtriage.world.signatures import (
-    BENIGN,
-    DISTRACTED,
-    DISTRACTIONS,
-    HEALTHY,
-    LOADED,
-    MINOR_FAULT,
-    POURS_LOAD,
-    WAITING,
-)
+from logtriage.world.default import second_world
+from logtriage.world.model import FULL, HEALTHY, LOADED, WAITING
 
 
 @attrs.frozen(cache_hash=True)
@@ -56,7 +47,9 @@ class Hypothesis:
 
         None for a benign incident.
         """
-        return any(fault_kind(kind).errors for kind, _ in self.faults) if self.faults else None
+        if not self.faults:
+            return None
+        return any(second_world().kind(kind).errors_first for kind, _ in self.faults)
 
 
 #: The fault that one elsewhere may bring about: a pool that a sick database exhausts.
@@ -110,7 +103,7 @@ def affected(topology: Topology, hypothesis: Hypothesis) -> dict[int, Condition]
     for kind, service in shown:
         found.setdefault(service, Condition(kind))
     for kind, service in shown:
-        if kind in POURS_LOAD:
+        if second_world().kind(kind).pours_load:
             for below in _reachable(topology.calls, (service,)):
                 found.setdefault(below, _LOADED)
     roots = tuple(service for _, service in shown)
@@ -139,28 +132,28 @@ def _reachable(
 @lru_cache(maxsize=64)
 def unaffected(tier: str) -> tuple[tuple[Condition, int], ...]:
     """What an unaffected service of a tier may be, with weights that sum to 65,536."""
-    shares = [(Condition(name), DISTRACTED[name] * 65_536 // 1000) for name in DISTRACTIONS]
-    if tier != "edge":
-        kinds = [kind.name for kind in FAULT_KINDS if tier in kind.tiers]
-        each = MINOR_FAULT * 65_536 // 1000 // len(kinds)
-        shares.extend((Condition(name), each) for name in kinds)
-    rest = 65_536 - sum(weight for _, weight in shares)
+    world = second_world()
+    rules, kinds = world.rules, world.kinds_at(tier)
+    shares = [(Condition(one.name), one.share * FULL // 1000) for one in rules.distractions]
+    if tier not in world.entry_tiers:  # where nobody could be seen waiting
+        each = rules.minor_faults * FULL // 1000 // len(kinds)
+        shares.extend((Condition(kind.name), each) for kind in kinds)
+    rest = FULL - sum(weight for _, weight in shares)
     return ((WELL, rest), *shares)
 
 
 def benign_kinds(tier: str) -> tuple[str, ...]:
     """The benign kinds that can look ill at a tier."""
-    kinds = tuple(BENIGN)
-    return kinds if tier != "queue" else tuple(kind for kind in kinds if kind != "cache_warmup")
+    return tuple(kind.name for kind in second_world().benign_at(tier))
 
 
 @lru_cache(maxsize=65_536)
 def accepted_remedies(topology: Topology, hypothesis: Hypothesis) -> frozenset[tuple[str, str]]:
     """The remedies that fix a hypothesis: (remedy, service name)."""
     return frozenset(
-        (str(remedy), topology.names[service])
+        (remedy, topology.names[service])
         for kind, service in hypothesis.faults
-        for remedy in fault_kind(kind).remedies
+        for remedy in second_world().kind(kind).remedies
     )
 
 

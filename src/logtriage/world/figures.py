@@ -10,33 +10,33 @@ from logtriage.errors import UnknownName
 from logtriage.rng import between, draw, hash_name, subkey
 from logtriage.telemetry import Gauge, Trace
 from logtriage.topology import Topology
-from logtriage.world.channels import (
-    GAUGE_TOKENS,
-    GAUGES,
-    ITSELF,
-    NOWHERE,
-    SPANS,
-    TIER_TOKENS,
-    USUAL,
-    Evidence,
-    named_service,
+from logtriage.world.channels import GAUGES, SPANS, Evidence, named_service
+from logtriage.world.default import second_world
+from logtriage.world.model import World
+from logtriage.world.schema.forms import (
+    LATENCY_BANDS,
+    LatencyByHeight,
+    ShareOf,
+    pieces,
+    said,
+    value_of,
 )
 
 FIGURE_STREAM: Final = hash_name("figure")
-#: Milliseconds that each call below a service adds to its latency; jitter is smaller.
-STEP: Final = 24
 #: What a figure is of, if its gauge does not say so, and its value.
 Figure = tuple[str, str]
-#: p99 (ms) where the band begins: of the slowest requests of one service, and of the edge.
-BASE: Final = {NOWHERE: 30, "slow": 900}
 
 
 @attrs.frozen(cache_hash=True)
 class Figures:
-    """The figures of one incident: functions of the public topology, the seed and tokens."""
+    """The figures of one incident: functions of the public topology, the seed and tokens.
+
+    ``world`` says how they are made and worded.
+    """
 
     topology: Topology
     seed: int
+    world: World = attrs.field(factory=second_world, kw_only=True, eq=False)
 
     @cached_property
     def figure_key(self) -> int:
@@ -48,9 +48,14 @@ class Figures:
         """The most calls, one after the other, below each service."""
         return _heights(self.topology)
 
-    def figure(self, service: int, token: str, low: int, high: int) -> int:
-        """A figure in [low, high] that belongs to a service and a token."""
-        return between(draw(self.figure_key, service + 1, hash_name(token)), low, high)
+    def figure(self, service: int, key: str, low: int, high: int) -> int:
+        """A figure in [low, high] that belongs to a service and a key."""
+        return between(draw(self.figure_key, service + 1, hash_name(key)), low, high)
+
+    def version(self, service: int, key: str) -> str:
+        """A version that belongs to a service and a key."""
+        bits = draw(self.figure_key, service + 1, hash_name(key))
+        return f"{1 + bits % 9}.{(bits >> 8) % 30}.{(bits >> 16) % 10}"
 
     def dependency(self, token: str) -> str:
         """The name of the service that a token names; empty if it names none."""
@@ -68,73 +73,42 @@ class Figures:
         self, row: Sequence[Evidence], gauge: str
     ) -> tuple[tuple[int, ...], tuple[str, ...], str]:
         tokens = tuple(one.token for one in row)
-        readings = [self.reading(row[0].service, gauge, one) for one in (USUAL, *tokens)]
+        usual = self.world.gauges[gauge].ordinary
+        readings = [self.reading(row[0].service, gauge, one) for one in (usual, *tokens)]
         figures = (_figure(column) for column in zip(*readings, strict=True))
         return tuple(one.start for one in row), tokens, ", ".join(figures)
 
+    def slowest(self, service: int, band: str) -> tuple[int, int]:
+        """Where a band of latency begins at a service, in ms, and how far its jitter goes.
+
+        Each call below adds a step, and the jitter stays below one: so within a band no caller
+        is faster than what it waits for. The edge (-1) is as slow as its slowest entry.
+        """
+        latency, heights = self.world.tokens.latency, self.heights
+        begin = latency.usual if band == LATENCY_BANDS[0] else latency.slow
+        entries = self.topology.edges
+        height = heights[service] if service >= 0 else max(heights[one] for one in entries)
+        return begin + height * latency.step, latency.step - 1
+
     def reading(self, service: int, gauge: str, token: str) -> tuple[Figure, ...]:
-        """The figures of a gauge that says ``token``: one, but of datastores and queues several."""
-        match gauge:
-            case "cpu":
-                ranges = {USUAL: (22, 48), "low": (2, 9), "high": (88, 99)}
-                return (("", f"{self.figure(service, f'cpu {token}', *ranges[token])}%"),)
-            case "memory":
-                ranges = {USUAL: (42, 62), "high": (84, 95), "climbing": (70, 88)}
-                text = f"{self.figure(service, f'memory {token}', *ranges[token])}%"
-                return (("", f"{text} and climbing" if token == "climbing" else text),)
-            case "workers":
-                ranges = {USUAL: (4, 11), "busy": (19, 27), "full": (32, 32)}
-                busy = self.figure(service, f"workers {token}", *ranges[token])
-                return (("", f"{busy} of 32"),)
-            case "traffic":
-                return (("", self._traffic(service, token)),)
-            case "tier":
-                return self._tier_gauge(service, token)
-            case _:
-                raise UnknownName("gauge", gauge, GAUGES)
+        """The figures of a gauge that says ``token``: those of its lines at the service's tier.
 
-    def _traffic(self, service: int, token: str) -> str:
-        rate = self.figure(service, "rate", 90, 400)
-        clients = self.figure(service, "clients", 8, 40)
-        if token == USUAL:
-            return f"{rate}/s from {clients} clients"
-        if token == "more":
-            rate = rate * self.figure(service, "rate more", 170, 290) // 100
-            return f"{rate}/s from {clients} clients"
-        if token != "new_clients":
-            raise UnknownName("token of gauge 'traffic'", token, GAUGE_TOKENS["traffic"])
-        rate = rate * self.figure(service, "rate new", 115, 165) // 100
-        new = self.figure(service, "new clients", 20, 90)
-        return f"{rate}/s from {clients + new} clients, {new} of them new"
-
-    def _tier_gauge(self, service: int, token: str) -> tuple[Figure, ...]:
-        tier = self.topology.services[service].tier
-        if token not in TIER_TOKENS[tier]:
-            raise UnknownName(f"token of the gauge of tier {tier!r}", token, TIER_TOKENS[tier])
-
-        def either(name: str, calm: tuple[int, int], odd: tuple[int, int]) -> int:
-            return self.figure(
-                service, f"{name} {token == name}", *(odd if token == name else calm)
-            )
-
-        hits = either("cold_cache", (92, 99), (31, 58))
-        match tier:
-            case "datastore":
-                return (
-                    ("lock waits ", f"{either('lock_waits', (0, 2), (24, 90))}/s"),
-                    ("disk reads ", f"{either('disk_reads', (4, 16), (140, 480))} MB/s"),
-                    ("replica lag ", f"{either('replica_lag', (0, 2), (60, 900))} s"),
-                    ("buffer hits ", f"{hits}%"),
-                )
-            case "queue":
-                return (
-                    ("backlog ", f"{either('backlog', (4, 30), (900, 8000))}"),
-                    ("redeliveries ", f"{either('redeliveries', (0, 2), (30, 140))}/min"),
-                )
-            case "edge" | "service":
-                return (("cache hits ", f"{hits}%"),)
-            case _:
-                raise UnknownName("tier", tier, TIER_TOKENS)
+        Raises:
+            UnknownName: for an unknown gauge, and for a token that it cannot say there.
+        """
+        world, tier = self.world, self.topology.services[service].tier
+        row = world.gauges.get(gauge)
+        if row is None:
+            raise UnknownName("gauge", gauge, world.gauges)
+        if token not in world.tokens_at(gauge, tier):
+            what = f"token of gauge {gauge!r} at tier {tier!r}"
+            raise UnknownName(what, token, world.tokens_at(gauge, tier))
+        return tuple(
+            [
+                (line.label, said(line.said_under(token, row), row.figures, self, service, token))
+                for line in world.readings_at(gauge, tier)
+            ]
+        )
 
     def traces(self, cells: Sequence[Evidence]) -> tuple[Trace, ...]:
         """Where the services asked for spend their time, and where their errors start."""
@@ -149,30 +123,25 @@ class Figures:
         return tuple(found)
 
     def _span(self, service: int, span: str, token: str) -> str:
-        dependency = self.dependency(token)
-        if span == "errors":
-            if token == NOWHERE:
-                return "none"
-            return "start in itself" if token == ITSELF else f"come from {dependency}"
-        total = self.latency(service, token)
-        if token == NOWHERE:
-            return f"{total} ms, spread as usual"
-        where = "itself" if token == ITSELF else dependency
-        return f"{total} ms, {self.share(service, token)}% of it in {where}"
+        row = self.world.spans[span]
+        text = row.says[token.partition(":")[0]]
+        return said(text, row.figures, self, service, token, self.dependency(token))
 
     def share(self, service: int, token: str) -> int:
         """How much of a service's slowest requests is spent where a token says, in percent."""
-        return self.figure(service, f"share {token}", 62, 94)
+        return self._time(service, token, ShareOf)
 
     def latency(self, service: int, token: str) -> int:
-        """Milliseconds of a service's slowest requests.
+        """Milliseconds of a service's slowest requests."""
+        return self._time(service, token, LatencyByHeight)
 
-        A band, a step for each call below it and a jitter smaller than a step, so that
-        within a band no caller is faster than what it waits for.
-        """
-        band = NOWHERE if token == NOWHERE else "slow"
-        jitter = self.figure(service, f"jitter {band}", 0, STEP - 1)
-        return BASE[band] + self.heights[service] * STEP + jitter
+    def _time(self, service: int, token: str, form: type[ShareOf | LatencyByHeight]) -> int:
+        """The figure of a form in what a trace of time says."""
+        row = self.world.spans[SPANS[0]]
+        used = pieces(row.says[token.partition(":")[0]])[1::2]
+        figures = (row.figures[name] for name in used if name in row.figures)
+        name = next(figure.name for figure in figures if isinstance(figure.form, form))
+        return int(value_of(row.figures, name, self, service, token))
 
 
 @lru_cache(maxsize=256)

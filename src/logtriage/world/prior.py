@@ -9,32 +9,28 @@ from typing import Final
 import attrs
 
 from logtriage.errors import InvalidInput
-from logtriage.faults import FAULT_KINDS, FaultClass, FaultKind
 from logtriage.topology import Topology
 from logtriage.world.conditions import Hypothesis, benign_kinds
+from logtriage.world.default import second_world
+from logtriage.world.schema.parts import Kind
 from logtriage.world.setting import Setting
 
 #: Weights of all hypotheses together, before rounding.
 TOTAL: Final = 1 << 48
-#: Shares of the fault classes, per cent: of code, data, capacity, security. A third of
-#: code and data is each owner's, so that no team is right in more than 35 % of the faults.
-_CLASS_WEIGHTS: Final = {FaultClass.CODE: 34, FaultClass.DATA: 26, FaultClass.CAPACITY: 20,
-                         FaultClass.SECURITY: 20}  # fmt: skip
 #: About one in seven (service, kind) pairs is kept for split ``ood``; the pattern leaves
 #: every service some of both.
 _HELD_OUT_EVERY: Final = 7
 _HELD_OUT_OFFSET: Final = 2
 
 
-def held_out(topology: Topology, service: int, kind: FaultKind) -> bool:
+def held_out(topology: Topology, service: int, kind: Kind) -> bool:
     """Whether a (service, fault) pair is kept from every split but ``ood``.
 
     A kind that can strike only one service is never held out: no kind is unseen.
     """
     if sum(one.tier in kind.tiers for one in topology.services) == 1:
         return False
-    number = FAULT_KINDS.index(kind)
-    return (service + 2 * number + _HELD_OUT_OFFSET) % _HELD_OUT_EVERY == 0
+    return (service + 2 * kind.order + _HELD_OUT_OFFSET) % _HELD_OUT_EVERY == 0
 
 
 @attrs.frozen(eq=False)
@@ -88,21 +84,21 @@ def _faults(
 ) -> list[tuple[Hypothesis, int, bool]]:
     """Every fault with its weight, and whether its pair is kept for ``ood``."""
     found: list[tuple[Hypothesis, int, bool]] = []
+    world = second_world()
     for service, row in enumerate(topology.services):
         if setting.called_only and not topology.callers[service]:
             continue
         kinds = [
             kind
-            for kind in FAULT_KINDS
-            if row.tier in kind.tiers
-            and (kind.drifts or not setting.creeping)
+            for kind in world.kinds_at(row.tier)
+            if (kind.drifts or not setting.creeping)
             and not (held is False and held_out(topology, service, kind))
         ]
         present = {kind.fault_class for kind in kinds}
-        shares = sum(_CLASS_WEIGHTS[one] for one in present)
+        shares = sum(world.classes[one].weight for one in present)
         for kind in kinds:
-            alike = sum(one.fault_class is kind.fault_class for one in kinds)
-            weight = (1 << 32) * _CLASS_WEIGHTS[kind.fault_class] // shares // alike
+            alike = sum(one.fault_class == kind.fault_class for one in kinds)
+            weight = (1 << 32) * world.classes[kind.fault_class].weight // shares // alike
             out = held_out(topology, service, kind)
             found.append((Hypothesis(((kind.name, service),)), weight, out))
     return found

@@ -21,12 +21,12 @@ from logtriage.world.channels import (
     GAUGE_TOKENS,
     ITSELF,
     LOG_TOKENS,
-    NAMES,
     NO_NEWS,
     NOWHERE,
     TIER_TOKENS,
     TIMEOUT,
     about,
+    about_kind,
 )
 from logtriage.world.conditions import Condition
 from logtriage.world.setting import FOG, FULL, NAMED, Setting
@@ -112,11 +112,6 @@ def signature_of(condition: str) -> Signature:
     if condition not in _EVERY:
         raise UnknownName("condition", condition, _EVERY)
     return _EVERY[condition]
-
-
-def about_kind(kind: str) -> str:
-    """The token of a line that names a fault kind as its cause."""
-    return f"{NAMES}:{kind}"
 
 
 def weights(setting: Setting, sort: str, place: Place, condition: Condition, start: int) -> Weights:

@@ -11,40 +11,22 @@ from typing import Final
 
 import attrs
 
-from logtriage.faults import FAULT_KINDS
 from logtriage.rng import between, draw, hash_name, subkey
-from logtriage.telemetry import (
-    ERROR_ALERT,
-    LATENCY_ALERT,
-    TICK_SECONDS,
-    Alert,
-    Change,
-    EdgePanel,
-    LogLine,
+from logtriage.telemetry import TICK_SECONDS, Alert, Change, EdgePanel, LogLine
+from logtriage.world.channels import NAMES, NO_NEWS, Evidence
+from logtriage.world.figures import Figures
+from logtriage.world.schema.forms import (
+    LATENCY_BANDS,
+    Figure,
+    LatencyByHeight,
+    filled,
+    said,
+    value_of,
 )
-from logtriage.world.causes import CAUSES
-from logtriage.world.causes import NAMES as NAMED
-from logtriage.world.channels import (
-    BANDS,
-    EVERYDAY,
-    NAMES,
-    NO_NEWS,
-    NONE,
-    NOWHERE,
-    TIMEOUT,
-    Evidence,
-)
-from logtriage.world.figures import BASE, STEP, Figures
-from logtriage.world.phrases import EVERYDAY as CHATTER
-from logtriage.world.phrases import LOGS
-from logtriage.world.phrases import TIMEOUT as COMPLAINTS
 
 VOICE_STREAM: Final = hash_name("voice")
-#: Alerts by token.
-ALERTS: Final = {"errors": ERROR_ALERT, "latency": LATENCY_ALERT}
-#: Least and most error rate (basis points) and p99 (ms) of the edge by band.
-_EDGE_ERRORS: Final = {"usual": (4, 18), "slight": (35, 80), "P2": (130, 420), "P1": (600, 2900)}
-_EDGE_P99: Final = {"slight": (250, 620), "P2": (900, 1850), "P1": (2150, 6800)}
+#: The p99 of the edge as it usually is.
+_USUAL_P99: Final = {"p99": Figure("p99", LatencyByHeight(LATENCY_BANDS[0]), "usual p99")}
 
 
 @attrs.frozen(cache_hash=True)
@@ -67,27 +49,32 @@ class Voice(Figures):
         """The log line of a cell; ``order`` is its place on the screen."""
         bits = draw(self._lines, (cell.service + 1) << 20 | cell.slot, cell.start << 8 | order)
         level, text = self._phrase(cell.service, cell.token, bits)
-        count = between(bits << 16 & (1 << 64) - 1, 2, 40)
+        count = between(bits << 16 & (1 << 64) - 1, *self.world.tokens.line_figures.n)
         second = now * TICK_SECONDS - TICK_SECONDS + 1 + order * (TICK_SECONDS - 2) // 8
         return LogLine(
             second,
             self.topology.names[cell.service],
             level,
-            text.format_map(_Figures(self, cell.service, cell.token, count)),
+            self._worded(text, cell.service, cell.token, count),
             cell.token,
         )
 
+    def _worded(self, text: str, service: int, token: str, count: int) -> str:
+        """A text of a line; of its figures each is worked out when the text has it."""
+        return filled(text, lambda name: count if name == "n" else self.said(name, service, token))
+
     def said(self, name: str, service: int, token: str) -> int | str:
         """What stands in a text where it has ``{name}``."""
+        ranges = self.world.tokens.line_figures
         match name:
             case "ms":
-                return self.figure(service, token, 120, 2400)
+                return self.figure(service, token, *ranges.ms)
             case "pct":
-                return self.figure(service, f"{token}%", 6, 90)
+                return self.figure(service, f"{token}%", *ranges.pct)
             case "mb":
-                return self.figure(service, f"{token}mb", 40, 900)
+                return self.figure(service, f"{token}mb", *ranges.mb)
             case "v":
-                return self._version(service, token)
+                return self.version(service, f"version {token}")
             case "dep":
                 return self.dependency(token)
             case "cause":
@@ -95,28 +82,16 @@ class Voice(Figures):
         raise KeyError(name)
 
     def _phrase(self, service: int, token: str, bits: int) -> tuple[str, str]:
-        name, _, kind = token.partition(":")
-        if token == EVERYDAY:
-            groups = CHATTER[self.topology.services[service].tier]
-        elif name == TIMEOUT:
-            groups = COMPLAINTS
-        elif name == NAMES:
-            groups = NAMED[kind]
-        else:
-            groups = LOGS[token]
-        texts = groups[self.phrasing]
+        about = token if token.startswith(NAMES) else token.partition(":")[0]
+        tier = self.topology.services[service].tier
+        texts = self.world.phrases[about, tier][self.phrasing]
         return texts[between(bits, 0, len(texts) - 1)]
-
-    def _version(self, service: int, token: str) -> str:
-        bits = draw(self.figure_key, service + 1, hash_name(f"version {token}"))
-        return f"{1 + bits % 9}.{(bits >> 8) % 30}.{(bits >> 16) % 10}"
 
     def _past_cause(self, service: int, token: str) -> str:
         """A cause that is over: any kind of the service's tier, by a hash."""
-        tier = self.topology.services[service].tier
-        kinds = [kind.name for kind in FAULT_KINDS if tier in kind.tiers]
+        kinds = self.world.kinds_at(self.topology.services[service].tier)
         kind = kinds[self.figure(service, f"past {token}", 0, len(kinds) - 1)]
-        texts = CAUSES[kind][self.phrasing]
+        texts = kind.past.groups[self.phrasing]
         return texts[self.figure(service, f"past text {token}", 0, len(texts) - 1)]
 
     # --- panels ----------------------------------------------------------------------
@@ -126,28 +101,31 @@ class Voice(Figures):
         rows: dict[int, list[Evidence]] = {}
         for one in cells:
             rows.setdefault(one.service, []).append(one)
-        found = []
+        found, titles = [], self.world.alerts
         for service, judged in rows.items():
             token = judged[-1].token
-            if token == NONE:
+            if token not in titles:
                 continue
             since = judged[-1].start
             for one in reversed(judged):
                 if one.token != token:
                     break
                 since = one.start
-            found.append(Alert(self.topology.names[service], ALERTS[token], since))
+            title = titles[token].title
+            found.append(Alert(self.topology.names[service], title, since))
         return tuple(sorted(found, key=lambda one: one.since))
 
     def edge(self, cell: Evidence) -> EdgePanel:
         """The edge panel beside its usual figures."""
         errors, p99 = cell.token.split("/")
-        usual_errors = self.figure(-1, "usual errors", *_EDGE_ERRORS["usual"])
-        height = max(self.heights[edge] for edge in self.topology.edges)
-        usual_p99 = BASE[NOWHERE] + height * STEP + self.figure(-1, "usual p99", 0, STEP - 1)
+        bands = self.world.bands
+        usual = next(iter(bands.values()))
+        usual_errors = self.figure(-1, f"{usual.name} errors", *usual.errors)
+        usual_p99 = int(value_of(_USUAL_P99, "p99", self, -1, cell.token))
+        failing, slow = bands[errors], bands[p99].p99
         return EdgePanel(
-            usual_errors if errors == BANDS[0] else self.figure(-1, errors, *_EDGE_ERRORS[errors]),
-            usual_p99 if p99 == BANDS[0] else self.figure(-1, f"p99 {p99}", *_EDGE_P99[p99]),
+            usual_errors if failing is usual else self.figure(-1, errors, *failing.errors),
+            usual_p99 if slow is None else self.figure(-1, f"p99 {p99}", *slow),
             usual_errors,
             usual_p99,
             cell.token,
@@ -158,23 +136,18 @@ class Voice(Figures):
 
         Minutes count back from tick 0.
         """
-        rows = []
+        rows, known, sort = [], self.world.changes, self.world.tokens.change
         for one in cells:
-            if one.token == NONE:
+            if one.token not in known:
                 continue
-            kind, _, when = one.token.partition("_")
-            if when == "before":
-                ago = self.onset + self.figure(one.service, one.token, 1, 110)
+            change = known[one.token]
+            if change.before:
+                ago = self.onset + self.figure(one.service, one.token, *sort.lead)
             else:
                 ago = self.figure(one.service, one.token, 1, self.onset - 1)
-            version = self._version(one.service, one.token)
-            detail = {
-                "release": f"release {version}",
-                "config": f"config r{self.figure(one.service, 'revision', 100, 999)}",
-                "traffic": f"traffic +{self.figure(one.service, 'growth', 15, 80)}%",
-            }[kind]
+            detail = said(change.says, sort.figures, self, one.service, one.token)
             name = self.topology.names[one.service]
-            rows.append(Change(name, kind, ago, detail, one.token))
+            rows.append(Change(name, change.kind, ago, detail, one.token))
         return tuple(sorted(rows, key=lambda one: (one.minutes_ago, one.service)))
 
     # --- notes -----------------------------------------------------------------------
@@ -187,19 +160,6 @@ class Voice(Figures):
         service = int(number)
         bits = draw(self._lines, service + 1, hash_name(f"note {token}"))
         _, text = self._phrase(service, token, bits)
-        count = self.figure(service, "note n", 2, 40)
-        told = text.format_map(_Figures(self, service, token, count))
+        count = self.figure(service, "note n", *self.world.tokens.line_figures.n)
+        told = self._worded(text, service, token, count)
         return f"{team}: we see this at {self.topology.names[service]}: {told}"
-
-
-class _Figures(dict[str, int | str]):
-    """The figures of a text, each worked out when the text has it: most have one or none."""
-
-    __slots__ = ("_about", "_voice")
-
-    def __init__(self, voice: Voice, service: int, token: str, count: int) -> None:
-        super().__init__(n=count)
-        self._voice, self._about = voice, (service, token)
-
-    def __missing__(self, name: str) -> int | str:
-        return self._voice.said(name, *self._about)

@@ -1,0 +1,36 @@
+"""What must hold between the parts of a world, beyond the schema of each file.
+
+Checks run in stages, since later ones rely on what earlier ones ensure.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from logtriage.world.checking.names import name_problems
+from logtriage.world.checking.play import layout_problems, severity_problems, task_problems
+from logtriage.world.checking.problem import Problem
+from logtriage.world.checking.references import reference_problems
+from logtriage.world.checking.signatures import signature_problems
+from logtriage.world.checking.texts import text_problems
+from logtriage.world.model import World
+
+_STAGES: Final[tuple[Callable[[World], Iterable[Problem]], ...]] = (
+    name_problems,
+    reference_problems,
+    severity_problems,
+    text_problems,
+    signature_problems,
+    layout_problems,
+    task_problems,
+)
+
+
+def problems(world: World) -> Iterator[Problem]:
+    """All that is wrong with a world, up to the first stage in which something is."""
+    for stage in _STAGES:
+        found = False
+        for problem in stage(world):
+            found = True
+            yield problem
+        if found:
+            return

@@ -1,0 +1,77 @@
+"""Whether the names in a world are names, each once where they must be."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from logtriage.world.checking.problem import HYPHENED, IDENTIFIER, Problem, named
+from logtriage.world.model import ALERT, CHANGE, HEALTHY, LOADED, LOG, WAITING, World
+from logtriage.world.schema.canonical import RULES_FILE, TOKENS_FILE
+from logtriage.world.schema.parts import OWNER
+
+_WORLD_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_BAND_NAME: Final = re.compile(r"[A-Za-z0-9_]{1,40}")
+
+
+def name_problems(world: World) -> Iterator[Problem]:
+    """What is wrong with the names of a world, and with the numbers that order its files."""
+    rules, tokens = world.rules, world.tokens
+    yield from named(RULES_FILE, "name", [rules.name], _WORLD_NAME)
+    conditions = [
+        *((f"kinds/{one.name}.toml", one.name) for one in world.kinds),
+        *((f"benign/{one.name}.toml", one.name) for one in world.benign),
+        *((RULES_FILE, one.name) for one in rules.distractions),
+    ]
+    seen = {HEALTHY, WAITING, LOADED}
+    for file, name in conditions:
+        yield from named(file, "name", [name], IDENTIFIER)
+        if name in seen:
+            yield file, f"name: {name!r} is a condition already; each has a name of its own"
+        seen.add(name)
+    lists: dict[str, tuple[Iterable[str], re.Pattern[str]]] = {
+        "tiers": ((one.name for one in rules.tiers), IDENTIFIER),
+        "teams": (rules.teams, HYPHENED),
+        "owners": (rules.owners, HYPHENED),
+        "remedies": (rules.remedies, HYPHENED),
+        "classes": ((one.name for one in rules.classes), IDENTIFIER),
+        "tasks": ((one.name for one in rules.tasks), IDENTIFIER),
+        "edge.bands": ((one.name for one in rules.edge.bands), _BAND_NAME),
+    }
+    for field, (names, pattern) in lists.items():
+        yield from named(RULES_FILE, field, list(names), pattern)
+    if OWNER in rules.teams:
+        yield RULES_FILE, f"teams: {OWNER!r} stands for the owner of a service"
+    sorts = [ALERT, CHANGE, LOG, *(row.name for row in world.measured)]
+    yield from named(TOKENS_FILE, "gauges and spans", sorts, IDENTIFIER)
+    by_sort: dict[str, Any] = {ALERT: tokens.alert, CHANGE: tokens.change}
+    for row in world.measured:
+        by_sort[row.name] = row
+    for sort, row in by_sort.items():
+        names = [row.ordinary, *(one.name for one in row.tokens)]
+        yield from named(TOKENS_FILE, f"{sort}: tokens", names, IDENTIFIER)
+    yield from _topic_names(world)
+    for folder, rows in (
+        ("kinds", world.kinds),
+        ("benign", world.benign),
+        ("topics", world.topics),
+    ):
+        if not rows:
+            yield f"{folder}/", "expected at least one file NAME.toml"
+        taken: dict[int, str] = {}
+        for one in rows:
+            if one.order in taken:
+                yield (
+                    f"{folder}/{one.name}.toml",
+                    f"order: {one.order} is that of {folder}/{taken[one.order]}.toml; the next "
+                    f"free one is {max(row.order for row in rows) + 1}",
+                )
+            taken.setdefault(one.order, one.name)
+
+
+def _topic_names(world: World) -> Iterator[Problem]:
+    for topic in world.topics:
+        yield from named(f"topics/{topic.name}.toml", "name", [topic.name], IDENTIFIER)
+    ordinary = [topic.name for topic in world.topics if topic.ordinary]
+    if len(ordinary) != 1:
+        which = " and ".join(ordinary) or "none"
+        yield "topics/", f"ordinary: expected true in exactly one topic, got {which}"

@@ -1,0 +1,56 @@
+"""How a mistake in a world is told: file, field, value, choices."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from logtriage.errors import UnknownName
+
+#: (file, what is wrong there: field, value and choices).
+Problem = tuple[str, str]
+IDENTIFIER: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+HYPHENED: Final = re.compile(r"[a-z][a-z0-9-]{0,39}")
+#: Names that stand for something else wherever kinds and tokens are named.
+RESERVED: Final = frozenset({"no_fault", "names", "kinds", "tokens", "services", "window"})
+
+
+def named(file: str, field: str, names: list[str], pattern: re.Pattern[str]) -> Iterator[Problem]:
+    """Names that have another form, that are reserved, that stand twice; a list without any."""
+    if not names:
+        yield file, f"{field}: expected at least one name"
+    for name, count in Counter(names).items():
+        if not pattern.fullmatch(name):
+            yield file, f"{field}: {name!r:.60}: expected a name of the form {pattern.pattern}"
+        elif name in RESERVED:
+            yield file, f"{field}: {name!r} is reserved, as are {', '.join(sorted(RESERVED))}"
+        elif count > 1:
+            yield file, f"{field}: {name!r} stands there {count} times"
+
+
+def known(
+    file: str, field: str, what: str, given: Iterable[str], choices: Iterable[str]
+) -> Iterator[Problem]:
+    """Names that are none of the choices; ``what`` they are of."""
+    choices = tuple(choices)
+    for name in given:
+        if name not in choices:
+            yield file, f"{field}: {UnknownName(what, name, choices)}"
+
+
+def some(
+    file: str, field: str, what: str, given: Iterable[str], choices: Iterable[str]
+) -> Iterator[Problem]:
+    """As :func:`known`, for a list that has at least one name, and each once."""
+    given, choices = tuple(given), tuple(choices)
+    if not given:
+        yield file, f"{field}: expected at least one {what} of {', '.join(choices)}"
+    if len(set(given)) < len(given):
+        yield file, f"{field}: a name stands twice in {', '.join(given)}"
+    yield from known(file, field, what, given, choices)
+
+
+def within(file: str, field: str, value: int, least: int, most: int) -> Iterator[Problem]:
+    """A number that is not from ``least`` to ``most``."""
+    if not least <= value <= most:
+        yield file, f"{field}: expected {least} to {most}, got {value}"

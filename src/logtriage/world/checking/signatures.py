@@ -1,0 +1,128 @@
+"""Whether what a world's signatures say can be drawn: known tokens, shares that fit 100."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import attrs
+
+from logtriage.errors import UnknownName
+from logtriage.world.checking.problem import Problem
+from logtriage.world.model import HEALTHY, LOADED, LOG, WAITING, World
+from logtriage.world.schema.canonical import RULES_FILE
+from logtriage.world.schema.parts import Shares, Signature
+
+
+@attrs.frozen
+class _Row:
+    """A signature with its place, the tiers where it is shown, and what it may do."""
+
+    file: str
+    field: str
+    own: Signature
+    merged: Signature
+    tiers: tuple[str, ...]
+    dependencies: bool = False
+    overfull: tuple[str, ...] = ()
+
+
+def signature_problems(world: World) -> Iterator[Problem]:
+    """What is wrong with the signatures of a world."""
+    for row in _rows(world):
+        for sort, shares in row.own.items():
+            where = f"{row.field}.{sort}"
+            if sort not in world.ordinary:
+                yield row.file, f"{where}: {UnknownName('sort', sort, world.ordinary)}"
+                continue
+            yield from (
+                (row.file, f"{where}: {what}") for what in _tokens(world, row, sort, shares)
+            )
+        if not all(sort in world.ordinary for sort in row.own):
+            return
+        yield from _sums(world, row)
+    for kind in world.kinds:
+        file = f"kinds/{kind.name}.toml"
+        if not kind.signature:
+            yield file, "signature: expected shares of at least one sort"
+        for tier in kind.tiers:
+            log = kind.signature.get(LOG, {})
+            if not any(log.get(token) for token in world.tokens_at(LOG, tier)):
+                topics = ", ".join(world.tokens_at(LOG, tier)[1:])
+                yield (
+                    file,
+                    f"signature.{LOG}: no topic that makes sense at tier {tier!r}, where one of "
+                    f"{topics} does: responders could tell nothing of it",
+                )
+    for one in world.benign:
+        if not one.signature:
+            yield f"benign/{one.name}.toml", "signature: expected shares of at least one sort"
+
+
+def _rows(world: World) -> Iterator[_Row]:
+    rules, merged, every = world.rules, world.signatures, world.tier_names
+    yield _Row(RULES_FILE, "common", rules.common, rules.common, every)
+    yield _Row(RULES_FILE, "background", rules.background, rules.background, every, True)
+    yield _Row(RULES_FILE, "healthy", rules.healthy, merged[HEALTHY], every)
+    yield _Row(RULES_FILE, "affected.waiting", rules.affected.waiting, merged[WAITING], every, True)
+    yield _Row(RULES_FILE, "affected.loaded", rules.affected.loaded, merged[LOADED], every)
+    for one in rules.distractions:
+        field = f"distractions: {one.name}: signature"
+        own, overfull = one.signature, one.overfull
+        yield _Row(RULES_FILE, field, own, merged[one.name], every, overfull=overfull)
+    for folder, rows in (("kinds", world.kinds), ("benign", world.benign)):
+        for kind in rows:
+            file = f"{folder}/{kind.name}.toml"
+            yield _Row(file, "signature", kind.signature, merged[kind.name], kind.tiers)
+
+
+def _tokens(world: World, row: _Row, sort: str, shares: Shares) -> Iterator[str]:
+    naming = world.naming_tokens(sort)
+    at_tiers = {tier: world.tokens_at(sort, tier) for tier in world.tier_names}
+    known = tuple(dict.fromkeys(token for tokens in at_tiers.values() for token in tokens[1:]))
+    for token in shares:
+        if token == world.ordinary[sort]:
+            yield f"{token}: the ordinary token takes what the others leave, and is not listed"
+        elif token in naming:
+            if not row.dependencies:
+                yield (
+                    f"{token}: names a service that is called: only affected.waiting and "
+                    "background can show it"
+                )
+        elif token not in known:
+            choices = (*known, *naming) if row.dependencies else known
+            yield str(UnknownName("token", token, choices))
+        elif not any(token in at_tiers[tier] for tier in row.tiers):
+            tiers = ", ".join(tier for tier, tokens in at_tiers.items() if token in tokens)
+            yield f"{token}: makes sense at {tiers}, not at {', '.join(row.tiers)}"
+
+
+def _sums(world: World, row: _Row) -> Iterator[Problem]:
+    """Shares that do not fit 100 at a tier; those of overfull sorts must vanish in any fog."""
+    background = world.rules.background
+    for sort, shares in row.merged.items():
+        over: Mapping[str, int] = {
+            tier: total for tier in row.tiers if (total := _total(world, sort, tier, shares)) > 100
+        }
+        if not over:
+            continue
+        tier, total = max(over.items(), key=lambda one: one[1])
+        field = f"{row.field}.{sort}"
+        if sort not in row.overfull:
+            yield (
+                row.file,
+                f"{field}: {_listed(shares)} add up to {total} at tier {tier!r}, with the common "
+                "ones; at most 100 fit",
+            )
+            continue
+        left = 100 - _total(world, sort, tier, background.get(sort, {}))
+        for level, fog in enumerate(world.rules.fog):
+            if (100 - total) * (100 - fog.background) + left * fog.background < 0:
+                yield row.file, f"{field}: {total} of 100 is more than fog[{level}] hides"
+
+
+def _total(world: World, sort: str, tier: str, shares: Shares) -> int:
+    sensible = {*world.tokens_at(sort, tier), *world.naming_tokens(sort)}
+    return sum(share for token, share in shares.items() if token in sensible)
+
+
+def _listed(shares: Shares) -> str:
+    rows: Iterable[str] = (f"{token} {share}" for token, share in shares.items())
+    return f"{', '.join(rows):.200}"

@@ -1,0 +1,253 @@
+"""Whether what a world says can be worded: placeholders, figures, phrasings of their own."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.telemetry import LEVELS
+from logtriage.world.channels import SPANS
+from logtriage.world.checking.problem import Problem
+from logtriage.world.model import World
+from logtriage.world.schema.canonical import RULES_FILE, TOKENS_FILE
+from logtriage.world.schema.forms import (
+    CAUSE,
+    DEPENDENCY,
+    LINE_PLACEHOLDERS,
+    Figure,
+    LatencyByHeight,
+    ShareOf,
+    check_figures,
+    pieces,
+    placeholders,
+)
+from logtriage.world.schema.parts import GROUPS, Phrasings, Topic
+from logtriage.world.schema.tokens import Gauge, Span
+
+
+def text_problems(world: World) -> Iterator[Problem]:
+    """What is wrong with the texts of a world."""
+    yield from _words(world)
+    for topic in world.topics:
+        file = f"topics/{topic.name}.toml"
+        yield from ((file, what) for what in _topic(topic))
+    for kind in world.kinds:
+        file = f"kinds/{kind.name}.toml"
+        yield from ((file, what) for what in _phrasings("names", kind.names, LINE_PLACEHOLDERS))
+        for group, nouns in zip(GROUPS, kind.past.groups, strict=True):
+            if not nouns:
+                yield file, f"past.{group}: expected at least one noun phrase"
+            for noun in nouns:
+                yield from ((file, f"past.{group}: {what}") for what in _text(noun, ()))
+    yield from _said_twice(world)
+    yield from ((TOKENS_FILE, what) for what in _tokens(world))
+
+
+def _words(world: World) -> Iterator[Problem]:
+    """Short texts that the runbook prints."""
+    rules, tokens = world.rules, world.tokens
+    short = [(RULES_FILE, "title", rules.title)]
+    for task in rules.tasks:
+        short.append((RULES_FILE, f"tasks: {task.name}: title", task.title))
+        short.append((RULES_FILE, f"tasks: {task.name}: hard", task.hard))
+    for kind in world.kinds:
+        short.append((f"kinds/{kind.name}.toml", "summary", kind.summary))
+    for topic in world.topics:
+        if not topic.ordinary:
+            short.append((f"topics/{topic.name}.toml", "word", topic.word))
+    for one in tokens.alert.tokens:
+        short.append((TOKENS_FILE, f"alert: tokens: {one.name}: word", one.word))
+        short.append((TOKENS_FILE, f"alert: tokens: {one.name}: title", one.title))
+    for change in tokens.change.tokens:
+        short.append((TOKENS_FILE, f"change: tokens: {change.name}: word", change.word))
+        short.append((TOKENS_FILE, f"change: tokens: {change.name}: kind", change.kind))
+    for row in world.measured:
+        for token in row.tokens:
+            short.append((TOKENS_FILE, f"{row.name}: tokens: {token.name}: word", token.word))
+    for file, field, text in short:
+        yield from ((file, f"{field}: {what}") for what in _text(text, ()))
+
+
+def _text(text: str, known: Iterable[str]) -> Iterator[str]:
+    """What is wrong with a text that may have the placeholders known."""
+    known = tuple(known)
+    try:
+        used = placeholders(text)
+    except InvalidInput as error:
+        yield str(error)
+        return
+    for name in used:
+        if name not in known:
+            if known:
+                yield f"{text!r:.60}: {UnknownName('placeholder', name, known)}"
+            else:
+                yield f"{text!r:.60}: no placeholder can stand here"
+
+
+# --- phrasings ---------------------------------------------------------------------------
+
+
+def _topic(topic: Topic) -> Iterator[str]:
+    known = (*LINE_PLACEHOLDERS, DEPENDENCY if topic.dependency else CAUSE)
+    if (topic.phrasings is None) == (topic.by_tier is None):
+        yield "expected either phrasings or by_tier"
+        return
+    if topic.phrasings is not None:
+        yield from _phrasings("phrasings", topic.phrasings, known, topic.dependency)
+        return
+    assert topic.by_tier is not None
+    if set(topic.by_tier) != set(topic.tiers):
+        yield f"by_tier: expected {', '.join(topic.tiers)}; got {', '.join(topic.by_tier)}"
+    for tier, phrasings in topic.by_tier.items():
+        yield from _phrasings(f"by_tier.{tier}", phrasings, known, topic.dependency)
+
+
+def _phrasings(
+    field: str, phrasings: Phrasings, known: Iterable[str], dependency: bool = False
+) -> Iterator[str]:
+    for group, phrases in zip(GROUPS, phrasings.groups, strict=True):
+        if not phrases:
+            yield f"{field}.{group}: expected at least one [level, text]"
+        for level, text in phrases:
+            if level not in LEVELS:
+                yield f"{field}.{group}: {UnknownName('level', level, LEVELS)}"
+            yield from (f"{field}.{group}: {what}" for what in _text(text, known))
+            if dependency and f"{{{DEPENDENCY}}}" not in text:
+                yield f"{field}.{group}: {text!r:.60}: lacks {{{DEPENDENCY}}}, the service called"
+
+
+def _said_twice(world: World) -> Iterator[Problem]:
+    """Texts from which nobody could tell what they are about."""
+    seen: dict[str, str] = {}
+    for file, text in _all_texts(world):
+        if text in seen:
+            yield file, f"{text!r:.60} stands in {seen[text]}, too: nobody could tell which it is"
+        seen.setdefault(text, file)
+
+
+def _all_texts(world: World) -> Iterator[tuple[str, str]]:
+    for topic in world.topics:
+        every = [] if topic.phrasings is None else [topic.phrasings]
+        for phrasings in (*every, *(topic.by_tier or {}).values()):
+            for phrases in phrasings.groups:
+                yield from ((f"topics/{topic.name}.toml", text) for _, text in phrases)
+    for kind in world.kinds:
+        file = f"kinds/{kind.name}.toml"
+        for phrases in kind.names.groups:
+            yield from ((file, text) for _, text in phrases)
+        yield from ((file, noun) for nouns in kind.past.groups for noun in nouns)
+
+
+# --- figures -----------------------------------------------------------------------------
+
+
+def _tokens(world: World) -> Iterator[str]:
+    tokens = world.tokens
+    change = tokens.change
+    if tuple(world.spans) != SPANS:
+        yield f"spans: expected {' and '.join(SPANS)}, in this order; got {', '.join(world.spans)}"
+    yield from _figures("change", change.figures)
+    for one in change.tokens:
+        where = f"change: tokens: {one.name}: says"
+        yield from (f"{where}: {what}" for what in _text(one.says, change.figures))
+    for span in tokens.spans:
+        yield from _figures(span.name, span.figures)
+        names = (span.ordinary, *(one.name for one in span.tokens))
+        if set(span.says) != set(names):
+            yield f"{span.name}: says: expected {', '.join(names)}; got {', '.join(span.says)}"
+            continue
+        naming = {one.name for one in span.tokens if one.dependency}
+        if span.name == SPANS[0]:
+            yield from _times(span)
+        for name, text in span.says.items():
+            known = (*span.figures, DEPENDENCY) if name in naming else tuple(span.figures)
+            yield from (f"{span.name}: says.{name}: {what}" for what in _text(text, known))
+    for gauge in tokens.gauges:
+        yield from _figures(gauge.name, gauge.figures)
+        yield from (f"{gauge.name}: {what}" for what in _gauge(world, gauge))
+    keys: dict[str, str] = {}
+    for row in (change, *world.measured):
+        for figure in row.figures.values():
+            if figure.key in keys:
+                yield f"figures.{figure.name}: key {figure.key!r} is that of {keys[figure.key]}"
+            keys[figure.key] = figure.name
+    yield from _runbook(world)
+
+
+def _times(span: Span) -> Iterator[str]:
+    """Texts that lack the numbers which exported traces are made from."""
+    for name, text in span.says.items():
+        forms: tuple[type, ...] = (LatencyByHeight,)
+        if name != span.ordinary:
+            forms = (LatencyByHeight, ShareOf)
+        used = [span.figures[one].form for one in pieces(text)[1::2] if one in span.figures]
+        for form in forms:
+            if sum(isinstance(one, form) for one in used) != 1:
+                what = "latency_by_height" if form is LatencyByHeight else "share_of"
+                yield f"{span.name}: says.{name}: {text!r:.60}: expected one figure of form {what}"
+
+
+def _figures(where: str, figures: Mapping[str, Figure]) -> Iterator[str]:
+    for name in figures:
+        try:
+            if placeholders(f"{{{name}}}") == (DEPENDENCY,):
+                yield f"{where}: figures.{name}: stands for the service that is called"
+        except InvalidInput as error:
+            yield f"{where}: figures: {error}"
+    try:
+        check_figures(figures)
+    except InvalidInput as error:
+        yield f"{where}: {error}"
+
+
+def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
+    names = (gauge.ordinary, *(one.name for one in gauge.tokens))
+    naming = next((one.name for one in gauge.tokens if one.dependency), None)
+    if naming is not None:
+        yield f"tokens: {naming}: dependency: only traces and topics name a service that is called"
+    for place, reading in enumerate(gauge.readings):
+        where = f"readings[{place}]"
+        for tier in reading.tiers or ():
+            if tier not in world.tier_names:
+                yield f"{where}.tiers: {UnknownName('tier', tier, world.tier_names)}"
+        if gauge.ordinary not in reading.says:
+            yield f"{where}.says: expected a text for {gauge.ordinary}"
+        for name, text in reading.says.items():
+            if name not in names:
+                yield f"{where}.says: {UnknownName('token', name, names)}"
+            yield from (f"{where}.says.{name}: {what}" for what in _text(text, gauge.figures))
+        if reading.label:
+            yield from (f"{where}.label: {what}" for what in _text(reading.label, ()))
+    for tier in world.tier_names:
+        shown = world.readings_at(gauge.name, tier)
+        if not shown:
+            yield f"readings: none at tier {tier!r}"
+        for token in world.tokens_at(gauge.name, tier)[1:]:
+            if not any(token in reading.says for reading in shown):
+                yield f"readings: none says {token!r} at tier {tier!r}: it would look as usual"
+
+
+def _runbook(world: World) -> Iterator[str]:
+    order, sorts = world.tokens.runbook_order, tuple(world.ordinary)
+    if sorted(order) != sorted(sorts):
+        yield f"runbook_order: expected {', '.join(sorts)} in any order; got {', '.join(order)}"
+        return
+    for pair in world.tokens.pairs:
+        yield from (f"pairs: {pair.letter!r}: {what}" for what in _text(pair.letter, ()))
+        for sort, token in pair.signs:
+            if sort not in order or token not in world.words[sort]:
+                known = [f"{one}, {name}" for one in order for name in world.words[one]]
+                yield f"pairs: {pair.letter}: {UnknownName('sign', f'{sort}, {token}', known)}"
+    words: dict[str, str] = {}
+    for sort, row in world.words.items():
+        for token, word in row.items():
+            if word in words:
+                yield f"{sort}: {token}: word: {word!r} stands for {words[word]}, too"
+            words[word] = token
+    for figure, (least, most) in (
+        ("latency.step", (1, 10_000)),
+        ("latency.usual", (1, 100_000)),
+    ):
+        value = getattr(world.tokens.latency, figure.partition(".")[2])
+        if not least <= value <= most:
+            yield f"{figure}: expected {least} to {most}, got {value}"
+    if world.tokens.latency.slow <= world.tokens.latency.usual:
+        yield "latency.slow: expected more than latency.usual"

@@ -1,0 +1,108 @@
+"""A world's canonical form: one document for one content, whatever the files look like.
+
+The document of a world is its folder as data: by path, what the file says. A field at its
+default is left out, so that a new field moves no fingerprint; comments, quotes and the order of
+fields leave no trace. Only the order of lists, and of the tokens in a row of shares, is content:
+draws depend on it.
+"""
+
+import json
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any, Final
+
+import attrs
+
+from logtriage.world.schema import forms
+from logtriage.world.schema.forms import Figure
+
+#: By path of a file, what it says: keys and values as TOML has them.
+Document = Mapping[str, Mapping[str, Any]]
+RULES_FILE: Final = "world.toml"
+TOKENS_FILE: Final = "tokens.toml"
+#: The folders of a world, each file a value of its own, named by its stem.
+FOLDERS: Final = ("kinds", "benign", "topics", "topologies")
+#: The keys of the closed forms of figures.
+FORMS: Final = {
+    "range": forms.Range,
+    "scaled_range": forms.ScaledRange,
+    "sum_of": forms.SumOf,
+    "share_of": forms.ShareOf,
+    "latency_by_height": forms.LatencyByHeight,
+    "version": forms.Version,
+}
+_KEY_OF: Final = {form: key for key, form in FORMS.items()}
+
+
+def key_of(field: "attrs.Attribute[Any]") -> str:
+    """The key of a field in a file."""
+    return str(field.metadata.get("key", field.name))
+
+
+def document_of(world: Any) -> Document:
+    """The folder of a world as data, without fields at their defaults."""
+    rows = {"kinds": world.kinds, "benign": world.benign, "topics": world.topics}
+    return {
+        RULES_FILE: _plain(world.rules),
+        TOKENS_FILE: _plain(world.tokens),
+        **{
+            f"{folder}/{row.name}.toml": _unnamed(row)
+            for folder in FOLDERS
+            for row in sorted(rows.get(folder, world.layouts), key=lambda row: row.name)
+        },
+    }
+
+
+def encode(document: Document) -> bytes:
+    """A document as bytes; :func:`decode` reads them back."""
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def decode(content: bytes) -> Document:
+    """The document of canonical bytes."""
+    document: Document = json.loads(content)
+    return document
+
+
+def fingerprint_of(content: bytes) -> str:
+    """A hash of canonical bytes."""
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+def _unnamed(row: Any) -> dict[str, Any]:
+    data: dict[str, Any] = _plain(row)
+    del data["name"]  # the file's name says it
+    return data
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str | int):
+        return value
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, Figure):
+        return _plain_figure(value)
+    return {
+        key_of(field): _plain(one)
+        for field in attrs.fields(type(value))
+        if (one := getattr(value, field.name)) != field.default
+    }
+
+
+def _plain_figure(figure: Figure) -> dict[str, Any]:
+    form = figure.form
+    said: Any
+    match form:
+        case forms.Range(low, high) | forms.ShareOf(low, high):
+            said = [low, high]
+        case forms.ScaledRange(of, low, high):
+            said = {"of": of, "percent": [low, high]}
+        case forms.SumOf(figures):
+            said = list(figures)
+        case forms.LatencyByHeight(band):
+            said = band
+        case forms.Version():
+            said = True
+    return {_KEY_OF[type(form)]: said, "key": figure.key}

@@ -1,0 +1,198 @@
+"""The closed forms of figures and texts that a world's files may use; nothing in them is executed.
+
+A figure is a whole number, or a version, that a seed, a service and the figure's key decide.
+A text holds bare placeholders such as ``{ms}``: no attributes, no format specifications.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Final, Protocol
+
+import attrs
+
+from logtriage.errors import InvalidInput
+
+#: The placeholders that a log line may have, whatever it is about.
+LINE_PLACEHOLDERS: Final = ("n", "ms", "pct", "mb", "v")
+#: Beside them: the service that is called, in topics that name a dependency.
+DEPENDENCY: Final = "dep"
+#: Beside them: a fault that is over, as a noun phrase.
+CAUSE: Final = "cause"
+#: The bands of latency.
+LATENCY_BANDS: Final = ("usual", "slow")
+#: Texts of all kinds are shorter than this, in characters.
+MAX_TEXT: Final = 300
+_BRACED: Final = re.compile(r"\{([^{}]*)\}")
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class Source(Protocol):
+    """Where the figures of one incident come from; service -1 is the edge."""
+
+    def figure(self, service: int, key: str, low: int, high: int) -> int:
+        """A whole number from ``low`` to ``high`` that belongs to a service and a key."""
+
+    def version(self, service: int, key: str) -> str:
+        """A version such as ``3.12.4`` that belongs to a service and a key."""
+
+    def slowest(self, service: int, band: str) -> tuple[int, int]:
+        """Where a band of latency begins at a service, in ms, and how far its jitter goes."""
+
+
+@attrs.frozen
+class Range:
+    """A whole number in [low, high]."""
+
+    low: int
+    high: int
+
+
+@attrs.frozen
+class LatencyByHeight:
+    """Milliseconds: where a band begins, a step for each call below, a jitter below a step."""
+
+    band: str
+
+
+@attrs.frozen
+class ScaledRange:
+    """Another figure times a percentage in [low, high]."""
+
+    of: str
+    low: int
+    high: int
+
+
+@attrs.frozen
+class SumOf:
+    """The sum of other figures."""
+
+    figures: tuple[str, ...]
+
+
+@attrs.frozen
+class ShareOf:
+    """A percentage in [low, high] that belongs to the token, too."""
+
+    low: int
+    high: int
+
+
+@attrs.frozen
+class Version:
+    """A version such as ``3.12.4`` that belongs to the token, too."""
+
+
+Form = Range | LatencyByHeight | ScaledRange | SumOf | ShareOf | Version
+
+
+@attrs.frozen
+class Figure:
+    """A named figure. ``key`` names its draw: another key, another figure for every seed."""
+
+    name: str
+    form: Form
+    key: str
+
+
+def value_of(
+    figures: Mapping[str, Figure], name: str, source: Source, service: int, token: str
+) -> int | str:
+    """What stands in a text where it has ``{name}``, at a service that says a token."""
+    key = figures[name].key
+    match figures[name].form:
+        case Range(low, high):
+            return source.figure(service, key, low, high)
+        case LatencyByHeight(band):
+            begin, jitter = source.slowest(service, band)
+            return begin + source.figure(service, key, 0, jitter)
+        case ScaledRange(of, low, high):
+            whole = int(value_of(figures, of, source, service, token))
+            return whole * source.figure(service, key, low, high) // 100
+        case SumOf(others):
+            return sum(int(value_of(figures, one, source, service, token)) for one in others)
+        case ShareOf(low, high):
+            return source.figure(service, f"{key} {token}", low, high)
+        case Version():
+            return source.version(service, f"{key} {token}")
+
+
+@lru_cache(maxsize=8192)
+def pieces(text: str) -> tuple[str, ...]:
+    """What stands between placeholders, and their names, in turn."""
+    return tuple(_BRACED.split(text))
+
+
+def filled(text: str, value: Callable[[str], int | str]) -> str:
+    """A text with the value of each placeholder in its place."""
+    between = pieces(text)
+    if len(between) == 1:
+        return text
+    return "".join([str(value(one)) if place % 2 else one for place, one in enumerate(between)])
+
+
+def said(
+    text: str,
+    figures: Mapping[str, Figure],
+    source: Source,
+    service: int,
+    token: str,
+    dependency: str = "",
+) -> str:
+    """A text with its figures filled in, and the service that it names, if it does."""
+    return filled(
+        text,
+        lambda name: (
+            dependency if name == DEPENDENCY else value_of(figures, name, source, service, token)
+        ),
+    )
+
+
+def placeholders(text: str) -> tuple[str, ...]:
+    """The placeholders of a text, in order.
+
+    Raises:
+        InvalidInput: for an empty, long or unprintable text, for a brace that belongs to no
+            placeholder, and for a placeholder that is more than a bare name.
+    """
+    if not text or len(text) > MAX_TEXT or not text.isprintable():
+        raise InvalidInput(
+            f"expected one printable line of 1 to {MAX_TEXT} characters, got {text!r:.80}"
+        )
+    found = tuple(_BRACED.findall(text))
+    wrong = next((one for one in found if not _NAME.fullmatch(one)), None)
+    if wrong is not None or re.search("[{}]", _BRACED.sub("", text)):
+        raise InvalidInput(
+            f"{text!r:.80}: a brace belongs to a bare placeholder such as {{ms}}"
+            + ("" if wrong is None else f", got {'{' + wrong + '}'!r:.40}")
+        )
+    return found
+
+
+def check_figures(figures: Mapping[str, Figure]) -> None:
+    """Refuse figures that refer to others which do not exist, or which refer to others.
+
+    So no figure is made from itself, and none takes long to work out.
+
+    Raises:
+        InvalidInput: naming the figure.
+    """
+    plain = [name for name, one in figures.items() if isinstance(one.form, Range | LatencyByHeight)]
+    for name, figure in figures.items():
+        for other in _refers_to(figure):
+            if other not in plain:
+                raise InvalidInput(
+                    f"figures.{name}: cannot be made from {other!r}; a range or a latency can: "
+                    f"{', '.join(plain) or 'there is none'}"
+                )
+
+
+def _refers_to(figure: Figure) -> tuple[str, ...]:
+    match figure.form:
+        case ScaledRange(of):
+            return (of,)
+        case SumOf(figures):
+            return figures
+        case _:
+            return ()

@@ -1,0 +1,326 @@
+"""What a world consists of: the rows of its files, frozen.
+
+Each class is one kind of row or file of a world's folder (:mod:`logtriage.world.model`), and
+each field a key there. Numbers are whole: shares are per cent
+unless a field says per mille, ticks are counted from 0, errors are basis points, p99 and steps
+milliseconds.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+from logtriage.actions import Severity
+from logtriage.topology import Service
+
+#: Tokens of a sort that are not the ordinary one, with their shares.
+Shares = Mapping[str, int]
+#: Shares by sort of cell.
+Signature = Mapping[str, Shares]
+#: Level and text.
+Phrase = tuple[str, str]
+#: The groups of phrasings: ``train`` and ``val`` share the first, ``test`` and ``sealed`` the
+#: second.
+GROUPS: Final = ("train", "test", "ood")
+#: What pages the owner of the service, where a team could be named.
+OWNER: Final = "owner"
+
+
+@attrs.frozen
+class Phrasings:
+    """What is said, in each of the groups of :data:`GROUPS`."""
+
+    train: tuple[Phrase, ...]
+    test: tuple[Phrase, ...]
+    ood: tuple[Phrase, ...]
+
+    @property
+    def groups(self) -> tuple[tuple[Phrase, ...], ...]:
+        """The phrasings by the index of their group."""
+        return self.train, self.test, self.ood
+
+
+@attrs.frozen
+class NounPhrases:
+    """Names of a fault that is over, in each of the groups of :data:`GROUPS`."""
+
+    train: tuple[str, ...]
+    test: tuple[str, ...]
+    ood: tuple[str, ...]
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The phrases by the index of their group."""
+        return self.train, self.test, self.ood
+
+
+def _sorted(rows: Mapping[str, Phrasings]) -> Mapping[str, Phrasings]:
+    return MappingProxyType(dict(sorted(rows.items())))
+
+
+# --- world.toml ------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Tier:
+    """A layer of services. ``entry``: users reach it; ``calls``: its services call others."""
+
+    name: str
+    entry: bool = False
+    calls: bool = False
+
+
+@attrs.frozen
+class FaultClass:
+    """Decides who is paged: the ``owner`` of the service, or a team whoever owns it."""
+
+    name: str
+    weight: int
+    pages: str
+
+
+@attrs.frozen
+class Fog:
+    """A level of fog.
+
+    ``background`` is the share of readings that say what any service might, ``named`` how often
+    the root's own lines name their cause.
+    """
+
+    background: int
+    named: int
+
+
+@attrs.frozen
+class SeverityRow:
+    """The severity from this error rate or this p99 on, whichever is reached."""
+
+    severity: Severity
+    errors: int
+    p99: int
+
+
+@attrs.frozen
+class Band:
+    """A band of the edge panel with the figures shown in it.
+
+    The first band has no ``p99``: it is what the calls below the edge add up to.
+    """
+
+    name: str
+    errors: tuple[int, int]
+    p99: tuple[int, int] | None = None
+
+
+@attrs.frozen
+class EdgeRow:
+    """How often the edge panel shows two bands."""
+
+    errors: str
+    p99: str
+    weight: int
+
+
+@attrs.frozen
+class Edge:
+    """What the edge panel shows under each severity, and without a fault."""
+
+    bands: tuple[Band, ...]
+    leads: tuple[int, int, int]
+    unmoved: int
+    early_milder: int
+    early_calm: int
+    calm: tuple[EdgeRow, ...]
+    recovered: tuple[EdgeRow, ...]
+
+
+@attrs.frozen
+class Affected:
+    """What the services show that a fault reaches: those that wait, those under its load."""
+
+    waiting: Signature
+    loaded: Signature
+
+
+@attrs.frozen
+class Distraction:
+    """What is true of an unaffected service and has nothing to do with the incident.
+
+    ``share`` is per mille. ``overfull`` names sorts whose shares pass 100, which fog hides.
+    """
+
+    name: str
+    share: int
+    signature: Signature
+    overfull: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class SecondaryFault:
+    """A fault of ``kind`` that a sick service of one of ``tiers`` brings about at a caller.
+
+    A set of faults with such a pair weighs 1 + ``weight`` times what coincidence makes of it.
+    """
+
+    kind: str
+    tiers: tuple[str, ...]
+    weight: int
+
+
+@attrs.frozen
+class DrawnTier:
+    """Services of a tier in drawn topologies: how many of 100, how named, who owns them."""
+
+    tier: str
+    share: int
+    suffix: str
+    owner: str
+
+
+@attrs.frozen
+class Gateway:
+    """The one entry of a drawn topology."""
+
+    name: str
+    tier: str
+    owner: str
+
+
+@attrs.frozen
+class DrawnTopologies:
+    """How topologies are drawn that stand in no file."""
+
+    gateway: Gateway
+    tiers: tuple[DrawnTier, ...]
+    nouns: tuple[str, ...]
+    max_depth: int
+    second_caller: int
+    ood_share: int
+    ood_services: tuple[int, int]
+
+
+@attrs.frozen
+class Task:
+    """A distribution of incidents: what everybody knows before the first screen.
+
+    ``topology`` names the file of its services; without it each incident has a drawn topology
+    of ``services`` services, from the first number to the second. ``noise`` and ``benign``
+    are per mille.
+    """
+
+    name: str
+    title: str
+    hard: str
+    horizon: int
+    noise: int
+    alert_ticks: tuple[int, ...]
+    onset: int
+    par: int
+    par_benign: int
+    benign: int
+    severities: tuple[int, int, int]
+    topology: str | None = None
+    services: tuple[int, int] | None = None
+    severity_from: int = 0
+    root_silent: int = 0
+    grows_for: int = 0
+    called_only: bool = False
+    creeping: bool = False
+    counts: tuple[int, ...] = (1,)
+
+
+@attrs.frozen
+class Rules:
+    """All of ``world.toml``. ``minor_faults`` is per mille of the unaffected services."""
+
+    name: str
+    title: str
+    tiers: tuple[Tier, ...]
+    teams: tuple[str, ...]
+    owners: tuple[str, ...]
+    remedies: tuple[str, ...]
+    classes: tuple[FaultClass, ...]
+    fog: tuple[Fog, ...]
+    severity_rule: tuple[SeverityRow, ...]
+    edge: Edge
+    common: Signature
+    healthy: Signature
+    affected: Affected
+    background: Signature
+    minor_faults: int
+    tasks: tuple[Task, ...]
+    distractions: tuple[Distraction, ...] = ()
+    secondary_fault: SecondaryFault | None = None
+    drawn_topologies: DrawnTopologies | None = None
+
+
+# --- files of their own ----------------------------------------------------------------
+
+
+@attrs.frozen
+class Kind:
+    """A kind of fault: ``kinds/NAME.toml``. Draws depend on ``order``, never on the name.
+
+    ``pages`` is who is paged whatever its class says.
+    """
+
+    name: str
+    order: int
+    fault_class: str = attrs.field(metadata={"key": "class"})
+    tiers: tuple[str, ...]
+    remedies: tuple[str, ...]
+    errors_first: bool
+    drifts: bool
+    summary: str
+    signature: Signature
+    names: Phrasings
+    past: NounPhrases
+    pours_load: bool = False
+    pages: str | None = None
+
+
+@attrs.frozen
+class Benign:
+    """A kind of trouble that settles by itself: ``benign/NAME.toml``."""
+
+    name: str
+    order: int
+    tiers: tuple[str, ...]
+    signature: Signature
+
+
+@attrs.frozen
+class Topic:
+    """What log lines are about: ``topics/NAME.toml``, a token of the sort ``log``.
+
+    Either one set of ``phrasings``, or ``by_tier`` one for each of its tiers.
+    """
+
+    name: str
+    order: int
+    tiers: tuple[str, ...]
+    word: str = ""
+    ordinary: bool = False
+    dependency: bool = False
+    phrasings: Phrasings | None = None
+    by_tier: Mapping[str, Phrasings] | None = attrs.field(
+        default=None, converter=attrs.converters.optional(_sorted)
+    )
+
+    def said_at(self, tier: str) -> Phrasings:
+        """What lines about it say at a tier."""
+        if self.phrasings is not None:
+            return self.phrasings
+        assert self.by_tier is not None
+        return self.by_tier[tier]
+
+
+@attrs.frozen
+class Layout:
+    """Services that call each other: ``topologies/NAME.toml``. Without ``teams``: the world's."""
+
+    name: str
+    services: tuple[Service, ...]
+    teams: tuple[str, ...] | None = None

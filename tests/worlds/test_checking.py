@@ -1,0 +1,190 @@
+"""What must hold between the files of a world: each rule, broken once."""
+
+from pathlib import Path
+
+import pytest
+
+from logtriage.errors import WorldError
+from logtriage.world.loading import load_world
+from tests.worlds.folders import NAME, copy_of, edit
+
+KIND = "kinds/overload.toml"
+RELEASE = "kinds/bad_release.toml"
+WORLD = "world.toml"
+TOKENS = "tokens.toml"
+SHOP = "topologies/shop.toml"
+FAILED = "topics/failed.toml"
+HIGH = 'high = { range = [85, 99], key = "cpu high" }'
+
+#: (file, text, what takes its place, file of the error, the error).
+BROKEN = [
+    # names
+    (WORLD, '"web-team", "data-team", "ops-team"', '"web team", "data-team", "ops-team"', WORLD,
+     "teams: 'web team': expected a name of the form"),
+    (WORLD, 'remedies = ["rollback", ', 'remedies = ["scale", "rollback", ', WORLD,
+     "remedies: 'scale' stands there 2 times"),
+    (WORLD, 'name = "deploy"', 'name = "overload"', WORLD,
+     "name: 'overload' is a condition already"),
+    (WORLD, 'name = "deploy"', 'name = "no_fault"', WORLD, "'no_fault' is reserved"),
+    (WORLD, f'name = "{NAME}"', 'name = "My World"', WORLD, "name: 'My World': expected a name"),
+    (TOKENS, '[[gauges]]\nname = "workers"', '[[gauges]]\nname = "cpu"', TOKENS,
+     "gauges and spans: 'cpu' stands there 2 times"),
+    (TOKENS, '{ name = "high", word', '{ name = "usual", word', TOKENS,
+     "cpu: tokens: 'usual' stands there 2 times"),
+    (KIND, "order = 2", "order = 1", KIND,
+     "order: 1 is that of kinds/heavy_query.toml; the next free one is 2"),
+    (FAILED, "order = 1", "order = 1\nordinary = true", "topics/",
+     "ordinary: expected true in exactly one topic, got everyday and failed"),
+    # references
+    (KIND, 'class = "capacity"', 'class = "capacitys"', KIND,
+     "class: unknown class 'capacitys' (did you mean 'capacity'?); known: code, data, capacity"),
+    (KIND, 'remedies = ["scale"]', "remedies = []", KIND,
+     "remedies: expected at least one remedy of rollback, scale, kill-query"),
+    (KIND, 'remedies = ["scale"]', 'remedies = ["scales"]', KIND,
+     "remedies: unknown remedy 'scales' (did you mean 'scale'?)"),
+    (KIND, '"datastore"]', '"datastores"]', KIND, "tiers: unknown tier 'datastores'"),
+    (KIND, '"datastore"]', '"service"]', KIND, "tiers: a name stands twice in edge, service"),
+    (KIND, "order = 2", 'order = 2\npages = "nobody"', KIND, "pages: unknown team 'nobody'"),
+    (WORLD, 'pages = "ops-team"', 'pages = "web-team"', WORLD,
+     "teams: 'ops-team' owns nothing and is paged for nothing"),
+    (WORLD, 'pages = "ops-team"', 'pages = "nobody"', WORLD,
+     "classes: capacity: pages: unknown team 'nobody'; known: owner, web-team"),
+    (WORLD, 'owners = ["web-team"', 'owners = ["wob-team"', WORLD, "owners: unknown team"),
+    (WORLD, '{ name = "capacity", weight = 30', '{ name = "capacity", weight = 20', WORLD,
+     "classes: weights add up to 100, got code 40, data 30, capacity 20"),
+    (WORLD, '{ name = "datastore" },', '{ name = "datastore" },\n  { name = "queue" },', WORLD,
+     "tiers: 'queue' has no kind"),
+    (WORLD, '"edge", entry = true', '"edge", entry = false', WORLD, "none has entry = true"),
+    ("benign/backup.toml", '"edge", ', "", WORLD, "tiers: 'edge' has no benign kind"),
+    (WORLD, "share = 200", "share = 901", WORLD, "1001 per mille, of at most 1000"),
+    (WORLD, "background = 5,", "background = 0,", WORLD, "fog[0].background: expected 1 to 99"),
+    # signatures
+    (KIND, "cpu = { high = 75 }", "cpus = { high = 75 }", KIND,
+     "signature.cpus: unknown sort 'cpus' (did you mean 'cpu'?); known: alert, change, log"),
+    (KIND, "cpu = { high = 75 }", "cpu = { hihg = 75 }", KIND,
+     "signature.cpu: unknown token 'hihg' (did you mean 'high'?); known: high"),
+    (KIND, "cpu = { high = 75 }", "cpu = { usual = 75 }", KIND,
+     "signature.cpu: usual: the ordinary token takes what the others leave"),
+    (KIND, "log = { failed = 10 }", "log = { timeout = 10, failed = 10 }", KIND,
+     "signature.log: timeout: names a service that is called"),
+    (KIND, "cpu = { high = 75 }", "cpu = { high = 101 }", KIND,
+     "signature.cpu: high 101 add up to 101 at tier 'edge'"),
+    (RELEASE, "release_before = 70", "release_before = 96", RELEASE,
+     "signature.change: release_before 96, release_after 5 add up to 101"),
+    (KIND, "log = { failed = 10 }", "", KIND,
+     "signature.log: no topic that makes sense at tier 'edge', where one of failed does"),
+    # texts
+    (FAILED, '"ERROR", "unhandled', '"EROR", "unhandled', FAILED,
+     "phrasings.train: unknown level 'EROR' (did you mean 'ERROR'?)"),
+    (FAILED, "{n} requests", "{m} requests", FAILED,
+     "unknown placeholder 'm'; known: n, ms, pct, mb, v, cause"),
+    (FAILED, "{n} requests", "{dep} requests", FAILED, "unknown placeholder 'dep'"),
+    ("topics/timeout.toml", "{dep} timed", "it timed", "topics/timeout.toml", "lacks {dep}"),
+    (FAILED, "unhandled exception while serving a request", "request answered in {ms} ms", FAILED,
+     "stands in topics/everyday.toml, too: nobody could tell which it is"),
+    (KIND, 'train = [["ERROR", "demand is above capacity"]]', "train = []", KIND,
+     "names.train: expected at least one [level, text]"),
+    (KIND, 'train = ["demand above capacity"]', "train = []", KIND,
+     "past.train: expected at least one noun phrase"),
+    (KIND, '"demand above capacity"', '"demand above {n}"', KIND, "no placeholder can stand here"),
+    (FAILED, 'word = "~failed"', 'word = "hot"', TOKENS, "word: 'hot' stands for high, too"),
+    (FAILED, 'word = "~failed"', "", FAILED, "word: expected one printable line"),
+    (FAILED, "[phrasings]", "[by_tier.edge]", FAILED,
+     "by_tier: expected edge, service, datastore; got edge"),
+    # figures
+    (TOKENS, '"{usual}%"', '"{usuals}%"', TOKENS, "unknown placeholder 'usuals'"),
+    (TOKENS, 'usual = "{usual}%", high = "{high}%"', 'usual = "{usual}%"', TOKENS,
+     "cpu: readings: none says 'high' at tier 'edge': it would look as usual"),
+    (TOKENS, 'key = "cpu high"', 'key = "cpu usual"', TOKENS, "key 'cpu usual' is that of"),
+    (TOKENS, HIGH, 'high = { sum_of = ["high"] }', TOKENS,
+     "cpu: figures.high: cannot be made from 'high'; a range or a latency can: usual"),
+    (TOKENS, HIGH, 'high = { sum_of = ["low"] }', TOKENS,
+     "cpu: figures.high: cannot be made from 'low'"),
+    (TOKENS, '"{slow} ms, {share}% of it in itself"', '"{share}% of it in itself"', TOKENS,
+     "time: says.itself: '{share}% of it in itself': expected one figure of form latency_by"),
+    (TOKENS, '[[spans]]\nname = "errors"', '[[spans]]\nname = "fails"', TOKENS,
+     "spans: expected time and errors, in this order; got time, fails"),
+    (TOKENS, 'nowhere = "none"', "", TOKENS, "errors: says: expected nowhere, itself, calls"),
+    (TOKENS, '"change", "cpu", ', '"change", ', TOKENS, "runbook_order: expected"),
+    (TOKENS, "slow = 900", "slow = 30", TOKENS, "latency.slow: expected more than latency.usual"),
+    # severities
+    (WORLD, "errors = 500, p99 = 2000", "errors = 100, p99 = 2000", WORLD,
+     "severity_rule: errors must fall from row to row"),
+    (WORLD, '{ severity = "P2", errors = 100, p99 = 800 },', "", WORLD,
+     "severity_rule: expected rows for P1, P2, got P1"),
+    (WORLD, "errors = [150, 400]", "errors = [150, 500]", WORLD,
+     "edge.bands: P2: errors: expected [least, most] within 100 to 499 by severity_rule"),
+    (WORLD, 'calm = [{ errors = "usual"', 'calm = [{ errors = "usul"', WORLD,
+     "edge.calm: unknown band 'usul' (did you mean 'usual'?)"),
+    (WORLD, "errors = [5, 15]", "errors = [5, 15], p99 = [1, 2]", WORLD,
+     "edge.bands: usual: p99: the first band has none"),
+    # topologies and tasks
+    (SHOP, 'tier = "datastore"', 'tier = "database"', SHOP, "unknown tier 'database'"),
+    (SHOP, 'owner = "data-team" }', 'owner = "data-team", calls = ["web"] }', SHOP,
+     "services: shop-db: calls: tier 'datastore' calls nobody"),
+    (SHOP, 'calls = ["shop-db"]', 'calls = ["shop-db", "web"]', SHOP,
+     "services: calls go in a circle: web -> shop -> web"),
+    (SHOP, 'calls = ["shop-db"]', 'calls = ["shop-dbs"]', SHOP, "calls unknown 'shop-dbs'"),
+    (SHOP, 'owner = "data-team"', 'owner = "dota-team"', SHOP, "owner 'dota-team' is not one"),
+    (WORLD, 'topology = "shop"', 'topology = "shops"', WORLD,
+     "tasks: outage: topology: unknown topology 'shops' (did you mean 'shop'?); known: shop"),
+    (WORLD, 'topology = "shop"', "services = [5, 9]", WORLD,
+     "tasks: outage: services: needs [drawn_topologies]"),
+    (WORLD, 'topology = "shop"', "", WORLD, "tasks: outage: expected either topology or services"),
+    (WORLD, "par = 7", "par = 9", WORLD, "tasks: outage: par: expected 1 to 8, got 9"),
+    (WORLD, "alert_ticks = [0]", "alert_ticks = [2, 1]", WORLD,
+     "tasks: outage: alert_ticks: expected ticks that rise from 0, got 2, 1"),
+    (WORLD, "severities = [1, 1, 1]", "severities = [0, 0, 0]", WORLD,
+     "tasks: outage: severities: expected 3 weights, not all 0"),
+    (WORLD, "severities = [1, 1, 1]", "severities = [1, 1, 1]\ncounts = [1, 1, 1, 1]", WORLD,
+     "tasks: outage: counts: expected 1 to 3 weights"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "where", "error"), BROKEN, ids=[one[4][:60] for one in BROKEN]
+)
+def test_a_world_that_breaks_a_rule_is_refused(
+    tmp_path: Path, file: str, old: str, new: str, where: str, error: str
+) -> None:
+    own = copy_of("tiny", tmp_path)
+    load_world(own)
+    edit(own / file, old, new)
+    with pytest.raises(WorldError) as caught:
+        load_world(own)
+    lines = str(caught.value).splitlines()
+    assert [line for line in lines if line.startswith(f"{NAME}/{where}: ") and error in line], lines
+
+
+def test_a_tier_may_have_a_class_of_its_own_kinds_only_if_something_lives_there(
+    tmp_path: Path,
+) -> None:
+    own = copy_of("tiny", tmp_path)
+    (own / "kinds/heavy_query.toml").unlink()
+    with pytest.raises(WorldError, match=r"classes: 'data' has no kind"):
+        load_world(own)
+
+
+def test_overfull_shares_pass_only_where_any_fog_hides_them(tmp_path: Path) -> None:
+    own = copy_of("second", tmp_path)
+    load_world(own)
+    edit(own / "world.toml", "release_before = 46", "release_before = 47")
+    with pytest.raises(WorldError, match=r"change: 103 of 100 is more than fog\[0\] hides"):
+        load_world(own)
+    edit(own / "world.toml", "release_before = 47", "release_before = 46")
+    edit(own / "world.toml", 'overfull = ["change"]', "")
+    with pytest.raises(WorldError, match=r"add up to 102 at tier 'edge', with the common ones"):
+        load_world(own)
+
+
+def test_a_drawn_topology_needs_tiers_that_call(tmp_path: Path) -> None:
+    own = copy_of("second", tmp_path)
+    edit(own / "world.toml", 'tier = "service", share = 58', 'tier = "service", share = 59')
+    with pytest.raises(WorldError, match=r"drawn_topologies.tiers: shares add up to 100"):
+        load_world(own)
+    edit(own / "world.toml", "share = 59", "share = 58")
+    edit(
+        own / "world.toml", '{ name = "edge-gateway", tier = "edge"', '{ name = "x", tier = "queue"'
+    )
+    with pytest.raises(WorldError, match=r"gateway.tier: unknown entry tier 'queue'; known: edge"):
+        load_world(own)

@@ -1,0 +1,317 @@
+"""Worlds from folders: what is read, what is refused, and what the errors say."""
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import attrs
+import pytest
+
+from logtriage.errors import UnknownName, WorldError
+from logtriage.world import loading
+from logtriage.world.loading import (
+    MAX_FILE,
+    MAX_FILES,
+    WORLDS_VARIABLE,
+    build,
+    load_world,
+    read_folder,
+    shipped_worlds,
+)
+from logtriage.world.model import World
+from logtriage.world.schema import canonical
+from tests.worlds.folders import NAME, copy_of, edit
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A copy of ``tiny`` to edit."""
+    return copy_of("tiny", tmp_path)
+
+
+def refused(folder: Path) -> str:
+    with pytest.raises(WorldError) as caught:
+        load_world(folder)
+    return str(caught.value)
+
+
+# --- where worlds come from --------------------------------------------------------------
+
+
+def test_shipped_worlds_are_loaded_by_name_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {"second", "tiny"} <= set(shipped_worlds())
+    first = load_world("tiny")
+    monkeypatch.setattr(loading, "read_folder", None)
+    assert load_world("tiny") is first
+
+
+def test_a_folder_is_read_anew_and_equal_content_is_one_value(own: Path) -> None:
+    first = load_world(own)
+    assert load_world(str(own)) is first
+    edit(own / "world.toml", "minor_faults = 100", "minor_faults = 90")
+    second = load_world(own)
+    assert second != first
+    assert second.rules.minor_faults == 90
+
+
+def test_names_are_searched_in_the_folders_of_the_variable(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UnknownName, match=r"unknown world 'own'.*second, tiny"):
+        load_world(NAME)
+    monkeypatch.setenv(WORLDS_VARIABLE, os.pathsep.join(("/nowhere", str(tmp_path))))
+    assert load_world(NAME) is load_world(own)
+    with pytest.raises(UnknownName, match=r"did you mean 'own'\?"):
+        load_world("won")
+
+
+def test_a_world_found_by_name_bears_it(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own.rename(tmp_path / "other")
+    monkeypatch.setenv(WORLDS_VARIABLE, str(tmp_path))
+    with pytest.raises(WorldError, match=r"world.toml: name: expected 'other'.*got 'own'"):
+        load_world("other")
+
+
+def test_a_changed_copy_cannot_bear_the_name_of_a_shipped_world(own: Path) -> None:
+    edit(own / "world.toml", f'name = "{NAME}"', 'name = "tiny"')
+    assert load_world(own) is load_world("tiny")
+    edit(own / "world.toml", "minor_faults = 100", "minor_faults = 90")
+    assert "'tiny' is the name of a world that logtriage ships" in refused(own)
+
+
+def test_importing_logtriage_reads_no_world() -> None:
+    code = (
+        "import sys\n"
+        "seen = []\n"
+        "sys.addaudithook(lambda event, args: event == 'open' and seen.append(str(args[0])))\n"
+        "import logtriage\n"
+        "assert not [one for one in seen if one.endswith('.toml')], seen\n"
+        "from logtriage.world.loading import load_world\n"
+        "load_world('tiny')\n"
+        "assert [one for one in seen if one.endswith('.toml')]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# --- content and fingerprint -------------------------------------------------------------
+
+
+def test_the_fingerprint_ignores_what_files_look_like(own: Path) -> None:
+    before = load_world(own)
+    kind = own / "kinds/overload.toml"
+    lines = kind.read_text().splitlines()
+    head = [line for line in lines[: lines.index("[signature]")] if line]
+    rest = lines[lines.index("[signature]") :]
+    kind.write_text("# A comment\n" + "\n\n".join(reversed(head)) + "\n" + "\n".join(rest))
+    edit(kind, "cpu = { high = 75 }", "cpu.high = 75  # dotted")
+    edit(kind, "remedies = [", "remedies = [\n  ")
+    edit(own / "world.toml", 'name = "deploy"', "name = 'deploy'\noverfull = []")
+    edit(own / "topics/failed.toml", "order = 1", "order = 1\nordinary = false")
+    assert load_world(own) is before
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("kinds/overload.toml", "high = 75", "high = 74"),
+        ("kinds/overload.toml", "order = 2", "order = 3"),
+        ("topics/failed.toml", "operation aborted", "operation was aborted"),
+        ("tokens.toml", "range = [20, 50]", "range = [20, 51]"),
+        ("topologies/shop.toml", 'owner = "data-team"', 'owner = "web-team"'),
+        ("world.toml", "drift", "drifts"),
+    ],
+)
+def test_the_fingerprint_tells_contents_apart(own: Path, file: str, old: str, new: str) -> None:
+    before = load_world(own)
+    if old == "drift":
+        edit(own / file, 'title = "A shop', 'title = "The shop')
+    else:
+        edit(own / file, old, new)
+    assert load_world(own).fingerprint != before.fingerprint
+
+
+@pytest.mark.parametrize("name", shipped_worlds())
+def test_a_world_comes_back_from_its_content(name: str) -> None:
+    world = load_world(name)
+    again = build(canonical.decode(world.content), name)
+    assert again is world
+    parts = [field.name for field in attrs.fields(World)]
+    copy = World(*(getattr(world, part) for part in parts))
+    assert copy == world
+    assert hash(copy) == hash(world)
+    assert copy is not world
+
+
+def test_a_shipped_world_pickles_as_its_fingerprint() -> None:
+    world = load_world("second")
+    data = pickle.dumps(world)
+    assert len(data) < 300
+    assert pickle.loads(data) is world
+
+
+def test_ones_own_world_pickles_with_its_content_and_arrives_where_no_file_is(own: Path) -> None:
+    world = load_world(own)
+    data = pickle.dumps(world)
+    assert pickle.loads(data) is world
+    assert world.content in data
+    (own / "world.toml").unlink()
+    code = (
+        "import pickle, sys\n"
+        "world = pickle.loads(sys.stdin.buffer.read())\n"
+        "print(world.name, world.fingerprint, world.kind('overload').remedies)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=True)
+    assert done.stdout.decode().split()[:2] == [NAME, world.fingerprint]
+
+
+def test_a_pickle_of_another_version_is_refused() -> None:
+    data = loading.Pickled("0" * 32, "tiny", None)
+    with pytest.raises(WorldError, match=r"world 'tiny': expected the fingerprint 0000"):
+        loading.restored(data)
+
+
+# --- one field ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "error"),
+    [
+        ("kinds/overload.toml", "order = 2", 'order = "2"', "order: expected a whole number"),
+        ("kinds/overload.toml", "order = 2", "order = nan", "order: expected a whole number"),
+        ("kinds/overload.toml", "order = 2", "order = -1", "from 0 to 1,000,000,000, got -1"),
+        ("kinds/overload.toml", "order = 2", "order = true", "got true"),
+        ("kinds/overload.toml", "order = 2", "ordre = 2", "unknown field 'ordre' (did you mean"),
+        ("kinds/overload.toml", "order = 2", "", "there is no field 'order'"),
+        ("kinds/overload.toml", "order = 2", 'name = "x"', "name: the file's name says it"),
+        ("kinds/overload.toml", "drifts = true", "drifts = 1", "drifts: expected true or false"),
+        ("kinds/overload.toml", "cpu = { high = 75 }", "cpu = 75", "signature: cpu: expected a"),
+        ("kinds/overload.toml", "high = 75", 'high = "75"', "cpu.high: expected a whole"),
+        ("world.toml", "unmoved = 4", "unmoved = 17", "edge.unmoved: expected 0 to 15, got 17"),
+        ("world.toml", "leads = [2, 1, 1]", "leads = [2, 1]", "edge.leads: expected three whole"),
+        ("world.toml", 'severity = "P2"', 'severity = "P4"', "expected P1, P2, P3; got 'P4'"),
+        ("tokens.toml", "[20, 50]", "[50, 20]", "figures: usual: expected [least, most]"),
+        ("tokens.toml", "range = [20, 50]", "rang = [20, 50]", "unknown field 'rang'"),
+        ("tokens.toml", "range = [20, 50]", "range = [2, 5], sum_of = []", "expected one of range"),
+        ("tokens.toml", '= "slow"', '= "tall"', "latency_by_height: expected usual or slow"),
+        ("topics/failed.toml", '["ERROR", "unh', '["unh', "expected [level, text]"),
+        ("topologies/shop.toml", 'calls = ["shop"]', 'calls = "shop"', "calls: expected a list"),
+    ],
+)
+def test_a_field_of_another_form_is_refused(
+    own: Path, file: str, old: str, new: str, error: str
+) -> None:
+    edit(own / file, old, new)
+    message = refused(own)
+    assert message.startswith(f"{NAME}/{file}: ")
+    assert error in message
+
+
+def test_all_mistakes_of_a_file_are_told_at_once(own: Path) -> None:
+    edit(own / "kinds/overload.toml", "order = 2", 'order = "2"')
+    edit(own / "kinds/overload.toml", "drifts = true", "drift = true")
+    message = refused(own)
+    assert "order: " in message
+    assert "unknown field 'drift'" in message
+    assert "there is no field 'drifts'" in message
+
+
+def test_broken_toml_is_refused_by_its_line(own: Path) -> None:
+    edit(own / "kinds/overload.toml", "order = 2", "order 2")
+    assert refused(own).startswith(f"{NAME}/kinds/overload.toml: not TOML: ")
+    assert "line 1" in refused(own)
+
+
+# --- hostile folders ---------------------------------------------------------------------
+
+
+def test_links_are_not_followed(own: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.toml"
+    secret.write_text("order = 9")
+    (own / "kinds/more.toml").symlink_to(secret)
+    assert refused(own) == f"{NAME}/kinds/more.toml: a link; links are not followed"
+    (own / "kinds/more.toml").unlink()
+    (own / "benign/backup.toml").unlink()
+    (own / "benign").rmdir()
+    (own / "benign").symlink_to(own)
+    assert refused(own) == f"{NAME}/benign: a link; links are not followed"
+
+
+def test_a_pipe_is_no_file(own: Path) -> None:
+    os.mkfifo(own / "kinds/pipe.toml")
+    assert refused(own) == f"{NAME}/kinds/pipe.toml: expected a file"
+
+
+def test_huge_files_are_refused_unread(own: Path) -> None:
+    (own / "kinds/overload.toml").write_bytes(b"#" * (10 << 20))
+    assert refused(own) == f"{NAME}/kinds/overload.toml: larger than {MAX_FILE >> 10} KiB"
+    (own / "kinds/overload.toml").unlink()
+    for number in range(10):
+        (own / f"kinds/kind_{number}.toml").write_bytes(b"#" * (MAX_FILE - 1))
+    assert "its files are larger than 512 KiB together" in refused(own)
+
+
+def test_thousands_of_kinds_are_refused_by_their_number(own: Path) -> None:
+    for number in range(1_000):
+        (own / f"kinds/kind_{number}.toml").touch()
+    assert refused(own) == f"{NAME}/kinds: more than {MAX_FILES} files"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "[" * 30_000,
+        "x = " + "{a=" * 20_000,
+        "a." * 30_000 + "a = 1",
+        "[" + ".".join(["'a'"] * 15_000) + "]",
+        "order = " + "9" * 60_000,
+        "order = 0x" + "f" * 60_000,
+        "order = \udcff",
+        "\n".join(f"[{'.'.join('a' * 12)}.b{one}]" for one in range(1_500)),
+    ],
+    ids=["lists", "tables", "dotted key", "dotted header", "digits", "hex", "bytes", "headers"],
+)
+def test_files_made_to_hang_a_parser_are_refused(own: Path, text: str) -> None:
+    (own / "kinds/overload.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert refused(own).startswith(f"{NAME}/kinds/overload.toml: ")
+
+
+@pytest.mark.parametrize(
+    "text", ["{n.__class__}", "{n:>999999999}", "{n!r}", "{}", "{0}", "{", "}"]
+)
+def test_a_template_holds_bare_placeholders_only(own: Path, text: str) -> None:
+    edit(own / "topics/failed.toml", "{n} requests", f"{text} requests")
+    message = refused(own)
+    assert message.startswith(f"{NAME}/topics/failed.toml: phrasings.train: ")
+    assert "bare placeholder" in message
+
+
+def test_files_that_nobody_reads_are_refused(own: Path) -> None:
+    (own / "README.md").write_text("A shop.")
+    (own / ".git").mkdir()
+    load_world(own)
+    (own / "kind").mkdir()
+    assert "unknown folder 'kind' (did you mean 'kinds'?)" in refused(own)
+    (own / "kind").rmdir()
+    (own / "token.toml").touch()
+    assert "unknown file 'token.toml' (did you mean 'tokens.toml'?)" in refused(own)
+    (own / "token.toml").unlink()
+    (own / "kinds/notes.txt").touch()
+    assert "kinds: 'notes.txt': expected files NAME.toml" in refused(own)
+
+
+def test_a_folder_that_is_none_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="nothing"):
+        load_world(tmp_path / "nothing")
+    with pytest.raises(WorldError, match=r"world.toml is missing"):
+        load_world(tmp_path)
+
+
+def test_reading_writes_nothing(own: Path) -> None:
+    before = sorted(own.rglob("*"))
+    read_folder(own)
+    load_world(own)
+    assert sorted(own.rglob("*")) == before
