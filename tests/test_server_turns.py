@@ -11,7 +11,7 @@ from logtriage.server import guard as guard_module
 from logtriage.server.episode import Gate
 from logtriage.server.guard import BODY, Guard
 from logtriage.server.messages import read_object
-from logtriage.server.pace import AHEAD, LONGEST_REST, REST, Share, Toll, Turns
+from logtriage.server.pace import AHEAD, BYTE, LONGEST_REST, REST, Share, Toll, Turns
 from logtriage.server.settings import Settings
 
 TOKEN = "0123456789abcdef0123"
@@ -75,7 +75,7 @@ def in_loop(play: Callable[[Turns, Clock], Awaitable[None]]) -> None:
     clock = Clock()
 
     async def main() -> None:
-        await play(Turns(clock), clock)
+        await play(Turns(clock, clock), clock)
 
     asyncio.run(main())
 
@@ -166,6 +166,27 @@ def test_the_lane_rests_after_a_turn_while_others_pass_beside_it(
     assert rests == [pytest.approx(rest)]
 
 
+def test_whoever_is_a_little_ahead_does_not_wait_while_the_lane_rests_for_another() -> None:
+    async def play(turns: Turns, clock: Clock) -> None:
+        for who in range(30):
+            await work(turns, clock, str(who), 0.001)
+        await work(turns, clock, "greedy", 0.5)
+        await work(turns, clock, "busy", 0.1)
+        ratios = [turns._short.ratio((who, 0), clock.now) for who in ("busy", "greedy")]
+        assert AHEAD < ratios[0] < ratios[1] / 2
+        await work(turns, clock, "greedy", 0.1)
+        assert turns._resting > 0
+        async with asyncio.timeout(5):
+            await work(turns, clock, "busy", 0.001)
+        waiting = asyncio.create_task(work(turns, clock, "greedy", 0.1))
+        await asyncio.sleep(0)
+        assert len(turns._waiting) == 1
+        turns._next()
+        await waiting
+
+    in_loop(play)
+
+
 def test_time_that_others_took_meanwhile_is_theirs() -> None:
     async def play(turns: Turns, clock: Clock) -> None:
         leave = await turns.take(("a", 0), slow=False)
@@ -196,6 +217,38 @@ def test_whoever_stops_waiting_gives_the_turn_to_the_next() -> None:
         assert not turns._taken
 
     in_loop(play)
+
+
+def test_whoever_goes_and_comes_again_is_not_new() -> None:
+    async def play(turns: Turns, clock: Clock) -> None:
+        await work(turns, clock, "other", 0.01, slow=True)
+        for number in range(5):
+            turns.arrive("a", number)
+            leave = await turns.take(("a", number), slow=True)
+            clock.now += 0.1
+            leave()
+            turns.depart("a", number)
+        turns.arrive("a", 5)
+        kept = turns._slow._parts["a"]
+        assert kept._parts[5].lately(clock.now) == pytest.approx(kept.lately(clock.now))
+        assert kept.lately(clock.now) > 0.3
+        turns.arrive("a", 6)
+        assert turns._slow.ratio(("a", 6), clock.now) == turns._slow.ratio(("a",), clock.now)
+        assert set(kept._parts) == {5}
+
+    in_loop(play)
+
+
+def test_what_several_left_behind_is_taken_over_together() -> None:
+    share = Share()
+    for name in ("x", "y"):
+        share.charge(("a", name), 1.0, 100.0)
+    share.charge(("a", "z"), 1.0, 100.0)
+    for name in ("x", "y"):
+        share.rename(("a", name), "left", 100.0)
+    share.rename(("nobody", "x"), "left", 100.0)
+    assert share.ratio(("a", "left"), 100.0) == pytest.approx(4 / 3)
+    assert share.lately(100.0) == 3.0
 
 
 def test_a_toll_is_paid_once() -> None:
@@ -366,8 +419,8 @@ def test_nothing_is_read_of_a_message_before_its_turn(reads: Reads) -> None:
 
     async def main() -> None:
         now = guard._turns._clock()
-        guard._turns._short.charge(("192.0.2.9", "new"), 0.01, now)
-        guard._turns._short.charge(("192.0.2.1", "new"), 9.0, now)
+        guard._turns._short.charge(("192.0.2.9", 0), 0.01, now)
+        guard._turns._short.charge(("192.0.2.1", 0), 9.0, now)
         wire = talk(step)
         held = await guard._turns.take(("stranger",), slow=True, guest=True)
         playing = asyncio.create_task(
@@ -407,14 +460,14 @@ def test_bytes_are_charged() -> None:
         async def main() -> float:
             text = json.dumps({"type": "step", "data": {"text": "x" * size}})
             clock = Clock()
-            guard._turns = Turns(clock)  # no time passes: only bytes cost
+            guard._turns = Turns(clock, clock)  # no time passes: only bytes cost
             wire = talk(text)
             await guard(scope("/ws", kind="websocket"), wire.receive, wire.send)
             return guard._turns._slow.lately(clock.now)
 
         return asyncio.run(main())
 
-    assert charged(60_000) == pytest.approx(2 * charged(30_000), rel=0.01)
+    assert charged(60_000) - charged(30_000) == pytest.approx(30_000 * BYTE)
 
 
 def test_an_address_has_a_part_of_the_sessions(reads: Reads) -> None:

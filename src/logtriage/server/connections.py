@@ -7,7 +7,7 @@ answer that nobody takes never reach it, and each of them costs the server somet
 import asyncio
 from asyncio import BaseTransport, Transport
 from functools import partial
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Any, Final, cast
 
 from h11 import Request
@@ -50,9 +50,9 @@ class HttpConnection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Read it; what that costs is charged to the request that comes of it."""
-        begin = monotonic()
+        begin = thread_time()
         super().data_received(data)
-        self._toll.add(monotonic() - begin)
+        self._toll.add(thread_time() - begin)
 
     def handle_events(self) -> None:
         """Read what came; a whole request ends the waiting for one."""
@@ -109,9 +109,9 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Read it piece by piece, until there is a message for the application."""
-        begin = monotonic()
+        begin = thread_time()
         self._read(data)
-        self._toll.add(monotonic() - begin)
+        self._toll.add(thread_time() - begin)
 
     def _read(self, data: bytes) -> None:
         if len(data) <= _PIECE and not self._unread and not self.read_paused:

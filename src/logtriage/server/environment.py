@@ -117,6 +117,7 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
 
     def _forked(self, named: dict[str, Any], others: dict[str, Any]) -> Episode:
         """The fork that a reset names. It is of one episode, which all else follows from."""
+        self._gate.allow_fork()
         named = dict(named)
         fork = text_field("fork", named.pop("fork"))
         given = [*named, *(name for name, value in others.items() if value)]

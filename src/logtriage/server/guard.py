@@ -17,7 +17,7 @@ from logtriage.errors import InvalidInput
 from logtriage.server.episode import OWNER, Gate
 from logtriage.server.messages import Kinds, Misshapen, TooLarge, check_message, read_object
 from logtriage.server.origins import refusal_of
-from logtriage.server.pace import BYTE, Bucket, Path, Toll, Turns
+from logtriage.server.pace import BYTE, SESSION, Bucket, Path, Toll, Turns
 from logtriage.server.refusals import Message, Send, answer_error, error_frame, refuse
 from logtriage.server.settings import Settings
 
@@ -32,9 +32,6 @@ BODY: Final = "body"
 TOLL: Final = "toll"
 #: A WebSocket message of more characters is slow work, as is any reset.
 SHORT: Final = 1_024
-#: So many turns of a connection are charged to all new ones of its address together:
-#: whoever comes again and again is not new each time.
-NEW: Final = 8
 #: What belongs to the library's web interface is not ours to read.
 _WEB: Final = "/web"
 _MCP: Final = "/mcp"
@@ -211,23 +208,19 @@ class Guard:
     ) -> None:
         bucket = Bucket(self._settings.rate)
         heard = monotonic()
-        received = turns = 0
-        connection = object()
+        path: Path = (address, object())
 
         async def turn(*, slow: bool, size: int = 0) -> Callable[[], None]:
-            nonlocal turns
-            turns += 1
-            path: Path = (address, "new" if turns <= NEW else connection)
             cost = toll.collect() + BYTE * size
             return await self._turns.take(path, slow=slow, cost=cost)
 
-        leave = await turn(slow=True)
+        self._turns.arrive(*path)
+        leave = await self._turns.take(path, slow=True, cost=SESSION + toll.collect())
+        leave()
 
         async def guarded() -> Message:
-            nonlocal heard, leave, received
-            received += 1
-            if received > 1:  # the first is that of the connection itself
-                leave()
+            nonlocal heard, leave
+            leave()
             while True:
                 message = await receive()
                 heard = monotonic()
@@ -247,9 +240,8 @@ class Guard:
                 leave()
                 await send(refusal)
 
-        async def guarded_send(message: Message) -> None:
-            if received > 1:
-                leave()  # not to wait for a client that takes no answer
+        async def answer(message: Message) -> None:
+            leave()  # not to wait for a client that takes no answer
             await send(message)
 
         async def watch() -> None:
@@ -265,9 +257,10 @@ class Guard:
 
         watcher = asyncio.create_task(watch())
         try:
-            await self._app(scope, guarded, guarded_send)
+            await self._app(scope, guarded, answer)
         finally:
             leave()
+            self._turns.depart(*path)
             watcher.cancel()
 
     def _judged(self, message: Message) -> tuple[str, Message | None]:

@@ -130,15 +130,20 @@ class Ledger:
             ) from None
 
     def _rows(self) -> list[dict[str, Any]]:
-        """Every line; a last one that was cut short is removed, since nothing came of it."""
+        """Every line. A last one that was cut short is removed: nothing came of it."""
         content = self._path.read_bytes()
-        whole, _, rest = content.rpartition(b"\n")
-        lines = whole.split(b"\n") if whole else []
+        *lines, rest = content.split(b"\n")
         rows = [self._row(number, line) for number, line in enumerate(lines, start=1)]
-        if rest:
+        if not rest:
+            return rows
+        try:
+            rows.append(self._row(len(lines) + 1, rest))
+        except InvalidInput:
             if not rest.startswith(_BEGIN[: len(rest)]):
-                raise InvalidInput(f"{self._path}: line {len(lines) + 1}: no line of a ledger")
+                raise
             os.ftruncate(self._descriptor, len(content) - len(rest))
+        else:
+            os.write(self._descriptor, b"\n")
         return rows
 
     def _row(self, number: int, line: bytes) -> dict[str, Any]:

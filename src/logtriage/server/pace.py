@@ -1,16 +1,17 @@
 """How fast, and who comes next: token buckets, and turns that are fair by client.
 
 All clients share one event loop. What one message or request makes the loop do is a
-*turn*, and its seconds are charged to the client. Whoever has used no more than a fair
+*turn*, and its CPU seconds are charged to the client. Whoever has used no more than a fair
 share lately takes a turn at once. All others queue in one lane, one at a time; whoever
-used least goes first, and the lane rests after each turn while others pass beside it.
+used least goes first, and the lane rests after each turn while others pass beside it: those
+within their share, and those who have used less than half as much for theirs.
 """
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from math import exp
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Final, Self
 
 #: Use is remembered for about so many seconds.
@@ -25,7 +26,11 @@ REST: Final = 2.0
 LONGEST_REST: Final = 0.5
 #: Seconds charged for each byte that is read.
 BYTE: Final = 2e-8
+#: Seconds charged for a new session, whose environment is made on another thread.
+SESSION: Final = 3e-3
 
+#: What connections used that are gone.
+_LEFT: Final = "left behind"
 #: A client, and which of its connections: ``(address, connection)``.
 Path = tuple[Hashable, ...]
 
@@ -93,6 +98,20 @@ class Share:
         while next(iter(self._parts.values()))._at < now - _FORGET:
             self._parts.popitem(last=False)
 
+    def rename(self, path: Path, name: Hashable, now: float) -> None:
+        """What a part used is now another's, beside what that has used itself."""
+        part = self._parts.get(path[0])
+        if part is None:
+            return
+        if len(path) > 1:
+            part.rename(path[1:], name, now)
+            return
+        del self._parts[path[0]]
+        seconds, other = part.lately(now), self._parts.pop(name, part)
+        if other is not part:
+            other._seconds = other.lately(now) + seconds
+        self._parts[name] = other
+
     def ratio(self, path: Path, now: float) -> float:
         """What a part used by its fair share: 1 if all parts used the same.
 
@@ -116,11 +135,17 @@ class Turns:
     token and always queue in the lane.
     """
 
-    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._clock = clock
+    def __init__(
+        self,
+        clock: Callable[[], float] = monotonic,
+        meter: Callable[[], float] = thread_time,
+    ) -> None:
+        self._clock, self._meter = clock, meter
         self._short, self._slow, self._guests = Share(), Share(), Share()
         self._spent = 0.0
         self._taken = self._beside = False
+        #: While the lane rests, the ratio of the client for which it does.
+        self._resting = 0.0
         self._waiting: list[tuple[Share, Path, asyncio.Future[None]]] = []
 
     async def take(
@@ -133,7 +158,7 @@ class Turns:
         share = self._guests if guest else self._slow if slow else self._short
         now = self._clock()
         share.charge(path, cost, now)
-        if not guest and share.ratio(path, now) <= AHEAD:
+        if not guest and share.ratio(path, now) <= max(AHEAD, self._resting / 2):
             self._beside = True
             return self._turn(share, path)
         if self._taken:
@@ -146,12 +171,25 @@ class Turns:
                     self._next()
                 raise
         self._taken = True
-        return self._turn(share, path, lambda seconds: self._release(cost + seconds))
+        return self._turn(share, path, lambda seconds: self._release(share, path, cost + seconds))
+
+    def arrive(self, address: str, connection: Hashable) -> None:
+        """A connection takes over what others of its address left behind.
+
+        Whoever goes and comes again is not new.
+        """
+        for share in (self._short, self._slow):
+            share.rename((address, _LEFT), connection, self._clock())
+
+    def depart(self, address: str, connection: Hashable) -> None:
+        """A connection is gone, and leaves what it used behind."""
+        for share in (self._short, self._slow):
+            share.rename((address, connection), _LEFT, self._clock())
 
     def _turn(
         self, share: Share, path: Path, release: Callable[[float], None] | None = None
     ) -> Callable[[], None]:
-        begin, before, inside = self._clock(), self._spent, True
+        begin, used, before, inside = self._clock(), self._meter(), self._spent, True
 
         def leave() -> None:
             nonlocal inside
@@ -160,23 +198,25 @@ class Turns:
             inside = False
             now = self._clock()
             # Turns of others may have passed while this one waited for something.
-            seconds = max(0.0, now - begin - (self._spent - before))
+            seconds = max(0.0, self._meter() - used - (self._spent - before))
             self._spent += seconds
             share.charge(path, seconds, now)
             if release is not None:
-                release(seconds)
+                release(now - begin)
 
         return leave
 
-    def _release(self, seconds: float) -> None:
+    def _release(self, share: Share, path: Path, seconds: float) -> None:
         if self._beside:
             self._beside = False
+            self._resting = share.ratio(path, self._clock())
             rest = min(REST * seconds, LONGEST_REST)
             asyncio.get_running_loop().call_later(rest, self._next)
         else:
             self._next()
 
     def _next(self) -> None:
+        self._resting = 0.0
         self._waiting = [one for one in self._waiting if not one[2].done()]
         self._taken = bool(self._waiting)
         if self._waiting:
