@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from logtriage.server import guard as guard_module
 from logtriage.server.episode import Gate
 from logtriage.server.guard import BODY, Guard
 from logtriage.server.messages import read_object
-from logtriage.server.pace import AHEAD, BYTE, LONGEST_REST, REST, Share, Toll, Turns
+from logtriage.server.pace import AHEAD, BYTE, LONGEST_REST, MEMORY, REST, Share, Toll, Turns
 from logtriage.server.settings import Settings
 
 TOKEN = "0123456789abcdef0123"
@@ -35,7 +36,7 @@ def test_use_is_forgotten() -> None:
     share = Share()
     share.charge(("a",), 1.0, 100.0)
     assert share.lately(100.0) == 1.0
-    assert share.lately(101.0) == pytest.approx(0.3679, abs=1e-4)
+    assert share.lately(100.0 + MEMORY) == pytest.approx(0.3679, abs=1e-4)
     share.charge(("b",), 1.0, 200.0)
     assert share.ratio(("b",), 200.0) == 0.0  # nobody is beside it any more
 
@@ -166,25 +167,34 @@ def test_the_lane_rests_after_a_turn_while_others_pass_beside_it(
     assert rests == [pytest.approx(rest)]
 
 
-def test_whoever_is_a_little_ahead_does_not_wait_while_the_lane_rests_for_another() -> None:
+def test_short_turns_do_not_wait_while_the_lane_rests_for_a_long_one() -> None:
     async def play(turns: Turns, clock: Clock) -> None:
         for who in range(30):
             await work(turns, clock, str(who), 0.001)
-        await work(turns, clock, "greedy", 0.5)
-        await work(turns, clock, "busy", 0.1)
-        ratios = [turns._short.ratio((who, 0), clock.now) for who in ("busy", "greedy")]
-        assert AHEAD < ratios[0] < ratios[1] / 2
-        await work(turns, clock, "greedy", 0.1)
-        assert turns._resting > 0
+        for _ in range(9):
+            await work(turns, clock, "busy", 0.005)
+        for _ in range(2):
+            await work(turns, clock, "greedy", 0.1)
+        assert turns._short.ratio(("busy", 0), clock.now) > AHEAD
+        assert turns._resting > turns._short.dear(("busy", 0))
         async with asyncio.timeout(5):
-            await work(turns, clock, "busy", 0.001)
-        waiting = asyncio.create_task(work(turns, clock, "greedy", 0.1))
+            await work(turns, clock, "busy", 0.005)
+        waiting = asyncio.create_task(work(turns, clock, "greedy", 0.001))
         await asyncio.sleep(0)
         assert len(turns._waiting) == 1
         turns._next()
         await waiting
 
     in_loop(play)
+
+
+def test_a_long_turn_is_remembered_through_short_ones() -> None:
+    share = Share()
+    share.charge(("a", 0), 1.0, 100.0)
+    for _ in range(5):
+        share.charge(("a", 0), 0.001, 100.0)
+    assert share.dear(("a", 0)) == pytest.approx(0.9**5)
+    assert share.dear(("a", 1)) == math.inf
 
 
 def test_time_that_others_took_meanwhile_is_theirs() -> None:

@@ -4,24 +4,26 @@ All clients share one event loop. What one message or request makes the loop do 
 *turn*, and its CPU seconds are charged to the client. Whoever has used no more than a fair
 share lately takes a turn at once. All others queue in one lane, one at a time; whoever
 used least goes first, and the lane rests after each turn while others pass beside it: those
-within their share, and those who have used less than half as much for theirs.
+within their share, and those whose turns are far shorter than the one that it rests for.
 """
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from math import exp
+from math import exp, inf
 from time import monotonic, thread_time
 from typing import Final, Self
 
 #: Use is remembered for about so many seconds.
-MEMORY: Final = 1.0
+MEMORY: Final = 4.0
 #: After so many seconds without a turn, nothing of it is left.
 _FORGET: Final = 4 * MEMORY
 #: More than this multiple of a fair share sends a client to the lane.
 AHEAD: Final = 1.25
 #: The lane rests for this multiple of a turn, so it has a third of the time.
 REST: Final = 2.0
+#: A turn shorter by this factor does not wait while the lane rests.
+SHORTER: Final = 8.0
 #: Seconds that the lane rests at most.
 LONGEST_REST: Final = 0.5
 #: Seconds charged for each byte that is read.
@@ -29,6 +31,8 @@ BYTE: Final = 2e-8
 #: Seconds charged for a new session, whose environment is made on another thread.
 SESSION: Final = 3e-3
 
+#: A long turn counts this much less with each shorter one after it.
+_FADE: Final = 0.9
 #: What connections used that are gone.
 _LEFT: Final = "left behind"
 #: A client, and which of its connections: ``(address, connection)``.
@@ -73,10 +77,10 @@ class Toll:
 class Share:
     """Seconds that were used lately, by all together and by each part."""
 
-    __slots__ = ("_at", "_parts", "_seconds")
+    __slots__ = ("_at", "_dear", "_parts", "_seconds")
 
     def __init__(self) -> None:
-        self._at = self._seconds = 0.0
+        self._at = self._seconds = self._dear = 0.0
         # In the order of use: the part that was quiet for longest comes first.
         self._parts: OrderedDict[Hashable, Self] = OrderedDict()
 
@@ -91,12 +95,20 @@ class Share:
         """A part has used so many."""
         self._seconds = self.lately(now) + seconds
         if not path:
+            self._dear = max(seconds, _FADE * self._dear)
             return
         part = self._parts.pop(path[0], None) or type(self)()
         self._parts[path[0]] = part
         part.charge(path[1:], seconds, now)
         while next(iter(self._parts.values()))._at < now - _FORGET:
             self._parts.popitem(last=False)
+
+    def dear(self, path: Path) -> float:
+        """About the longest of the last charges to a part; that of an unknown one is infinite."""
+        part: Share | None = self
+        for name in path:
+            part = None if part is None else part._parts.get(name)
+        return inf if part is None else part._dear
 
     def rename(self, path: Path, name: Hashable, now: float) -> None:
         """What a part used is now another's, beside what that has used itself."""
@@ -110,6 +122,7 @@ class Share:
         seconds, other = part.lately(now), self._parts.pop(name, part)
         if other is not part:
             other._seconds = other.lately(now) + seconds
+            other._dear = max(other._dear, part._dear)
         self._parts[name] = other
 
     def ratio(self, path: Path, now: float) -> float:
@@ -144,7 +157,7 @@ class Turns:
         self._short, self._slow, self._guests = Share(), Share(), Share()
         self._spent = 0.0
         self._taken = self._beside = False
-        #: While the lane rests, the ratio of the client for which it does.
+        # While the lane rests: whoever takes shorter turns than this does not wait for it.
         self._resting = 0.0
         self._waiting: list[tuple[Share, Path, asyncio.Future[None]]] = []
 
@@ -158,7 +171,7 @@ class Turns:
         share = self._guests if guest else self._slow if slow else self._short
         now = self._clock()
         share.charge(path, cost, now)
-        if not guest and share.ratio(path, now) <= max(AHEAD, self._resting / 2):
+        if not guest and (share.ratio(path, now) <= AHEAD or share.dear(path) < self._resting):
             self._beside = True
             return self._turn(share, path)
         if self._taken:
@@ -171,7 +184,7 @@ class Turns:
                     self._next()
                 raise
         self._taken = True
-        return self._turn(share, path, lambda seconds: self._release(share, path, cost + seconds))
+        return self._turn(share, path, lambda seconds: self._release(cost + seconds))
 
     def arrive(self, address: str, connection: Hashable) -> None:
         """A connection takes over what others of its address left behind.
@@ -206,10 +219,10 @@ class Turns:
 
         return leave
 
-    def _release(self, share: Share, path: Path, seconds: float) -> None:
+    def _release(self, seconds: float) -> None:
         if self._beside:
             self._beside = False
-            self._resting = share.ratio(path, self._clock())
+            self._resting = seconds / SHORTER
             rest = min(REST * seconds, LONGEST_REST)
             asyncio.get_running_loop().call_later(rest, self._next)
         else:
