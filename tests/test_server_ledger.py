@@ -1,6 +1,7 @@
 """The ledger of attempts at sealed incidents, and what a server tells of them."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,6 @@ import pytest
 import logtriage as lt
 from logtriage.errors import InvalidInput, SealError
 from logtriage.seal import Seal
-from logtriage.server import ledger as ledger_module
 from logtriage.server.episode import Episode, Gate
 from logtriage.server.ledger import UNFINISHED, Ledger
 from logtriage.server.public import CLOSED_GRADE, OPEN_GRADE
@@ -136,7 +136,7 @@ def test_what_cannot_be_written_down_is_no_attempt(
         held.begin(INCIDENT, PRINT)
         before = path.read_bytes()
         with monkeypatch.context() as patch:
-            patch.setattr(ledger_module.os, "fsync", full)
+            patch.setattr(os, "fsync", full)
             with pytest.raises(SealError, match=r"the ledger cannot be written.*No space left"):
                 held.begin(ANOTHER, PRINT)
         assert path.read_bytes() == before

@@ -105,7 +105,7 @@ async def held_places(place: Place, count: Counter) -> None:
     """
     place = Place(place.port, source=ELSEWHERE)
     begin = _http(lambda n: ("POST", "/reset", {"seed": n}, {}))
-    asking = asyncio.create_task(begin(place, count))
+    asking = asyncio.ensure_future(begin(place, count))
     held = []
     try:
         while True:
@@ -351,9 +351,9 @@ async def run(name: str, port: int, source: str) -> float:
     for one in clients:
         one.cancel()
     ended = await asyncio.gather(*clients, return_exceptions=True)
-    for one in ended:
-        if isinstance(one, Broken):
-            raise one
+    for result in ended:
+        if isinstance(result, Broken):
+            raise result
     return rate
 
 

@@ -261,7 +261,7 @@ _add(
 
 
 def _sealing() -> None:
-    """Make and name the keys of sealed incidents, and close runs of attempts at them."""
+    """Make and name keys of sealed incidents, and close their runs."""
 
 
 sealing.callback(help=usage(_sealing, "logtriage seal new key.txt"))(_sealing)

@@ -208,13 +208,14 @@ class Guard:
     ) -> None:
         bucket = Bucket(self._settings.rate)
         heard = monotonic()
-        path: Path = (address, object())
+        connection = object()
+        path: Path = (address, connection)
 
         async def turn(*, slow: bool, size: int = 0) -> Callable[[], None]:
             cost = toll.collect() + BYTE * size
             return await self._turns.take(path, slow=slow, cost=cost)
 
-        self._turns.arrive(*path)
+        self._turns.arrive(address, connection)
         leave = await self._turns.take(path, slow=True, cost=SESSION + toll.collect())
         leave()
 
@@ -260,7 +261,7 @@ class Guard:
             await self._app(scope, guarded, answer)
         finally:
             leave()
-            self._turns.depart(*path)
+            self._turns.depart(address, connection)
             watcher.cancel()
 
     def _judged(self, message: Message) -> tuple[str, Message | None]:

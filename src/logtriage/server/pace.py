@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from math import exp, inf
 from time import monotonic, thread_time
-from typing import Final, Self
+from typing import Final
 
 #: Use is remembered for about so many seconds.
 MEMORY: Final = 4.0
@@ -82,7 +82,7 @@ class Share:
     def __init__(self) -> None:
         self._at = self._seconds = self._dear = 0.0
         # In the order of use: the part that was quiet for longest comes first.
-        self._parts: OrderedDict[Hashable, Self] = OrderedDict()
+        self._parts: OrderedDict[Hashable, Share] = OrderedDict()
 
     def lately(self, now: float) -> float:
         """The seconds, those of a while ago counted less."""
@@ -97,7 +97,7 @@ class Share:
         if not path:
             self._dear = max(seconds, _FADE * self._dear)
             return
-        part = self._parts.pop(path[0], None) or type(self)()
+        part = self._parts.pop(path[0], None) or Share()
         self._parts[path[0]] = part
         part.charge(path[1:], seconds, now)
         while next(iter(self._parts.values()))._at < now - _FORGET:
