@@ -12,7 +12,18 @@ from logtriage.server import guard as guard_module
 from logtriage.server.episode import Gate
 from logtriage.server.guard import BODY, Guard
 from logtriage.server.messages import read_object
-from logtriage.server.pace import AHEAD, BYTE, LONGEST_REST, MEMORY, REST, Share, Toll, Turns
+from logtriage.server.pace import (
+    AHEAD,
+    BESIDE,
+    BYTE,
+    LONGEST_REST,
+    MEMORY,
+    REST,
+    SHORTEST_REST,
+    Share,
+    Toll,
+    Turns,
+)
 from logtriage.server.settings import Settings
 
 TOKEN = "0123456789abcdef0123"
@@ -53,11 +64,20 @@ def test_a_ratio_is_that_of_the_fair_share() -> None:
 
 def test_an_address_with_many_connections_has_one_address_share() -> None:
     share = Share()
-    for number in range(99):
+    for number in range(90):
         share.charge(("many", number), 1.0, 100.0)
-    share.charge(("one", 0), 1.0, 100.0)
-    assert share.ratio(("many", 0), 100.0) == pytest.approx(1.98)
-    assert share.ratio(("one", 0), 100.0) == pytest.approx(0.02)
+    share.charge(("one", 0), 10.0, 100.0)
+    assert share.ratio(("many", 0), 100.0) == pytest.approx(1.8)
+    assert share.ratio(("one", 0), 100.0) == pytest.approx(0.2)
+
+
+def test_whoever_hardly_uses_anything_takes_no_share_from_others() -> None:
+    share = Share()
+    share.charge(("busy", 0), 1.0, 100.0)
+    share.charge(("idle", 0), 0.01, 100.0)
+    assert share.ratio(("busy", 0), 100.0) == 0.0
+    share.charge(("idle", 0), 0.1, 100.0)
+    assert share.ratio(("busy", 0), 100.0) > AHEAD
 
 
 def test_within_an_address_connections_share_alike() -> None:
@@ -119,7 +139,7 @@ def test_whoever_is_ahead_queues_and_whoever_used_least_goes_first() -> None:
         waiting = [asyncio.create_task(one(who)) for who in ("d", "c", "b")]
         await asyncio.sleep(0)
         assert said == ["b"]
-        turns._beside = False
+        turns._beside = 0.0
         held()
         await asyncio.gather(*waiting)
 
@@ -130,9 +150,9 @@ def test_whoever_is_ahead_queues_and_whoever_used_least_goes_first() -> None:
 def test_slow_work_has_shares_of_its_own() -> None:
     async def play(turns: Turns, clock: Clock) -> None:
         await work(turns, clock, "fast", 0.5)
-        await work(turns, clock, "other", 0.01)
+        await work(turns, clock, "other", 0.1)
         await work(turns, clock, "resets", 0.5, slow=True)
-        await work(turns, clock, "fast", 0.01, slow=True)
+        await work(turns, clock, "fast", 0.1, slow=True)
         assert turns._short.ratio(("fast", 0), clock.now) > AHEAD
         assert turns._slow.ratio(("fast", 0), clock.now) < AHEAD
         assert turns._slow.ratio(("resets", 0), clock.now) > AHEAD
@@ -159,12 +179,31 @@ def test_the_lane_rests_after_a_turn_while_others_pass_beside_it(
         monkeypatch.setattr(loop, "call_later", soon)
         await work(turns, clock, "stranger", seconds, slow=True, guest=True, cost=cost)
         assert rests == []  # nobody else was there
-        await work(turns, clock, "a", 0.001)
+        await work(turns, clock, "a", 60.0)
         await work(turns, clock, "stranger", seconds, slow=True, guest=True, cost=cost)
         await work(turns, clock, "stranger", seconds, slow=True, guest=True, cost=cost)
 
     in_loop(play)
     assert rests == [pytest.approx(rest)]
+
+
+def test_whoever_uses_little_beside_the_lane_does_not_make_it_rest_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rests: list[float] = []
+
+    async def play(turns: Turns, clock: Clock) -> None:
+        loop = asyncio.get_running_loop()
+        monkeypatch.setattr(
+            loop, "call_later", lambda delay, what: rests.append(delay) or loop.call_soon(what)
+        )
+        for _ in range(20):
+            await work(turns, clock, "light", 0.0001)
+            await work(turns, clock, "stranger", 0.5, slow=True, guest=True)
+
+    in_loop(play)
+    assert rests
+    assert sum(rests) == pytest.approx(20 * BESIDE * 0.0001, abs=SHORTEST_REST)
 
 
 def test_short_turns_do_not_wait_while_the_lane_rests_for_a_long_one() -> None:
@@ -403,7 +442,7 @@ def test_nothing_is_read_of_a_request_before_its_turn(reads: Reads) -> None:
 
     async def main() -> None:
         # Whoever used too much queues behind the one that has the lane.
-        guard._turns._slow.charge(("192.0.2.9", "requests"), 0.01, guard._turns._clock())
+        guard._turns._slow.charge(("192.0.2.9", "requests"), 1.0, guard._turns._clock())
         guard._turns._slow.charge(("192.0.2.1", "requests"), 9.0, guard._turns._clock())
         held = await guard._turns.take(("stranger",), slow=True, guest=True)
         wires = [body(b'{"a": 1}') for _ in range(5)]
@@ -414,7 +453,7 @@ def test_nothing_is_read_of_a_request_before_its_turn(reads: Reads) -> None:
         other = body(b'{"b": 1}')
         await guard(scope("/step", address="192.0.2.9"), other.receive, other.send)
         assert (reads.count, application.bodies) == (1, [{"b": 1}])
-        guard._turns._beside = False
+        guard._turns._beside = 0.0
         held()
         await asyncio.gather(*asked)
 
@@ -429,7 +468,7 @@ def test_nothing_is_read_of_a_message_before_its_turn(reads: Reads) -> None:
 
     async def main() -> None:
         now = guard._turns._clock()
-        guard._turns._short.charge(("192.0.2.9", 0), 0.01, now)
+        guard._turns._short.charge(("192.0.2.9", 0), 1.0, now)
         guard._turns._short.charge(("192.0.2.1", 0), 9.0, now)
         wire = talk(step)
         held = await guard._turns.take(("stranger",), slow=True, guest=True)
@@ -440,7 +479,7 @@ def test_nothing_is_read_of_a_message_before_its_turn(reads: Reads) -> None:
             await asyncio.sleep(0)
         assert wire.sent[0]["type"] == "websocket.accept"
         assert (reads.count, application.messages) == (0, [])
-        guard._turns._beside = False
+        guard._turns._beside = 0.0
         held()
         await playing
 

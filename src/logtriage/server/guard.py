@@ -17,7 +17,7 @@ from logtriage.errors import InvalidInput
 from logtriage.server.episode import OWNER, Gate
 from logtriage.server.messages import Kinds, Misshapen, TooLarge, check_message, read_object
 from logtriage.server.origins import refusal_of
-from logtriage.server.pace import BYTE, SESSION, Bucket, Path, Toll, Turns
+from logtriage.server.pace import BYTE, REQUEST, SESSION, Bucket, Path, Toll, Turns
 from logtriage.server.refusals import Message, Send, answer_error, error_frame, refuse
 from logtriage.server.settings import Settings
 
@@ -90,7 +90,8 @@ class Guard:
         is_open = scope["path"] in OPEN_PATHS
         turned_away = self._turned_away(scope)
         if is_open or turned_away is not None:
-            leave = await self._turns.take((address,), slow=True, guest=True, cost=toll.collect())
+            cost = REQUEST + toll.collect()
+            leave = await self._turns.take((address,), slow=True, guest=True, cost=cost)
             answer = _leaving(leave, send)
             try:
                 if turned_away is not None:
@@ -114,7 +115,7 @@ class Guard:
         body = await self._body(receive, send)
         if body is None:
             return
-        cost = toll.collect() + BYTE * len(body)
+        cost = REQUEST + toll.collect() + BYTE * len(body)
         leave = await self._turns.take((address, "requests"), slow=True, cost=cost)
         try:
             OWNER.set(address)
@@ -178,7 +179,8 @@ class Guard:
         address, toll = _address(scope), _toll(scope)
         turned_away = self._turned_away(scope)
         if turned_away is not None:
-            leave = await self._turns.take((address,), slow=True, guest=True, cost=toll.collect())
+            cost = REQUEST + toll.collect()
+            leave = await self._turns.take((address,), slow=True, guest=True, cost=cost)
             leave()
             await refuse(scope, send, *turned_away)
             return

@@ -24,13 +24,20 @@ AHEAD: Final = 1.25
 REST: Final = 2.0
 #: A turn shorter by this factor does not wait while the lane rests.
 SHORTER: Final = 8.0
-#: Seconds that the lane rests at most.
-LONGEST_REST: Final = 0.5
+#: It rests no longer than this multiple of what others used beside it meanwhile, so that
+#: whoever uses little does not keep it from working.
+BESIDE: Final = 4.0
+#: Seconds that the lane rests at least and at most.
+SHORTEST_REST, LONGEST_REST = 0.001, 0.5
 #: Seconds charged for each byte that is read.
 BYTE: Final = 2e-8
+#: Seconds charged for a request beside its turn: it is taken in, and its answer sent.
+REQUEST: Final = 5e-4
 #: Seconds charged for a new session, whose environment is made on another thread.
 SESSION: Final = 3e-3
 
+#: Among so few parts, a part that used less than this much of a fair share does not count.
+_FEW, _LITTLE = 16, 0.1
 #: A long turn counts this much less with each shorter one after it.
 _FADE: Final = 0.9
 #: What connections used that are gone.
@@ -135,7 +142,11 @@ class Share:
             return 0.0
         within = part.ratio(path[1:], now)
         count, whole = len(self._parts), self.lately(now)
-        if count == 1 or whole <= 0:
+        if count <= _FEW:
+            # Of few parts, those that hardly use anything take no share from the others.
+            least = _LITTLE * whole / count
+            count = sum(one.lately(now) >= least for one in self._parts.values())
+        if count <= 1 or whole <= 0:
             return within
         return max(within, part.lately(now) * count / whole)
 
@@ -156,7 +167,9 @@ class Turns:
         self._clock, self._meter = clock, meter
         self._short, self._slow, self._guests = Share(), Share(), Share()
         self._spent = 0.0
-        self._taken = self._beside = False
+        self._taken = False
+        # Seconds that others used beside the lane since its last turn, and of rest that it owes.
+        self._beside = self._owed = 0.0
         # While the lane rests: whoever takes shorter turns than this does not wait for it.
         self._resting = 0.0
         self._waiting: list[tuple[Share, Path, asyncio.Future[None]]] = []
@@ -172,8 +185,7 @@ class Turns:
         now = self._clock()
         share.charge(path, cost, now)
         if not guest and (share.ratio(path, now) <= AHEAD or share.dear(path) < self._resting):
-            self._beside = True
-            return self._turn(share, path)
+            return self._turn(share, path, self._pass)
         if self._taken:
             ready = asyncio.get_running_loop().create_future()
             self._waiting.append((share, path, ready))
@@ -199,9 +211,7 @@ class Turns:
         for share in (self._short, self._slow):
             share.rename((address, connection), _LEFT, self._clock())
 
-    def _turn(
-        self, share: Share, path: Path, release: Callable[[float], None] | None = None
-    ) -> Callable[[], None]:
+    def _turn(self, share: Share, path: Path, ended: Callable[[float], None]) -> Callable[[], None]:
         begin, used, before, inside = self._clock(), self._meter(), self._spent, True
 
         def leave() -> None:
@@ -214,16 +224,19 @@ class Turns:
             seconds = max(0.0, self._meter() - used - (self._spent - before))
             self._spent += seconds
             share.charge(path, seconds, now)
-            if release is not None:
-                release(now - begin)
+            ended(now - begin)
 
         return leave
 
+    def _pass(self, seconds: float) -> None:
+        self._beside += seconds
+
     def _release(self, seconds: float) -> None:
-        if self._beside:
-            self._beside = False
+        self._owed += min(REST * seconds, BESIDE * self._beside)
+        self._beside = 0.0
+        if self._owed >= SHORTEST_REST:
+            rest, self._owed = min(self._owed, LONGEST_REST), 0.0
             self._resting = seconds / SHORTER
-            rest = min(REST * seconds, LONGEST_REST)
             asyncio.get_running_loop().call_later(rest, self._next)
         else:
             self._next()
