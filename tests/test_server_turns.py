@@ -194,9 +194,12 @@ def test_whoever_uses_little_beside_the_lane_does_not_make_it_rest_long(
 
     async def play(turns: Turns, clock: Clock) -> None:
         loop = asyncio.get_running_loop()
-        monkeypatch.setattr(
-            loop, "call_later", lambda delay, what: rests.append(delay) or loop.call_soon(what)
-        )
+
+        def soon(delay: float, what: Any) -> Any:
+            rests.append(delay)
+            return loop.call_soon(what)
+
+        monkeypatch.setattr(loop, "call_later", soon)
         for _ in range(20):
             await work(turns, clock, "light", 0.0001)
             await work(turns, clock, "stranger", 0.5, slow=True, guest=True)
