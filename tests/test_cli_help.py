@@ -23,7 +23,7 @@ COMMANDS = (
     )),
     *(("import", name) for name in ("nezha", "labelled", "otlp", "petshop", "rcaeval")),
     *(("export", name) for name in ("harbor", "otlp", "alertmanager")),
-    *(("seal", name) for name in ("new", "fingerprint")),
+    *(("seal", name) for name in ("new", "fingerprint", "close")),
     ("import",),
     ("export",),
     ("seal",),

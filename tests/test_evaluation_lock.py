@@ -74,7 +74,7 @@ def test_lock_on_a_file_that_its_holder_removed_is_none(
     """The first one ends between the second one's opening of the file and its lock on it."""
     from logtriage.evaluation import lock
 
-    tried = lock._try_lock
+    tried = lock.try_lock
     opened: list[int] = []
 
     def late(descriptor: int) -> None:
@@ -83,7 +83,7 @@ def test_lock_on_a_file_that_its_holder_removed_is_none(
             (tmp_path / LOCK_FILE).unlink()
         tried(descriptor)
 
-    monkeypatch.setattr(lock, "_try_lock", late)
+    monkeypatch.setattr(lock, "try_lock", late)
     with holding(tmp_path):
         assert len(opened) == 2
         assert os.path.samestat(os.fstat(opened[-1]), (tmp_path / LOCK_FILE).stat())

@@ -26,6 +26,8 @@ from logtriage.parsing import action_to_wire
 from logtriage.registry import make_policy
 from logtriage.seal import SEAL_VARIABLE, Seal
 from logtriage.sealing import incident_of, new_seal, read_seal, seal_at_hand, seal_of_environment
+from logtriage.server.episode import Episode, Gate
+from logtriage.server.ledger import Ledger
 from tests.test_cli import lines, logtriage
 from tests.test_evaluation_runner import contents
 
@@ -418,3 +420,23 @@ def test_teams_play_sealed_incidents_and_see_no_index(monkeypatch: pytest.Monkey
         with pytest.raises(lt.EpisodeOver) as caught:
             env.step(resolve)
         opaque(str(caught.value), incident)
+
+
+def test_a_run_of_a_ledger_is_closed_and_then_graded(tmp_path: Path, key_file: Path) -> None:
+    gate = Gate()
+    with Ledger(tmp_path / "ledger", "alice") as gate.ledger:
+        played = Episode(ID, gate, seal=SEAL)
+        played.step(lt.Resolve())
+    options = ("--run", "alice", "--out", tmp_path / "alice.jsonl")
+    closed = logtriage("seal", "close", tmp_path / "ledger", *options, "--json")
+    assert json.loads(closed.stdout) == {"run": "alice", "attempts": 1}
+    graded = logtriage("grade", tmp_path / "alice.jsonl", "--seal-file", key_file, "--json")
+    assert graded.exit_code == 0
+    assert lt.grade(played.state).digest in graded.stdout
+    again = logtriage("seal", "close", tmp_path / "ledger", *options)
+    assert again.exit_code == 2
+    assert "'alice' is closed" in " ".join(again.stderr.split())
+    missing = logtriage("seal", "close", tmp_path / "nothing", *options)
+    assert missing.exit_code == 2
+    assert "no such ledger" in missing.stderr
+    assert not (tmp_path / "nothing").exists()

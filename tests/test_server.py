@@ -1,10 +1,12 @@
 """The parts of the server that need no framework; the rest is tests/adapters/openenv."""
 
-import asyncio
+import contextvars
 import json
 import logging
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -16,14 +18,22 @@ from logtriage.grading import grade, grade_to_json
 from logtriage.observation import observe
 from logtriage.registry import make_policy
 from logtriage.seal import Seal
-from logtriage.server import logs, pace
+from logtriage.server import logs
 from logtriage.server.catalogue import MAX_LISTED, Catalogue
 from logtriage.server.doors import Doors
-from logtriage.server.episode import Episode, Gate, ShuttingDown, StillPlayed, grade_listed
-from logtriage.server.messages import MAX_DEPTH, TooLarge, read_object
+from logtriage.server.episode import OWNER, Episode, Gate, ShuttingDown, grade_listed
+from logtriage.server.messages import (
+    MAX_DEPTH,
+    MAX_VALUES,
+    Misshapen,
+    TooLarge,
+    check_fields,
+    check_message,
+    read_object,
+)
 from logtriage.server.original_form import original_observation
 from logtriage.server.origins import refusal_of
-from logtriage.server.pace import Bucket, Lane
+from logtriage.server.pace import Bucket
 from logtriage.server.public import (
     CLOSED_GRADE,
     CRITERION,
@@ -140,20 +150,23 @@ def test_an_episode_that_is_forgotten_runs_no_more() -> None:
 
 def test_a_listed_grade_counts_what_was_never_played() -> None:
     actions = [{"action_type": "resolve"}, {"action_type": "ignore"}]
-    gate = Gate()
-    told = grade_listed(INCIDENT, actions, gate)
+    told = grade_listed(INCIDENT, actions)
     assert (told["closing"], told["unplayed"]) == ("resolved", 1)
 
 
-def test_a_list_is_not_graded_while_a_session_plays_the_incident() -> None:
+def test_a_fork_is_made_for_the_owner_of_its_handle_alone() -> None:
     gate = Gate()
-    one, other = Episode(INCIDENT, gate), Episode(INCIDENT, gate)
-    one.step(lt.Resolve())
-    with pytest.raises(StillPlayed, match=f"{INCIDENT}: a session plays this incident"):
-        grade_listed(INCIDENT, [], gate)
-    assert grade_listed("cascading_failure-v2/test/43", [], gate)["score"] == 0.0
-    other.leave()
-    assert grade_listed(INCIDENT, [], gate)["score"] == 0.0
+    gate.forks = True
+    begun = contextvars.Context()
+    begun.run(OWNER.set, "192.0.2.1")
+    mine = begun.run(Episode, INCIDENT, gate, "chosen")
+    assert begun.run(gate.fork, mine.handle).state == mine.state
+    assert len({begun.run(gate.fork, mine.handle).handle for _ in range(5)} | {mine.handle}) == 6
+    other = contextvars.Context()
+    other.run(OWNER.set, "192.0.2.2")
+    for who, handle in ((other, mine.handle), (begun, "chosen"), (begun, "")):
+        with pytest.raises(InvalidInput, match="no open episode of yours has this handle"):
+            who.run(gate.fork, handle)
 
 
 #: Every key of what is told of an open episode, wherever it stands. What is added here is
@@ -307,11 +320,11 @@ def test_split_sealed_is_on_offer_with_a_key_alone() -> None:
 
 def test_no_list_of_actions_is_graded_on_a_sealed_incident() -> None:
     with pytest.raises(SealError, match="graded in the session that plays it"):
-        grade_listed("single_crash-v2/sealed/0", [], Gate())
+        grade_listed("single_crash-v2/sealed/0", [])
 
 
 def test_settings_show_a_seal_by_its_fingerprint() -> None:
-    shown = repr(Settings(seal=SEAL, token="x" * 16))
+    shown = repr(Settings(seal=SEAL, ledger=Path("ledger"), token="x" * 16))
     assert SEAL.fingerprint in shown
     assert KEY.decode() not in shown
 
@@ -351,7 +364,7 @@ def test_task_specs_are_what_a_reset_takes() -> None:
 def test_sessions_that_are_idle_make_room() -> None:
     now = [0.0]
     gate = Gate()
-    sessions = Sessions(2, 10.0, lambda: now[0])
+    sessions = Sessions(2, 2, 10.0, lambda: now[0])
 
     def begin() -> str:
         return sessions.begin(lambda: Episode(INCIDENT, gate))
@@ -376,7 +389,7 @@ def test_sessions_that_are_idle_make_room() -> None:
 def test_sessions_that_nobody_comes_back_to_make_room_where_there_is_none() -> None:
     now = [0.0]
     gate = Gate()
-    sessions = Sessions(3, 900.0, lambda: now[0])
+    sessions = Sessions(3, 3, 900.0, lambda: now[0])
 
     def begin() -> str:
         now[0] += 1.0
@@ -400,9 +413,35 @@ def test_sessions_that_nobody_comes_back_to_make_room_where_there_is_none() -> N
     assert gate.running == 3
 
 
+def test_one_owner_has_a_part_of_the_sessions_and_makes_room_among_its_own() -> None:
+    now = [0.0]
+    gate = Gate()
+    sessions = Sessions(4, 2, 900.0, lambda: now[0])
+    greedy, other = contextvars.Context(), contextvars.Context()
+    greedy.run(OWNER.set, "192.0.2.1")
+    other.run(OWNER.set, "192.0.2.2")
+
+    def begin(who: contextvars.Context) -> str:
+        now[0] += 1.0
+        return who.run(sessions.begin, lambda: Episode(INCIDENT, gate))
+
+    theirs = begin(other)
+    sessions.episode(theirs).step(lt.Resolve())
+    first, second = begin(greedy), begin(greedy)
+    for _ in range(3):
+        with pytest.raises(NoCapacity, match="all 2 sessions that one address may have"):
+            begin(greedy)
+    assert theirs in sessions
+    assert begin(other) not in (first, second)
+    sessions.episode(first).step(lt.Resolve())
+    third = begin(greedy)
+    assert first not in sessions
+    assert all(one in sessions for one in (theirs, second, third))
+
+
 def test_a_refused_reset_takes_nobodys_place() -> None:
     gate = Gate()
-    sessions = Sessions(1, 900.0)
+    sessions = Sessions(1, 1, 900.0)
     one = sessions.begin(lambda: Episode(INCIDENT, gate))
     sessions.episode(one).step(lt.Resolve())
     gate.draining = True
@@ -413,7 +452,7 @@ def test_a_refused_reset_takes_nobodys_place() -> None:
 
 def test_a_refused_reset_leaves_the_old_episode_in_place() -> None:
     gate = Gate()
-    sessions = Sessions(2, 10.0)
+    sessions = Sessions(2, 2, 10.0)
     one = sessions.begin(lambda: Episode(INCIDENT, gate))
     before = sessions.episode(one)
     gate.draining = True
@@ -437,7 +476,12 @@ def test_a_refused_reset_leaves_the_old_episode_in_place() -> None:
         ('{"\\udfff": 1}', "half of a surrogate pair"),
         ('{"a": ' + "9" * 5_000 + "}", "too many digits"),
         ('{"a": ' + "[" * MAX_DEPTH + "]" * MAX_DEPTH + "}", "nested deeper than 16"),
-        ('{"a": ' * 60_000, "nested deeper|not JSON"),
+        ('{"a": ' * 60_000, "of more than 2048 values"),
+        ('{"a": ' * 100, "nested deeper than 16"),
+        ('{"a": [' + "[]," * 21_000 + "[]]}", "of more than 2048 values"),
+        ("{" + ",".join(f'"{n}": 1' for n in range(3_000)) + "}", "of more than 2048 values"),
+        ('"[" [[[[[[[[[[[[[[[[[', "nested deeper than 16"),
+        ('"' + "\\" * 40_001, "Unterminated string"),
         (b'{"a": "\xff"}', "not UTF-8: invalid start byte at byte 7"),
     ],
 )
@@ -449,11 +493,55 @@ def test_messages_are_strict_json(text: str | bytes, told: str) -> None:
 def test_what_is_json_is_read() -> None:
     deepest = '{"a": ' + "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1) + "}"
     flat = json.dumps({"rows": [{"n": one} for one in range(100)]})
-    for text in (deepest, flat, '{"a": "\\ud83d\\ude00 {[{["}', '{"a": 1e400}'):
+    widest = json.dumps({"a": list(range(MAX_VALUES - 1))})
+    quoted = json.dumps({"text": '{"a": [' * 5_000 + '\\"\n', "more": "[" * 40})
+    for text in (deepest, flat, widest, quoted, '{"a": "\\ud83d\\ude00 {[{["}', '{"a": 1e400}'):
         assert read_object(text, 1 << 20) == json.loads(text)
     assert read_object('{"a": "é"}', 11) == {"a": "é"}
     with pytest.raises(TooLarge, match="message of 11 bytes; at most 10"):
         read_object('{"a": "é"}', 10)
+
+
+KINDS: dict[str, tuple[str, ...] | None] = {"step": ("action_type", "text"), "state": None}
+
+
+@pytest.mark.parametrize(
+    ("message", "code", "told"),
+    [
+        ({"type": "explode"}, "UNKNOWN_TYPE", "type: 'explode' is unknown; known: step, state"),
+        ({"type": "x" * 60_000}, "UNKNOWN_TYPE", "…' is unknown"),
+        ({"type": {}}, "UNKNOWN_TYPE", "type: expected a string"),
+        ({}, "UNKNOWN_TYPE", "type: '' is unknown"),
+        ({"type": "step", "dta": {}}, "VALIDATION_ERROR", "dta: unknown field; known: type, data"),
+        ({"type": "state", "data": {}}, "VALIDATION_ERROR", "data: unknown field; known: type"),
+        ({"type": "step", "data": 3}, "VALIDATION_ERROR", "data: expected an object, got int"),
+        (
+            {"type": "step", "data": {"text": "", "foo": 1}},
+            "VALIDATION_ERROR",
+            "foo: unknown field; known: action_type, text",
+        ),
+    ],
+)
+def test_a_message_of_another_shape_is_refused(
+    message: dict[str, Any], code: str, told: str
+) -> None:
+    with pytest.raises(Misshapen, match=re.escape(told)) as caught:
+        check_message(message, KINDS)
+    assert caught.value.code == code
+
+
+def test_messages_of_a_known_shape_have_their_kind() -> None:
+    assert check_message({"type": "state"}, KINDS) == "state"
+    assert check_message({"type": "step"}, KINDS) == "step"
+    assert check_message({"type": "step", "data": {"text": 3}}, KINDS) == "step"
+    assert check_message({"type": "mcp", "data": {"any": 1}}, {"mcp": ()}) == "mcp"
+
+
+def test_however_many_fields_are_unknown_the_error_is_short() -> None:
+    fields = {f"{number:0>500}": 1 for number in range(100)}
+    with pytest.raises(InvalidInput, match=r"unknown field \(and 99 more\); known: a, b") as caught:
+        check_fields({**fields, "a": 1}, ("a", "b"))
+    assert len(str(caught.value)) < 120
 
 
 def test_a_bucket_gives_its_rate_and_saves_up_one_second() -> None:
@@ -465,59 +553,6 @@ def test_a_bucket_gives_its_rate_and_saves_up_one_second() -> None:
     assert bucket.take(start + 0.11) == 0.0
     assert bucket.take(start + 0.12) > 0.0
     assert [bucket.take(start + 60) for _ in range(11)][-2:] == [0.0, pytest.approx(0.1)]
-
-
-def test_in_a_lane_is_one_at_a_time_first_come_first_served() -> None:
-    said: list[str] = []
-
-    async def walk(lane: Lane, name: str) -> None:
-        leave = await lane.enter()
-        said.append(f"{name} in")
-        await asyncio.sleep(0)
-        said.append(f"{name} out")
-        leave()
-        leave()  # and it is nobody else's turn that ends
-
-    async def main() -> None:
-        lane = Lane()
-        await asyncio.gather(*(walk(lane, name) for name in "abc"))
-
-    asyncio.run(main())
-    assert said == [f"{name} {what}" for name in "abc" for what in ("in", "out")]
-
-
-def test_a_fair_lane_rests_for_as_long_as_a_turn_took_while_others_go_beside_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    now = [0.0]
-    monkeypatch.setattr(pace, "monotonic", lambda: now[0])
-    rests: list[float] = []
-
-    async def turn(lane: Lane, seconds: float) -> None:
-        leave = await lane.enter()
-        now[0] += seconds
-        leave()
-
-    async def main() -> None:
-        loop = asyncio.get_running_loop()
-
-        def soon(delay: float, what: Any) -> None:
-            rests.append(delay)
-            loop.call_soon(what)
-
-        monkeypatch.setattr(loop, "call_later", soon)
-        for fair in (False, True):
-            lane = Lane(fair=fair)
-            await turn(lane, 0.01)
-            assert rests == []  # nobody else was there
-            lane.passed()
-            await turn(lane, 0.02)
-            await turn(lane, 0.03)
-            lane.passed()
-            await turn(lane, 5.0)
-
-    asyncio.run(main())
-    assert rests == [pytest.approx(0.02), pace.LONGEST_REST]
 
 
 # -- connections ---------------------------------------------------------------------
@@ -668,6 +703,11 @@ def test_a_record_of_the_log_is_short() -> None:
         ({"drain_seconds": float("nan")}, "drain_seconds: expected at least 0"),
         ({"tasks": []}, "tasks: a server needs"),
         ({"per_address": 0}, "per_address: expected at least 1"),
+        ({"per_address": 256}, "per_address: 256 of 256 sessions; one address may have fewer"),
+        ({"per_address": 9, "max_sessions": 8}, "per_address: 9 of 8 sessions"),
+        ({"run": "a b"}, "run: expected 1 to 100 letters, digits, dots, dashes"),
+        ({"seal": SEAL}, "ledger: a server with the key of sealed incidents counts the attempts"),
+        ({"ledger": Path("x")}, "ledger: it counts attempts at sealed incidents"),
         ({"head_seconds": 0.0}, "head_seconds: expected more than 0"),
         ({"proxies": ["a.proxy"]}, "proxies: expected IP addresses: 'a.proxy'"),
         ({"proxies": "10.0.0.1"}, "proxies: expected a list"),
@@ -677,6 +717,12 @@ def test_a_record_of_the_log_is_short() -> None:
 def test_settings_are_checked(given: dict[str, Any], told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
         Settings(**given)
+
+
+def test_an_address_may_have_half_of_the_sessions_unless_told() -> None:
+    assert Settings().per_address == Settings().max_sessions // 2
+    assert [Settings(max_sessions=one).per_address for one in (1, 2, 3, 9)] == [1, 1, 1, 4]
+    assert Settings(max_sessions=9, per_address=8).per_address == 8
 
 
 def test_an_unknown_task_is_told() -> None:

@@ -1,8 +1,8 @@
-"""What strangers do to a server: ``python -m benchmarks.serving.attacks NAME PORT``.
+"""What strangers do to a server: ``python -m benchmarks.serving.attacks NAME PORT ADDRESS``.
 
 Each attack is played by :data:`CLIENTS` clients in a process of their own, as fast as the
-server lets them; a client that is cut off comes again at once. It ends with its input, or
-after a minute.
+server lets them, from one address; a client that is cut off comes again at once. It ends with
+its input, or after a minute.
 """
 
 import asyncio
@@ -16,18 +16,24 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from websockets.exceptions import WebSocketException
+from websockets.exceptions import InvalidStatus, WebSocketException
 
 from benchmarks.serving.servers import Place
 from benchmarks.serving.wire import ask, session
 
 CLIENTS: Final = 12
+#: An address that no honest client comes from.
+ELSEWHERE: Final = "127.0.0.2"
 #: Sockets that the attack with half a request holds.
 SOCKETS: Final = 800
 #: Seconds.
 _LONGEST: Final = 60.0
 _INCIDENT: Final = "cascading_failure-v2/train/7"
 _EVIL: Final = "http://evil.example"
+#: Containers within one list, as many as a message holds.
+EMPTY_LISTS: Final = '{"type": "step", "data": {"a": [' + "[]," * 21_000 + "[]]}}"
+#: Fields that no message has, as many as a message holds.
+UNKNOWN_FIELDS: Final = json.dumps({"type": "step", "data": {f"{n:04}": n for n in range(4_000)}})
 
 Counter = Callable[[], None]
 Attack = Callable[[Place, Counter], Awaitable[None]]
@@ -52,12 +58,72 @@ def _talk(text: str) -> Attack:
     return attack
 
 
+class Broken(Exception):
+    """An attack got what it must not get."""
+
+
+def _resets(made: Callable[[int], dict[str, Any]]) -> Attack:
+    numbers = itertools.count()
+
+    async def attack(place: Place, count: Counter) -> None:
+        connection = await session(place)
+        while True:
+            await ask(connection, "reset", made(next(numbers)))
+            count()
+
+    return attack
+
+
+async def second_attempts(place: Place, count: Counter) -> None:
+    """Begin sealed episodes twice, and read how they end."""
+    connection = await session(place)
+    for number in _SEALED:
+        named = {"task": "single_crash-v2", "split": "sealed", "index": number}
+        await ask(connection, "reset", named)
+        ended = await ask(connection, "step", {"action_type": "resolve"})
+        again = await ask(connection, "reset", named)
+        if again["type"] != "error" or "criteria" in ended["data"]["observation"]["grade"]:
+            raise Broken(f"{ended} {again}")
+        count()
+
+
+async def guessed_forks(place: Place, count: Counter) -> None:
+    """Name episodes, and guess the names of those of others."""
+    connection = await session(place)
+    for number in itertools.count():
+        await ask(connection, "reset", {"incident": _INCIDENT, "episode_id": f"run-{number}"})
+        told = await ask(connection, "reset", {"fork": f"run-{number}"})
+        if told["type"] != "error":
+            raise Broken(str(told))
+        count()
+
+
+async def held_places(place: Place, count: Counter) -> None:
+    """Open sessions and keep them; over HTTP, begin them without cookies.
+
+    Always from elsewhere: an address that holds its places keeps itself out.
+    """
+    place = Place(place.port, source=ELSEWHERE)
+    begin = _http(lambda n: ("POST", "/reset", {"seed": n}, {}))
+    asking = asyncio.ensure_future(begin(place, count))
+    held = []
+    try:
+        while True:
+            held.append(await session(place))
+            await ask(held[-1], "reset")
+    finally:
+        asking.cancel()
+        for one in held:
+            one.transport.abort()
+
+
 def _shout(text: str) -> Attack:
     async def attack(place: Place, count: Counter) -> None:
         connection = await session(place)
         while True:
             await connection.send(text)
-            await connection.recv()
+            if len(await connection.recv()) > 1_000:
+                raise Broken("a long answer to a message that is refused")
             count()
 
     return attack
@@ -71,6 +137,7 @@ async def half_requests(place: Place, count: Counter) -> None:
         while True:
             one = socket.socket()
             one.setblocking(False)
+            one.bind((place.source, 0))
             await loop.sock_connect(one, ("127.0.0.1", place.port))
             await loop.sock_sendall(one, b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: ")
             count()
@@ -84,10 +151,15 @@ async def half_requests(place: Place, count: Counter) -> None:
             one.close()
 
 
+async def _connected(place: Place) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    source = place.source, 0
+    return await asyncio.open_connection("127.0.0.1", place.port, limit=1 << 16, local_addr=source)
+
+
 async def come_and_go(place: Place, count: Counter) -> None:
     """Open a connection and close it."""
     while True:
-        _, writer = await asyncio.open_connection("127.0.0.1", place.port)
+        _, writer = await _connected(place)
         count()
         writer.close()
 
@@ -96,7 +168,7 @@ def _http(*made: Callable[[int], tuple[str, str, Any, dict[str, str]]]) -> Attac
     numbers = itertools.count()
 
     async def attack(place: Place, count: Counter) -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", place.port)
+        reader, writer = await _connected(place)
         said: dict[str, Any] = {}
         for one in itertools.cycle(made):
             method, path, body, headers = one(next(numbers))
@@ -116,6 +188,14 @@ def _http(*made: Callable[[int], tuple[str, str, Any, dict[str, str]]]) -> Attac
     return attack
 
 
+async def _hopeless(place: Place, count: Counter) -> None:
+    """Ask for sessions that are refused."""
+    while True:
+        with suppress(InvalidStatus):
+            await session(place)
+        count()
+
+
 def _frame(opcode: int, data: bytes = b"", *, last: bool = True) -> bytes:
     # Masked by zeros, which is as good a mask as any.
     size = len(data)
@@ -124,7 +204,7 @@ def _frame(opcode: int, data: bytes = b"", *, last: bool = True) -> bytes:
 
 
 async def _opened(place: Place) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    reader, writer = await asyncio.open_connection("127.0.0.1", place.port, limit=1 << 16)
+    reader, writer = await _connected(place)
     writer.write(
         f"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:{place.port}\r\nUpgrade: websocket\r\n"
         "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
@@ -184,11 +264,24 @@ _BAD: Final = (
     b'{"split": 1e400, "index": []}',
     b'{"task": {}, "session_id": ["x"]}',
 )
+_SEALED: Final = itertools.count()
 _RESOLVE: Final = {"action_type": "resolve", "session_id": None}
 ATTACKS: Final[dict[str, Attack]] = {
     "replies of 6 kB of broken JSON": _talk(broken(6_000)),
     "replies of 50 kB of broken JSON": _talk(broken(50_000)),
     "messages of 50 kB of broken JSON": _shout(broken(50_000)),
+    "64 kB of empty lists": _shout(EMPTY_LISTS),
+    "64 kB of empty lists at `/step`": _http(lambda _: ("POST", "/step", EMPTY_LISTS.encode(), {})),
+    "64 kB of empty lists at `/health`": _http(
+        lambda _: ("POST", "/health", EMPTY_LISTS.encode(), {})
+    ),
+    "44 kB of unknown fields": _shout(UNKNOWN_FIELDS),
+    "resets of `compound_fleet-v2`": _resets(
+        lambda n: {"task": "compound_fleet-v2", "split": "train", "index": n}
+    ),
+    "guessed forks": guessed_forks,
+    "second attempts at sealed incidents": second_attempts,
+    "places that are held": held_places,
     "half a request on each of 800 sockets": half_requests,
     "connections that come and go": come_and_go,
     "`POST /mcp` for sessions": _http(
@@ -221,7 +314,20 @@ ATTACKS: Final[dict[str, Attack]] = {
 }
 
 
-async def run(name: str, port: int) -> float:
+#: What is tried without the token of a server that has one.
+STRANGERS: Final[dict[str, Attack]] = {
+    "without the token: `/health`": _http(lambda _: ("GET", "/health", b"", {})),
+    "without the token: 64 kB of empty lists at `/health`": _http(
+        lambda _: ("POST", "/health", EMPTY_LISTS.encode(), {})
+    ),
+    "without the token: 64 kB of empty lists at `/reset`": _http(
+        lambda _: ("POST", "/reset", EMPTY_LISTS.encode(), {})
+    ),
+    "without the token: sessions": _hopeless,
+}
+
+
+async def run(name: str, port: int, source: str) -> float:
     """Attack until told to stop; how often a second the clients did what they do."""
     done = 0
     begin = time.monotonic()
@@ -233,7 +339,7 @@ async def run(name: str, port: int) -> float:
     async def client() -> None:
         while True:
             try:
-                await ATTACKS[name](Place(port), count)
+                await (ATTACKS | STRANGERS)[name](Place(port, source=source), count)
             except (OSError, EOFError, TimeoutError, WebSocketException):
                 await asyncio.sleep(0.01)  # cut off: it comes again
 
@@ -244,9 +350,12 @@ async def run(name: str, port: int) -> float:
     rate = done / (time.monotonic() - begin)
     for one in clients:
         one.cancel()
-    await asyncio.gather(*clients, return_exceptions=True)
+    ended = await asyncio.gather(*clients, return_exceptions=True)
+    for result in ended:
+        if isinstance(result, Broken):
+            raise result
     return rate
 
 
 if __name__ == "__main__":
-    print(asyncio.run(run(sys.argv[1], int(sys.argv[2]))))
+    print(asyncio.run(run(sys.argv[1], int(sys.argv[2]), sys.argv[3])))

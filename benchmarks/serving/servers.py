@@ -7,23 +7,36 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
+from types import MappingProxyType
 from typing import Any
 
+from logtriage.seal import SEAL_VARIABLE
+
 _TICKS = os.sysconf("SC_CLK_TCK")
+#: Where servers listen, and honest clients come from.
+HERE = "127.0.0.1"
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_OURS = "from logtriage.server import Settings, serve; serve(Settings({settings}))"
+_OURS = (
+    "from pathlib import PosixPath; from logtriage.sealing import seal_of_environment; "
+    "from logtriage.server import Settings, serve; "
+    "serve(Settings(seal=seal_of_environment(), {settings}))"
+)
 
 
 class Place:
-    """Where a server listens."""
+    """Where a server listens, and as whom a client comes: with what token, from what address."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
+    def __init__(self, port: int, token: str | None = None, source: str = HERE) -> None:
+        self.port, self.token, self.source = port, token, source
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
 
     @property
     def url(self) -> str:
@@ -33,8 +46,10 @@ class Place:
 class Server(Place):
     """A running server."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
-        super().__init__(port)
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", port: int, log: Path, token: str | None
+    ) -> None:
+        super().__init__(port, token)
         self.process, self._log = process, log
 
     def log_bytes(self) -> int:
@@ -69,10 +84,18 @@ def _free_port() -> int:
 
 
 @contextmanager
-def _running(code: str, port: int, cwd: str | None = None) -> Iterator[Server]:
+def _running(
+    code: str,
+    port: int,
+    cwd: str | None = None,
+    token: str | None = None,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Server]:
     with NamedTemporaryFile(prefix="serving-", suffix=".log") as log:
-        process = subprocess.Popen([sys.executable, "-c", code], cwd=cwd, stderr=log)
-        yield from _answering(Server(process, port, Path(log.name)))
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], cwd=cwd, stderr=log, env={**os.environ, **environment}
+        )
+        yield from _answering(Server(process, port, Path(log.name), token))
 
 
 def _answering(server: Server) -> Iterator[Server]:
@@ -94,11 +117,13 @@ def _answering(server: Server) -> Iterator[Server]:
 
 
 @contextmanager
-def ours(**settings: Any) -> Iterator[Server]:
-    """``logtriage serve`` with these settings."""
+def ours(*, seal: str | None = None, **settings: Any) -> Iterator[Server]:
+    """``logtriage serve`` with these settings, and with the key ``seal``."""
     port = _free_port()
     shown = ", ".join(f"{name}={value!r}" for name, value in {"port": port, **settings}.items())
-    with _running(_OURS.format(settings=shown), port) as server:
+    environment = {} if seal is None else {SEAL_VARIABLE: seal}
+    code, token = _OURS.format(settings=shown), settings.get("token")
+    with _running(code, port, token=token, environment=environment) as server:
         yield server
 
 

@@ -6,9 +6,11 @@ import subprocess
 import sys
 import time
 import urllib.request
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.serving.attacks import ATTACKS, CLIENTS
+from benchmarks.serving.attacks import ATTACKS, CLIENTS, STRANGERS
 from benchmarks.serving.plans import Plan
 from benchmarks.serving.servers import Server, ours
 from benchmarks.serving.wire import load
@@ -45,25 +47,37 @@ async def _measured(server: Server, listed: tuple[Plan, ...], seconds: float) ->
     }
 
 
-def besieged(listed: tuple[Plan, ...], seconds: float) -> dict[str, dict[str, Any]]:
-    """One attack after the other on one server: the rate before each, and during it."""
+def besieged(
+    listed: tuple[Plan, ...], seconds: float, source: str, wanted: str = ""
+) -> dict[str, dict[str, Any]]:
+    """One attack after the other on one server: the rate before each, and during it.
+
+    The attackers come from the address ``source``, the honest ones from 127.0.0.1. Only the
+    attacks are tried whose names hold ``wanted``.
+    """
     rows = {}
-    with ours(max_sessions=2 * HONEST) as server:
-        asyncio.run(load(server, listed, HONEST, seconds))
-        for name in ATTACKS:
-            rows[name] = _attacked(server, listed, name, seconds)
-            print(name, rows[name], file=sys.stderr)
+    with TemporaryDirectory(prefix="siege-") as directory:
+        open_to_all = {"forks": True, "seal": "0" * 32, "ledger": Path(directory) / "ledger"}
+        for attacks, settings in ((ATTACKS, open_to_all), (STRANGERS, {"token": "0" * 32})):
+            names = [name for name in attacks if wanted in name]
+            if not names:
+                continue
+            with ours(max_sessions=8 * HONEST, **settings) as server:
+                asyncio.run(load(server, listed, HONEST, seconds))
+                for name in names:
+                    rows[name] = _attacked(server, listed, name, seconds, source)
+                    print(name, rows[name], file=sys.stderr)
     return rows
 
 
 def _attacked(
-    server: Server, listed: tuple[Plan, ...], name: str, seconds: float
+    server: Server, listed: tuple[Plan, ...], name: str, seconds: float, source: str
 ) -> dict[str, Any]:
     written = server.log_bytes()
     before = asyncio.run(_measured(server, listed, seconds))
     command = [sys.executable, "-m", "benchmarks.serving.attacks"]
     attackers = subprocess.Popen(
-        [*command, name, str(server.port)],
+        [*command, name, str(server.port), source],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -13,7 +13,14 @@ from benchmarks.serving.servers import Place, Server
 
 async def session(server: Place) -> ClientConnection:
     """A new session, with the websockets library's defaults."""
-    return await connect(server.url, open_timeout=60, ping_interval=None, proxy=None)
+    return await connect(
+        server.url,
+        open_timeout=60,
+        ping_interval=None,
+        proxy=None,
+        additional_headers=server.headers,
+        local_addr=(server.source, 0),
+    )
 
 
 async def ask(connection: ClientConnection, kind: str, data: Any = None) -> dict[str, Any]:

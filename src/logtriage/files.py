@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,28 @@ TOO_LONG: Final = f"longer than {MAX_LINE >> 20} MiB"
 #: Not on every system.
 _NO_LINKS: Final[int] = getattr(os, "O_NOFOLLOW", 0)
 _BINARY: Final[int] = getattr(os, "O_BINARY", 0)
+
+
+#: What is locked where a lock is on bytes: one byte beyond what others read.
+_LOCKED_BYTE: Final = 1000
+
+
+def try_lock(descriptor: int) -> None:
+    """Lock an open file for this process, until it is closed.
+
+    Raises:
+        BlockingIOError, PermissionError: if another process has it.
+    """
+    if sys.platform == "win32":  # pragma: no cover
+        import msvcrt
+
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+    else:
+        import fcntl  # a browser has none, and locks nothing
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager

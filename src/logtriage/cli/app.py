@@ -20,7 +20,7 @@ from logtriage.cli.importing import labelled, nezha, otlp, petshop, rcaeval
 from logtriage.cli.playing import play
 from logtriage.cli.replaying import replay
 from logtriage.cli.reporting import compare, report
-from logtriage.cli.sealing import fingerprint, new
+from logtriage.cli.sealing import close, fingerprint, new
 from logtriage.cli.serving import serve
 from logtriage.cli.usage import usage
 
@@ -266,7 +266,7 @@ _add(
 
 
 def _sealing() -> None:
-    """Make and name the keys of sealed incidents."""
+    """Make and name keys of sealed incidents, and close their runs."""
 
 
 sealing.callback(help=usage(_sealing, "logtriage seal new key.txt"))(_sealing)
@@ -278,4 +278,11 @@ _add(
     fingerprint,
     "Show the fingerprint of the key in use.",
     "seal fingerprint --seal-file key.txt",
+)
+_add(
+    sealing,
+    "close",
+    close,
+    "Close a run of a server's ledger, and write its transcripts.",
+    "seal close ledger.jsonl --run alice --out alice.jsonl",
 )

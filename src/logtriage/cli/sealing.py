@@ -1,4 +1,4 @@
-"""``seal``: keys of sealed incidents."""
+"""``seal``: keys of sealed incidents, and runs of attempts at them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,8 +7,11 @@ import typer
 
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.options import Json, SealFile
-from logtriage.errors import SealError
+from logtriage.codec import encode_transcript
+from logtriage.errors import InvalidInput, SealError
+from logtriage.files import replacing
 from logtriage.sealing import HOW, new_seal, seal_at_hand
+from logtriage.server.ledger import Ledger
 
 
 def new(
@@ -20,6 +23,30 @@ def new(
     """Write a random key to a file that only you may read."""
     _say(new_seal(path).fingerprint, as_json=as_json)
     note(f"wrote {path}; anyone who reads it can draw every answer", "dim")
+
+
+def close(
+    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger of a server.")],
+    run: Annotated[str, typer.Option(metavar="NAME", help="The run to close.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Write its transcripts here.")],
+    as_json: Json = False,
+) -> None:
+    """Close a run of attempts at sealed incidents, for good.
+
+    The server that wrote the ledger must have ended. Its transcripts are then graded, with all
+    reasons, by: logtriage grade FILE --seal-file PATH
+    """
+    if not ledger.exists():
+        raise InvalidInput(f"{ledger}: no such ledger")
+    with Ledger(ledger, run) as held:
+        transcripts = held.close_run()
+    with replacing(out) as file:
+        file.writelines(f"{encode_transcript(one)}\n".encode() for one in transcripts)
+    if as_json:
+        emit({"run": run, "attempts": len(transcripts)})
+    else:
+        say(results(), f"{run}: {len(transcripts)} attempts")
+    note(f"wrote {out}; run {run!r} is closed", "dim")
 
 
 def fingerprint(seal_file: SealFile = None, as_json: Json = False) -> None:

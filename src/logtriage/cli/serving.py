@@ -45,9 +45,17 @@ def serve(
         typer.Option(metavar="FILE", help="The bearer token. Default: LOGTRIAGE_TOKEN."),
     ] = None,
     seal_file: SealFile = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Count attempts at sealed incidents in this file."),
+    ] = None,
+    run: Annotated[
+        str, typer.Option(metavar="NAME", help="The run that has one attempt at each of them.")
+    ] = _DEFAULT.run,
     per_address: Annotated[
-        int, typer.Option(metavar="N", help="Most open connections from one address.")
-    ] = _DEFAULT.per_address,
+        int | None,
+        typer.Option(metavar="N", help="Most sessions of one address. Default: half of them."),
+    ] = None,
     proxy: Annotated[
         list[str] | None,
         typer.Option(
@@ -74,7 +82,7 @@ def serve(
     A client opens one WebSocket session per episode at /ws. The original environment's paths
     work as well. On SIGTERM, running episodes may finish.
     """
-    from logtriage.server import serve as run
+    from logtriage.server import serve as serve_now
 
     given = os.environ.get(TOKEN_VARIABLE) if token_file is None else _read(token_file)
     settings = Settings(
@@ -84,21 +92,27 @@ def serve(
         max_sessions=max_sessions,
         idle_seconds=idle_seconds,
         drain_seconds=drain_seconds,
-        per_address=per_address,
         proxies=proxy or (),
         grader=grader,
         forks=forks,
         mcp=mcp,
         web=web,
         seal=seal_at_hand(seal_file),
+        ledger=ledger,
+        run=run,
+        **({} if per_address is None else {"per_address": per_address}),
     )
     if task is not None:
         settings = attrs.evolve(settings, tasks=task)
     if settings.token is None:
         note("no token: anyone who can log in to this machine can use this server", "dim")
     if settings.seal is not None:
-        note(f"split sealed is served, under the seal {settings.seal.fingerprint}", "dim")
-    run(settings, note)
+        note(
+            f"split sealed is served, under the seal {settings.seal.fingerprint}; run {run!r} has "
+            f"one attempt at each incident, counted in {ledger}",
+            "dim",
+        )
+    serve_now(settings, note)
 
 
 def _read(path: Path) -> str:

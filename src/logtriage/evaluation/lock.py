@@ -7,32 +7,17 @@ that ends, so a file left by a dead one is no obstacle.
 import json
 import os
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from logtriage.errors import InvalidInput
-from logtriage.files import open_here
+from logtriage.files import open_here, try_lock
 from logtriage.printable import spelled
 
 LOCK_FILE: Final = ".lock"
 _HOLDER: Final = 1000
-
-if sys.platform == "win32":  # pragma: no cover
-    import msvcrt
-
-    def _try_lock(descriptor: int) -> None:
-        os.lseek(descriptor, _HOLDER, os.SEEK_SET)  # beyond what others read
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager
@@ -61,7 +46,7 @@ def _locked(path: Path) -> int:
     while True:
         descriptor = open_here(path, os.O_RDWR | os.O_CREAT)
         try:
-            _try_lock(descriptor)
+            try_lock(descriptor)
             # The one that held it removes the file: then this lock is on nothing.
             if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
                 return descriptor

@@ -12,9 +12,10 @@ from pydantic import ValidationError
 
 from logtriage.errors import LogTriageError
 from logtriage.server.catalogue import Catalogue
-from logtriage.server.environment import DESCRIPTION, ENV_NAME, TriageEnvironment
-from logtriage.server.episode import Gate, ShuttingDown, StillPlayed
+from logtriage.server.environment import DESCRIPTION, ENV_NAME, KINDS, TriageEnvironment
+from logtriage.server.episode import Gate, ShuttingDown
 from logtriage.server.guard import MCP_OFF, Guard
+from logtriage.server.ledger import Ledger
 from logtriage.server.messages import TooLarge
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
 from logtriage.server.rest import rest_routes
@@ -25,13 +26,21 @@ from logtriage.server.settings import Settings
 #: ours know sessions.
 _REPLACED: Final = ("/reset", "/step", "/state")
 _MCP: Final = "/mcp"
+#: So many fields are named in one error, in so many characters each.
+TOLD_ERRORS: Final = 3
+LONGEST_ERROR: Final = 200
 _WEB_VARIABLE: Final = "ENABLE_WEB_INTERFACE"
 
 
 def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
-    """The ASGI application; ``gate`` is shared with whoever drains it."""
+    """The ASGI application; ``gate`` is shared with whoever drains it.
+
+    Raises:
+        InvalidInput: for a ledger that cannot be used.
+    """
     gate = Gate() if gate is None else gate
     gate.forks = settings.forks
+    gate.ledger = None if settings.ledger is None else Ledger(settings.ledger, settings.run)
     catalogue = Catalogue(settings.tasks, settings.seal)
     app = _library_app(
         settings.web,
@@ -53,7 +62,7 @@ def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
     app.add_exception_handler(LogTriageError, _bad_request)
     app.add_exception_handler(ValidationError, _bad_fields)
     app.add_exception_handler(RequestValidationError, _bad_fields)
-    app.add_middleware(Guard, settings=settings, gate=gate)
+    app.add_middleware(Guard, settings=settings, gate=gate, kinds=KINDS)
     return app
 
 
@@ -85,7 +94,6 @@ async def _no_mcp() -> dict[str, Any]:
 _STATUS: Final[dict[type[Exception], int]] = {
     ShuttingDown: 503,
     NoCapacity: 503,
-    StillPlayed: 409,
     TooLarge: 413,
 }
 
@@ -98,5 +106,10 @@ async def _bad_fields(_: Request, error: Exception) -> JSONResponse:
     # What was sent is not sent back: it may be what no JSON can hold.
     assert isinstance(error, ValidationError | RequestValidationError)
     rows = error.errors()
-    text = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'action'}: {one['msg']}" for one in rows)
-    return JSONResponse({"error": text}, 422)
+    told = [
+        f"{'.'.join(map(str, one['loc'])) or 'action'}: {one['msg']}"[:LONGEST_ERROR]
+        for one in rows[:TOLD_ERRORS]
+    ]
+    if len(rows) > TOLD_ERRORS:
+        told.append(f"and {len(rows) - TOLD_ERRORS} more")
+    return JSONResponse({"error": "; ".join(told)}, 422)

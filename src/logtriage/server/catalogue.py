@@ -12,6 +12,7 @@ import attrs
 
 from logtriage.errors import InvalidInput, SealError, UnknownName
 from logtriage.seal import Seal
+from logtriage.server.messages import check_fields
 from logtriage.tasks import (
     ALL_SPLITS,
     MAX_INDEX,
@@ -96,9 +97,7 @@ class Catalogue:
             SealError: for split ``sealed`` of a server without a key.
         """
         given = {name: value for name, value in named.items() if value is not None}
-        for name in given:
-            if name not in EPISODE_FIELDS:
-                raise InvalidInput(f"{name}: unknown field; known: {', '.join(EPISODE_FIELDS)}")
+        check_fields(given, EPISODE_FIELDS)
         if "incident" in given:
             if len(given) > 1:
                 other = next(name for name in given if name != "incident")

@@ -7,7 +7,7 @@ answer that nobody takes never reach it, and each of them costs the server somet
 import asyncio
 from asyncio import BaseTransport, Transport
 from functools import partial
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Any, Final, cast
 
 from h11 import Request
@@ -16,7 +16,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame, Opcode
 
 from logtriage.server.doors import Doors, Visit
-from logtriage.server.pace import Bucket
+from logtriage.server.guard import TOLL
+from logtriage.server.pace import Bucket, Toll
 
 #: Frames that bring no message (pings, pongs, fragments), a second and at once.
 SMALL_FRAMES: Final = 50
@@ -33,6 +34,7 @@ class HttpConnection(H11Protocol):
         super().__init__(**config)
         self._doors = doors
         self._visit: Visit
+        self._toll = Toll()
 
     def connection_made(self, transport: BaseTransport) -> None:  # type: ignore[override]
         """Count it; one too many is cut."""
@@ -46,9 +48,17 @@ class HttpConnection(H11Protocol):
         self._doors.leave(self._visit)
         super().connection_lost(exc)
 
+    def data_received(self, data: bytes) -> None:
+        """Read it; what that costs is charged to the request that comes of it."""
+        begin = thread_time()
+        super().data_received(data)
+        self._toll.add(thread_time() - begin)
+
     def handle_events(self) -> None:
         """Read what came; a whole request ends the waiting for one."""
         super().handle_events()
+        if self.scope is not None:
+            self.scope["state"][TOLL] = self._toll
         if self.cycle is not None and not self.cycle.response_complete:
             self._visit.waiting = None
 
@@ -84,14 +94,26 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
         self._doors, self._visit = doors, visit
         self._small = Bucket(SMALL_FRAMES, SMALL_FRAMES_AT_ONCE)
         self._unread = bytearray()
+        self._toll = Toll()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is gone."""
         self._doors.leave(self._visit)
         super().connection_lost(exc)
 
+    def handle_connect(self, event: Any) -> None:
+        """A handshake: what the connection costs is charged to its session."""
+        super().handle_connect(event)
+        if not self.close_sent:
+            self.scope["state"][TOLL] = self._toll
+
     def data_received(self, data: bytes) -> None:
         """Read it piece by piece, until there is a message for the application."""
+        begin = thread_time()
+        self._read(data)
+        self._toll.add(thread_time() - begin)
+
+    def _read(self, data: bytes) -> None:
         if len(data) <= _PIECE and not self._unread and not self.read_paused:
             super().data_received(data)
         else:

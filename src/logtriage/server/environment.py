@@ -12,10 +12,19 @@ from logtriage.grading import RUBRICS
 from logtriage.parsing import action_to_wire
 from logtriage.server.catalogue import EPISODE_FIELDS, Catalogue, flag, text_field
 from logtriage.server.episode import Episode, Gate
+from logtriage.server.messages import Kinds, check_fields
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
 
 ENV_NAME: Final = "logtriage"
 RESET_FIELDS: Final = (*EPISODE_FIELDS, "episode_id", "show_id", "view", "fork")
+#: The messages of a session.
+KINDS: Final[Kinds] = {
+    "reset": RESET_FIELDS,
+    "step": tuple(TriageAction.model_fields),
+    "state": None,
+    "close": None,
+    "mcp": (),
+}
 DESCRIPTION: Final = (
     "Incident triage from telemetry: find the root cause, page the right team, apply the "
     "remedy. Every episode is graded between 0 and 1 with a reason for each criterion; the "
@@ -80,7 +89,7 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
     ) -> TriageObservation:
         """Begin an episode: ``incident``, or ``task``, ``split`` and ``index`` (or ``seed``).
 
-        Or ``fork``, the id of an open episode of this server, which goes on apart from it;
+        Or ``fork``, the handle of an open episode of the same client, which goes on apart from it;
         rewards count from there. With ``view`` true, every observation carries its structured
         form, too; with ``show_id`` true, the incident's id.
 
@@ -88,9 +97,7 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
             UnknownName, InvalidInput: naming the field and what was expected.
             ShuttingDown: if the server begins no new episode.
         """
-        for name in kwargs:
-            if name not in RESET_FIELDS:
-                raise InvalidInput(f"{name}: unknown field; known: {', '.join(RESET_FIELDS)}")
+        check_fields(kwargs, RESET_FIELDS)
         with_view = flag("view", kwargs.pop("view", False))
         asked = {"show_id": kwargs.get("show_id")}
         show_id = flag("show_id", kwargs.pop("show_id", False))
@@ -110,6 +117,7 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
 
     def _forked(self, named: dict[str, Any], others: dict[str, Any]) -> Episode:
         """The fork that a reset names. It is of one episode, which all else follows from."""
+        self._gate.allow_fork()
         named = dict(named)
         fork = text_field("fork", named.pop("fork"))
         given = [*named, *(name for name, value in others.items() if value)]
@@ -178,6 +186,7 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
             closing=None if state.closing is None else str(state.closing),
             actions=[action_to_wire(one) for one in state.actions],
             score=self._episode.score if state.is_closed else None,
+            fork=self._episode.handle if self._gate.forks else None,
         )
 
     def get_metadata(self) -> EnvironmentMetadata:

@@ -1,7 +1,9 @@
 """One episode on a server, whichever protocol asks for its steps."""
 
+from contextvars import ContextVar
 from copy import copy
 from hashlib import blake2b
+from secrets import token_urlsafe
 from typing import Any, Final
 from uuid import uuid4
 from weakref import WeakSet
@@ -14,31 +16,37 @@ from logtriage.observation import observe
 from logtriage.parsing import actions_from_wire
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.seal import Seal
+from logtriage.server.ledger import Ledger
 from logtriage.server.public import public_grade
 from logtriage.server.wire import view_of
 from logtriage.state import State, initial_state
 from logtriage.tasks import is_sealed
+from logtriage.transcript import transcript_of
 from logtriage.transition import play_parsed, transition
 
 #: How names of incidents begin that say nothing.
 HIDDEN: Final = "hidden-"
+#: The address whose request or message is handled.
+OWNER: ContextVar[str] = ContextVar("owner", default="")
 
 
 class ShuttingDown(LogTriageError):
     """A new episode was asked of a server that only lets the running ones finish."""
 
 
-class StillPlayed(LogTriageError):
-    """The grade of an incident was asked for while a session plays it."""
-
-
 class Gate:
-    """Knows the episodes that run, and lets no new one begin while the server drains."""
+    """Knows the episodes that run, and lets no new one begin while the server drains.
+
+    Attributes:
+        draining: whether no new episode begins.
+        forks: whether episodes may be forked.
+        ledger: where attempts at sealed incidents are counted; None without a key.
+    """
 
     def __init__(self) -> None:
         self.draining = False
-        #: Whether episodes may be forked.
         self.forks = False
+        self.ledger: Ledger | None = None
         self._running: WeakSet[Episode] = WeakSet()
 
     @property
@@ -55,32 +63,20 @@ class Gate:
         if self.draining:
             raise ShuttingDown("the server is shutting down and begins no new episode; try again")
 
-    def see_unplayed(self, incident_id: str) -> None:
-        """Refuse what is told of an incident while a session plays it.
+    def fork(self, handle: str) -> "Episode":
+        """A fork of the open episode with that handle, for its owner.
 
         Raises:
-            StillPlayed: if one does.
-        """
-        if any(one.state.incident.id == incident_id for one in self._running):
-            raise StillPlayed(
-                f"{incident_id}: a session plays this incident; lists of actions are graded "
-                "once its episode is closed"
-            )
-
-    def fork(self, episode_id: str) -> "Episode":
-        """A fork of the open episode of that id.
-
-        Raises:
-            InvalidInput: if forks are not allowed, or there is not exactly one.
+            InvalidInput: if forks are not allowed, or the owner has no such episode open.
             ShuttingDown: while draining.
+            SealError: for a sealed episode.
         """
-        found = [one for one in self._running if one.id == episode_id]
-        if self.forks and len(found) != 1:
-            raise InvalidInput(
-                f"fork: {len(found)} open episodes of the id {episode_id!r}; a state tells it"
-            )
         self.allow_fork()
-        return found[0].fork()
+        owner = OWNER.get()
+        for one in self._running:
+            if one.handle == handle and one.owner == owner:
+                return one.fork()
+        raise InvalidInput("fork: no open episode of yours has this handle; its state tells it")
 
     def allow_fork(self) -> None:
         """Refuse forks where they are off.
@@ -104,6 +100,9 @@ class Episode:
     """The state of one episode, with what its last step earned.
 
     Attributes:
+        id: what its client calls it, or a name made here.
+        handle: the secret by which its owner forks it.
+        owner: the address that began it.
         name: what the incident is called in all that is told of the episode. An id says
             which incident it is, and so its truth to whoever has this package: unless
             ``show_id`` is set, it is a name made of the episode's id alone: who replays an
@@ -130,18 +129,31 @@ class Episode:
         self.state: State = initial_state(make_incident(incident_id, seal=seal))
         self.score: float = score(self.state)
         self.reward: float | None = None
+        self.handle, self.owner = token_urlsafe(24), OWNER.get()
+        if self.state.incident.seal is not None:
+            self._ledger.begin(incident_id, self.state.incident.seal)
         gate.begin(self)
+
+    @property
+    def _ledger(self) -> Ledger:
+        if self._gate.ledger is None:
+            raise SealError("sealed incidents are not played without a ledger of the attempts")
+        return self._gate.ledger
 
     def step(self, action: Action) -> None:
         """Play an action; ``reward`` is then the difference of the two grades.
 
         Raises:
             EpisodeOver: if the episode is closed.
+            SealError: if the end of a sealed one cannot be written down: then it goes on.
         """
-        self.state = transition(self.state, action)
-        after = score(self.state)
+        state = transition(self.state, action)
+        if state.is_closed and state.incident.seal is not None:
+            self._ledger.end(transcript_of(state))
+        self.state = state
+        after = score(state)
         self.reward, self.score = after - self.score, after
-        if self.state.is_closed:
+        if state.is_closed:
             self._gate.end(self)
 
     def fork(self) -> "Episode":
@@ -150,11 +162,14 @@ class Episode:
         Raises:
             InvalidInput: if the server forks no episodes.
             ShuttingDown: if it begins none.
+            SealError: for a sealed episode, which is one attempt.
         """
         self._gate.allow_fork()
         self._gate.admit()
+        if self.state.incident.seal is not None:
+            raise SealError("fork: a sealed incident is played once, and not forked")
         other = copy(self)
-        other.id, other.reward = uuid4().hex, None
+        other.id, other.handle, other.reward = uuid4().hex, token_urlsafe(24), None
         if not other.state.is_closed:
             self._gate.begin(other)
         return other
@@ -196,12 +211,11 @@ def hidden_name(episode_id: str) -> str:
     return f"{HIDDEN}{digest.hexdigest()}"
 
 
-def grade_listed(incident_id: str, actions: Any, gate: Gate) -> dict[str, Any]:
+def grade_listed(incident_id: str, actions: Any) -> dict[str, Any]:
     """The public grade of a list of wire actions, as JSON data.
 
     Raises:
         UnknownName, InvalidInput: naming the field and what was expected.
-        StillPlayed: while a session plays the incident.
         SealError: for a sealed incident, whose truth is not to be had for a list.
     """
     if is_sealed(incident_id):
@@ -210,7 +224,6 @@ def grade_listed(incident_id: str, actions: Any, gate: Gate) -> dict[str, Any]:
             "no list of actions"
         )
     incident = make_incident(incident_id)
-    gate.see_unplayed(incident.id)
     if not isinstance(actions, list):
         raise InvalidInput(f"actions: expected a list of actions, got {type(actions).__name__}")
     for number, one in enumerate(actions):

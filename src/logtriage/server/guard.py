@@ -1,33 +1,36 @@
 """What stands before the application: who may enter, how much, how fast, for how long.
 
-A plain ASGI middleware. A refused WebSocket message is answered with an error message of
-the protocol, and the session goes on.
+A plain ASGI middleware. Who it is, how much and whose turn it is are settled before anything
+is read of a body or a message. A refused WebSocket message is answered with an error message
+of the protocol, and the session goes on.
 """
 
 import asyncio
 import hmac
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Any, Final
 
 from logtriage.errors import InvalidInput
-from logtriage.server.episode import Gate
-from logtriage.server.messages import TooLarge, read_object
+from logtriage.server.episode import OWNER, Gate
+from logtriage.server.messages import Kinds, Misshapen, TooLarge, check_message, read_object
 from logtriage.server.origins import refusal_of
-from logtriage.server.pace import Bucket, Lane
+from logtriage.server.pace import BYTE, REQUEST, SESSION, Bucket, Path, Toll, Turns
 from logtriage.server.refusals import Message, Send, answer_error, error_frame, refuse
 from logtriage.server.settings import Settings
 
 Receive = Callable[[], Awaitable[Message]]
 Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
 
-#: Reachable without a token, for health checks.
+#: Reachable without a token, for health checks. They take no body.
 OPEN_PATHS: Final = ("/health",)
 #: Under this name the state of a request holds the JSON object of its body.
 BODY: Final = "body"
-#: A WebSocket message of more characters waits in a lane, as does any reset.
+#: Under this name the state of a scope holds what its connection has cost so far.
+TOLL: Final = "toll"
+#: A WebSocket message of more characters is slow work, as is any reset.
 SHORT: Final = 1_024
 #: What belongs to the library's web interface is not ours to read.
 _WEB: Final = "/web"
@@ -41,16 +44,19 @@ _GOING_AWAY: Final = 1001
 
 
 class Guard:
-    """Wraps the application; see :class:`Settings` for the limits."""
+    """Wraps the application; see :class:`Settings` for the limits.
 
-    def __init__(self, app: Asgi, settings: Settings, gate: Gate) -> None:
+    ``kinds`` are the WebSocket messages that it reads, with the fields of their data.
+    """
+
+    def __init__(self, app: Asgi, settings: Settings, gate: Gate, kinds: Kinds) -> None:
         self._app, self._settings, self._gate = app, settings, gate
+        self._kinds = {name: one for name, one in kinds.items() if name != "mcp" or settings.mcp}
         token = settings.token
         self._credentials = None if token is None else f"Bearer {token}".encode()
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
-        # What is costly goes one at a time: sessions that begin, requests, long messages.
-        self._door, self._resets = Lane(), Lane()
-        self._requests, self._long = Lane(fair=True), Lane(fair=True)
+        self._turns = Turns()
+        self._sessions: Counter[str] = Counter()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """One connection or request."""
@@ -80,13 +86,27 @@ class Guard:
     # -- HTTP --------------------------------------------------------------------
 
     async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
+        address, toll = _address(scope), _toll(scope)
+        is_open = scope["path"] in OPEN_PATHS
         turned_away = self._turned_away(scope)
-        if turned_away is not None:
-            status, text = turned_away
-            headers = [(b"www-authenticate", b"Bearer")] if status == 401 else []
-            await answer_error(send, status, text, headers)
+        if is_open or turned_away is not None:
+            cost = REQUEST + toll.collect()
+            leave = await self._turns.take((address,), slow=True, guest=True, cost=cost)
+            answer = _leaving(leave, send)
+            try:
+                if turned_away is not None:
+                    status, text = turned_away
+                    headers = [(b"www-authenticate", b"Bearer")] if status == 401 else []
+                    await answer_error(answer, status, text, headers)
+                elif _has_body(scope):
+                    text = f"{scope['path']} takes no body"
+                    await answer_error(answer, 413, text, [(b"connection", b"close")])
+                else:
+                    await self._app(scope, receive, answer)
+            finally:
+                leave()
             return
-        wait = self._bucket(scope).take(monotonic())
+        wait = self._bucket(address).take(monotonic())
         if wait:
             headers = [(b"retry-after", b"%d" % (int(wait) + 1))]
             text = f"more than {self._settings.rate:g} requests a second from one address"
@@ -95,8 +115,17 @@ class Guard:
         body = await self._body(receive, send)
         if body is None:
             return
-        web = self._settings.web and scope["path"].startswith(_WEB)
-        if body and not web:
+        cost = REQUEST + toll.collect() + BYTE * len(body)
+        leave = await self._turns.take((address, "requests"), slow=True, cost=cost)
+        try:
+            OWNER.set(address)
+            await self._answered(scope, body, receive, _leaving(leave, send))
+        finally:
+            leave()
+
+    async def _answered(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
+        """Read the body of a request whose turn it is, and let the application answer it."""
+        if body and not (self._settings.web and scope["path"].startswith(_WEB)):
             try:
                 value = read_object(body, self._settings.max_message)
             except InvalidInput as error:
@@ -115,19 +144,7 @@ class Guard:
             message, whole = whole, None
             return message
 
-        if web or scope["path"] in OPEN_PATHS:
-            await self._app(scope, once, send)
-            return
-        leave = await self._requests.enter()
-
-        async def answer(message: Message) -> None:
-            leave()  # not to wait for a client that takes no answer
-            await send(message)
-
-        try:
-            await self._app(scope, once, answer)
-        finally:
-            leave()
+        await self._app(scope, once, send)
 
     async def _body(self, receive: Receive, send: Send) -> bytes | None:
         """A request's body; None if it was refused, or if the client has gone."""
@@ -149,8 +166,7 @@ class Guard:
                 return None
         return bytes(body)
 
-    def _bucket(self, scope: Message) -> Bucket:
-        address = (scope.get("client") or ("",))[0]
+    def _bucket(self, address: str) -> Bucket:
         bucket = self._buckets.pop(address, None) or Bucket(self._settings.rate)
         self._buckets[address] = bucket
         if len(self._buckets) > _ADDRESSES:
@@ -160,26 +176,54 @@ class Guard:
     # -- WebSockets --------------------------------------------------------------
 
     async def _websocket(self, scope: Message, receive: Receive, send: Send) -> None:
+        address, toll = _address(scope), _toll(scope)
         turned_away = self._turned_away(scope)
-        if turned_away is None and self._gate.draining:
+        if turned_away is not None:
+            cost = REQUEST + toll.collect()
+            leave = await self._turns.take((address,), slow=True, guest=True, cost=cost)
+            leave()
+            await refuse(scope, send, *turned_away)
+            return
+        limit = self._settings.per_address
+        if self._gate.draining:
             turned_away = 503, "the server is shutting down"
-        if turned_away is None and scope["path"] == _MCP and not self._settings.mcp:
+        elif scope["path"] == _MCP and not self._settings.mcp:
             turned_away = 403, MCP_OFF
-        if turned_away is None and self._bucket(scope).take(monotonic()):
+        elif self._bucket(address).take(monotonic()):
             turned_away = 429, "too many requests from one address"
+        elif self._sessions[address] >= limit:
+            turned_away = 503, f"this address has {limit} sessions already, as many as it may have"
         if turned_away is not None:
             await refuse(scope, send, *turned_away)
             return
+        self._sessions[address] += 1
+        try:
+            OWNER.set(address)
+            await self._session(scope, receive, send, address, toll)
+        finally:
+            self._sessions[address] -= 1
+            if not self._sessions[address]:
+                del self._sessions[address]
+
+    async def _session(
+        self, scope: Message, receive: Receive, send: Send, address: str, toll: Toll
+    ) -> None:
         bucket = Bucket(self._settings.rate)
         heard = monotonic()
-        leave = await self._door.enter()
-        received = 0
+        connection = object()
+        path: Path = (address, connection)
+
+        async def turn(*, slow: bool, size: int = 0) -> Callable[[], None]:
+            cost = toll.collect() + BYTE * size
+            return await self._turns.take(path, slow=slow, cost=cost)
+
+        self._turns.arrive(address, connection)
+        leave = await self._turns.take(path, slow=True, cost=SESSION + toll.collect())
+        leave()
 
         async def guarded() -> Message:
-            nonlocal heard, leave, received
-            received += 1
-            if received > 1:  # the first is that of the connection itself
-                leave()
+            nonlocal heard, leave
+            leave()
             while True:
                 message = await receive()
                 heard = monotonic()
@@ -188,17 +232,19 @@ class Guard:
                 while wait := bucket.take(heard):
                     await asyncio.sleep(wait)
                     heard = monotonic()
-                refusal, lane = self._judged(message)
-                if lane is not None:
-                    leave = await lane.enter()
+                size = len(message.get("text") or message.get("bytes") or "")
+                leave = await turn(slow=size > SHORT, size=size)
+                kind, refusal = self._judged(message)
                 if refusal is None:
+                    if kind == "reset" and size <= SHORT:
+                        leave()
+                        leave = await turn(slow=True)
                     return message
                 leave()
                 await send(refusal)
 
-        async def guarded_send(message: Message) -> None:
-            if received > 1:
-                leave()  # not to wait for a client that takes no answer
+        async def answer(message: Message) -> None:
+            leave()  # not to wait for a client that takes no answer
             await send(message)
 
         async def watch() -> None:
@@ -214,33 +260,57 @@ class Guard:
 
         watcher = asyncio.create_task(watch())
         try:
-            await self._app(scope, guarded, guarded_send)
+            await self._app(scope, guarded, answer)
         finally:
             leave()
+            self._turns.depart(address, connection)
             watcher.cancel()
 
-    def _judged(self, message: Message) -> tuple[Message | None, Lane | None]:
-        """The answer to a message that must not reach the application, and its lane if any."""
+    def _judged(self, message: Message) -> tuple[str, Message | None]:
+        """The kind of a message, and the answer to one that must not reach the application."""
         text = message.get("text")
         if text is None:
-            return error_frame("binary message; expected JSON text", "INVALID_JSON"), None
-        long = self._long if len(text) > SHORT else None
-        if long is None:
-            self._requests.passed()
-            self._long.passed()
+            return "", error_frame("binary message; expected JSON text", "INVALID_JSON")
         try:
             value = read_object(text, self._settings.max_message)
         except TooLarge as error:
-            return error_frame(str(error), "MESSAGE_TOO_LARGE"), long
+            return "", error_frame(str(error), "MESSAGE_TOO_LARGE")
         except InvalidInput as error:
-            return error_frame(str(error), "INVALID_JSON"), long
-        kind = value.get("type", "")
-        if not isinstance(kind, str):
-            text = "type: expected a string, such as reset or step"
-            return error_frame(text, "UNKNOWN_TYPE"), long
-        if kind == "mcp" and not self._settings.mcp:
-            return error_frame(MCP_OFF, "UNKNOWN_TYPE"), long
-        return None, self._resets if long is None and kind == "reset" else long
+            return "", error_frame(str(error), "INVALID_JSON")
+        if value.get("type") == "mcp" and not self._settings.mcp:
+            return "", error_frame(MCP_OFF, "UNKNOWN_TYPE")
+        try:
+            return check_message(value, self._kinds), None
+        except Misshapen as error:
+            return "", error_frame(str(error), error.code)
+
+
+def _leaving(leave: Callable[[], None], send: Send) -> Send:
+    """Send, but end the turn first: it does not wait for a client that takes no answer."""
+
+    async def answer(message: Message) -> None:
+        leave()
+        await send(message)
+
+    return answer
+
+
+def _address(scope: Message) -> str:
+    address: str = (scope.get("client") or ("",))[0]
+    return address
+
+
+def _toll(scope: Message) -> Toll:
+    toll: Toll = scope.get("state", {}).get(TOLL) or Toll()
+    return toll
+
+
+def _has_body(scope: Message) -> bool:
+    """Whether a request says that it has a body."""
+    return any(
+        name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0 ") != b"")
+        for name, value in scope["headers"]
+    )
 
 
 def _is_plain(request: dict[str, Any]) -> bool:

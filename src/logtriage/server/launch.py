@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from time import monotonic
 from types import FrameType
 from typing import Any, Final, cast
@@ -19,6 +20,7 @@ from logtriage.server.app import build_app
 from logtriage.server.connections import HttpConnection
 from logtriage.server.doors import Doors
 from logtriage.server.episode import Gate
+from logtriage.server.ledger import LEDGER_VARIABLE, RUN_VARIABLE
 from logtriage.server.logs import log_config
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
 
@@ -28,6 +30,8 @@ HARD_LIMIT_FACTOR: Final = 16
 BACKLOG: Final = 128
 #: Files that the process keeps for all else.
 OTHER_FILES: Final = 64
+#: Connections of an address beside those of its sessions.
+OTHER_CONNECTIONS: Final = 128
 #: After the last episode, answers on their way have so many seconds.
 _LAST_ANSWERS: Final = 5
 
@@ -55,6 +59,12 @@ class DrainingServer(uvicorn.Server):
             for one in server.sockets:
                 host, port = one.getsockname()[:2]
                 self._announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port}")
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End, and let another server hold the ledger."""
+        await super().shutdown(sockets)
+        if self._gate.ledger is not None:
+            self._gate.ledger.close()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """SIGTERM drains; a second one, or any other signal, ends at once."""
@@ -103,9 +113,10 @@ def _connections(sessions: int) -> int:
 def make_server(settings: Settings, announce: Callable[[str], None] = _say) -> DrainingServer:
     """A server that is ready to run; ``announce`` is told the address."""
     gate = Gate()
+    total = _connections(settings.max_sessions)
     doors = Doors(
-        _connections(settings.max_sessions),
-        settings.per_address,
+        total,
+        min(settings.per_address + OTHER_CONNECTIONS, max(1, total - 1)),
         settings.head_seconds,
         settings.ping_seconds,
         settings.proxies,
@@ -154,17 +165,21 @@ def serve(settings: Settings, announce: Callable[[str], None] = _say) -> None:
 def settings_of_environment() -> Settings:
     """The settings of a container.
 
-    ``HOST`` (0.0.0.0), ``PORT`` (8000), ``MAX_SESSIONS``, the token and the seal.
+    ``HOST`` (0.0.0.0), ``PORT`` (8000), ``MAX_SESSIONS``, the token, the seal, and for that
+    ``LOGTRIAGE_LEDGER`` (a path) and ``LOGTRIAGE_RUN``.
 
     Raises:
         InvalidInput: naming the variable and what was expected.
     """
+    ledger = os.environ.get(LEDGER_VARIABLE)
     return Settings(
         host=os.environ.get("HOST", "0.0.0.0"),
         port=_number("PORT", Settings().port),
         token=os.environ.get(TOKEN_VARIABLE) or None,
         max_sessions=_number("MAX_SESSIONS", Settings().max_sessions),
         seal=seal_of_environment(),
+        ledger=Path(ledger) if ledger else None,
+        run=os.environ.get(RUN_VARIABLE) or Settings().run,
     )
 
 

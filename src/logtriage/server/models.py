@@ -87,3 +87,6 @@ class TriageState(State):
         default_factory=list, description="The actions played, on the wire"
     )
     score: float | None = Field(default=None, description="The final score; once closed")
+    fork: str | None = Field(
+        default=None, description="What a reset forks it by; on a server that forks episodes"
+    )

@@ -2,7 +2,8 @@
 
 While an episode is open, its grade is the score alone, which the rewards add up to: the
 criteria and their reasons, the gate, the fault kind and the digest all tell the truth of
-the incident, or let it be looked up.
+the incident, or let it be looked up. Of a sealed incident no more leaves at the end, either:
+its reasons are held back until the run is closed.
 """
 
 from collections.abc import Mapping
@@ -40,9 +41,14 @@ IMPACT: Final = ("node_f1", "edge_f1", "exact_roots")
 def public_grade(state: State, *, unplayed: int = 0, name: str | None = None) -> dict[str, Any]:
     """The grade of a state as JSON data, as far as it may be told now.
 
-    ``name`` stands for the incident's id where that is not to be told.
+    ``name`` stands for the incident's id where that is not to be told. That of a sealed
+    incident has the fingerprint of its ``seal`` instead of the reasons.
     """
-    told = listed_grade(grade_to_json(grade(state, unplayed=unplayed)), is_closed=state.is_closed)
+    seal = state.incident.seal
+    is_open = seal is not None or not state.is_closed
+    told = listed_grade(grade_to_json(grade(state, unplayed=unplayed)), is_closed=not is_open)
+    if seal is not None:
+        told["seal"] = seal
     if name is not None and "incident" in told:
         told["incident"] = name
     return told

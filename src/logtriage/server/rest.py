@@ -68,7 +68,7 @@ def body_of(request: Request) -> dict[str, Any]:
 def rest_routes(settings: Settings, catalogue: Catalogue, gate: Gate) -> APIRouter:
     """The routes, with sessions of their own."""
     router = APIRouter(tags=["Environment Control"])
-    sessions = Sessions(settings.max_sessions, settings.idle_seconds)
+    sessions = Sessions(settings.max_sessions, settings.per_address, settings.idle_seconds)
 
     @router.post("/reset")
     async def reset(request: Request, response: Response) -> Any:
@@ -148,7 +148,7 @@ def rest_routes(settings: Settings, catalogue: Catalogue, gate: Gate) -> APIRout
         body = body_of(request)
         if "actions" in body:
             actions = body.pop("actions")
-            grade = grade_listed(catalogue.incident_id(_named(request, body)), actions, gate)
+            grade = grade_listed(catalogue.incident_id(_named(request, body)), actions)
         else:
             grade = sessions.episode(_session_id(request, body)).grade()
         return {

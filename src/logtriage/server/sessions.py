@@ -9,7 +9,7 @@ from typing import Final
 import attrs
 
 from logtriage.errors import InvalidInput, LogTriageError
-from logtriage.server.episode import Episode
+from logtriage.server.episode import OWNER, Episode
 
 #: A session that nobody came back to for so long makes room for another.
 UNTOUCHED_SECONDS: Final = 60.0
@@ -22,23 +22,30 @@ class NoCapacity(LogTriageError):
 @attrs.define
 class _Session:
     episode: Episode
+    owner: str
     used_at: float
     #: Whether a request came after the reset.
     touched: bool = False
 
 
 class Sessions:
-    """At most ``limit`` sessions; those idle for ``idle_seconds`` end.
+    """At most ``limit`` sessions, ``per_owner`` of each owner; those idle for ``idle_seconds`` end.
 
     A client that keeps no cookie begins a new one with each reset. So where there is no
     place left, the session that was idle for longest makes room among those whose episode
-    is closed, and then among those that nobody came back to for a minute.
+    is closed, and then among those that nobody came back to for a minute: where the owner
+    has too many, among the owner's own.
     """
 
     def __init__(
-        self, limit: int, idle_seconds: float, clock: Callable[[], float] = monotonic
+        self,
+        limit: int,
+        per_owner: int,
+        idle_seconds: float,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
-        self._limit, self._idle_seconds, self._clock = limit, idle_seconds, clock
+        self._limit, self._per_owner = limit, per_owner
+        self._idle_seconds, self._clock = idle_seconds, clock
         # In the order of use: the one that is idle for longest comes first.
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
@@ -53,7 +60,7 @@ class Sessions:
         """A session with a new episode: the one of that id, or else a new one.
 
         Raises:
-            NoCapacity: if all are in use.
+            NoCapacity: if all are in use, or as many as the owner may have.
             InvalidInput: for an id that is no session's.
         """
         now = self._clock()
@@ -64,16 +71,21 @@ class Sessions:
             before.episode.leave()
             before.episode, before.used_at, before.touched = episode, now, False
             return session_id
-        spare = None
-        if len(self._sessions) >= self._limit:
-            spare = self._spare(now)
+        owner, spare = OWNER.get(), None
+        own = sum(one.owner == owner for one in self._sessions.values())
+        if own >= self._per_owner or len(self._sessions) >= self._limit:
+            spare = self._spare(now, owner if own >= self._per_owner else None)
+            if spare is None and own >= self._per_owner:
+                raise NoCapacity(
+                    f"all {self._per_owner} sessions that one address may have are in use"
+                )
             if spare is None:
                 raise NoCapacity(f"all {self._limit} sessions are in use; try again later")
         episode = make()
         if spare is not None:
             self.end(spare)
         session_id = secrets.token_urlsafe(24)
-        self._sessions[session_id] = _Session(episode, now)
+        self._sessions[session_id] = _Session(episode, owner, now)
         return session_id
 
     def episode(self, session_id: str | None) -> Episode:
@@ -98,8 +110,8 @@ class Sessions:
         if session is not None:
             session.episode.leave()
 
-    def _spare(self, now: float) -> str | None:
-        rows = self._sessions.items()
+    def _spare(self, now: float, owner: str | None) -> str | None:
+        rows = [row for row in self._sessions.items() if owner in (None, row[1].owner)]
         closed = (name for name, one in rows if one.episode.state.is_closed)
         left = (
             name for name, one in rows if not one.touched and now - one.used_at >= UNTOUCHED_SECONDS

@@ -1,12 +1,14 @@
 """What a server is told: where to listen, what to offer, and its limits."""
 
 import ipaddress
+from pathlib import Path
 from typing import Final
 
 import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.seal import Seal
+from logtriage.server.ledger import check_run
 from logtriage.tasks import DRAWN_TASKS, get_task
 
 #: The environment variable that holds the bearer token.
@@ -57,7 +59,8 @@ class Settings:
         ping_seconds: a client that answers no WebSocket ping, or takes nothing of what it
             is sent, for so long is gone.
         head_seconds: how long a connection may be open without a whole request.
-        per_address: connections that one address may have open.
+        per_address: WebSocket sessions that one address may have, and as many over HTTP:
+            fewer than ``max_sessions``, so that others have places. Half of them by default.
         proxies: addresses of proxies in front: of their requests, the header
             ``X-Forwarded-For`` says whose they are. Nobody else's is believed.
         grader: whether ``POST /grader`` grades lists of actions.
@@ -66,6 +69,9 @@ class Settings:
         mcp: whether the library's ``/mcp`` is there. Its sessions need no connection.
         web: whether to mount the library's web interface at ``/web``.
         seal: the key of split ``sealed``, which is not served without.
+        ledger: the file in which attempts at sealed incidents are counted. A server with
+            a ``seal`` needs one.
+        run: of whose attempts it has one at each sealed incident. Restarts go on with it.
 
     Raises:
         InvalidInput: naming the field and what was expected.
@@ -83,13 +89,17 @@ class Settings:
     drain_seconds: float = 120.0
     ping_seconds: float = 20.0
     head_seconds: float = 10.0
-    per_address: int = 512
+    per_address: int = attrs.field(
+        default=attrs.Factory(lambda self: max(1, self.max_sessions // 2), takes_self=True)
+    )
     proxies: tuple[str, ...] = attrs.field(default=(), converter=_addresses)
     grader: bool = True
     forks: bool = False
     mcp: bool = False
     web: bool = False
     seal: Seal | None = None
+    ledger: Path | None = None
+    run: str = "default"
 
     def __attrs_post_init__(self) -> None:
         if not self.tasks:
@@ -99,6 +109,21 @@ class Settings:
         for name in ("max_sessions", "max_message", "per_address"):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"{name}: expected at least 1, got {getattr(self, name)}")
+        if self.per_address >= self.max_sessions > 1:
+            raise InvalidInput(
+                f"per_address: {self.per_address} of {self.max_sessions} sessions; one address may "
+                "have fewer than all of them (max_sessions)"
+            )
+        check_run(self.run)
+        if self.seal is not None and self.ledger is None:
+            raise InvalidInput(
+                "ledger: a server with the key of sealed incidents counts the attempts at them in "
+                "a file; name it (--ledger FILE)"
+            )
+        if self.seal is None and self.ledger is not None:
+            raise InvalidInput(
+                "ledger: it counts attempts at sealed incidents, and this server has no key"
+            )
         for name in ("rate", "idle_seconds", "ping_seconds", "head_seconds"):
             if not getattr(self, name) > 0:
                 raise InvalidInput(f"{name}: expected more than 0, got {getattr(self, name)}")

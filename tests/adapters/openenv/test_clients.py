@@ -18,9 +18,10 @@ from logtriage.server import LogTriageClient, RemoteRecorder, Served, Settings
 from logtriage.server.catalogue import MAX_LISTED
 from logtriage.server.connections import SMALL_FRAMES, SMALL_FRAMES_AT_ONCE
 from logtriage.server.guard import SHORT
-from logtriage.server.launch import BACKLOG, HARD_LIMIT_FACTOR, OTHER_FILES
+from logtriage.server.launch import BACKLOG, HARD_LIMIT_FACTOR, OTHER_CONNECTIONS, OTHER_FILES
 from logtriage.server.logs import BURST, SECONDS
-from logtriage.server.messages import MAX_DEPTH
+from logtriage.server.messages import MAX_DEPTH, MAX_VALUES
+from logtriage.server.pace import REST
 from logtriage.server.remote import ConnectionLost
 from tests.adapters.openenv.serving import Running, running
 
@@ -191,13 +192,16 @@ def test_the_page_says_what_is_so() -> None:
         f"| {default.idle_seconds:g} s | `IDLE_TIMEOUT`",
         f"| a ping after {default.ping_seconds:g} s, and {default.ping_seconds:g} s more",
         f"| {default.drain_seconds:g} s | the connections end",
-        f"`--per-address` | {default.per_address} |",
+        f"`--per-address` | {default.per_address} over `/ws`, {default.per_address} over HTTP;",
+        f"| connections of an address | {OTHER_CONNECTIONS} more than its sessions |",
+        f"outside of strings | {MAX_VALUES:,} values |",
         f"minus {BACKLOG + OTHER_FILES} |",
         f"| a connection without a whole request | {default.head_seconds:g} s |",
         f"| a client that takes no answers | {default.ping_seconds:g} s |",
         f"| {SMALL_FRAMES_AT_ONCE} at once, {SMALL_FRAMES} a second |",
         f"| {BURST} at once, then one in {SECONDS:g} s |",
         f"more than {SHORT:,} characters",
+        f"has {['half', 'a third'][int(REST) - 1]} of the time",
         f"on http://{default.host}:{default.port}",
         f"(at most {MAX_LISTED:,} at a time)",
     ):

@@ -21,7 +21,7 @@ RESOLVE = {"action_type": "resolve"}
 
 @pytest.fixture(scope="module")
 def forking() -> Iterator[Running]:
-    with running(forks=True, max_sessions=2) as one:
+    with running(forks=True, max_sessions=3, per_address=2) as one:
         yield one
 
 
@@ -53,16 +53,16 @@ def test_a_fork_needs_a_place_and_an_open_episode(forking: Running) -> None:
         with pytest.raises(ServerError, match="fork: expected a string"):
             env.fork()  # before a reset
         env.reset(incident=INCIDENT)
-        number = env.state()["episode_id"]
+        handle = env.state()["fork"]
         with pytest.raises(ServerError, match="task: a fork takes it from the episode"):
-            env.reset(fork=number, task="single_crash-v2")
+            env.reset(fork=handle, task="single_crash-v2")
         with pytest.raises(ServerError, match="show_id: a fork takes it"):
-            env.reset(fork=number, show_id=True)
-        with RemoteEnv(forking.http), pytest.raises(ServerError, match="CAPACITY_REACHED"):
+            env.reset(fork=handle, show_id=True)
+        with RemoteEnv(forking.http), pytest.raises(ServerError, match="as many as it may have"):
             env.fork()
         env.step(RESOLVE)
-        with pytest.raises(ServerError, match="0 open episodes of the id"):
-            env.reset(fork=number)
+        with pytest.raises(ServerError, match="no open episode of yours has this handle"):
+            env.reset(fork=handle)
 
 
 def test_a_session_over_http_forks(forking: Running) -> None:

@@ -1,29 +1,40 @@
 """Sealed incidents on a server: its key draws them, and the client's must be the same."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import httpx
 import pytest
 
-from logtriage.errors import LogTriageError
+from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation import RunSpec, evaluate
+from logtriage.generator import make_incident
+from logtriage.grading import grade_transcript
 from logtriage.seal import SEAL_VARIABLE, Seal
-from logtriage.server import RemoteEnv, RemoteRecorder
-from logtriage.server.launch import settings_of_environment
+from logtriage.server import RemoteEnv, RemoteRecorder, Settings
+from logtriage.server.launch import make_server, settings_of_environment
+from logtriage.server.ledger import LEDGER_VARIABLE, RUN_VARIABLE, UNFINISHED, Ledger
+from logtriage.server.public import OPEN_GRADE
 from logtriage.server.remote import ServerError
-from tests.adapters.openenv.serving import Running, running
+from tests.adapters.openenv.serving import Running, running, wait_for
 from tests.test_evaluation_runner import contents
 
 KEY = "the key of these tests, 0123456789"
 SEAL, OTHER = Seal(KEY.encode()), Seal(b"another key, of 16 bytes or more")
-SPEC = RunSpec(["expert", "random:3"], ["single_crash-v2", "fleet_outage-v2"], "sealed", 2)
-INCIDENT = "fleet_outage-v2/sealed/3"
+SPEC = RunSpec(["expert"], ["single_crash-v2", "fleet_outage-v2"], "sealed", 2)
+INCIDENT, ANOTHER = "fleet_outage-v2/sealed/3", "fleet_outage-v2/sealed/4"
+RESOLVE = {"action_type": "resolve"}
 
 
-@pytest.fixture(scope="module")
-def sealing() -> Iterator[Running]:
-    with running(seal=SEAL) as server:
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.jsonl"
+
+
+@pytest.fixture
+def sealing(ledger: Path) -> Iterator[Running]:
+    with running(seal=SEAL, ledger=ledger) as server:
         yield server
 
 
@@ -64,7 +75,7 @@ def test_neither_the_id_nor_a_seed_nor_the_key_is_on_the_wire(sealing: Running) 
     said = []
     with httpx.Client(base_url=sealing.http) as client, RemoteEnv(sealing.http) as env:
         said.append(client.post("/reset", json={"incident": INCIDENT}).text)
-        said.append(str(env.reset(incident=INCIDENT, view=True)))
+        said.append(str(env.reset(incident=ANOTHER, view=True)))
         for action in ({"action_type": "request_more_logs"}, {"action_type": "resolve"}):
             said.append(client.post("/step", json=action).text)
             said.append(str(env.step(action)))
@@ -79,12 +90,96 @@ def test_neither_the_id_nor_a_seed_nor_the_key_is_on_the_wire(sealing: Running) 
     assert "graded in the session that plays it" in listed.text
     for one in said:
         assert INCIDENT not in one
+        assert ANOTHER not in one
         assert KEY not in one
 
 
 def test_a_container_takes_its_key_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SEAL_VARIABLE, KEY)
     monkeypatch.setenv("HOST", "127.0.0.1")
-    assert settings_of_environment().seal == SEAL
-    monkeypatch.delenv(SEAL_VARIABLE)
+    with pytest.raises(InvalidInput, match="counts the attempts"):
+        settings_of_environment()
+    monkeypatch.setenv(LEDGER_VARIABLE, "/data/ledger.jsonl")
+    monkeypatch.setenv(RUN_VARIABLE, "alice")
+    settings = settings_of_environment()
+    assert (settings.seal, settings.ledger) == (SEAL, Path("/data/ledger.jsonl"))
+    assert settings.run == "alice"
+    for name in (SEAL_VARIABLE, LEDGER_VARIABLE):
+        monkeypatch.delenv(name)
     assert settings_of_environment().seal is None
+
+
+def test_a_sealed_episode_ends_with_its_score_and_no_reason(sealing: Running) -> None:
+    shown = []
+    with httpx.Client(base_url=sealing.http) as client, RemoteEnv(sealing.http) as env:
+        client.post("/reset", json={"incident": INCIDENT})
+        env.reset(incident=ANOTHER)
+        ended = env.step(RESOLVE)
+        assert ended.grade is not None
+        shown.append(ended.grade)
+        shown.append(client.post("/step", json=RESOLVE).json()["observation"]["grade"])
+        shown.append(client.post("/grader").json()["grade"])
+        assert client.post("/grader").json()["breakdown"] == {}
+    for grade in shown:
+        assert grade.keys() == {*OPEN_GRADE, "seal"}
+        assert (grade["closing"], grade["seal"]) == ("resolved", SEAL.fingerprint)
+
+
+def test_a_second_attempt_is_refused_on_every_way_and_after_a_restart(ledger: Path) -> None:
+    with (
+        running(seal=SEAL, ledger=ledger) as own,
+        RemoteEnv(own.http) as env,
+        RemoteEnv(own.http) as other,
+    ):
+        env.reset(incident=INCIDENT)
+        for named in (
+            {"incident": INCIDENT},
+            {"task": "fleet_outage-v2", "split": "sealed", "index": 3},
+        ):
+            with pytest.raises(ServerError, match="has had its attempt at this sealed"):
+                other.reset(**named)
+            refused = httpx.post(f"{own.http}/reset", json=named)
+            assert (refused.status_code, refused.json().keys()) == (400, {"error"})
+        assert not env.step({"action_type": "request_more_logs"}).done  # it plays on
+        other.reset(incident=ANOTHER)
+    with running(seal=SEAL, ledger=ledger) as again, RemoteEnv(again.http) as env:
+        for incident in (INCIDENT, ANOTHER):
+            with pytest.raises(ServerError, match="run 'default' has had its attempt"):
+                env.reset(incident=incident)
+    with running(seal=SEAL, ledger=ledger, run="other") as another, RemoteEnv(another.http) as env:
+        assert env.reset(incident=INCIDENT).tick == 0
+    with running(seal=OTHER, ledger=ledger) as keyed, RemoteEnv(keyed.http) as env:
+        assert env.reset(incident=INCIDENT).tick == 0
+
+
+def test_a_sealed_episode_is_not_forked(ledger: Path) -> None:
+    with (
+        running(seal=SEAL, ledger=ledger, forks=True, max_sessions=8) as own,
+        RemoteEnv(own.http) as env,
+        httpx.Client(base_url=own.http) as client,
+    ):
+        env.reset(incident=INCIDENT)
+        with pytest.raises(ServerError, match="played once, and not forked"):
+            env.fork()
+        client.post("/reset", json={"incident": ANOTHER})
+        assert "not forked" in client.post("/fork").json()["error"]
+
+
+def test_the_reasons_come_from_the_closed_run(sealing: Running, ledger: Path) -> None:
+    with RemoteEnv(sealing.http) as env:
+        env.reset(incident=INCIDENT)
+        ended = env.step(RESOLVE)
+        env.reset(incident=ANOTHER)
+    with pytest.raises(InvalidInput, match="another process holds this ledger"):
+        Ledger(ledger, "default")
+    sealing.server.should_exit = True
+    wait_for(lambda: sealing.server._gate.ledger._descriptor < 0)
+    with Ledger(ledger, "default") as held:
+        played, unfinished = held.close_run()
+    graded = grade_transcript(played, resolve=partial(make_incident, seal=SEAL))
+    assert ended.grade is not None
+    assert graded.score == ended.grade["score"]
+    assert all(row.reason for row in graded.criteria)
+    assert (unfinished.incident, unfinished.status) == (ANOTHER, UNFINISHED)
+    with pytest.raises(InvalidInput, match="run: 'default' is closed"):
+        make_server(Settings(port=0, seal=SEAL, ledger=ledger))

@@ -16,6 +16,7 @@ from websockets.sync.client import connect
 from benchmarks.serving.attacks import _frame, broken
 from logtriage.server import RemoteEnv
 from logtriage.server.connections import SMALL_FRAMES_AT_ONCE, WebSocketConnection
+from logtriage.server.launch import OTHER_CONNECTIONS
 from logtriage.server.remote import ServerError
 from tests.adapters.openenv.serving import Running, running, wait_for
 
@@ -104,15 +105,16 @@ def test_a_request_after_another_is_waited_for_as_long() -> None:
 
 
 def test_an_address_with_too_many_connections_keeps_nobody_out() -> None:
-    with running(per_address=10, head_seconds=60.0) as own:
-        held = [socket.create_connection(("127.0.0.1", port_of(own)), 15) for _ in range(50)]
+    with running(per_address=1, head_seconds=60.0) as own:
+        most = 1 + OTHER_CONNECTIONS
+        held = [socket.create_connection(("127.0.0.1", port_of(own)), 15) for _ in range(most + 30)]
         for one in held:
             with suppress(OSError):
                 one.sendall(b"GET / HT")
         assert httpx.get(f"{own.http}/health", timeout=30).status_code == 200
         with RemoteEnv(own.http) as env:
             assert env.reset().tick == 0
-        assert open_connections(own) <= 10
+        assert open_connections(own) <= most
         for one in held:
             one.close()
         wait_for(lambda: open_connections(own) == 0)
@@ -278,6 +280,50 @@ def test_a_header_does_not_escape_the_rate() -> None:
         assert codes(own) == {200, 429}
     with running(rate=0.1, proxies=("127.0.0.1",)) as own:
         assert codes(own) == {200}
+
+
+def test_a_body_at_an_open_path_ends_the_connection(server: Running) -> None:
+    head = b"POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n"
+    with wire(server, head + b"[" * 10_000) as one:
+        said = rest_of(one)
+    assert said.startswith(b"HTTP/1.1 413 ")
+    assert b"/health takes no body" in said
+
+
+def test_whatever_is_unknown_the_error_is_short(server: Running) -> None:
+    keys = {f"{number:05}": number for number in range(2_000)}
+    answers = [
+        httpx.post(f"{server.http}{path}", json=body).text
+        for path in PATHS
+        for body in (keys, {"split": "test", "index": 1, **keys}, {"action": keys, "actions": keys})
+    ]
+    with connect(server.url) as connection:
+        for kind in ("step", "reset", "state", "mcp", "nope", "x" * 20_000):
+            connection.send(json.dumps({"type": kind, "data": keys}))
+            answers.append(str(connection.recv(15)))
+    assert max(map(len, answers)) < 1_000
+
+
+def test_the_address_of_a_fork_is_that_of_its_episode() -> None:
+    with running(forks=True, proxies=("127.0.0.1",), max_sessions=8) as own:
+
+        def session(address: str) -> Any:
+            return connect(own.url, additional_headers={"X-Forwarded-For": address})
+
+        def ask(connection: Any, kind: str, **data: Any) -> dict[str, Any]:
+            connection.send(json.dumps({"type": kind, **({"data": data} if data else {})}))
+            answer: dict[str, Any] = json.loads(connection.recv(15))
+            return answer
+
+        with session("192.0.2.1") as one, session("192.0.2.2") as other:
+            ask(one, "reset", incident=INCIDENT, episode_id="mine")
+            handle = ask(one, "state")["data"]["fork"]
+            for guess in ("mine", handle):
+                refused = ask(other, "reset", fork=guess)
+                assert refused["type"] == "error"
+                assert "no open episode of yours" in refused["data"]["message"]
+            with session("192.0.2.1") as again:
+                assert ask(again, "reset", fork=handle)["type"] == "observation"
 
 
 def test_episodes_without_cookies_do_not_hold_places() -> None:
