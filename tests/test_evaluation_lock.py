@@ -72,9 +72,10 @@ def test_lock_on_a_file_that_its_holder_removed_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first one ends between the second one's opening of the file and its lock on it."""
+    from logtriage import files
     from logtriage.evaluation import lock
 
-    tried = lock.try_lock
+    tried = files.try_lock
     opened: list[int] = []
 
     def late(descriptor: int) -> None:
