@@ -9,7 +9,7 @@ RLLIB_VENV ?= .venv-rllib
 WORKERS ?= auto
 VERSIONS ?= 3.12 3.13 3.14
 # Frameworks to test against: name:extras:tests, each in .venv-name with constraints/name.txt.
-ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl,tests/training \
+ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl,tests/training/language \
 	verifiers:verifiers:tests/adapters/verifiers skyrl:skyrl:tests/adapters/skyrl \
 	openenv:openenv,cli:tests/adapters/openenv harbor:harbor:tests/adapters/harbor:3.12
 # Trainers whose environments are too large for `make test`; written as ADAPTERS.
@@ -142,12 +142,12 @@ test-wheel: $(STAMP) ## build the wheel and use it from outside the source tree
 	scripts/test_wheel.sh $(BIN)/python "$(DEMO_EVAL)" "$(DEMO_INCIDENT)"
 
 test-multi-frameworks: $(TORCHRL_STAMP) test-rllib ## TorchRL, RLlib and BenchMARL play teams; not part of test (4.5 GB)
-	$(TORCHRL_VENV)/bin/python -m pytest -q tests/test_multi_torchrl.py
-	scripts/test_adapters.sh $(PYTHON) benchmarl:benchmarl:tests/test_training_benchmarl.py
+	$(TORCHRL_VENV)/bin/python -m pytest -q tests/multi/test_torchrl.py
+	scripts/test_adapters.sh $(PYTHON) benchmarl:benchmarl:tests/training/test_benchmarl.py
 
 test-rllib: $(RLLIB_STAMP) ## RLlib plays teams, and trains, stops and goes on; not part of test (2 GB)
 	RAY_AUTH_MODE=disabled RAY_USAGE_STATS_ENABLED=0 $(RLLIB_VENV)/bin/python -m pytest -q \
-		tests/test_multi_rllib.py tests/test_rllib.py tests/test_training_rllib.py
+		tests/multi/test_rllib.py tests/training/test_rllib_with_ray.py tests/training/test_rllib.py
 
 test-adapters: | check-python ## adapters against their frameworks, each in its own environment
 	scripts/test_adapters.sh $(PYTHON) $(ADAPTERS)

@@ -121,8 +121,8 @@ def trl_rows() -> list[dict[str, Any]]:
     from datasets import Dataset
 
     from logtriage.adapters.plans import plan_rows
-    from logtriage.adapters.tools import TOOLS
     from logtriage.adapters.trl import TriageEnv, triage_reward, triage_rows
+    from logtriage.conversations.tools import TOOLS
     from logtriage.parsing import render_action
     from tests.adapters.trl.test_grpo import GROUP, IDS, config, oracle, scripts_for
     from tests.adapters.trl.tiny import Script, tiny_model, tiny_tokenizer

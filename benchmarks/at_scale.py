@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import logtriage as lt
-from logtriage.files import replacing
+from logtriage._lib.files import replacing
 from logtriage.parsing import action_to_wire
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -23,10 +23,11 @@ from logtriage import (
 )
 from logtriage.belief import belief
 from logtriage.belief.questions import worths
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import parse_incident_id
 from logtriage.policies.observer import requests_in_doubt
 from logtriage.registry import make_policy
-from logtriage.tasks import get_task, parse_incident_id
+from logtriage.tasks import get_task
 from logtriage.topology import FIVE_TEAMS
 
 Benchmark = Any

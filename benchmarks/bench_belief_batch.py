@@ -23,7 +23,7 @@ from logtriage import (
 from logtriage.belief import belief
 from logtriage.registry import make_policy
 from logtriage.vector import BeliefBatch
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 
 Benchmark = Any
 TASK = "cascading_failure-v2"
@@ -49,7 +49,7 @@ def episodes() -> tuple[tuple[State, ...], ...]:
 
 def screen(state: State) -> list[Any]:
     world = state.incident.telemetry
-    assert isinstance(world, World)
+    assert isinstance(world, Simulation)
     return list(world.shown(state.tick, state.facts.doings))
 
 
@@ -59,7 +59,7 @@ def bench_belief_batch(benchmark: Benchmark, count: int) -> None:
     played = episodes()
     incident = played[0][0].incident
     topology, world = incident.topology, incident.telemetry
-    assert isinstance(world, World)
+    assert isinstance(world, Simulation)
     batch = BeliefBatch(world.setting, topology, world.held, count=count, horizon=incident.horizon)
     rows = np.arange(count) % len(played)
     number = {team: place for place, team in enumerate(topology.teams)}

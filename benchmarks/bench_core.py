@@ -19,11 +19,11 @@ from logtriage import (
     transition,
 )
 from logtriage.codec import decode_record
-from logtriage.generator import draw_incident, open_incident
+from logtriage.drawing.generator import draw_incident, open_incident
+from logtriage.drawing.ids import parse_incident_id
 from logtriage.grading import grade_jsonl
 from logtriage.parsing import actions_from_wire
-from logtriage.replies import MAX_TEXT
-from logtriage.tasks import parse_incident_id
+from logtriage.parsing.replies import MAX_TEXT
 
 Benchmark = Any
 

@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage.role_splits import BY_TIER, DUO, SOLO, TRIO
 from logtriage.roles import RoleSplit
+from logtriage.roles.splits import BY_TIER, DUO, SOLO, TRIO
 from logtriage.vector import CREDITS, BatchedTeam, BatchedTriage
 
 TASK = "cascading_failure-v2"

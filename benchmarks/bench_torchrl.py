@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from logtriage.role_splits import BY_CHANNEL
+from logtriage.roles.splits import BY_CHANNEL
 from logtriage.vector import BatchedTeam
 
 torch = pytest.importorskip("torch")

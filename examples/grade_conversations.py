@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from logtriage import TranscriptError
-from logtriage.adapters.convert import convert_file
+from logtriage.conversations.convert import convert_file
 from logtriage.grading import grade_transcript
 
 INCIDENT = "cascading_failure-v2/val/3"

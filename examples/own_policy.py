@@ -12,7 +12,7 @@ import logtriage as lt
 from logtriage.observation import Observation
 from logtriage.policies import Policy
 from logtriage.registry import make_policy
-from logtriage.runbook import severity_of
+from logtriage.world.runbook import severity_of
 
 TASKS = ("single_crash-v2", "cascading_failure-v2", "silent_degradation-v2")
 

@@ -6,6 +6,7 @@ python examples/own_rubric.py
 import attrs
 
 import logtriage as lt
+from logtriage.errors import RubricError
 from logtriage.grading import DEFAULT, Criterion
 from logtriage.registry import make_policy
 
@@ -63,7 +64,7 @@ def main() -> None:
     print("\nweights that do not sum to 1 are refused:")
     try:
         attrs.evolve(RESEARCH, criteria=RESEARCH.criteria[:3])
-    except lt.RubricError as error:
+    except RubricError as error:
         print(f"  {error}")
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import logtriage as lt
 from logtriage.codec import load_topology, topology_from_json, topology_to_json
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import parse_incident_id
+from logtriage.errors import TopologyError
 from logtriage.grading import grade_transcript
 from logtriage.registry import make_policy
-from logtriage.tasks import parse_incident_id
 
 BOOKSHOP = load_topology(Path(__file__).with_name("bookshop.json"))
 TASKS = ("single_crash-v2", "cascading_failure-v2", "silent_degradation-v2")
@@ -49,7 +50,7 @@ def main() -> None:
     broken["services"][0]["calls"] = ["katalog"]
     try:
         topology_from_json(broken)
-    except lt.TopologyError as error:
+    except TopologyError as error:
         print(f"  {error}")
 
 

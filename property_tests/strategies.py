@@ -34,6 +34,7 @@ from logtriage import (
     transition,
 )
 from logtriage import incident_ids as incident_ids_of
+from logtriage._lib.seal import Seal
 from logtriage.actions import (
     ACTION_TYPES,
     FAULT_CATEGORIES,
@@ -47,13 +48,13 @@ from logtriage.actions import (
     action_name,
     all_actions,
 )
-from logtriage.board_words import REPORT_WORDS, WORD_GROUPS
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import SEALED, SPLITS, IncidentId
 from logtriage.policies import perfect_actions
-from logtriage.role_splits import ROLE_SPLITS
 from logtriage.roles import PARTS, VIEWS, Role, RoleSplit
-from logtriage.seal import Seal
-from logtriage.tasks import SEALED, SPLITS, IncidentId, TaskSpec
+from logtriage.roles.splits import ROLE_SPLITS
+from logtriage.roles.words import REPORT_WORDS, WORD_GROUPS
+from logtriage.tasks import TaskSpec
 from logtriage.transition import transition_jointly
 
 #: Every task that draws its incidents with one fault at most, at every level of fog.

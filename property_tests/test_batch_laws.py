@@ -16,17 +16,18 @@ from logtriage import (
     Incident,
     Remediate,
     RequestMoreLogs,
-    Rubric,
     Topology,
     grade,
     make_incident,
 )
 from logtriage.actions import REMEDIES, SEVERITIES
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.grading import (
     RECORDED,
     TRIAGE_2,
     Criterion,
+    Rubric,
     action_array,
     grade_batch,
     truths_of,
@@ -39,7 +40,6 @@ from logtriage.grading.kernels import DISCOUNTS, GATES, MEASURES
 from logtriage.grading.rubric import Discount, Gate
 from logtriage.incident import ClosingRules, Part
 from logtriage.policies import perfect_actions
-from logtriage.tasks import SPLITS, IncidentId
 from logtriage.transition import play, play_jointly
 from property_tests.strategies import (
     COMPOUND_TASKS,

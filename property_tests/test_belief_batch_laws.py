@@ -11,15 +11,15 @@ from logtriage import State, initial_state, make_incident, transition
 from logtriage.belief import belief
 from logtriage.belief import fixedpoint as scalar
 from logtriage.belief.model import model_of
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
 from logtriage.grading import action_array
-from logtriage.role_splits import ROLE_SPLITS
 from logtriage.roles import Role
-from logtriage.tasks import IncidentId
+from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.transition import apply, transition_jointly
 from logtriage.vector import BeliefBatch, belief_batch, belief_replay
 from logtriage.vector.belief_tables import tables_of
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 from property_tests.strategies import DRAWN, incident_ids, plans, topologies, useful_actions
 
 if find_spec("numba") is None:
@@ -28,7 +28,7 @@ if find_spec("numba") is None:
 from logtriage.vector.compiled import panels
 
 WORLD = make_incident("single_crash-v2/test/0").telemetry
-assert isinstance(WORLD, World)
+assert isinstance(WORLD, Simulation)
 TABLES = tables_of(model_of(WORLD.setting, WORLD.topology, WORLD.held))
 ROLES = (None, *(role for split in ROLE_SPLITS.values() for role in split.roles))
 
@@ -97,7 +97,7 @@ def test_whole_screens_say_nothing_twice(name: str, data: st.DataObject) -> None
     """An engine may hand over every screen as it stands, whatever stood there before."""
     incident = make_incident(name)
     state, world = initial_state(incident), incident.telemetry
-    assert isinstance(world, World)
+    assert isinstance(world, Simulation)
     batch = BeliefBatch(
         world.setting,
         world.topology,

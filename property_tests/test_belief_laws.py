@@ -34,7 +34,7 @@ from logtriage.belief.questions import worths
 from logtriage.belief.shaping import shaped_reward, value_of
 from logtriage.evidence import evidence
 from logtriage.rng import below, draw, hash_name
-from logtriage.role_splits import TRIO
+from logtriage.roles.splits import TRIO
 from logtriage.state import Closing
 from logtriage.world.channels import Channel, Evidence, sort_of
 from logtriage.world.conditions import (
@@ -48,7 +48,7 @@ from logtriage.world.conditions import (
 )
 from logtriage.world.prior import prior
 from logtriage.world.setting import Setting
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 from logtriage.world.tables import (
     CALM,
     EDGE_TOKENS,
@@ -99,7 +99,7 @@ def test_the_logarithm_of_a_sum_is_that_of_the_sum(values: list[int]) -> None:
 def naive_posterior(state: State) -> list[Fraction]:
     """Bayes' rule by exact fractions, straight from the tables and the history."""
     world = state.incident.telemetry
-    assert isinstance(world, World)
+    assert isinstance(world, Simulation)
     topology, directory = world.topology, state.incident.directory
     shown, doings = evidence(state), state.facts.doings
     table = prior(world.setting, topology, world.held)
@@ -153,7 +153,7 @@ def naive_posterior(state: State) -> list[Fraction]:
 
 
 def _cells(
-    world: World,
+    world: Simulation,
     service: int,
     condition: Condition,
     cells: Sequence[Evidence],
@@ -195,7 +195,7 @@ def _edge(
     )
 
 
-def _note(world: World, hypothesis: Hypothesis, token: str) -> Fraction:
+def _note(world: Simulation, hypothesis: Hypothesis, token: str) -> Fraction:
     if teams_of(world.topology, ("owner",) * len(world.topology), hypothesis) != ("owner",):
         return Fraction(token == "nothing")
     kind, service = hypothesis.faults[0]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from logtriage import SEVEN_SERVICES, Incident, transcript_of
 from logtriage.actions import RequestMetrics, RequestMoreLogs, Resolve, action_name, action_value
-from logtriage.adapters.conversations import actions_of_conversation
+from logtriage.conversations.wires import actions_of_conversation
 from logtriage.evaluation.statistics import bound_of, mean_interval
 from logtriage.grading import grade_transcript
 from logtriage.parsing import actions_from_wire

@@ -18,9 +18,9 @@ from logtriage import (
     transition,
 )
 from logtriage.audit.exact import Situations
+from logtriage.drawing.ids import SPLITS
 from logtriage.grading import grade_actions, rubric_of, score
 from logtriage.policies import perfect_actions
-from logtriage.tasks import SPLITS
 from logtriage.topology import Service
 from logtriage.transition import play, play_jointly
 from logtriage.world.compounds import LINKED, SetPrior
@@ -36,7 +36,7 @@ from logtriage.world.conditions import (
 from logtriage.world.outcomes import condition_at, left_at
 from logtriage.world.prior import Prior
 from logtriage.world.schedule import Doings
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 from property_tests.reference import expected_of_several
 from property_tests.strategies import (
     COMPOUND_FLEET,
@@ -72,8 +72,8 @@ def compound(draw: st.DrawFn, least: int = 0, *, fleets: bool = False) -> Incide
     return next(one for one in found if len(one.truth.parts) >= least)
 
 
-def world_of(incident: Incident) -> World:
-    assert isinstance(incident.telemetry, World)
+def simulation_of(incident: Incident) -> Simulation:
+    assert isinstance(incident.telemetry, Simulation)
     return incident.telemetry
 
 
@@ -106,7 +106,7 @@ def test_every_set_has_as_many_ranks_as_it_weighs(table: SetPrior) -> None:
 
 @given(compound(fleets=True))
 def test_faults_strike_distinct_services_and_each_asks_for_its_own(incident: Incident) -> None:
-    truth, world = incident.truth, world_of(incident)
+    truth, world = incident.truth, simulation_of(incident)
     assert len(world.truth.faults) == len(truth.parts) <= 3
     assert len({service for _, service in world.truth.faults}) == len(truth.parts)
     assert frozenset().union(*(one.root_causes for one in truth.parts)) == truth.root_causes
@@ -121,7 +121,7 @@ def test_faults_strike_distinct_services_and_each_asks_for_its_own(incident: Inc
 
 @given(compound(1, fleets=True))
 def test_root_then_loaded_then_waiting_then_distracted(incident: Incident) -> None:
-    world = world_of(incident)
+    world = simulation_of(incident)
     topology, faults = world.topology, {at: kind for kind, at in world.truth.faults}
     hidden = secondary(topology, world.truth)
     for service, condition in enumerate(world.conditions):
@@ -142,7 +142,7 @@ def test_what_is_left_shows_as_if_it_had_been_alone(
     data: st.DataObject, incident: Incident
 ) -> None:
     """Fixed faults leave no trace, and a service is never worse for a fix elsewhere."""
-    world = world_of(incident)
+    world = simulation_of(incident)
     parts = data.draw(st.permutations(incident.truth.parts))
     gone = parts[: data.draw(st.integers(1, len(parts)))]
     remedies = tuple(

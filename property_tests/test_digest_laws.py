@@ -8,8 +8,9 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logtriage import Rubric, RubricError, State, grade, initial_state
-from logtriage.grading import Criterion
+from logtriage import State, grade, initial_state
+from logtriage.errors import RubricError
+from logtriage.grading import Criterion, Rubric
 from tests.builders import real_incident
 
 STATE = initial_state(real_incident())

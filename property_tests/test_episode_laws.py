@@ -10,7 +10,7 @@ from hypothesis.strategies import SearchStrategy
 
 from logtriage import Incident
 from logtriage.adapters.episode import Episode
-from logtriage.adapters.tools import call_from_action
+from logtriage.conversations.tools import call_from_action
 from logtriage.grading import grade_actions, grade_transcript
 from property_tests.strategies import DRAWN, ORIGINAL_TASKS, incidents, useful_actions
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from rich.console import Console
 from typer.testing import CliRunner
 
+from logtriage._lib.printable import spelled
 from logtriage.cli.app import app
 from logtriage.cli.console import messages, results, say
 from logtriage.codec import decode_transcript
 from logtriage.observation import observe
-from logtriage.printable import spelled
 from logtriage.recorded import as_incident, shipped_incidents
 from logtriage.recorded.records import (
     LogWindow,

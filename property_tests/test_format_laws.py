@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from logtriage import Incident
-from logtriage.adapters.otlp import OPENED, write_alertmanager, write_labels, write_otlp
-from logtriage.adapters.otlp.tape import Tape
 from logtriage.errors import BundleError
+from logtriage.exporting import OPENED, write_alertmanager, write_labels, write_otlp
+from logtriage.exporting.tape import Tape
 from logtriage.recorded import import_otlp
 from logtriage.world.channels import Channel
 from property_tests.strategies import DRAWN, incidents, json_values

@@ -13,10 +13,11 @@ from logtriage import (
     random_topology,
 )
 from logtriage.actions import Severity
-from logtriage.faults import fault_kind
-from logtriage.generator import open_incident
+from logtriage.drawing.generator import open_incident
+from logtriage.drawing.ids import SPLITS, IncidentId, parse_incident_id
 from logtriage.rng import MASK, below, between, draw, mix, subkey
-from logtriage.tasks import SPLITS, TASKS, IncidentId, parse_incident_id
+from logtriage.tasks import TASKS
+from logtriage.world.faults import fault_kind
 from property_tests.strategies import incident_ids, incidents
 
 numbers = st.integers(0, (1 << 48) - 1)

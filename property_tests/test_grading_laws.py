@@ -14,7 +14,6 @@ from logtriage import (
     SEVEN_SERVICES,
     Action,
     ClassifySeverity,
-    Closing,
     Escalate,
     IdentifyRootCause,
     Ignore,
@@ -34,6 +33,7 @@ from logtriage import (
 from logtriage.actions import SEVERITIES
 from logtriage.grading import TRIAGE_2, Criterion, grade_actions, score
 from logtriage.policies import perfect_actions
+from logtriage.state import Closing
 from logtriage.transition import play
 from property_tests.strategies import (
     ORIGINAL_TASKS,

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logtriage import (
-    EpisodeOver,
     Incident,
     InvalidInput,
     Malformed,
@@ -36,11 +35,12 @@ from logtriage.codec import (
     structure_transcript,
     unstructure_transcript,
 )
+from logtriage.errors import EpisodeOver
 from logtriage.grading import grade_jsonl, grade_transcript
 from logtriage.observation import slice_for
 from logtriage.parsing import action_from_wire, action_to_wire, parse_action, render_action
-from logtriage.role_splits import SOLO, splits_with
 from logtriage.roles import Role, RoleSplit
+from logtriage.roles.splits import SOLO, splits_with
 from logtriage.transition import play_jointly, transition_jointly
 from property_tests.strategies import (
     JointEpisode,

@@ -21,13 +21,14 @@ from logtriage import (
     render_observation,
     transition_jointly,
 )
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.grade import score
 from logtriage.joint import observe_role, requests_left
 from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
 from logtriage.state import Closing
-from logtriage.tasks import IncidentId, TaskSpec
+from logtriage.tasks import TaskSpec
 from logtriage.vector import (
     CREDITS,
     encode_role_tokens,

@@ -19,8 +19,8 @@ from logtriage import (
     transition,
 )
 from logtriage.policies import ExpertPolicy, RandomPolicy, masked_actions
-from logtriage.role_splits import TRIO
 from logtriage.roles import VIEWS, Role
+from logtriage.roles.splits import TRIO
 from property_tests.strategies import (
     DRAWN,
     ORIGINAL_TASKS,

@@ -31,7 +31,7 @@ from logtriage.codec import (
 )
 from logtriage.grading import grade_transcript
 from logtriage.parsing import action_from_wire, action_to_wire, parse_plan
-from logtriage.replies import ENDED_THINKING
+from logtriage.parsing.replies import ENDED_THINKING
 from logtriage.state import State
 from property_tests.strategies import (
     actions,

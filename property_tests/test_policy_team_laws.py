@@ -33,8 +33,8 @@ from logtriage.policies import (
 )
 from logtriage.policies.expert import TRIES
 from logtriage.registry import make_policy, make_team
-from logtriage.role_splits import ROLE_SPLITS, SOLO
 from logtriage.roles import VIEWS, RoleSplit
+from logtriage.roles.splits import ROLE_SPLITS, SOLO
 from property_tests.strategies import (
     DRAWN,
     JointEpisode,

@@ -26,14 +26,15 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import REMEDIES, SEVERITIES, Action, RequestMetrics, RequestTraces
-from logtriage.faults import FAULT_KINDS
+from logtriage.drawing.ids import SPLITS
 from logtriage.incident import Truth
 from logtriage.rng import hash_name, mix
-from logtriage.tasks import SPLITS, TASKS
+from logtriage.tasks import TASKS
 from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, Evidence, sort_of
+from logtriage.world.faults import FAULT_KINDS
 from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.signatures import BENIGN, DISTRACTIONS
-from logtriage.world.simulation import World, speakers
+from logtriage.world.simulation import Simulation, speakers
 from logtriage.world.tables import EDGE_TOKENS, alphabet, places
 
 SECOND = tuple(task for task in TASKS if task.setting is not None)
@@ -47,7 +48,7 @@ SECRETS = tuple(
 
 
 @attrs.frozen(cache_hash=True)
-class Forced(World):
+class Forced(Simulation):
     """A world in which every cell holds a token that public facts alone decide."""
 
     def shown(
@@ -108,11 +109,11 @@ def test_equal_tokens_give_equal_bytes_whatever_the_truth(
     incident: Incident, data: st.DataObject
 ) -> None:
     world = incident.telemetry
-    assert isinstance(world, World)
+    assert isinstance(world, Simulation)
     others = st.sampled_from([one.id for one in SECOND if one.name == "single_crash"])
     other = make_incident(f"{data.draw(others)}/train/{data.draw(st.integers(0, 10**6))}").telemetry
-    assert isinstance(other, World)
-    forced = {field.name: getattr(world, field.name) for field in attrs.fields(World)}
+    assert isinstance(other, Simulation)
+    forced = {field.name: getattr(world, field.name) for field in attrs.fields(Simulation)}
     one = attrs.evolve(incident, telemetry=Forced(**forced))
     two = attrs.evolve(
         incident,

@@ -13,10 +13,10 @@ from logtriage.actions import Action, Severity
 from logtriage.observation import Observation
 from logtriage.rng import MASK, WIDE, draw, subkey
 from logtriage.state import Closing
-from logtriage.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace
 from logtriage.topology import Service
 from logtriage.world import figures, simulation, voice
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
+from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace
 from property_tests.strategies import COMPOUND_TASKS, DRAWN, episodes
 
 #: All that an observation of a simulated incident is made of.
@@ -59,7 +59,7 @@ def test_neither_an_observation_nor_its_pickle_holds_the_seed(
     states: tuple[State, ...], protocol: int
 ) -> None:
     world = states[0].incident.telemetry
-    assert isinstance(world, World)
+    assert isinstance(world, Simulation)
     numbers = [world.seed, world.seed & MASK, *(subkey(world.seed, one) for one in STREAMS)]
     secret = set().union(*map(spellings, numbers))
     for state in states:

@@ -31,13 +31,13 @@ from logtriage.belief.portfolio import Portfolio
 from logtriage.belief.posterior import Seen
 from logtriage.belief.search import ERROR, searched_posterior
 from logtriage.belief.stakes import UNIT
-from logtriage.drawing import truth_of
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import SPLITS, IncidentId
+from logtriage.drawing.incidents import truth_of
 from logtriage.evidence import evidence
-from logtriage.generator import draw_incident
 from logtriage.grading import score
 from logtriage.grading.impact import path_of
 from logtriage.policies import perfect_actions
-from logtriage.tasks import SPLITS, IncidentId
 from logtriage.topology import FIVE_TEAMS
 from logtriage.transition import play
 from logtriage.world.channels import Evidence
@@ -45,7 +45,7 @@ from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import Condition, Hypothesis, affected, teams_of, unaffected
 from logtriage.world.outcomes import at_service, condition_at, elsewhere, left_at
 from logtriage.world.setting import compound_failure
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 from property_tests.strategies import COMPOUND_TASKS
 from property_tests.test_belief_laws import asked, check_calibrated
 from property_tests.test_compound_laws import TINY
@@ -84,7 +84,7 @@ def likelihood(
     ``known`` keeps what a cell holds under a condition, which many hypotheses share.
     """
     world, doings = state.incident.telemetry, state.facts.doings
-    assert isinstance(world, World)
+    assert isinstance(world, Simulation)
     topology, setting = world.topology, world.setting
     right = teams_of(topology, world.directory, one)
     if any(team not in right for _, team in doings.pages):
@@ -131,7 +131,7 @@ def likelihood(
 def test_the_posterior_is_that_of_bayes_rule(state: State) -> None:
     """Every set on four services by floating point, straight from the tables and the history."""
     world = state.incident.telemetry
-    assert isinstance(world, World)
+    assert isinstance(world, Simulation)
     table, shown = set_prior(world.setting, TINY, world.held), evidence(state)
     held = belief(state)
     known: dict[Any, float] = {}
@@ -162,7 +162,7 @@ def told(incidents: Iterable[Incident]) -> dict[str, list[tuple[float, bool]]]:
         for fix in fixes[: number % 2]:
             state = transition(state, fix)
         held, truth, world = belief(state), incident.truth, incident.telemetry
-        assert isinstance(world, World)
+        assert isinstance(world, Simulation)
         calls = path_of(world.topology, world.truth).calls
         counts = [0.0] * 4
         for one, share in zip(held.hypotheses, held.probabilities, strict=True):
@@ -333,7 +333,7 @@ def apart(one: Believed, other: Believed) -> float:
 def searched(state: State, **wider: int) -> Believed:
     """The posterior of the search."""
     incident, world = state.incident, state.incident.telemetry
-    assert isinstance(world, World)
+    assert isinstance(world, Simulation)
     whole = any_model_of(world.setting, incident.topology, incident.held)
     seen = Seen(incident.directory, evidence(state), state.facts.doings, misrouted=False)
     found = searched_posterior(whole, seen, **wider)

@@ -22,8 +22,8 @@ from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.grade import score
 from logtriage.joint import observe_roles, requests_left
 from logtriage.policies import perfect_actions
-from logtriage.role_splits import SOLO
 from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
+from logtriage.roles.splits import SOLO
 from logtriage.tasks import TaskSpec
 from logtriage.vector import (
     CREDITS,

@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logtriage import (
-    Closing,
-    EpisodeOver,
     Escalate,
     Ignore,
     Incident,
@@ -22,6 +20,8 @@ from logtriage import (
     tick,
     transition,
 )
+from logtriage.errors import EpisodeOver
+from logtriage.state import Closing
 from logtriage.transition import play
 from property_tests.strategies import (
     DRAWN,

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from logtriage import (
     Action,
-    Closing,
     Escalate,
     Grade,
     IdentifyRootCause,
@@ -23,17 +22,17 @@ from logtriage import (
     Malformed,
     Remediate,
     RequestMoreLogs,
-    RubricError,
     grade,
     initial_state,
     make_incident,
     reward,
     transition,
 )
+from logtriage.errors import RubricError
 from logtriage.grading import TRIAGE_2, grade_actions, rubric_of, score
 from logtriage.grading.grade import finish
 from logtriage.policies import perfect_actions
-from logtriage.state import State
+from logtriage.state import Closing, State
 from logtriage.transition import play, play_jointly
 from property_tests.reference import Expected, Plays, expected, played
 from property_tests.strategies import plans, triage_incidents, triage_plays, wrong_remedies

@@ -26,16 +26,17 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import SEVERITIES, Wait
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
 from logtriage.grading import TRIAGE_2, criteria, score
 from logtriage.grading.batch import CLOSINGS
 from logtriage.rng import MASK
-from logtriage.tasks import IncidentId, TaskSpec
+from logtriage.tasks import TaskSpec
 from logtriage.transition import transition_jointly
 from logtriage.vector import BatchedTriage, Step, action_mask, encode_tokens
 from logtriage.vector.engine import NOTHING
 from logtriage.vector.tokens.incidents import PRICES
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 from property_tests.strategies import DRAWN, topologies
 
 if find_spec("numba") is None:
@@ -256,7 +257,7 @@ def test_drawn_arrays_are_the_drawn_incidents(
     for row, one in enumerate(index):
         incident = incident_of(task, split, one, own)
         world, truth = incident.telemetry, incident.truth
-        assert isinstance(world, World)
+        assert isinstance(world, Simulation)
         assert int(arrays.seed[row]) == world.seed
         assert SEVERITIES[arrays.severity[row]] is truth.severity
         assert PRICES[arrays.price[row]] == incident.price_of_silence

@@ -18,18 +18,18 @@ from logtriage import (
     transition,
 )
 from logtriage.evidence import evidence
-from logtriage.faults import FAULT_KINDS, FaultClass, fault_kind
 from logtriage.policies import perfect_actions
-from logtriage.runbook import SEVERITY_RULE
-from logtriage.telemetry import Gauge, Trace
 from logtriage.topology import FIVE_TEAMS
 from logtriage.world.channels import LOG_TOKENS, TIER_TOKENS, Channel, Evidence
 from logtriage.world.conditions import Condition, affected, unaffected
+from logtriage.world.faults import FAULT_KINDS, FaultClass, fault_kind
 from logtriage.world.prior import prior
+from logtriage.world.runbook import SEVERITY_RULE
 from logtriage.world.setting import SETTINGS, Setting
 from logtriage.world.signatures import AFFECTED, BENIGN, DISTRACTIONS, KINDS
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 from logtriage.world.tables import EDGE_TOKENS, Place, alphabet, edge_weights, places, weights
+from logtriage.world.telemetry import Gauge, Trace
 from logtriage.world.voice import Voice
 from property_tests.strategies import (
     COMPOUND_TASKS,
@@ -50,9 +50,9 @@ def setting_of_any_task(draw: st.DrawFn) -> Setting:
     return SETTINGS[draw(st.sampled_from(sorted(SETTINGS)))](draw(st.integers(0, 3)))
 
 
-def world_of(incident: Incident) -> World:
+def simulation_of(incident: Incident) -> Simulation:
     """The simulated system behind an incident."""
-    assert isinstance(incident.telemetry, World)
+    assert isinstance(incident.telemetry, Simulation)
     return incident.telemetry
 
 
@@ -104,7 +104,7 @@ def test_no_token_stands_where_it_makes_no_sense(incident: Incident, asked: int)
 
 @given(incidents(DRAWN))
 def test_the_edge_shows_the_severity_from_the_announced_tick_on(incident: Incident) -> None:
-    world = world_of(incident)
+    world = simulation_of(incident)
     bands = {"usual": 2, "slight": 2, "P2": 1, "P1": 0}
     for start in range(world.setting.severity_from, incident.horizon):
         shown = 3 if incident.truth.benign else list(Severity).index(world.severity)
@@ -123,7 +123,7 @@ def test_the_edge_shows_the_severity_from_the_announced_tick_on(incident: Incide
 
 @given(incidents(DRAWN))
 def test_within_a_band_no_caller_is_faster_than_what_it_waits_for(incident: Incident) -> None:
-    world = world_of(incident)
+    world = simulation_of(incident)
     voice = Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
     for caller, callees in enumerate(world.topology.calls):
         for callee in callees:
@@ -135,7 +135,7 @@ def test_within_a_band_no_caller_is_faster_than_what_it_waits_for(incident: Inci
 
 @given(incidents(DRAWN))
 def test_a_guilty_change_precedes_the_onset(incident: Incident) -> None:
-    onset = world_of(incident).setting.onset
+    onset = simulation_of(incident).setting.onset
     for change in observe(initial_state(incident)).changes:
         assert change.token is not None
         assert (change.minutes_ago > onset) == change.token.endswith("_before")
@@ -157,7 +157,7 @@ def test_what_is_said_twice_is_said_the_same(states: tuple[State, ...]) -> None:
 
 @given(incidents(DRAWN))
 def test_a_minor_fault_never_sits_at_the_edge_and_makes_nobody_wait(incident: Incident) -> None:
-    world = world_of(incident)
+    world = simulation_of(incident)
     reached = affected(world.topology, world.truth)
     for service, condition in enumerate(world.conditions):
         if service not in reached and condition.name in KINDS:
@@ -238,7 +238,7 @@ def test_draws_have_the_shares_of_the_table() -> None:
     counts: Counter[str] = Counter()
     expected: Counter[str] = Counter()
     for number in range(400):
-        world = world_of(make_incident(f"single_crash-v2/train/{number}"))
+        world = simulation_of(make_incident(f"single_crash-v2/train/{number}"))
         for one in evidence(initial_state(make_incident(f"single_crash-v2/train/{number}"))):
             if one.channel is not Channel.ALERT:
                 continue
@@ -258,7 +258,7 @@ def test_draws_have_the_shares_of_the_table() -> None:
     | joint_episodes().map(lambda episode: episode[1])
 )
 def test_no_screen_depends_on_what_is_done_later(states: tuple[State, ...]) -> None:
-    world, later = world_of(states[0].incident), states[-1].facts.doings
+    world, later = simulation_of(states[0].incident), states[-1].facts.doings
     for state in states:
         screen = list(world.shown(state.tick, state.facts.doings))
         assert list(world.shown(state.tick, later)) == screen

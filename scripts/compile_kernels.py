@@ -3,10 +3,11 @@
 import numpy as np
 
 from logtriage import Incident, initial_state, make_incident, random_topology
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
 from logtriage.grading import grade_batch, truths_of
 from logtriage.grading.batch import WORTH_A_KERNEL
-from logtriage.tasks import IncidentId, get_task
+from logtriage.tasks import get_task
 from logtriage.vector import BatchedTriage, belief_batch
 from logtriage.vector.shaping import BatchedShaping
 

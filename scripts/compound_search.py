@@ -18,7 +18,7 @@ from logtriage.belief.model import any_model_of
 from logtriage.belief.posterior import Seen
 from logtriage.belief.search import searched_posterior
 from logtriage.evaluation.statistics import mean_interval
-from logtriage.evidence import evidence, world_of
+from logtriage.evidence import evidence, simulation_of
 from logtriage.registry import make_policy
 from logtriage.world.conditions import Hypothesis
 
@@ -74,7 +74,7 @@ def state_after(incident: lt.Incident, actions: int) -> lt.State:
 def searched(state: lt.State, width: dict[str, int]) -> tuple[Believed, float]:
     """The posterior of a search, and the CPU seconds that it took."""
     incident = state.incident
-    model = any_model_of(world_of(incident).setting, incident.topology, incident.held)
+    model = any_model_of(simulation_of(incident).setting, incident.topology, incident.held)
     seen = Seen(incident.directory, evidence(state), state.facts.doings, misrouted=False)
     begin = time.process_time()
     found = searched_posterior(model, seen, **width)

@@ -32,7 +32,6 @@ from typing import Any, Final
 import numpy as np
 
 import logtriage as lt
-from logtriage.adapters.tools import call_from_action
 from logtriage.codec import (
     decode_record,
     decode_transcript,
@@ -40,6 +39,8 @@ from logtriage.codec import (
     topology_from_json,
     topology_to_json,
 )
+from logtriage.conversations.tools import call_from_action
+from logtriage.drawing.ids import parse_incident_id
 from logtriage.errors import BundleError, InvalidInput, TopologyError, TranscriptError
 from logtriage.grading import grade_jsonl, grade_transcript
 from logtriage.parsing import (
@@ -49,12 +50,11 @@ from logtriage.parsing import (
     parse_plan,
     render_action,
 )
+from logtriage.parsing.replies import spoken
 from logtriage.policies import perfect_actions
 from logtriage.recorded import bundle
 from logtriage.recorded.jsonrecord import encode_record
 from logtriage.registry import constant_actions, make_policy
-from logtriage.replies import spoken
-from logtriage.tasks import parse_incident_id
 from logtriage.transition import play
 
 Parse = Callable[[bytes], object]

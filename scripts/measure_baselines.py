@@ -30,17 +30,15 @@ from logtriage.actions import (
     action_value,
     all_actions,
 )
-from logtriage.adapters.tools import TOOLS
 from logtriage.belief.explain import explain
-from logtriage.faults import FAULT_KINDS
+from logtriage.conversations.tools import TOOLS
 from logtriage.grading import DEFAULT, TRIAGE_2, Criterion, Rubric, get_rubric
 from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
 from logtriage.rendering.signature_table import GROUPS, shares_of, told_shares
-from logtriage.role_splits import ROLE_SPLITS
 from logtriage.roles import role_actions
-from logtriage.runbook import SEVERITY_RULE
+from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import BENCHMARK_FOG, TASKS
 from logtriage.topology import FIVE_TEAMS, TIERS
 from logtriage.vector import token_layout_of
@@ -55,6 +53,8 @@ from logtriage.world.channels import (
     TIER_TOKENS,
 )
 from logtriage.world.default import second_world
+from logtriage.world.faults import FAULT_KINDS
+from logtriage.world.runbook import SEVERITY_RULE
 from logtriage.world.setting import FOG, FULL, NAMED, Setting
 from logtriage.world.signatures import DISTRACTED, MINOR_FAULT, ORDINARY, Signature
 

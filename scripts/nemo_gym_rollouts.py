@@ -24,7 +24,7 @@ from typing import Any, Final
 from urllib.request import urlopen
 
 import logtriage as lt
-from logtriage.adapters.tools import call_from_action
+from logtriage.conversations.tools import call_from_action
 from logtriage.evaluation import play_episode
 from logtriage.registry import make_policy
 

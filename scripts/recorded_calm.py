@@ -28,7 +28,7 @@ from logtriage.recorded.spread import ENOUGH
 from logtriage.recorded.tally import Tally
 from logtriage.recorded.truth import NO_FAULT
 from logtriage.registry import make_policy
-from logtriage.telemetry import TICK_SECONDS
+from logtriage.world.telemetry import TICK_SECONDS
 
 #: From so many spreads on the dashboard shows a figure, and `inquiry` sees a fault.
 LIMITS = (3, 10, 30)

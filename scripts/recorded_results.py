@@ -21,9 +21,9 @@ import attrs
 from recorded_calm import calm_part
 from recorded_models import models_part, undone
 
+from logtriage._lib.files import replacing
 from logtriage.evaluation import Located, RunSpec, evaluate, hit_at, locate, record_episode
 from logtriage.evaluation.localisation import ranking_of
-from logtriage.files import replacing
 from logtriage.incident import Incident
 from logtriage.policies import METHODS, Method, RankingPolicy, standardised
 from logtriage.policies.ranking import Score
@@ -42,7 +42,7 @@ from logtriage.recorded.measure import record
 from logtriage.recorded.records import Recording
 from logtriage.recorded.rows import Rows
 from logtriage.registry import make_policy
-from logtriage.telemetry import Signal
+from logtriage.world.telemetry import Signal
 
 POLICIES = (*METHODS, "expert", "first_error", "random")
 

@@ -25,12 +25,12 @@ import attrs
 from second_world_rows import JUDGED, LISTS, POLICIES, QUESTIONS, Cell, Row
 
 import logtriage as lt
+from logtriage._lib.files import replacing
 from logtriage.actions import Action, Escalate, action_name, action_value
 from logtriage.audit.floor import constant_answers
 from logtriage.audit.scoring import Scorer
 from logtriage.audit.search import best_blind_policy, best_constant_list
 from logtriage.belief import belief
-from logtriage.files import replacing
 from logtriage.grading import get_rubric, score
 from logtriage.incident import Incident
 from logtriage.policies import Policy

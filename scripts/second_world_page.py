@@ -14,8 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from second_world_rows import JUDGED, LISTS, POLICIES, QUESTIONS, Cell, Row
 
-from logtriage.drawing import PRICES_OF_SILENCE
-from logtriage.files import replacing
+from logtriage._lib.files import replacing
+from logtriage.drawing.incidents import PRICES_OF_SILENCE
 from logtriage.tasks import BENCHMARK_FOG, DRAWN_TASKS, get_task
 
 Played = Mapping[Cell, Sequence[Row]]

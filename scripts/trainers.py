@@ -22,10 +22,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import logtriage as lt  # noqa: E402
-from logtriage.adapters.conversations import actions_of_conversation  # noqa: E402
 from logtriage.adapters.episode import opening  # noqa: E402
-from logtriage.adapters.rows import transcript_of_row  # noqa: E402
-from logtriage.adapters.tools import call_from_action  # noqa: E402
+from logtriage.conversations.rows import transcript_of_row  # noqa: E402
+from logtriage.conversations.tools import call_from_action  # noqa: E402
+from logtriage.conversations.wires import actions_of_conversation  # noqa: E402
 from logtriage.evaluation import play_episode  # noqa: E402
 from logtriage.grading import grade_actions, grade_transcript  # noqa: E402
 from logtriage.parsing import render_action  # noqa: E402

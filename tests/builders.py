@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from logtriage import (
-    DEFAULT,
     SEVEN_SERVICES,
     TASKS,
     Action,
@@ -20,7 +19,6 @@ from logtriage import (
     State,
     TaskSpec,
     Topology,
-    Truth,
     all_actions,
     initial_state,
     observe,
@@ -28,13 +26,13 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import TEAM_ACTION_TYPES
-from logtriage.grading import Discount
-from logtriage.incident import STRICT, ClosingRules, Fault
+from logtriage.grading import DEFAULT, Discount
+from logtriage.incident import STRICT, ClosingRules, Fault, Truth
 from logtriage.policies import PolicyFactory
 from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.tasks import DRAWN_TASKS
-from logtriage.telemetry import Alert, Change, Gauge, LogLine, Reading, Signal, Trace
 from logtriage.transition import play
+from logtriage.world.telemetry import Alert, Change, Gauge, LogLine, Reading, Signal, Trace
 
 #: The benchmark's tasks, at the fog that their ids do not name.
 V2_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRAWN_TASKS)

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from logtriage.drawing.generator import make_incident
 from logtriage.evaluation import load_run
 from logtriage.evaluation.ahead import AHEAD_FILE
-from logtriage.generator import make_incident
 from logtriage.rendering import system_prompt
 from tests.adapters.test_endpoint import completion, server
-from tests.test_cli import command, lines, logtriage
+from tests.cli.test_cli import command, lines, logtriage
 
 pytest.importorskip("openai")
 

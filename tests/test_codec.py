@@ -12,8 +12,6 @@ import pytest
 from logtriage import (
     SEVEN_SERVICES,
     InvalidInput,
-    RoleSplit,
-    TopologyError,
     Transcript,
     TranscriptError,
     make_incident,
@@ -34,7 +32,9 @@ from logtriage.codec import (
     truth_to_json,
     unstructure_transcript,
 )
-from logtriage.role_splits import ROLE_SPLITS, get_role_split
+from logtriage.errors import TopologyError
+from logtriage.roles import RoleSplit
+from logtriage.roles.splits import ROLE_SPLITS, get_role_split
 from tests.builders import real_incident
 
 GOOD: dict[str, Any] = {

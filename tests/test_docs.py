@@ -16,17 +16,23 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage import drawing, parsing, registry, replies, role_splits, roles
+from logtriage import registry
 from logtriage.actions import KEPT_TEXT, MAX_REPORT, TEAM_ACTION_TYPES
 from logtriage.belief import search
 from logtriage.codec import role_split_from_json
+from logtriage.drawing import incidents as drawing
+from logtriage.drawing.ids import SPLITS
 from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json, triage
+from logtriage.parsing import actions as parsing
+from logtriage.parsing import replies
 from logtriage.rendering.compact import LONG_LIST
 from logtriage.rendering.signs import WORDS
-from logtriage.tasks import SPLITS
-from logtriage.telemetry import TICK_SECONDS
-from logtriage.topologies import MAX_SERVICES, MIN_SERVICES
+from logtriage.roles import role as roles
+from logtriage.roles import splits as role_splits
+from logtriage.state import Closing
 from logtriage.world import channels, compounds, setting
+from logtriage.world.telemetry import TICK_SECONDS
+from logtriage.world.topologies import MAX_SERVICES, MIN_SERVICES
 
 ROOT = Path(__file__).resolve().parent.parent
 if not (ROOT / "docs").is_dir():
@@ -324,7 +330,7 @@ def test_names_that_pages_list() -> None:
         listed = concepts.split(f"| `{role.name.upper()}` | ")[1].split(" |")
         assert sorted(listed[0].split(", ")) == sorted(views.split(", "))
         assert sorted(listed[1].strip("| ").split(", ")) == sorted(may.split(", "))
-    for closing in lt.Closing:
+    for closing in Closing:
         assert f"| `{closing}` |" in concepts
     for split in SPLITS:
         assert f"`{split}`" in glossary

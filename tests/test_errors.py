@@ -8,22 +8,20 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage import (
+from logtriage import InvalidInput, LogTriageError, TranscriptError, UnknownName
+from logtriage.belief import belief
+from logtriage.belief.explain import explain
+from logtriage.drawing.ids import SPLITS
+from logtriage.errors import (
     BundleError,
     EpisodeOver,
-    InvalidInput,
-    LogTriageError,
     MissingExtra,
     RubricError,
     TopologyError,
-    TranscriptError,
-    UnknownName,
+    closest,
 )
-from logtriage.belief import belief
-from logtriage.belief.explain import explain
-from logtriage.errors import closest
 from logtriage.grading import truths_of
-from logtriage.tasks import SPLITS, TASKS
+from logtriage.tasks import TASKS
 
 STATE = lt.initial_state(lt.make_incident("single_crash-v2/val/0"))
 ALL = (

@@ -74,7 +74,7 @@ def is_ours_to_answer_for(name: str) -> bool:
         "logtriage",
         "logtriage.belief",
         "logtriage.grading",
-        "logtriage.adapters.convert",
+        "logtriage.conversations.convert",
         "logtriage.adapters.trl",
     ],
 )
@@ -110,7 +110,7 @@ from logtriage.belief import belief
 from logtriage.errors import MissingExtra
 from logtriage.evaluation.teamwork import teamwork_of
 from logtriage.grading import grade_batch, truths_of
-from logtriage.role_splits import TRIO
+from logtriage.roles.splits import TRIO
 from logtriage.transition import play_jointly
 from logtriage.vector import (
     BatchedTeam, BatchedTriage, BeliefBatch, belief_batch, encode_tokens, encode_team_tokens

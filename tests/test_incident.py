@@ -3,8 +3,8 @@
 import attrs
 import pytest
 
-from logtriage import Incident, Truth
-from logtriage.incident import STRICT, ClosingRules
+from logtriage import Incident
+from logtriage.incident import STRICT, ClosingRules, Truth
 from tests.builders import benign_incident, real_incident
 
 

@@ -31,8 +31,8 @@ from logtriage.joint import is_lost, observe_role, observe_roles, requests_left
 from logtriage.observation import slice_for
 from logtriage.policies import as_taken
 from logtriage.registry import make_team
-from logtriage.role_splits import BY_TIER, NORTH_SOUTH, TRIO
 from logtriage.roles import RoleSplit, as_allowed, watched
+from logtriage.roles.splits import BY_TIER, NORTH_SOUTH, TRIO
 
 INCIDENT = make_incident("cascading_failure-v2/test/42")
 TRIAGE, ESCALATION, REMEDIATION = TRIO.roles

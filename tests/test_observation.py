@@ -8,7 +8,6 @@ import pytest
 from logtriage import (
     Action,
     ClassifySeverity,
-    Closing,
     Escalate,
     IdentifyRootCause,
     Incident,
@@ -20,7 +19,6 @@ from logtriage import (
     Resolve,
     Severity,
     TaskSpec,
-    Truth,
     apply,
     incident_ids,
     initial_state,
@@ -30,12 +28,13 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import Report
-from logtriage.incident import Fault
-from logtriage.role_splits import ESCALATION, REMEDIATION, TRIAGE, TRIO_WITHOUT_BOARD
+from logtriage.incident import Fault, Truth
 from logtriage.roles import VIEWS, Role
-from logtriage.telemetry import LogLine
+from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO_WITHOUT_BOARD
+from logtriage.state import Closing
 from logtriage.transition import transition_jointly
 from logtriage.world.channels import LINES
+from logtriage.world.telemetry import LogLine
 from tests.builders import (
     FIX,
     P1,

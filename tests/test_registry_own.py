@@ -9,8 +9,8 @@ import pytest
 
 from logtriage import InvalidInput, make_incident
 from logtriage.registry import POLICY_HELP, TEAM_HELP, is_own, make_policy, make_team
-from logtriage.role_splits import DUO
-from tests.test_cli import lines, logtriage
+from logtriage.roles.splits import DUO
+from tests.cli.test_cli import lines, logtriage
 
 INCIDENT = make_incident("single_crash-v2/test/0")
 OWN = """

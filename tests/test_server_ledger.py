@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import logtriage as lt
+from logtriage._lib.seal import Seal
 from logtriage.errors import InvalidInput, SealError
-from logtriage.seal import Seal
 from logtriage.server.episode import Episode, Gate
 from logtriage.server.ledger import UNFINISHED, Ledger
 from logtriage.server.public import CLOSED_GRADE, OPEN_GRADE

@@ -5,15 +5,15 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import faults, runbook
 from logtriage.actions import action_name, action_value
 from logtriage.belief.model import any_model_of
 from logtriage.belief.posterior import Seen, posterior
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.faults import FAULT_KINDS, FaultClass
 from logtriage.topology import FIVE_TEAMS
+from logtriage.world import faults, runbook
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.conditions import Condition, Hypothesis
+from logtriage.world.faults import FAULT_KINDS, FaultClass
 from logtriage.world.figures import Figures
 from logtriage.world.outcomes import elsewhere
 from logtriage.world.schedule import Doings

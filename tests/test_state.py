@@ -5,7 +5,6 @@ import pytest
 
 from logtriage import (
     ClassifySeverity,
-    Closing,
     Escalate,
     IdentifyRootCause,
     Ignore,
@@ -18,7 +17,7 @@ from logtriage import (
     initial_state,
     transition,
 )
-from logtriage.state import facts_of
+from logtriage.state import Closing, facts_of
 from tests.builders import FIX, P1, P2, RIGHT_PAGE, benign_incident, played, real_incident, waits
 
 

@@ -8,14 +8,9 @@ import attrs
 import pytest
 
 from logtriage import TASKS, InvalidInput, UnknownName, get_task, incident_ids, make_incident
+from logtriage.drawing.ids import MAX_INDEX, SPLITS, IncidentId, parse_incident_id
 from logtriage.errors import RetiredName
-from logtriage.tasks import (
-    DRAWN_TASKS,
-    MAX_INDEX,
-    SPLITS,
-    IncidentId,
-    parse_incident_id,
-)
+from logtriage.tasks import DRAWN_TASKS
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES
 from logtriage.world.setting import SETTINGS
 

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from logtriage import SEVEN_SERVICES, Service, Topology, TopologyError, UnknownName
+from logtriage import SEVEN_SERVICES, Topology, UnknownName
+from logtriage.errors import TopologyError
+from logtriage.topology import Service
 
 TEAMS = ("sre-team", "security-team")
 

@@ -5,8 +5,6 @@ import pytest
 from logtriage import (
     Action,
     ClassifySeverity,
-    Closing,
-    EpisodeOver,
     Escalate,
     IdentifyRootCause,
     Ignore,
@@ -24,7 +22,9 @@ from logtriage import (
     tick,
     transition,
 )
+from logtriage.errors import EpisodeOver
 from logtriage.incident import ClosingRules
+from logtriage.state import Closing
 from logtriage.topology import SEVEN_SERVICES
 from logtriage.transition import play
 from tests.builders import (

@@ -5,25 +5,18 @@ from collections.abc import Iterator
 import attrs
 import pytest
 
-from logtriage import (
-    Escalate,
-    Incident,
-    State,
-    get_task,
-    initial_state,
-    runbook,
-    transition,
-)
+from logtriage import Escalate, Incident, State, get_task, initial_state, transition
 from logtriage.belief import belief
-from logtriage.drawing import owning_teams
-from logtriage.faults import FaultClass, fault_kind
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
+from logtriage.drawing.incidents import owning_teams
 from logtriage.rendering.briefing import briefing
-from logtriage.tasks import IncidentId
 from logtriage.topology import FIVE_TEAMS, Topology
 from logtriage.vector import belief_batch
 from logtriage.vector.marginals import Marginals
 from logtriage.vector.tokens.tables import OWNER, tables_of
+from logtriage.world import runbook
+from logtriage.world.faults import FaultClass, fault_kind
 
 TASK = get_task("single_crash-v2-fog3")
 #: The team that faults of data are paged to by the planted rule, whoever owns the service.

@@ -15,14 +15,14 @@ from tempfile import NamedTemporaryFile, TemporaryDirectory
 from types import MappingProxyType
 from typing import Any
 
-from logtriage.seal import SEAL_VARIABLE
+from logtriage._lib.seal import SEAL_VARIABLE
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 #: Where servers listen, and honest clients come from.
 HERE = "127.0.0.1"
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _OURS = (
-    "from pathlib import PosixPath; from logtriage.sealing import seal_of_environment; "
+    "from pathlib import PosixPath; from logtriage.drawing.sealing import seal_of_environment; "
     "from logtriage.server import Settings, serve; "
     "serve(Settings(seal=seal_of_environment(), {settings}))"
 )

@@ -11,13 +11,14 @@ import argparse
 
 import logtriage as lt
 from logtriage.adapters.trl import TriageEnv, triage_criteria, triage_rows
+from logtriage.errors import MissingExtra
 
 try:
     import torch
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
 except ModuleNotFoundError:
-    raise lt.MissingExtra("this example", "trl") from None
+    raise MissingExtra("this example", "trl") from None
 
 TASK = "single_crash-v2"
 

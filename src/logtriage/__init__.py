@@ -19,6 +19,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
+from logtriage._lib.seal import Seal
 from logtriage.actions import (
     Action,
     ClassifyFault,
@@ -39,34 +40,21 @@ from logtriage.actions import (
     action_id,
     all_actions,
 )
-from logtriage.errors import (
-    BundleError,
-    EpisodeOver,
-    InvalidInput,
-    LogTriageError,
-    MissingExtra,
-    RubricError,
-    SealError,
-    TopologyError,
-    TranscriptError,
-    UnknownName,
-)
-from logtriage.generator import make_incident
-from logtriage.grading import DEFAULT, Grade, Rubric, grade, reward
-from logtriage.incident import Incident, Truth
+from logtriage.drawing.generator import make_incident
+from logtriage.drawing.ids import incident_ids
+from logtriage.errors import InvalidInput, LogTriageError, TranscriptError, UnknownName
+from logtriage.grading import Grade, grade, reward
+from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
 from logtriage.parsing import parse_action, render_action
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.replay import replay
-from logtriage.role_splits import get_role_split
-from logtriage.roles import Role, RoleSplit
-from logtriage.seal import Seal
-from logtriage.state import Closing, State, initial_state
-from logtriage.tasks import TASKS, TaskSpec, get_task, incident_ids
-from logtriage.topologies import random_topology
-from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, Service, Topology
+from logtriage.state import State, initial_state
+from logtriage.tasks import TASKS, TaskSpec, get_task
+from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, Topology
 from logtriage.transcript import Transcript, transcript_of
 from logtriage.transition import apply, tick, transition, transition_jointly
+from logtriage.world.topologies import random_topology
 
 if TYPE_CHECKING:
     from logtriage.evaluation.playing import play
@@ -74,16 +62,12 @@ if TYPE_CHECKING:
 __version__ = _version("logtriage")
 
 __all__ = [
-    "DEFAULT",
     "FIVE_TEAMS",
     "SEVEN_SERVICES",
     "TASKS",
     "Action",
-    "BundleError",
     "ClassifyFault",
     "ClassifySeverity",
-    "Closing",
-    "EpisodeOver",
     "Escalate",
     "Grade",
     "IdentifyRootCause",
@@ -92,7 +76,6 @@ __all__ = [
     "InvalidInput",
     "LogTriageError",
     "Malformed",
-    "MissingExtra",
     "Observation",
     "Remediate",
     "Remedy",
@@ -101,27 +84,18 @@ __all__ = [
     "RequestMoreLogs",
     "RequestTraces",
     "Resolve",
-    "Role",
-    "RoleSplit",
-    "Rubric",
-    "RubricError",
     "Seal",
-    "SealError",
-    "Service",
     "Severity",
     "State",
     "TaskSpec",
     "Topology",
-    "TopologyError",
     "Transcript",
     "TranscriptError",
-    "Truth",
     "UnknownName",
     "Wait",
     "action_id",
     "all_actions",
     "apply",
-    "get_role_split",
     "get_task",
     "grade",
     "incident_ids",

@@ -11,8 +11,8 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.printable import masked
 from logtriage.errors import InvalidInput, UnknownName, kind_of
-from logtriage.printable import masked
 from logtriage.topology import Topology
 
 
@@ -27,7 +27,7 @@ class Severity(StrEnum):
 class FaultCategory(StrEnum):
     """The class of the fault of a recording: CPU, memory or disk; the network; code.
 
-    Not that of the simulator's faults (:class:`logtriage.faults.FaultClass`).
+    Not that of the simulator's faults (:class:`logtriage.world.faults.FaultClass`).
     """
 
     RESOURCE = "resource"
@@ -196,7 +196,7 @@ class Report:
     """Joint play only: tell the other roles something. Never graded.
 
     One printable line; numeric agents use the words of
-    :data:`logtriage.board_words.REPORT_WORDS`. ``by`` names the role that wrote it.
+    :data:`logtriage.roles.words.REPORT_WORDS`. ``by`` names the role that wrote it.
 
     Raises:
         InvalidInput: for an empty message, or one of more than :data:`MAX_REPORT` characters.

@@ -15,11 +15,11 @@ from cattrs import Converter, transform_error
 from cattrs.errors import BaseValidationError
 from cattrs.v import format_exception
 
+from logtriage._lib.jsonvalues import absent, json_kind
+from logtriage._lib.printable import spelled
 from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.errors import InvalidInput, TopologyError, TranscriptError
 from logtriage.incident import Incident, Part
-from logtriage.jsonvalues import absent, json_kind
-from logtriage.printable import spelled
 from logtriage.roles import PARTS, VIEWS, Role, RoleSplit
 from logtriage.topology import Service, Topology
 from logtriage.transcript import (

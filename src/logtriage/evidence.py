@@ -10,7 +10,7 @@ from logtriage.state import State
 from logtriage.topology import Topology
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.schedule import Cell, Doings, cells
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 
 #: What is said of recordings: nobody knows how likely a sign is there under a cause.
 NOT_CLAIMED: Final = "the probabilities of a recording are not known, so it has no belief"
@@ -23,9 +23,9 @@ def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Eviden
     any of its roles.
 
     Raises:
-        InvalidInput: as :func:`world_of`.
+        InvalidInput: as :func:`simulation_of`.
     """
-    world = world_of(state.incident)
+    world = simulation_of(state.incident)
     doings = state.facts.doings
     found: dict[object, Evidence] = {}
     for now in range(state.tick + 1):
@@ -42,23 +42,23 @@ def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Eviden
 
 
 @lru_cache(maxsize=1024)
-def _shown(world: World, now: int, doings: Doings) -> tuple[Evidence, ...]:
+def _shown(world: Simulation, now: int, doings: Doings) -> tuple[Evidence, ...]:
     """A screen that is over does not change: who asks in every tick has it made once."""
     return tuple(world.shown(now, doings))
 
 
-def world_of(incident: Incident) -> World:
+def simulation_of(incident: Incident) -> Simulation:
     """The world of an incident of which beliefs can be held.
 
     Raises:
         InvalidInput: for an incident of the original tasks or a recording, whose truth was
             drawn from no prior that is known.
     """
-    if incident.world is None:
+    if incident.simulation is None:
         undrawn = "its probabilities are not known: its truth was not drawn"
         why = NOT_CLAIMED if incident.telemetry.open_loop else undrawn
         raise InvalidInput(f"{incident.id}: {why}; evidence and belief are for drawn incidents")
-    return incident.world
+    return incident.simulation
 
 
 def is_shown(one: Evidence, role: Role, topology: Topology) -> bool:
@@ -72,9 +72,9 @@ def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:
     """The cells that stand on the screen of a tick, whatever is in them.
 
     Raises:
-        InvalidInput: as :func:`world_of`.
+        InvalidInput: as :func:`simulation_of`.
     """
-    world = world_of(incident)
+    world = simulation_of(incident)
     return tuple(cells(world.setting, world.topology, incident.speakers(now), now, doings))
 
 

@@ -5,10 +5,10 @@ from typing import Final
 import attrs
 
 from logtriage.actions import FaultCategory, Remedy, Severity
-from logtriage.telemetry import Telemetry
 from logtriage.topology import Topology
 from logtriage.world.setting import Setting
-from logtriage.world.simulation import World, speakers
+from logtriage.world.simulation import Simulation, speakers
+from logtriage.world.telemetry import Telemetry
 
 
 @attrs.frozen
@@ -109,7 +109,7 @@ class Incident:
     topology: Topology
     directory: tuple[str, ...]
     truth: Truth
-    telemetry: Telemetry | World
+    telemetry: Telemetry | Simulation
     closing: ClosingRules = STRICT
     rubric: str = "logtriage/2"
     par: int = 5
@@ -117,25 +117,25 @@ class Incident:
     seal: str | None = None
 
     @property
-    def world(self) -> World | None:
+    def simulation(self) -> Simulation | None:
         """The simulated system, if it is one of which beliefs can be held; else None.
 
         Recordings have none, and nobody drew the truth of the original's incidents.
         """
         world = self.telemetry
-        return world if isinstance(world, World) and not world.original else None
+        return world if isinstance(world, Simulation) and not world.original else None
 
     @property
     def setting(self) -> Setting | None:
         """The public constants of its world, if beliefs can be held of it; else None."""
-        return None if self.world is None else self.world.setting
+        return None if self.simulation is None else self.simulation.setting
 
     def speakers(self, now: int) -> tuple[int, ...]:
         """The services of the window's lines at a tick; empty if it has no :attr:`world`.
 
         Whatever is the matter: who speaks is public and says nothing.
         """
-        world = self.world
+        world = self.simulation
         return () if world is None else speakers(world.seed, len(self.topology), now)
 
     @property
@@ -144,4 +144,4 @@ class Incident:
 
         None: any (service, fault) pair may occur, or the incident has no :attr:`world`.
         """
-        return None if self.world is None else self.world.held
+        return None if self.simulation is None else self.simulation.held

@@ -20,7 +20,7 @@ from logtriage.observation import Observation, observe, slice_for
 from logtriage.rng import below, draw, hash_name, subkey
 from logtriage.roles import Role, RoleSplit, is_request
 from logtriage.state import State, declared_in, is_settled
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 
 LOSS_STREAM: Final = hash_name("lost reports")
 #: The kinds of action that declare something.
@@ -127,7 +127,7 @@ def hears(state: State, role: Role, when: int, report: Report) -> bool:
     if when + 1 + role.delay > state.tick:
         return False
     world = state.incident.telemetry
-    seed = world.seed if isinstance(world, World) else hash_name(state.incident.id)
+    seed = world.seed if isinstance(world, Simulation) else hash_name(state.incident.id)
     return not is_lost(seed, report.by or "", role, when)
 
 

@@ -8,7 +8,10 @@ import attrs
 from logtriage.actions import Action, FaultCategory, Malformed, Report, Severity, action_name
 from logtriage.roles import Role, watched
 from logtriage.state import Closing, State, check_state, declared_in, is_settled
-from logtriage.telemetry import (
+from logtriage.topology import Topology
+from logtriage.world.channels import EASES, Channel, Evidence
+from logtriage.world.simulation import Simulation
+from logtriage.world.telemetry import (
     TICK_SECONDS,
     Alert,
     Change,
@@ -20,9 +23,6 @@ from logtriage.telemetry import (
     Telemetry,
     Trace,
 )
-from logtriage.topology import Topology
-from logtriage.world.channels import EASES, Channel, Evidence
-from logtriage.world.simulation import World
 from logtriage.world.voice import Voice
 
 
@@ -125,7 +125,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
     """
     check_state(state)
     incident, facts, now = state.incident, state.facts, state.tick
-    if isinstance(incident.telemetry, World):
+    if isinstance(incident.telemetry, Simulation):
         seen = _observe_world(state, incident.telemetry)
         return seen if role is None else slice_for(seen, role)
     telemetry = incident.telemetry
@@ -182,7 +182,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
     return observation if role is None else slice_for(observation, role)
 
 
-def _observe_world(state: State, world: World) -> Observation:
+def _observe_world(state: State, world: Simulation) -> Observation:
     incident, facts, now = state.incident, state.facts, state.tick
     voice = Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
     by_channel: defaultdict[Channel, list[Evidence]] = defaultdict(list)

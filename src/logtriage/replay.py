@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from logtriage.actions import Action
-from logtriage.generator import make_incident
+from logtriage.drawing.generator import make_incident
 from logtriage.incident import Incident
-from logtriage.role_splits import get_role_split
+from logtriage.roles.splits import get_role_split
 from logtriage.state import State, initial_state
 from logtriage.transcript import Splits, Transcript, check_seal, plays_of
 from logtriage.transition import transition_jointly

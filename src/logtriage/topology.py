@@ -2,7 +2,7 @@
 
 A topology is data. Nothing in the code knows the seven names of the default one:
 others are loaded from JSON (:mod:`logtriage.codec`) or drawn at random
-(:func:`logtriage.topologies.random_topology`).
+(:func:`logtriage.world.topologies.random_topology`).
 """
 
 from collections.abc import Iterable

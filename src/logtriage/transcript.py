@@ -6,13 +6,13 @@ from typing import Any, Final, Protocol
 
 import attrs
 
+from logtriage._lib.printable import spelled
 from logtriage.actions import Report, Wait
 from logtriage.errors import InvalidInput, SealError, kind_of
 from logtriage.incident import Incident
 from logtriage.parsing import TEAM_KINDS, action_from_wire, action_to_wire, actions_from_wire
-from logtriage.printable import spelled
-from logtriage.role_splits import get_role_split
 from logtriage.roles import RoleSplit, as_allowed, is_request
+from logtriage.roles.splits import get_role_split
 from logtriage.state import Play, State, check_state
 from logtriage.topology import Topology
 
@@ -84,7 +84,7 @@ class Transcript:
     ``actions`` are wire actions as written by the agent. ``status`` is
     :data:`COMPLETED`, or the cause for which the episode must not be graded (a lost
     connection, a crashed model server). Both it and ``agent`` are one printable line; what
-    is not is spelled out (:func:`logtriage.printable.spelled`). ``extra`` keeps every
+    is not is spelled out (:func:`logtriage._lib.printable.spelled`). ``extra`` keeps every
     key of the JSON object that has no field here.
 
     ``ticks`` makes it joint play, where several roles act in one tick: the tick of each

@@ -8,19 +8,19 @@ import attrs
 import pytest
 
 import logtriage as lt
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
 from logtriage.incident import Incident
 from logtriage.recorded import dump_bundle, on_request, read_records
-from logtriage.tasks import IncidentId
 
 #: ``SHEET`` draws other incidents than the task whose id it has; ``draw`` names none by an id.
 MODULE = """
 import attrs
 
 from logtriage import get_task
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
 from logtriage.grading import TRIAGE_2
-from logtriage.tasks import IncidentId
+from logtriage.drawing.ids import IncidentId
 
 SHEET = attrs.evolve(get_task("single_crash-v2"), horizon=7)
 HARSH = attrs.evolve(TRIAGE_2, id="harsh/1", discounts=())

@@ -15,7 +15,7 @@ import pytest
 from logtriage import InvalidInput, grade, make_incident
 from logtriage.adapters.endpoint import KEY_VARIABLE, ChatEndpoint
 from logtriage.adapters.served import EndpointError
-from logtriage.adapters.tools import TOOLS
+from logtriage.conversations.tools import TOOLS
 from logtriage.evaluation import PolicyFailure, play_episode
 from logtriage.evaluation.episodes import record_episode
 from logtriage.evaluation.usage import Usage

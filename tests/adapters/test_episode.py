@@ -5,7 +5,8 @@ import pytest
 import logtriage as lt
 from logtriage.adapters.episode import Episode, answer, opening, row_of, rules_of, state_after
 from logtriage.adapters.plans import grade_plan, plan_rows
-from logtriage.adapters.tools import call_from_action
+from logtriage.conversations.tools import call_from_action
+from logtriage.errors import EpisodeOver, SealError
 from logtriage.grading import grade_actions, grade_transcript
 from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
@@ -114,7 +115,7 @@ def test_replies_of_one_action_and_plans() -> None:
     turn = plan.step('[{"action_type": "classify_severity", "value": "P1"}]')
     assert (turn.done, plan.stop) == (True, "out_of_turns")
     assert plan.grade == grade_plan(INCIDENT, '[{"action_type":"classify_severity","value":"P1"}]')
-    with pytest.raises(lt.EpisodeOver, match="out_of_turns"):
+    with pytest.raises(EpisodeOver, match="out_of_turns"):
         plan.step("[]")
     empty = Episode(INCIDENT, "plan").step("[]")
     assert empty.text  # an empty plan is told where it stands
@@ -127,7 +128,7 @@ def test_an_error_is_kept_apart_from_zero() -> None:
     assert (episode.done, episode.stop, episode.reward) == (True, "error", None)
     assert episode.by_criterion == {}
     assert grade_transcript(episode.transcript()).cause == "error: model server gone"
-    with pytest.raises(lt.EpisodeOver, match="model server gone"):
+    with pytest.raises(EpisodeOver, match="model server gone"):
         episode.step("Hm.")
     with pytest.raises(lt.InvalidInput, match="a cause in words"):
         episode.fail("")
@@ -137,7 +138,7 @@ def test_rows_name_the_incident_and_the_host_alone_reads_them() -> None:
     assert Episode.of_row(row_of(INCIDENT)).incident == INCIDENT
     with pytest.raises(lt.InvalidInput, match="columns: prompt"):
         Episode.of_row({"prompt": []})
-    with pytest.raises(lt.SealError, match="not sealed"):
+    with pytest.raises(SealError, match="not sealed"):
         Episode.of_row({"incident": INCIDENT.id, "seal": "ab"})
     with pytest.raises(lt.InvalidInput, match="turns must be at least 1"):
         Episode(INCIDENT, turns=0)

@@ -16,8 +16,9 @@ from logtriage.adapters.harbor import write_tasks
 from logtriage.adapters.harbor.play import Table, _Server
 from logtriage.adapters.harbor.verify import main as verify
 from logtriage.adapters.harbor.verify import rewards_of
+from logtriage.errors import SealError
 from logtriage.grading import grade_actions
-from tests.test_cli import logtriage
+from tests.cli.test_cli import logtriage
 
 INCIDENT = "single_crash-v2/test/0"
 
@@ -126,7 +127,7 @@ def test_sealed_incidents_are_not_written_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOGTRIAGE_SEAL", "a key of the tests, 0123456789")
-    with pytest.raises(lt.SealError, match="holds the solution"):
+    with pytest.raises(SealError, match="holds the solution"):
         write_tasks(["single_crash-v2/sealed/0"], tmp_path)
 
 

@@ -10,7 +10,7 @@ import pytest
 import logtriage as lt
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.nemo_gym import nemo_gym_rows, reward_of, verified, wires_of
-from logtriage.adapters.tools import TOOLS, call_from_action
+from logtriage.conversations.tools import TOOLS, call_from_action
 from logtriage.evaluation import play_episode
 from logtriage.registry import make_policy
 from logtriage.tasks import TASKS

@@ -4,10 +4,12 @@ import pytest
 
 import logtriage as lt
 from logtriage.adapters.team_episode import TeamEpisode
+from logtriage.errors import EpisodeOver
 from logtriage.grading import score
+from logtriage.roles.splits import get_role_split
 
 INCIDENT = lt.make_incident("single_crash-v2/test/0")
-SPLIT = lt.get_role_split("trio")
+SPLIT = get_role_split("trio")
 WAIT: dict[str, object] = {"role": "assistant", "tool_calls": [{"name": "wait", "arguments": {}}]}
 
 
@@ -46,7 +48,7 @@ def test_forks_part_and_errors_are_no_zero() -> None:
     assert (episode.state.tick, other.state.tick) == (0, 1)
     other.fail("model server gone")
     assert (other.stop, other.reward, other.by_criterion) == ("error", None, {})
-    with pytest.raises(lt.EpisodeOver, match="model server gone"):
+    with pytest.raises(EpisodeOver, match="model server gone"):
         other.step(waiting())
     assert episode.stop is None
 

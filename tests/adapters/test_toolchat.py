@@ -8,18 +8,18 @@ import pytest
 
 from logtriage import InvalidInput, grade, make_incident
 from logtriage.actions import Malformed, RequestMoreLogs, Resolve
-from logtriage.adapters.conversations import NO_CALL
 from logtriage.adapters.endpoint import ChatEndpoint
 from logtriage.adapters.served import EndpointError
 from logtriage.adapters.toolchat import ToolChatPolicies
-from logtriage.adapters.tools import TOOLS, call_from_action, openai_tools
+from logtriage.conversations.tools import TOOLS, call_from_action, openai_tools
+from logtriage.conversations.wires import NO_CALL
 from logtriage.evaluation import play_episode
 from logtriage.evaluation.episodes import record_episode
 from logtriage.evaluation.usage import Usage
-from logtriage.offered import ON_REQUEST_KINDS, RECORDED_KINDS
+from logtriage.grading.offered import ON_REQUEST_KINDS, RECORDED_KINDS
+from logtriage.parsing.replies import ENDED_THINKING
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
-from logtriage.replies import ENDED_THINKING
 from tests.adapters.test_endpoint import completion, server
 
 INCIDENT = make_incident("single_crash-v2/test/0")

@@ -8,7 +8,6 @@ import pytest
 
 import logtriage as lt
 from logtriage.actions import ACTION_TYPES
-from logtriage.adapters.tools import TOOLS, call_from_action
 from logtriage.adapters.trl import (
     TriageEnv,
     TriageTools,
@@ -17,6 +16,7 @@ from logtriage.adapters.trl import (
     triage_reward,
     triage_rows,
 )
+from logtriage.conversations.tools import TOOLS, call_from_action
 from logtriage.evaluation import play_episode
 from logtriage.grading import RECORDED, grade_actions
 from logtriage.parsing import action_to_wire

@@ -7,13 +7,13 @@ from logtriage import TASKS, Incident, TaskSpec, get_task, incident_ids, make_in
 from logtriage.audit import FAMILIES, QUICK, Draw, Report, Verdict, audit, subject_of
 from logtriage.audit.limits import WORLD
 from logtriage.audit.subject import OwnTask, RegisteredTask
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.generator import draw_incident
 from logtriage.grading import RECORDED, TRIAGE_2, rubric_of
 from logtriage.policies import ExpertPolicy
 from logtriage.recorded import shipped_incidents
-from logtriage.tasks import IncidentId
-from logtriage.topologies import random_topology
+from logtriage.world.topologies import random_topology
 from tests.audit.planted.holes import FEW
 from tests.audit.planted.mutants import MUTANTS
 from tests.builders import V0_TASKS

@@ -6,15 +6,7 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import (
-    Incident,
-    Rubric,
-    Severity,
-    TaskSpec,
-    get_task,
-    make_incident,
-    random_topology,
-)
+from logtriage import Incident, Severity, TaskSpec, get_task, make_incident, random_topology
 from logtriage.actions import RequestMoreLogs, all_actions
 from logtriage.audit import QUICK, Finding, Verdict, audit
 from logtriage.audit.leaks import mutual_information
@@ -23,12 +15,12 @@ from logtriage.audit.players import WATCHERS, played
 from logtriage.audit.renaming import renamed
 from logtriage.audit.scoring import Scorer, fitted
 from logtriage.audit.subject import subject_of
-from logtriage.generator import draw_incident
-from logtriage.grading import TRIAGE_2, Criterion, Measured, grade, score
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
+from logtriage.grading import TRIAGE_2, Criterion, Measured, Rubric, grade, score
 from logtriage.observation import observe
 from logtriage.policies import perfect_actions
 from logtriage.state import State
-from logtriage.tasks import IncidentId
 from logtriage.transition import play
 from tests.audit.planted.holes import FEW
 from tests.audit.planted.mutants import MUTANTS

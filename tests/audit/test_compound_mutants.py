@@ -17,11 +17,10 @@ from logtriage import (
     Remediate,
     Remedy,
     Resolve,
-    Rubric,
     grade,
 )
 from logtriage.audit.exact import Situations
-from logtriage.grading import TRIAGE_2
+from logtriage.grading import TRIAGE_2, Rubric
 from logtriage.incident import Fault, Part
 from logtriage.policies import perfect_actions
 from logtriage.topology import Service, Topology

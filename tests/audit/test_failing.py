@@ -6,11 +6,11 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import Rubric, State, get_task, initial_state, make_incident
+from logtriage import State, get_task, initial_state, make_incident
 from logtriage.audit import QUICK, STANDARD, Verdict, audit, subject_of
 from logtriage.audit.exact import Situations
 from logtriage.audit.failing import AuditedCodeFailed, Blaming, rules_of, score
-from logtriage.grading import TRIAGE_2, Criterion, Discount, Measured
+from logtriage.grading import TRIAGE_2, Criterion, Discount, Measured, Rubric
 from logtriage.grading.plan import has_kernels
 from tests.audit.planted.holes import FEW
 

@@ -5,8 +5,8 @@ from typing import cast
 from logtriage import Remediate
 from logtriage.audit import STANDARD, Verdict, subject_of
 from logtriage.audit.fairness import TWINS, _another, _plan, fairness
-from logtriage.generator import make_incident
-from logtriage.world.simulation import World
+from logtriage.drawing.generator import make_incident
+from logtriage.world.simulation import Simulation
 from tests.audit.planted.holes import FEW
 from tests.audit.planted.tasks import COMPOUND_TASK, WORLD_TASK
 
@@ -27,7 +27,7 @@ def test_the_last_twin_shares_a_fault_that_is_fixed_in_both() -> None:
     drawn = (make_incident(f"{COMPOUND_TASK}/test/{number}") for number in range(40))
     incidents = [one for one in drawn if len(one.truth.several) > 1][:6]
     for incident in incidents:
-        world = cast(World, incident.world)
+        world = cast(Simulation, incident.simulation)
         other, _ = _another(incident, world, TWINS - 1)
         assert set(other.faults) & set(world.truth.faults)
         assert other != world.truth

@@ -8,8 +8,8 @@ import pytest
 
 from logtriage.audit import FAMILIES, STANDARD, Draw, Report, Verdict, audit, subject_of
 from logtriage.audit.findings import Check
+from logtriage.drawing.generator import make_incident
 from logtriage.errors import UnknownName
-from logtriage.generator import make_incident
 from logtriage.incident import Incident
 from logtriage.tasks import get_task
 from tests.audit.planted.holes import FEW, HOLES, LOOKING, Hole

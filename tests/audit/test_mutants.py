@@ -16,9 +16,9 @@ import attrs
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from logtriage import Rubric, grade, initial_state
+from logtriage import grade, initial_state
 from logtriage.errors import RubricError
-from logtriage.grading import TRIAGE_2, Criterion
+from logtriage.grading import TRIAGE_2, Criterion, Rubric
 from property_tests import test_grading_laws, test_triage_laws
 from tests.audit.broken import BROKEN, NAMES, broken
 from tests.audit.planted.mutants import MUTANTS

@@ -103,7 +103,7 @@ def test_a_fix_is_worth_what_the_grader_pays(paged: bool, wrong: int) -> None:
 
 def test_faults_stay_unseen_as_often_as_the_tables_say() -> None:
     """At a horizon of one tick, where that is not rare."""
-    first = make_incident(f"{TASK}/test/0").world
+    first = make_incident(f"{TASK}/test/0").simulation
     assert first is not None
     table = prior(first.setting, first.topology, first.held)
     weights = {

@@ -23,10 +23,8 @@ from logtriage import (
     Remediate,
     RequestMoreLogs,
     Resolve,
-    RubricError,
     State,
     Topology,
-    Truth,
     UnknownName,
     all_actions,
     grade,
@@ -35,7 +33,7 @@ from logtriage import (
     make_incident,
 )
 from logtriage.actions import Remedy, Severity
-from logtriage.errors import MissingExtra
+from logtriage.errors import MissingExtra, RubricError
 from logtriage.grading import (
     RECORDED,
     TRIAGE_2,
@@ -50,9 +48,9 @@ from logtriage.grading import (
 from logtriage.grading import batch as batch_module
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.rubric import Discount, Gate
-from logtriage.incident import ClosingRules, Fault
+from logtriage.incident import ClosingRules, Fault, Truth
 from logtriage.policies import perfect_actions
-from logtriage.role_splits import TRIO
+from logtriage.roles.splits import TRIO
 from logtriage.transition import play
 from tests.builders import anybody, real_incident, with_actions
 
@@ -456,9 +454,9 @@ def test_without_numba_many_are_graded_one_by_one_with_one_warning(
 ) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
     for name in [one for one in sys.modules if one.startswith("logtriage.grading.")]:
-        if name.endswith(("compiled", "_kernels")) or name == "logtriage.jit":
+        if name.endswith(("compiled", "_kernels")) or name == "logtriage._lib.jit":
             monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, "logtriage.jit", raising=False)
+    monkeypatch.delitem(sys.modules, "logtriage._lib.jit", raising=False)
     batch_module._advise.cache_clear()
     with pytest.warns(UserWarning, match=r"one by one; to grade them at once needs .*pip install"):
         found = graded([REAL] * 70, [PERFECT] * 70)

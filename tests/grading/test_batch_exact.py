@@ -25,20 +25,20 @@ from logtriage import (
     Remediate,
     RequestMoreLogs,
     Resolve,
-    Rubric,
     State,
-    Truth,
     grade,
     make_incident,
     random_topology,
 )
 from logtriage.actions import REMEDIES, SEVERITIES, Remedy, Severity
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import parse_incident_id
 from logtriage.grading import (
     RECORDED,
     TRIAGE_2,
     BatchGrades,
     Criterion,
+    Rubric,
     action_array,
     criteria,
     grade_batch,
@@ -48,10 +48,9 @@ from logtriage.grading import (
 from logtriage.grading import plan as plan_module
 from logtriage.grading.batch import CLOSINGS, Layout
 from logtriage.grading.rubric import Gate
-from logtriage.incident import ClosingRules, Fault
+from logtriage.incident import ClosingRules, Fault, Truth
 from logtriage.policies import perfect_actions
 from logtriage.state import Closing
-from logtriage.tasks import parse_incident_id
 from logtriage.transition import play, play_jointly
 from tests.builders import anybody
 

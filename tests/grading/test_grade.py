@@ -11,7 +11,6 @@ import pytest
 from logtriage import (
     Action,
     ClassifySeverity,
-    Closing,
     Escalate,
     Grade,
     IdentifyRootCause,
@@ -21,8 +20,6 @@ from logtriage import (
     Remediate,
     Remedy,
     Resolve,
-    Rubric,
-    RubricError,
     State,
     UnknownName,
     grade,
@@ -31,6 +28,7 @@ from logtriage import (
     reward,
     transition,
 )
+from logtriage.errors import RubricError
 from logtriage.grading import (
     DEFAULT,
     RECORDED,
@@ -42,13 +40,14 @@ from logtriage.grading import (
     Gate,
     GradeStatus,
     Measured,
+    Rubric,
     get_rubric,
     rubric_of,
     score,
     unscored,
 )
 from logtriage.incident import ClosingRules
-from logtriage.state import Play
+from logtriage.state import Closing, Play
 from logtriage.transition import play_jointly
 from tests.builders import (
     FIX,

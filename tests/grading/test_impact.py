@@ -15,19 +15,19 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import MAX_IMPACT, Malformed, ReportImpact, action_id, describe
-from logtriage.adapters.conversations import actions_of_conversation
-from logtriage.adapters.tools import call_from_action
-from logtriage.calls import wire_from_call
+from logtriage.conversations.tools import call_from_action
+from logtriage.conversations.wires import actions_of_conversation
 from logtriage.errors import UnknownName
 from logtriage.grading import grade_to_json
 from logtriage.grading.impact import Path, f1, impact_of, path_of
 from logtriage.parsing import TEAM_KINDS, action_from_wire, action_to_wire
+from logtriage.parsing.calls import wire_from_call
 from logtriage.policies import perfect_actions
 from logtriage.server.public import IMPACT, public_grade
 from logtriage.topology import FIVE_TEAMS
 from logtriage.transition import play
 from logtriage.world.conditions import Hypothesis
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 from tests.builders import real_incident
 
 GATEWAY, AUTH, USER_DB, PAYMENT, PAYMENT_DB = (
@@ -35,10 +35,10 @@ GATEWAY, AUTH, USER_DB, PAYMENT, PAYMENT_DB = (
 )  # fmt: skip
 
 
-def world(*faults: tuple[str, str]) -> World:
+def world(*faults: tuple[str, str]) -> Simulation:
     """The world of the first test incident under another truth."""
     own = make_incident("compound_failure-v2/test/0").telemetry
-    assert isinstance(own, World)
+    assert isinstance(own, Simulation)
     truth = Hypothesis(tuple((kind, FIVE_TEAMS.index(name)) for kind, name in faults))
     return attrs.evolve(own, truth=truth)
 

@@ -6,8 +6,7 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import Rubric
-from logtriage.grading import TRIAGE_2, Criterion, criteria, triage
+from logtriage.grading import TRIAGE_2, Criterion, Rubric, criteria, triage
 from logtriage.grading import plan as plan_module
 from logtriage.grading.kernels import MEASURES, Span
 from logtriage.grading.plan import plan_of

@@ -9,8 +9,8 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import Rubric, RubricError, State, grade, initial_state
-from logtriage.errors import InvalidInput, RetiredName
+from logtriage import State, grade, initial_state
+from logtriage.errors import InvalidInput, RetiredName, RubricError
 from logtriage.grading import (
     DEFAULT,
     RECORDED,
@@ -21,6 +21,7 @@ from logtriage.grading import (
     Gate,
     Measure,
     Measured,
+    Rubric,
     criteria,
     get_rubric,
 )

@@ -14,10 +14,10 @@ from logtriage import (
     InvalidInput,
     Remediate,
     Resolve,
-    RubricError,
     grade,
     make_incident,
 )
+from logtriage.errors import RubricError
 from logtriage.grading import TRIAGE_2, action_array, grade_batch, truths_of
 from logtriage.grading import criteria as base
 from logtriage.grading import triage as measures

@@ -12,15 +12,12 @@ import pytest
 
 from logtriage import (
     SEVEN_SERVICES,
-    Closing,
     Escalate,
     Incident,
     InvalidInput,
     LogTriageError,
     Malformed,
     Resolve,
-    Rubric,
-    RubricError,
     State,
     Transcript,
     TranscriptError,
@@ -31,19 +28,21 @@ from logtriage import (
     transcript_of,
 )
 from logtriage.codec import encode_transcript
+from logtriage.errors import RubricError
 from logtriage.grading import (
     RECORDED,
     TRIAGE_2,
     Criterion,
     GradeStatus,
+    Rubric,
     grade_actions,
     grade_jsonl,
     grade_transcript,
 )
 from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
-from logtriage.role_splits import splits_with
-from logtriage.state import Play
+from logtriage.roles.splits import splits_with
+from logtriage.state import Closing, Play
 from logtriage.transition import play_jointly
 from tests.builders import (
     FIX,
@@ -320,7 +319,7 @@ def test_a_byte_order_mark_spoils_nothing() -> None:
 def test_a_line_beyond_the_limit_is_bad_and_the_others_are_graded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("logtriage.files.MAX_LINE", 10 * len(GOOD))
+    monkeypatch.setattr("logtriage._lib.files.MAX_LINE", 10 * len(GOOD))
     errors: list[TranscriptError] = []
     text = f"{GOOD}\n{line(note='x' * 20 * len(GOOD))}\n{GOOD}\n"
     assert len(list(grade_jsonl(io.StringIO(text), on_error=errors.append))) == 2

@@ -15,10 +15,10 @@ from logtriage import (
     Remediate,
     Remedy,
     Resolve,
-    RubricError,
     grade,
     initial_state,
 )
+from logtriage.errors import RubricError
 from logtriage.grading import TRIAGE_2, grade_actions, triage
 from logtriage.state import Play, State
 from logtriage.transition import play_jointly

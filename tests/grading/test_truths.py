@@ -17,13 +17,13 @@ from logtriage import (
     random_topology,
 )
 from logtriage.actions import Remedy, action_id
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import parse_incident_id
 from logtriage.grading import (
     Truths,
     truths_of,
 )
 from logtriage.incident import ClosingRules
-from logtriage.tasks import parse_incident_id
 from tests.builders import real_incident, with_actions
 from tests.grading.test_batch import BENIGN, REAL, refused
 

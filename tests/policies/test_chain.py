@@ -19,7 +19,7 @@ from logtriage.grading import score
 from logtriage.policies import ChainPolicy
 from logtriage.registry import make_policy
 from logtriage.tasks import DRAWN_TASKS
-from logtriage.telemetry import LogLine
+from logtriage.world.telemetry import LogLine
 from tests.builders import final_state
 
 SCREEN = attrs.evolve(

@@ -22,7 +22,7 @@ from logtriage.actions import Report
 from logtriage.evaluation import PolicyFailure, play_episode
 from logtriage.policies import ChatPolicies, ChatPolicy, ExpertPolicy
 from logtriage.policies.chat import Message
-from logtriage.role_splits import TRIO
+from logtriage.roles.splits import TRIO
 
 INCIDENT = make_incident("cascading_failure-v2/test/42")
 STATE = initial_state(INCIDENT)

@@ -24,8 +24,8 @@ from logtriage.joint import requests_left
 from logtriage.policies import ExpertPolicy
 from logtriage.policies.expert import LEADS, STEPS, TRIES
 from logtriage.registry import make_policy, make_team
-from logtriage.role_splits import ROLE_SPLITS, TRIO
 from logtriage.roles import RoleSplit
+from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.tasks import DRAWN_TASKS
 from tests.builders import V2_TASKS, final_state
 

@@ -23,7 +23,7 @@ from logtriage import (
 from logtriage.grading import grade
 from logtriage.policies import FirstErrorPolicy
 from logtriage.registry import make_policy
-from logtriage.telemetry import Alert, LogLine, Reading
+from logtriage.world.telemetry import Alert, LogLine, Reading
 from tests.builders import final_state, real_incident
 
 

@@ -18,8 +18,8 @@ from logtriage.policies import InquiryPolicy
 from logtriage.policies.inquiry import fault_class, score
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
-from logtriage.telemetry import Alert, Gauge, LogLine, Signal
 from logtriage.topology import Service, Topology
+from logtriage.world.telemetry import Alert, Gauge, LogLine, Signal
 
 TOPOLOGY = Topology(
     "t",

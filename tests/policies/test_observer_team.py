@@ -14,7 +14,7 @@ from logtriage.policies.observer_team import known, told
 from logtriage.policies.told_tokens import read, said_in, spell
 from logtriage.policies.worth_telling import bits_told
 from logtriage.registry import make_team
-from logtriage.role_splits import TRIO, TRIO_WITHOUT_REPORTS
+from logtriage.roles.splits import TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.state import State
 from logtriage.world.channels import Channel
 

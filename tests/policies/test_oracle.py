@@ -15,10 +15,10 @@ from logtriage import (
     make_incident,
     random_topology,
 )
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.grading import RECORDED, grade
 from logtriage.policies import OraclePolicy, perfect_actions
-from logtriage.tasks import SPLITS, IncidentId
 from tests.builders import (
     P1,
     P3,

@@ -13,8 +13,8 @@ from logtriage.policies import METHODS, SCORES, RankingPolicy, Ranks
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.state import initial_state
-from logtriage.telemetry import Signal
 from logtriage.topology import Service, Topology
+from logtriage.world.telemetry import Signal
 from tests.builders import real_incident
 
 TOPOLOGY = Topology(

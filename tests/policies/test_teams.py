@@ -20,7 +20,6 @@ from logtriage import (
     Severity,
     State,
     TaskSpec,
-    Truth,
     grade,
     incident_ids,
     initial_state,
@@ -28,9 +27,8 @@ from logtriage import (
     observe,
 )
 from logtriage.actions import ACTION_TYPES, Remediate, Report, Wait
-from logtriage.board_words import NO_FAULT
 from logtriage.evaluation import joint_steps, play_episode, play_joint_episode
-from logtriage.incident import Fault
+from logtriage.incident import Fault, Truth
 from logtriage.policies import (
     CentralControl,
     ConstantPolicy,
@@ -46,8 +44,9 @@ from logtriage.policies import (
 )
 from logtriage.policies.board import heard, said
 from logtriage.registry import make_team
-from logtriage.role_splits import BY_CHANNEL, DUO, SOLO, TRIAGE, TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.roles import VIEWS, Role, RoleSplit
+from logtriage.roles.splits import BY_CHANNEL, DUO, SOLO, TRIAGE, TRIO, TRIO_WITHOUT_REPORTS
+from logtriage.roles.words import NO_FAULT
 from tests.builders import SMALL_TASKS, benign_incident, real_incident
 
 every_small_task = pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)

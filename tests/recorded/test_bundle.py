@@ -347,7 +347,7 @@ def test_a_line_beyond_the_limit_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zipped: bool
 ) -> None:
     """A few kilobytes of gzip hold a line of gigabytes; no more than the limit is read of it."""
-    monkeypatch.setattr("logtriage.files.MAX_LINE", 1 << 16)
+    monkeypatch.setattr("logtriage._lib.files.MAX_LINE", 1 << 16)
     line = json.dumps(_data()).encode() + b"\n"
     content = line + b'{"id": "' + b"x" * (1 << 20) + b'"}\n' + line
     path = tmp_path / "bundle.jsonl"

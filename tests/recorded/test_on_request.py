@@ -9,11 +9,11 @@ import pytest
 
 import logtriage as lt
 from logtriage.actions import FAULT_CATEGORIES, FaultCategory, action_id
-from logtriage.adapters.tools import call_from_action, openai_tools
+from logtriage.conversations.tools import call_from_action, openai_tools
 from logtriage.errors import BundleError, InvalidInput
 from logtriage.grading import RECORDED_2, grade_transcript
+from logtriage.grading.offered import ON_REQUEST_KINDS
 from logtriage.grading.recordings import WEIGHTS
-from logtriage.offered import ON_REQUEST_KINDS
 from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.policies.oracle import perfect_actions
 from logtriage.recorded import (
@@ -33,7 +33,7 @@ from logtriage.recorded.version import task_id
 from logtriage.rendering.recordings import services_told
 from logtriage.report.episode import Episode
 from logtriage.report.truth import truth_of
-from logtriage.role_splits import TRIO
+from logtriage.roles.splits import TRIO
 from logtriage.transcript import transcript_of
 from tests.recorded.formats import stack
 

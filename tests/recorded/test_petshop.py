@@ -12,10 +12,10 @@ from logtriage.evaluation import Incidents, play_episode
 from logtriage.incident import Fault
 from logtriage.recorded import as_incident, import_petshop, load_records, shipped_incidents
 from logtriage.registry import make_policy
-from logtriage.telemetry import Alert
+from logtriage.world.telemetry import Alert
+from tests.cli.test_cli import lines, logtriage
 from tests.recorded.layout import shown_by
 from tests.recorded.petshop_layout import write_petshop
-from tests.test_cli import lines, logtriage
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from logtriage.errors import BundleError
 from logtriage.evaluation import play_episode
 from logtriage.recorded import as_incident, calm_petshop, load_records
 from logtriage.registry import make_policy
+from tests.cli.test_cli import lines, logtriage
 from tests.recorded.petshop_layout import SITE, START, write_metrics, write_petshop
-from tests.test_cli import lines, logtriage
 
 
 @pytest.fixture

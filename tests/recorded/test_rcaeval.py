@@ -7,8 +7,8 @@ import pytest
 
 from logtriage.errors import BundleError
 from logtriage.recorded import RecordedIncident, as_incident, import_rcaeval, load_records
+from tests.cli.test_cli import lines, logtriage
 from tests.recorded.layout import shown_by
-from tests.test_cli import lines, logtriage
 
 INJECTED = 1_700_000_000
 CASE = Path("RE2-OB/cart_delay/1")

@@ -23,7 +23,7 @@ from logtriage.recorded import (
     Shift,
     shipped_incidents,
 )
-from logtriage.telemetry import Alert, LogLine, Reading, Signal, Trace
+from logtriage.world.telemetry import Alert, LogLine, Reading, Signal, Trace
 
 FRONT, BACK = 0, 1
 

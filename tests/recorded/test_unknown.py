@@ -20,7 +20,7 @@ from logtriage.recorded import (
 )
 from logtriage.recorded.callgraph import layout_of
 from logtriage.rendering import system_prompt
-from logtriage.telemetry import Signal
+from logtriage.world.telemetry import Signal
 from tests.recorded.layout import shown_by
 
 NOW = (None,) * 4

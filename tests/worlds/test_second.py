@@ -7,13 +7,10 @@ import attrs
 import pytest
 
 from logtriage.actions import REMEDIES, SEVERITIES, Severity
-from logtriage.board_words import TOKEN_WORDS
-from logtriage.drawing import _FLEET_SIZES, _RANDOM_SHARE, _RANDOM_SIZES, owning_teams
-from logtriage.faults import FAULT_KINDS, FaultClass
+from logtriage.drawing.incidents import _FLEET_SIZES, _RANDOM_SHARE, _RANDOM_SIZES, owning_teams
 from logtriage.rendering.signs import NAMES, PAIRS, WORDS, signs_of, told
-from logtriage.runbook import SEVERITY_RULE, class_team, responsible_team
+from logtriage.roles.words import TOKEN_WORDS
 from logtriage.tasks import TASKS
-from logtriage.topologies import _NOUNS, _OWNER, _SUFFIX, random_topology
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, TIERS, Topology
 from logtriage.world import signatures, tables
 from logtriage.world.compounds import LINKED
@@ -25,11 +22,14 @@ from logtriage.world.conditions import (
     exhausts,
     unaffected,
 )
+from logtriage.world.faults import FAULT_KINDS, FaultClass
 from logtriage.world.loading import load_world
 from logtriage.world.model import CHANGE, HEALTHY, LOADED, LOG, WAITING, World
 from logtriage.world.prior import prior
+from logtriage.world.runbook import SEVERITY_RULE, class_team, responsible_team
 from logtriage.world.setting import FOG, FULL, NAMED, SETTINGS, Setting
 from logtriage.world.tables import Place, alphabet, edge_weights, note_weights, places, weights
+from logtriage.world.topologies import _NOUNS, _OWNER, _SUFFIX, random_topology
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from logtriage.codec import load_role_split
 from logtriage.errors import InvalidInput
-from logtriage.role_splits import ROLE_SPLITS, get_role_split
 from logtriage.roles import RoleSplit
+from logtriage.roles.splits import ROLE_SPLITS, get_role_split
 
 
 @lru_cache(maxsize=64)

@@ -5,11 +5,12 @@ from typing import Any
 
 import attrs
 
+from logtriage._lib.references import imported, is_reference
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId, index_of
 from logtriage.errors import InvalidInput
-from logtriage.generator import draw_incident
 from logtriage.incident import Incident
-from logtriage.references import imported, is_reference
-from logtriage.tasks import TASKS, IncidentId, TaskSpec, get_task, index_of
+from logtriage.tasks import TASKS, TaskSpec, get_task
 
 
 @lru_cache(maxsize=64)

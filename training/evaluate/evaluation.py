@@ -14,8 +14,8 @@ from logtriage.evaluation.listening import Listening, News, news_in
 from logtriage.grading import Grade, Rubric, grade_transcript, rubric_named
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
-from logtriage.role_splits import splits_with
 from logtriage.roles import RoleSplit
+from logtriage.roles.splits import splits_with
 from logtriage.transcript import Transcript
 from training.common.files import save_text
 from training.common.splits import role_split_of

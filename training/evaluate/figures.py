@@ -24,11 +24,11 @@ from logtriage.evaluation import (
 from logtriage.evaluation.paging import paging_by_price
 from logtriage.evaluation.statistics import bound_of
 from logtriage.evaluation.threshold import threshold_regret
-from logtriage.faults import fault_kind
 from logtriage.grading import Grade, Resolver
 from logtriage.incident import Incident
 from logtriage.state import Closing, State
 from logtriage.topology import FIVE_TEAMS
+from logtriage.world.faults import fault_kind
 from logtriage.world.prior import held_out
 
 Attempts = Mapping[str, Sequence[Grade]]

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from logtriage.adapters.tools import TOOLS
 from logtriage.adapters.trl import triage_rows
+from logtriage.conversations.tools import TOOLS
 from logtriage.errors import InvalidInput
 from training.grpo.beforehand import check_names
 from training.grpo.environment import Stopwatch, TrainingEnv

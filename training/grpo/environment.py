@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from logtriage.adapters.episode import closed, state_after
 from logtriage.adapters.trl import TriageEnv
+from logtriage.drawing.sealing import incident_of
 from logtriage.errors import LogTriageError
 from logtriage.grading import Resolver, Rubric
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire
-from logtriage.sealing import incident_of
 from logtriage.state import State
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, Final
 
 from logtriage.adapters.trl import triage_rows
+from logtriage.drawing.ids import MAX_INDEX
 from logtriage.rng import draw, hash_name, subkey
-from logtriage.tasks import MAX_INDEX
 from training.common.settings import TRAIN_SPLIT
 from training.grpo.settings import Settings
 from training.language.sources import Source

@@ -7,8 +7,8 @@ pages wrongly on a clear screen would learn from a foggy one that paging does no
 from collections.abc import Sequence
 from typing import Final, Protocol
 
+from logtriage._lib.references import is_reference
 from logtriage.errors import InvalidInput
-from logtriage.references import is_reference
 from logtriage.tasks import BENCHMARK_FOG, DRAWN_TASKS, get_task
 from logtriage.world.setting import FOG
 

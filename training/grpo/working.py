@@ -1,7 +1,7 @@
 """Settings that do not work together, refused before anything loads, with the reason."""
 
+from logtriage._lib.references import is_reference
 from logtriage.errors import InvalidInput
-from logtriage.references import is_reference
 from logtriage.tasks import get_task
 from training.grpo.fields import Fields
 

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
+from logtriage._lib.references import is_reference
+from logtriage.drawing.ids import ALL_SPLITS, check_split
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import RECORDED_TASKS
-from logtriage.references import is_reference
-from logtriage.tasks import ALL_SPLITS, DRAWN_TASKS, check_split, get_task
+from logtriage.tasks import DRAWN_TASKS, get_task
 from training.language.sources import Source
 
 #: Stands for the tasks of the benchmark.

@@ -12,12 +12,12 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from logtriage.adapters.conversations import calls_of, is_in_text, no_call, wire_of
 from logtriage.adapters.episode import answer, opening, state_after
-from logtriage.adapters.tools import Wire
 from logtriage.adapters.trl import environment_of
+from logtriage.conversations.tools import Wire
+from logtriage.conversations.wires import calls_of, is_in_text, no_call, wire_of
+from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput
-from logtriage.generator import make_incident
 from logtriage.grading import Resolver
 from logtriage.incident import Incident
 from logtriage.rng import hash_name

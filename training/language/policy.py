@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from logtriage.actions import Action
-from logtriage.adapters.conversations import calls_of, is_in_text, no_call, wire_of
+from logtriage.conversations.wires import calls_of, is_in_text, no_call, wire_of
 from logtriage.errors import LogTriageError
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire

@@ -5,12 +5,12 @@ function from split and number to an incident), or ``recorded`` or ``recorded_mo
 incidents of a bundle, by default those that ship with the package.
 """
 
+from logtriage._lib.references import is_reference
 from logtriage.adapters.sources import own_incident
+from logtriage.drawing.ids import incident_ids
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.incident import Incident
-from logtriage.references import is_reference
-from logtriage.tasks import incident_ids
 
 
 class Source:

@@ -20,12 +20,12 @@ import attrs
 import numpy as np
 from rich.console import Console
 
+from logtriage._lib.references import is_reference
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation import Interval, RunSpec, evaluate
-from logtriage.references import is_reference
 from logtriage.registry import make_team
-from logtriage.role_splits import ROLE_SPLITS
 from logtriage.roles import RoleSplit
+from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import TASKS
 from training.common.pages import renew
 from training.common.settings import EVAL_SPLIT

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import attrs
 
-from logtriage.board_words import NO_FAULT
-from logtriage.faults import fault_kind
 from logtriage.grading import grade
 from logtriage.roles import role_actions
+from logtriage.roles.words import NO_FAULT
 from logtriage.state import State, initial_state
 from logtriage.transition import transition_jointly
+from logtriage.world.faults import fault_kind
 from training.common.tasks import incident_of
 from training.marl.evaluate import Played
 from training.marl.settings import Settings

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.role_splits import ROLE_SPLITS
 from logtriage.roles import RoleSplit
+from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.vector import CREDITS
 from training.common.settings import PPOSettings
 from training.common.splits import role_split_of

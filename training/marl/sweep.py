@@ -21,7 +21,7 @@ import attrs
 from rich.console import Console
 
 from logtriage.errors import LogTriageError
-from logtriage.role_splits import ROLE_SPLITS
+from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import DRAWN_TASKS, TASKS
 from training.common.splits import role_split_of
 from training.common.tasks import file_name, sheet_of

@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import Final
 
 from logtriage.evaluation.statistics import Interval
-from logtriage.role_splits import SILENT
+from logtriage.roles.splits import SILENT
 from training.marl import figures
 from training.marl.review import BENIGN, Episode
 from training.marl.runs import DIFFERING, USUAL, Group, Written, differing, other_of

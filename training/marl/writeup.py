@@ -21,7 +21,7 @@ from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from logtriage.role_splits import ROLE_SPLITS, SILENT
+from logtriage.roles.splits import ROLE_SPLITS, SILENT
 from training.common.files import replace, save_text
 from training.common.pages import renew
 from training.common.tasks import place_of

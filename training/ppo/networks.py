@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 
 from logtriage.actions import Escalate, action_id
-from logtriage.drawing import owning_teams
+from logtriage.drawing.incidents import owning_teams
 from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage
 from training.common.initial import POLICY, VALUE

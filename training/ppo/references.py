@@ -7,7 +7,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.references import is_reference
+from logtriage._lib.references import is_reference
 from training.ppo.curriculum import with_fog
 
 POLICIES: Final = ("observer", "expert", "chain")

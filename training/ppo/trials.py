@@ -8,13 +8,14 @@ import attrs
 import numpy as np
 
 from logtriage.actions import all_actions
-from logtriage.generator import draw_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
 from logtriage.grading import score
 from logtriage.grading.batch import CLOSINGS
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.state import State, initial_state
-from logtriage.tasks import IncidentId, TaskSpec
+from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.transition import transition
 from logtriage.vector import BatchedTriage, Step, action_mask, encode_tokens

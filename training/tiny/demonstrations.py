@@ -9,7 +9,7 @@ import attrs
 
 from logtriage.actions import ACTION_TYPES, Action, Escalate
 from logtriage.adapters.episode import answer, opening
-from logtriage.adapters.tools import call_from_action
+from logtriage.conversations.tools import call_from_action
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
 from logtriage.parsing import action_to_wire

@@ -8,7 +8,6 @@ follows from words that stand close by.
 from collections.abc import Iterable
 from typing import Final
 
-from logtriage.faults import FAULT_KINDS
 from logtriage.observation import Observation
 from logtriage.policies.expert import LEADS, SURE, lead_of, open_suspects
 from logtriage.policies.notebook import Notebook
@@ -25,6 +24,7 @@ from logtriage.world.channels import (
     TIER_TOKENS,
     named_service,
 )
+from logtriage.world.faults import FAULT_KINDS
 from logtriage.world.signatures import BENIGN
 
 #: Before the suspect, its owner and what is settled.

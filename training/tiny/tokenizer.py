@@ -15,7 +15,7 @@ from transformers import PreTrainedTokenizerFast
 from transformers.utils.chat_template_utils import render_jinja_template
 
 from logtriage.actions import ALL_SERVICES, REMEDIES, SEVERITIES
-from logtriage.adapters.tools import TOOLS
+from logtriage.conversations.tools import TOOLS
 from logtriage.topology import FIVE_TEAMS
 from training.tiny.notes import note_words
 

@@ -15,8 +15,8 @@ from rich.console import Console
 from logtriage.actions import Action, Malformed, describe
 from logtriage.adapters.served import ENDPOINT, MAX_TOKENS, Endpoint, json_object
 from logtriage.adapters.toolchat import ToolChatPolicy
-from logtriage.adapters.tools import TOOLS
 from logtriage.codec import load_topology
+from logtriage.conversations.tools import TOOLS
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.incident import Incident
 from logtriage.observation import observe, slice_for

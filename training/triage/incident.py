@@ -7,7 +7,9 @@ import attrs
 from logtriage.actions import ACTION_TYPES
 from logtriage.incident import ClosingRules, Incident, Truth
 from logtriage.roles import Role
-from logtriage.telemetry import (
+from logtriage.topology import Topology
+from logtriage.world.channels import WINDOW_LINES
+from logtriage.world.telemetry import (
     TICK_SECONDS,
     Alert,
     Change,
@@ -17,8 +19,6 @@ from logtriage.telemetry import (
     Signal,
     Trace,
 )
-from logtriage.topology import Topology
-from logtriage.world.channels import WINDOW_LINES
 
 #: What can be shown of log lines. There are no alerts, no panels and no directory.
 READER: Final = Role("reader", {"window", "inspection", "declarations", "effects"}, ACTION_TYPES)

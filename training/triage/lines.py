@@ -8,7 +8,7 @@ from typing import Final
 import attrs
 
 from logtriage.errors import InvalidInput
-from logtriage.telemetry import LEVELS, LogLine
+from logtriage.world.telemetry import LEVELS, LogLine
 
 #: What other systems call the levels of ours.
 _SAME: Final = {

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import logtriage as lt
 from logtriage.adapters.skyrl import skyrl_rows
+from logtriage.errors import MissingExtra
 
 try:
     import pandas as pd
 except ModuleNotFoundError:
-    raise lt.MissingExtra("this example", "skyrl") from None
+    raise MissingExtra("this example", "skyrl") from None
 
 
 def main() -> None:

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import logtriage as lt
 from logtriage.adapters.verl import gdpo_reward_keys, verl_rows
+from logtriage.errors import MissingExtra
 
 try:
     import pandas as pd
 except ModuleNotFoundError:
-    raise lt.MissingExtra("this example", "verl") from None
+    raise MissingExtra("this example", "verl") from None
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage.adapters.served import MAX_TOKENS, RETRIES, TIMEOUT, EndpointError
-from logtriage.adapters.tools import openai_tools
+from logtriage.conversations.tools import openai_tools
 from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.evaluation.usage import Usage
 

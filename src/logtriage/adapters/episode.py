@@ -16,20 +16,20 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
-from logtriage.adapters.conversations import calls_of, no_call, wire_of
-from logtriage.adapters.messages import text_of
 from logtriage.adapters.rewards import by_criterion
 from logtriage.adapters.told import answer, closed, opening, row_of, rules_of, state_after
-from logtriage.adapters.tools import openai_tools
 from logtriage.adapters.turns import Message, Turn, answer_to, messages_of_turn
-from logtriage.calls import Wire
+from logtriage.conversations.messages import text_of
+from logtriage.conversations.tools import openai_tools
+from logtriage.conversations.wires import calls_of, no_call, wire_of
+from logtriage.drawing.sealing import incident_of
 from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric, grade, score, unscored
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.parsing import action_from_wire, action_to_wire, parse_action, parse_plan
+from logtriage.parsing.calls import Wire
 from logtriage.rendering import Reply, render_observation
-from logtriage.sealing import incident_of
 from logtriage.state import State, initial_state
 from logtriage.transcript import COMPLETED, Transcript, check_seal
 from logtriage.transition import transition

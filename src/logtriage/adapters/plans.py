@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from logtriage.adapters.episode import opening, row_of
+from logtriage.drawing.sealing import incident_of
 from logtriage.grading import Grade, Resolver, Rubric, grade_actions
 from logtriage.incident import Incident
 from logtriage.parsing import parse_plan
-from logtriage.sealing import incident_of
 from logtriage.transcript import check_seal
 
 

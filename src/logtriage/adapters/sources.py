@@ -9,11 +9,12 @@ by somebody who set up tasks or a scorer.
 from collections.abc import Iterable
 from pathlib import Path
 
+from logtriage._lib.references import imported, is_reference
+from logtriage.drawing.ids import ALL_SPLITS, incident_ids, index_of, indices
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import RECORDED_TASKS, Incidents
 from logtriage.incident import Incident
-from logtriage.references import imported, is_reference
-from logtriage.tasks import ALL_SPLITS, get_task, incident_ids, index_of, indices
+from logtriage.tasks import get_task
 
 
 def own_incident(task: str, split: str, number: int) -> Incident:

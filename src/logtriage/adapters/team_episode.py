@@ -13,7 +13,7 @@ import attrs
 from logtriage.actions import Wait, signed
 from logtriage.adapters.episode import Message
 from logtriage.adapters.rewards import by_criterion
-from logtriage.adapters.teams import role_action, role_opening, role_screen
+from logtriage.conversations.teams import role_action, role_opening, role_screen
 from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.grading import Grade, Rubric, grade, score, unscored
 from logtriage.incident import Incident

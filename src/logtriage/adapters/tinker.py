@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from logtriage.adapters.episode import Episode, row_of
 from logtriage.adapters.rewards import metrics_of
+from logtriage.drawing.ids import incident_ids
 from logtriage.errors import MissingExtra
 from logtriage.evaluation import Incidents
-from logtriage.tasks import incident_ids
 
 try:
     import tinker_cookbook  # noqa: F401

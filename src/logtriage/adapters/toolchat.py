@@ -12,11 +12,11 @@ from typing import Any
 import attrs
 
 from logtriage.actions import Action
-from logtriage.adapters.conversations import calls_of, is_in_text, no_call, wire_of
-from logtriage.adapters.messages import text_of
+from logtriage.conversations.messages import text_of
+from logtriage.conversations.wires import calls_of, is_in_text, no_call, wire_of
+from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
 from logtriage.observation import Observation
-from logtriage.offered import useful_actions
 from logtriage.parsing import action_from_wire
 from logtriage.policies import Memory
 from logtriage.rendering import render_observation, system_prompt
@@ -46,7 +46,7 @@ class ToolChatPolicy:
     Args:
         ask: asks the model.
         rules: the system prompt (:func:`logtriage.rendering.system_prompt`).
-        may: the names of the tools on offer (:func:`logtriage.offered.useful_actions`).
+        may: the names of the tools on offer (:func:`logtriage.grading.offered.useful_actions`).
     """
 
     ask: AskWithTools

@@ -5,10 +5,10 @@ from typing import Any
 
 import attrs
 
-from logtriage.adapters.conversations import is_in_text
-from logtriage.calls import Wire
+from logtriage._lib.jsonvalues import json_kind
+from logtriage.conversations.wires import is_in_text
 from logtriage.errors import InvalidInput
-from logtriage.jsonvalues import json_kind
+from logtriage.parsing.calls import Wire
 
 Message = Mapping[str, Any]
 

@@ -30,7 +30,7 @@ from logtriage.audit.findings import NOT_OF_A_WORLD, Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import word
-from logtriage.drawing import truth_of
+from logtriage.drawing.incidents import truth_of
 from logtriage.evidence import evidence
 from logtriage.incident import Incident
 from logtriage.observation import observe
@@ -44,7 +44,7 @@ from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
 from logtriage.world.prior import prior
 from logtriage.world.schedule import Cell, Doings, cells
-from logtriage.world.simulation import World, draw_truth, speakers
+from logtriage.world.simulation import Simulation, draw_truth, speakers
 
 #: Twins of each incident: other truths, drawn from the prior.
 TWINS = 3
@@ -57,13 +57,13 @@ def fairness(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Che
 
 
 def _fairness(subject: Subject, sizes: Sizes) -> Finding:
-    incidents = [one for one in subject.incidents("test", sizes.twins) if one.world]
+    incidents = [one for one in subject.incidents("test", sizes.twins) if one.simulation]
     if not incidents:
         return Finding.skipped("fairness", NOT_OF_A_WORLD)
     screens = pairs = sets = 0
     told: list[str] = []
     for incident in incidents:
-        world = cast(World, incident.world)
+        world = cast(Simulation, incident.simulation)
         for number in range(TWINS):
             truth, severity = _another(incident, world, number)
             plan = _plan(incident, truth, number)
@@ -92,7 +92,7 @@ def _fairness(subject: Subject, sizes: Sizes) -> Finding:
     )
 
 
-def _another(incident: Incident, world: World, number: int) -> tuple[Hypothesis, Any]:
+def _another(incident: Incident, world: Simulation, number: int) -> tuple[Hypothesis, Any]:
     """Another truth and severity, by a hash of the incident and a number.
 
     Every other one is looked for among truths that a page for this one is right for, so that
@@ -110,7 +110,7 @@ def _another(incident: Incident, world: World, number: int) -> tuple[Hypothesis,
     raise AssertionError("unreachable: a prior has more than one hypothesis")
 
 
-def _drawn(world: World, bits: int, *, keeps: bool) -> Hypothesis:
+def _drawn(world: Simulation, bits: int, *, keeps: bool) -> Hypothesis:
     """A truth by the prior; of several faults, one that ``keeps`` a fault of the world's."""
     if not world.setting.several:
         return draw_truth(prior(world.setting, world.topology, world.held), bits)
@@ -171,11 +171,11 @@ def _states(incident: Incident, plan: Sequence[Action]) -> Iterator[State]:
 
 
 def _twin(
-    incident: Incident, world: World, truth: Hypothesis, severity: Any, tokens: dict[Cell, str]
+    incident: Incident, world: Simulation, truth: Hypothesis, severity: Any, tokens: dict[Cell, str]
 ) -> Incident:
     """The incident under another truth, whose world says these tokens instead of its own."""
 
-    def shown(self: World, now: int, doings: Doings) -> Iterator[Evidence]:
+    def shown(self: Simulation, now: int, doings: Doings) -> Iterator[Evidence]:
         voices = speakers(self.seed, len(self.topology), now)
         for cell in cells(self.setting, self.topology, voices, now, doings):
             yield Evidence(*cell, tokens[cell])
@@ -190,7 +190,7 @@ def _twin(
 
 def _difference(
     incident: Incident,
-    world: World,
+    world: Simulation,
     other: Hypothesis,
     plan: _Plan,
     first: str,

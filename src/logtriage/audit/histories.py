@@ -38,7 +38,7 @@ from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import NUMBERS, Subject
 from logtriage.audit.vocabulary import IDLE, vocabulary, word
-from logtriage.drawing import PRICES_OF_SILENCE
+from logtriage.drawing.incidents import PRICES_OF_SILENCE
 from logtriage.incident import Incident
 from logtriage.rng import hash_name
 from logtriage.state import Closing

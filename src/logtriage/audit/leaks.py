@@ -214,7 +214,7 @@ def _splits(subject: Subject, sizes: Sizes) -> Finding:
         for start in NUMBERS:
             for number in range(start, start + sizes.splits):
                 one = subject.incident(split, number)
-                told: Hashable = one.telemetry if one.world is None else one.world.seed
+                told: Hashable = one.telemetry if one.simulation is None else one.simulation.seed
                 other = first.setdefault((one.truth, one.directory, told), split)
                 if other != split:
                     shared.append(f"{one.id} is in {other}, too")

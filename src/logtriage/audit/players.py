@@ -21,15 +21,15 @@ from logtriage.actions import (
 )
 from logtriage.audit.subject import Subject
 from logtriage.evaluation import play_episode
-from logtriage.faults import FAULT_KINDS
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.policies import ExpertPolicy, Memory, Policy, RandomPolicy
 from logtriage.registry import make_policy
 from logtriage.rng import hash_name
-from logtriage.runbook import severity_of
 from logtriage.state import State
-from logtriage.telemetry import EdgePanel, Reading
+from logtriage.world.faults import FAULT_KINDS
+from logtriage.world.runbook import severity_of
+from logtriage.world.telemetry import EdgePanel, Reading
 
 #: What someone who has never seen the system would look for in a log, and would then do.
 KEYWORDS: Final = (

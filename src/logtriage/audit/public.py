@@ -28,13 +28,13 @@ from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import NUMBERS, Subject
 from logtriage.audit.vocabulary import asking
 from logtriage.belief import Belief, belief
-from logtriage.faults import FAULT_KINDS
 from logtriage.observation import observe
 from logtriage.rng import hash_name
 from logtriage.state import State, initial_state
 from logtriage.transition import play
 from logtriage.world.conditions import Hypothesis
-from logtriage.world.simulation import World
+from logtriage.world.faults import FAULT_KINDS
+from logtriage.world.simulation import Simulation
 
 Floats = NDArray[np.float64]
 #: Sets of faults take a hundred times as long to weigh: so many fewer screens are looked at.
@@ -185,7 +185,7 @@ class _Answers:
         dice = np.random.default_rng(hash_name("audit of screens"))
         for row, (state, one) in enumerate(weighed):
             likely[row] = self._likely(one)
-            world, truth = cast(World, state.incident.world), state.incident.truth
+            world, truth = cast(Simulation, state.incident.simulation), state.incident.truth
             self.drawn[0, row, self._of(world.truth, [*truth.teams], truth.severity)] = 1.0
             picks = dice.choice(len(one.hypotheses), size=draws, p=one.probabilities).tolist()
             ranks = dice.choice(len(SEVERITIES), size=draws, p=list(one.severities.values()))

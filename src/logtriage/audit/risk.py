@@ -19,7 +19,7 @@ from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import IDLE
 from logtriage.belief import belief
-from logtriage.drawing import PRICES_OF_SILENCE
+from logtriage.drawing.incidents import PRICES_OF_SILENCE
 from logtriage.grading import Rubric
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
@@ -130,7 +130,7 @@ def _paging(subject: Subject, sizes: Sizes) -> dict[float, float]:
 
     That is where most is in doubt: after some questions it is sure, whatever the price.
     """
-    incidents = [one for one in subject.incidents("test", sizes.prices) if one.world]
+    incidents = [one for one in subject.incidents("test", sizes.prices) if one.simulation]
     if not incidents:
         return {}
     pages = dict.fromkeys(PRICES_OF_SILENCE, 0)

@@ -106,7 +106,7 @@ def audit(
 
 def limits_for(subject: Subject) -> Thresholds:
     """The thresholds of the built-in tasks that a subject is most like."""
-    return STANDARD if subject.incident("test", 0).world is None else WORLD
+    return STANDARD if subject.incident("test", 0).simulation is None else WORLD
 
 
 def _made(check: Check) -> Finding:

@@ -61,7 +61,7 @@ def seeds(subject: Subject, sizes: Sizes) -> Finding:
 
 
 def _secrets(incident: Incident) -> list[tuple[str, int]]:
-    seed, world = seed_of(incident), incident.world
+    seed, world = seed_of(incident), incident.simulation
     named = {"seed": seed, "seed's low half": seed & 0xFFFFFFFF, "seed's high half": seed >> 32}
     if world is not None:
         named["world's seed"] = world.seed

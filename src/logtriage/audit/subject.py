@@ -10,13 +10,14 @@ import attrs
 from logtriage.actions import Action, check_action
 from logtriage.audit.failing import AuditedCodeFailed, told
 from logtriage.audit.reads import Read
+from logtriage.drawing.generator import draw_incident, make_incident
+from logtriage.drawing.ids import SPLITS, IncidentId, parse_incident_id
 from logtriage.errors import InvalidInput, LogTriageError
-from logtriage.generator import draw_incident, make_incident
 from logtriage.grading import Rubric, rubric_of
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
 from logtriage.state import State
-from logtriage.tasks import SPLITS, TASKS, IncidentId, TaskSpec, get_task, parse_incident_id
+from logtriage.tasks import TASKS, TaskSpec, get_task
 
 #: Incidents are looked at from these numbers on, since what is paid may hang on the number.
 NUMBERS: Final = (0, 100_000, 10_000_000)

@@ -23,7 +23,7 @@ from logtriage.world.conditions import Hypothesis, affected
 from logtriage.world.prior import prior
 from logtriage.world.schedule import Doings
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 from logtriage.world.tables import EDGE_TOKENS, alphabet, edge_weights, places, weights
 
 #: The edge panel at its usual figures.
@@ -56,7 +56,7 @@ class Unseen:
 
 
 def _symptom(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
-    incidents = [one for one in subject.incidents("test", sizes.panel) if one.world]
+    incidents = [one for one in subject.incidents("test", sizes.panel) if one.simulation]
     if not incidents:
         return Finding.skipped("symptom", NOT_OF_A_WORLD)
     if any(one.setting is not None and one.setting.several for one in incidents):
@@ -99,8 +99,8 @@ def _symptom(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     )
 
 
-def _world(incident: Incident) -> World:
-    world = incident.world
+def _world(incident: Incident) -> Simulation:
+    world = incident.simulation
     assert world is not None, "only incidents of a world are looked at"
     return world
 
@@ -113,7 +113,7 @@ def is_seen(incident: Incident) -> bool:
     )
 
 
-def _shows(one: Evidence, world: World) -> bool:
+def _shows(one: Evidence, world: Simulation) -> bool:
     if one.channel is Channel.EDGE:
         return one.token != UNMOVED
     return one.channel is Channel.ALERT and one.service in world.reached and one.token != NONE

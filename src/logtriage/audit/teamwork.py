@@ -13,7 +13,7 @@ from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.audit.talking import talking
 from logtriage.evaluation.full_look import Headroom, headroom
-from logtriage.role_splits import BY_TIER, TRIO
+from logtriage.roles.splits import BY_TIER, TRIO
 
 #: The benchmark, for which the splits are made; of other tasks the figures are reported.
 HELD_TO: Final = "cascading_failure-v2/"
@@ -30,7 +30,7 @@ def teamwork(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Che
 
 def _teamwork(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     incidents = subject.incidents("train", sizes.teams)
-    if any(one.world is None for one in incidents):
+    if any(one.simulation is None for one in incidents):
         return Finding.skipped("teamwork", NOT_OF_A_WORLD)
     if any(one.setting is not None and one.setting.several for one in incidents):
         return Finding.skipped("teamwork", OF_SEVERAL)

@@ -16,7 +16,7 @@ from logtriage.belief.posterior import Posterior, Seen, posterior
 from logtriage.belief.search import searched_posterior
 from logtriage.belief.stakes import stakes_of
 from logtriage.errors import InvalidInput
-from logtriage.evidence import evidence, world_of
+from logtriage.evidence import evidence, simulation_of
 from logtriage.grading.impact import path_of
 from logtriage.incident import Incident
 from logtriage.roles import Role, RoleSplit
@@ -213,7 +213,7 @@ def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
     knows that others acted, and when.
 
     Raises:
-        InvalidInput: as :func:`logtriage.evidence.world_of`, and for what is no state.
+        InvalidInput: as :func:`logtriage.evidence.simulation_of`, and for what is no state.
     """
     check_state(state)
     alone = None if isinstance(role, RoleSplit) else role
@@ -226,11 +226,11 @@ def belief_of(state: State, shown: Sequence[Evidence], role: Role | None = None)
     For whoever knows of other evidence than their own, such as what they were told.
 
     Raises:
-        InvalidInput: as :func:`logtriage.evidence.world_of`, and for evidence that fits no
+        InvalidInput: as :func:`logtriage.evidence.simulation_of`, and for evidence that fits no
             hypothesis.
     """
     incident, facts = state.incident, state.facts
-    setting, price = world_of(incident).setting, incident.price_of_silence or 0.0
+    setting, price = simulation_of(incident).setting, incident.price_of_silence or 0.0
     misrouted = state.closing is Closing.MISROUTED
     found = believed(incident, shown, facts.doings, misrouted=misrouted)
     stakes = stakes_of(incident.horizon, setting.par, setting.par_benign, price)
@@ -245,6 +245,6 @@ def believed(
     Raises:
         InvalidInput: as :func:`belief_of`.
     """
-    model = any_model_of(world_of(incident).setting, incident.topology, incident.held)
+    model = any_model_of(simulation_of(incident).setting, incident.topology, incident.held)
     seen = Seen(incident.directory, shown, doings, misrouted)
     return posterior(model.listed, seen) if model.exact else searched_posterior(model, seen)

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from logtriage.actions import REMEDIES
 from logtriage.belief.fixedpoint import NEVER, Longs, log2
 from logtriage.errors import InvalidInput
-from logtriage.faults import fault_kind
-from logtriage.runbook import responsible_team
 from logtriage.topology import Topology
 from logtriage.world.compounds import LINKED, SetPrior, set_prior
 from logtriage.world.conditions import (
@@ -29,7 +27,9 @@ from logtriage.world.conditions import (
     affected,
     unaffected,
 )
+from logtriage.world.faults import fault_kind
 from logtriage.world.prior import Prior, prior
+from logtriage.world.runbook import responsible_team
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.signatures import POURS_LOAD
 from logtriage.world.tables import Place, alphabet, places, weights

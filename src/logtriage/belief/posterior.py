@@ -15,9 +15,9 @@ import numpy as np
 from logtriage.belief.fixedpoint import NEVER, RULED_OUT, Longs, exp2, log2, log_sums
 from logtriage.belief.model import FILL, NONE, Bools, Listed, Model, Reader
 from logtriage.errors import InvalidInput
-from logtriage.runbook import class_team
 from logtriage.world.channels import EASES, NO_NEWS, Channel, Evidence, sort_of
 from logtriage.world.conditions import Hypothesis
+from logtriage.world.runbook import class_team
 from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import CALM, EDGE_TOKENS, RECOVERED, edge_weights, note_weights

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from logtriage._lib.references import imported, is_reference
 from logtriage.cli.auditing_forms import (
     Timed,
     actions_of,
@@ -20,7 +21,6 @@ from logtriage.cli.options import Json
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput
 from logtriage.grading import Rubric, rubric_named
-from logtriage.references import imported, is_reference
 from logtriage.tasks import DRAWN_TASKS
 
 if TYPE_CHECKING:

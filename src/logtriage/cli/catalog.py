@@ -9,6 +9,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from logtriage._lib.files import TOO_LONG, numbered_lines
 from logtriage.cli.completion import complete_incident, complete_task
 from logtriage.cli.console import emit, fail, put, results, say
 from logtriage.cli.group import SOME_BAD
@@ -16,13 +17,13 @@ from logtriage.cli.options import Bundle, Json, SealFile, seal_in
 from logtriage.cli.screens import facts, heading, screen, truth
 from logtriage.cli.sheets import sheet, signatures, signatures_json
 from logtriage.codec import truth_to_json
+from logtriage.drawing.ids import SEALED, SPLITS
 from logtriage.errors import InvalidInput, LogTriageError
-from logtriage.files import TOO_LONG, numbered_lines
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
-from logtriage.tasks import BENCHMARK_FOG, SEALED, SPLITS, TASKS, get_task
+from logtriage.tasks import BENCHMARK_FOG, TASKS, get_task
 
 
 def tasks(

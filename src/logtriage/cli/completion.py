@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from logtriage.cli.human import HUMAN
+from logtriage.drawing.ids import ALL_SPLITS, SPLITS
 from logtriage.grading import RUBRICS
 from logtriage.registry import POLICY_HELP, TEAM_HELP
-from logtriage.role_splits import ROLE_SPLITS
-from logtriage.tasks import ALL_SPLITS, SPLITS, TASKS, get_task
+from logtriage.roles.splits import ROLE_SPLITS
+from logtriage.tasks import TASKS, get_task
 
 #: Offered beside the tasks by the commands that take them.
 ALL: Final = "all"

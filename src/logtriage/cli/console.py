@@ -10,7 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from logtriage.printable import spelled
+from logtriage._lib.printable import spelled
 
 
 class _Console(Console):

@@ -6,12 +6,12 @@ from typing import IO, Annotated
 
 import typer
 
-from logtriage.adapters.conversations import Style
-from logtriage.adapters.convert import convert_file
 from logtriage.cli.console import emit, fail, note
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Bundle, SealFile, seal_in
 from logtriage.codec import unstructure_transcript
+from logtriage.conversations.convert import convert_file
+from logtriage.conversations.wires import Style
 from logtriage.errors import TranscriptError
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from logtriage._lib.seal import Seal
 from logtriage.adapters.served import MAX_TOKENS, REPLIES, RETRIES, TIMEOUT
 from logtriage.cli.bar import Bar, interrupted
 from logtriage.cli.completion import (
@@ -46,14 +47,14 @@ from logtriage.cli.served import (
     Timeout,
     replay_command,
 )
+from logtriage.drawing.ids import ALL_SPLITS
+from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
 from logtriage.policies import Policy
 from logtriage.registry import POLICY_HELP
-from logtriage.seal import Seal
-from logtriage.sealing import seal_for
-from logtriage.tasks import ALL_SPLITS, DRAWN_TASKS
+from logtriage.tasks import DRAWN_TASKS
 
 if TYPE_CHECKING:
     from logtriage.evaluation import Recorder

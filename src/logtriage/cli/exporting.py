@@ -9,9 +9,10 @@ import typer
 from logtriage.cli.completion import complete_incident
 from logtriage.cli.console import note
 from logtriage.cli.options import SealFile, seal_in
+from logtriage.drawing.ids import incident_ids
+from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
-from logtriage.sealing import incident_of
-from logtriage.tasks import get_task, incident_ids
+from logtriage.tasks import get_task
 
 
 def harbor(
@@ -60,7 +61,7 @@ def otlp(
     seal_file: SealFile = None,
 ) -> None:
     """Write the logs, traces and metrics of an incident as OTLP, in lines of JSON."""
-    from logtriage.adapters.otlp import write_labels, write_otlp
+    from logtriage.exporting import write_labels, write_otlp
 
     incident, moment = incident_of(incident_id, seal_in(seal_file)), _moment(opened)
     # The labels first: an incident that has none is refused before anything is written.
@@ -73,14 +74,14 @@ def alertmanager(
     incident_id: _IncidentId, out: _Folder, opened: _Opened = None, seal_file: SealFile = None
 ) -> None:
     """Write the alerts of an incident as Alertmanager's webhook sends them."""
-    from logtriage.adapters.otlp import write_alertmanager
+    from logtriage.exporting import write_alertmanager
 
     incident = incident_of(incident_id, seal_in(seal_file))
     note(str(write_alertmanager(incident, out, _moment(opened))), "dim")
 
 
 def _moment(text: str | None) -> datetime:
-    from logtriage.adapters.otlp import OPENED
+    from logtriage.exporting import OPENED
 
     if text is None:
         return OPENED

@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 import typer
 from rich.text import Text
 
+from logtriage._lib.files import replacing
+from logtriage._lib.printable import spelled
 from logtriage.cli.completion import complete_player
 from logtriage.cli.console import emit, note, results
 from logtriage.cli.figures import Cell, Figures
@@ -16,8 +18,6 @@ from logtriage.cli.options import Json, SealFile, seal_in
 from logtriage.cli.screens import number, signed
 from logtriage.evaluation import Check, Margins, Verdict
 from logtriage.evaluation.gate import LEAST
-from logtriage.files import replacing
-from logtriage.printable import spelled
 
 _NAMES: Final = {
     "unscored": "unscored",

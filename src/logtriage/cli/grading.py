@@ -16,7 +16,7 @@ from logtriage.cli.screens import number
 from logtriage.codec import is_no_object
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.grading import Grade, grade_jsonl, grade_to_json, rubric_named
-from logtriage.role_splits import splits_with
+from logtriage.roles.splits import splits_with
 
 #: Lines without a JSON object among them after which a file is given up.
 GIVE_UP: Final = 20

@@ -17,9 +17,9 @@ from logtriage.actions import (
 from logtriage.cli.console import put, say
 from logtriage.cli.screens import facts, screen
 from logtriage.errors import closest
+from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
 from logtriage.observation import Observation
-from logtriage.offered import useful_actions
 from logtriage.parsing import action_from_wire, parse_action
 from logtriage.policies import Memory
 from logtriage.rendering import render_observation, system_prompt

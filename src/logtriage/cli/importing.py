@@ -10,7 +10,7 @@ from logtriage.cli.console import emit, note, put, results
 from logtriage.cli.options import Json
 from logtriage.cli.screens import facts, heading
 from logtriage.errors import InvalidInput
-from logtriage.telemetry import TICK_SECONDS
+from logtriage.world.telemetry import TICK_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

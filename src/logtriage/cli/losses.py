@@ -5,10 +5,10 @@ from typing import Final
 
 from rich.text import Text
 
+from logtriage._lib.printable import spelled
 from logtriage.cli.figures import Cell, Figures, share, stacked
 from logtriage.cli.screens import number
 from logtriage.evaluation import Calls, Comparison, Losses, Row
-from logtriage.printable import spelled
 
 _PARTS: Final = (
     ("hardness", "hardness"),

@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
+from logtriage._lib.seal import SEAL_VARIABLE, Seal
 from logtriage.cli.completion import complete_role_split
 from logtriage.cli.human import HUMAN
 from logtriage.codec import load_role_split
+from logtriage.drawing.sealing import read_seal
 from logtriage.errors import InvalidInput
-from logtriage.role_splits import ROLE_SPLITS, get_role_split
 from logtriage.roles import RoleSplit
-from logtriage.seal import SEAL_VARIABLE, Seal
-from logtriage.sealing import read_seal
+from logtriage.roles.splits import ROLE_SPLITS, get_role_split
 
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON object a line to stdout.")]
 Bundle = Annotated[

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from logtriage._lib.files import open_here
 from logtriage.actions import Action, describe
 from logtriage.cli.completion import complete_incident, complete_player
 from logtriage.cli.console import emit, messages, note, put, results, say
@@ -31,7 +32,6 @@ from logtriage.cli.screens import debrief, screen
 from logtriage.codec import encode_transcript
 from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.evidence import NOT_CLAIMED
-from logtriage.files import open_here
 from logtriage.grading import grade, grade_to_json, unscored
 from logtriage.incident import Incident
 from logtriage.joint import observe_roles

@@ -15,7 +15,7 @@ from logtriage.grading.impact import impact_of
 from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
 from logtriage.state import State
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 
 _HEADING: Final = re.compile(
     r"^(?:TICK [^;\s]+|(?:METRICS|TRACES) [^:]+:|CHANGES[^:]*:|HEALTH|[A-Z][A-Za-z ]*:)",
@@ -113,7 +113,7 @@ def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> Rende
 
 def _path(state: State) -> Iterator[RenderableType]:
     """What a report of the impact was worth, beside the grade; nothing if there is none."""
-    if isinstance(state.incident.telemetry, World):
+    if isinstance(state.incident.telemetry, Simulation):
         found = impact_of(state)
         if found.node_f1 is not None and found.edge_f1 is not None:
             yield heading("PATH OF THE DAMAGE")

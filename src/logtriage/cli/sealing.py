@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
+from logtriage._lib.files import replacing
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.options import Json, SealFile
 from logtriage.codec import encode_transcript
+from logtriage.drawing.sealing import HOW, new_seal, seal_at_hand
 from logtriage.errors import InvalidInput, SealError
-from logtriage.files import replacing
-from logtriage.sealing import HOW, new_seal, seal_at_hand
 from logtriage.server.ledger import Ledger
 
 

@@ -10,8 +10,8 @@ import typer
 from logtriage.cli.completion import complete_task
 from logtriage.cli.console import note
 from logtriage.cli.options import SealFile
+from logtriage.drawing.sealing import seal_at_hand
 from logtriage.errors import InvalidInput
-from logtriage.sealing import seal_at_hand
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
 
 _DEFAULT: Final = Settings()

@@ -6,12 +6,12 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
+from logtriage._lib.printable import spelled
 from logtriage.cli.console import say
 from logtriage.cli.figures import Cell, Figures, share
 from logtriage.cli.losses import put_loss_differences, put_losses
 from logtriage.cli.screens import heading, number, signed
 from logtriage.evaluation import Comparison, Row
-from logtriage.printable import spelled
 
 _SHARES: Final = (
     ("solved", "solved"),

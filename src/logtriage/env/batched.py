@@ -9,13 +9,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from logtriage.drawing.ids import SEALED
 from logtriage.env.playlist import Playlist, Tasks, option
 from logtriage.env.spaces import action_space, belief_box, box_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric
 from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing
-from logtriage.tasks import SEALED
 from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage, BeliefScreens, Step
 from logtriage.vector.checks import checked_actions

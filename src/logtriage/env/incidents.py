@@ -5,17 +5,18 @@ from typing import Any
 
 import attrs
 
+from logtriage._lib.seal import Seal
+from logtriage.drawing.generator import draw_incident, make_incident
+from logtriage.drawing.ids import IncidentId
+from logtriage.drawing.sealing import seal_for
 from logtriage.env.playlist import Playlist, Tasks
 from logtriage.errors import InvalidInput
-from logtriage.generator import draw_incident, make_incident
 from logtriage.grading import Rubric
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.grade import score
 from logtriage.incident import Incident
-from logtriage.seal import Seal
-from logtriage.sealing import seal_for
 from logtriage.state import State
-from logtriage.tasks import TASKS, IncidentId, TaskSpec, get_task
+from logtriage.tasks import TASKS, TaskSpec, get_task
 from logtriage.topology import Topology
 
 

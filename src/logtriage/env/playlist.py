@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from logtriage.drawing.ids import MAX_INDEX, SPLITS, check_split, parse_incident_id
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, check_split, get_task, parse_incident_id
+from logtriage.tasks import TaskSpec, get_task
 
 Ints = NDArray[np.int64]
 #: A task, by its id or as a sheet, or several with weights.

@@ -10,10 +10,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, Self
 
+from logtriage._lib.files import open_here, replacing
+from logtriage._lib.printable import spelled
 from logtriage.codec import decode_transcript
 from logtriage.evaluation.cells import whole_lines
-from logtriage.files import open_here, replacing
-from logtriage.printable import spelled
 from logtriage.transcript import COMPLETED, Transcript
 
 AHEAD_FILE: Final = "ahead.jsonl"

@@ -10,11 +10,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from logtriage._lib.files import MAX_LINE, TOO_LONG, numbered_lines, open_here, replacing
+from logtriage._lib.printable import spelled
 from logtriage.codec import decode_transcript
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.evaluation.spec import Cell
-from logtriage.files import MAX_LINE, TOO_LONG, numbered_lines, open_here, replacing
-from logtriage.printable import spelled
 from logtriage.transcript import Transcript
 
 TRANSCRIPTS: Final = "transcripts"

@@ -3,15 +3,16 @@
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Final
 
+from logtriage._lib.printable import spelled
 from logtriage.actions import Action
 from logtriage.errors import LogTriageError
 from logtriage.evaluation.listening import LISTENED, News, listened, to_json
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
 from logtriage.grading import Grade
+from logtriage.grading.offered import check_joint
 from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import observe
-from logtriage.offered import check_joint
 from logtriage.policies import (
     Memory,
     Policy,
@@ -22,7 +23,6 @@ from logtriage.policies import (
     TeamPolicy,
     as_taken,
 )
-from logtriage.printable import spelled
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
 from logtriage.transcript import Transcript, transcript_of

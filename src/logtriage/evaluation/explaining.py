@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.seal import Seal
 from logtriage.belief.explain import SAMPLES, explain, why_unexplained
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import store
@@ -30,7 +31,6 @@ from logtriage.evaluation.threshold import threshold_regret
 from logtriage.evidence import NOT_CLAIMED
 from logtriage.grading import Grade
 from logtriage.incident import Incident
-from logtriage.seal import Seal
 
 #: Of so many incidents of a task at most it is looked up whether any can be explained.
 LOOKED_AT: Final = 10

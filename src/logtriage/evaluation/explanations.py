@@ -14,11 +14,11 @@ from typing import Any, Final
 
 import attrs
 
+from logtriage._lib.files import open_here, replacing
 from logtriage.belief.explain import Explanation, Leading, Step
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.cells import refuse_link, slug, whole_lines
 from logtriage.evaluation.spec import Cell
-from logtriage.files import open_here, replacing
 from logtriage.grading import Grade
 
 EXPLANATIONS: Final = "explanations"

@@ -10,12 +10,12 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.seal import Seal
+from logtriage.drawing.ids import ALL_SPLITS, is_of_task
+from logtriage.drawing.sealing import incident_of
 from logtriage.errors import UnknownName
 from logtriage.grading import RECORDED_2
 from logtriage.incident import Incident
-from logtriage.seal import Seal
-from logtriage.sealing import incident_of
-from logtriage.tasks import ALL_SPLITS, is_of_task
 
 #: Stands for the recorded incidents at hand, whatever their tasks are called.
 RECORDED_TASK: Final = "recorded"

@@ -8,6 +8,8 @@ from pathlib import Path
 import attrs
 
 from logtriage import __version__
+from logtriage._lib.seal import Seal
+from logtriage.drawing.sealing import seal_of_run
 from logtriage.errors import InvalidInput, RubricError
 from logtriage.evaluation.cells import read_cell
 from logtriage.evaluation.explanations import Explained, read_explanations
@@ -16,9 +18,7 @@ from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell, plan
 from logtriage.evaluation.store import BUNDLES, copies_of
 from logtriage.grading import Grade, Rubric, get_rubric, grade_transcript
-from logtriage.role_splits import splits_with
-from logtriage.seal import Seal
-from logtriage.sealing import seal_of_run
+from logtriage.roles.splits import splits_with
 from logtriage.transcript import Transcript
 
 

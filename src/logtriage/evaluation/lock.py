@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from logtriage._lib.files import open_here, try_lock
+from logtriage._lib.printable import spelled
 from logtriage.errors import InvalidInput
-from logtriage.files import open_here, try_lock
-from logtriage.printable import spelled
 
 LOCK_FILE: Final = ".lock"
 _HOLDER: Final = 1000

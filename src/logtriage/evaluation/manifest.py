@@ -9,12 +9,12 @@ import attrs
 
 from logtriage import __version__
 from logtriage.codec import role_split_from_json, role_split_to_json
+from logtriage.drawing.ids import SEALED
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.spec import RunSpec, plan
 from logtriage.grading import get_rubric
 from logtriage.roles import RoleSplit
-from logtriage.tasks import SEALED
 
 SCHEMA: Final = "logtriage.run/1"
 RUN_FILE: Final = "run.json"

@@ -17,13 +17,13 @@ import attrs
 from logtriage.actions import Report
 from logtriage.belief import Belief
 from logtriage.belief.beliefs import belief_of
-from logtriage.board_words import NO_FAULT, REPORT_WORDS, TOKEN_WORDS
 from logtriage.evaluation.statistics import Interval, mean_interval
 from logtriage.evidence import evidence
 from logtriage.incident import Incident
 from logtriage.joint import hears
 from logtriage.policies.told_tokens import read
 from logtriage.roles import RoleSplit
+from logtriage.roles.words import NO_FAULT, REPORT_WORDS, TOKEN_WORDS
 from logtriage.state import State
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis
@@ -125,7 +125,7 @@ class Reader:
 
     def _bits(self, one: Heard, state: State) -> float | None:
         """What a report told its listener about the truth in the state in which it came up."""
-        world, listener = state.incident.world, self.split.role(one.listener)
+        world, listener = state.incident.simulation, self.split.role(one.listener)
         assert world is not None  # states without one were left out
         cells = {each.cell: each for each in evidence(state, listener)}
         for when, report in state.facts.reports:
@@ -161,7 +161,7 @@ class _Codes:
         self._counts: dict[tuple[str, str], Counter[str]] = {}
         self._own: dict[tuple[str, str, str], Counter[str]] = {}
         for state in states:
-            world = state.incident.world
+            world = state.incident.simulation
             assert world is not None  # states without one were left out
             for _, report in state.facts.reports:
                 for sort, word in _named(report.message, state.incident.topology.names):

@@ -9,8 +9,8 @@ from multiprocessing import get_context
 from multiprocessing.reduction import ForkingPickler
 from typing import Final, TypeVar
 
+from logtriage._lib.seal import Seal, reduce_with_key
 from logtriage.errors import LogTriageError
-from logtriage.seal import Seal, reduce_with_key
 
 #: At most this many episodes travel to a process at a time ...
 MAX_CHUNK: Final = 16

@@ -13,7 +13,10 @@ from pathlib import Path
 
 import attrs
 
+from logtriage._lib.fingerprint import fingerprint_of
+from logtriage._lib.seal import Seal
 from logtriage.codec import encode_transcript, unstructure_transcript
+from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import store
 from logtriage.evaluation.ahead import Ahead
@@ -34,11 +37,8 @@ from logtriage.evaluation.recorders import (
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.evaluation.threads import threaded
-from logtriage.fingerprint import fingerprint_of
 from logtriage.policies import PolicyFactory, TeamFactory
 from logtriage.registry import CENTRAL, is_own, make_policy, roles_of
-from logtriage.seal import Seal
-from logtriage.sealing import seal_for
 from logtriage.trained import has_network, make_team
 from logtriage.transcript import COMPLETED, Transcript
 

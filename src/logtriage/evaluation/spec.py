@@ -5,12 +5,13 @@ from typing import Any
 
 import attrs
 
+from logtriage.drawing.ids import ALL_SPLITS, SEALED, check_split, incident_ids
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
-from logtriage.offered import check_joint
-from logtriage.role_splits import get_role_split
+from logtriage.grading.offered import check_joint
 from logtriage.roles import RoleSplit
-from logtriage.tasks import ALL_SPLITS, SEALED, TASKS, check_split, get_task, incident_ids
+from logtriage.roles.splits import get_role_split
+from logtriage.tasks import TASKS, get_task
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:

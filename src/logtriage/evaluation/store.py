@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from logtriage._lib.files import replacing
+from logtriage._lib.printable import spelled
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.ahead import AHEAD_FILE
 from logtriage.evaluation.cells import TRANSCRIPTS, refuse_link, transcripts_path
@@ -27,8 +29,6 @@ from logtriage.evaluation.explanations import EXPLANATIONS, explanations_path
 from logtriage.evaluation.incidents import Incidents, digest_of
 from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell
-from logtriage.files import replacing
-from logtriage.printable import spelled
 
 SUMMARY_FILE: Final = "summary.json"
 #: Names that the copy of recorded incidents may have.

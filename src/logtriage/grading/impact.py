@@ -16,7 +16,7 @@ from logtriage.state import State
 from logtriage.topology import Topology
 from logtriage.world.conditions import Hypothesis, affected
 from logtriage.world.signatures import LOADED, POURS_LOAD, WAITING
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 
 #: (caller, callee), by name.
 Call = tuple[str, str]
@@ -71,7 +71,7 @@ def impact_of(state: State) -> Impact:
         InvalidInput: for a recorded incident, of which no path is known.
     """
     world = state.incident.telemetry
-    if not isinstance(world, World):
+    if not isinstance(world, Simulation):
         raise InvalidInput(f"{state.incident.id}: the path of its damage is not known")
     declared = frozenset(service for _, service in state.facts.root_causes)
     exact = declared == state.incident.truth.root_causes
@@ -86,7 +86,7 @@ def impact_of(state: State) -> Impact:
 def reported_impact(state: State) -> Impact | None:
     """:func:`impact_of` where an impact was reported of an incident whose path is known."""
     told = any(isinstance(action, ReportImpact) for action in state.actions)
-    return impact_of(state) if told and isinstance(state.incident.telemetry, World) else None
+    return impact_of(state) if told and isinstance(state.incident.telemetry, Simulation) else None
 
 
 def f1(given: Set[object], true: Set[object]) -> float:

@@ -1,9 +1,9 @@
 """A rubric by its name: the id of a built-in one, or ``module:name`` of one's own."""
 
+from logtriage._lib.references import imported, is_reference
 from logtriage.errors import InvalidInput
 from logtriage.grading.grade import get_rubric
 from logtriage.grading.rubric import Rubric
-from logtriage.references import imported, is_reference
 
 
 def rubric_named(name: str) -> Rubric:

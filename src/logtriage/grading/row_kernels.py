@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from logtriage._lib.jit import kernel
 from logtriage.actions import SEVERITIES
 from logtriage.grading import criteria, triage
 from logtriage.grading.action_lists import Ints
@@ -25,7 +26,6 @@ from logtriage.grading.kernels import (
     RESOLVED,
 )
 from logtriage.grading.shares import CREDITED
-from logtriage.jit import kernel
 
 Int = Any
 

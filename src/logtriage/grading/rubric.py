@@ -8,8 +8,8 @@ from typing import Final, assert_never
 
 import attrs
 
+from logtriage._lib.fingerprint import description_of
 from logtriage.errors import InvalidInput, RubricError, kind_of
-from logtriage.fingerprint import description_of
 from logtriage.grading import criteria as measures
 from logtriage.grading import recordings, triage
 from logtriage.grading.criteria import Measure, Measured
@@ -135,7 +135,7 @@ class Rubric:
         """A short hash of everything that decides a score.
 
         A measure that its module has under its name counts by that name; of any other the
-        code and what it closes over count (:func:`logtriage.fingerprint.description_of`).
+        code and what it closes over count (:func:`logtriage._lib.fingerprint.description_of`).
         """
         parts = [self.id, repr(self.bounds), repr(self.digits)]
         for field in ("criteria", "benign", "penalties"):

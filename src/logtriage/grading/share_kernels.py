@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from logtriage._lib.jit import kernel
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.row_kernels import Int, Letters
 from logtriage.grading.several import Asked
 from logtriage.grading.shares import Shares
-from logtriage.jit import kernel
 
 _NAMED, _PAGED, _HALVES, _FIXED, _WRONG = range(5)
 

@@ -4,12 +4,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from logtriage._lib.jit import kernel
 from logtriage.grading import triage
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.kernels import DISCOUNTS
 from logtriage.grading.plan import Floats
 from logtriage.grading.row_kernels import BLOCK, Facts, Int
-from logtriage.jit import kernel
 
 _ROWS: Final = np.uint64(BLOCK)
 _ZERO: Final = np.uint64(0)

@@ -5,8 +5,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
+from logtriage._lib.files import TOO_LONG, numbered_lines
 from logtriage.actions import Action, Malformed
 from logtriage.codec import Record, decode_record
+from logtriage.drawing.generator import make_incident
 from logtriage.errors import (
     InvalidInput,
     LogTriageError,
@@ -15,14 +17,12 @@ from logtriage.errors import (
     TranscriptError,
     kind_of,
 )
-from logtriage.files import TOO_LONG, numbered_lines
-from logtriage.generator import make_incident
 from logtriage.grading.debrief import Grade
 from logtriage.grading.grade import grade, unscored
 from logtriage.grading.rubric import Rubric
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, actions_from_wire
-from logtriage.role_splits import get_role_split
+from logtriage.roles.splits import get_role_split
 from logtriage.state import check_incident
 from logtriage.transcript import COMPLETED, Splits, Transcript, check_seal, plays_of
 from logtriage.transition import play, play_jointly, play_parsed
@@ -80,7 +80,7 @@ def grade_transcript(
     """Grade a transcript; unscored, with its status as cause, unless it is completed.
 
     Roles share a tick only by a role split that ``splits`` finds by the transcript's name of
-    it: the built-in ones, unless you pass your own (:func:`logtriage.role_splits.splits_with`).
+    it: the built-in ones, unless you pass your own (:func:`logtriage.roles.splits.splits_with`).
 
     Raises:
         UnknownName: for a role split that does not exist.

@@ -10,6 +10,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.seeding import np_random
 from pettingzoo import ParallelEnv
 
+from logtriage._lib.seal import Seal
 from logtriage.actions import Action, Wait
 from logtriage.env.incidents import Incidents, standing
 from logtriage.env.playlist import option
@@ -21,9 +22,8 @@ from logtriage.multi.boxes import team_box
 from logtriage.multi.seats import OBSERVATIONS, agent_name, seat_for
 from logtriage.multi.sight import Sight
 from logtriage.rendering import public_rules, render_observation
-from logtriage.role_splits import get_role_split
 from logtriage.roles import RoleSplit, as_allowed
-from logtriage.seal import Seal
+from logtriage.roles.splits import get_role_split
 from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology

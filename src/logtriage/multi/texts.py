@@ -6,7 +6,7 @@ from typing import Any, Final
 from gymnasium import spaces
 
 from logtriage.parsing import render_action
-from logtriage.replies import MAX_TEXT
+from logtriage.parsing.replies import MAX_TEXT
 from logtriage.roles import Role, role_actions
 from logtriage.topology import Topology
 

@@ -1,8 +1,8 @@
 """What scripted roles tell one another: reports, and how they are read."""
 
 from logtriage.actions import Report
-from logtriage.board_words import REPORT_WORDS
 from logtriage.observation import Observation
+from logtriage.roles.words import REPORT_WORDS
 
 
 def said(report: Report) -> tuple[str, str | None] | None:

@@ -10,7 +10,7 @@ from logtriage.observation import Observation, slice_for
 from logtriage.policies.base import Memory, Policy
 from logtriage.policies.team import TeamPolicy, as_taken, idle
 from logtriage.roles import RoleSplit
-from logtriage.telemetry import LogLine
+from logtriage.world.telemetry import LogLine
 
 #: Every role's slice has the same of these, or a part of the whole.
 _SHARED: Final = frozenset({"topology", "tick", "horizon", "closing", "open_loop"})

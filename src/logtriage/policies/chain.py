@@ -21,12 +21,12 @@ from logtriage.actions import (
     Resolve,
     Severity,
 )
-from logtriage.faults import FAULT_KINDS, FaultKind, fault_kind
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.policies.notebook import Notebook, blamed, write_down
-from logtriage.runbook import responsible_team
 from logtriage.world.channels import EVERYDAY
+from logtriage.world.faults import FAULT_KINDS, FaultKind, fault_kind
+from logtriage.world.runbook import responsible_team
 from logtriage.world.signatures import KINDS
 
 #: Ticks for what comes after the questions.

@@ -33,7 +33,6 @@ from logtriage.actions import (
     Severity,
     action_name,
 )
-from logtriage.board_words import NO_FAULT
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.policies.board import heard
@@ -41,10 +40,11 @@ from logtriage.policies.notebook import Notebook, write_down
 from logtriage.policies.recorded_expert import RecordedExpertPolicy
 from logtriage.policies.suspicion import HARDLY_NOTICED, Suspect, differences, structures, suspects
 from logtriage.policies.team import idle
-from logtriage.role_splits import SOLO
 from logtriage.roles import Role, is_request, may_ask
-from logtriage.runbook import class_team
+from logtriage.roles.splits import SOLO
+from logtriage.roles.words import NO_FAULT
 from logtriage.world.channels import GAUGES, SPANS
+from logtriage.world.runbook import class_team
 
 #: Ticks for what comes after the questions: page, severity, root cause, remedy, resolve.
 STEPS: Final = 5

@@ -13,7 +13,7 @@ from logtriage.actions import (
 )
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
-from logtriage.runbook import severity_of
+from logtriage.world.runbook import severity_of
 
 _LOUDNESS = {"FATAL": 3, "ERROR": 2, "WARN": 1}
 

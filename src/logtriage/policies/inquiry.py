@@ -23,7 +23,7 @@ from logtriage.observation import Observation
 from logtriage.policies import standardised
 from logtriage.policies.base import Memory, Ranking
 from logtriage.recorded.lines import NEW
-from logtriage.telemetry import Signal
+from logtriage.world.telemetry import Signal
 
 #: Ticks kept for the answer: name a service, say the class, resolve.
 RESERVE: Final = 3

@@ -14,10 +14,10 @@ from logtriage.actions import (
     Severity,
 )
 from logtriage.observation import Observation
-from logtriage.telemetry import Gauge, Trace
 from logtriage.topology import Topology
 from logtriage.world.channels import BANDS, NAMES, SPANS, named_service
 from logtriage.world.default import second_world
+from logtriage.world.telemetry import Gauge, Trace
 
 #: What may be the name of a service.
 _WORDS: Final = re.compile(r"[\w.-]+")

@@ -13,13 +13,13 @@ from logtriage.actions import (
     Report,
     action_name,
 )
-from logtriage.board_words import NO_FAULT, REPORT_WORDS
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.policies.oracle import perfect_actions
 from logtriage.policies.team import idle
 from logtriage.roles import Role, RoleSplit
+from logtriage.roles.words import NO_FAULT, REPORT_WORDS
 
 
 def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, ...], ...]:

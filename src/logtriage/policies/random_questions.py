@@ -6,7 +6,7 @@ import attrs
 
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.belief import belief
-from logtriage.evidence import world_of
+from logtriage.evidence import simulation_of
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
@@ -49,7 +49,7 @@ class RandomQuestionsPolicy:
     def _count(self) -> int:
         if self.questions is not None:
             return self.questions
-        return world_of(self.incident).setting.par - _STEPS
+        return simulation_of(self.incident).setting.par - _STEPS
 
     def _question(self, observation: Observation) -> Action:
         stream = Stream(mix(self.seed) ^ mix(observation.tick), QUESTION_STREAM)

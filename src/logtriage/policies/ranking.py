@@ -16,7 +16,7 @@ from logtriage.actions import Action, IdentifyRootCause, RequestMoreLogs, Resolv
 from logtriage.observation import Observation
 from logtriage.policies import standardised
 from logtriage.policies.base import Memory, Ranking
-from logtriage.telemetry import Signal
+from logtriage.world.telemetry import Signal
 
 #: Ticks kept for the answer: name a service, resolve.
 RESERVE: Final = 2

@@ -21,14 +21,14 @@ from logtriage.actions import (
     Severity,
     action_name,
 )
-from logtriage.clues import complaint
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.policies.team import idle
-from logtriage.role_splits import SOLO
 from logtriage.roles import Role
-from logtriage.runbook import severity_of
-from logtriage.telemetry import ERROR_ALERT, LATENCY_ALERT, Reading
+from logtriage.roles.splits import SOLO
+from logtriage.world.clues import complaint
+from logtriage.world.runbook import severity_of
+from logtriage.world.telemetry import ERROR_ALERT, LATENCY_ALERT, Reading
 
 #: Said of a guess.
 GUESS: Final = 0.3

@@ -9,7 +9,7 @@ of a service's own speaks, since these its callers show as well.
 from collections.abc import Mapping
 from typing import Final
 
-from logtriage.telemetry import Signal
+from logtriage.world.telemetry import Signal
 
 Signals = Mapping[str, Signal]
 

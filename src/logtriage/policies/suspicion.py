@@ -12,13 +12,13 @@ from typing import Final
 
 import attrs
 
-from logtriage.faults import FAULT_KINDS, fault_kind
 from logtriage.observation import Observation
 from logtriage.policies.notebook import Notebook, Sign, blamed
-from logtriage.runbook import responsible_team
 from logtriage.topology import Topology
 from logtriage.world.channels import NAMES, SPANS
 from logtriage.world.conditions import benign_kinds
+from logtriage.world.faults import FAULT_KINDS, fault_kind
+from logtriage.world.runbook import responsible_team
 from logtriage.world.signatures import BENIGN, KINDS, ORDINARY
 
 #: The runbook's words for how often a sign is seen: *usually*, *often*, *sometimes*. Per

@@ -5,7 +5,7 @@ from typing import Final
 
 from logtriage.recorded.figures import FIRST_TICK, Measure
 from logtriage.recorded.records import RecordedAlert, RecordedService
-from logtriage.telemetry import ERROR_ALERT, LATENCY_ALERT
+from logtriage.world.telemetry import ERROR_ALERT, LATENCY_ALERT
 
 #: Alerts fire on symptoms as a service's callers see them, against the baseline, and
 #: never on a cause such as CPU: whoever triages has to look for that.

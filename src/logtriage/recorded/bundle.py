@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Final
 
+from logtriage._lib.files import TOO_LONG, numbered_lines, replacing
 from logtriage.errors import BundleError
-from logtriage.files import TOO_LONG, numbered_lines, replacing
 from logtriage.incident import ClosingRules, Fault, Incident, Truth
 from logtriage.recorded.jsonrecord import decode_line, encode_record, structure_record
 from logtriage.recorded.records import RUBRICS, TEAMS, RecordedIncident

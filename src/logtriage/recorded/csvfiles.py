@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from logtriage._lib.printable import masked
 from logtriage.errors import BundleError
-from logtriage.printable import masked
 from logtriage.recorded.tally import Tally
 
 #: Bytes of the longest line that is read; the longest of the published data has 17,000.

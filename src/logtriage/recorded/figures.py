@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from logtriage.errors import BundleError
-from logtriage.telemetry import TREND_TICKS
+from logtriage.world.telemetry import TREND_TICKS
 
 #: Measurements start early enough for the trend that a reading shows at tick 0.
 FIRST_TICK: Final = -TREND_TICKS

@@ -39,7 +39,7 @@ from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Rows
 from logtriage.recorded.rowstore import RowStore
 from logtriage.recorded.stretches import TASKS, Stretch, as_labelled, for_models, refuse_overlap
-from logtriage.telemetry import TICK_SECONDS
+from logtriage.world.telemetry import TICK_SECONDS
 
 #: How much is taken of the time around an opening, in milliseconds, and in ticks if these
 #: are longer: as many as are shown, and some before.

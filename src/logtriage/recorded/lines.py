@@ -9,7 +9,7 @@ import attrs
 from logtriage.recorded.records import LogWindow, RecordedLine
 from logtriage.recorded.text import template
 from logtriage.rng import hash_name
-from logtriage.telemetry import LEVELS, LogLine
+from logtriage.world.telemetry import LEVELS, LogLine
 
 #: Lines of the shared window, of one service (its measurements come on top), of the overview.
 WINDOW_LINES: Final = 6

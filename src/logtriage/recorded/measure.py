@@ -16,7 +16,7 @@ from logtriage.recorded.records import RecordedService, Recording
 from logtriage.recorded.rows import Rows
 from logtriage.recorded.spread import spread_of
 from logtriage.recorded.windows import log_windows
-from logtriage.telemetry import TICK_SECONDS
+from logtriage.world.telemetry import TICK_SECONDS
 
 
 def record(

@@ -34,7 +34,7 @@ from logtriage.recorded.rows import Call, LogRow, Rows, Sample
 from logtriage.recorded.spans import Key, Span, requests
 from logtriage.recorded.tally import Tally
 from logtriage.recorded.text import known_level, read_line, read_message
-from logtriage.telemetry import TICK_SECONDS
+from logtriage.world.telemetry import TICK_SECONDS
 
 ORIGIN: Final = "RCAEval benchmark (https://github.com/phamquiluan/RCAEval), L. Pham et al."
 HORIZON: Final = 8

@@ -16,9 +16,9 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.printable import spelled
 from logtriage.actions import FAULT_CATEGORIES
 from logtriage.errors import BundleError
-from logtriage.printable import spelled
 from logtriage.recorded.figures import (
     FIGURES,
     NO_MEASURE,
@@ -31,8 +31,8 @@ from logtriage.recorded.figures import (
     require,
 )
 from logtriage.recorded.truth import RecordedTruth
-from logtriage.telemetry import LEVELS, TICK_SECONDS
 from logtriage.topology import TIERS, Service, Topology
+from logtriage.world.telemetry import LEVELS, TICK_SECONDS
 
 #: The schema of a line of a bundle.
 SCHEMA: Final = "logtriage.recorded/2"

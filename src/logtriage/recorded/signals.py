@@ -13,7 +13,7 @@ import attrs
 from logtriage.recorded.figures import FIGURES, FIRST_TICK, cell
 from logtriage.recorded.records import RecordedService
 from logtriage.recorded.spread import ENOUGH
-from logtriage.telemetry import Signal
+from logtriage.world.telemetry import Signal
 
 #: Figures that can be compared between services: time on the network, in a service itself,
 #: shares of its requests and of its CPU. How often it is called, and how long the chain

@@ -14,7 +14,7 @@ from logtriage.recorded.lines import lines_by_service, overview_of, sample
 from logtriage.recorded.records import LogWindow, Recording
 from logtriage.recorded.signals import borrowed, length_of, signals_of
 from logtriage.recorded.telling import gauge, tell, time_spent
-from logtriage.telemetry import (
+from logtriage.world.telemetry import (
     TREND_TICKS,
     Alert,
     Change,
@@ -28,7 +28,7 @@ from logtriage.telemetry import (
 
 @attrs.frozen(cache_hash=True)
 class RecordedTelemetry:
-    """Telemetry from a recording. Implements :class:`logtriage.telemetry.Telemetry`.
+    """Telemetry from a recording. Implements :class:`logtriage.world.telemetry.Telemetry`.
 
     Services are indices into ``recording.services``. What is shown is chosen by
     level, novelty and a hash of tick and service, never by the truth, which a

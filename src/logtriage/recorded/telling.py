@@ -5,7 +5,7 @@ from typing import Final
 
 from logtriage.recorded.figures import Measure
 from logtriage.recorded.records import RecordedService
-from logtriage.telemetry import Gauge, Signal
+from logtriage.world.telemetry import Gauge, Signal
 
 #: How a name ends, and the unit that is told; microseconds and thousandths a thousand at a time.
 _UNITS: Final = {"bp": "%", "ms": "ms", "us": "us", "milli": "milli"}

@@ -10,7 +10,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.printable import spelled
+from logtriage._lib.printable import spelled
 
 #: Longest message kept, in characters, with room for the " (x123)" of repeated lines.
 MAX_MESSAGE: Final = 152

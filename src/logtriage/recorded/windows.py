@@ -6,7 +6,7 @@ from typing import Final
 
 from logtriage.recorded.records import LogWindow, RecordedLine
 from logtriage.recorded.rows import LogRow
-from logtriage.telemetry import LEVELS
+from logtriage.world.telemetry import LEVELS
 
 #: Kinds of line kept of one service in one window.
 KEPT_LINES: Final = 6

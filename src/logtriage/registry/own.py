@@ -6,10 +6,10 @@ from typing import Any, Final, cast
 
 import attrs
 
+from logtriage._lib.references import NoModule, imported
 from logtriage.errors import InvalidInput, UnknownName, kind_of
 from logtriage.incident import Incident
 from logtriage.policies import Player, Policy, PolicyFactory, RoleFactory
-from logtriage.references import NoModule, imported
 from logtriage.roles import Role, RoleSplit
 
 #: What has a meaning of its own before a colon, and so is no module.

@@ -7,12 +7,12 @@ setting, the signature tables and the rubric.
 from collections.abc import Iterator, Mapping
 
 from logtriage.actions import SEVERITIES
-from logtriage.faults import FAULT_KINDS, FaultClass, FaultKind
 from logtriage.grading import TRIAGE_2, triage
 from logtriage.rendering.signs import PAIRS, WORDS, signs_of, told
-from logtriage.runbook import PAGED, SEVERITY_RULE, class_teams
 from logtriage.topology import TIERS, Topology
 from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY
+from logtriage.world.faults import FAULT_KINDS, FaultClass, FaultKind
+from logtriage.world.runbook import PAGED, SEVERITY_RULE, class_teams
 from logtriage.world.setting import FULL, NAMED, Setting
 from logtriage.world.signatures import (
     AFFECTED,

@@ -13,8 +13,8 @@ from logtriage.actions import (
     RequestTraces,
 )
 from logtriage.observation import Observation
-from logtriage.telemetry import Alert, Change, LogLine
 from logtriage.world.channels import EVERYDAY
+from logtriage.world.telemetry import Alert, Change, LogLine
 
 #: Beyond this many services a list of them says less than it costs.
 LONG_LIST: Final = 20

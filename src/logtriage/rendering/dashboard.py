@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from logtriage.observation import Observation
-from logtriage.telemetry import Signal
+from logtriage.world.telemetry import Signal
 
 #: The dashboard tells of what strays by at least so many spreads, and of so many at most.
 STRAY: Final = 3

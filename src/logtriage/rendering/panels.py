@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
-from logtriage.telemetry import EdgePanel, Gauge, Trace
+from logtriage.world.telemetry import EdgePanel, Gauge, Trace
 
 #: Gauges whose figures do not say what they are of.
 _TITLES: Final = {"cpu": "CPU ", "memory": "memory ", "workers": "workers ", "traffic": "requests "}

@@ -13,20 +13,20 @@ from logtriage.actions import (
     SEVERITIES,
     TEAM_ACTION_TYPES,
 )
-from logtriage.board_words import NO_FAULT
 from logtriage.errors import InvalidInput
 from logtriage.grading import RECORDED, RECORDED_2
+from logtriage.grading.offered import check_joint, useful_kinds
 from logtriage.grading.original import ORIGINAL
 from logtriage.incident import Incident
-from logtriage.offered import check_joint, useful_kinds
 from logtriage.rendering.briefing import briefing
 from logtriage.rendering.recordings import on_request_rules, recorded_rules
 from logtriage.roles import VIEWS, Role, RoleSplit, watched
+from logtriage.roles.words import NO_FAULT
 from logtriage.state import check_incident
-from logtriage.telemetry import TICK_SECONDS
 from logtriage.topology import Topology
 from logtriage.world.setting import Setting
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
+from logtriage.world.telemetry import TICK_SECONDS
 
 _VIEW_NAMES = {
     "alerts": "alerts",
@@ -73,7 +73,7 @@ def system_prompt(
 
     Services, how its world behaves, severity, runbook, paging, grading, actions.
     ``reply`` is how the agent is told to answer; with ``tools`` the actions are left to
-    the schemas of :mod:`logtriage.adapters.tools`. With a ``split`` it is the prompt of
+    the schemas of :mod:`logtriage.conversations.tools`. With a ``split`` it is the prompt of
     its ``role``, who plays together with the others.
 
     Raises:
@@ -89,11 +89,11 @@ def system_prompt(
         incident.topology,
         incident.horizon,
         incident.rubric,
-        world.setting if isinstance(world, World) else None,
+        world.setting if isinstance(world, Simulation) else None,
         reply,
         split=split,
         role=role,
-        tick_seconds=TICK_SECONDS if isinstance(world, World) else world.tick_seconds,
+        tick_seconds=TICK_SECONDS if isinstance(world, Simulation) else world.tick_seconds,
     )
 
 

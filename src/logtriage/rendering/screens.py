@@ -24,9 +24,9 @@ from logtriage.rendering import compact, panels
 from logtriage.rendering.compact import LONG_LIST
 from logtriage.rendering.dashboard import dashboard
 from logtriage.rendering.recordings import neighbourhood
-from logtriage.runbook import severity_of
-from logtriage.telemetry import TREND_TICKS, LogLine, Reading
 from logtriage.topology import Topology
+from logtriage.world.runbook import severity_of
+from logtriage.world.telemetry import TREND_TICKS, LogLine, Reading
 
 #: The latest of them stand on a screen.
 _REPORTS_SHOWN: Final = 6

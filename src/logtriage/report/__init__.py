@@ -7,9 +7,9 @@ nowhere else. What the page shows is described in ``docs/report.md``.
 from importlib.util import find_spec
 from pathlib import Path
 
+from logtriage._lib.files import replacing
+from logtriage._lib.seal import Seal
 from logtriage.errors import MissingExtra
-from logtriage.files import replacing
-from logtriage.seal import Seal
 
 __all__ = ["write_report"]
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import attrs
 
+from logtriage._lib.seal import Seal
 from logtriage.evaluation import LoadedRun, Row, load_run, summarise
 from logtriage.report.episode import Episode
 from logtriage.roles import RoleSplit
-from logtriage.seal import Seal
 
 
 @attrs.frozen

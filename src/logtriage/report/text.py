@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from logtriage.printable import spelled
+from logtriage._lib.printable import spelled
 
 #: How much of a model's own text is shown.
 SHOWN_TEXT: Final = 600

@@ -10,18 +10,18 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.errors import InvalidInput, SealError, UnknownName
-from logtriage.seal import Seal
-from logtriage.server.messages import check_fields
-from logtriage.tasks import (
+from logtriage._lib.seal import Seal
+from logtriage.drawing.ids import (
     ALL_SPLITS,
     MAX_INDEX,
     SEALED,
     SPLITS,
     check_split,
-    get_task,
     parse_incident_id,
 )
+from logtriage.errors import InvalidInput, SealError, UnknownName
+from logtriage.server.messages import check_fields
+from logtriage.tasks import get_task
 
 #: At most this many task specs are listed in one answer.
 MAX_LISTED: Final = 1_000

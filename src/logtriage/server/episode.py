@@ -8,19 +8,19 @@ from typing import Any, Final
 from uuid import uuid4
 from weakref import WeakSet
 
+from logtriage._lib.seal import Seal
 from logtriage.actions import Action, Malformed
+from logtriage.drawing.generator import make_incident
+from logtriage.drawing.ids import is_sealed
 from logtriage.errors import InvalidInput, LogTriageError, SealError
-from logtriage.generator import make_incident
 from logtriage.grading import score
 from logtriage.observation import observe
 from logtriage.parsing import actions_from_wire
 from logtriage.rendering import render_observation, system_prompt
-from logtriage.seal import Seal
 from logtriage.server.ledger import Ledger
 from logtriage.server.public import public_grade
 from logtriage.server.wire import view_of
 from logtriage.state import State, initial_state
-from logtriage.tasks import is_sealed
 from logtriage.transcript import transcript_of
 from logtriage.transition import play_parsed, transition
 

@@ -14,8 +14,8 @@ from typing import Any, Final, cast
 
 import uvicorn
 
+from logtriage.drawing.sealing import seal_of_environment
 from logtriage.errors import InvalidInput, LogTriageError
-from logtriage.sealing import seal_of_environment
 from logtriage.server.app import build_app
 from logtriage.server.connections import HttpConnection
 from logtriage.server.doors import Doors

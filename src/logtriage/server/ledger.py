@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from logtriage._lib.files import open_here, try_lock
 from logtriage.codec import structure_transcript, unstructure_transcript
 from logtriage.errors import InvalidInput, LogTriageError, SealError
-from logtriage.files import open_here, try_lock
 from logtriage.transcript import Transcript
 
 #: The environment variables of a container: the ledger's path, and the run.

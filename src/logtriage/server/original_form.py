@@ -11,7 +11,7 @@ from logtriage.actions import Malformed
 from logtriage.observation import observe
 from logtriage.rendering import effect_of, status_of
 from logtriage.state import State
-from logtriage.telemetry import TICK_SECONDS
+from logtriage.world.telemetry import TICK_SECONDS
 
 #: Second 0 of every incident.
 _EPOCH: Final = datetime(2026, 1, 1)

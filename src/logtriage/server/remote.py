@@ -18,19 +18,19 @@ import attrs
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
+from logtriage._lib.seal import Seal
 from logtriage.actions import Action
+from logtriage.drawing.ids import parse_incident_id
+from logtriage.drawing.sealing import incident_of, seal_for
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.grading import Grade, grade_transcript
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.parsing import action_to_wire
 from logtriage.policies import PolicyFactory
-from logtriage.seal import Seal
-from logtriage.sealing import incident_of, seal_for
 from logtriage.server.episode import HIDDEN
 from logtriage.server.settings import TOKEN_VARIABLE
 from logtriage.server.wire import Served, action_payload, observation_of, served_of
-from logtriage.tasks import parse_incident_id
 from logtriage.transcript import COMPLETED, Transcript
 
 #: Answers longer than this are refused; the largest observation has a fraction of it.

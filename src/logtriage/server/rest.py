@@ -11,7 +11,6 @@ from fastapi import APIRouter, Request, Response
 
 from logtriage.actions import ACTION_TYPES, action_name
 from logtriage.errors import InvalidInput
-from logtriage.originals import ORIGINALS
 from logtriage.parsing import action_from_wire
 from logtriage.server.catalogue import Catalogue, flag, text_field
 from logtriage.server.episode import Episode, Gate, grade_listed
@@ -22,6 +21,7 @@ from logtriage.server.sessions import Sessions
 from logtriage.server.settings import Settings
 from logtriage.state import Closing
 from logtriage.tasks import get_task
+from logtriage.world.originals import ORIGINALS
 
 HEADER: Final = "X-Session-Id"
 COOKIE: Final = "logtriage_session"

@@ -6,8 +6,8 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.seal import Seal
 from logtriage.errors import InvalidInput
-from logtriage.seal import Seal
 from logtriage.server.ledger import check_run
 from logtriage.tasks import DRAWN_TASKS, get_task
 

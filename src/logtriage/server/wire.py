@@ -9,14 +9,14 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
+from logtriage._lib.printable import spelled_data
 from logtriage.actions import Action, Severity
 from logtriage.codec import topology_from_json, topology_to_json
 from logtriage.errors import InvalidInput
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire, action_to_wire
-from logtriage.printable import spelled_data
 from logtriage.state import Closing
-from logtriage.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace
+from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace
 
 T = TypeVar("T")
 

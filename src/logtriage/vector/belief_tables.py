@@ -10,12 +10,12 @@ from logtriage.actions import REMEDIES
 from logtriage.belief.fixedpoint import COARSE, FINE, NEVER, log2
 from logtriage.belief.model import Model
 from logtriage.grading.action_lists import ranges_of
-from logtriage.runbook import class_team
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Longs
 from logtriage.vector.cells import FIRST_SORT, LINES, SLOTS, SORTS
 from logtriage.world.channels import NO_NEWS
 from logtriage.world.conditions import Hypothesis, accepted_remedies
+from logtriage.world.runbook import class_team
 from logtriage.world.setting import FULL
 from logtriage.world.tables import (
     CALM,

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from logtriage.actions import REMEDIES
-from logtriage.drawing import owning_teams
+from logtriage.drawing.incidents import owning_teams
 from logtriage.errors import InvalidInput
 from logtriage.grading.action_lists import ranges_of
 from logtriage.vector.arrays import Ints

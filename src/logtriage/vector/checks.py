@@ -7,11 +7,12 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from logtriage.drawing.ids import MAX_INDEX, SPLITS
 from logtriage.errors import InvalidInput, RubricError, UnknownName
 from logtriage.grading import triage
 from logtriage.grading.plan import check_kernels
 from logtriage.grading.rubric import Rubric
-from logtriage.tasks import MAX_INDEX, SPLITS, TaskSpec, get_task
+from logtriage.tasks import TaskSpec, get_task
 from logtriage.vector.arrays import Ints
 from logtriage.vector.tokens.episodes import MOST_TICKS
 

@@ -5,12 +5,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import REMEDIES
-from logtriage.faults import FAULT_KINDS
-from logtriage.runbook import class_team
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.layout import Floats
 from logtriage.world.conditions import Hypothesis, accepted_remedies
+from logtriage.world.faults import FAULT_KINDS
+from logtriage.world.runbook import class_team
 from logtriage.world.signatures import BENIGN
 
 #: What may be the matter, wherever it is.

@@ -23,8 +23,8 @@ from logtriage.actions import (
     Remediate,
     Report,
 )
-from logtriage.board_words import NO_FAULT
 from logtriage.roles import Role, role_actions, role_words
+from logtriage.roles.words import NO_FAULT
 from logtriage.vector.layout import Floats
 from logtriage.vector.marginals import KINDS, Believed, Marginals
 from logtriage.vector.team_tokens import RoleTokens

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from logtriage.errors import UnknownName
 from logtriage.grading.rubric import Rubric
-from logtriage.role_splits import TRIO
 from logtriage.roles import RoleSplit
+from logtriage.roles.splits import TRIO
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints

@@ -3,7 +3,7 @@
 As :func:`logtriage.belief.belief` has it of a state and a role; a law holds both together.
 
 >>> import numpy as np
->>> from logtriage.role_splits import TRIO
+>>> from logtriage.roles.splits import TRIO
 >>> from logtriage.vector import BatchedTeam, TeamBeliefs
 >>> batch = BatchedTeam("cascading_failure-v2", TRIO)
 >>> screen = batch.reset("train", np.arange(16))

@@ -19,14 +19,14 @@ from logtriage.vector.tokens.encoding import Numbers, enter, write_asked
 from logtriage.vector.tokens.layout import MOST, PRICE_UNIT
 from logtriage.world.channels import Evidence
 from logtriage.world.schedule import Cell
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 
 
 def encode_team_tokens(state: State, split: RoleSplit) -> Floats:
     """All that any role of a split could see, shape (D,) of :func:`team_tokens_of`.
 
     Raises:
-        InvalidInput: as :func:`logtriage.evidence.world_of`.
+        InvalidInput: as :func:`logtriage.evidence.simulation_of`.
     """
     return _encode(state, split, evidence(state), None)
 
@@ -51,7 +51,7 @@ class TeamReader:
     def read(self, state: State) -> None:
         """Take in the next state of an incident; one in its first tick begins anew."""
         world = state.incident.telemetry
-        assert isinstance(world, World)  # or nothing could be shown
+        assert isinstance(world, Simulation)  # or nothing could be shown
         if state.tick == 0:
             self._found = {}
         for one in world.shown(state.tick, state.facts.doings):
@@ -99,7 +99,7 @@ def _encode(state: State, split: RoleSplit, shown: Iterable[Evidence], role: Rol
     """From the evidence that was shown to anybody, what a role sees, or the team."""
     incident = state.incident
     world, topology = incident.telemetry, incident.topology
-    assert isinstance(world, World)  # or there would be no evidence
+    assert isinstance(world, Simulation)  # or there would be no evidence
     fog = world.setting.fog
     layout = team_tokens_of(split, topology, fog, incident.horizon)
     numbers: Numbers = np.zeros(layout.size, np.int64)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from logtriage.belief.cases import SCALE
 from logtriage.belief.stakes import UNIT, stakes_of
-from logtriage.drawing import PRICES_OF_SILENCE, owning_teams
+from logtriage.drawing.incidents import PRICES_OF_SILENCE, owning_teams
 from logtriage.vector.arrays import Ints
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.cases import Cases, PlanTables, scaled_weights

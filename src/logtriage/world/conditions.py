@@ -6,10 +6,10 @@ from typing import Final
 
 import attrs
 
-from logtriage.runbook import responsible_team
 from logtriage.topology import Topology
 from logtriage.world.default import second_world
 from logtriage.world.model import FULL, HEALTHY, LOADED, WAITING
+from logtriage.world.runbook import responsible_team
 
 
 @attrs.frozen(cache_hash=True)

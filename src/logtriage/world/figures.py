@@ -8,7 +8,6 @@ import attrs
 
 from logtriage.errors import UnknownName
 from logtriage.rng import between, draw, hash_name, subkey
-from logtriage.telemetry import Gauge, Trace
 from logtriage.topology import Topology
 from logtriage.world.channels import GAUGES, SPANS, Evidence, named_service
 from logtriage.world.default import second_world
@@ -21,6 +20,7 @@ from logtriage.world.schema.forms import (
     said,
     value_of,
 )
+from logtriage.world.telemetry import Gauge, Trace
 
 FIGURE_STREAM: Final = hash_name("figure")
 #: What a figure is of, if its gauge does not say so, and its value.

@@ -16,8 +16,8 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
+from logtriage._lib.files import open_here
 from logtriage.errors import UnknownName, WorldError
-from logtriage.files import open_here
 from logtriage.world.checking import problems
 from logtriage.world.model import World
 from logtriage.world.schema import canonical, parts, tokens

@@ -1,7 +1,6 @@
 """What a cell can hold under a hypothesis: read by whoever draws, from the truth or a belief."""
 
 from logtriage.errors import InvalidInput
-from logtriage.runbook import class_team
 from logtriage.topology import Topology
 from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, sort_of
 from logtriage.world.conditions import (
@@ -12,6 +11,7 @@ from logtriage.world.conditions import (
     affected,
     without,
 )
+from logtriage.world.runbook import class_team
 from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import (

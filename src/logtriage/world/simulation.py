@@ -40,7 +40,7 @@ def speakers(seed: int, services: int, now: int) -> tuple[int, ...]:
 
 
 @attrs.frozen(cache_hash=True)
-class World:
+class Simulation:
     """A simulated system with its hidden truth.
 
     ``directory`` holds the owner of each service, ``seed`` addresses every draw,
@@ -124,7 +124,7 @@ def _steps(row: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=65_536)
-def _service_token(world: World, cell: Cell, shown: Condition) -> str:
+def _service_token(world: Simulation, cell: Cell, shown: Condition) -> str:
     channel, service, slot, start = cell
     tokens, row = at_service(world.setting, world.topology, shown, cell)
     bits = draw(_key(world.seed, channel), service << 16 | slot, start)

@@ -11,7 +11,6 @@ from typing import Final
 import attrs
 
 from logtriage.errors import UnknownName
-from logtriage.faults import FAULT_KINDS
 from logtriage.topology import Topology
 from logtriage.world.channels import (
     ALERT_TOKENS,
@@ -29,6 +28,7 @@ from logtriage.world.channels import (
     about_kind,
 )
 from logtriage.world.conditions import Condition
+from logtriage.world.faults import FAULT_KINDS
 from logtriage.world.setting import FOG, FULL, NAMED, Setting
 from logtriage.world.signatures import (
     AFFECTED,

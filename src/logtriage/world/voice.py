@@ -12,7 +12,6 @@ from typing import Final
 import attrs
 
 from logtriage.rng import between, draw, hash_name, subkey
-from logtriage.telemetry import TICK_SECONDS, Alert, Change, EdgePanel, LogLine
 from logtriage.world.channels import NAMES, NO_NEWS, Evidence
 from logtriage.world.figures import Figures
 from logtriage.world.schema.forms import (
@@ -23,6 +22,7 @@ from logtriage.world.schema.forms import (
     said,
     value_of,
 )
+from logtriage.world.telemetry import TICK_SECONDS, Alert, Change, EdgePanel, LogLine
 
 VOICE_STREAM: Final = hash_name("voice")
 #: The p99 of the edge as it usually is.

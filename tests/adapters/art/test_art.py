@@ -9,7 +9,7 @@ import pytest
 
 import logtriage as lt
 from logtriage.adapters.art import rollout
-from logtriage.adapters.tools import call_from_action, openai_tools
+from logtriage.conversations.tools import call_from_action, openai_tools
 from logtriage.evaluation import play_episode
 from logtriage.registry import make_policy
 from tests.adapters.pages import python_blocks

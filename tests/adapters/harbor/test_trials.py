@@ -12,9 +12,9 @@ from harbor.models.task.verifier_mode import resolve_verifier_environment_defini
 from harbor.models.trajectories.trajectory import Trajectory
 
 import logtriage as lt
-from logtriage.adapters.convert import transcript_of_row
 from logtriage.adapters.harbor import write_tasks
 from logtriage.adapters.rewards import REST
+from logtriage.conversations.convert import transcript_of_row
 from logtriage.grading import grade_transcript
 from tests.adapters.harbor.trials import rewards, trial
 

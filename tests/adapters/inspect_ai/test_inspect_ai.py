@@ -24,8 +24,6 @@ from inspect_ai.solver import generate, user_message
 from inspect_ai.tool import ToolCall
 
 import logtriage as lt
-from logtriage.adapters.conversations import NO_CALL
-from logtriage.adapters.convert import transcript_of_row
 from logtriage.adapters.inspect_ai import (
     cascading_failure,
     fleet_outage,
@@ -40,8 +38,10 @@ from logtriage.adapters.inspect_ai import (
     until_closed,
 )
 from logtriage.adapters.sources import Sources
-from logtriage.adapters.tools import TOOLS, Wire
 from logtriage.codec import encode_transcript
+from logtriage.conversations.convert import transcript_of_row
+from logtriage.conversations.tools import TOOLS, Wire
+from logtriage.conversations.wires import NO_CALL
 from logtriage.evaluation import Incidents, play_episode
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
 from logtriage.recorded import open_bundle, shipped_incidents

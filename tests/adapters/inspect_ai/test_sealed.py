@@ -9,13 +9,14 @@ from inspect_ai import score
 from inspect_ai.log import EvalLog, read_eval_log
 
 import logtriage as lt
-from logtriage.adapters.convert import convert_file
+from logtriage._lib.seal import SEAL_VARIABLE, Seal
 from logtriage.adapters.inspect_ai import fleet_outage, replay, triage_scorer
 from logtriage.codec import encode_transcript
+from logtriage.conversations.convert import convert_file
+from logtriage.drawing.sealing import incident_of
+from logtriage.errors import SealError
 from logtriage.evaluation import play_episode
 from logtriage.registry import make_policy
-from logtriage.seal import SEAL_VARIABLE, Seal
-from logtriage.sealing import incident_of
 
 KEY, OTHER_KEY = "the key of these tests, 0123456789", "another key, of 16 bytes or more"
 SEAL, OTHER = Seal(KEY.encode()), Seal(OTHER_KEY.encode())
@@ -56,7 +57,7 @@ def test_a_sealed_sample_is_graded_and_its_messages_name_nothing(log: EvalLog) -
 
 def test_another_key_scores_nothing(log: EvalLog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SEAL_VARIABLE, OTHER_KEY)
-    with pytest.raises(lt.SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
+    with pytest.raises(SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
         score(log, triage_scorer(), display="none")
 
 
@@ -74,11 +75,11 @@ def test_a_log_becomes_transcripts_with_its_seal(
     )
     assert again.status == "success", again.error
     monkeypatch.setenv(SEAL_VARIABLE, OTHER_KEY)
-    with pytest.raises(lt.SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
+    with pytest.raises(SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
         list(convert_file(rows))
 
 
 def test_without_the_key_there_are_no_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(SEAL_VARIABLE, raising=False)
-    with pytest.raises(lt.SealError, match="LOGTRIAGE_SEAL"):
+    with pytest.raises(SealError, match="LOGTRIAGE_SEAL"):
         fleet_outage(split="sealed", episodes=1)

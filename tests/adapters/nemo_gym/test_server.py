@@ -16,7 +16,7 @@ from logtriage.adapters.nemo_gym.server import (
     TriageServerConfig,
     TriageVerifyResponse,
 )
-from logtriage.adapters.tools import call_from_action
+from logtriage.conversations.tools import call_from_action
 from logtriage.evaluation import play_episode
 from logtriage.registry import make_policy
 

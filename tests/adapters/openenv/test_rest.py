@@ -7,9 +7,9 @@ import httpx
 import pytest
 
 from logtriage.grading import grade_actions
-from logtriage.originals import ORIGINALS
 from logtriage.server import RemoteEnv
 from logtriage.server.public import OPEN_GRADE
+from logtriage.world.originals import ORIGINALS
 from tests.adapters.openenv.serving import Running, running
 
 #: What the original's own script sends for a perfect episode.

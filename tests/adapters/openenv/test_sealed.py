@@ -7,18 +7,18 @@ from pathlib import Path
 import httpx
 import pytest
 
+from logtriage._lib.seal import SEAL_VARIABLE, Seal
+from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation import RunSpec, evaluate
-from logtriage.generator import make_incident
 from logtriage.grading import grade_transcript
-from logtriage.seal import SEAL_VARIABLE, Seal
 from logtriage.server import RemoteEnv, RemoteRecorder, Settings
 from logtriage.server.launch import make_server, settings_of_environment
 from logtriage.server.ledger import LEDGER_VARIABLE, RUN_VARIABLE, UNFINISHED, Ledger
 from logtriage.server.public import OPEN_GRADE
 from logtriage.server.remote import ServerError
 from tests.adapters.openenv.serving import Running, running, wait_for
-from tests.test_evaluation_runner import contents
+from tests.evaluation.test_runner import contents
 
 KEY = "the key of these tests, 0123456789"
 SEAL, OTHER = Seal(KEY.encode()), Seal(b"another key, of 16 bytes or more")

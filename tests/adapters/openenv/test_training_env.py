@@ -3,8 +3,8 @@
 import pytest
 
 import logtriage as lt
-from logtriage.adapters.tools import call_from_action
 from logtriage.adapters.trl import triage_rows
+from logtriage.conversations.tools import call_from_action
 from logtriage.errors import LogTriageError
 from logtriage.evaluation import play_episode
 from logtriage.registry import make_policy

@@ -23,12 +23,13 @@ from openenv.validation.runtime.collector import collect_runtime_evidence
 from openenv.validation.runtime.contracts import RuntimePlan
 from openenv.validation.types import CheckStatus
 
+from logtriage.drawing.ids import MAX_INDEX
 from logtriage.grading import DEFAULT
 from logtriage.server.catalogue import Catalogue
 from logtriage.server.environment import ENV_NAME, TriageEnvironment
 from logtriage.server.episode import Gate
 from logtriage.server.models import TriageAction
-from logtriage.tasks import DRAWN_TASKS, MAX_INDEX
+from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.openenv.serving import Running
 
 SPACE = Path(__file__).resolve().parents[3] / "deploy" / "space"

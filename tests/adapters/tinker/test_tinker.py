@@ -13,7 +13,7 @@ from tinker_cookbook.tokenizer_utils import register_tokenizer
 
 import logtriage as lt
 from logtriage.adapters.tinker import TriageDatasetBuilder, TriageGroupBuilder
-from logtriage.adapters.tools import call_from_action
+from logtriage.conversations.tools import call_from_action
 from logtriage.evaluation import play_episode
 from logtriage.registry import make_policy
 from tests.adapters.pages import python_blocks

@@ -14,7 +14,6 @@ from trl.chat_template_utils import add_response_schema
 import logtriage as lt
 from logtriage.adapters.episode import answer
 from logtriage.adapters.plans import plan_rows
-from logtriage.adapters.tools import TOOLS, call_from_action, openai_tools, wire_from_call
 from logtriage.adapters.trl import (
     TriageEnv,
     TriageTools,
@@ -23,11 +22,13 @@ from logtriage.adapters.trl import (
     triage_reward,
     triage_rows,
 )
+from logtriage.conversations.tools import TOOLS, call_from_action, openai_tools, wire_from_call
 from logtriage.evaluation import play_episode
 from logtriage.grading import DEFAULT, grade_actions
 from logtriage.grading.triage import MOST_UNPAGED
 from logtriage.parsing import action_to_wire, render_action
 from logtriage.registry import make_policy
+from logtriage.state import Closing
 from tests.adapters.trl.tiny import IDS, Call, Reply, Script, said, tiny_model, tiny_tokenizer
 
 GROUP = 4
@@ -147,7 +148,7 @@ def test_members_of_a_group_share_the_incident_and_the_reward_is_the_grade(tmp_p
     assert [grade.incident for grade in recorded.graded] == [IDS[0]] * GROUP
     right, late, wrong, silent = recorded.graded
     assert right.score == 1.0
-    assert right.closing is lt.Closing.RESOLVED
+    assert right.closing is Closing.RESOLVED
     assert (late.score, late.ticks) == (0.0, 1)
     assert late.unplayed == len(oracle(IDS[0]))
     assert wrong.criterion("severity").score == 1.0

@@ -12,9 +12,9 @@ from transformers.utils import get_json_schema
 from trl.chat_template_utils import qwen2_5_chat_template
 
 from logtriage.adapters.told import answer
-from logtriage.adapters.tools import TOOLS
 from logtriage.adapters.trl import TriageEnv, triage_rows
-from logtriage.generator import make_incident
+from logtriage.conversations.tools import TOOLS
+from logtriage.drawing.generator import make_incident
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 IDS = ["single_crash-v2/train/0", "cascading_failure-v2/train/1"]

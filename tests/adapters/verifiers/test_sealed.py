@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage.adapters.convert import convert_file
+from logtriage._lib.seal import SEAL_VARIABLE, Seal
 from logtriage.adapters.verifiers import TriageConfig, TriageTaskset
 from logtriage.adapters.verifiers.rows import incident_of_row
+from logtriage.conversations.convert import convert_file
+from logtriage.drawing.sealing import incident_of
+from logtriage.errors import SealError
 from logtriage.grading import grade_transcript
-from logtriage.seal import SEAL_VARIABLE, Seal
-from logtriage.sealing import incident_of
 from tests.adapters.verifiers.server import said
 from tests.adapters.verifiers.test_verifiers import evaluate
 
@@ -53,7 +54,7 @@ def test_a_sealed_row_is_graded_and_nothing_sent_names_it(
     assert one.seal == SEAL.fingerprint
     assert grade_transcript(one, resolve=incident_of) == lt.grade(state, agent=one.agent)
     monkeypatch.setenv(SEAL_VARIABLE, OTHER_KEY)
-    with pytest.raises(lt.SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
+    with pytest.raises(SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
         list(convert_file(path))
 
 
@@ -63,10 +64,10 @@ def test_another_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     (row,) = TriageTaskset(config)
     monkeypatch.setenv(SEAL_VARIABLE, OTHER_KEY)
-    with pytest.raises(lt.SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
+    with pytest.raises(SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
         incident_of_row(row.data)
     monkeypatch.delenv(SEAL_VARIABLE)
-    with pytest.raises(lt.SealError, match="LOGTRIAGE_SEAL"):
+    with pytest.raises(SealError, match="LOGTRIAGE_SEAL"):
         incident_of_row(row.data)
-    with pytest.raises(lt.SealError, match="LOGTRIAGE_SEAL"):
+    with pytest.raises(SealError, match="LOGTRIAGE_SEAL"):
         list(TriageTaskset(config))

@@ -8,13 +8,13 @@ import pytest
 
 import logtriage as lt
 from logtriage.actions import Action
-from logtriage.adapters.conversations import NO_CALL
-from logtriage.adapters.teams import role_opening
-from logtriage.adapters.tools import call_from_action, openai_tools
+from logtriage.conversations.teams import role_opening
+from logtriage.conversations.tools import call_from_action, openai_tools
+from logtriage.conversations.wires import NO_CALL
 from logtriage.evaluation import play_joint_episode
 from logtriage.grading import grade_transcript
 from logtriage.registry import make_team
-from logtriage.role_splits import TRIO
+from logtriage.roles.splits import TRIO
 from tests.adapters.pages import run
 from tests.adapters.verifiers.server import Model, said, serving
 from tests.adapters.verifiers.test_verifiers import converted, evaluate, turns

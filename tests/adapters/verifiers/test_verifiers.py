@@ -11,14 +11,14 @@ from verifiers.v1.cli.eval.runner import run_eval
 from verifiers.v1.configs.cli.eval import EvalConfig
 
 import logtriage as lt
-from logtriage.adapters.conversations import NO_CALL
-from logtriage.adapters.convert import convert_file
 from logtriage.adapters.episode import opening
 from logtriage.adapters.rewards import REST, by_criterion
 from logtriage.adapters.sources import Sources
-from logtriage.adapters.tools import TOOLS, call_from_action, openai_tools
 from logtriage.adapters.verifiers import TriageConfig, TriageTaskConfig, TriageTaskset
 from logtriage.adapters.verifiers.rows import TriageData, incident_of_row
+from logtriage.conversations.convert import convert_file
+from logtriage.conversations.tools import TOOLS, call_from_action, openai_tools
+from logtriage.conversations.wires import NO_CALL
 from logtriage.evaluation import play_episode
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
 from logtriage.policies import perfect_actions

@@ -18,8 +18,8 @@ from verl.trainer.ppo.core_algos import compute_gdpo_outcome_advantage
 from verl.trainer.ppo.reward import load_reward_manager
 
 import logtriage as lt
-from logtriage.adapters.tools import ALL_TOOLS, call_from_action, openai_tools
 from logtriage.adapters.verl import gdpo_reward_keys
+from logtriage.conversations.tools import ALL_TOOLS, call_from_action, openai_tools
 from logtriage.evaluation import play_episode
 from logtriage.grading import grade_actions
 from logtriage.registry import make_policy

@@ -6,16 +6,17 @@ from typing import Final
 import attrs
 
 from logtriage.actions import SEVERITIES, Severity
-from logtriage.drawing import draw_world
-from logtriage.generator import make_incident
+from logtriage.drawing.generator import make_incident
+from logtriage.drawing.ids import IncidentId, parse_incident_id
+from logtriage.drawing.incidents import draw_world
 from logtriage.incident import Incident
-from logtriage.tasks import IncidentId, get_task, parse_incident_id
+from logtriage.tasks import get_task
 from logtriage.topology import Topology
 from logtriage.world.channels import Evidence
 from logtriage.world.outcomes import left_at
 from logtriage.world.schedule import Doings
 from logtriage.world.setting import Setting
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 
 #: The task that the holes are planted in.
 TASK: Final = "single_crash-v2"
@@ -117,17 +118,17 @@ def benign(split: str, number: int) -> Incident:
     return next(one for one in block if one.truth.benign)
 
 
-def _drawn(split: str, number: int, **changes: object) -> tuple[Incident, World]:
+def _drawn(split: str, number: int, **changes: object) -> tuple[Incident, Simulation]:
     """An incident of the task, its setting changed."""
     task = get_task(WORLD_TASK)
     assert task.setting is not None, "a drawn task"
     setting: Setting = attrs.evolve(task.setting, **changes)  # type: ignore[arg-type]
     incident = draw_world(task, setting, IncidentId(task, split, number))
-    assert isinstance(incident.telemetry, World), "a simulated incident"
+    assert isinstance(incident.telemetry, Simulation), "a simulated incident"
     return incident, incident.telemetry
 
 
-class RootFirst(World):
+class RootFirst(Simulation):
     """Lists what the roots say before what the others say."""
 
     def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
@@ -140,11 +141,11 @@ class RootFirst(World):
 def root_first(split: str, number: int) -> Incident:
     """What the root says is listed first."""
     incident, world = _drawn(split, number)
-    given = {one.name: getattr(world, one.name) for one in attrs.fields(World)}
+    given = {one.name: getattr(world, one.name) for one in attrs.fields(Simulation)}
     return attrs.evolve(incident, telemetry=RootFirst(**given))
 
 
-class LeftFirst(World):
+class LeftFirst(Simulation):
     """Once some faults of several are fixed, lists first what the others say."""
 
     def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
@@ -161,8 +162,8 @@ def left_first(split: str, number: int) -> Incident:
     """What still says something after the first fix of several is listed first."""
     drawn = (make_incident(f"{COMPOUND_TASK}/{split}/{40 * number + one}") for one in range(40))
     incident = next(one for one in drawn if len(one.truth.several) > 1)
-    assert isinstance(incident.telemetry, World), "a simulated incident"
-    given = {one.name: getattr(incident.telemetry, one.name) for one in attrs.fields(World)}
+    assert isinstance(incident.telemetry, Simulation), "a simulated incident"
+    given = {one.name: getattr(incident.telemetry, one.name) for one in attrs.fields(Simulation)}
     return attrs.evolve(incident, telemetry=LeftFirst(**given))
 
 

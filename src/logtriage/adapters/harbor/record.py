@@ -5,11 +5,11 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from logtriage.calls import Wire
+from logtriage._lib.files import TOO_LONG, numbered_lines
+from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput, TranscriptError
-from logtriage.files import TOO_LONG, numbered_lines
 from logtriage.incident import Incident
-from logtriage.sealing import incident_of
+from logtriage.parsing.calls import Wire
 
 
 def read_incident(path: Path) -> Incident:

@@ -9,12 +9,13 @@ from typing import Final
 from logtriage import __version__
 from logtriage.adapters.episode import opening
 from logtriage.adapters.harbor import templates
-from logtriage.adapters.tools import call_from_action
+from logtriage.conversations.tools import call_from_action
+from logtriage.drawing.ids import parse_incident_id
+from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput, SealError
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
-from logtriage.sealing import incident_of
-from logtriage.tasks import get_task, parse_incident_id
+from logtriage.tasks import get_task
 
 _EXAMPLES: Final = (
     "request_more_logs service={service}      # read a service's own recent lines",

@@ -19,10 +19,10 @@ from inspect_ai.util import StoreModel, store_as
 from pydantic import Field
 
 from logtriage.actions import Malformed, action_name
-from logtriage.adapters.conversations import calls_of, no_call, wire_of
 from logtriage.adapters.episode import answer, state_after
 from logtriage.adapters.sources import Sources
-from logtriage.adapters.tools import Tool, Wire, call_from_action, tools_of, wire_from_call
+from logtriage.conversations.tools import Tool, Wire, call_from_action, tools_of, wire_from_call
+from logtriage.conversations.wires import calls_of, no_call, wire_of
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire

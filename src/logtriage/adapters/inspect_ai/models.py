@@ -20,7 +20,7 @@ from inspect_ai.util import store_as
 from logtriage.actions import Action
 from logtriage.adapters.episode import state_after
 from logtriage.adapters.inspect_ai.agent import TriageStore
-from logtriage.adapters.tools import Wire, call_from_action
+from logtriage.conversations.tools import Wire, call_from_action
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.parsing import action_from_wire

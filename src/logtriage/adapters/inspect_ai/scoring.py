@@ -17,9 +17,9 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState
 
-from logtriage.adapters.conversations import Style, actions_of_conversation
 from logtriage.adapters.inspect_ai.agent import SOURCES, incident_of_sample
 from logtriage.codec import structure_transcript
+from logtriage.conversations.wires import Style, actions_of_conversation
 from logtriage.grading import (
     Grade,
     Rubric,

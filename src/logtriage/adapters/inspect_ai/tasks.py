@@ -8,8 +8,8 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from logtriage._lib.references import is_reference
 from logtriage.actions import describe
-from logtriage.adapters.convert import convert_file
 from logtriage.adapters.episode import answer, opening, row_of
 from logtriage.adapters.inspect_ai.agent import (
     SOURCES,
@@ -19,9 +19,9 @@ from logtriage.adapters.inspect_ai.agent import (
 )
 from logtriage.adapters.inspect_ai.scoring import listed, triage_scorer
 from logtriage.codec import unstructure_transcript
+from logtriage.conversations.convert import convert_file
 from logtriage.errors import InvalidInput
 from logtriage.parsing import action_from_wire
-from logtriage.references import is_reference
 from logtriage.tasks import DRAWN_TASKS
 
 #: What ``logtriage/triage`` plays by default.

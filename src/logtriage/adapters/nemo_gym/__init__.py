@@ -7,14 +7,14 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from logtriage.adapters.conversations import wire_of
 from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
 from logtriage.adapters.told import opening, row_of
-from logtriage.adapters.tools import tools_of
-from logtriage.calls import Wire
+from logtriage.conversations.tools import tools_of
+from logtriage.conversations.wires import wire_of
 from logtriage.evaluation import Incidents
 from logtriage.grading import Grade, Resolver, get_rubric, grade_actions
 from logtriage.incident import Incident
+from logtriage.parsing.calls import Wire
 
 INCIDENTS: Final = Incidents()
 #: Routes of a resources server: a call of that name never reaches an incident.

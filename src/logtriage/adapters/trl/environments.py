@@ -8,12 +8,12 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from logtriage.actions import ALL_SERVICES
 from logtriage.adapters.episode import Episode
-from logtriage.adapters.tools import ALL_TOOLS, Wire
+from logtriage.conversations.tools import ALL_TOOLS, Wire
+from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric
+from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
-from logtriage.offered import useful_actions
-from logtriage.sealing import incident_of
 
 P = ParamSpec("P")
 S = TypeVar("S", bound="Playing")
@@ -115,7 +115,7 @@ class Playing:
 class _Finding(Playing):
     """What every incident has a use for.
 
-    The tools are signatures alone: what they say and do comes from logtriage.adapters.tools.
+    The tools are signatures alone: what they say and do comes from logtriage.conversations.tools.
     """
 
     @_tool

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from logtriage.adapters.conversations import actions_of_conversation
 from logtriage.adapters.episode import row_of, rules_of
 from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
 from logtriage.adapters.trl.environments import Playing
+from logtriage.conversations.wires import actions_of_conversation
+from logtriage.drawing.sealing import incident_of
 from logtriage.grading import Grade, Resolver, Rubric, grade_actions, rubric_named
-from logtriage.sealing import incident_of
 from logtriage.transcript import check_seal
 
 Completion = str | Sequence[Mapping[str, Any]]

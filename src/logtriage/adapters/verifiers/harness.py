@@ -11,9 +11,9 @@ import httpx
 import verifiers.v1 as vf
 from verifiers.v1.dialects.chat import message_to_wire
 
-from logtriage.adapters.tools import openai_tools
 from logtriage.adapters.verifiers.rows import RoleData, TriageData, incident_of_row
-from logtriage.role_splits import get_role_split
+from logtriage.conversations.tools import openai_tools
+from logtriage.roles.splits import get_role_split
 
 
 @cache

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import verifiers.v1 as vf
 from pydantic import Field
 
-from logtriage.adapters.conversations import actions_of_conversation
 from logtriage.adapters.episode import opening
 from logtriage.adapters.rewards import by_criterion, metrics_of
 from logtriage.adapters.sources import Sources
+from logtriage.conversations.wires import actions_of_conversation
 from logtriage.grading import Grade, Rubric, grade_actions, rubric_named
 from logtriage.incident import Incident
 from logtriage.tasks import DRAWN_TASKS

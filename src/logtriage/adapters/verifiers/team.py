@@ -13,17 +13,17 @@ import verifiers.v1 as vf
 
 from logtriage.adapters.rewards import metrics_of
 from logtriage.adapters.team_episode import TeamEpisode
-from logtriage.adapters.teams import joint_wires
 from logtriage.adapters.verifiers.rows import (
     RoleData,
     TriageTask,
     incident_of_row,
     shares_of,
 )
+from logtriage.conversations.teams import joint_wires
 from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, grade_transcript
-from logtriage.role_splits import get_role_split
 from logtriage.roles import Role
+from logtriage.roles.splits import get_role_split
 from logtriage.transcript import Transcript
 
 _SECOND = "A role acts once in a tick; see the first call."

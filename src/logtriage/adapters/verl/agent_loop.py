@@ -3,8 +3,8 @@
 from typing import Any
 from uuid import uuid4
 
-from logtriage.adapters.conversations import calls_of
 from logtriage.adapters.verl import AGENT_NAME, episode_of, rewards_of
+from logtriage.conversations.wires import calls_of
 from logtriage.errors import InvalidInput, MissingExtra
 
 try:

@@ -6,6 +6,7 @@ from typing import Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from logtriage._lib.printable import spelled
 from logtriage.actions import describe
 from logtriage.cli.desk.glance import BARS, NAMES, Look, glances
 from logtriage.cli.desk.session import WORDS, Session
@@ -14,7 +15,6 @@ from logtriage.cli.human import commands
 from logtriage.cli.screens import facts, heading, screen
 from logtriage.incident import Incident
 from logtriage.observation import Observation
-from logtriage.printable import spelled
 from logtriage.rendering import render_observation
 
 _STYLES: Final = {

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from logtriage.clues import complaint
 from logtriage.observation import Observation
-from logtriage.telemetry import Gauge, LogLine, Trace
 from logtriage.world.channels import EVERYDAY
+from logtriage.world.clues import complaint
+from logtriage.world.telemetry import Gauge, LogLine, Trace
 
 Sign = tuple[int, str, str]
 

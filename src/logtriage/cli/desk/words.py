@@ -10,8 +10,8 @@ from logtriage.actions import (
     SEVERITIES,
 )
 from logtriage.cli.human import WORDS
+from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
-from logtriage.offered import useful_actions
 
 _SERVICES: Final = ("logs", "metrics", "traces", "cause", *REMEDIES, "who")
 _ALONE: Final = (

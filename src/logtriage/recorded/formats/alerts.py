@@ -7,7 +7,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.printable import spelled
+from logtriage._lib.printable import spelled
 from logtriage.recorded.formats.jsonspot import Spot
 from logtriage.recorded.names import plain_name
 from logtriage.recorded.records import RecordedAlert

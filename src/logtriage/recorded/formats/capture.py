@@ -41,7 +41,7 @@ from logtriage.recorded.rows import LogRow, Rows, Sample, SpanRow, Usage
 from logtriage.recorded.rowstore import RowStore
 from logtriage.recorded.spans import Key, Span, requests
 from logtriage.recorded.stretches import Stretch
-from logtriage.telemetry import TICK_SECONDS
+from logtriage.world.telemetry import TICK_SECONDS
 
 _FILES: Final = f"{', '.join(ENDINGS[:-1])} and {ENDINGS[-1]}"
 #: So many reasons why nothing was used are told.

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Final
 
+from logtriage._lib.files import MAX_LINE, TOO_LONG, numbered_lines
 from logtriage.errors import BundleError
-from logtriage.files import MAX_LINE, TOO_LONG, numbered_lines
 from logtriage.recorded.formats.jsonspot import Spot
 from logtriage.recorded.paths import inside, what_it_is
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final, Self
 
+from logtriage._lib.jsonvalues import json_kind
 from logtriage.errors import BundleError
-from logtriage.jsonvalues import json_kind
 
 #: What is kept of a number: 63 bits, as times in nanoseconds have them until 2262.
 _MOST: Final = 1 << 63

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import attrs
 
+from logtriage._lib.files import replacing
+from logtriage._lib.seal import Seal
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.files import replacing
 from logtriage.report.episode import Episode
 from logtriage.report.replay.document import MAX_BELIEFS, Document, document
 from logtriage.report.replay.page import render_replay
 from logtriage.report.replay.talk import Readers, readers_of
 from logtriage.report.selection import ranked
 from logtriage.roles import RoleSplit
-from logtriage.seal import Seal
 
 __all__ = ["MAX_BELIEFS", "Document", "write_replay"]
 

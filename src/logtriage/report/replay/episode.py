@@ -19,8 +19,8 @@ from logtriage.report.replay.talk import Readers, doubts, heard_in
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
 from logtriage.report.replay.waterfall import waterfall
 from logtriage.report.text import clean, clip
-from logtriage.role_splits import splits_with
 from logtriage.roles import Role
+from logtriage.roles.splits import splits_with
 from logtriage.state import State
 from logtriage.transcript import WireAction
 

@@ -7,8 +7,8 @@ import attrs
 
 from logtriage.observation import Observation
 from logtriage.rendering import status_of
-from logtriage.telemetry import LogLine
 from logtriage.world.channels import EVERYDAY, NOWHERE, USUAL
+from logtriage.world.telemetry import LogLine
 
 ALERT: Final = "a"
 SIGNS: Final = "s"

@@ -11,7 +11,7 @@ from logtriage.world.conditions import affected
 from logtriage.world.outcomes import left_at
 from logtriage.world.setting import FULL
 from logtriage.world.signatures import DISTRACTIONS, HEALTHY, KINDS, LOADED, WAITING
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 
 ROOT: Final = "root"
 PATH: Final = "path"
@@ -49,7 +49,7 @@ def parts_of(incident: Incident) -> tuple[Part, ...]:
 
 def _named(incident: Incident, hops: list[int]) -> list[tuple[str, str]]:
     telemetry = incident.telemetry
-    if isinstance(telemetry, World):
+    if isinstance(telemetry, Simulation):
         return _of_world(telemetry)
     fault = incident.truth.fault
     root = "root cause" if fault is None else fault.kind
@@ -59,7 +59,7 @@ def _named(incident: Incident, hops: list[int]) -> list[tuple[str, str]]:
     ]
 
 
-def _of_world(world: World) -> list[tuple[str, str]]:
+def _of_world(world: Simulation) -> list[tuple[str, str]]:
     reached = affected(world.topology, world.truth)
     roots = {service for _, service in world.truth.faults}
     found = []
@@ -82,7 +82,7 @@ def _of_world(world: World) -> list[tuple[str, str]]:
 def levels(state: State) -> tuple[int, ...]:
     """How strongly each service is affected at the tick of a state, in per cent."""
     telemetry, facts = state.incident.telemetry, state.facts
-    if isinstance(telemetry, World):
+    if isinstance(telemetry, Simulation):
         left = left_at(telemetry.topology, telemetry.truth, facts.doings, state.tick)
         strength = 100 * telemetry.setting.strength(state.tick) // FULL
         reached = affected(telemetry.topology, left) if left is not None and left.faults else {}

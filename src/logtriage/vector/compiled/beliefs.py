@@ -5,8 +5,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from logtriage._lib.jit import kernel
 from logtriage.belief.fixedpoint import EXP_BITS, NEVER, ONE, RULED_OUT
-from logtriage.jit import kernel
 from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_state import SEEN_ROW, BeliefState
 from logtriage.vector.belief_tables import EDGE_CALM, EDGE_RECOVERED, BeliefTables, floor_of

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from logtriage.jit import kernel
+from logtriage._lib.jit import kernel
 from logtriage.rng import GAMMA_A, GAMMA_B, MIX_1, MIX_2, mix
 
 #: An integer, Python's or the machine's.

@@ -11,10 +11,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from logtriage._lib.jit import kernel
 from logtriage.actions import SEVERITIES
 from logtriage.belief.plans import AMPLE, REMEDIES_TRIED
 from logtriage.belief.stakes import UNIT
-from logtriage.jit import kernel
 from logtriage.vector.cases import Cases, Floats, Ints, PlanTables
 
 #: An integer, Python's or the machine's.

@@ -16,7 +16,7 @@ from logtriage.actions import (
     RequestMoreLogs,
     RequestTraces,
 )
-from logtriage.evidence import VIEW_OF, evidence, is_shown, world_of
+from logtriage.evidence import VIEW_OF, evidence, is_shown, simulation_of
 from logtriage.roles import Role
 from logtriage.state import State, declared_in
 from logtriage.topology import Topology
@@ -30,7 +30,7 @@ from logtriage.vector.tokens.layout import (
 )
 from logtriage.vector.tokens.tables import SORTS
 from logtriage.world.channels import BANDS, EASES, NO_NEWS, Channel, Evidence, sort_of
-from logtriage.world.simulation import World
+from logtriage.world.simulation import Simulation
 from logtriage.world.tables import EDGE_TOKENS, alphabet, places
 
 Numbers = NDArray[np.int64]
@@ -51,10 +51,10 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
     (:func:`logtriage.vector.tokens.layout.layout_of_tasks`).
 
     Raises:
-        InvalidInput: as :func:`logtriage.evidence.world_of`.
+        InvalidInput: as :func:`logtriage.evidence.simulation_of`.
     """
     shown = evidence(state)
-    incident, world = state.incident, world_of(state.incident)
+    incident, world = state.incident, simulation_of(state.incident)
     if layout is None:
         layout = token_layout_of(world.topology, world.setting.fog, incident.horizon, lanes)
     numbers = np.zeros(layout.size, np.int64)
@@ -72,7 +72,9 @@ def _place(topology: Topology, fog: int, sort: str, one: Evidence) -> int:
     return alphabet(sort, places(topology)[one.service], fog).index(one.token)
 
 
-def enter(numbers: Numbers, layout: TokenLayout, world: World, now: int, one: Evidence) -> None:
+def enter(
+    numbers: Numbers, layout: TokenLayout, world: Simulation, now: int, one: Evidence
+) -> None:
     """Count a token, and write it where the screen shows it."""
     topology, fog = world.topology, world.setting.fog
     match one.channel:
@@ -118,7 +120,7 @@ def _request(action: Action) -> tuple[Channel, str | None] | None:
 
 
 def write_asked(
-    numbers: Numbers, layout: TokenLayout, state: State, world: World, role: Role | None = None
+    numbers: Numbers, layout: TokenLayout, state: State, world: Simulation, role: Role | None = None
 ) -> None:
     """Write what the last tick's requests show, lane by lane; to a role, by what it sees.
 

@@ -1,6 +1,6 @@
 """Incidents as a structure of arrays.
 
-Row by row the numbers are those that :func:`logtriage.generator.make_incident` draws for
+Row by row the numbers are those that :func:`logtriage.drawing.generator.make_incident` draws for
 the same id; a law holds it.
 """
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES, Severity
-from logtriage.drawing import PRICES_OF_SILENCE
-from logtriage.tasks import SCRAMBLE, SEED_BITS, SEED_MASK, SPLITS, task_offset
+from logtriage.drawing.ids import SCRAMBLE, SEED_BITS, SEED_MASK, SPLITS, task_offset
+from logtriage.drawing.incidents import PRICES_OF_SILENCE
 from logtriage.vector.arrays import Bits, Ints
 from logtriage.vector.tokens.layout import PRICE_UNIT, TokenLayout
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import REMEDIES, SEVERITIES
-from logtriage.drawing import owning_teams
+from logtriage.drawing.incidents import owning_teams
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.layout import Floats, Layout

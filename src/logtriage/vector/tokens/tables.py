@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from logtriage.actions import REMEDIES
 from logtriage.belief.model import Model, model_of
-from logtriage.faults import fault_kind
-from logtriage.runbook import class_team
 from logtriage.topology import Topology
 from logtriage.world.channels import GAUGES, NO_NEWS, SPANS
 from logtriage.world.conditions import Condition, Hypothesis, unaffected
+from logtriage.world.faults import fault_kind
+from logtriage.world.runbook import class_team
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import (
     CALM,

@@ -5,11 +5,11 @@ from typing import Final
 
 from logtriage.actions import SEVERITIES
 from logtriage.errors import TopologyError, UnknownName
-from logtriage.topologies import MAX_SERVICES, MIN_SERVICES
 from logtriage.world.checking.problem import Problem, known, some, within
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE
 from logtriage.world.schema.parts import Layout, Task
+from logtriage.world.topologies import MAX_SERVICES, MIN_SERVICES
 
 #: The longest horizon, in ticks, and the most faults at once.
 _MAX_HORIZON: Final = 500

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.telemetry import LEVELS
 from logtriage.world.channels import SPANS
 from logtriage.world.checking.problem import Problem
 from logtriage.world.model import World
@@ -21,6 +20,7 @@ from logtriage.world.schema.forms import (
 )
 from logtriage.world.schema.parts import GROUPS, Phrasings, Topic
 from logtriage.world.schema.tokens import Gauge, Span
+from logtriage.world.telemetry import LEVELS
 
 
 def text_problems(world: World) -> Iterator[Problem]:

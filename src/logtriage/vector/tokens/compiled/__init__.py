@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.drawing import owning_teams
+from logtriage.drawing.incidents import owning_teams
 from logtriage.grading.plan import finish_all
 from logtriage.grading.rubric import Rubric
 from logtriage.vector.arrays import Ints

@@ -1,12 +1,12 @@
-"""Incidents drawn row by row, as :mod:`logtriage.drawing` draws one."""
+"""Incidents drawn row by row, as :mod:`logtriage.drawing.incidents` draws one."""
 
 from typing import Any, Final
 
 import numpy as np
 
+from logtriage._lib.jit import kernel
 from logtriage.actions import SEVERITIES
-from logtriage.drawing import DIRECTORY_STREAM, PRICES_OF_SILENCE, TRUTH_STREAM, Slot
-from logtriage.jit import kernel
+from logtriage.drawing.incidents import DIRECTORY_STREAM, PRICES_OF_SILENCE, TRUTH_STREAM, Slot
 from logtriage.vector.compiled.draws import Int, below, draw, premixed, subkey
 from logtriage.vector.tokens.incidents import P3, PRICE_NUMBERS
 from logtriage.vector.tokens.tables import OWNER

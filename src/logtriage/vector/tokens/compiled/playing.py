@@ -4,9 +4,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from logtriage._lib.jit import kernel
 from logtriage.actions import SEVERITIES
 from logtriage.grading.kernels import IGNORED, MISROUTED, OUT_OF_TIME, RESOLVED
-from logtriage.jit import kernel
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.tokens.compiled.fields import ColumnPlaces
 from logtriage.vector.tokens.episodes import NEVER, OPEN

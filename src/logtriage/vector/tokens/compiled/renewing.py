@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from logtriage.jit import kernel
+from logtriage._lib.jit import kernel
 from logtriage.vector.compiled.draws import Int
 
 _BYTES: Final = np.uint64(8)

@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from logtriage._lib.jit import kernel
 from logtriage.actions import SEVERITIES
 from logtriage.grading import criteria, triage
 from logtriage.grading.grade import GRID
@@ -21,7 +22,6 @@ from logtriage.grading.kernels import (
 from logtriage.grading.plan import signed
 from logtriage.grading.rubric import Criterion, Rubric
 from logtriage.grading.shares import CREDITED
-from logtriage.jit import kernel
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.tokens.episodes import NEVER
 from logtriage.vector.tokens.incidents import PRICES

@@ -1,13 +1,13 @@
 """Screens row by row: tokens drawn by table look-up, and counted.
 
-As :meth:`logtriage.world.simulation.World.shown` draws them for one incident.
+As :meth:`logtriage.world.simulation.Simulation.shown` draws them for one incident.
 """
 
 from typing import Any, Final
 
 import numpy as np
 
-from logtriage.jit import kernel
+from logtriage._lib.jit import kernel
 from logtriage.vector.compiled.draws import Int, below, draw, premixed, subkey
 from logtriage.vector.tokens.compiled.fields import ColumnPlaces
 from logtriage.vector.tokens.compiled.playing import apply_action, forget_asked, pass_tick

@@ -1,0 +1,1 @@
+"""What knows nothing of incidents: files, hashes, keys, the compiler of kernels."""

@@ -1,0 +1,66 @@
+"""How kernels are compiled: when first called, without the interpreter's lock, and cached.
+
+Numba takes a cached kernel for fresh as long as the one file that it stands in is. But a
+kernel holds constants and functions of many files. So its name carries a digest of them
+all, and a kernel of other sources is never found. Needs the extra ``fast`` (numba).
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
+
+from logtriage.errors import MissingExtra
+
+try:
+    import numba
+except ModuleNotFoundError as error:
+    if error.name != "numba":
+        raise
+    raise MissingExtra(
+        "to play, believe or grade many incidents at once (BatchedTriage, BatchedTeam, "
+        "TriageVectorEnv, BeliefBatch, belief_batch, grade_batch)",
+        "fast",
+    ) from None
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: ``_nrt`` is Numba's own memory management. Kernels allocate nothing, and counting the
+#: references to some forty arrays at every call took ten times as long as all the rest.
+_OPTIONS: Final[dict[str, Any]] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "forceinline": True,
+    "_nrt": False,
+}
+
+
+#: Where kernels, and what they take facts from, are kept; besides the root of the package.
+_ROOMS: Final = ("_lib", "belief", "drawing", "grading", "vector", "world")
+
+
+def sources(package: Path) -> list[Path]:
+    """Every source of the package that a kernel may have taken a fact from."""
+    rooms = (path for room in _ROOMS for path in (package / room).rglob("*.py"))
+    return sorted([*package.glob("*.py"), *rooms])
+
+
+@lru_cache(maxsize=1)
+def digest(package: Path = Path(__file__).parents[1]) -> str:
+    """Of these sources."""
+    found = blake2b(digest_size=6)
+    for path in sources(package):
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def kernel(function: Function) -> Function:
+    """Compile ``function`` for the types of its arguments, when it is called.
+
+    Arithmetic is that of the machine: no reordering of floats, no checks of bounds. A kernel
+    may allocate nothing: what room it needs, it is given.
+    """
+    function.__qualname__ = f"{function.__qualname__}_{digest()}"
+    return cast(Function, numba.njit(**_OPTIONS)(function))

@@ -1,0 +1,229 @@
+"""Messages of any provider in one form: who wrote it, its text, and its calls.
+
+OpenAI's chat messages, items, responses and chunks of a stream, Anthropic's and Bedrock's
+blocks, Gemini's parts, LangChain's and Inspect's messages. What is none of these is refused
+by its place, so that nothing is graded that was not understood.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from logtriage._lib.jsonvalues import absent, json_kind
+from logtriage.conversations.chunks import is_chunk, merged_chunks, whole_calls
+from logtriage.errors import InvalidInput
+
+Message = Mapping[str, Any]
+
+#: Who wrote a message, where it is the agent.
+AGENT_ROLES: Final = frozenset({"assistant", "ai", "model"})
+#: Who else may have written one.
+OTHER_ROLES: Final = frozenset(
+    {"system", "developer", "user", "human", "tool", "function", "environment", "observation"}
+)
+#: Items of OpenAI's responses that are calls of the agent, and other work of its own.
+CALL_ITEMS: Final = frozenset({"function_call", "custom_tool_call", "mcp_call"})
+_QUIET_ITEMS: Final = frozenset(
+    {"reasoning", "web_search_call", "file_search_call", "code_interpreter_call", "computer_call"}
+)
+_OTHER_ITEMS: Final = frozenset(
+    {"function_call_output", "custom_tool_call_output", "computer_call_output", "mcp_list_tools"}
+)
+#: Blocks of a content that are calls, and those that are neither calls nor text.
+CALL_BLOCKS: Final = frozenset({"tool_use", "mcp_tool_use"})
+_TEXT_BLOCKS: Final = frozenset({"text", "output_text", "input_text"})
+_QUIET_BLOCKS: Final = frozenset(
+    {"thinking", "redacted_thinking", "reasoning", "refusal", "image", "image_url", "input_image"}
+    | {"audio", "input_audio", "video", "document", "file", "data", "server_tool_use"}
+    | {"web_search_tool_result", "mcp_tool_result", "tool_result"}
+)
+#: What blocks without a type (Gemini's parts, Bedrock's) hold, by their key; None: no matter.
+_UNTYPED: Final = {
+    "text": "text",
+    "functionCall": "tool_use",
+    "function_call": "tool_use",
+    "toolUse": "tool_use",
+    **dict.fromkeys(("functionResponse", "function_response", "toolResult"), "tool_result"),
+    **dict.fromkeys(("reasoningContent", "executableCode", "codeExecutionResult"), "data"),
+    **dict.fromkeys(("inlineData", "inline_data", "fileData", "file_data", "image"), "data"),
+}
+#: Fields of other dialects that hold calls and would otherwise go unseen.
+_FOREIGN: Final = frozenset(
+    {"toolcalls", "tooluse", "tooluses", "toolinvocations", "functioncalls"}
+)
+
+#: Responses within responses are followed so far.
+_DEEPEST: Final = 3
+
+
+def messages_of(given: object) -> list[dict[str, Any]]:
+    """The messages of a conversation, one reply as text, or a provider's raw response.
+
+    Raises:
+        InvalidInput: naming the message and the field, for what is none of these.
+    """
+    if isinstance(given, str):
+        return [{"role": "assistant", "content": given}]
+    if isinstance(given, Mapping):
+        return _unwrapped(given, "")
+    if not isinstance(given, Sequence):
+        raise InvalidInput(f"expected a list of messages, got {json_kind(given)}")
+    return _listed(given, "")
+
+
+def _listed(given: Sequence[Any], inside: str) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = []
+    chunks: list[Mapping[str, Any]] = []
+    for number, one in enumerate(given):
+        where = f"{inside}[{number}]"
+        if not isinstance(one, Mapping):
+            raise InvalidInput(f"{where}: expected an object, got {json_kind(one)}")
+        if chunks and not (is_chunk(one) and one.get("id") == chunks[0].get("id")):
+            messages += _unwrapped(merged_chunks(chunks, where), where)
+            chunks = []
+        if is_chunk(one):
+            chunks.append(one)
+        else:
+            messages += _unwrapped(one, where)
+    if chunks:
+        where = f"{inside}[{len(given) - 1}]"
+        messages += _unwrapped(merged_chunks(chunks, where), where)
+    return messages
+
+
+def _unwrapped(one: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
+    """The messages of an object: itself, or those of a provider's response."""
+    for field, inside in (("choices", "message"), ("candidates", "content")):
+        options = one.get(field)
+        if isinstance(options, list) and "role" not in one:
+            if len(options) != 1 or not isinstance(options[0], Mapping):
+                raise InvalidInput(
+                    f"{where}{'.' if where else ''}{field}: expected one, got {len(options)}; "
+                    "a row is one reply"
+                )
+            reply = options[0].get(inside)
+            if not isinstance(reply, Mapping):
+                raise InvalidInput(
+                    f"{where}{'.' if where else ''}{field}[0].{inside}: expected an object, "
+                    f"got {json_kind(reply)}"
+                )
+            # Gemini leaves out the role, and the parts of a reply that has none.
+            return [_checked({"role": "assistant", "parts": [], **reply}, where)]
+    for field in ("output", "messages"):
+        if isinstance(one.get(field), list) and "role" not in one and "type" not in one:
+            if where.count(".") > _DEEPEST:
+                raise InvalidInput(f"{where}.{field}: messages nested too deeply")
+            return _listed(one[field], f"{where}.{field}")
+    if isinstance(one.get("data"), Mapping) and _among(one.get("type"), AGENT_ROLES | OTHER_ROLES):
+        one = {"role": one["type"], **one["data"]}  # LangChain's messages_to_dict
+    return [_checked(one, where)]
+
+
+def _checked(given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    message = dict(given)
+    if absent(message.get("role")):
+        kind = message.get("type")
+        if _among(kind, AGENT_ROLES | OTHER_ROLES):  # LangChain's messages
+            message["role"] = kind
+        elif not _among(kind, CALL_ITEMS | _QUIET_ITEMS | _OTHER_ITEMS):
+            raise InvalidInput(
+                f"{where or 'the object'}: cannot tell who wrote it: no role, and "
+                f"{'no type' if absent(kind) else f'the type {kind!r:.40}'}"
+            )
+    elif not _among(message["role"], AGENT_ROLES | OTHER_ROLES):
+        known = ", ".join(sorted(AGENT_ROLES | OTHER_ROLES))
+        raise InvalidInput(f"{where}.role: unknown role {message['role']!r:.40}; one of: {known}")
+    parts = message.pop("parts", None)
+    if message.get("content") is None and parts is not None:
+        message["content"] = parts
+    _check_lists(message, where)
+    if is_agents(message):
+        _read_agents(message, where)
+    return message
+
+
+def _among(value: object, names: frozenset[str]) -> bool:
+    return isinstance(value, str) and value in names
+
+
+def _check_lists(message: Mapping[str, Any], where: str) -> None:
+    for field in ("tool_calls", "content"):
+        value = message.get(field)
+        if not (absent(value) or isinstance(value, list | tuple)) and (
+            field == "tool_calls" or not isinstance(value, str)
+        ):
+            wanted = "a list" if field == "tool_calls" else "a string or a list"
+            raise InvalidInput(f"{where}.{field}: expected {wanted}, got {json_kind(value)}")
+
+
+def is_agents(message: Message) -> bool:
+    """Whether the agent wrote a message, and was not given it (Inspect notes the source)."""
+    role = message.get("role")
+    if absent(role):
+        return _among(message.get("type"), CALL_ITEMS | _QUIET_ITEMS)
+    return _among(role, AGENT_ROLES) and message.get("source") != "input"
+
+
+def _read_agents(message: dict[str, Any], where: str) -> None:
+    """Bring what the agent wrote into one form, or refuse it by its field."""
+    for key, value in message.items():
+        plain = "".join(letter for letter in str(key).lower() if letter.isalpha())
+        if plain in _FOREIGN and key != "tool_calls" and value:
+            raise InvalidInput(f"{where}.{key}: not known; calls are read from tool_calls")
+    calls = message.get("tool_calls")
+    if not absent(calls) and calls is not None:
+        message["tool_calls"] = whole_calls(calls, where)
+    content = message.get("content")
+    if isinstance(content, list | tuple):
+        message["content"] = [
+            _block(one, f"{where}.content[{number}]") for number, one in enumerate(content)
+        ]
+    elif "content" not in message and not absent(message.get("role")):
+        calls_at = ("tool_calls", "function_call", "invalid_tool_calls")
+        if not any(message.get(field) for field in calls_at):
+            raise InvalidInput(
+                f"{where or 'the object'}: a reply with neither content nor tool_calls; it has: "
+                f"{', '.join(map(str, message))}"
+            )
+
+
+def _block(block: object, where: str) -> dict[str, Any]:
+    """A block of the agent's content with its type."""
+    if isinstance(block, str):
+        return {"type": "text", "text": block}
+    if not isinstance(block, Mapping):
+        raise InvalidInput(f"{where}: expected an object, got {json_kind(block)}")
+    kind = block.get("type")
+    if _among(kind, _TEXT_BLOCKS | CALL_BLOCKS | _QUIET_BLOCKS):
+        return dict(block)
+    if absent(kind):
+        if block.get("thought") is True:
+            return {"type": "thinking"}
+        for key, meaning in _UNTYPED.items():
+            if not absent(block.get(key)):
+                inside = block[key]
+                if meaning == "tool_use":
+                    if not (isinstance(inside, Mapping) and isinstance(inside.get("name"), str)):
+                        raise InvalidInput(f"{where}.{key}: expected an object with a name")
+                    return {**_renamed(inside), "type": "tool_use"}
+                return {"type": meaning, "text": inside} if meaning == "text" else {"type": "data"}
+    shown = f"of type {kind!r:.40}" if isinstance(kind, str) else f"with {', '.join(block)[:80]}"
+    raise InvalidInput(
+        f"{where}: a block {shown} is not known; calls are read from tool_use, functionCall "
+        "and tool_calls"
+    )
+
+
+def _renamed(call: Mapping[str, Any]) -> dict[str, Any]:
+    ids = {} if absent(call.get("toolUseId")) else {"id": call["toolUseId"]}
+    return {**call, **ids}
+
+
+def text_of(message: Message) -> str:
+    """The text of a message; blocks of text are put together, others left out."""
+    content = message.get("content")
+    if isinstance(content, list | tuple):
+        texts: Iterable[object] = (
+            block.get("text") if isinstance(block, Mapping) else block for block in content
+        )
+        return "\n".join(text for text in texts if isinstance(text, str))
+    return content if isinstance(content, str) else ""

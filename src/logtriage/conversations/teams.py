@@ -1,0 +1,91 @@
+"""A team whose roles are agents of a framework, each with a conversation of its own.
+
+As with a single agent, what was said is the whole state: a role's replies are its
+actions, one a tick, so that joint play can be put together again from what a framework
+saved of each role.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from logtriage.actions import Action, Malformed, signed
+from logtriage.conversations.messages import Message, is_agents, messages_of, text_of
+from logtriage.conversations.tools import TEAM_TOOLS, Wire
+from logtriage.conversations.wires import calls_of, no_call, wire_of
+from logtriage.incident import Incident
+from logtriage.joint import observe_role
+from logtriage.parsing import action_to_wire, actions_from_wire
+from logtriage.rendering import render_observation, system_prompt
+from logtriage.roles import Role, RoleSplit, as_allowed, is_request
+from logtriage.state import State, initial_state
+from logtriage.topology import Topology
+
+
+def role_opening(incident: Incident, split: RoleSplit, role: Role) -> list[dict[str, str]]:
+    """The messages that open a role's conversation: its rules, and its first screen."""
+    rules = system_prompt(incident, "tools", split=split, role=role.name)
+    return [
+        {"role": "system", "content": rules},
+        {"role": "user", "content": role_screen(initial_state(incident), split, role)},
+    ]
+
+
+def role_screen(state: State, split: RoleSplit, role: Role) -> str:
+    """What a role of a split is shown of a state."""
+    return render_observation(observe_role(state, split, role))
+
+
+def role_action(reply: Message, role: Role, topology: Topology, left: int | None = None) -> Action:
+    """What a role does in its tick: the tool call of its reply.
+
+    A reply without a call, with several different ones, or with one that is not the
+    role's to make is malformed: the role loses its turn. So is a request of what it does
+    not watch, or one more than are ``left`` (None for any number).
+    """
+    wires = [wire_of(call, TEAM_TOOLS) for call in calls_of(reply)]
+    actions = actions_from_wire(wires, topology, role.may)
+    if not actions:
+        silent = no_call(text_of(reply))
+        return Malformed(silent["value"], silent["reason"], role.name)
+    if any(action != actions[0] for action in actions[1:]):
+        reason = f"{len(actions)} different calls in one reply; make exactly one"
+        return Malformed(", ".join(map(str, wires)), reason, role.name)
+    return as_allowed(signed(actions[0], role.name), role, topology, left)
+
+
+def joint_wires(
+    conversations: Mapping[str, Sequence[Message]], split: RoleSplit, topology: Topology
+) -> tuple[list[Wire], tuple[int, ...]]:
+    """The joint play of a team, from the messages of each role by its name.
+
+    Returns the wire actions, and the tick of each, as a transcript keeps them. A tick
+    counts if every role has answered in it. Requests beyond a role's budget are malformed
+    in the transcript as they were in play.
+
+    Raises:
+        InvalidInput: naming the message and the field, if these are no messages.
+    """
+    rounds = list(
+        zip(
+            *(
+                _actions(messages_of(conversations.get(role.name, ())), role, topology)
+                for role in split.roles
+            ),
+            strict=False,
+        )
+    )
+    wires = [action_to_wire(action) for actions in rounds for action in actions]
+    return wires, tuple(tick for tick, actions in enumerate(rounds) for _ in actions)
+
+
+def _actions(messages: Sequence[Message], role: Role, topology: Topology) -> list[Action]:
+    """What a role did, tick by tick, within its budget."""
+    found: list[Action] = []
+    left = role.budget
+    for message in messages:
+        if not is_agents(message):
+            continue
+        action = role_action(message, role, topology, left)
+        if left is not None and is_request(action):
+            left -= 1
+        found.append(action)
+    return found

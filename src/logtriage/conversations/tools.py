@@ -1,0 +1,224 @@
+"""The actions as tools: the one schema that every framework's tools are made from.
+
+A tool is named as the action type on the wire. :func:`logtriage.parsing.calls.wire_from_call` turns
+any call of a tool into exactly one wire action, :func:`call_from_action` goes the other way.
+"""
+
+import json
+from collections.abc import Container
+from typing import Any, Final
+
+import attrs
+
+from logtriage.actions import (
+    ALL_SERVICES,
+    FAULT_CATEGORIES,
+    MAX_REPORT,
+    REMEDIES,
+    SEVERITIES,
+    Action,
+    IdentifyRootCause,
+    Malformed,
+    Remediate,
+    ReportImpact,
+    action_name,
+    action_value,
+)
+from logtriage.grading.offered import useful_actions
+from logtriage.incident import Incident
+from logtriage.parsing.calls import Wire, malformed, tool_name, wire_from_call
+
+__all__ = [
+    "ALL_TOOLS",
+    "SOLO_TOOLS",
+    "TEAM_TOOLS",
+    "TOOLS",
+    "Parameter",
+    "Tool",
+    "Wire",
+    "anthropic_tools",
+    "call_from_action",
+    "malformed",
+    "openai_tools",
+    "tool_name",
+    "tools_of",
+    "wire_from_call",
+]
+
+
+@attrs.frozen
+class Parameter:
+    """One argument of a tool. ``kind`` is its JSON type, ``choices`` are all it may be."""
+
+    name: str
+    description: str
+    kind: str = "string"
+    choices: tuple[str, ...] = ()
+    required: bool = True
+
+    def json_schema(self) -> dict[str, Any]:
+        """The JSON schema of the argument."""
+        schema: dict[str, Any] = {"type": self.kind}
+        if self.choices:
+            schema["enum"] = list(self.choices)
+        return {**schema, "description": self.description}
+
+
+@attrs.frozen
+class Tool:
+    """One action type as a tool. Descriptions are short: they are paid for in every prompt."""
+
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...] = ()
+
+    def json_schema(self) -> dict[str, Any]:
+        """The JSON schema of the arguments, as MCP, OpenAI and Anthropic take it."""
+        return {
+            "type": "object",
+            "properties": {one.name: one.json_schema() for one in self.parameters},
+            "required": [one.name for one in self.parameters if one.required],
+        }
+
+    def docstring(self) -> str:
+        """A Google-style docstring, for frameworks that read tools from Python functions.
+
+        Choices are written as transformers reads them, ``(choices: ["a", "b"])``.
+        """
+        if not self.parameters:
+            return self.description
+        rows = []
+        for one in self.parameters:
+            choices = f" (choices: {json.dumps(one.choices)})" if one.choices else ""
+            rows.append(f"    {one.name}: {one.description}{choices}")
+        return "\n".join((self.description, "", "Args:", *rows, ""))
+
+
+_TOOLS: Final = (
+    Tool(
+        "classify_severity",
+        "Declare the severity. The first declaration stands.",
+        (Parameter("severity", "By the panel of the edge.", choices=tuple(map(str, SEVERITIES))),),
+    ),
+    Tool(
+        "identify_root_cause",
+        "Declare a root-cause service. The first declaration stands (of k faults, the first k).",
+        (
+            Parameter("service", "The service that started it."),
+            Parameter("confidence", "From 0 to 1.", kind="number", required=False),
+        ),
+    ),
+    Tool(
+        "escalate",
+        "Page a team. A wrong one ends the incident with 0.",
+        (Parameter("team", "The team to page."),),
+    ),
+    Tool(
+        "remediate",
+        "Apply a remedy to a service.",
+        (
+            Parameter("remedy", "From the runbook.", choices=tuple(map(str, REMEDIES))),
+            Parameter("service", "The service to treat."),
+        ),
+    ),
+    Tool(
+        "request_more_logs",
+        "Read a service's own recent lines.",
+        (Parameter("service", f"A service, or {ALL_SERVICES}.", required=False),),
+    ),
+    Tool(
+        "request_metrics",
+        "Read a service's gauges.",
+        (Parameter("service", "The service to measure."),),
+    ),
+    Tool(
+        "request_traces",
+        "See where a service's time goes and errors start.",
+        (Parameter("service", "The service to trace."),),
+    ),
+    Tool("resolve", "Close the incident as fixed."),
+    Tool("ignore", "Close the incident as nothing to act on."),
+)
+#: What roles in joint play may do besides.
+_TEAM_TOOLS: Final = (
+    Tool(
+        "report",
+        "Tell the others what you suspect.",
+        (Parameter("text", f"A fault of the runbook, or up to {MAX_REPORT} characters."),),
+    ),
+    Tool("wait", "Do nothing in this tick."),
+)
+#: What a single agent may do besides in recordings that are graded by it.
+_RECORDED_TOOLS: Final = (
+    Tool(
+        "classify_fault",
+        "Declare the class of the fault. The first declaration stands.",
+        (
+            Parameter(
+                "fault_category",
+                "What is at fault.",
+                choices=tuple(map(str, FAULT_CATEGORIES)),
+            ),
+        ),
+    ),
+)
+#: The tools of simulated incidents by name, in the order of the action types.
+TOOLS: Final = {tool.name: tool for tool in _TOOLS}
+#: The same with those of roles in joint play.
+TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
+#: What a single agent's calls are read by, whatever was on offer.
+SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_RECORDED_TOOLS)}
+#: All that there are.
+ALL_TOOLS: Final = {tool.name: tool for tool in (*TEAM_TOOLS.values(), *_RECORDED_TOOLS)}
+
+
+def tools_of(offered: Incident | Container[str]) -> tuple[Tool, ...]:
+    """The tools that an incident offers a single agent, or those of these names.
+
+    Names may be the action types of a role. Every shell offers the tools of its incident.
+    """
+    names = useful_actions(offered) if isinstance(offered, Incident) else offered
+    return tuple(tool for tool in ALL_TOOLS.values() if tool.name in names)
+
+
+def openai_tools(offered: Incident | Container[str]) -> list[dict[str, Any]]:
+    """:func:`tools_of` as OpenAI's chat API, vLLM and most chat templates take them."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.json_schema(),
+            },
+        }
+        for tool in tools_of(offered)
+    ]
+
+
+def anthropic_tools(offered: Incident | Container[str]) -> list[dict[str, Any]]:
+    """:func:`tools_of` as Anthropic's messages API takes them."""
+    return [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.json_schema()}
+        for tool in tools_of(offered)
+    ]
+
+
+def call_from_action(action: Action) -> tuple[str, dict[str, Any]]:
+    """The tool call, name and arguments, that an agent would make for an action.
+
+    A :class:`Malformed` is a call of the unknown tool ``malformed``.
+    """
+    name, value = action_name(action), action_value(action)
+    if isinstance(action, Malformed):
+        return name, {"text": action.text}
+    if isinstance(action, Remediate):
+        return name, {"remedy": str(action.remedy), "service": action.service}
+    if isinstance(action, ReportImpact):  # read like a tool, though no schema offers it
+        return name, {"calls": value}
+    arguments: dict[str, Any] = {}
+    if value is not None:
+        arguments[ALL_TOOLS[name].parameters[0].name] = value
+    if isinstance(action, IdentifyRootCause) and action.confidence is not None:
+        arguments["confidence"] = action.confidence
+    return name, arguments

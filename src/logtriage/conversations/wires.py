@@ -1,0 +1,214 @@
+"""What an agent did in a conversation, as wire actions, whoever recorded it.
+
+A message counts if the agent wrote it; :mod:`logtriage.conversations.messages` reads those of any
+provider. Nothing that the agent did is dropped: what cannot be read is a malformed action.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Final
+
+from logtriage._lib.jsonvalues import absent
+from logtriage.conversations.messages import (
+    CALL_BLOCKS,
+    CALL_ITEMS,
+    Message,
+    is_agents,
+    messages_of,
+    text_of,
+)
+from logtriage.conversations.tools import SOLO_TOOLS, Wire, malformed, tool_name, wire_from_call
+from logtriage.parsing import action_to_wire, parse_action, parse_plan
+from logtriage.parsing.replies import calls_in
+from logtriage.topology import Topology
+
+#: Why a reply without a call is no action.
+NO_CALL: Final = "a reply without a tool call that can be read"
+
+
+class Style(StrEnum):
+    """How an agent says what it does.
+
+    ``TOOLS``: each tool call is an action, in order; text beside a call is talk, and a
+    reply without any is a malformed action. ``TEXT``: each reply is one action in JSON.
+    ``PLAN``: the last reply is a JSON array of actions. ``AUTO``: tools if there is any
+    tool call; a plan if there is one reply and it holds an array of actions; else text.
+    """
+
+    AUTO = "auto"
+    TOOLS = "tools"
+    TEXT = "text"
+    PLAN = "plan"
+
+
+def actions_of_conversation(
+    messages: object,
+    topology: Topology,
+    *,
+    style: Style | str = Style.AUTO,
+    other_tools: Collection[str] = (),
+) -> list[Wire]:
+    """The wire actions of an agent, in order, from its messages or its one reply.
+
+    ``messages`` are a list of them, the text of a reply, or a provider's raw response
+    (:func:`~logtriage.conversations.messages.messages_of`). ``topology`` is needed to read
+    text, which may name services and teams. Calls of ``other_tools``, the harness's own
+    such as ``submit``, are no actions; calls of any other unknown tool are malformed ones.
+
+    Raises:
+        InvalidInput: naming the message and the field, if these are no messages.
+    """
+    style = Style(style)
+    read = messages_of(messages)
+    if style in (Style.AUTO, Style.TOOLS):
+        turns = list(_with_calls(read))
+        if style is Style.TOOLS or any(calls for _, calls in turns):
+            others = frozenset(other_tools)
+            return [wire for turn, calls in turns for wire in _wires_of_turn(turn, calls, others)]
+    replies = [text_of(message) for message in read if is_agents(message)]
+    if style is Style.PLAN:
+        return _wires(parse_plan(replies[-1], topology)) if replies else []
+    if style is Style.AUTO and len(replies) == 1:
+        return _wires(parse_plan(replies[0], topology))
+    return _wires(parse_action(reply, topology) for reply in replies)
+
+
+def _wires(actions: Iterable[Any]) -> list[Wire]:
+    return [action_to_wire(action) for action in actions]
+
+
+def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Message]]]:
+    """The agent's turns, what it wrote until somebody answered; each with the answers."""
+    turn: list[Message] = []
+    answers: list[Message] = []
+    for message in messages:
+        if not is_agents(message):
+            answers.append(message)
+            continue
+        if turn and answers:
+            yield turn, answers
+            turn = []
+        answers = []
+        turn.append(message)
+    if turn:
+        yield turn, answers
+
+
+def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Any]]]:
+    """Each turn with its calls. One that a turn has twice was recorded twice, with its id.
+
+    If it has as many answers, it was carried out as often: not every server's ids are unique.
+    """
+    for turn, answers in _turns(messages):
+        answered = Counter(number for one in answers for number in _answered(one))
+        known: dict[str, tuple[Any, int]] = {}
+        calls: list[Any] = []
+        for call in (call for message in turn for call in calls_of(message)):
+            number = _id(call)
+            if number is not None:
+                what = _name(call), _call_arguments(call)
+                same, times = known.get(number, (None, 0))
+                times = times + 1 if same == what else 1
+                if times > max(1, answered[number]):
+                    continue
+                known[number] = what, times
+            calls.append(call)
+        yield turn, calls
+
+
+def _answered(message: Message) -> Iterator[str]:
+    """The ids of the calls that a message answers."""
+    content = message.get("content")
+    for one in (message, *(content if isinstance(content, list | tuple) else ())):
+        if isinstance(one, Mapping):
+            named = (one.get(key) for key in ("tool_call_id", "tool_use_id", "call_id"))
+            yield from (one for one in named if isinstance(one, str))
+
+
+def _wires_of_turn(
+    turn: Sequence[Message], calls: Sequence[Any], others: frozenset[str]
+) -> list[Wire]:
+    if not calls:
+        return [no_call("\n".join(filter(None, map(text_of, turn))))]
+    return [wire_of(call) for call in calls if _name(call) not in others]
+
+
+def no_call(text: str) -> Wire:
+    """The malformed action that a reply without a call is."""
+    said, _, wrong = calls_in(text)
+    return malformed(said, NO_CALL if wrong is None else wrong)
+
+
+def calls_of(message: Message) -> list[Any]:
+    """The tool calls of a message, in order, as its framework wrote them.
+
+    Where it has none, those that stand in its text, as ``<tool_call>``.
+    """
+    if message.get("type") in CALL_ITEMS:
+        return [message]
+    calls = list(message.get("tool_calls") or ())
+    if not calls and message.get("function_call") is not None:
+        calls.append(message["function_call"])
+    calls += message.get("invalid_tool_calls") or ()  # LangChain's, of what is no JSON
+    numbers = {_id(call) for call in calls} - {None}
+    content = message.get("content")
+    if isinstance(content, list | tuple):
+        # A block with a tool_type is a tool that the model's own server ran. LangChain says
+        # a call twice, as a block and among the tool_calls.
+        calls += [
+            block
+            for block in content
+            if isinstance(block, Mapping)
+            and block.get("type") in CALL_BLOCKS
+            and "tool_type" not in block
+            and _id(block) not in numbers
+        ]
+    return calls or calls_in(text_of(message))[1]
+
+
+def is_in_text(call: object) -> bool:
+    """Whether a call of :func:`calls_of` stands in a text: no tool's message can answer it."""
+    return isinstance(call, Mapping) and "function" not in call and _id(call) is None
+
+
+def wire_of(call: object, tools: Collection[str] = SOLO_TOOLS) -> Wire:
+    """The wire action of one tool call, in the words of any of the frameworks.
+
+    ``tools`` are the names of those that were on offer.
+    """
+    if not isinstance(call, Mapping):
+        return malformed(repr(call), "a tool call must be an object")
+    error = call.get("parse_error")
+    if isinstance(error, str):
+        return malformed(f"{_name(call)}({call.get('arguments')})", error)
+    return wire_from_call(_name(call), _call_arguments(call), tools)
+
+
+def _id(call: object) -> str | None:
+    if not isinstance(call, Mapping):
+        return None
+    found = call.get("call_id") if absent(call.get("id")) or "call_id" in call else call["id"]
+    return found if isinstance(found, str) and found else None
+
+
+def _name(call: object) -> Any:
+    if not isinstance(call, Mapping):
+        return None
+    function = call.get("function")
+    if isinstance(function, Mapping):
+        function = function.get("name")
+    name = call.get("name") if function is None else function
+    return tool_name(name) if isinstance(name, str) else name
+
+
+def _call_arguments(call: Any) -> Any:
+    if not isinstance(call, Mapping):
+        return None
+    function = call.get("function")
+    places = (function, call) if isinstance(function, Mapping) else (call,)
+    for place in places:
+        for key in ("arguments", "input", "args"):
+            if place.get(key) is not None:
+                return place[key]
+    return None

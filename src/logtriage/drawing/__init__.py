@@ -1,0 +1,1 @@
+"""From an id to an incident: ids and seeds, the truth that they draw, and the sealed split."""

@@ -1,0 +1,95 @@
+"""Draws incidents by their ids: those of a task's distribution, and the original's fixed ones."""
+
+from functools import lru_cache
+
+import attrs
+
+from logtriage._lib.seal import Seal
+from logtriage.drawing.ids import IncidentId, is_sealed, parse_incident_id
+from logtriage.drawing.incidents import draw_world, truth_of
+from logtriage.errors import InvalidInput
+from logtriage.incident import ClosingRules, Incident
+from logtriage.tasks import TaskSpec
+from logtriage.topology import SEVEN_SERVICES, Topology
+from logtriage.world.conditions import Hypothesis
+from logtriage.world.originals import ORIGINALS
+from logtriage.world.setting import SETTINGS
+from logtriage.world.simulation import Simulation
+
+
+def make_incident(incident_id: str, *, seal: Seal | None = None) -> Incident:
+    """The incident of that id: the same on every machine, in every process.
+
+    ``seal`` holds the key of sealed incidents; others are drawn without.
+
+    Raises:
+        UnknownName: for an unknown task or split.
+        InvalidInput: for an id that is not ``<task>/<split>/<index>``, and for a split that
+            the task lacks.
+        SealError: for a sealed incident without its seal.
+    """
+    if seal is None or not is_sealed(incident_id):
+        return open_incident(incident_id)
+    parsed = parse_incident_id(incident_id, seal)
+    return draw_incident(parsed.task, parsed)
+
+
+@lru_cache(maxsize=4096)
+def open_incident(incident_id: str) -> Incident:
+    """The incident of an id that needs no key; what is kept here tells of none.
+
+    Raises:
+        UnknownName, InvalidInput, SealError: as :func:`make_incident`.
+    """
+    parsed = parse_incident_id(incident_id)
+    if parsed.task.original:
+        return _original_incident(parsed)
+    return draw_incident(parsed.task, parsed)
+
+
+def draw_incident(
+    task: TaskSpec, incident_id: IncidentId, topology: Topology | None = None
+) -> Incident:
+    """An incident of ``task``; on ``topology``, if given, instead of the split's own.
+
+    On a topology of one's own the id ends in ``@`` and its name, so that it cannot be
+    mistaken for the incident that :func:`make_incident` draws; hand graders a
+    ``resolve`` that knows it.
+
+    Raises:
+        InvalidInput: for a ``*-v0`` task, whose incident is fixed, or a topology that
+            has no place for the task's faults (a cascade needs a caller).
+        SealError: for a sealed incident without its seal.
+    """
+    if task.setting is None:
+        raise InvalidInput(f"task {task.id!r} is one fixed incident; nothing can be drawn from it")
+    return draw_world(task, task.setting, incident_id, topology)
+
+
+def _original_incident(incident_id: IncidentId) -> Incident:
+    """The fixed truth of a ``*-v0`` task; only its telemetry depends on the seed."""
+    task, topology = incident_id.task, SEVEN_SERVICES
+    original = ORIGINALS[task.name]
+    root = topology.index(original.service)
+    faults = Hypothesis(tuple((kind, root) for kind in original.kinds))
+    world = Simulation(
+        # None of them is benign, and nobody is told that some are.
+        attrs.evolve(SETTINGS[task.name](0), benign=0),
+        topology,
+        topology.owners,
+        incident_id.seed,
+        faults,
+        original.severity,
+        original=True,
+    )
+    return Incident(
+        id=str(incident_id),
+        task=task.id,
+        horizon=task.horizon,
+        topology=topology,
+        directory=topology.owners,
+        truth=truth_of(topology, original.teams, faults, original.severity),
+        telemetry=world,
+        closing=ClosingRules(wrong_page=False, ignore_only_p1=True),
+        rubric=task.rubric,
+    )

@@ -1,0 +1,170 @@
+"""Ids of incidents, ``<task>/<split>/<index>``, and the seed that each stands for."""
+
+from functools import lru_cache
+from typing import Final
+
+import attrs
+
+from logtriage._lib.seal import SEAL_VARIABLE, Seal
+from logtriage.errors import InvalidInput, SealError, UnknownName, kind_of
+from logtriage.rng import hash_name
+from logtriage.tasks import DRAWN_TASKS, TASKS, TaskSpec, get_task
+
+_TASKS: Final = frozenset(task.id for task in TASKS)
+
+#: The splits whose incidents anybody can draw.
+SPLITS: Final = ("train", "val", "test", "ood")
+#: The split whose incidents are drawn with a secret key; none of the originals are.
+SEALED: Final = "sealed"
+#: What an incident of a task may be named by.
+ALL_SPLITS: Final = (*SPLITS, SEALED)
+#: Incidents of one split of one task are numbered below this.
+MAX_INDEX: Final = 1 << 48
+SEED_BITS: Final = 62
+SEED_MASK: Final = (1 << SEED_BITS) - 1
+#: Rounds (shift, odd factor) of the bijection from indices to seeds.
+SCRAMBLE: Final = ((29, 0x3F58476D1CE4E5B9), (31, 0x14D049BB133111EB), (30, 1))
+
+
+def check_split(task: TaskSpec, split: str) -> None:
+    """Refuse what is no split of a task.
+
+    Raises:
+        UnknownName: for an unknown split.
+        InvalidInput: for split ``sealed`` of a ``*-v0`` task.
+    """
+    if split not in ALL_SPLITS:
+        raise UnknownName("split", split, SPLITS if task.setting is None else ALL_SPLITS)
+    if split == SEALED and task.setting is None:
+        raise InvalidInput(
+            f"task {task.id!r} is one fixed incident and has no split {SEALED!r}; choose a task "
+            f"such as {', '.join(DRAWN_TASKS)}"
+        )
+
+
+def is_sealed(incident_id: str) -> bool:
+    """Whether an id is one of a sealed incident, if it exists."""
+    return incident_id.split("/")[1:-1] == [SEALED]
+
+
+@attrs.frozen
+class IncidentId:
+    """A parsed incident id: ``<task>/<split>/<index>``, with the seal of a sealed one."""
+
+    task: TaskSpec
+    split: str
+    index: int
+    seal: Seal | None = None
+
+    def __str__(self) -> str:
+        return f"{self.task.id}/{self.split}/{self.index}"
+
+    @property
+    def seed(self) -> int:
+        """The incident's 62-bit seed with the split in the two bits above.
+
+        Splits are disjoint by construction (the top bits differ), indices of one
+        task and split too (a bijection on 62 bits); neighbours share nothing. A sealed
+        incident's is a keyed hash of its id, and wider than any of these.
+
+        Raises:
+            SealError: for a sealed incident without its seal.
+        """
+        if self.split == SEALED:
+            if self.seal is None:
+                raise SealError(
+                    f"{self}: sealed, and drawn only with its key; set {SEAL_VARIABLE}, give "
+                    "--seal-file PATH on the command line, or in Python make_incident(id, "
+                    "seal=Seal(key)), and graders a resolve that does so"
+                )
+            return self.seal.seed(str(self))
+        return (SPLITS.index(self.split) << SEED_BITS) | _scramble62(
+            (self.index + task_offset(self.task.id)) & SEED_MASK
+        )
+
+
+@lru_cache(maxsize=64)
+def task_offset(task_id: str) -> int:
+    """Where the seeds of a task begin."""
+    return hash_name(task_id) & SEED_MASK
+
+
+def _scramble62(value: int) -> int:
+    """A bijection on ``range(2**62)``: xor-shifts and odd multipliers, as in SplitMix64."""
+    for shift, factor in SCRAMBLE:
+        value = ((value ^ (value >> shift)) * factor) & SEED_MASK
+    return value
+
+
+def parse_incident_id(text: str, seal: Seal | None = None) -> IncidentId:
+    """Read ``<task>/<split>/<index>``; ``seal`` is kept if that is a sealed incident.
+
+    Raises:
+        UnknownName: for an unknown task or split.
+        InvalidInput: for a split that the task lacks, and for anything else that is not an
+            id in canonical form.
+    """
+    if not isinstance(text, str):
+        raise InvalidInput(f"expected the id of an incident, a text; got {kind_of(text)}")
+    parts = text.split("/")
+    if len(parts) == 2 and parts[1] in ALL_SPLITS:
+        get_task(parts[0])  # an unknown task is told before the number that is missing
+    if len(parts) != 3:
+        raise InvalidInput(f"incident id {text!r:.200}: {_missing(parts)}")
+    task = get_task(parts[0])
+    check_split(task, parts[1])
+    return IncidentId(task, parts[1], index_of(text), seal if parts[1] == SEALED else None)
+
+
+def index_of(text: str) -> int:
+    """The number at the end of an incident's id.
+
+    Raises:
+        InvalidInput: if it is not written as a number in range is.
+    """
+    digits = text.rpartition("/")[2]
+    canonical = digits.isascii() and digits.isdigit() and (digits == "0" or digits[0] != "0")
+    if not canonical or len(digits) > 15 or int(digits) >= MAX_INDEX:
+        raise InvalidInput(
+            f"incident id {text!r}: index must be a whole number below {MAX_INDEX}, "
+            "without sign or leading zeros"
+        )
+    return int(digits)
+
+
+def indices(count: int, start: int = 0) -> range:
+    """The numbers ``start`` to ``start + count - 1`` of incidents.
+
+    Raises:
+        InvalidInput: for a negative count or start, and for numbers that are too large.
+    """
+    if not (count >= 0 and 0 <= start <= start + count <= MAX_INDEX):
+        raise InvalidInput(f"ids {start} to {start + count - 1}: indices lie in [0, {MAX_INDEX})")
+    return range(start, start + count)
+
+
+def incident_ids(task_id: str, split: str, count: int, start: int = 0) -> tuple[str, ...]:
+    """The ids ``start`` to ``start + count - 1`` of a split.
+
+    Raises:
+        UnknownName: for an unknown task or split.
+        InvalidInput: for a split that the task lacks, and for a negative count or start.
+    """
+    task = get_task(task_id)
+    check_split(task, split)
+    return tuple(f"{task.id}/{split}/{index}" for index in indices(count, start))
+
+
+def _missing(parts: list[str]) -> str:
+    """What an id of fewer or more than three parts lacks."""
+    if parts[0] not in _TASKS or len(parts) > 2:
+        return "expected <task>/<split>/<index>"
+    if len(parts) == 1:
+        return f"the split and the number are missing; expected {parts[0]}/test/0, for example"
+    split = parts[1] if parts[1] in ALL_SPLITS else SPLITS[2]
+    return f"the number is missing; expected {parts[0]}/{split}/0, for example"
+
+
+def is_of_task(incident_id: str) -> bool:
+    """Whether an id begins with a task's, as that of a drawn incident does."""
+    return incident_id.partition("/")[0] in _TASKS

@@ -1,0 +1,162 @@
+"""Draws incidents of a world: topology, owners, truth, severity, price of silence."""
+
+from enum import IntEnum
+from functools import lru_cache
+from typing import Final
+
+from logtriage.actions import SEVERITIES, Remedy, Severity
+from logtriage.drawing.ids import SEALED, IncidentId
+from logtriage.errors import InvalidInput
+from logtriage.incident import Fault, Incident, Part, Truth
+from logtriage.rng import Draws, below, draw, hash_name, subkey
+from logtriage.tasks import TaskSpec
+from logtriage.topology import FIVE_TEAMS, Topology
+from logtriage.world.compounds import set_prior
+from logtriage.world.conditions import Hypothesis, accepted_remedies, secondary, teams_of
+from logtriage.world.prior import prior
+from logtriage.world.runbook import class_teams
+from logtriage.world.setting import Setting
+from logtriage.world.simulation import Simulation, draw_truth
+from logtriage.world.topologies import random_topology
+
+TRUTH_STREAM: Final = hash_name("truth of the second world")
+DIRECTORY_STREAM: Final = hash_name("directory of the second world")
+
+
+class Slot(IntEnum):
+    """The draws of a truth."""
+
+    RANDOM_TOPOLOGY = 0
+    TOPOLOGY_SIZE = 1
+    TRUTH = 2
+    SEVERITY = 3
+    PRICE = 4
+    COUNT = 5
+
+
+#: What a perfect response without the right page may be worth.
+PRICES_OF_SILENCE: Final = (0.2, 0.4, 0.6)
+#: Share of ``ood`` incidents on a random topology, per mille, and its size.
+_RANDOM_SHARE: Final = 500
+_RANDOM_SIZES: Final = (5, 30)
+#: Sizes of the topologies of fleets.
+_FLEET_SIZES: Final = (20, 60)
+#: Phrasing groups: train and val share one, and so do test and sealed.
+_PHRASING: Final = {"train": 0, "val": 0, "test": 1, SEALED: 1, "ood": 2}
+
+
+def draw_world(
+    task: TaskSpec, setting: Setting, incident_id: IncidentId, own: Topology | None = None
+) -> Incident:
+    """An incident of a task in a setting; on a topology of one's own, if given.
+
+    Raises:
+        InvalidInput: if the topology has no place for the task's faults, or the name of a
+            recording's, with which an id could not be read.
+        SealError: for a sealed incident without its seal.
+    """
+    if own is not None and "/" in own.name:
+        raise InvalidInput(
+            f"topology {own.name!r}: its name must have no '/' to draw incidents on it, since "
+            "their ids end in @ and the name"
+        )
+    seed = incident_id.seed
+    draws = Draws(seed, TRUTH_STREAM)
+    topology, held = _topology(task, incident_id, seed, draws, own)
+    directory = _directory(seed, topology)
+    if setting.several:
+        sets = set_prior(setting, topology, held)
+        truth = sets.pick(draws.bits(Slot.COUNT), draws.bits(Slot.TRUTH))
+    else:
+        truth = draw_truth(prior(setting, topology, held), draws.bits(Slot.TRUTH))
+    severity = Severity.P3
+    if truth.faults:
+        severity = SEVERITIES[draws.weighted(setting.severities, Slot.SEVERITY)]
+    world = Simulation(
+        setting, topology, directory, seed, truth, severity, held, _PHRASING[incident_id.split]
+    )
+    name = str(incident_id) if own is None else f"{incident_id}@{own.name}"
+    return Incident(
+        id=name,
+        task=task.id,
+        horizon=task.horizon,
+        topology=topology,
+        directory=directory,
+        truth=truth_of(topology, teams_of(topology, directory, truth), truth, severity),
+        telemetry=world,
+        rubric=task.rubric,
+        par=setting.par if truth.faults else setting.par_benign,
+        price_of_silence=PRICES_OF_SILENCE[draws.below(len(PRICES_OF_SILENCE), Slot.PRICE)],
+        seal=None if incident_id.seal is None else incident_id.seal.fingerprint,
+    )
+
+
+def _topology(
+    task: TaskSpec, incident_id: IncidentId, seed: int, draws: Draws, own: Topology | None
+) -> tuple[Topology, bool | None]:
+    """The topology, and which (service, fault) pairs its prior holds back."""
+    if own is not None:
+        return own, None
+    ood = incident_id.split == "ood"
+    if task.topology is None:
+        sizes = _FLEET_SIZES
+    elif ood and draws.chance(_RANDOM_SHARE, Slot.RANDOM_TOPOLOGY):
+        sizes = _RANDOM_SIZES
+    else:
+        return task.topology, ood
+    size = draws.between(*sizes, Slot.TOPOLOGY_SIZE)
+    return random_topology(seed, size, FIVE_TEAMS.teams), None
+
+
+def _directory(seed: int, topology: Topology) -> tuple[str, ...]:
+    """An owner for each service, evenly among the teams that are not paged for a class."""
+    owners, key = owning_teams(topology), subkey(seed, DIRECTORY_STREAM)
+    count = len(owners)
+    return tuple([owners[below(draw(key, 0, one), count)] for one in range(len(topology))])
+
+
+@lru_cache(maxsize=4096)
+def owning_teams(topology: Topology) -> tuple[str, ...]:
+    """The teams that may own a service: those that are not paged for a class of faults."""
+    special = class_teams(topology)
+    return tuple(team for team in topology.teams if team not in special) or topology.teams
+
+
+@lru_cache(maxsize=65_536)
+def truth_of(
+    topology: Topology, teams: tuple[str, ...], truth: Hypothesis, severity: Severity
+) -> Truth:
+    """The answer of an incident in which a hypothesis holds, and these teams are to be paged.
+
+    Faults at different services are several, each with the team at its place. What may go by
+    more than one kind at one service is one fault, and any of the teams is right.
+    """
+    names = topology.names
+    return Truth(
+        fault=Fault(truth.faults[0][0], names[truth.faults[0][1]]) if truth.faults else None,
+        severity=severity,
+        root_causes=frozenset(names[service] for service in truth.services),
+        teams=frozenset(teams),
+        remedies=_remedies(topology, truth),
+        several=_parts(topology, teams, truth) if len(truth.services) > 1 else (),
+    )
+
+
+def _parts(topology: Topology, teams: tuple[str, ...], truth: Hypothesis) -> tuple[Part, ...]:
+    brought_about = secondary(topology, truth)
+    return tuple(
+        Part(
+            Fault(kind, topology.names[service]),
+            frozenset({topology.names[service]}),
+            frozenset({team}),
+            _remedies(topology, Hypothesis(((kind, service),))),
+            service in brought_about,
+        )
+        for (kind, service), team in zip(truth.faults, teams, strict=True)
+    )
+
+
+def _remedies(topology: Topology, truth: Hypothesis) -> frozenset[tuple[Remedy, str]]:
+    return frozenset(
+        (Remedy(remedy), service) for remedy, service in accepted_remedies(topology, truth)
+    )

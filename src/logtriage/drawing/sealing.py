@@ -1,0 +1,126 @@
+"""Where the key of sealed incidents comes from: the environment, or a file.
+
+Only what stands at the edge asks here; all else is handed its :class:`~logtriage._lib.seal.Seal`.
+"""
+
+import os
+import secrets
+from os import PathLike
+from pathlib import Path
+from typing import Final
+
+from logtriage._lib.files import open_here
+from logtriage._lib.seal import MAX_KEY, SEAL_VARIABLE, Seal
+from logtriage.drawing.generator import make_incident
+from logtriage.drawing.ids import SEALED, is_sealed
+from logtriage.errors import SealError
+from logtriage.incident import Incident
+
+#: Random bytes of a new key, which is written as twice as many hex digits.
+_NEW_KEY: Final = 32
+#: What is longer cannot be looked for.
+_LONGEST_NAME: Final = 255
+HOW: Final = f"set {SEAL_VARIABLE}, or give --seal-file PATH (in Python, seal=Seal(key))"
+
+
+def _seal(source: str, key: bytes) -> Seal:
+    """The seal of what stood in ``source``, without the white space around it."""
+    try:
+        return Seal(key.strip())
+    except SealError as error:
+        raise SealError(f"{source}: {error}") from None
+
+
+def seal_of_environment() -> Seal | None:
+    """The seal whose key is in the variable ``LOGTRIAGE_SEAL``; None if it is not set.
+
+    Raises:
+        SealError: for a key that is none, or the name of a file in its place.
+    """
+    given = os.environ.get(SEAL_VARIABLE)
+    if not given:
+        return None
+    if len(given) <= _LONGEST_NAME and Path(given).is_file():
+        raise SealError(
+            f"{SEAL_VARIABLE}: holds the name of a file, but must hold the key itself; "
+            "use --seal-file for a file"
+        )
+    return _seal(SEAL_VARIABLE, os.fsencode(given))
+
+
+def read_seal(path: str | PathLike[str]) -> Seal:
+    """The seal whose key is in a file.
+
+    Raises:
+        SealError: naming the file, for a key that is none.
+        OSError: if it cannot be read.
+    """
+    with Path(path).open("rb") as file:
+        return _seal(str(path), file.read(MAX_KEY + 1))
+
+
+def new_seal(path: str | PathLike[str]) -> Seal:
+    """Write a new random key to a file that nobody else may read (mode 0600).
+
+    Raises:
+        OSError: if there is a file of that name, or it cannot be written.
+    """
+    key = secrets.token_hex(_NEW_KEY).encode()
+    descriptor = open_here(Path(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(key + b"\n")
+    return Seal(key)
+
+
+def seal_at_hand(path: str | PathLike[str] | None = None) -> Seal | None:
+    """The seal of a file, if one is given, else that of the environment, if it has one.
+
+    Raises:
+        SealError: for a key that is none.
+        OSError: if the file cannot be read.
+    """
+    return seal_of_environment() if path is None else read_seal(path)
+
+
+def seal_for(split: str, given: Seal | None = None) -> Seal | None:
+    """The seal that a split needs: ``given`` or that of the environment; None for any other.
+
+    Raises:
+        SealError: if it needs one and there is none; saying how to give it.
+    """
+    if split != SEALED:
+        return None
+    seal = seal_of_environment() if given is None else given
+    if seal is None:
+        raise SealError(f"split {SEALED!r}: its incidents are drawn with a secret key; {HOW}")
+    return seal
+
+
+def seal_of_run(fingerprint: str | None, given: Seal | None, where: str) -> Seal | None:
+    """The seal that a record says it was played under; None if it says none.
+
+    Raises:
+        SealError: naming ``where``, if there is no key, or it is another one.
+    """
+    if fingerprint is None:
+        return None
+    seal = seal_of_environment() if given is None else given
+    if seal is None:
+        raise SealError(f"{where}: sealed by {fingerprint!r:.40}; {HOW}")
+    if seal.fingerprint != fingerprint:
+        raise SealError(
+            f"{where}: sealed by {fingerprint!r:.40}, and the seal given here is "
+            f"{seal.fingerprint!r}; nothing is graded by another key"
+        )
+    return seal
+
+
+def incident_of(incident_id: str, seal: Seal | None = None) -> Incident:
+    """:func:`make_incident`; a sealed one with ``seal``, or else the environment's.
+
+    Raises:
+        UnknownName, InvalidInput, SealError: as :func:`make_incident`.
+    """
+    if seal is None and is_sealed(incident_id):
+        seal = seal_of_environment()
+    return make_incident(incident_id, seal=seal)

@@ -1,0 +1,110 @@
+"""Traces of the slowest requests as OTLP spans."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from logtriage.exporting.encoding import Json, attributes, by_resource, id_of
+from logtriage.exporting.tape import Tape
+from logtriage.world.channels import ITSELF, NOWHERE, SPANS, Channel, named_service
+from logtriage.world.telemetry import TICK_SECONDS
+
+_SERVER, _CLIENT = 2, 3
+_ERROR: Final = {"code": 2}
+#: Between caller and callee.
+_ON_THE_WAY_MS: Final = 1
+
+
+def trace_lines(tape: Tape) -> Iterator[Json]:
+    """A line for each half minute of the time without trouble, and then for each tick.
+
+    In it each service has one trace: the request that it served, and its calls.
+    """
+    calm = dict.fromkeys(range(len(tape.names)), (NOWHERE, NOWHERE))
+    for second in tape.calm:
+        yield from _line(tape, second, calm)
+    for now, screen in tape.screens():
+        held: dict[tuple[int, str], str] = {
+            (one.service, SPANS[one.slot]): one.token
+            for one in tape.holding(now, screen, Channel.TRACES)
+        }
+        told = {
+            service: (held[service, "time"], held[service, "errors"])
+            for service in range(len(tape.names))
+        }
+        yield from _line(tape, TICK_SECONDS * now, told)
+
+
+def _line(tape: Tape, second: int, told: dict[int, tuple[str, str]]) -> Iterator[Json]:
+    spans = [
+        span for service, tokens in told.items() for span in _trace(tape, second, service, *tokens)
+    ]
+    line = by_resource(tape, spans, "Spans", "spans")
+    if line is not None:
+        yield line
+
+
+def _trace(
+    tape: Tape, second: int, service: int, time: str, errors: str
+) -> Iterator[tuple[int, Json]]:
+    """The spans of one request: ``time`` says where it waits, ``errors`` where it fails."""
+    calls = tape.simulation.topology.calls[service]
+    total = tape.voice.latency(service, time)
+    waits = _waits(tape, service, time, total, calls)
+    # Requests of one tick do not end together: services follow each other in its last seconds.
+    end = 1000 * (second - 1) - 10 * service
+    start, trace = end - total, id_of(tape, 32, second, service)
+    failing, own = named_service(errors), id_of(tape, 16, second, service, "server")
+    failed = errors != NOWHERE
+    yield service, _span(tape, trace, own, "", _SERVER, start, end, failed=failed)
+    begun = start
+    for callee in calls:
+        client, server = (id_of(tape, 16, second, service, callee, one) for one in "cs")
+        until = begun + waits[callee]
+        broken, peer = callee == failing, tape.names[callee]
+        yield (
+            service,
+            _span(tape, trace, client, own, _CLIENT, begun, until, failed=broken, peer=peer),
+        )
+        inside = max(begun, until - _ON_THE_WAY_MS)
+        yield callee, _span(tape, trace, server, client, _SERVER, begun, inside, failed=broken)
+        begun = until
+
+
+def _waits(
+    tape: Tape, service: int, time: str, total: int, calls: tuple[int, ...]
+) -> dict[int, int]:
+    """Milliseconds that a request waits for each service that is called."""
+    if time == NOWHERE:
+        return dict.fromkeys(calls, total // (len(calls) + 1))
+    share = tape.voice.share(service, time)
+    slow = total * share // 100
+    if time == ITSELF:
+        return dict.fromkeys(calls, (total - slow) // max(1, len(calls)))
+    rest = (total - slow) // max(1, len(calls))
+    return {callee: slow if callee == named_service(time) else rest for callee in calls}
+
+
+def _span(
+    tape: Tape,
+    trace: str,
+    own: str,
+    parent: str,
+    kind: int,
+    start: int,
+    end: int,
+    *,
+    failed: bool,
+    peer: str = "",
+) -> Json:
+    """A span; ``start`` and ``end`` in milliseconds from the opening on."""
+    return {
+        "traceId": trace,
+        "spanId": own,
+        "parentSpanId": parent,
+        "name": "request" if kind == _SERVER else f"call {peer}",
+        "kind": kind,
+        "startTimeUnixNano": str(tape.nano(start / 1000)),
+        "endTimeUnixNano": str(tape.nano(end / 1000)),
+        "attributes": attributes({"peer.service": peer} if peer else {}),
+        "status": _ERROR if failed else {},
+    }

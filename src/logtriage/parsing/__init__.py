@@ -1,0 +1,25 @@
+"""What an agent said becomes an action: replies, tool calls, wire JSON. Parsing is total."""
+
+from logtriage.parsing.actions import (
+    MAX_OBJECTS,
+    SOLO_KINDS,
+    TEAM_KINDS,
+    action_from_wire,
+    action_to_wire,
+    actions_from_wire,
+    parse_action,
+    parse_plan,
+    render_action,
+)
+
+__all__ = [
+    "MAX_OBJECTS",
+    "SOLO_KINDS",
+    "TEAM_KINDS",
+    "action_from_wire",
+    "action_to_wire",
+    "actions_from_wire",
+    "parse_action",
+    "parse_plan",
+    "render_action",
+]

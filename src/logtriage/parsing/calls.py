@@ -1,0 +1,140 @@
+"""Tool calls become wire actions here, whether a framework or a text holds them."""
+
+import json
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from logtriage._lib.jsonvalues import absent, json_kind
+from logtriage.actions import ACTION_TYPES, RECORDED_ACTION_TYPES, Malformed
+from logtriage.parsing.replies import MAX_TEXT
+
+Wire = dict[str, Any]
+
+MALFORMED: Final = "malformed"
+#: The arguments of each tool; the first one is the wire's value. A tool is named as its action.
+ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "classify_severity": ("severity",),
+        "identify_root_cause": ("service", "confidence"),
+        "classify_fault": ("fault_category",),
+        "escalate": ("team",),
+        "remediate": ("remedy", "service"),
+        "request_more_logs": ("service",),
+        "request_metrics": ("service",),
+        "request_traces": ("service",),
+        "resolve": (),
+        "ignore": (),
+        "report": ("text",),
+        "wait": (),
+    }
+)
+#: What may be called though no schema offers it; the parser says to whom it is open.
+_UNLISTED: Final = MappingProxyType({"report_impact": ("calls",)})
+_SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES))
+_NAME: Final = "abcdefghijklmnopqrstuvwxyz_"
+
+
+def tool_name(name: str) -> str:
+    """The name of a tool without what servers and gateways put in front, ``mcp__logtriage__``."""
+    if name in ARGUMENTS or name in _UNLISTED:
+        return name
+    before = name.rstrip(_NAME)
+    last = name[len(before) :]
+    cut = last.rfind("__", 0, -1)
+    if cut >= 0:
+        return last[cut + 2 :]
+    return last if last and before.endswith((".", "/", ":")) else name
+
+
+def wire_from_call(name: object, arguments: object = None, tools: Collection[str] = _SOLO) -> Wire:
+    """The wire action that a tool call stands for; total.
+
+    ``arguments`` are an object or its JSON text (once or twice encoded), by the names of
+    the schema or as the wire's ``value``. Null and NaN count as absent, other arguments
+    are ignored. A call of an unknown tool whose arguments have an ``action_type`` is
+    that wire action. What cannot be read is a malformed action with the text of the call
+    and the reason; whether a named service or team exists is for the parser of wire
+    actions to say. ``tools`` are the names of those on offer.
+    """
+    given = _arguments(arguments)
+    if isinstance(given, str):
+        return malformed(_shown(name, arguments), given)
+    known = tool_name(name) if isinstance(name, str) else ""
+    if known not in _UNLISTED and (known not in tools or known not in ARGUMENTS):
+        if "action_type" in given:
+            return dict(given)
+        choices = ", ".join(one for one in ARGUMENTS if one in tools)
+        shown = repr(name[:60]) if isinstance(name, str) else "without a name"
+        return malformed(_shown(name, arguments), f"unknown tool {shown}; one of: {choices}")
+    names = ARGUMENTS[known] if known in ARGUMENTS else _UNLISTED[known]
+    named = {one: given[one] for one in names if not absent(given.get(one))}
+    if known == "remediate":
+        value = _remedy_and_service(named, given)
+        if value is None:
+            reason = "remediate wants the strings remedy and service"
+            return malformed(_shown(name, arguments), reason)
+    else:
+        value = named.get(names[0] if names else "value", given.get("value"))
+    wire: Wire = {"action_type": known}
+    if names and not absent(value):
+        wire["value"] = value
+    if "confidence" in named:
+        wire["confidence"] = named["confidence"]
+    return wire
+
+
+def _remedy_and_service(named: Mapping[str, Any], given: Mapping[str, Any]) -> str | None:
+    if not named and isinstance(given.get("value"), str):
+        return str(given["value"])
+    remedy, service = named.get("remedy"), named.get("service")
+    if isinstance(remedy, str) and isinstance(service, str):
+        return f"{remedy}:{service}"
+    return None
+
+
+def _arguments(arguments: object) -> Mapping[str, Any] | str:
+    """The arguments of a call as an object, or why they are none."""
+    for again in (False, True):  # some servers encode them twice
+        if not isinstance(arguments, str):
+            break
+        if len(arguments) > MAX_TEXT:
+            return f"arguments of {len(arguments)} characters; at most {MAX_TEXT} are read"
+        if not arguments.strip():
+            return {}  # how some servers write a call without arguments
+        try:
+            arguments = json.loads(arguments)
+        except RecursionError:
+            return "arguments nested too deeply"
+        except ValueError as error:
+            if again:
+                break
+            return f"arguments are not JSON: {error}"
+    if absent(arguments):
+        return {}
+    if not isinstance(arguments, Mapping):
+        return f"arguments must be an object, got {json_kind(arguments)}"
+    return arguments
+
+
+def _shown(name: object, arguments: object) -> str:
+    """A call as text, for the record of what could not be read."""
+    if isinstance(arguments, str):
+        text = arguments
+    else:
+        try:
+            text = json.dumps(arguments, ensure_ascii=False, default=str)
+        except (ValueError, TypeError, RecursionError):
+            text = f"a {type(arguments).__name__}"
+    return f"{name if isinstance(name, str) else '?'}({text})"
+
+
+def malformed(text: str, reason: str) -> Wire:
+    """The wire form of what could not be read as an action."""
+    return malformed_wire(Malformed(text, reason))
+
+
+def malformed_wire(action: Malformed) -> Wire:
+    """The wire form of a malformed action."""
+    wire: Wire = {"action_type": MALFORMED, "value": action.text, "reason": action.reason}
+    return wire if action.by is None else {**wire, "by": action.by}

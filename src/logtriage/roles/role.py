@@ -1,0 +1,254 @@
+"""Roles and role splits as data: who sees what, who may do what, and how they talk.
+
+The single agent has no role and sees everything that is observable.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final, TypeGuard
+
+import attrs
+
+from logtriage.actions import (
+    ACTION_TYPES,
+    TEAM_ACTION_TYPES,
+    Action,
+    Malformed,
+    Report,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+    Wait,
+    action_name,
+    all_actions,
+    describe,
+)
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.roles.words import spelt
+from logtriage.topology import TIERS, Topology
+
+#: The parts of an observation that a role may be given.
+VIEWS: Final = (
+    "alerts",
+    "slo",
+    "window",
+    "inspection",
+    "health",
+    "metrics",
+    "traces",
+    "changes",
+    "notes",
+    "directory",
+    "declarations",
+    "effects",
+    "reports",
+)
+#: The views in which roles see one another: together the board.
+BOARD: Final = ("declarations", "reports")
+#: Parts of a topology that a role may watch: the upper half of the call graph, nearer to
+#: the edge, and the lower one; and the services of a tier.
+PARTS: Final = ("north", "south", *TIERS)
+#: The kinds of action that ask for evidence, which a budget counts.
+REQUESTS: Final = ("request_more_logs", "request_metrics", "request_traces")
+
+
+def _name_set(names: Iterable[str]) -> frozenset[str]:
+    if isinstance(names, str):
+        raise InvalidInput(f"expected a list of names, got the string {names!r}")
+    return frozenset(names)
+
+
+def _words(words: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(words, str):
+        raise InvalidInput(f"expected a list of words, got the string {words!r}")
+    return tuple(words)
+
+
+def _as_roles(roles: "Iterable[Role]") -> "tuple[Role, ...]":
+    return tuple(roles)
+
+
+@attrs.frozen
+class Role:
+    """A name, the views it gets, and the action types (wire names) that it may take.
+
+    What became of the kinds of action that it may take, a role always sees: its own
+    declarations without the view ``declarations``, its own remedies without ``effects``.
+
+    Attributes:
+        name: a lower-case identifier.
+        views: some of :data:`VIEWS`.
+        may: action types, by their names on the wire.
+        watches: of which :data:`PARTS` of the topology it sees alerts, lines, gauges, traces
+            and changes, and may request them; of all services if none is named. The edge
+            panel, the directory, notes and what others did belong to no part.
+        words: what a numeric agent in this role may report, if it may report: groups of
+            :data:`~logtriage.roles.words.WORD_GROUPS`, and words of one's own, such as
+            ``ask triage``.
+        delay: extra ticks until it hears what others declared and reported.
+        loss: how many of 100 reports of others never reach it.
+        budget: how many requests it may make in an incident; None for any number.
+
+    Raises:
+        UnknownName: for a view, an action type or a part that does not exist.
+        InvalidInput: for a name that is no lower-case identifier, words that are given twice
+            or no reports, and numbers out of range.
+    """
+
+    name: str
+    views: frozenset[str] = attrs.field(converter=_name_set)
+    may: frozenset[str] = attrs.field(converter=_name_set)
+    watches: frozenset[str] = attrs.field(default=frozenset(), converter=_name_set)
+    words: tuple[str, ...] = attrs.field(default=("kinds",), converter=_words)
+    delay: int = 0
+    loss: int = 0
+    budget: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if not (self.name.isidentifier() and self.name == self.name.lower()):
+            raise InvalidInput(f"role {self.name!r}: expected a lower-case identifier")
+        for what, names, known in (
+            ("view", self.views, VIEWS),
+            ("action type", self.may, TEAM_ACTION_TYPES),
+            ("part", self.watches, PARTS),
+        ):
+            for name in sorted(names):
+                if name not in known:
+                    raise UnknownName(what, name, known)
+        for word in self.words:
+            if self.words.count(word) > 1:
+                raise InvalidInput(f"role {self.name!r}: word {word!r} is given twice")
+            if Report(word).message != word:
+                raise InvalidInput(f"role {self.name!r}: word {word!r} is not one printable line")
+        for field, most in (("delay", 100), ("loss", 100), ("budget", 250)):
+            value = getattr(self, field)
+            if value is None and field == "budget":
+                continue
+            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+                raise InvalidInput(
+                    f"role {self.name!r}: {field} must be a whole number from 0 to {most}, "
+                    f"got {value!r}"
+                )
+
+    @property
+    def hears_late(self) -> bool:
+        """Whether the board reaches it late, or not all of it."""
+        return bool(self.delay or self.loss)
+
+
+@attrs.frozen
+class RoleSplit:
+    """How one on-call engineer's work is shared out: roles in the order in which they act.
+
+    Raises:
+        InvalidInput: if there is no role, if two share a name, if a role may do nothing,
+            or if nobody may take an action that a single agent could.
+    """
+
+    name: str
+    roles: tuple[Role, ...] = attrs.field(converter=_as_roles)
+
+    def __attrs_post_init__(self) -> None:
+        names = [role.name for role in self.roles]
+        if not names:
+            raise InvalidInput(f"role split {self.name!r} has no roles")
+        for role in self.roles:
+            if names.count(role.name) > 1:
+                raise InvalidInput(f"role split {self.name!r}: two roles are called {role.name!r}")
+            if not role.may:
+                raise InvalidInput(f"role split {self.name!r}: {role.name!r} may do nothing")
+        for kind in ACTION_TYPES:
+            if not any(kind in role.may for role in self.roles):
+                raise InvalidInput(f"role split {self.name!r}: no role may {kind!r}")
+
+    def __len__(self) -> int:
+        return len(self.roles)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the roles, in order."""
+        return tuple(role.name for role in self.roles)
+
+    def role(self, name: str) -> Role:
+        """The role of that name.
+
+        Raises:
+            UnknownName: listing the roles of the split.
+        """
+        for role in self.roles:
+            if role.name == name:
+                return role
+        raise UnknownName("role", name, self.names)
+
+
+@lru_cache(maxsize=256)
+def watched(role: Role, topology: Topology) -> frozenset[int]:
+    """The indices of the services that a role watches.
+
+    The lower half begins below half of the greatest depth.
+    """
+    if not role.watches:
+        return frozenset(range(len(topology)))
+    deepest = max(topology.depth)
+    return frozenset(
+        index
+        for index, (service, depth) in enumerate(
+            zip(topology.services, topology.depth, strict=True)
+        )
+        if service.tier in role.watches
+        or ("north" if 2 * depth <= deepest else "south") in role.watches
+    )
+
+
+def is_request(action: Action) -> TypeGuard[RequestMoreLogs | RequestMetrics | RequestTraces]:
+    """Whether an action asks for evidence."""
+    return isinstance(action, RequestMoreLogs | RequestMetrics | RequestTraces)
+
+
+def may_ask(role: Role, action: Action, topology: Topology) -> bool:
+    """Whether what an action asks for, if it asks, is of a service that a role watches."""
+    if not is_request(action) or action.service is None:
+        return True
+    return topology.index(action.service) in watched(role, topology)
+
+
+def as_allowed(action: Action, role: Role, topology: Topology, left: int | None) -> Action:
+    """The action, if the role may ask for what it asks for; or else a malformed one.
+
+    ``left`` is how many requests it may still make; None for any number.
+    """
+    if not is_request(action):
+        return action
+    if not may_ask(role, action, topology):
+        names = ", ".join(topology.names[one] for one in sorted(watched(role, topology)))
+        reason = f"{role.name} watches {names or 'no service'}"
+    elif left == 0:
+        reason = f"{role.name} has no requests left, of {role.budget}"
+    else:
+        return action
+    return Malformed(describe(action), reason, role.name)
+
+
+@lru_cache(maxsize=256)
+def role_words(role: Role, topology: Topology) -> tuple[str, ...]:
+    """What a numeric agent in a role may report, in order; nothing if it may not."""
+    return spelt(role.words, topology) if "report" in role.may else ()
+
+
+@lru_cache(maxsize=256)
+def role_actions(role: Role, topology: Topology) -> tuple[Action, ...]:
+    """Every action that a numeric agent may take in a role; the position is its integer.
+
+    Those of :func:`logtriage.actions.all_actions` that it may take, in their order, without
+    requests of services that it does not watch; then a report of each of
+    :func:`role_words`, then ``wait``.
+    """
+    return (
+        *(
+            one
+            for one in all_actions(topology)
+            if action_name(one) in role.may and may_ask(role, one, topology)
+        ),
+        *(Report(word, role.name) for word in role_words(role, topology)),
+        *((Wait(),) if "wait" in role.may else ()),
+    )

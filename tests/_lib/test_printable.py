@@ -1,0 +1,54 @@
+import pytest
+
+from logtriage._lib.printable import masked, spelled, spelled_data
+from logtriage.actions import Malformed, Report
+from logtriage.recorded import RecordedLine
+from logtriage.recorded.text import read_message
+from logtriage.report.text import clean
+from logtriage.transcript import Transcript
+
+#: Moves the cursor, clears the screen, forges a line, turns the text round, is no character.
+HOSTILE = "a\x1b[2J\x9b1m\r\nTICK 9/9\u2028b\u202ec\ud800\x00"
+SPELLED = r"a\x1b[2J\x9b1m\r\nTICK 9/9\u2028b\u202ec\ud800\x00"
+
+
+def test_what_is_unprintable_is_spelled_out() -> None:
+    assert spelled(HOSTILE) == SPELLED
+    assert spelled(HOSTILE).isprintable()
+
+
+@pytest.mark.parametrize("text", ["", "plain", "naïve – “ü” 測試 🙂", r"C:\new\x1b", SPELLED])
+def test_printable_text_stays_as_it_is(text: str) -> None:
+    assert spelled(text) is text
+    assert masked(text) is text
+
+
+def test_blanks_of_every_width_become_plain_ones() -> None:
+    assert spelled("a\xa0b\u3000c\u2009d") == "a b c d"
+
+
+def test_what_is_kept_stays() -> None:
+    assert spelled("a\n\tb\r", "\n\t") == "a\n\tb\\r"
+
+
+def test_masked_text_keeps_its_length() -> None:
+    assert masked("a\x1bb\nc") == "a\ufffdb\ufffdc"
+    assert len(masked(HOSTILE)) == len(HOSTILE)
+
+
+def test_data_is_spelled_out_throughout() -> None:
+    assert spelled_data({"a\n": ["\x1b", {"b": "\r"}], "n": 1.5, "none": None}) == {
+        r"a\n": [r"\x1b", {"b": r"\r"}],
+        "n": 1.5,
+        "none": None,
+    }
+
+
+def test_wherever_foreign_text_comes_in_it_is_one_printable_line() -> None:
+    transcript = Transcript("x", (), status=HOSTILE, agent=HOSTILE)
+    line = RecordedLine(0, "back", "INFO", HOSTILE)
+    assert {transcript.status, transcript.agent, line.message} == {SPELLED}
+    read = read_message("INFO", HOSTILE)
+    for text in (Malformed("", HOSTILE).reason, Report(HOSTILE).message, read.message):
+        assert text.isprintable()
+    assert clean(HOSTILE).replace("\n", "").isprintable()

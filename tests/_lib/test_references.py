@@ -1,0 +1,56 @@
+"""Objects of a user's own by ``module:name``, and rubrics by either name."""
+
+from pathlib import Path
+
+import pytest
+
+from logtriage._lib.references import imported, is_reference
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.grading import TRIAGE_2, grade_actions, rubric_named
+
+OWN = """
+import attrs
+from logtriage.grading import TRIAGE_2
+HARSH = attrs.evolve(TRIAGE_2, id="harsh/1", criteria=TRIAGE_2.criteria)
+NUMBER = 3
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module of the working directory, under a name that no other test imports."""
+    (tmp_path / "own_references.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    monkeypatch.delitem(__import__("sys").modules, "own_references", raising=False)
+    return "own_references"
+
+
+def test_a_rubric_is_an_id_or_an_object_of_a_module(own: str) -> None:
+    assert rubric_named("logtriage/2") is TRIAGE_2
+    mine = rubric_named(f"{own}:HARSH")
+    assert mine.id == "harsh/1"
+    assert imported(f"{own}:NUMBER") == 3
+    graded = grade_actions("single_crash-v2/test/0", [{"action_type": "resolve"}], mine)
+    assert graded.rubric == "harsh/1"
+    assert is_reference(f"{own}:HARSH")
+    assert not is_reference("logtriage/2")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("{own}:NUMBER", "expected a Rubric, found int"),
+        ("{own}:NOTHING", "has no 'NOTHING'"),
+        ("no_such_module:X", "no module named 'no_such_module'"),
+        (":X", "expected module:name"),
+    ],
+)
+def test_what_is_none_is_named(own: str, name: str, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        rubric_named(name.format(own=own))
+
+
+def test_an_unknown_id_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UnknownName, match="logtriage/2"):
+        rubric_named("logtriage/3")

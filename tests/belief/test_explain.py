@@ -1,0 +1,125 @@
+"""Why an episode lost what it lost: sums that must come out, and luck without a lean."""
+
+from itertools import pairwise
+from math import sqrt
+from statistics import fmean, stdev
+
+import pytest
+
+from logtriage.actions import Escalate, IdentifyRootCause, Ignore, RequestMetrics, Resolve
+from logtriage.belief import belief
+from logtriage.belief.explain import Explanation, Leading, Step, explain
+from logtriage.belief.shaping import shaped_reward, value_of
+from logtriage.drawing.generator import make_incident
+from logtriage.errors import InvalidInput
+from logtriage.evaluation import PARTS, play_episode, steps
+from logtriage.grading import reward, score
+from logtriage.registry import make_policy
+from logtriage.state import initial_state
+from logtriage.transition import play
+
+EPISODES = (
+    ("random", "single_crash-v2/test/0"),
+    ("random", "cascading_failure-v2/test/3"),
+    ("random:3", "silent_degradation-v2-fog0/val/1"),
+    ("oracle", "cascading_failure-v2/test/5"),
+    ("constant:ignore", "single_crash-v2/train/4"),
+)
+
+
+def explained(policy: str, incident_id: str) -> Explanation:
+    incident = make_incident(incident_id)
+    return explain(play_episode(incident, make_policy(policy)(incident)), samples=1)
+
+
+@pytest.mark.parametrize(("policy", "incident_id"), EPISODES)
+def test_parts_add_up_to_what_was_lost(policy: str, incident_id: str) -> None:
+    found = explained(policy, incident_id)
+    lost = sum(getattr(found, part) for part in PARTS)
+    assert lost == pytest.approx(1.0 - found.grade, abs=1e-9)
+    for before, after in pairwise(found.steps):
+        assert before.after == after.before
+    assert found.steps[-1].after == found.grade
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.9])
+def test_shaped_rewards_telescope(gamma: float) -> None:
+    """Discounted, they are the rewards less the first potential; the last one is 0."""
+    incident = make_incident("cascading_failure-v2/test/3")
+    states = list(steps(incident, make_policy("random")(incident)))
+    pairs = list(pairwise(states))
+    shaped = [gamma**t * shaped_reward(a, b, gamma) for t, (a, b) in enumerate(pairs)]
+    plain = [gamma**t * reward(a, b) for t, (a, b) in enumerate(pairs)]
+    first = value_of(states[0]) - score(states[0])
+    assert sum(shaped) == pytest.approx(sum(plain) - first, abs=1e-9)
+    if gamma == 1.0:
+        told = value_of(states[-1]) - value_of(states[0])
+        assert sum(shaped) == pytest.approx(told, abs=1e-9)
+        for (before, after), one in zip(pairs, shaped, strict=True):
+            assert one == pytest.approx(value_of(after) - value_of(before), abs=1e-9)
+
+
+def test_luck_has_mean_zero() -> None:
+    """By calibration: outcomes are on average what the belief expects of them."""
+    luck = [explained("random", f"single_crash-v2/test/{n}").luck for n in range(40)]
+    error = stdev(luck) / sqrt(len(luck))
+    assert 0.01 < error < 0.1
+    assert abs(fmean(luck)) < 4 * error
+
+
+def test_the_same_numbers_whenever_they_are_asked_for() -> None:
+    assert explained(*EPISODES[0]) == explained(*EPISODES[0])
+
+
+def test_pages_and_first_root_causes_are_judged_by_the_belief_of_their_moment() -> None:
+    incident = make_incident("single_crash-v2/test/0")
+    service, other = "payment-db", "api-gateway"
+    (team,) = incident.truth.teams
+    actions = (
+        RequestMetrics(service),
+        IdentifyRootCause(service),
+        IdentifyRootCause(other),
+        Escalate(team),
+        Resolve(),
+    )
+    asked, declared, again, paged, closed = explain(play(incident, actions)[0], samples=1).steps
+    held = belief(play(incident, actions[:1])[0])
+    assert declared.justified is (held.root_causes[service] >= 0.5)
+    assert declared.right is True
+    held = belief(play(incident, actions[:3])[0])
+    assert paged.justified is (held.teams[team] >= held.bar(team))
+    assert paged.right is True
+    assert paged.leading == Leading.of(held)
+    assert {one.justified for one in (asked, again, closed)} == {None}
+    assert [one.asks for one in (asked, declared)] == [True, False]
+
+
+def test_luck_of_a_call_is_being_right_without_reason() -> None:
+    nothing = Leading(None, None, 1.0)
+    calls = {
+        (justified, right): Step(Resolve(), 0.5, 0.6, 0.7, nothing, justified, right).lucky
+        for justified in (True, False)
+        for right in (True, False)
+    }
+    assert [pair for pair, lucky in calls.items() if lucky] == [(False, True)]
+    assert Step(Resolve(), 0.5, 0.6, 0.7, nothing).worth == pytest.approx(0.1)
+
+
+def test_what_is_likeliest() -> None:
+    held = belief(initial_state(make_incident("single_crash-v2/test/0")))
+    found = Leading.of(held)
+    assert found.root_cause is not None
+    assert found.root_cause[1] == max(held.root_causes.values())
+    assert found.team is not None
+    assert found.team[1] == max(held.teams.values())
+    assert found.benign == held.benign
+
+
+def test_what_cannot_be_explained_is_refused() -> None:
+    incident = make_incident("single_crash-v2/test/0")
+    with pytest.raises(InvalidInput, match="still open"):
+        explain(initial_state(incident))
+    with pytest.raises(InvalidInput, match="samples must be at least 1, got 0"):
+        explain(play(incident, [Ignore()])[0], samples=0)
+    with pytest.raises(InvalidInput, match="its probabilities are not known"):
+        explain(play(make_incident("single_crash-v0/test/0"), [Ignore()])[0])

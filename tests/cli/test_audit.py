@@ -1,0 +1,209 @@
+"""``logtriage audit``: findings on stdout, and what the exit code says."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("typer")
+
+from typer.testing import CliRunner, Result
+
+from logtriage.cli.app import app
+from logtriage.tasks import DRAWN_TASKS
+from tests.audit.planted.holes import FEW
+
+MINE = """
+import attrs
+
+from logtriage import DEFAULT, get_task, make_incident
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
+
+TASK = get_task("single_crash-v2")
+#: Of few ticks, as all here, so that every list of actions is soon searched.
+SHEET = attrs.evolve(TASK, horizon=7)
+
+
+def shrug(incident):
+    return ()
+
+
+NO_GATE = attrs.evolve(DEFAULT, id="acme/no-gate-1", gates=())
+
+
+def fixed(state):
+    return float(state.facts.fixed_at is not None), "fixed, however late"
+
+
+ROWS = tuple(attrs.evolve(row, measure=fixed) if row.name == "closure" else row
+             for row in DEFAULT.criteria)
+HASTY = attrs.evolve(DEFAULT, id="acme/hasty-1", criteria=ROWS)
+
+
+def draw(split, number):
+    return draw_incident(SHEET, IncidentId(SHEET, split, number))
+
+
+def original(split, number):
+    return attrs.evolve(make_incident(f"cascading_failure-v0/{split}/{number}"), horizon=6)
+"""
+
+
+def audit(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["audit", "--quick", *arguments])
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module of the user's, in the working directory."""
+    (tmp_path / "mine_to_audit.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "mine_to_audit", raising=False)
+    monkeypatch.setattr("logtriage.audit.QUICK", FEW)  # what is found is tested elsewhere
+    return "mine_to_audit"
+
+
+def test_a_task_that_passes() -> None:
+    result = audit("--task", "single_crash-v2", "--family", "monotone")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("single_crash-v2")
+    assert lines[1].startswith("passed    monotonicity  a better fact never")
+    assert "1 checks, 0 failed" in result.stderr
+
+
+def test_a_task_that_fails_has_exit_code_1_and_one_json_object_a_line(mine: str) -> None:
+    result = audit("--task", f"{mine}:original", "--family", "ceiling", "--json")
+    assert result.exit_code == 1
+    found = {line["check"]: line for line in map(json.loads, result.stdout.splitlines())}
+    assert list(found) == ["oracle", "exact-maximum", "wrong-page", "cycles"]
+    assert found["wrong-page"]["verdict"] == "failed"
+    assert found["wrong-page"]["evidence"]["most"] == 0.9999
+    assert found["oracle"]["subject"] == "original"
+    assert found["oracle"]["rubric"] == "logtriage-env/0/cascading_failure"
+
+
+def test_all_are_the_v2_tasks() -> None:
+    result = audit("--family", "fairness", "--quick", "--json")
+    assert result.exit_code == 0
+    subjects = [json.loads(line)["subject"] for line in result.stdout.splitlines()]
+    assert subjects == list(DRAWN_TASKS)
+
+
+def test_what_is_the_users_own_is_imported(mine: str) -> None:
+    result = audit("--task", f"{mine}:draw", "--task", f"{mine}:SHEET", "--family", "monotone")
+    assert result.exit_code == 0
+    assert "draw  rubric logtriage/2" in result.stdout
+    result = audit("--task", f"{mine}:draw", "--rubric", f"{mine}:NO_GATE", "--family", "ceiling")
+    assert result.exit_code == 1
+    assert "acme/no-gate-1" in result.stdout
+    assert "failed    wrong-page" in result.stdout
+
+
+def test_an_oracle_of_the_users_own_is_asked(mine: str) -> None:
+    asked = ("--family", "ceiling", "--check", "oracle", "--oracle", f"{mine}:shrug")
+    result = audit("--task", f"{mine}:draw", *asked)
+    assert result.exit_code == 1
+    assert "failed    oracle" in result.stdout
+    assert "1 checks, 1 failed" in result.stderr
+
+
+def test_what_nothing_settles_has_an_exit_code_of_its_own(mine: str) -> None:
+    asked = ("--family", "ceiling", "--check", "wrong-page", "--rubric", f"{mine}:HASTY")
+    result = audit("--task", f"{mine}:SHEET", *asked)
+    assert result.exit_code == 3
+    assert "not exact wrong-page" in result.stdout
+    assert "1 checks, 0 failed, 1 not exact, 0 untested" in result.stderr
+
+
+def test_what_failed_outweighs_what_is_not_exact(mine: str) -> None:
+    asked = ("--family", "ceiling", "--check", "wrong-page", "--check", "oracle")
+    failing = ("--oracle", f"{mine}:shrug", "--rubric", f"{mine}:HASTY")
+    result = audit("--task", f"{mine}:SHEET", *asked, *failing)
+    assert "2 checks, 1 failed, 1 not exact, 0 untested" in result.stderr
+    assert result.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--task", "x"), "unknown task 'x'"),
+        (("--task", "no_such_module:x"), "no module named 'no_such_module'"),
+        (("--task", "json:nothing"), "module 'json' has no 'nothing'"),
+        (("--task", ":x"), "expected module:name"),
+        (("--task", "sys:maxsize"), "expected a task's id"),
+        (("--rubric", "json:loads"), "expected a Rubric, found function"),
+        (("--rubric", "x"), "unknown rubric 'x'"),
+        (("--family", "x"), "unknown family of checks 'x'"),
+        (("--family", "fields", "--check", "x"), "unknown check 'x'; known: measures, fields"),
+        (("--oracle", "sys:maxsize"), "sys:maxsize: expected a function, found int"),
+    ],
+)
+def test_what_cannot_be_audited_has_exit_code_2(arguments: tuple[str, ...], message: str) -> None:
+    result = audit(*arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
+def test_a_report_in_the_form_of_rfc_008(mine: str) -> None:
+    asked = ("--task", f"{mine}:original", "--family", "ceiling", "--format", "rfc008")
+    result = audit(*asked)
+    assert result.exit_code == 1
+    (report,) = map(json.loads, result.stdout.splitlines())
+    assert (report["target"], report["verdict"]) == ("original", "warn")
+    rows = {row["check_id"]: row for row in report["results"]}
+    assert rows["semantic.oracle_max"]["status"] == "pass"
+    assert rows["semantic.oracle_max"]["evidence"][0].startswith("oracle: passed: ")
+    assert rows["semantic.oracle_max"]["duration_s"] > 0
+    assert rows["semantic.canary_floor"]["evidence"] == ["not made: canaries, null"]
+    assert rows["static.sbom"]["evidence"] == ["the audit sees no package; openenv validate does"]
+
+
+def test_the_agentic_benchmark_checklist(mine: str) -> None:
+    asked = ("--task", f"{mine}:original", "--family", "ceiling", "--format", "abc")
+    (sheet,) = map(json.loads, audit(*asked).stdout.splitlines())
+    assert sheet["subject"] == "original"
+    assert sheet["II.8"]["score"] == 1
+    assert sheet["II.9"]["score"] == 0  # a wrong page pays there
+    assert sheet["I.c.1"] == {
+        "check": "The judge is accurate and consistent",
+        "score": None,
+        "reason": "not applicable, because no model judges: a grade is a function of the "
+        "recorded actions",
+    }
+    assert all(row["reason"] for key, row in sheet.items() if "." in key)
+
+
+def test_an_environment_of_gymnasium() -> None:
+    pytest.importorskip("gymnasium")
+    result = audit("--env", "gymnasium:FrozenLake-v1", "--json")
+    assert result.exit_code == 0
+    found = {line["check"]: line["verdict"] for line in map(json.loads, result.stdout.splitlines())}
+    assert found["seed"] == found["replay"] == found["reward"] == found["close"] == "passed"
+    result = audit("--env", "gymnasium:FrozenLake-v1", "--check", "seed", "--action", "2")
+    assert "gymnasium:FrozenLake-v1" in result.stdout
+    result = audit("--env", "gymnasium:FrozenLake-v1", "--check", "seed", "--format", "abc")
+    sheet = json.loads(result.stdout)
+    assert sheet["I.f.3"]["score"] == 1
+    assert sheet["I.c.1"]["reason"] == "not checked: it cannot be seen from outside"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--env", "song:x"), "unknown kind of environment 'song'"),
+        (("--env", "gymnasium:"), "expected gymnasium: and where the environment is"),
+        (("--env", "gymnasium:NoSuch-v1"), "gymnasium:NoSuch-v1: "),
+        (("--env", "gymnasium:x", "--task", "single_crash-v1"), "it takes no --task"),
+        (("--best", "1"), "--action and --best are for --env"),
+        (("--env", "gymnasium:FrozenLake-v1", "--action", "{"), "expected JSON"),
+        (("--format", "song"), "unknown form of report 'song'"),
+    ],
+)
+def test_what_cannot_be_audited_from_outside(arguments: tuple[str, ...], message: str) -> None:
+    result = audit(*arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())

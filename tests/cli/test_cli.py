@@ -1,0 +1,311 @@
+"""What holds for the command line as a whole, and the commands that show things."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from logtriage import __version__
+from logtriage.cli.app import app
+from logtriage.codec import truth_to_json
+from logtriage.drawing.generator import make_incident
+from logtriage.drawing.ids import incident_ids
+from logtriage.observation import observe
+from logtriage.recorded import shipped_incidents
+from logtriage.rendering import render_observation, system_prompt
+from logtriage.state import initial_state
+from logtriage.tasks import TASKS
+from logtriage.world.setting import FULL
+from logtriage.world.signatures import KINDS
+
+INCIDENT = "cascading_failure-v2/test/42"
+
+
+def logtriage(*arguments: object, stdin: str | bytes = "", width: int = 100) -> Result:
+    """Run a command in this process."""
+    return CliRunner(env={"COLUMNS": str(width)}).invoke(
+        app, [str(one) for one in arguments], input=stdin, prog_name="logtriage"
+    )
+
+
+def lines(result: Result) -> list[dict[str, Any]]:
+    """The JSON objects on stdout, which has nothing else."""
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def command(*arguments: str, code: str = "") -> Sequence[str]:
+    """A command line for a process of its own."""
+    run = ["-c", code] if code else ["-m", "logtriage.cli"]
+    return [sys.executable, *run, *arguments]
+
+
+#: Output as it usually is, not at once.
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
+
+# -- the whole ------------------------------------------------------------------------
+
+
+def test_version() -> None:
+    assert logtriage("--version").stdout == f"logtriage {__version__}\n"
+
+
+def test_no_command_gives_help() -> None:
+    result = logtriage()
+    assert result.exit_code == 2
+    for name in (
+        "tasks",
+        "show",
+        "play",
+        "eval",
+        "grade",
+        "convert",
+        "compare",
+        "report",
+        "replay",
+        "import",
+    ):
+        assert f" {name} " in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nope"],
+        ["show"],
+        ["eval"],
+        ["eval", "expert", "--episodes", "many"],
+        ["eval", "expert", "--episodes", "0"],
+        ["eval", "expert", "--jobs", "0"],
+        ["eval", "nobody"],
+        ["eval", "expert", "--task", "nope-v1"],
+        ["eval", "expert", "--split", "exam"],
+        ["eval", "human", "--jobs", "2"],
+        ["eval", "expert", "--bundle", "/no/such/bundle"],
+        ["eval", "constant:dance"],
+        ["show", "nope"],
+        ["show", "cascading_failure-v2/test/-1"],
+        ["show", "nezha/nope"],
+        ["tasks", "nope-v1"],
+        ["play", "nope"],
+        ["play", INCIDENT, "--policy", "nobody"],
+        ["grade", "/no/such/file"],
+        ["grade", "-", "--rubric", "mine/7"],
+        ["compare", "/no/such/run", "/no/such/run"],
+        ["report", "/no/such/run"],
+        ["replay", "/no/such/run"],
+        ["import", "nezha", "/no/such/directory", "--out", "/tmp/never"],
+    ],
+)
+def test_what_cannot_be_used_exits_2_without_a_traceback(arguments: list[str]) -> None:
+    result = logtriage(*arguments)
+    assert result.exit_code == 2, result.output
+    assert isinstance(result.exception, SystemExit)
+    assert result.stdout == ""
+    assert result.stderr.strip()
+
+
+def test_errors_say_what_was_given_and_what_there_is() -> None:
+    result = logtriage("eval", "expert", "--task", "cascade", width=300)
+    assert result.stderr.startswith("error: unknown task 'cascade'; known: single_crash-v2, ")
+
+
+@pytest.mark.parametrize(
+    ("given", "lacks"),
+    [
+        (
+            "cascading_failure-v2/test",
+            "the number is missing; expected cascading_failure-v2/test/0",
+        ),
+        ("cascading_failure-v2/tst", "the number is missing; expected cascading_failure-v2/test/0"),
+        ("cascading_failure-v2", "the split and the number are missing; expected cascading_fail"),
+    ],
+)
+def test_an_id_that_is_cut_short_says_what_is_missing(given: str, lacks: str) -> None:
+    for words in (("show", given), ("play", given)):
+        assert f"error: incident id {given!r}: {lacks}" in logtriage(*words).stderr
+
+
+def test_a_retired_task_is_told_before_the_number_that_is_missing() -> None:
+    told = logtriage("show", "cascading_failure-v1/test").stderr
+    assert told == "error: task 'cascading_failure-v1' is retired; use 'cascading_failure-v2'\n"
+    assert "error: unknown task 'cascade'; known: " in logtriage("show", "cascade/test").stderr
+
+
+def test_without_its_extra_the_command_names_it() -> None:
+    for missing in ("typer", "rich"):
+        code = (
+            f"import sys; sys.modules[{missing!r}] = None; import logtriage.cli as cli; cli.main()"
+        )
+        done = subprocess.run(command("tasks", code=code), capture_output=True, text=True)
+        assert done.returncode == 1
+        assert done.stdout == ""
+        expected = (
+            "the command line needs the extra logtriage[cli]: "
+            "pip install 'rich>=13.7' 'typer>=0.12'\n"
+        )
+        assert done.stderr == expected
+
+
+def test_reader_that_leaves_early_is_no_error() -> None:
+    ids = incident_ids("single_crash-v2", "test", 2_000)
+    for flags in (["--truth", "--json"], []):
+        with subprocess.Popen(
+            command("show", *ids, *flags),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=BUFFERED,
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert process.stdout.readline()
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            assert process.wait() == 141
+
+
+def test_terminal_without_unicode_is_served() -> None:
+    done = subprocess.run(
+        command("eval", "random", "--episodes", "1", "--task", "single_crash-v2"),
+        capture_output=True,
+        env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode("ascii")
+
+
+# -- tasks -----------------------------------------------------------------------------
+
+
+def test_tasks_lists_the_registry_with_spec_sheets() -> None:
+    result = logtriage("tasks")
+    assert result.exit_code == 0
+    for task in TASKS:
+        assert task.id in result.stdout
+        assert f"{task.horizon} ticks" in result.stdout
+    for incident in (*shipped_incidents(), *shipped_incidents("petshop")):
+        assert incident.id in result.stdout
+
+
+def test_tasks_as_json() -> None:
+    assert [one["id"] for one in lines(logtriage("tasks", "--json"))] == [t.id for t in TASKS]
+    (one,) = lines(logtriage("tasks", "cascading_failure-v2", "--json"))
+    assert (one["horizon"], one["rubric"]) == (14, "logtriage/2")
+    (one,) = lines(logtriage("tasks", "cascading_failure-v2-fog1", "--json"))
+    assert (one["setting"]["fog"], one["setting"]["par"]) == (1, 10)
+
+
+def test_a_spec_sheet_holds_the_constants_of_its_world() -> None:
+    for task in TASKS:
+        if task.setting is None:
+            continue
+        told = " ".join(logtriage("tasks", task.id).stdout.split())
+        one = task.setting
+        assert f"par {one.par} ticks, {one.par_benign} for a benign incident" in told
+        assert f"fog level {one.fog}: {100 * one.fog_weight / FULL:.0f} % of the readings" in told
+        assert f"onset {one.onset} minutes before tick 0" in told
+        assert f"without fog from tick {one.severity_from} on" in told
+        assert f"judged at tick {', '.join(map(str, one.alert_ticks))} and after" in told
+        assert ("silent in alerts and window before" in told) is bool(one.root_silent)
+        assert ("grow from half strength" in told) is bool(one.grows_for)
+        assert ("name their cause" in told) is (one.fog <= 1)
+
+
+def test_the_signature_table_holds_every_share() -> None:
+    told = logtriage("tasks", "--signatures", width=160).stdout
+    (data,) = lines(logtriage("tasks", "--signatures", "--json"))
+    for kind, signature in KINDS.items():
+        row = told.split(f"\n{kind}\n")[1].split("\n\n")[0]
+        for sort, shares in signature.items():
+            for token, share in shares.items():
+                assert f"{token.replace('_', ' ')} {share}" in row
+                assert data["roots and minor faults"][kind][sort][token] == share
+    for group in data.values():
+        for signature in group.values():
+            assert all(sum(shares.values()) == 100 for shares in signature.values())
+    refused = logtriage("tasks", "single_crash-v2", "--signatures")
+    assert refused.exit_code == 2
+    assert "one signature table holds for all tasks" in refused.stderr
+
+
+def test_the_truth_for_people_holds_par_and_price() -> None:
+    incident = make_incident("cascading_failure-v2/test/42")
+    told = logtriage("show", incident.id, "--truth").stdout
+    assert f"{incident.par} ticks" in told
+    assert f"worth {incident.price_of_silence:g}" in told
+    (truth,) = lines(logtriage("show", incident.id, "--truth", "--json"))
+    assert (truth["par"], truth["price_of_silence"]) == (incident.par, incident.price_of_silence)
+
+
+# -- show ------------------------------------------------------------------------------
+
+
+def test_show_is_the_first_screen() -> None:
+    incident = make_incident(INCIDENT)
+    result = logtriage("show", INCIDENT)
+    assert result.exit_code == 0
+    assert render_observation(observe(initial_state(incident))) in result.stdout
+    assert system_prompt(incident) not in result.stdout
+
+
+def test_show_with_the_prompt() -> None:
+    incident = make_incident(INCIDENT)
+    prompt = system_prompt(incident)
+    assert prompt in logtriage("show", INCIDENT, "--prompt").stdout
+    (one,) = lines(logtriage("show", INCIDENT, "--prompt", "--json"))
+    assert one["prompt"] == prompt
+    assert one["screen"] == render_observation(observe(initial_state(incident)))
+
+
+def test_show_gives_the_truth_only_on_request() -> None:
+    truth = make_incident(INCIDENT).truth
+    assert truth.fault is not None
+    assert truth.fault.kind not in logtriage("show", INCIDENT).stdout
+    shown = logtriage("show", INCIDENT, "--truth").stdout
+    assert f"{truth.fault.kind} on {truth.fault.service}" in shown
+    assert str(truth.severity) in shown
+
+
+def test_truth_on_the_wire_is_one_object_a_line() -> None:
+    ids = [INCIDENT, "silent_degradation-v2/ood/3", shipped_incidents()[0].id]
+    found = lines(logtriage("show", *ids, "--truth", "--json"))
+    expected = [make_incident(one) for one in ids[:2]] + [shipped_incidents()[0]]
+    assert found == [truth_to_json(one) for one in expected]
+
+
+def test_show_reads_ids_from_standard_input() -> None:
+    ids = incident_ids("single_crash-v2", "train", 20)
+    result = logtriage("show", "-", "--truth", "--json", stdin="\n".join(ids) + "\n\n")
+    assert [one["id"] for one in lines(result)] == list(ids)
+    assert result.exit_code == 0
+
+
+def test_bad_id_on_standard_input_is_named_and_the_others_shown() -> None:
+    result = logtriage("show", "-", "--truth", "--json", stdin=f"{INCIDENT}\nnope\n{INCIDENT}\n")
+    assert [one["id"] for one in lines(result)] == [INCIDENT, INCIDENT]
+    assert result.exit_code == 1
+    assert "<stdin>:2: incident id 'nope'" in result.stderr
+
+
+@pytest.mark.parametrize("words", [[], ["eval"], ["export"], ["export", "harbor"]])
+def test_help_that_nobody_reads_on_is_no_failure(words: list[str]) -> None:
+    """As with ``logtriage --help | head``, where head leaves at once."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            command(*words, "--help"),
+            check=False,
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=600,
+        )
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,470 @@
+"""The full-screen console of play: its parts, and the whole by Textual's own pilot."""
+
+import asyncio
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import attrs
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static, TabbedContent
+
+from logtriage.actions import (
+    Escalate,
+    Ignore,
+    Malformed,
+    RequestMetrics,
+    RequestMoreLogs,
+    Resolve,
+)
+from logtriage.cli.desk.app import Desk
+from logtriage.cli.desk.glance import BARS, NAMES, Look, glances
+from logtriage.cli.desk.places import directory, map_of, who
+from logtriage.cli.desk.prompt import Prompt
+from logtriage.cli.desk.session import Session
+from logtriage.cli.desk.signs import signs_of
+from logtriage.cli.desk.words import completions
+from logtriage.cli.screens import facts, number, signed
+from logtriage.drawing.generator import make_incident
+from logtriage.errors import UnknownName
+from logtriage.grading import grade
+from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.policies import perfect_actions
+from logtriage.recorded import shipped_incidents
+from logtriage.state import State, initial_state
+from logtriage.world.channels import USUAL
+from tests.cli.test_cli import command, lines, logtriage
+from tests.cli.test_play import typed
+
+INCIDENT = make_incident("cascading_failure-v2/test/27")
+TRUTH = INCIDENT.truth
+WRONG = next(team for team in INCIDENT.topology.teams if team not in TRUTH.teams)
+
+Play = Callable[[Desk, "Pilot[State]"], Awaitable[None]]
+
+
+def played(
+    play: Play, *, practice: bool = False, explains: bool = False, incident: Incident = INCIDENT
+) -> Desk:
+    """A game of the pilot, on a terminal of 80 by 24."""
+    desk = Desk(incident, practice=practice, explains=explains)
+
+    async def run() -> None:
+        async with desk.run_test(size=(80, 24)) as pilot:
+            await play(desk, pilot)
+
+    asyncio.run(run())
+    return desk
+
+
+async def enter(desk: Desk, pilot: "Pilot[State]", *texts: str) -> None:
+    for text in texts:
+        desk.query_one(Prompt).value = text
+        await pilot.press("enter")
+        await pilot.pause()
+
+
+def shown(desk: Desk, name: str) -> str:
+    return str(desk.query_one(f"#{name}", Static).content)
+
+
+def page(desk: Desk) -> str:
+    return desk.query_one(TabbedContent).active
+
+
+# -- the whole ----------------------------------------------------------------------------
+
+
+def test_the_first_page_has_everything_in_80_by_24() -> None:
+    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+        for name in ("head", "services", "now", "said", "prompt"):
+            region = desk.query_one(f"#{name}").region
+            assert region.width > 0 < region.height
+            assert region.right <= 80
+            assert region.bottom <= 24
+        assert INCIDENT.id in shown(desk, "head")
+        assert "tick 0/14" in shown(desk, "head")
+        services = shown(desk, "glances").splitlines()
+        assert len(services) == len(INCIDENT.topology)
+        assert all(any(name in row for name in NAMES) for row in services)
+        assert "ALERTS: " in shown(desk, "now-text")
+        assert desk.query_one("#debrief").region.height == 0
+        await pilot.pause()
+
+    played(play)
+
+
+def test_right_answers_earn_what_they_earn_elsewhere() -> None:
+    actions = perfect_actions(INCIDENT)
+
+    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+        for action in actions:
+            await enter(desk, pilot, typed(action))
+            if desk.session.question_before(action) is not None:
+                await enter(desk, pilot, "y")
+        assert page(desk) == "debrief"
+        await enter(desk, pilot, "quit")
+
+    desk = played(play)
+    assert len(desk.session.state.actions) == len(actions)
+    assert desk.return_value == desk.session.state
+    assert grade(desk.session.state).score == 1.0
+
+
+def test_what_ends_the_incident_is_asked_first() -> None:
+    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+        for text in ("resolve", "ignore", f"page {WRONG}"):
+            await enter(desk, pilot, text)
+            assert "Type y to confirm" in shown(desk, "said")
+            await enter(desk, pilot, "no")
+            assert desk.session.state.tick == 0
+            assert shown(desk, "said") == "Not done."
+        await enter(desk, pilot, "logs")
+        assert desk.session.state.tick == 1
+        await enter(desk, pilot, "ignore", "yes")
+        assert desk.session.state.is_closed
+        await enter(desk, pilot, "logs")
+        assert desk.session.state.tick == 2
+
+    played(play)
+
+
+def test_undo_is_for_practice() -> None:
+    async def refused(desk: Desk, pilot: "Pilot[State]") -> None:
+        await enter(desk, pilot, "logs", "undo")
+        assert desk.session.state.tick == 1
+        assert "--practice" in shown(desk, "said")
+
+    played(refused)
+
+    async def allowed(desk: Desk, pilot: "Pilot[State]") -> None:
+        await enter(desk, pilot, "undo")
+        assert "nothing to take back" in shown(desk, "said")
+        await enter(desk, pilot, f"page {WRONG}", "y")
+        assert page(desk) == "debrief"
+        await enter(desk, pilot, "undo")
+        assert not desk.session.state.is_closed
+        assert page(desk) == "now"
+        assert desk.query_one("#services").display
+        await enter(desk, pilot, "logs")
+        assert desk.session.state.actions == (RequestMoreLogs(),)
+
+    played(allowed, practice=True)
+
+
+def test_the_debrief_has_the_evidence_and_the_belief_beside_each_action() -> None:
+    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+        (root,) = TRUTH.root_causes
+        await enter(desk, pilot, f"logs {root}", "ignore", "y")
+        await desk.workers.wait_for_complete()
+        await pilot.pause()
+        assert desk.explanation is not None
+        assert [step.action for step in desk.explanation.steps] == list(desk.session.state.actions)
+        rows = [row.rstrip() for row in rendered(desk)]
+        assert any(row.startswith(f"  tick 1, {root}:") for row in rows)
+        assert any("likeliest before it" in row for row in rows)
+        assert any(f"{root} " in row and "%" in row for row in rows)
+        assert max(map(len, rows)) <= 80
+
+    played(play, explains=True)
+
+
+def rendered(desk: Desk) -> list[str]:
+    """The debrief's lines as they stand on the page."""
+    region = desk.query_one("#debrief-text", Static)
+    return [
+        "".join(segment.text for segment in region.render_line(row))
+        for row in range(region.size.height)
+    ]
+
+
+def test_pages_help_and_who() -> None:
+    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+        for key, name in (("f1", "help"), ("f3", "journal"), ("f4", "rules"), ("f5", "map")):
+            await pilot.press(key)
+            assert page(desk) == name
+        for word, name in (("screen", "now"), ("help", "help"), ("rules", "rules"), ("map", "map")):
+            await enter(desk, pilot, word)
+            assert page(desk) == name
+        await enter(desk, pilot, "who user-db")
+        assert shown(desk, "said").startswith("user-db: datastore, owned by ")
+        await enter(desk, pilot, "who user_db")
+        assert "did you mean 'user-db'?" in shown(desk, "said")
+        await enter(desk, pilot, "sevrity P1")
+        assert "did you mean 'severity'?" in shown(desk, "said")
+        assert desk.session.state.tick == 0
+
+    played(play)
+
+
+def test_the_prompt_completes_and_remembers() -> None:
+    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+        prompt = desk.query_one(Prompt)
+        await pilot.press(*"met", "tab")
+        assert prompt.value == "metrics "
+        await pilot.press(*"pay", "tab")
+        assert prompt.value == "metrics payment-service"
+        await pilot.press("tab")
+        assert prompt.value == "metrics payment-db"
+        await pilot.press("enter")
+        assert desk.session.state.tick == 1
+        await enter(desk, pilot, "logs")
+        await pilot.press("up")
+        assert prompt.value == "logs"
+        await pilot.press("up", "up")
+        assert prompt.value == "metrics payment-db"
+        await pilot.press("down", "down")
+        assert prompt.value == ""
+
+    played(play)
+
+
+def test_leaving_early_is_asked_and_keeps_what_was_done() -> None:
+    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+        await enter(desk, pilot, "logs")
+        await pilot.press("ctrl+q")
+        assert "Stop here?" in shown(desk, "said")
+        await enter(desk, pilot, "n", "quit", "y")
+
+    desk = played(play)
+    assert desk.return_value is not None
+    assert desk.return_value.actions == (RequestMoreLogs(),)
+
+
+def test_text_of_others_is_shown_as_it_is() -> None:
+    """Textual reads markup where the rest of the command line does not."""
+    marked = "[red]odd[/red] [b]x[/]"
+
+    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+        desk.query_one("#debrief-text", Static).update(facts([("", marked)]))
+        desk.query_one(TabbedContent).show_tab("debrief")
+        desk.action_page("debrief")
+        await pilot.pause()
+        assert marked in "".join(rendered(desk))
+
+    played(play)
+
+
+@pytest.mark.parametrize(
+    "incident_id",
+    ["single_crash-v2/test/0", "recorded"],
+)
+def test_every_kind_of_incident_is_played(incident_id: str) -> None:
+    incident = shipped_incidents()[0] if incident_id == "recorded" else make_incident(incident_id)
+
+    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+        await enter(desk, pilot, f"logs {incident.topology.names[-1]}", "map", "screen")
+        assert desk.session.state.tick == 1
+        words = [row[17:].split()[0] for row in shown(desk, "glances").splitlines()]
+        if len(words) > 16:  # they do not all stand on the page: the worst come first
+            assert words == sorted(words, key=NAMES.index, reverse=True)
+        assert ("remedies change nothing" in shown(desk, "head")) is (incident_id == "recorded")
+        await enter(desk, pilot, "resolve", "y")
+        assert page(desk) == "debrief"
+
+    played(play, incident=incident)
+
+
+# -- its parts ----------------------------------------------------------------------------
+
+
+def test_questions_tell_nothing_of_the_truth() -> None:
+    session = Session.begin(INCIDENT)
+    asked = {
+        team: str(session.question_before(Escalate(team))).replace(team, "TEAM")
+        for team in INCIDENT.topology.teams
+    }
+    assert len(set(asked.values())) == 1
+    assert session.question_before(RequestMoreLogs()) is None
+    assert session.question_before(Malformed("x", "y")) is None
+    assert session.question_before(Resolve()) != session.question_before(Ignore())
+    while session.state.tick + 1 < INCIDENT.horizon:
+        assert session.question_before(RequestMoreLogs()) is None
+        session = session.after(RequestMoreLogs())
+    assert "last tick" in str(session.question_before(RequestMoreLogs()))
+
+
+def test_a_glance_shows_the_worst_that_was_seen() -> None:
+    session = Session.begin(INCIDENT)
+    for action in perfect_actions(INCIDENT)[:3]:
+        session = session.after(action)
+    found = glances(session.observations)
+    assert [one.service for one in found] == list(INCIDENT.topology.names)
+    alerting = {alert.service for alert in session.observations[-1].alerts}
+    assert {one.service for one in found if one.looks[-1] is Look.ALERTS} == alerting
+    for one in found:
+        assert one.spark == "".join(BARS[look] for look in one.looks)
+        assert (one.look is Look.UNSEEN) is (not any(one.looks))
+
+
+def test_where_health_is_known_it_shows() -> None:
+    state = initial_state(make_incident("single_crash-v2/test/0"))
+    looks = {one.service: one.look for one in glances([observe(state)])}
+    assert Look.ALERTS in looks.values()
+
+
+def test_readings_out_of_the_ordinary_warn() -> None:
+    session = Session.begin(make_incident("cascading_failure-v2/test/27"))
+    after = session.after(RequestMetrics("user-db"))
+    seen = after.observations[-1]
+    assert [gauge for gauge in seen.metrics if set(gauge.tokens) - {USUAL}]
+    assert {one.level for one in seen.window if one.service == "user-db"} <= {"INFO"}
+    assert {one.service: one.look for one in glances(after.observations)}["user-db"] is Look.WARNS
+    fine = [attrs.evolve(one, tokens=(USUAL,)) for one in seen.metrics]
+    calm = glances([attrs.evolve(seen, metrics=tuple(fine))])
+    assert {one.service: one.look for one in calm}["user-db"] is Look.QUIET
+
+
+def test_no_figure_is_a_negative_zero() -> None:
+    assert [number(one) for one in (-0.0001, 0.0, -0.5, None)] == ["0.000", "0.000", "-0.500", "–"]
+    assert [signed(one) for one in (-0.0001, 0.0001, -0.5)] == ["+0.000", "+0.000", "-0.500"]
+
+
+def test_signs_are_of_the_root_cause_each_once() -> None:
+    (root,) = TRUTH.root_causes
+    session = Session.begin(INCIDENT).after(RequestMoreLogs(root)).after(RequestMoreLogs(root))
+    signs = signs_of(session.observations, TRUTH.root_causes)
+    assert len({(service, text) for _, service, text in signs}) == len(signs) > 0
+    for tick, service, text in signs:
+        assert 0 <= tick <= 2
+        assert service == root or root in text
+
+
+def test_places() -> None:
+    owners = INCIDENT.directory
+    topology = INCIDENT.topology
+    for name, owner in zip(topology.names, owners, strict=True):
+        assert name in map_of(topology)
+        assert f"owned by {owner}" in who(name, topology, owners)
+        assert name in directory(topology, owners).split(f"{owner}\n")[1].split("\n")[0]
+    assert "of an unknown owner" in who(topology.names[0], topology, ())
+    with pytest.raises(UnknownName):
+        who("nope", topology, owners)
+
+
+def test_completions() -> None:
+    topology = INCIDENT.topology
+    assert completions("se", INCIDENT) == ["severity"]
+    assert completions("severity ", INCIDENT) == ["severity P1", "severity P2", "severity P3"]
+    assert completions("page ", INCIDENT) == [f"page {team}" for team in topology.teams]
+    assert completions("restart user", INCIDENT) == ["restart user-db"]
+    assert completions("", INCIDENT) == completions("resolve ", INCIDENT) == []
+    recorded = shipped_incidents("models")[0]
+    assert completions("cl", recorded) == ["class"]
+    assert completions("class ", recorded) == ["class resource", "class network", "class code"]
+    assert completions("cl", INCIDENT) == completions("se", recorded) == []
+
+
+# -- play ---------------------------------------------------------------------------------
+
+
+def test_a_pipe_is_asked_line_by_line_and_its_transcript_is_kept(tmp_path: Path) -> None:
+    out = tmp_path / "games.jsonl"
+    for _ in range(2):
+        result = logtriage("play", INCIDENT.id, "--out", out, stdin="logs\nquit\n")
+        assert result.exit_code == 0, result.output
+        assert "> logs" in result.stdout
+        assert f"transcript appended to {out}" in result.stderr
+    graded = lines(logtriage("grade", out, "--json"))
+    assert [one["agent"] for one in graded] == ["human", "human"]
+    assert [one["incident"] for one in graded] == [INCIDENT.id] * 2
+    watched = logtriage("play", INCIDENT.id, "--policy", "expert", "--brief", "--out", out)
+    assert watched.exit_code == 0
+    assert json.loads(out.read_text().splitlines()[2])["agent"] == "expert"
+
+
+def test_practice_without_the_console_is_refused() -> None:
+    for words in (("--plain",), ("--policy", "expert"), ()):
+        result = logtriage("play", INCIDENT.id, "--practice", *words, stdin="quit\n")
+        assert result.exit_code == 2
+        assert "--practice needs the full-screen console" in result.stderr
+
+
+def test_only_play_in_a_terminal_loads_textual() -> None:
+    code = (
+        "import sys; from logtriage.cli.app import app\n"
+        f"try: app(['play', {INCIDENT.id!r}, '--no-explain'], prog_name='logtriage')\n"
+        "except SystemExit: pass\n"
+        "print('textual' in sys.modules)"
+    )
+    done = subprocess.run(
+        command(code=code), input="quit\n", capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "False"
+
+
+class Played(Desk):
+    """A console whose person has ignored the incident, or which broke down."""
+
+    code = 0
+
+    def run(self, *_: object, **__: object) -> None:
+        self.session = self.session.after(Ignore())
+        self._return_code = self.code
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("logtriage.cli.playing._is_terminal", lambda: True)
+    monkeypatch.setattr("logtriage.cli.desk.app.Desk", Played)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_after_the_console_the_debrief_stays_in_the_terminal(tmp_path: Path) -> None:
+    out = tmp_path / "game.jsonl"
+    words = ("play", INCIDENT.id, "--practice", "--no-explain", "--out", out)
+    result = logtriage(*words)
+    assert result.exit_code == 0, result.output
+    for part in ("ACTIONS", "GRADE", "TRUTH", "EVIDENCE", "tick 0, "):
+        assert part in result.stdout
+    assert json.loads(out.read_text())["agent"] == "human (practice)"
+    (graded,) = lines(logtriage(*words, "--json"))
+    assert graded["closing"] == "ignored"
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_console_that_broke_down_is_no_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Played, "code", 1)
+    result = logtriage("play", INCIDENT.id, "--out", tmp_path / "game.jsonl")
+    assert result.exit_code == 1
+    assert "GRADE" not in result.stdout
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not hasattr(pty, "openpty"), reason="needs pseudo-terminals")
+def test_in_a_terminal_without_textual_play_asks_line_by_line_and_says_what_is_missing() -> None:
+    code = (
+        "import sys; sys.modules['textual'] = None\n"
+        "import logtriage.cli.playing as playing\n"
+        "playing.find_spec = lambda name: None\n"
+        "from logtriage.cli.app import app\n"
+        f"app(['play', {INCIDENT.id!r}, '--no-explain'], prog_name='logtriage')"
+    )
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        os.write(ours, b"quit\n")
+        told = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            told += part
+        process.wait()
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"needs the extra logtriage[play]" in told
+    assert b"TICK 0/14" in told

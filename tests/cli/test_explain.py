@@ -1,0 +1,136 @@
+"""eval --explain, its tables, and the belief in the debrief of play."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logtriage.belief.explain import explain
+from logtriage.cli import hindsight
+from logtriage.drawing.generator import make_incident
+from logtriage.evaluation import explaining, load_run, play_episode
+from logtriage.registry import make_policy
+from tests.cli.test_cli import lines as told
+from tests.cli.test_cli import logtriage
+
+TASK = "single_crash-v2"
+INCIDENT = f"{TASK}/test/0"
+
+
+@pytest.fixture(autouse=True)
+def _few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explaining, "SAMPLES", 1)
+    monkeypatch.setattr(hindsight, "SAMPLES", 1)
+
+
+def lines(result: Any) -> list[dict[str, Any]]:
+    """What was printed as JSON, an object a line."""
+    return told(result)
+
+
+def run(out: Path, *more: Any, width: int = 120) -> Any:
+    said = ("eval", "random", "constant:ignore", "--task", TASK, "--episodes", 3)
+    return logtriage(*said, "--out", out, *more, width=width)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_tables_of_losses(tmp_path: Path, width: int) -> None:
+    result = run(tmp_path / "run", "--explain", 2, width=width)
+    assert result.exit_code == 0, result.output
+    assert max(map(len, result.stdout.splitlines())) <= width
+    for word in ("hardness", "search", "decision", "luck", "threshold", "lucky", "AUGRC", "c 0.4"):
+        assert word in result.stdout
+    losses = load_run(tmp_path / "run").explained["random", TASK].values()
+    mean = sum(one.explanation.hardness for one in losses) / 2
+    assert f"{mean:.3f}" in result.stdout
+    shown = logtriage("report", tmp_path / "run", width=width)
+    assert shown.stdout == result.stdout
+
+
+def test_json_has_the_losses(tmp_path: Path) -> None:
+    result = run(tmp_path / "run", "--explain", 1, "--json")
+    first, _ = lines(result)
+    assert first["losses"]["episodes"] == 1
+    assert set(first["losses"]["luck"]) == {"mean", "low", "high"}
+    assert sum(one["incidents"] for one in first["paging"]) == 3
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["rows"][0] == first
+
+
+def test_unless_asked_nothing_is_explained(tmp_path: Path) -> None:
+    result = run(tmp_path / "run", "--json")
+    assert {row["losses"] for row in lines(result)} == {None}
+    assert not (tmp_path / "run" / "explanations").exists()
+    assert "hardness" not in run(tmp_path / "run").stdout
+
+
+def test_a_run_is_explained_later(tmp_path: Path) -> None:
+    run(tmp_path / "run")
+    result = run(tmp_path / "run", "--explain", 1, "--json")
+    assert [row["losses"]["episodes"] for row in lines(result)] == [1, 1]
+
+
+def test_compare_shows_differences_of_the_parts(tmp_path: Path) -> None:
+    run(tmp_path / "run", "--explain", 1)
+    pair = ("--policy-a", "random", "--policy-b", "constant:ignore")
+    for width in (80, 120):
+        told = logtriage("compare", tmp_path / "run", tmp_path / "run", *pair, width=width)
+        assert "hardness" in told.stdout
+        assert max(map(len, told.stdout.splitlines())) <= width
+    (one,) = lines(logtriage("compare", tmp_path / "run", tmp_path / "run", *pair, "--json"))
+    assert one["losses"]["incidents"] == 1
+
+
+def test_tasks_without_probabilities_are_said_or_refused(tmp_path: Path) -> None:
+    result = run(tmp_path / "run", "--task", "single_crash-v0", "--explain", 1)
+    assert result.exit_code == 0
+    assert (
+        "not explained, because exact probabilities are unknown: single_crash-v0" in result.stderr
+    )
+    alone = logtriage("eval", "oracle", "--task", "single_crash-v0", "--explain", 1)
+    assert alone.exit_code == 2
+    assert "nothing to explain: the probabilities are not known for single_crash-v0" in alone.stderr
+    team = logtriage("eval", "expert", "--task", TASK, "--split-roles", "solo", "--explain", 1)
+    assert team.exit_code == 2
+    assert "joint play is not explained" in team.stderr
+    wrong = logtriage("eval", "expert", "--explain", -1)
+    assert wrong.exit_code == 2
+
+
+def test_debrief_shows_the_belief_beside_each_action() -> None:
+    result = logtriage("play", INCIDENT, "--policy", "random", "--brief")
+    assert result.exit_code == 0, result.output
+    belief = result.stdout.partition("\nBELIEF\n")[2]
+    incident = make_incident(INCIDENT)
+    found = explain(play_episode(incident, make_policy("random")(incident)), samples=1)
+    for step in found.steps:
+        assert f"{step.before:.3f}  {step.worth:+.3f}  {step.after:.3f}" in belief
+        assert step.leading.team is not None
+        assert f"{step.leading.team[0]} {step.leading.team[1]:.0%}" in belief
+    for part in ("hardness", "search_regret", "decision_regret", "luck"):
+        assert f"{getattr(found, part):+.3f}" in belief
+    assert f"{1 - found.grade:+.3f}  total loss" in belief
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--policy", "random", "--brief", "--no-explain"),
+        ("--policy", "oracle", "--brief", "--incident", "single_crash-v0/test/0"),
+    ],
+)
+def test_debrief_without_a_belief(more: tuple[str, ...]) -> None:
+    *rest, incident = more if "--incident" in more else (*more, INCIDENT)
+    options = [one for one in rest if one != "--incident"]
+    result = logtriage("play", incident, *options)
+    assert result.exit_code == 0, result.output
+    assert "BELIEF" not in result.stdout
+    assert "TRUTH" in result.stdout
+
+
+def test_debrief_in_json_leaves_the_grade_alone_on_stdout() -> None:
+    result = logtriage("play", INCIDENT, "--policy", "constant:ignore", "--brief", "--json")
+    (graded,) = lines(result)
+    assert graded["incident"] == INCIDENT
+    assert "BELIEF" in result.stderr

@@ -1,0 +1,145 @@
+"""--help, completion and the ways to start the command line."""
+
+import itertools
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from logtriage import __version__, make_incident
+from logtriage.cli import completion
+from logtriage.drawing.ids import ALL_SPLITS, SEALED
+from logtriage.registry import make_policy
+from logtriage.tasks import DRAWN_TASKS, TASKS
+from tests.cli.test_cli import logtriage
+
+COMMANDS = (
+    (),
+    *((name,) for name in (
+        "tasks", "show", "play", "eval", "grade", "convert", "compare", "gate", "report", "replay",
+        "serve", "audit",
+    )),
+    *(("import", name) for name in ("nezha", "labelled", "otlp", "petshop", "rcaeval")),
+    *(("export", name) for name in ("harbor", "otlp", "alertmanager")),
+    *(("seal", name) for name in ("new", "fingerprint", "close")),
+    ("import",),
+    ("export",),
+    ("seal",),
+)  # fmt: skip
+every_command = pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+
+
+def paragraphs(told: str) -> Iterator[list[str]]:
+    """The paragraphs between the usage and the first panel, without examples."""
+    text = told.partition("╭")[0]
+    for paragraph in re.split(r"\n\s*\n", text):
+        if paragraph.strip() and not paragraph.lstrip().startswith(("Usage:", "Examples:")):
+            yield [line.strip() for line in paragraph.splitlines()]
+
+
+@every_command
+def test_help_has_examples_of_the_command(words: tuple[str, ...]) -> None:
+    told = logtriage(*words, "--help", width=80).stdout
+    assert "Examples:" in told
+    text = told.partition("Examples:")[2].partition("╭")[0]
+    examples = [one.strip() for one in text.splitlines() if one.strip()]
+    own = [one for one in examples if one.startswith(" ".join(("logtriage", *words)))]
+    assert own
+    assert all("logtriage " in one for one in examples)  # none of them was wrapped
+    if words not in {(), ("import",), ("export",), ("seal",)}:
+        options = re.findall(r"--[a-z-]+", " ".join(own))
+        assert [one for one in options if one not in told.partition("╭")[2]] == []
+
+
+@every_command
+def test_paragraphs_of_help_break_where_the_terminal_ends(words: tuple[str, ...]) -> None:
+    for width in (60, 80, 120):
+        for lines in paragraphs(logtriage(*words, "--help", width=width).stdout):
+            for line, after in itertools.pairwise(lines):
+                assert len(line) + 1 + len(after.split()[0]) > width - 2, (line, after)
+
+
+def test_each_command_has_one_line_in_the_list() -> None:
+    told = logtriage("--help", width=80).stdout.partition("Commands")[2]
+    rows = [line.strip("│ ") for line in told.splitlines() if line.startswith("│")]
+    names = [row.split()[0] for row in rows]
+    assert {words[0] for words in COMMANDS if words} <= set(names)
+    assert all(row.endswith(".") for row in rows)
+
+
+def test_python_m_logtriage_is_the_command_line() -> None:
+    for module in ("logtriage", "logtriage.cli"):
+        done = subprocess.run(
+            [sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True
+        )
+        assert done.stdout == f"logtriage {__version__}\n"
+
+
+# -- completion --------------------------------------------------------------------------
+
+
+def test_what_completion_offers_exists() -> None:
+    assert [name for name, _ in completion.complete_task("")] == [task.id for task in TASKS]
+    assert [name for name, _ in completion.complete_tasks("r")] == ["recorded", "recorded_models"]
+    assert tuple(completion.complete_split("")) == ALL_SPLITS
+    for name, _ in completion.complete_policy(""):
+        if name != "human" and not name.endswith(":"):
+            make_policy(name)
+    assert "human" in dict(completion.complete_policy("h"))
+    assert "central:" in dict(completion.complete_player("c"))
+    assert list(completion.complete_role_split("trio_without_b")) == ["trio_without_board"]
+    assert list(completion.complete_rubric("recorded")) == ["recorded/1", "recorded/2"]
+
+
+def test_incidents_are_completed_part_by_part() -> None:
+    assert list(completion.complete_incident("cascading_failure-v2")) == [
+        f"{task.id}/" for task in TASKS if task.id.startswith("cascading_failure-v2")
+    ]
+    task = DRAWN_TASKS[0]
+    assert list(completion.complete_incident(f"{task}/t")) == [f"{task}/train/", f"{task}/test/"]
+    assert f"{task}/{SEALED}/" in completion.complete_incident(f"{task}/")
+    assert f"single_crash-v0/{SEALED}/" not in completion.complete_incident("single_crash-v0/")
+    for typed, count in (("", 10), ("2", 10), ("0", 0)):
+        found = list(completion.complete_incident(f"{task}/test/{typed}"))
+        assert len(found) == count
+        assert all(make_incident(one).id == one for one in found)
+    assert all(one.startswith("nezha/") for one in completion.complete_incident("nezha/"))
+    assert list(completion.complete_incident("nope/test/")) == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("logtriage ev", "eval"),
+        ("logtriage eval ra", "random"),
+        ("logtriage eval expert --task silent_degradation-v2", "silent_degradation-v2"),
+        ("logtriage eval expert --split se", "sealed"),
+        ("logtriage play single_crash-v2/va", "single_crash-v2/val/"),
+    ],
+)
+def test_a_shell_is_offered_names(typed: str, offered: str) -> None:
+    """As the script of --install-completion asks."""
+    words = typed.split()
+    done = subprocess.run(
+        [sys.executable, "-m", "logtriage"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={
+            **os.environ,
+            "_LOGTRIAGE_COMPLETE": "complete_bash",
+            "COMP_WORDS": typed,
+            "COMP_CWORD": str(len(words) - 1),
+        },
+    )
+    assert offered in done.stdout.split()
+    assert all(one.startswith(words[-1]) for one in done.stdout.split())
+
+
+def test_completion_can_be_installed() -> None:
+    told = logtriage("--help", width=100).stdout
+    assert "--install-completion" in told
+    assert "--show-completion" in told

@@ -1,0 +1,216 @@
+"""play: a person, or a policy that is watched."""
+
+import json
+
+import pytest
+
+from logtriage.actions import (
+    Action,
+    ClassifyFault,
+    ClassifySeverity,
+    Escalate,
+    FaultCategory,
+    IdentifyRootCause,
+    Ignore,
+    Malformed,
+    Remediate,
+    Remedy,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+    Resolve,
+    Severity,
+    action_name,
+    action_value,
+)
+from logtriage.cli.human import WORDS, read_action
+from logtriage.drawing.generator import make_incident
+from logtriage.grading import DEFAULT, RUBRICS, grade_actions, score
+from logtriage.policies import perfect_actions
+from logtriage.rendering import system_prompt
+from logtriage.topology import SEVEN_SERVICES
+from logtriage.transition import play
+from tests.builders import HALVED
+from tests.cli.test_cli import INCIDENT, lines, logtriage
+
+RIGHT = perfect_actions(make_incident(INCIDENT))
+TRUTH = make_incident(INCIDENT).truth
+
+
+def typed(action: Action) -> str:
+    """What a person would type."""
+    words = {name: word for word, name in WORDS.items()}
+    value = (action_value(action) or "").replace(":", " ")
+    return f"{words.get(action_name(action), action_name(action))} {value}".strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("severity P1", ClassifySeverity(Severity.P1)),
+        ("severity p3", ClassifySeverity(Severity.P3)),
+        ("cause user-db", IdentifyRootCause("user-db")),
+        ("cause user-db 0.7", IdentifyRootCause("user-db", 0.7)),
+        ("page dba-team", Escalate("dba-team")),
+        ("metrics user-db", RequestMetrics("user-db")),
+        ("class network", ClassifyFault(FaultCategory.NETWORK)),
+        ("traces user-db", RequestTraces("user-db")),
+        ("request_traces user-db", RequestTraces("user-db")),
+        ("remedy restart user-db", Remediate(Remedy.RESTART, "user-db")),
+        ("remedy restart:user-db", Remediate(Remedy.RESTART, "user-db")),
+        ("restart user-db", Remediate(Remedy.RESTART, "user-db")),
+        ("KILL-QUERY user-db", Remediate(Remedy.KILL_QUERY, "user-db")),
+        ("logs", RequestMoreLogs(None)),
+        ("logs all", RequestMoreLogs(None)),
+        ("logs user-db", RequestMoreLogs("user-db")),
+        ("resolve", Resolve()),
+        ("Ignore", Ignore()),
+        ("escalate dba-team", Escalate("dba-team")),
+        ("remediate flush-cache:user-db", Remediate(Remedy.FLUSH_CACHE, "user-db")),
+        ('{"action_type": "escalate", "value": "dba-team"}', Escalate("dba-team")),
+    ],
+)
+def test_shorthand(text: str, action: Action) -> None:
+    assert read_action(text, SEVEN_SERVICES) == action
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("dance", "unknown command 'dance'"),
+        ("sevrity P1", "unknown command 'sevrity' (did you mean 'severity'?)"),
+        ("severity", "unknown severity None; one of: P1, P2, P3"),
+        ("severity high", "unknown severity 'HIGH'; one of: P1, P2, P3"),
+        ("page", "unknown team None; one of: sre-team"),
+        ("page dba", "unknown team 'dba'; one of: sre-team, backend-team, dba-team"),
+        ("cause payment", "unknown service 'payment'; one of: api-gateway"),
+        ("cause user-db surely", "confidence must be a number in [0, 1], got 'surely'"),
+        ("cause user-db 70", "confidence must be a number in [0, 1], got 70.0"),
+        ("cause user-db nan", "confidence must be a number in [0, 1], got 'nan'"),
+        ("restart", "remediate wants '<remedy>:<service>', got 'restart'"),
+        ("restart user-db now", "remedy takes 1 value, got 3"),
+        ("reboot user-db", "unknown command 'reboot'"),
+        ("logs user-db payment-db", "logs takes 1 value, got 2"),
+        ("resolve user-db", "resolve takes no value, got 1"),
+        ("{", 'no JSON object with a key "action_type"'),
+    ],
+)
+def test_what_cannot_be_understood_says_what_could(text: str, reason: str) -> None:
+    action = read_action(text, SEVEN_SERVICES)
+    assert isinstance(action, Malformed)
+    assert action.reason.startswith(reason)
+
+
+def test_right_answers_through_a_pipe_earn_full_marks_and_a_debrief() -> None:
+    result = logtriage("play", INCIDENT, stdin="\n".join(map(typed, RIGHT)) + "\n")
+    assert result.exit_code == 0, result.output
+    graded = grade_actions(INCIDENT, RIGHT)
+    for one in graded.criteria:
+        assert f"{one.name} " in result.stdout
+        assert one.reason in result.stdout
+    assert "1.000  by rubric logtriage/2" in result.stdout
+    assert TRUTH.fault is not None
+    debrief = result.stdout.partition("TRUTH")[2]
+    assert f"{TRUTH.fault.kind} on {TRUTH.fault.service}" in debrief
+    assert TRUTH.fault.kind not in result.stdout.partition("> ")[0]
+
+
+def test_a_discount_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RUBRICS, DEFAULT.id, HALVED)
+    result = logtriage("play", INCIDENT, stdin="\n".join(map(typed, RIGHT)) + "\n")
+    assert "0.500  by rubric logtriage/2" in result.stdout
+    assert "halved leaves 0.500 of it: whatever was done" in result.stdout
+
+
+def test_gate_is_explained() -> None:
+    team = next(one for one in SEVEN_SERVICES.teams if one not in TRUTH.teams)
+    result = logtriage("play", INCIDENT, stdin=f"page {team}\n")
+    assert "0.000  by rubric logtriage/2" in result.stdout
+    assert f"wrong_escalation makes it 0: {team} was paged" in result.stdout
+
+
+def test_mistyping_costs_no_tick() -> None:
+    result = logtriage("play", INCIDENT, "--json", stdin="\npage dba\ndance\n{\nlogs\nquit\n")
+    (graded,) = lines(result)
+    assert graded["ticks"] == 1
+    assert "unknown team 'dba'; one of: sre-team" in result.stderr
+
+
+def test_help_and_rules() -> None:
+    result = logtriage("play", INCIDENT, stdin="help\nrules\nquit\n")
+    incident = make_incident(INCIDENT)
+    assert system_prompt(incident) in result.stdout
+    for word in WORDS:
+        if word not in ("remedy", "class"):  # a recording has the class
+            assert f"\n  {word} " in result.stdout
+
+
+def test_help_of_a_recording_is_of_what_it_grades() -> None:
+    recorded = "nezha-models/2023-01-30T115921"
+    typed = "help\nclass resource\ncause ts-basic-service\nresolve\n"
+    result = logtriage("play", recorded, stdin=typed)
+    assert "\n  class resource|network|code " in result.stdout
+    assert "severity P1" not in result.stdout
+    assert "page TEAM" not in result.stdout
+    assert "1.000  by rubric recorded/2" in result.stdout
+
+
+@pytest.mark.parametrize("end", ["quit\n", ""])
+def test_stopping_early_grades_what_was_earned_so_far(end: str) -> None:
+    result = logtriage("play", INCIDENT, "--json", stdin=f"severity {TRUTH.severity}\n{end}")
+    assert result.exit_code == 0
+    (graded,) = lines(result)
+    earned = score(play(make_incident(INCIDENT), RIGHT[:1])[0])
+    assert earned > 0
+    assert (graded["score"], graded["closing"]) == (pytest.approx(earned), None)
+    assert "stopped" in result.stderr
+
+
+def test_out_of_time() -> None:
+    result = logtriage("play", INCIDENT, "--json", stdin="logs\n" * 14 + "resolve\n")
+    (graded,) = lines(result)
+    assert (graded["closing"], graded["ticks"]) == ("out_of_time", 14)
+
+
+def test_json_keeps_screens_off_stdout() -> None:
+    result = logtriage("play", INCIDENT, "--json", "--policy", "expert")
+    (graded,) = lines(result)
+    assert graded["ticks"] > 1
+    assert "TICK 0/14" in result.stderr
+
+
+def test_watching_a_policy_shows_every_step() -> None:
+    result = logtriage("play", INCIDENT, "--policy", "expert")
+    assert result.exit_code == 0
+    ticks = [line for line in result.stdout.splitlines() if line.startswith("TICK ")]
+    steps = [line for line in result.stdout.splitlines() if line.startswith("expert: ")]
+    assert ticks[0] == "TICK 0/14; silence is worth 0.4"
+    assert len(ticks) == len(steps) + 1
+    assert "CLOSED: " in result.stdout
+
+
+def test_recorded_incident_can_be_played() -> None:
+    result = logtriage("play", "nezha/2023-01-29T084304", stdin="logs ts-contacts-service\nquit\n")
+    assert result.exit_code == 0
+    assert "recorded/1" in result.stdout
+
+
+def test_policy_that_fails_is_not_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("out of ideas")
+
+    monkeypatch.setattr("logtriage.policies.ExpertPolicy.act", broken)
+    result = logtriage("play", INCIDENT, "--policy", "expert", "--json")
+    assert result.exit_code == 1
+    graded = json.loads(result.stdout)
+    assert graded["score"] is None
+    assert graded["cause"] == "policy failed in tick 1: RuntimeError: out of ideas"
+
+
+def test_brief_shows_the_debrief_without_the_screens() -> None:
+    whole = logtriage("play", INCIDENT, "--policy", "expert").stdout
+    brief = logtriage("play", INCIDENT, "--policy", "expert", "--brief").stdout
+    assert "TICK 0/" in whole
+    assert "TICK" not in brief
+    assert brief.startswith(f"expert on {INCIDENT}\n")
+    assert whole.endswith(brief.partition("\n")[2])

@@ -1,0 +1,64 @@
+"""replay: the page of a run through the command line."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from logtriage.evaluation import RunSpec, evaluate
+from tests.cli.test_cli import lines, logtriage
+
+ID = "single_crash-v2/test/1"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("runs") / "mine"
+    evaluate(RunSpec(["expert", "random"], ["single_crash-v2"], episodes=2), directory)
+    return directory
+
+
+def test_a_page_beside_the_run(run: Path) -> None:
+    result = logtriage("replay", run)
+    assert result.exit_code == 0
+    wrote = re.escape(f"wrote {run / 'replay.html'}: 4 episodes, beliefs of ")
+    assert re.fullmatch(rf"{wrote}[1-4]\n", result.stderr)
+    assert (run / "replay.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_the_page_of_an_incident_is_another_one(run: Path) -> None:
+    (told,) = lines(logtriage("replay", run, ID, "--json"))
+    assert told["episodes"] == told["screens"] == 2
+    assert Path(told["page"]).name.startswith("replay-single_crash-v2-test-1")
+    assert Path(told["page"]).exists()
+
+
+def test_the_report_has_its_episodes(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "a page.html"
+    result = logtriage("report", run, "--html", out, "--beliefs", "1")
+    assert result.exit_code == 0, result.output
+    (data,) = re.findall(r'id="data">(.*?)</script>', out.read_text("utf-8"))
+    facts = json.loads(data)
+    assert (facts["episodes"], facts["shown"], facts["believed"]) == (4, 4, 1)
+    refused = logtriage("report", run, "--beliefs", "1")
+    assert refused.exit_code == 2
+    assert "--beliefs goes with --html" in refused.stderr
+
+
+def test_open_shows_it(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    logtriage("replay", run, "--out", tmp_path / "page.html")
+    assert opened == []
+    logtriage("replay", run, "--out", tmp_path / "page.html", "--open")
+    assert opened == [(tmp_path / "page.html").as_uri()]
+
+
+def test_an_incident_that_was_not_played_is_refused(run: Path) -> None:
+    result = logtriage("replay", run, "single_crash-v2/test/7")
+    assert result.exit_code == 2
+    assert "incident of this run" in result.stderr
+    assert ID in result.stderr

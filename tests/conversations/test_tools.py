@@ -1,0 +1,178 @@
+"""Actions as tools: one schema, and any call is exactly one action."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from logtriage.actions import (
+    ACTION_TYPES,
+    Action,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    Malformed,
+    Remediate,
+    Remedy,
+    RequestMoreLogs,
+    Resolve,
+    all_actions,
+)
+from logtriage.conversations.tools import (
+    ALL_TOOLS,
+    TOOLS,
+    anthropic_tools,
+    call_from_action,
+    openai_tools,
+    wire_from_call,
+)
+from logtriage.parsing import action_from_wire
+from logtriage.parsing.calls import ARGUMENTS
+from logtriage.topology import SEVEN_SERVICES
+
+KILL = Remediate(Remedy.KILL_QUERY, "user-db")
+
+
+def called(name: object, arguments: object = None) -> Action:
+    return action_from_wire(wire_from_call(name, arguments), SEVEN_SERVICES)
+
+
+def reason(name: object, arguments: object = None) -> str:
+    action = called(name, arguments)
+    assert isinstance(action, Malformed), action
+    return action.reason
+
+
+def test_there_is_one_tool_for_each_action_type_in_their_order() -> None:
+    assert list(TOOLS) == list(ACTION_TYPES)
+
+
+def test_calls_are_read_by_the_arguments_that_the_schema_names() -> None:
+    schema = {name: tuple(one.name for one in tool.parameters) for name, tool in ALL_TOOLS.items()}
+    assert dict(ARGUMENTS) == schema
+
+
+def test_every_action_survives_being_a_call() -> None:
+    for action in (*all_actions(SEVEN_SERVICES), IdentifyRootCause("user-db", 0.25)):
+        name, arguments = call_from_action(action)
+        assert called(name, arguments) == action
+        assert called(name, json.dumps(arguments)) == action
+
+
+def test_a_call_of_every_action_fits_the_schema() -> None:
+    for action in (*all_actions(SEVEN_SERVICES), IdentifyRootCause("user-db", 0.25)):
+        name, arguments = call_from_action(action)
+        schema = TOOLS[name].json_schema()
+        assert set(schema["required"]) <= arguments.keys() <= schema["properties"].keys()
+        for key, value in arguments.items():
+            property_ = schema["properties"][key]
+            assert isinstance(value, {"string": str, "number": float}[property_["type"]])
+            assert value in property_.get("enum", [value])
+
+
+def test_schemas_of_the_providers_have_the_same_content() -> None:
+    for openai, anthropic in zip(openai_tools(ALL_TOOLS), anthropic_tools(ALL_TOOLS), strict=True):
+        function = openai["function"]
+        assert openai["type"] == "function"
+        assert anthropic == {
+            "name": function["name"],
+            "description": function["description"],
+            "input_schema": function["parameters"],
+        }
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "action"),
+    [
+        ("remediate", {"remedy": "kill-query", "service": "user-db"}, KILL),
+        ("remediate", {"value": "kill-query:user-db"}, KILL),
+        ("remediate", {"value": "kill-query:user-db", "remedy": None, "service": None}, KILL),
+        ("escalate", {"value": "dba-team"}, Escalate("dba-team")),
+        ("escalate", {"team": "dba-team", "why": "it is a database"}, Escalate("dba-team")),
+        ("mcp__logtriage__escalate", {"team": "dba-team"}, Escalate("dba-team")),
+        ("functions.escalate", {"team": "dba-team"}, Escalate("dba-team")),
+        ("resolve", "", Resolve()),
+        ("resolve", None, Resolve()),
+        ("resolve", "{}", Resolve()),
+        ("ignore", {"value": "noise"}, Ignore()),
+        ("request_more_logs", {}, RequestMoreLogs(None)),
+        ("request_more_logs", {"service": "all"}, RequestMoreLogs(None)),
+        ("request_more_logs", {"service": None}, RequestMoreLogs(None)),
+        ("request_more_logs", {"service": math.nan}, RequestMoreLogs(None)),
+        ("request_more_logs", math.nan, RequestMoreLogs(None)),
+        (
+            "identify_root_cause",
+            {"service": "user-db", "confidence": math.nan, "team": None},
+            IdentifyRootCause("user-db"),
+        ),
+        ("escalate", '"{\\"team\\": \\"dba-team\\"}"', Escalate("dba-team")),
+        ("resolve", '""', Resolve()),
+        ("a:b/c.d__escalate", {"team": "dba-team"}, Escalate("dba-team")),
+        ("step", {"action_type": "remediate", "value": "kill-query:user-db"}, KILL),
+    ],
+)
+def test_calls_that_are_understood(name: str, arguments: Any, action: Action) -> None:
+    assert called(name, arguments) == action
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("submit", {"answer": "done"}, "unknown tool 'submit'; one of: classify_severity, "),
+        (None, {}, "unknown tool without a name; one of: "),
+        (["escalate"], {}, "unknown tool without a name; one of: "),
+        ("Escalate", {"team": "dba-team"}, "unknown tool 'Escalate'; "),
+        ("escalate", "{'team': 'dba-team'}", "arguments are not JSON: "),
+        ("escalate", '["dba-team"]', "arguments must be an object, got a list"),
+        ("escalate", '"dba-team"', "arguments must be an object, got a string"),
+        ("escalate", '"\\"{}\\""', "arguments must be an object, got a string"),
+        ("escalate", ["dba-team"], "arguments must be an object, got a list"),
+        ("escalate", "[" * 100_000, "arguments nested too deeply"),
+        ("escalate", "x" * 200_001, "arguments of 200001 characters; at most 200000 "),
+        ("escalate", {}, "unknown team None; one of: sre-team, "),
+        ("escalate", {"team": "dba"}, "unknown team 'dba'; one of: sre-team, "),
+        ("escalate", {"team": 7}, "value of escalate must be a string, got 7"),
+        ("remediate", {"remedy": "restart"}, "remediate wants the strings remedy and service"),
+        ("remediate", {"remedy": "restart", "service": 3}, "remediate wants the strings "),
+        ("remediate", {"remedy": "reboot", "service": "user-db"}, "unknown remedy 'reboot'; "),
+        ("classify_severity", {"severity": "P4"}, "unknown severity 'P4'; one of: P1, P2, P3"),
+        (
+            "identify_root_cause",
+            {"service": "user-db", "confidence": "high"},
+            "confidence must be a number in [0, 1], got 'high'",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_malformed_with_the_reason(
+    name: object, arguments: Any, expected: str
+) -> None:
+    assert reason(name, arguments).startswith(expected)
+
+
+def test_a_malformed_call_keeps_what_was_called() -> None:
+    action = called("submit", {"answer": "done"})
+    assert isinstance(action, Malformed)
+    assert action.text == 'submit({"answer": "done"})'
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=6,
+)
+NAMES = st.sampled_from([*TOOLS, "submit", "", "__escalate"]) | st.text(max_size=8) | st.none()
+FIELDS = st.sampled_from(
+    ["service", "team", "remedy", "severity", "confidence", "value", "action_type"]
+)
+VALUES = st.sampled_from([*SEVEN_SERVICES.names, *SEVEN_SERVICES.teams, "restart", "P1"])
+
+
+@given(NAMES, ANYTHING | st.dictionaries(FIELDS, VALUES | ANYTHING, max_size=4))
+@example("escalate", {"team": {"a": object()}})
+@example("escalate", {1: 2})
+def test_any_call_is_exactly_one_action(name: object, arguments: Any) -> None:
+    wire = wire_from_call(name, arguments)
+    assert isinstance(action_from_wire(wire, SEVEN_SERVICES), Action)

@@ -1,0 +1,477 @@
+"""Conversations of any framework become the same actions."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logtriage.actions import (
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Malformed,
+    Remediate,
+    Remedy,
+    RequestMoreLogs,
+    Resolve,
+    Severity,
+)
+from logtriage.conversations.tools import call_from_action
+from logtriage.conversations.wires import NO_CALL, Style, actions_of_conversation
+from logtriage.errors import InvalidInput
+from logtriage.parsing import actions_from_wire, render_action
+from logtriage.parsing.replies import ENDED_THINKING
+from logtriage.topology import SEVEN_SERVICES
+
+ACTIONS: tuple[Action, ...] = (
+    RequestMoreLogs(None),
+    ClassifySeverity(Severity.P2),
+    IdentifyRootCause("user-db", 0.5),
+    Escalate("dba-team"),
+    Remediate(Remedy.KILL_QUERY, "user-db"),
+    Resolve(),
+)
+CALLS = [call_from_action(action) for action in ACTIONS]
+SCREEN = {"role": "user", "content": 'TICK 0/12 {"action_type": "ignore"}'}
+
+Messages = list[dict[str, Any]]
+
+
+def _fragment(index: int, number: str | None, name: str | None, arguments: str | None) -> Any:
+    """A piece of a call, as a stream of OpenAI's brings it."""
+    begun = {} if number is None else {"id": number, "type": "function"}
+    return {"index": index, **begun, "function": {"name": name, "arguments": arguments}}
+
+
+def played(messages: str | Messages, **options: Any) -> list[Action]:
+    wires = actions_of_conversation(messages, SEVEN_SERVICES, **options)
+    return actions_from_wire(wires, SEVEN_SERVICES)
+
+
+def _nested(depth: int) -> Any:
+    return {"output": [_nested(depth - 1)]} if depth else said()
+
+
+def said(**message: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": "let me see", **message}
+
+
+def with_screens(messages: Messages) -> Messages:
+    return [one for message in messages for one in (SCREEN, message)]
+
+
+OPENAI = [
+    said(
+        content=None,
+        tool_calls=[
+            {
+                "id": "c",
+                "type": "function",
+                "function": {"name": name, "arguments": json.dumps(arguments)},
+            }
+        ],
+    )
+    for name, arguments in CALLS
+]
+TRL = [
+    said(tool_calls=[{"type": "function", "function": {"name": name, "arguments": arguments}}])
+    for name, arguments in CALLS
+]
+RESPONSES = [
+    {"type": "function_call", "call_id": "c", "name": name, "arguments": json.dumps(arguments)}
+    for name, arguments in CALLS
+]
+OLD_OPENAI = [
+    said(function_call={"name": name, "arguments": json.dumps(arguments)})
+    for name, arguments in CALLS
+]
+ANTHROPIC = [
+    said(
+        content=[
+            {"type": "text", "text": "let me see"},
+            {"type": "tool_use", "id": "c", "name": name, "input": arguments},
+        ]
+    )
+    for name, arguments in CALLS
+]
+INSPECT = [
+    said(tool_calls=[{"id": "c", "function": name, "arguments": arguments, "type": "function"}])
+    for name, arguments in CALLS
+]
+VERIFIERS = [
+    said(tool_calls=[{"id": "c", "name": name, "arguments": json.dumps(arguments)}])
+    for name, arguments in CALLS
+]
+LANGCHAIN = [
+    said(role="ai", tool_calls=[{"id": "c", "name": name, "args": arguments}])
+    for name, arguments in CALLS
+]
+PARALLEL = [said(tool_calls=[call for message in OPENAI for call in message["tool_calls"]])]
+PADDED = [
+    said(
+        tool_calls=[
+            {
+                "function": {
+                    "name": name,
+                    "arguments": {
+                        **dict.fromkeys(["service", "team", "remedy", "severity", "confidence"]),
+                        **arguments,
+                    },
+                },
+                "name": None,
+                "input": None,
+            }
+        ],
+        function_call=None,
+    )
+    for name, arguments in CALLS
+]
+#: A stream in fragments, of two calls that come interleaved.
+STREAMED: Messages = [
+    {"id": "r1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}
+    for delta in (
+        {"role": "assistant", "content": "let "},
+        {"content": "me see", "tool_calls": [_fragment(0, "a", CALLS[0][0], "")]},
+        {"tool_calls": [_fragment(0, None, None, json.dumps(CALLS[0][1])[:5])]},
+        {"tool_calls": [_fragment(1, "b", CALLS[1][0], json.dumps(CALLS[1][1])[:9])]},
+        {"tool_calls": [_fragment(0, None, "", json.dumps(CALLS[0][1])[5:])]},
+        {"tool_calls": [_fragment(1, None, None, json.dumps(CALLS[1][1])[9:])]},
+        {},
+    )
+] + [
+    {"id": "r1", "object": "chat.completion.chunk", "choices": [], "usage": {}},
+    SCREEN,
+    *(
+        {
+            "id": f"r{number}",
+            "choices": [{"delta": {"tool_calls": [_fragment(0, "c", name, json.dumps(made))]}}],
+        }
+        for number, (name, made) in enumerate(CALLS[2:], start=2)
+    ),
+]
+#: The same, as a harness may have put the deltas into one message.
+FRAGMENTS = [
+    said(
+        tool_calls=[
+            piece
+            for number, (name, made) in enumerate(CALLS)
+            for piece in (
+                _fragment(number, f"c{number}", name, None),
+                _fragment(number, None, None, json.dumps(made)[:3]),
+                _fragment(number, None, None, json.dumps(made)[3:]),
+            )
+        ]
+    )
+]
+COMPLETIONS = [
+    {"object": "chat.completion", "choices": [{"index": 0, "message": one}], "usage": {}}
+    for one in OPENAI
+]
+ANSWERED_BY_RESPONSES = [
+    {
+        "object": "response",
+        "output": [
+            {"type": "reasoning", "summary": []},
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text"}]},
+            one,
+        ],
+    }
+    for one in RESPONSES
+]
+ANTHROPIC_RESPONSES = [
+    {"id": "msg_1", "type": "message", "model": "m", "stop_reason": "tool_use", **one}
+    for one in ANTHROPIC
+]
+GEMINI = [
+    {
+        "role": "model",
+        "parts": [
+            {"text": "escalate now?", "thought": True},
+            {"text": "let me see"},
+            {"functionCall": {"name": name, "args": arguments}, "thoughtSignature": "x"},
+        ],
+    }
+    for name, arguments in CALLS
+]
+GEMINI_RESPONSES = [
+    {"candidates": [{"content": one, "finishReason": "STOP"}], "modelVersion": "m"}
+    for one in GEMINI
+]
+GEMINI_PYTHON = [
+    {"role": "model", "parts": [{"text": None, "function_call": {"name": name, "args": made}}]}
+    for name, made in CALLS
+]
+BEDROCK = [
+    said(content=[{"text": "so"}, {"toolUse": {"toolUseId": "t", "name": name, "input": made}}])
+    for name, made in CALLS
+]
+LANGCHAIN_TWICE = [
+    {
+        "type": "ai",
+        "content": [{"type": "tool_use", "id": f"c{number}", "name": name, "input": made}],
+        "tool_calls": [{"id": f"c{number}", "name": name, "args": made, "type": "tool_call"}],
+        "invalid_tool_calls": [],
+    }
+    for number, (name, made) in enumerate(CALLS)
+]
+LANGCHAIN_DICTS = [{"type": "ai", "data": one} for one in LANGCHAIN_TWICE]
+ENCODED_TWICE = [
+    said(tool_calls=[{"function": {"name": name, "arguments": json.dumps(json.dumps(made))}}])
+    for name, made in CALLS
+]
+IN_TEXT = [
+    said(content=f"<think>hm</think><tool_call>{json.dumps({'name': name, 'arguments': made})}")
+    for name, made in CALLS
+]
+TEXT = [said(content=f"So: {render_action(action)}") for action in ACTIONS]
+BLOCKS = [said(content=[{"type": "text", "text": render_action(one)}]) for one in ACTIONS]
+KINDS: dict[str, Messages] = {
+    "openai": OPENAI,
+    "trl": TRL,
+    "responses": RESPONSES,
+    "old openai": OLD_OPENAI,
+    "anthropic": ANTHROPIC,
+    "inspect": INSPECT,
+    "verifiers": VERIFIERS,
+    "langchain": LANGCHAIN,
+    "parallel": PARALLEL,
+    "streamed": STREAMED,
+    "fragments": FRAGMENTS,
+    "completions": COMPLETIONS,
+    "responses, raw": ANSWERED_BY_RESPONSES,
+    "anthropic, raw": ANTHROPIC_RESPONSES,
+    "gemini": GEMINI,
+    "gemini, raw": GEMINI_RESPONSES,
+    "gemini, python": GEMINI_PYTHON,
+    "bedrock": BEDROCK,
+    "langchain, twice": LANGCHAIN_TWICE,
+    "langchain, dicts": LANGCHAIN_DICTS,
+    "encoded twice": ENCODED_TWICE,
+    "in the text": IN_TEXT,
+    "padded": PADDED,
+    "text": TEXT,
+    "blocks": BLOCKS,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_episode_in_any_words_is_the_same_actions(kind: str) -> None:
+    messages = KINDS[kind] if kind == "streamed" else with_screens(KINDS[kind])
+    assert played(messages) == list(ACTIONS)
+    if kind not in ("text", "blocks"):
+        assert played(messages, style="tools") == list(ACTIONS)
+
+
+@pytest.mark.parametrize(
+    "one", [COMPLETIONS[0], ANSWERED_BY_RESPONSES[0], ANTHROPIC_RESPONSES[0], GEMINI_RESPONSES[0]]
+)
+def test_a_raw_response_is_a_conversation_of_one_reply(one: dict[str, Any]) -> None:
+    wires = actions_of_conversation(one, SEVEN_SERVICES)
+    assert actions_from_wire(wires, SEVEN_SERVICES) == list(ACTIONS[:1])
+
+
+def test_a_call_that_a_turn_has_twice_with_its_id_is_one_action_unless_answered_twice() -> None:
+    """What was answered was carried out, and costs its tick, whatever the answer says."""
+    look, other = (
+        said(tool_calls=[{"id": "c1", "function": {"name": name, "arguments": "{}"}}])
+        for name in ("request_more_logs", "resolve")
+    )
+    told = [{"role": "tool", "tool_call_id": "c1", "content": f"TICK {n}/8"} for n in (1, 2)]
+    once = [RequestMoreLogs(None)]
+    assert played([SCREEN, look, look, told[0]]) == once
+    assert played([SCREEN, look, told[0], look, told[0]]) == [*once, *once]
+    assert played([SCREEN, look, look, told[0], told[0]]) == [*once, *once]
+    assert played([SCREEN, look, look, look, told[0], told[0]]) == [*once, *once]
+    assert played([SCREEN, look, told[0], look, told[1]]) == [*once, *once]
+    assert played([SCREEN, look, told[0], look]) == [*once, *once]
+    assert played([SCREEN, look, other, told[0]]) == [*once, Resolve()]
+    no_id = said(tool_calls=[{"id": "", "function": {"name": "request_more_logs"}}])
+    assert played([SCREEN, no_id, no_id]) == [*once, *once]
+
+
+@pytest.mark.parametrize("dressed", ["{}", "I would do:\n```json\n{}\n```\nThat is all."])
+def test_one_reply_with_an_array_is_a_plan(dressed: str) -> None:
+    plan = f"[{', '.join(render_action(action) for action in ACTIONS)}]"
+    text = dressed.replace("{}", plan)
+    assert played(text) == list(ACTIONS)
+    assert played([SCREEN, said(content=text)]) == list(ACTIONS)
+    assert played([said(content="Hm."), said(content=text)], style="plan") == list(ACTIONS)
+
+
+def test_a_plan_is_one_reply_of_two_where_text_is_asked_for() -> None:
+    text = f"[{render_action(Resolve())}, {render_action(Escalate('dba-team'))}]"
+    (action,) = played(text, style=Style.TEXT)
+    assert isinstance(action, Malformed)
+
+
+def test_talk_among_calls_costs_nothing() -> None:
+    assert played([said(), *OPENAI, said(content=render_action(Resolve()))]) == list(ACTIONS)
+
+
+def test_talk_alone_is_malformed_one_step_each() -> None:
+    assert [type(one) for one in played([said(), said()])] == [Malformed, Malformed]
+    (one,) = played([said(content="Hm."), said(content="So.")], style="tools")
+    assert one == Malformed("Hm.\nSo.", NO_CALL)
+
+
+def test_a_reply_without_a_call_is_malformed_wherever_it_stands() -> None:
+    talk, thinking = said(content="Hm."), said(content="<think>resolve it")
+    steps = played(with_screens([talk, *OPENAI[:2], thinking, talk]))
+    assert steps == [
+        Malformed("Hm.", NO_CALL),
+        *ACTIONS[:2],
+        Malformed("<think>resolve it", ENDED_THINKING),
+        Malformed("Hm.", NO_CALL),
+    ]
+    submit = said(tool_calls=[{"function": {"name": "submit", "arguments": "{}"}}])
+    assert played(with_screens([*OPENAI, submit]), other_tools=["submit"]) == list(ACTIONS)
+
+
+def test_a_call_that_cannot_be_read_is_a_step() -> None:
+    broken = [
+        said(tool_calls=[{"function": {"name": "escalate", "arguments": "{"}}]),
+        said(tool_calls=[{"function": "escalate", "arguments": {}, "parse_error": "no JSON"}]),
+        said(invalid_tool_calls=[{"name": "escalate", "args": "{", "id": "x", "error": None}]),
+        said(content="<tool_call>escalate()</tool_call>"),
+    ]
+    steps = played([*OPENAI[:1], *broken])
+    assert [type(one) for one in steps] == [RequestMoreLogs, *[Malformed] * 4]
+    reasons = [one.reason for one in steps if isinstance(one, Malformed)]
+    assert reasons[0].startswith("arguments are not JSON")
+    assert reasons[1] == "no JSON"
+    assert reasons[2].startswith("arguments are not JSON")
+    assert reasons[3].startswith("the text of a tool_call cannot be read")
+
+
+def test_unknown_tools_are_malformed_unless_they_are_the_harness_s_own() -> None:
+    submit = said(tool_calls=[{"function": {"name": "mcp__x__submit", "arguments": "{}"}}])
+    assert isinstance(played([submit])[0], Malformed)
+    assert played([*OPENAI, submit], other_tools=["submit"]) == list(ACTIONS)
+
+
+def test_only_what_the_agent_wrote_counts() -> None:
+    given = {**said(), "source": "input", "tool_calls": OPENAI[-1]["tool_calls"]}
+    result = {"role": "tool", "content": render_action(Resolve())}
+    server = said(content=[{"type": "tool_use", "tool_type": "web_search", "name": "resolve"}])
+    assert played([given, SCREEN, result, server, *INSPECT]) == list(ACTIONS)
+
+
+@pytest.mark.parametrize(
+    ("messages", "message"),
+    [
+        (7, "expected a list of messages, got a number"),
+        ({"x": 1}, "the object: cannot tell who wrote it: no role, and no type"),
+        (
+            {"role": "assistant"},
+            "the object: a reply with neither content nor tool_calls; it has: role",
+        ),
+        (
+            [{"role": "bot", "content": ""}],
+            "[0].role: unknown role 'bot'; one of: ai, assistant, "
+            "developer, environment, function, human, model, observation, system, tool, user",
+        ),
+        ([{"content": "x"}], "[0]: cannot tell who wrote it: no role, and no type"),
+        ([{"type": "step"}], "[0]: cannot tell who wrote it: no role, and the type 'step'"),
+        ([said(tool_calls=["x"])], "[0].tool_calls[0]: expected an object, got a string"),
+        (
+            [said(tool_calls=[{"type": "function"}])],
+            "[0].tool_calls[0]: a call without a name; a fragment of a stream has the index of "
+            "its call",
+        ),
+        ([said(toolCalls=[{}])], "[0].toolCalls: not known; calls are read from tool_calls"),
+        (
+            [said(content=[{"type": "tool-call", "toolName": "resolve"}])],
+            "[0].content[0]: a block of type 'tool-call' is not known; calls are read from "
+            "tool_use, functionCall and tool_calls",
+        ),
+        (
+            [said(content=[{"functionCall": {}}])],
+            "[0].content[0].functionCall: expected an object with a name",
+        ),
+        ([said(content=[7])], "[0].content[0]: expected an object, got a number"),
+        ({"choices": [{}, {}]}, "choices: expected one, got 2; a row is one reply"),
+        (
+            {"output": [{"output": [{}]}]},
+            ".output[0].output[0]: cannot tell who wrote it: no role, and no type",
+        ),
+        (_nested(9), f"{'.output[0]' * 4}.output: messages nested too deeply"),
+        (_nested(400), f"{'.output[0]' * 4}.output: messages nested too deeply"),
+        ([{"choices": [{"text": "x"}]}], "[0].choices[0].message: expected an object, got nothing"),
+        ([said(), "hello"], "[1]: expected an object, got a string"),
+        ([said(tool_calls={})], "[0].tool_calls: expected a list, got an object"),
+        ([said(content=3)], "[0].content: expected a string or a list, got a number"),
+    ],
+)
+def test_what_is_no_conversation_is_refused_by_field(messages: Any, message: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        played(messages)
+    assert str(caught.value) == message
+
+
+KEYS = st.sampled_from(
+    [
+        "role",
+        "type",
+        "content",
+        "parts",
+        "tool_calls",
+        "function",
+        "name",
+        "arguments",
+        "id",
+        "index",
+        "choices",
+        "delta",
+        "message",
+        "candidates",
+        "output",
+        "data",
+        "text",
+        "messages",
+        "function_call",
+        "functionCall",
+        "args",
+        "input",
+        "call_id",
+        "source",
+        "object",
+    ]
+)
+WORDS = st.sampled_from(
+    [
+        "assistant",
+        "user",
+        "model",
+        "ai",
+        "tool",
+        "function_call",
+        "tool_use",
+        "text",
+        "resolve",
+        "escalate",
+        "{}",
+        '{"team":"dba-team"}',
+        "<tool_call>",
+        "<think>",
+        "c1",
+        "message",
+    ]
+)
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 2) | st.just(math.nan) | WORDS | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=25,
+)
+
+
+@given(ANYTHING, st.sampled_from(Style))
+def test_whatever_comes_becomes_actions_or_our_own_error(messages: Any, style: Style) -> None:
+    try:
+        wires = actions_of_conversation(messages, SEVEN_SERVICES, style=style)
+    except InvalidInput:
+        return
+    assert all(isinstance(one, Action) for one in actions_from_wire(wires, SEVEN_SERVICES))

@@ -1,0 +1,306 @@
+"""Several faults at once, seen from outside: ids, screens, truths, and what refuses them."""
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import attrs
+import pytest
+
+from logtriage import (
+    Escalate,
+    IdentifyRootCause,
+    InvalidInput,
+    Remediate,
+    Resolve,
+    get_task,
+    initial_state,
+    make_incident,
+    observe,
+    render_observation,
+    system_prompt,
+    transition,
+)
+from logtriage.actions import (
+    ReportImpact,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+    Wait,
+    all_actions,
+)
+from logtriage.belief import belief
+from logtriage.belief.beliefs import belief_of
+from logtriage.belief.explain import explain, why_unexplained
+from logtriage.belief.model import model_of
+from logtriage.belief.plans import Planner
+from logtriage.belief.questions import worths
+from logtriage.codec import truth_to_json
+from logtriage.evaluation import Incidents, RunSpec, evaluate, explain_run
+from logtriage.evaluation.explaining import check_explainable
+from logtriage.evidence import evidence
+from logtriage.grading import grade
+from logtriage.grading.impact import impact_of
+from logtriage.incident import Incident
+from logtriage.joint import board_of, observe_role
+from logtriage.policies.observer import ObserverPolicy
+from logtriage.report.episode import Episode
+from logtriage.report.replay.document import _row
+from logtriage.report.truth import truth_of
+from logtriage.roles.splits import TRIO
+from logtriage.server.wire import observation_of, view_of
+from logtriage.tasks import DRAWN_TASKS
+from logtriage.topology import FIVE_TEAMS
+from logtriage.transcript import Transcript
+from logtriage.transition import play, transition_jointly
+from logtriage.vector import action_mask, encode_tokens, role_token_mask, token_layout_of
+from logtriage.world.channels import Channel, Evidence
+
+TASK = "compound_failure-v2"
+FLEET = "compound_fleet-v2"
+
+
+def incident_with(faults: int) -> Incident:
+    """The first test incident with so many faults."""
+    found = (make_incident(f"{TASK}/test/{number}") for number in range(100))
+    return next(one for one in found if len(one.truth.parts) == faults)
+
+
+def test_the_task_is_named_where_it_is_wanted() -> None:
+    assert TASK not in DRAWN_TASKS
+    assert get_task(TASK).several
+    assert not get_task("cascading_failure-v2").several
+    assert (get_task(TASK).horizon, get_task(TASK).topology) == (20, FIVE_TEAMS)
+
+
+def test_a_truth_lists_its_faults_and_one_fault_reads_as_ever() -> None:
+    several, one = truth_to_json(incident_with(3)), truth_to_json(incident_with(1))
+    assert [sorted(row) for row in several["faults"]] == 3 * [
+        ["kind", "remedies", "root_causes", "secondary", "teams"]
+    ]
+    assert several["root_causes"] == sorted(
+        name for row in several["faults"] for name in row["root_causes"]
+    )
+    assert "faults" not in one
+    assert one["fault"]["service"] == one["root_causes"][0]
+
+
+def test_the_screen_lists_every_service_declared() -> None:
+    incident = incident_with(2)
+    state, _ = play(incident, [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")])
+    assert observe(state).root_causes == ("user-db", "email-queue")
+    screen = render_observation(observe(state))
+    assert "root causes user-db, email-queue" in screen
+    assert "no effect" not in screen
+    single, _ = play(
+        make_incident("cascading_failure-v2/test/0"),
+        [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")],
+    )
+    assert observe(single).root_causes is None
+    assert "no effect, user-db stands" in render_observation(observe(single))
+
+
+def test_only_services_that_were_declared_are_settled() -> None:
+    incident = incident_with(2)
+    state, _ = play(incident, [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")])
+    names, actions = ("user-db", "email-queue"), all_actions(incident.topology)
+    settled = [
+        one.service
+        for one, open_ in zip(actions, action_mask(observe(state)), strict=True)
+        if isinstance(one, IdentifyRootCause) and not open_
+    ]
+    assert sorted(settled) == sorted(names)
+    layout = token_layout_of(incident.topology, 2, incident.horizon)
+    declared = encode_tokens(state)[layout["declared"]]
+    assert [bool(one) for one in declared] == [name in names for name in incident.topology.names]
+    single, _ = play(make_incident("cascading_failure-v2/test/0"), list(state.actions))
+    assert not any(
+        open_
+        for one, open_ in zip(actions, action_mask(observe(single)), strict=True)
+        if isinstance(one, IdentifyRootCause)
+    )
+
+
+def test_a_role_that_hears_late_hears_of_every_service_in_its_time() -> None:
+    split = attrs.evolve(TRIO, roles=tuple(attrs.evolve(one, delay=2) for one in TRIO.roles))
+    late = next(one for one in split.roles if "identify_root_cause" not in one.may)
+    state = initial_state(incident_with(2))
+    heard = []
+    for action in (IdentifyRootCause("user-db"), IdentifyRootCause("email-queue"), Wait(), Wait()):
+        acts = [action if "identify_root_cause" in one.may else Wait() for one in split.roles]
+        state = transition_jointly(state, acts)
+        heard.append(board_of(state, late).root_causes)
+    assert heard == [(), (), ("user-db",), ("user-db", "email-queue")]
+    assert observe_role(state, split, late).root_causes in (None, heard[-1])
+    mask = role_token_mask(state, split, split.roles[0])
+    assert mask.any()
+
+
+def test_what_a_server_shows_lists_every_service_declared() -> None:
+    state, _ = play(
+        incident_with(2), [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")]
+    )
+    view = json.loads(json.dumps(view_of(observe(state), first=True)))
+    assert observation_of(view) == observe(state)
+    older = {name: value for name, value in view.items() if name != "root_causes"}
+    assert observation_of(older).root_causes is None
+
+
+def test_a_report_tells_each_fault_apart() -> None:
+    incident = incident_with(2)
+    kinds = [part.fault.kind for part in incident.truth.parts if part.fault is not None]
+    graded = grade(initial_state(incident))
+    assert graded.fault_kind == " + ".join(kinds)
+    episode = Episode("hand", incident, Transcript(incident.id, ()), graded)
+    told = truth_of(episode)
+    assert told["fault"].count(" on ") == 2
+    assert told["root cause"] == ", ".join(sorted(incident.truth.root_causes))
+
+
+@pytest.mark.parametrize("faults", [2, 3])
+def test_a_row_of_a_report_names_the_root_of_each_kind(faults: int) -> None:
+    incident = incident_with(faults)
+    graded = grade(initial_state(incident))
+    row = _row(Episode("hand", incident, Transcript(incident.id, ()), graded))
+    drawn = [one.fault for one in incident.truth.parts if one.fault is not None]
+    assert row[7].split(" + ") == [fault.kind for fault in drawn]
+    assert row[8] == [fault.service for fault in drawn]
+
+
+def test_the_prompt_says_how_several_faults_are_graded() -> None:
+    incident = incident_with(2)
+    prompt = system_prompt(incident)
+    assert "GRADE, of k faults" in prompt
+    assert "One to 3 faults (30%, 50%, 20%)" in prompt
+    assert "report_impact" in prompt
+    assert "report_impact" not in system_prompt(incident, "tools")
+    assert "report_impact" not in system_prompt(make_incident("cascading_failure-v2/test/0"))
+
+
+def test_what_knows_single_faults_alone_refuses_in_words() -> None:
+    incident = incident_with(3)
+    assert incident.setting is not None
+    with pytest.raises(InvalidInput, match="not played or believed in batches"):
+        model_of(incident.setting, incident.topology, incident.held)
+    held = belief(initial_state(incident))
+    with pytest.raises(InvalidInput, match="several faults are planned for by"):
+        Planner(held.posterior, held.standing)
+
+
+def test_the_batched_engine_refuses_in_words_and_says_what_to_use() -> None:
+    from logtriage.vector import BatchedTriage
+
+    with pytest.raises(InvalidInput, match=r"one root cause, .*AsyncVectorEnv.*grade_batch"):
+        BatchedTriage(TASK).reset("test", [0])
+
+
+def test_on_a_fleet_sets_are_searched_and_what_is_not_exact_is_refused() -> None:
+    incident = make_incident(f"{FLEET}/test/0")
+    assert get_task(FLEET).several
+    assert get_task(FLEET).topology is None
+    assert 20 <= len(incident.topology) <= 60
+    start = initial_state(incident)
+    held = belief(start)
+    assert not held.exact
+    service = next(iter(held.root_causes))
+    (found,) = worths(held, (RequestMetrics(service),))
+    assert found.bits > 0.0
+    why = r"[\d,]+ sets of faults are possible on topology .*, which are searched"
+    closed, _ = play(incident, [Resolve()])
+    with pytest.raises(InvalidInput, match=why):
+        explain(closed)
+    assert grade(closed).score is not None
+    default, fleet = RunSpec(["oracle"], [TASK], "test", 2), RunSpec(["oracle"], [FLEET], "test", 2)
+    assert check_explainable(default, Incidents()) == ()
+    both = RunSpec(["oracle"], [TASK, FLEET], "test", 2)
+    assert check_explainable(both, Incidents()) == (FLEET,)
+    with pytest.raises(InvalidInput, match=f"nothing to explain: {FLEET}: {why}"):
+        check_explainable(fleet, Incidents())
+
+
+def test_what_acts_revealed_leads_the_search_where_what_looks_likely_fits_nothing() -> None:
+    """Two remedies have worked, and only a third fault explains the rest."""
+    incident = make_incident(f"{FLEET}-fog3/test/71233")
+    state, _ = play(
+        incident,
+        [
+            RequestTraces("review-db"),
+            Escalate("sre-team"),
+            RequestMetrics("ledger-service"),
+            RequestMoreLogs("comment-service"),
+            Remediate("scale", "ledger-service"),
+            RequestMetrics("search-service"),
+            Remediate("rollback", "tracking-service"),
+            RequestMoreLogs("search-service"),
+        ],
+    )
+    held = belief(state)
+    assert not held.exact
+    assert held.remedies[("rollback", "tracking-service")] == 1.0
+    assert held.remedies[("scale", "ledger-service")] == 1.0
+    assert held.root_causes["booking-db"] > 0.5
+
+
+def test_evidence_of_another_incident_fits_nothing_and_is_refused() -> None:
+    incident = make_incident("cascading_failure-v2/test/0")
+    state, _ = play(incident, [Escalate(next(iter(incident.truth.teams))), Wait(), Wait()])
+    foreign = Evidence(Channel.NOTE, -1, 0, 3, "0:no such line")
+    with pytest.raises(InvalidInput, match="no hypothesis fits the evidence"):
+        belief_of(state, (*evidence(state), foreign))
+
+
+def test_a_run_on_topologies_of_both_kinds_explains_what_it_can(tmp_path: Path) -> None:
+    """Half of ``ood`` lies on the default topology."""
+    ids = [f"{TASK}/ood/{number}" for number in range(12)]
+    exact = [why_unexplained(make_incident(one)) is None for one in ids]
+    first = next(at for at in range(11) if exact[at] != exact[at + 1])
+    spec = RunSpec(["constant:ignore"], [TASK], "ood", 2, first)
+    evaluate(spec, tmp_path)
+    (row,) = explain_run(tmp_path, 2)
+    assert row.losses is not None
+    assert row.losses.episodes == 1
+
+
+def test_the_observer_responds_to_several_faults_and_what_it_lost_adds_up() -> None:
+    incident = incident_with(2)
+    state, memory = initial_state(incident), None
+    policy = ObserverPolicy(incident, questions=2)
+    while not state.is_closed:
+        action, memory = policy.act(observe(state), memory)
+        state = transition(state, action)
+    told = explain(state, samples=1)
+    parts = told.hardness + told.search_regret + told.decision_regret + told.luck
+    assert told.grade == grade(state).score
+    assert abs(parts - (1.0 - told.grade)) < 1e-9
+
+
+def test_a_question_tells_bits_and_asking_again_at_once_tells_none() -> None:
+    state = initial_state(incident_with(2))
+    first = RequestMetrics("payment-db")
+    before, logs = worths(belief(state), (first, RequestMoreLogs("payment-db")))
+    assert before.bits > 0.0
+    assert logs.bits > 0.0
+    asked, _ = play(state.incident, [first])
+    (after,) = worths(belief(asked), (first,))
+    assert after.bits == 0.0
+    assert after.grade <= 0.0
+
+
+def test_the_debrief_shows_what_a_path_was_worth() -> None:
+    pytest.importorskip("rich")
+    from rich.console import Console
+
+    from logtriage.cli.screens import debrief
+
+    incident = incident_with(2)
+    console = Console(width=100, record=True, file=StringIO())
+    for actions, shown in (
+        ([ReportImpact((("api-gateway", "auth-service"),))], True),
+        ([IdentifyRootCause("user-db")], False),
+    ):
+        state, _ = play(incident, [*actions, Resolve()])
+        console.print(debrief(state, grade(state)))
+        text = console.export_text()
+        assert ("PATH OF THE DAMAGE" in text) == shown
+        found = impact_of(state)
+        assert (f"F1 {found.edge_f1 or 0.0:.3f}" in text) == shown

@@ -1,0 +1,163 @@
+"""Drawn incidents: canonical ids, topologies of one's own, and the original's fixed truths."""
+
+from collections import Counter
+
+import attrs
+import pytest
+
+from logtriage import (
+    SEVEN_SERVICES,
+    Escalate,
+    InvalidInput,
+    Remediate,
+    RequestMoreLogs,
+    TaskSpec,
+    UnknownName,
+    get_task,
+    incident_ids,
+    initial_state,
+    make_incident,
+    observe,
+    random_topology,
+    render_observation,
+    transition,
+)
+from logtriage.belief import belief
+from logtriage.drawing.generator import draw_incident, open_incident
+from logtriage.drawing.ids import SPLITS, IncidentId
+from logtriage.registry import make_policy
+from logtriage.topology import Service, Topology
+from tests.builders import SMALL_TASKS, V0_TASKS
+
+
+@pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
+@pytest.mark.parametrize("split", SPLITS)
+def test_each_answer_is_a_real_possibility_and_none_is_the_rule(task: TaskSpec, split: str) -> None:
+    drawn = [make_incident(one).truth for one in incident_ids(task.id, split, 400)]
+    real = [one for one in drawn if not one.benign]
+    assert 0.09 <= 1 - len(real) / len(drawn) <= 0.21
+    for of, most, choices in (
+        ([one.severity for one in real], 0.45, 3),
+        ([team for one in real for team in one.teams], 0.45, 5),
+    ):
+        counts = Counter(of)
+        assert len(counts) == choices
+        assert max(counts.values()) <= most * len(real)
+
+
+@pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
+def test_random_topologies_are_in_split_ood_only(task: TaskSpec) -> None:
+    for split in SPLITS:
+        own = [
+            make_incident(one).topology is not task.topology
+            for one in incident_ids(task.id, split, 200)
+        ]
+        assert 70 <= sum(own) <= 130 if split == "ood" else not any(own)
+
+
+def test_an_id_determines_the_incident_in_any_order_of_calls() -> None:
+    ids = [one for task in SMALL_TASKS for one in incident_ids(task.id, "ood", 40)]
+    first = {one: open_incident.__wrapped__(one) for one in ids}
+    second = {one: open_incident.__wrapped__(one) for one in reversed(ids)}
+    assert first == second
+    assert {one: hash(incident) for one, incident in first.items()} == {
+        one: hash(incident) for one, incident in second.items()
+    }
+    assert all(incident.id == one for one, incident in first.items())
+
+
+def test_a_bad_id_is_refused() -> None:
+    with pytest.raises(UnknownName, match="unknown task"):
+        make_incident("nosuch-v2/test/0")
+    with pytest.raises(InvalidInput, match="the split and the number are missing"):
+        make_incident("single_crash-v2")
+
+
+@pytest.mark.parametrize("size", [5, 40, 200])
+def test_incidents_can_be_drawn_on_a_topology_of_ones_own(size: int) -> None:
+    graph = random_topology(8, size)
+    for task in SMALL_TASKS:
+        for index in range(30):
+            incident = draw_incident(task, IncidentId(task, "test", index), graph)
+            assert incident.topology is graph
+            assert incident.truth.root_causes <= set(graph.names)
+
+
+V0_TRUTHS = {
+    "single_crash-v0": (
+        "payment-service",
+        "P1",
+        {"restart:payment-service"},
+        {"sre-team", "backend-team"},
+    ),
+    "cascading_failure-v0": (
+        "user-db",
+        "P1",
+        {"kill-query:user-db", "restart:user-db"},
+        {"dba-team", "sre-team"},
+    ),
+    "silent_degradation-v0": (
+        "payment-db",
+        "P2",
+        {"flush-cache:payment-db", "kill-query:payment-db"},
+        {"dba-team", "sre-team"},
+    ),
+}
+
+
+@pytest.mark.parametrize("task", V0_TASKS, ids=lambda task: task.id)
+def test_v0_truths_are_fixed(task: TaskSpec) -> None:
+    service, severity, remedies, teams = V0_TRUTHS[task.id]
+    for split in SPLITS:
+        for one in (make_incident(i) for i in incident_ids(task.id, split, 20)):
+            assert one.topology is SEVEN_SERVICES
+            assert one.directory == SEVEN_SERVICES.owners
+            assert one.truth.root_causes == {service}
+            assert one.truth.severity == severity
+            assert {f"{remedy}:{where}" for remedy, where in one.truth.remedies} == remedies
+            assert one.truth.teams == teams
+            assert not one.closing.wrong_page
+            assert one.closing.ignore_only_p1
+            assert one.price_of_silence is None
+            assert one.rubric == get_task(task.id).rubric == f"logtriage-env/0/{task.name}"
+
+
+def test_a_topology_without_a_place_for_the_fault_is_refused() -> None:
+    gate = Service("gate", "edge", "sre-team")
+    alone = Topology("alone", ("sre-team", "security-team"), (gate,))
+    task = get_task("cascading_failure-v2")
+    with pytest.raises(InvalidInput, match="it needs a service that another one calls"):
+        draw_incident(task, IncidentId(task, "train", 0), alone)
+
+
+def test_nothing_is_drawn_on_a_topology_whose_name_breaks_ids() -> None:
+    recorded = attrs.evolve(SEVEN_SERVICES, name="mine/1")
+    task = get_task("cascading_failure-v2")
+    with pytest.raises(InvalidInput, match=r"topology 'mine/1': its name must have no '/' to draw"):
+        draw_incident(task, IncidentId(task, "train", 0), recorded)
+
+
+@pytest.mark.parametrize("task", V0_TASKS, ids=lambda task: task.id)
+def test_v0_incidents_are_fixed_by_any_remedy_that_the_original_accepts(task: TaskSpec) -> None:
+    incident = make_incident(f"{task.id}/test/0")
+    for remedy, service in incident.truth.remedies:
+        state = transition(initial_state(incident), Remediate(remedy, service))
+        assert observe(state).effects == ((str(remedy), service, True),)
+        assert "the symptoms ease" in render_observation(observe(state))
+
+
+def test_a_wrong_page_that_ends_nothing_brings_no_note() -> None:
+    incident = make_incident("cascading_failure-v0/test/0")
+    for team, notes in (("security-team", 0), ("dba-team", 1)):
+        state = transition(initial_state(incident), Escalate(team))
+        state = transition(state, RequestMoreLogs(None))
+        assert len(observe(state).notes) == notes
+
+
+@pytest.mark.parametrize("task", V0_TASKS, ids=lambda task: task.id)
+def test_nobody_holds_a_belief_of_what_was_not_drawn(task: TaskSpec) -> None:
+    state = initial_state(make_incident(f"{task.id}/test/0"))
+    with pytest.raises(InvalidInput, match="its probabilities are not known"):
+        belief(state)
+    with pytest.raises(InvalidInput, match="its probabilities are not known"):
+        make_policy("observer")(state.incident).act(observe(state), None)

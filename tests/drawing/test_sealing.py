@@ -1,0 +1,448 @@
+"""Where the key comes from, and what carries its fingerprint: runs, comparisons, pages, rows."""
+
+import json
+import os
+import pickle
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+import logtriage as lt
+from logtriage._lib.seal import SEAL_VARIABLE, Seal
+from logtriage.adapters.plans import grade_plan, plan_rows
+from logtriage.adapters.trl import TriageEnv, triage_reward, triage_rows
+from logtriage.codec import encode_transcript
+from logtriage.conversations.convert import convert_file
+from logtriage.drawing.sealing import (
+    incident_of,
+    new_seal,
+    read_seal,
+    seal_at_hand,
+    seal_of_environment,
+)
+from logtriage.env import TriageEnv as NumericEnv
+from logtriage.env import TriageVectorEnv
+from logtriage.errors import EpisodeOver, InvalidInput, SealError
+from logtriage.evaluation import Incidents, RunSpec, compare_runs, evaluate, load_run, play_episode
+from logtriage.grading import grade_actions, grade_jsonl, grade_transcript
+from logtriage.multi import triage_team_v1
+from logtriage.parsing import action_to_wire
+from logtriage.registry import make_policy
+from logtriage.server.episode import Episode, Gate
+from logtriage.server.ledger import Ledger
+from tests.cli.test_cli import lines, logtriage
+from tests.evaluation.test_runner import contents
+
+KEY, OTHER_KEY = "the key of these tests, 0123456789", "another key, of 16 bytes or more"
+SEAL, OTHER = Seal(KEY.encode()), Seal(OTHER_KEY.encode())
+TASK = "single_crash-v2"
+ID = f"{TASK}/sealed/7"
+SPEC = RunSpec(["expert"], [TASK], "sealed", episodes=3)
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(SEAL_VARIABLE, raising=False)
+
+
+@pytest.fixture
+def key_file(tmp_path: Path) -> Path:
+    path = tmp_path / "key"
+    path.write_text(f"{KEY}\n", encoding="ascii")
+    return path
+
+
+def give(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    monkeypatch.setenv(SEAL_VARIABLE, key)
+
+
+# -- the environment and files ----------------------------------------------------------
+
+
+def test_a_new_key_is_random_and_its_owners_alone(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        made = new_seal(tmp_path / "one")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "one").stat().st_mode) == 0o600
+    assert read_seal(tmp_path / "one") == made
+    assert new_seal(tmp_path / "two") != made
+    assert len((tmp_path / "one").read_bytes().strip()) == 64
+    for taken in ("one", "link"):
+        (tmp_path / "link").unlink(missing_ok=True)
+        (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+        with pytest.raises(FileExistsError):
+            new_seal(tmp_path / taken)
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_the_key_is_read_from_the_environment_or_a_file(
+    monkeypatch: pytest.MonkeyPatch, key_file: Path, tmp_path: Path
+) -> None:
+    assert seal_of_environment() is None
+    give(monkeypatch, "")
+    assert seal_at_hand() is None
+    give(monkeypatch, f" {OTHER_KEY}\n")
+    assert seal_at_hand() == OTHER
+    assert seal_at_hand(key_file) == read_seal(key_file) == SEAL  # what is said wins
+    assert incident_of(ID) == lt.make_incident(ID, seal=OTHER)
+    assert incident_of(ID, SEAL) == Incidents(seal=SEAL)(ID) == lt.make_incident(ID, seal=SEAL)
+    give(monkeypatch, "short secret")
+    with pytest.raises(SealError, match="LOGTRIAGE_SEAL: key: expected 16 to 1024") as caught:
+        incident_of(ID)
+    assert "secret" not in str(caught.value)
+    assert incident_of(f"{TASK}/test/7").seal is None  # a public one asks for no key
+    give(monkeypatch, str(key_file))
+    with pytest.raises(SealError, match="holds the name of a file") as caught:
+        incident_of(ID)
+    assert str(key_file) not in str(caught.value)
+    (tmp_path / "empty").touch()
+    with pytest.raises(SealError, match=r"empty: key: expected .* got 0"):
+        read_seal(tmp_path / "empty")
+    with pytest.raises(FileNotFoundError):
+        read_seal(tmp_path / "nothing")
+
+
+def test_the_core_reads_neither(monkeypatch: pytest.MonkeyPatch) -> None:
+    give(monkeypatch, KEY)
+    for asked in (
+        lambda: lt.make_incident(ID),
+        lambda: grade_actions(ID, [lt.Resolve()]),
+        lambda: grade_transcript(lt.Transcript(ID, (), seal=SEAL.fingerprint)),
+    ):
+        with pytest.raises(SealError, match="sealed, and drawn only with its key"):
+            asked()
+
+
+# -- runs -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    evaluate(SPEC, tmp_path / "run", seal=SEAL)
+    return tmp_path / "run"
+
+
+def test_a_run_carries_the_fingerprint_and_no_key(run: Path) -> None:
+    loaded = load_run(run, seal=SEAL)
+    assert loaded.manifest.seal == SEAL.fingerprint
+    assert json.loads((run / "run.json").read_bytes())["seal"] == SEAL.fingerprint
+    (row,) = json.loads((run / "summary.json").read_bytes())["rows"]
+    assert row["seal"] == SEAL.fingerprint
+    (path,) = (run / "transcripts").iterdir()
+    for line in path.read_bytes().splitlines():
+        assert json.loads(line)["seal"] == SEAL.fingerprint
+    digest = SEAL._digest
+    assert digest is not None
+    for held in (*contents(run).values(), pickle.dumps(loaded), repr(loaded).encode()):
+        assert KEY.encode() not in held
+        assert digest not in held
+        assert digest.hex().encode() not in held
+
+
+def test_processes_get_the_key_and_end_with_the_same_files(run: Path, tmp_path: Path) -> None:
+    evaluate(SPEC, tmp_path / "many", seal=SEAL, jobs=2)
+    assert contents(tmp_path / "many") == contents(run)
+
+
+def test_the_environment_has_the_key_of_a_run(
+    run: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    give(monkeypatch, KEY)
+    evaluate(SPEC, tmp_path / "again")
+    assert contents(tmp_path / "again") == contents(run)
+    assert load_run(run).grades == load_run(tmp_path / "again", seal=SEAL).grades
+    # A run of another split has no seal, whatever the environment has.
+    evaluate(attrs.evolve(SPEC, split="test"), tmp_path / "test")
+    assert load_run(tmp_path / "test").manifest.seal is None
+
+
+def test_without_the_key_or_with_another_one_nothing_is_graded(run: Path) -> None:
+    before = contents(run)
+    with pytest.raises(SealError, match=rf"run.json: sealed by '{SEAL.fingerprint}'; set"):
+        load_run(run)
+    with pytest.raises(SealError, match=f"the seal given here is '{OTHER.fingerprint}'"):
+        load_run(run, seal=OTHER)
+    with pytest.raises(SealError, match="split 'sealed': its incidents are drawn with a secret"):
+        evaluate(SPEC, run)
+    with pytest.raises(
+        InvalidInput, match=f'seal is "{SEAL.fingerprint}", asked for "{OTHER.fingerprint}"'
+    ):
+        evaluate(SPEC, run, seal=OTHER)
+    with pytest.raises(InvalidInput, match=f'seal is "{SEAL.fingerprint}", asked for null'):
+        evaluate(attrs.evolve(SPEC, split="test"), run)
+    assert contents(run) == before
+
+
+def test_a_transcript_of_another_key_does_not_pass_for_one_of_the_run(run: Path) -> None:
+    (path,) = (run / "transcripts").iterdir()
+    text = path.read_text(encoding="utf-8")
+    for told in (OTHER.fingerprint, "x"):
+        path.write_text(text.replace(SEAL.fingerprint, told), encoding="utf-8")
+        with pytest.raises(SealError, match=f"was played under the seal '{told}'"):
+            load_run(run, seal=SEAL)
+    manifest = json.loads((run / "run.json").read_bytes())
+    for wrong in ({"seal": None}, {"split": "test"}, {"seal": 3}):
+        (run / "run.json").write_text(json.dumps(manifest | wrong), encoding="utf-8")
+        with pytest.raises(InvalidInput, match=r"run.json: seal: expected"):
+            load_run(run, seal=SEAL)
+
+
+def test_runs_under_different_seals_are_not_compared(run: Path, tmp_path: Path) -> None:
+    evaluate(SPEC, tmp_path / "other", seal=OTHER)
+    evaluate(attrs.evolve(SPEC, split="test"), tmp_path / "open")
+    mine, other = load_run(run, seal=SEAL), load_run(tmp_path / "other", seal=OTHER)
+    assert compare_runs(mine, mine)[0].seal == SEAL.fingerprint
+    for b, said in (
+        (other, f"sealed by '{OTHER.fingerprint}'"),
+        (load_run(tmp_path / "open"), f"{tmp_path / 'open'} is not sealed"),
+    ):
+        with pytest.raises(SealError, match=f"not compared: .*{SEAL.fingerprint}.*{said}"):
+            compare_runs(mine, b)
+        # On the command line before a key is asked for.
+        shown = logtriage("compare", run, b.directory)
+        assert shown.exit_code == 2
+        assert "runs under different seals" in " ".join(shown.stderr.split())
+
+
+# -- the command line -------------------------------------------------------------------
+
+
+def test_seal_new_makes_a_key_and_shows_its_fingerprint(tmp_path: Path) -> None:
+    made = logtriage("seal", "new", tmp_path / "key")
+    assert made.exit_code == 0
+    key = (tmp_path / "key").read_text(encoding="ascii").strip()
+    assert made.stdout.strip() == read_seal(tmp_path / "key").fingerprint
+    assert key not in made.stdout + made.stderr
+    told = logtriage("seal", "fingerprint", "--seal-file", tmp_path / "key", "--json")
+    assert lines(told) == [{"seal": made.stdout.strip()}]
+    assert logtriage("seal", "new", tmp_path / "key").exit_code == 2  # never over another one
+    assert (tmp_path / "key").read_text(encoding="ascii").strip() == key
+    none = logtriage("seal", "fingerprint")
+    assert (none.exit_code, "LOGTRIAGE_SEAL" in none.stderr) == (2, True)
+
+
+def test_every_command_takes_the_key_from_a_file_and_shows_none(
+    key_file: Path, tmp_path: Path
+) -> None:
+    out, page = tmp_path / "run", tmp_path / "page.html"
+    record = tmp_path / "record.jsonl"
+    state = play_episode(
+        lt.make_incident(ID, seal=SEAL), make_policy("expert")(incident_of(f"{TASK}/test/7"))
+    )
+    record.write_text(f"{encode_transcript(lt.transcript_of(state))}\n", encoding="utf-8")
+    evaluating = ("eval", "expert", "--task", TASK, "--split", "sealed", "--episodes", 2)
+    commands: list[tuple[object, ...]] = [
+        (*evaluating, "--out", out),
+        (*evaluating, "--explain", 1, "--out", out),
+        ("report", out),
+        ("report", out, page, "--html"),
+        ("compare", out, out),
+        ("grade", record),
+        ("grade", record, "--json"),
+        ("convert", record),
+        ("show", ID, "--truth", "--json"),
+        ("show", ID, "--prompt"),
+        ("play", ID, "--policy", "expert", "--no-explain", "--json"),
+    ]
+    digest = SEAL._digest
+    assert digest is not None
+    for one in commands:
+        said = logtriage(*one, "--seal-file", key_file)
+        assert said.exit_code == 0, said.stderr
+        for hidden in (KEY, digest.hex()):
+            assert hidden not in said.stdout + said.stderr
+        assert (
+            SEAL.fingerprint in said.stdout + said.stderr
+            or one[-1] == "--html"
+            or (one[:1] == ("show",) and "--truth" not in one)
+        ), one
+        if one[0] not in ("eval", "convert", "compare"):
+            without = logtriage(*one)
+            assert without.exit_code == 2, one
+            assert "LOGTRIAGE_SEAL" in without.stderr
+    shown = page.read_text(encoding="utf-8")
+    assert SEAL.fingerprint in shown
+    assert KEY not in shown
+    assert digest.hex() not in shown
+
+
+def test_the_command_line_says_what_is_not_sealed() -> None:
+    for arguments, told in (
+        (("show", "single_crash-v0/sealed/0"), "has no split 'sealed'"),
+        (("eval", "expert", "--task", "single_crash-v0", "--split", "sealed"), "has no split"),
+        (("eval", "expert", "--task", "recorded", "--split", "sealed"), "recorded incidents have"),
+        (("eval", "expert", "--split", "sealed"), "its incidents are drawn with a secret key"),
+    ):
+        said = logtriage(*arguments)
+        assert (said.exit_code, told in " ".join(said.stderr.split())) == (2, True), said.stderr
+
+
+# -- rows of frameworks -----------------------------------------------------------------
+
+
+def test_rows_carry_the_fingerprint_and_another_key_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    give(monkeypatch, KEY)
+    state = play_episode(incident_of(ID), make_policy("oracle")(incident_of(ID)))
+    plan = json.dumps([action_to_wire(action) for action in state.actions])
+    (row,), (played,) = plan_rows([ID]), triage_rows([ID])
+    assert (row["seal"], played["seal"]) == (SEAL.fingerprint, SEAL.fingerprint)
+    assert "seal" not in plan_rows([f"{TASK}/test/7"])[0] | triage_rows([f"{TASK}/test/7"])[0]
+    env = TriageEnv()
+
+    def by_rows(said: str | None) -> list[Callable[[], Any]]:
+        return [
+            lambda: grade_plan(ID, plan, seal=said),
+            lambda: triage_reward([plan], [ID], seal=[said]),
+            lambda: env.reset(incident=ID, seal=said),
+        ]
+
+    grade, reward, screen = (one() for one in by_rows(SEAL.fingerprint))
+    assert (grade.score, reward) == (1.0, [1.0])
+    assert "TICK 0" in screen
+    for key, said in ((OTHER_KEY, SEAL.fingerprint), (KEY, OTHER.fingerprint), (KEY, None)):
+        give(monkeypatch, key)
+        for asked in by_rows(said):
+            with pytest.raises(SealError, match="seal: "):
+                asked()
+    assert triage_reward([plan], [f"{TASK}/test/7"]) != [None]
+
+
+@pytest.mark.parametrize("place", ["", "metadata", "info", "task.data"])
+def test_converted_rows_must_say_their_seal(place: str, tmp_path: Path) -> None:
+    messages = [{"role": "assistant", "content": '[{"action_type": "resolve"}]'}]
+
+    def row(**named: str) -> Path:
+        inner: dict[str, Any] = {"incident": ID, **named}
+        for key in reversed(place.split(".") if place else []):
+            inner = {key: inner}
+        path = tmp_path / "rows.jsonl"
+        path.write_text(json.dumps({**inner, "messages": messages}), encoding="utf-8")
+        return path
+
+    find = Incidents(seal=SEAL)
+    (one,) = convert_file(row(seal=SEAL.fingerprint), resolve=find)
+    assert one.seal == SEAL.fingerprint
+    assert grade_transcript(one, resolve=find).seal == SEAL.fingerprint
+    bad: list[Any] = []
+    for path, resolve in (
+        (row(), find),
+        (row(seal=OTHER.fingerprint), find),
+    ):
+        with pytest.raises(SealError, match=r"rows.jsonl:1: seal: "):
+            list(convert_file(path, resolve=resolve, on_error=bad.append))
+    with pytest.raises(SealError, match=r"rows.jsonl:1: .*LOGTRIAGE_SEAL"):
+        list(convert_file(row(seal=SEAL.fingerprint), on_error=bad.append))
+    assert not bad
+    (tmp_path / "out.jsonl").write_text(encode_transcript(one), encoding="utf-8")
+    assert [one.seal for one in grade_jsonl(tmp_path / "out.jsonl", resolve=find)] == [
+        SEAL.fingerprint
+    ]
+
+
+# -- what a model and its tools can see --------------------------------------------------
+
+
+def opaque(told: Any, incident: lt.Incident) -> None:
+    """Nothing names the incident: not its id, its index, its split's name, a seed or a seal."""
+    text = json.dumps(told, default=str)
+    assert incident.id not in text
+    assert "/sealed/" not in text
+    assert "/test/" not in text
+    seed = getattr(incident.telemetry, "seed", None)
+    assert seed is not None
+    assert str(seed) not in text
+    assert incident.seal is None or incident.seal not in text
+
+
+@pytest.mark.parametrize(
+    "incident_id",
+    [
+        f"{TASK}/test/48151623",
+        f"{TASK}/sealed/48151623",
+        "fleet_outage-v2/test/48151623",
+        "fleet_outage-v2/sealed/48151623",
+    ],
+)
+def test_no_prompt_screen_or_tool_names_the_incident(
+    incident_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give(monkeypatch, KEY)
+    incident = incident_of(incident_id)
+    (row,), (played,) = plan_rows([incident_id]), triage_rows([incident_id])
+    opaque([row["prompt"], played["prompt"]], incident)
+    env = TriageEnv()
+    told = [env.reset(**played)]
+    service = incident.topology.names[1]
+    told += [env.request_metrics(service=service), env.request_traces(service=service)]
+    told += [env.escalate(team="nobody"), env.resolve(), env.resolve()]
+    assert "is closed" in told[-1]
+    opaque(told, incident)
+    assert "48151623" not in json.dumps([told, row["prompt"], played["prompt"]])
+    with pytest.raises(EpisodeOver) as caught:
+        lt.transition(closed := lt.play(incident, [lt.Resolve()]), lt.Resolve())
+    opaque(str(caught.value), incident)
+    with pytest.raises(EpisodeOver) as caught:
+        lt.tick(closed)
+    opaque(str(caught.value), incident)
+
+
+def test_numeric_environments_tell_no_index_unless_asked_to() -> None:
+    for show_id in (False, True):
+        made = NumericEnv("single_crash-v2", "test", show_id=show_id)
+        many = TriageVectorEnv("single_crash-v2", 2, "test", show_id=show_id)
+        seen = [made.reset(seed=1)[1], made.step(0)[4], many.reset(seed=1)[1]]
+        assert ["index" in info for info in seen] == [show_id] * 3
+
+
+def test_teams_play_sealed_incidents_and_see_no_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SealError, match="split 'sealed'"):
+        triage_team_v1.parallel_env(TASK, "sealed", observations="text")
+    with pytest.raises(InvalidInput, match="'single_crash-v0' is one fixed incident"):
+        triage_team_v1.parallel_env("single_crash-v0", "sealed", seal=SEAL)
+    with pytest.raises(InvalidInput, match="split 'sealed': seeds of sealed incidents are wider"):
+        TriageVectorEnv("single_crash-v2", 2, "sealed")
+    give(monkeypatch, OTHER_KEY)
+    for seal, meant in ((SEAL, SEAL), (None, OTHER)):
+        env = triage_team_v1.parallel_env(
+            TASK, "sealed", observations="text", render_mode="ansi", seal=seal
+        )
+        observations, infos = env.reset(options={"id": 48151623})
+        incident = lt.make_incident(f"{TASK}/sealed/48151623", seal=meant)
+        whole = lt.render_observation(lt.observe(lt.initial_state(incident)))
+        assert env.render() == whole
+        resolve = dict.fromkeys(env.agents, '{"action_type": "resolve"}')
+        stepped = env.step(resolve)
+        told = [observations, infos, *stepped, [env.system_prompt(one) for one in resolve]]
+        opaque(told, incident)
+        assert "48151623" not in json.dumps(told)
+        with pytest.raises(EpisodeOver) as caught:
+            env.step(resolve)
+        opaque(str(caught.value), incident)
+
+
+def test_a_run_of_a_ledger_is_closed_and_then_graded(tmp_path: Path, key_file: Path) -> None:
+    gate = Gate()
+    with Ledger(tmp_path / "ledger", "alice") as gate.ledger:
+        played = Episode(ID, gate, seal=SEAL)
+        played.step(lt.Resolve())
+    options = ("--run", "alice", "--out", tmp_path / "alice.jsonl")
+    closed = logtriage("seal", "close", tmp_path / "ledger", *options, "--json")
+    assert json.loads(closed.stdout) == {"run": "alice", "attempts": 1}
+    graded = logtriage("grade", tmp_path / "alice.jsonl", "--seal-file", key_file, "--json")
+    assert graded.exit_code == 0
+    assert lt.grade(played.state).digest in graded.stdout
+    again = logtriage("seal", "close", tmp_path / "ledger", *options)
+    assert again.exit_code == 2
+    assert "'alice' is closed" in " ".join(again.stderr.split())
+    missing = logtriage("seal", "close", tmp_path / "nothing", *options)
+    assert missing.exit_code == 2
+    assert "no such ledger" in missing.stderr
+    assert not (tmp_path / "nothing").exists()

@@ -1,0 +1,618 @@
+"""Gymnasium's contract, kept by the scalar and the batched environment."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from itertools import combinations
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage import FIVE_TEAMS, random_topology
+from logtriage.actions import Escalate, Resolve, action_id
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import MAX_INDEX, IncidentId
+from logtriage.errors import EpisodeOver, InvalidInput, MissingExtra, SealError, UnknownName
+from logtriage.grading import TRIAGE_2
+from logtriage.tasks import TASKS, get_task
+from logtriage.vector import BatchedTriage, BeliefScreens, token_layout_of
+
+if find_spec("gymnasium") is None:
+    pytest.skip("needs the extra env", allow_module_level=True)
+
+import gymnasium
+from gymnasium.error import DeprecatedEnv, ResetNeeded
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
+
+from logtriage.env import ENV_IDS, TriageEnv, TriageVectorEnv
+from logtriage.env.playlist import Playlist
+
+TASK = "cascading_failure-v2"
+#: A task of each kind.
+KINDS = (TASK, "single_crash-v2-fog0", "silent_degradation-v2-fog3")
+ACTIONS = 74
+RESOLVE = action_id(Resolve(), FIVE_TEAMS)
+ASK = RESOLVE - 1
+INFOS = ("action_mask", "closing", "score", "tick")
+
+
+def play(envs: TriageVectorEnv, steps: int, **reset: Any) -> list[tuple[Any, ...]]:
+    """Everything that random play returns, flat."""
+    observations, infos = envs.reset(**reset)
+    returned: list[tuple[Any, ...]] = [(observations, *infos.values())]
+    rng, space = np.random.default_rng(0), envs.single_action_space
+    for _ in range(steps):
+        *arrays, infos = envs.step(rng.integers(0, space.n, envs.num_envs))  # type: ignore[attr-defined]
+        returned.append((*arrays, *infos.values()))
+    return returned
+
+
+def same(left: list[tuple[Any, ...]], right: list[tuple[Any, ...]]) -> bool:
+    return all(
+        np.array_equal(a, b)
+        for one, other in zip(left, right, strict=True)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+# -- registration --------------------------------------------------------------------
+
+
+def test_every_drawn_task_is_registered() -> None:
+    assert sorted(ENV_IDS.values()) == sorted(task.id for task in TASKS if task.version)
+    assert len(ENV_IDS) == 6 * 4
+    assert ENV_IDS["logtriage/Cascading-v2"] == TASK
+    assert ENV_IDS["logtriage/Fleet-fog0-v2"] == "fleet_outage-v2-fog0"
+    assert ENV_IDS["logtriage/Silent-v2"] == "silent_degradation-v2"
+
+
+@pytest.mark.parametrize("env_id", ["logtriage/Cascading-v2", "logtriage/Silent-fog0-v2"])
+def test_gymnasium_makes_them_without_an_import_of_ours(env_id: str) -> None:
+    code = f"""
+import gymnasium
+env = gymnasium.make("logtriage.env:{env_id}")
+envs = gymnasium.make_vec("{env_id}", num_envs=3, vectorization_mode="vector_entry_point")
+print(type(env.unwrapped).__name__, type(envs).__name__, envs.spec.id, envs.num_envs)
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], check=True, capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["TriageEnv", "TriageVectorEnv", env_id, "3"]
+
+
+def test_without_gymnasium_the_extra_is_named() -> None:
+    code = """
+import sys
+sys.modules["gymnasium"] = None
+import logtriage.vector
+try:
+    import logtriage.env
+except ImportError as error:
+    print(type(error).__name__, error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.startswith(MissingExtra.__name__)
+    assert "needs the extra logtriage[env]: pip install 'gymnasium" in done.stdout
+
+
+@pytest.mark.parametrize("env_id", ENV_IDS)
+def test_gymnasium_finds_no_fault(env_id: str) -> None:
+    fleet = "Fleet" in env_id
+    given: Any = {"topology": random_topology(4, 20, FIVE_TEAMS.teams)} if fleet else {}
+    check_env(gymnasium.make(env_id, **given).unwrapped)
+
+
+@pytest.mark.filterwarnings("ignore:.*is out of date")
+def test_gymnasium_names_the_environment_in_the_place_of_a_retired_one() -> None:
+    with pytest.raises(DeprecatedEnv, match="use `logtriage/Cascading-v2` instead"):
+        gymnasium.make("logtriage/Cascading-v1")
+
+
+@pytest.mark.parametrize("mode", ["vector_entry_point", "sync"])
+def test_wrappers_of_gymnasium_fit(mode: str) -> None:
+    made = gymnasium.make_vec("logtriage/SingleCrash-v2", num_envs=4, vectorization_mode=mode)
+    _, infos = DictInfoToList(made).reset(seed=1)
+    assert [set(one) for one in infos] == [set(INFOS)] * 4
+    envs: Any = RecordEpisodeStatistics(made)
+    envs.reset(seed=1)
+    _, rewards, terminations, _, infos = envs.step(np.full(4, RESOLVE))
+    assert terminations.all()
+    assert infos["episode"]["r"].tolist() == rewards.tolist() == infos["score"].tolist()
+
+
+# -- spaces --------------------------------------------------------------------------
+
+
+def test_spaces() -> None:
+    env, envs = TriageEnv(TASK), TriageVectorEnv(TASK, 3)
+    assert envs.single_observation_space == env.observation_space
+    assert envs.single_action_space == env.action_space == gymnasium.spaces.Discrete(ACTIONS)
+    assert envs.action_space == gymnasium.spaces.MultiDiscrete(3 * [ACTIONS])
+    assert envs.observation_space.dtype == env.observation_space.dtype == np.float32
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    layout = token_layout_of(FIVE_TEAMS, 2, 14)
+    space: Any = env.observation_space
+    assert envs.observation_space.shape == (3, layout.size)
+    assert (space.low == 0).all()
+    assert np.array_equal(space.high, 255 * layout.units)
+
+
+@pytest.mark.parametrize("env", [TriageEnv(TASK), TriageVectorEnv(TASK, 2)], ids=["one", "many"])
+def test_the_same_space_objects_on_every_call(env: Any) -> None:
+    before = env.observation_space, env.action_space
+    env.reset(seed=1)
+    assert env.observation_space is before[0]
+    assert env.action_space is before[1]
+
+
+@pytest.mark.parametrize("task", KINDS)
+def test_observations_lie_in_the_declared_box(task: str) -> None:
+    envs = TriageVectorEnv(task, 64)
+    for returned in play(envs, 40, seed=3):
+        assert returned[0] in envs.observation_space
+
+
+def test_nothing_returned_is_shared_or_changed_later() -> None:
+    envs = TriageVectorEnv(TASK, 8)
+    returned = play(envs, 15, seed=0)
+    copies = [tuple(one.copy() for one in arrays) for arrays in returned]
+    more = play(envs, 15)
+    assert same(returned, copies)
+    flat = [array for arrays in returned + more for array in arrays]
+    assert not any(np.shares_memory(a, b) for a, b in combinations(flat, 2))
+
+
+# -- stepping ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("topology", [None, random_topology(4, 12)], ids=["default", "own"])
+@pytest.mark.parametrize("task", KINDS)
+def test_rows_are_scalar_environments(task: str, topology: Any) -> None:
+    """The next-step autoreset of Gymnasium, row by row over the scalar core."""
+    count = 3
+    envs = TriageVectorEnv(task, count, "val", topology=topology, show_id=True)
+    single = [TriageEnv(task, "val", topology=topology, show_id=True) for _ in range(count)]
+    observations, infos = envs.reset(seed=11)
+    for row, env in enumerate(single):
+        observation, info = env.reset(options={"id": int(infos["index"][row])})
+        compare(row, observation, info, observations, infos)
+    rng, closed = np.random.default_rng(5), np.zeros(count, bool)
+    seen: set[int] = set()
+    for _ in range(100):
+        actions = rng.integers(0, envs.single_action_space.n, count)  # type: ignore[attr-defined]
+        observations, rewards, terminations, truncations, infos = envs.step(actions)
+        for row, env in enumerate(single):
+            if closed[row]:
+                observation, info = env.reset(options={"id": int(infos["index"][row])})
+                reward, terminated, truncated = 0.0, False, False
+            else:
+                observation, reward, terminated, truncated, info = env.step(actions[row])
+            compare(row, observation, info, observations, infos)
+            assert rewards[row] == reward
+            assert (terminations[row], truncations[row]) == (terminated, truncated)
+        closed = terminations | truncations
+        seen.update(infos["closing"].tolist())
+    assert seen == {-1, 0, 1, 2, 3}  # open, and closed in every way
+
+
+def compare(row: int, observation: Any, info: Any, observations: Any, infos: Any) -> None:
+    assert np.array_equal(observation, observations[row])
+    assert {*info, *(f"_{name}" for name in info)} == infos.keys()
+    for name, value in info.items():
+        assert np.array_equal(value, infos[name][row]), name
+        assert infos[f"_{name}"].all()
+
+
+def test_a_row_that_closed_begins_anew_in_the_next_step() -> None:
+    envs = TriageVectorEnv(TASK, 2, show_id=True)
+    _, before = envs.reset(seed=0)
+    _, _, terminations, truncations, infos = envs.step(np.array([RESOLVE, ASK]))
+    assert terminations.tolist() == [True, False]
+    assert not truncations.any()
+    assert infos["closing"].tolist() == [0, -1]
+    assert infos["index"].tolist() == before["index"].tolist()
+    _, rewards, terminations, _, infos = envs.step(np.array([RESOLVE, ASK]))
+    assert rewards[0] == 0.0
+    assert not terminations.any()
+    assert infos["tick"].tolist() == [0, 2]
+    assert infos["index"].tolist() == [before["index"][1] + 1, before["index"][1]]
+
+
+@pytest.mark.parametrize("task", KINDS)
+def test_the_horizon_truncates_and_an_action_terminates(task: str) -> None:
+    envs, horizon = TriageVectorEnv(task, 2), get_task(task).horizon
+    resolve = envs.single_action_space.n - 2  # type: ignore[attr-defined]
+    ask = resolve - 1
+    envs.reset(seed=0)
+    for _ in range(horizon - 1):
+        *_, terminations, truncations, _ = envs.step(np.array([ask, ask]))
+        assert not (terminations | truncations).any()
+    *_, terminations, truncations, _ = envs.step(np.array([ask, resolve]))
+    assert terminations.tolist() == [False, True]
+    assert truncations.tolist() == [True, False]
+
+
+def test_scalar_masks_and_text() -> None:
+    env = TriageEnv(TASK, render_mode="ansi")
+    _, info = env.reset(seed=0)
+    assert env.action_masks().all()
+    text = env.render()
+    assert text is not None
+    assert text.startswith("TICK 0/14; silence is worth ")
+    _, _, _, _, info = env.step(np.int64(0))
+    assert not env.action_masks()[:3].any()
+    assert env.action_masks()[3:].all()
+    assert env.action_masks().dtype == bool
+    assert np.array_equal(info["action_mask"], env.action_masks())
+    assert env.action_space.sample(info["action_mask"]) >= 3  # as Gymnasium samples by masks
+    assert TriageEnv(TASK).render() is None
+
+
+def test_rewards_sum_to_the_score() -> None:
+    env = TriageEnv(TASK, "test")
+    env.reset(options={"id": 42})
+    steps = [env.step(action) for action in (0, 1, 2, ASK, RESOLVE)]
+    assert [terminated for _, _, terminated, _, _ in steps] == 4 * [False] + [True]
+    assert sum(reward for _, reward, *_ in steps) == steps[-1][4]["score"] > 0
+
+
+def test_a_rubric_of_ones_own() -> None:
+    rubric = attrs.evolve(TRIAGE_2, id="mine/1", gates=(), discounts=())
+    asked = {"ids": [42]}
+    page = [action_id(Escalate(team), FIVE_TEAMS) for team in FIVE_TEAMS.teams]
+    wrong = next(one for one in page if closes(one))
+    for given, expected in ((None, 0.0), (rubric, 0.15)):
+        envs = TriageVectorEnv(TASK, 1, "test", rubric=given)
+        env = TriageEnv(TASK, "test", rubric=given)
+        envs.reset(options=asked)
+        env.reset(options={"id": 42})
+        for action in (severity_of_42(), wrong):
+            *_, infos = envs.step(np.array([action]))
+            *_, info = env.step(action)
+            assert infos["score"][0] == info["score"]
+        assert info["score"] == pytest.approx(expected)
+
+
+def closes(action: int) -> bool:
+    env = TriageEnv(TASK, "test")
+    env.reset(options={"id": 42})
+    return env.step(action)[2]
+
+
+def severity_of_42() -> int:
+    env = TriageEnv(TASK, "test")
+    earned = []
+    for action in range(3):
+        env.reset(options={"id": 42})
+        earned.append(env.step(action)[1])
+    return int(np.argmax(earned))
+
+
+@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
+def test_the_fixed_incidents_of_the_original_are_refused(make: Any) -> None:
+    with pytest.raises(InvalidInput, match="one fixed incident; environments play tasks that dra"):
+        make("single_crash-v0")
+
+
+def test_a_fleet_needs_a_topology() -> None:
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v2' has a top"):
+        TriageEnv("fleet_outage-v2")
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v2' has a top"):
+        TriageVectorEnv("fleet_outage-v2")
+
+
+def test_sealed_incidents_are_played_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SealError, match="LOGTRIAGE_SEAL"):
+        TriageEnv(TASK, "sealed")
+    monkeypatch.setenv("LOGTRIAGE_SEAL", "a key that nobody knows but this test")
+    env = TriageEnv(TASK, "sealed")
+    observation = env.reset(options={"id": f"{TASK}/sealed/7"})[0]
+    assert observation in env.observation_space
+    assert np.array_equal(observation, env.reset(options={"id": 7})[0])
+    with pytest.raises(InvalidInput, match="play them one at a time"):
+        TriageVectorEnv(TASK, 2, "sealed")
+
+
+# -- which incidents -----------------------------------------------------------------
+
+
+def test_seeds_reproduce_and_differ() -> None:
+    envs = TriageVectorEnv(TASK, 16)
+    first = play(envs, 30, seed=7)
+    assert same(first, play(envs, 30, seed=7))
+    assert same(first, play(TriageVectorEnv(TASK, 16), 30, seed=7))
+    assert not same(first, play(envs, 30, seed=8))
+
+
+def test_a_reset_without_a_seed_goes_on() -> None:
+    envs = TriageVectorEnv(TASK, 4, show_id=True)
+    start = envs.reset(seed=7)[1]["index"]
+    assert start.tolist() == [start[0] + n for n in range(4)]
+    assert envs.reset()[1]["index"].tolist() == [start[0] + n for n in range(4, 8)]
+    envs.step(np.full(4, RESOLVE))
+    assert envs.step(np.full(4, RESOLVE))[4]["index"].tolist() == [
+        start[0] + n for n in range(8, 12)
+    ]
+    env = TriageEnv(TASK, show_id=True)
+    assert [env.reset(seed=7)[1]["index"], env.reset()[1]["index"]] == start[:2].tolist()
+    unseeded = TriageEnv(TASK, show_id=True).reset()[1]["index"]
+    assert 0 <= unseeded < MAX_INDEX
+
+
+def test_incidents_are_played_by_id() -> None:
+    envs = TriageVectorEnv(TASK, 2, "test", show_id=True)
+    first = envs.reset(seed=7)[1]["index"][0]
+    ids = [f"{TASK}/test/5", 3, np.int64(9)]
+    assert envs.reset(seed=7, options={"ids": ids})[1]["index"].tolist() == [5, 3]
+    envs.step(np.array([RESOLVE, RESOLVE]))  # both are free: what is left, then the sequence
+    assert envs.step(np.array([0, 0]))[4]["index"].tolist() == [9, first]
+    assert envs.reset(options={"ids": np.arange(9)})[1]["index"].tolist() == [0, 1]
+    assert envs.reset()[1]["index"].tolist() == [first + 1, first + 2]  # the rest is dropped
+    env = TriageEnv(TASK, "test")
+    by_id, by_index = (env.reset(options={"id": one})[0] for one in ids[:2])
+    observations, _ = envs.reset(options={"ids": ids[:2]})
+    assert np.array_equal(observations, [by_id, by_index])
+
+
+def test_own_topologies_play_their_own_incidents() -> None:
+    topology = random_topology(4, 12)
+    env = TriageEnv(TASK, "ood", topology=topology, render_mode="ansi")
+    env.reset(options={"id": f"{TASK}/ood/3"})
+    assert env._state.incident == draw_incident(
+        get_task(TASK), IncidentId(get_task(TASK), "ood", 3), topology
+    )
+
+
+def test_the_sequence_uses_every_incident_before_it_repeats() -> None:
+    playlist = Playlist(TASK, "train", own_topology=False)
+    playlist.begin(np.random.default_rng(0))
+    playlist._next = np.array([MAX_INDEX - 2])
+    assert playlist.take(4)[1].tolist() == [MAX_INDEX - 2, MAX_INDEX - 1, 0, 1]
+    assert playlist.take(1)[1].tolist() == [2]
+
+
+# -- misuse --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
+def test_unknown_names_come_with_the_choices(make: Any) -> None:
+    with pytest.raises(UnknownName, match=r"task 'crash'; known: single_crash-v2, "):
+        make("crash")
+    with pytest.raises(UnknownName, match=r"split 'dev'; known: train, val, test, ood"):
+        make(TASK, split="dev")
+    with pytest.raises(InvalidInput, match=r"give a topology, or .*: train, val, test$"):
+        make(TASK, split="ood")
+
+
+BAD_IDS = (
+    ("crash/train/3", "unknown task 'crash'; known: "),
+    (f"{TASK}/dev/3", "unknown split 'dev'; known: train"),
+    (f"{TASK}/test/3", f"this environment plays {TASK}/train/"),
+    ("single_crash-v2/train/3", f"this environment plays {TASK}/train/"),
+    (f"{TASK}/train/-3", "index must be a whole number below"),
+    (-1, f"incident -1: expected an id, {TASK}/train/<index>, or a whole number in"),
+    (MAX_INDEX, "or a whole number in"),
+    (1.5, "incident 1.5: expected an id"),
+    (True, "incident True: expected an id"),
+)
+
+
+@pytest.mark.parametrize(("given", "message"), BAD_IDS, ids=str)
+def test_bad_ids_are_refused(given: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        TriageEnv(TASK).reset(options={"id": given})
+    with pytest.raises(InvalidInput, match=message):
+        TriageVectorEnv(TASK, 1).reset(options={"ids": [given]})
+
+
+def test_other_misuse() -> None:
+    env, envs = TriageEnv(TASK), TriageVectorEnv(TASK, 2)
+    with pytest.raises(ResetNeeded, match="reset"):
+        env.step(0)
+    with pytest.raises(ResetNeeded, match="reset"):
+        envs.step(np.zeros(2, int))
+    with pytest.raises(InvalidInput, match="unknown option 'ids'; known: id"):
+        env.reset(options={"ids": [1]})
+    with pytest.raises(InvalidInput, match="unknown option 'id'; known: ids"):
+        envs.reset(options={"id": 1})
+    with pytest.raises(InvalidInput, match="1 ids for 2 environments"):
+        envs.reset(options={"ids": [1]})
+    with pytest.raises(InvalidInput, match="at least 1, got 0"):
+        TriageVectorEnv(TASK, 0)
+    with pytest.raises(UnknownName, match="render mode 'human'; known: ansi"):
+        TriageEnv(TASK, render_mode="human")
+    env.reset()
+    envs.reset()
+    with pytest.raises(InvalidInput, match=r"action 74: expected an integer in \[0, 74\)"):
+        env.step(ACTIONS)
+    with pytest.raises(InvalidInput, match="actions must be 2 integers"):
+        envs.step(np.zeros(3, int))
+    env.step(RESOLVE)
+    with pytest.raises(EpisodeOver):
+        env.step(RESOLVE)
+
+
+def test_refused_actions_use_up_no_incident() -> None:
+    wrong, right = (TriageVectorEnv(TASK, 2) for _ in range(2))
+    rng = np.random.default_rng(0)
+    for one in (wrong, right):
+        one.reset(seed=3)
+    for _ in range(30):
+        actions = rng.integers(0, ACTIONS, 2)
+        with pytest.raises(InvalidInput, match="must lie in"):
+            wrong.step(np.array([0, ACTIONS]))
+        assert np.array_equal(wrong.step(actions)[0], right.step(actions)[0])
+
+
+# -- shaping -------------------------------------------------------------------------
+
+
+def test_shaped_rewards_begin_anew_with_each_incident() -> None:
+    envs = TriageVectorEnv(TASK, 2, shaping=1.0)
+    _, begun = envs.reset(options={"ids": [5, 6, 7]})
+    _, _, terminations, _, infos = envs.step(np.array([RESOLVE, ASK]))
+    assert terminations.tolist() == [True, False]
+    assert infos["potential"][0] == 0.0
+    env = TriageEnv(TASK, shaping=1.0)
+    wanted = env.reset(options={"id": 7})[1]["potential"]
+    _, rewards, _, _, infos = envs.step(np.array([RESOLVE, ASK]))
+    assert rewards[0] == 0.0
+    assert infos["potential"][0] == wanted != begun["potential"][0]
+    _, rewards, _, _, _ = envs.step(np.array([ASK, ASK]))
+    assert rewards[0] == env.step(ASK)[1] != 0.0
+
+
+@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
+def test_shaping_is_refused_where_there_is_none(make: Any) -> None:
+    assert "potential" not in make(TASK).reset(seed=0)[1]
+    for wrong in (0.0, 1.5, -1.0):
+        with pytest.raises(InvalidInput, match=f"expected a discount .* got {wrong}"):
+            make(TASK, shaping=wrong)
+    rubric = attrs.evolve(TRIAGE_2, id="mine/1", gates=())
+    with pytest.raises(InvalidInput, match="by logtriage/2, not by rubric 'mine/1'"):
+        make(TASK, rubric=rubric, shaping=1.0)
+
+
+# -- beliefs as observations -----------------------------------------------------------
+
+
+def test_a_belief_may_be_the_observation() -> None:
+    envs = TriageVectorEnv("single_crash-v2", 8, observations="belief")
+    plain = TriageVectorEnv("single_crash-v2", 8)
+    batch = BatchedTriage("single_crash-v2")
+    screens = BeliefScreens(batch)
+    ids = list(range(200))
+    seen, infos = envs.reset(options={"ids": ids})
+    plain.reset(options={"ids": ids})
+    wanted = screens.begin(batch.reset("train", np.arange(8)))
+    rng, following, closed = np.random.default_rng(0), iter(ids[8:]), np.zeros(8, bool)
+    restarts = 0
+    for _ in range(25):
+        assert seen in envs.observation_space
+        assert np.array_equal(seen, wanted)
+        actions = np.array([rng.choice(np.flatnonzero(row)) for row in infos["action_mask"]])
+        fresh = np.flatnonzero(closed)
+        batch.restart(fresh, np.array([next(following) for _ in fresh], np.int64))
+        wanted = screens.read(batch.step(actions, ~closed), actions, fresh)
+        seen, *told, infos = envs.step(actions)
+        # What is told besides is that of the other kind of observation.
+        _, *others, _ = plain.step(actions)
+        assert all(np.array_equal(one, other) for one, other in zip(told, others, strict=True))
+        closed = np.logical_or(told[1], told[2])
+        restarts += len(fresh)
+    assert restarts > 8
+
+
+def test_beliefs_are_refused_where_there_are_none() -> None:
+    with pytest.raises(UnknownName, match="kind of observations 'counts'; known: tokens, belief"):
+        TriageVectorEnv(TASK, 2, observations="counts")  # type: ignore[arg-type]
+    several = {TASK: 1.0, f"{TASK}-fog0": 1.0}
+    with pytest.raises(InvalidInput, match=f"expected one task, .* got {TASK}, {TASK}-fog0"):
+        TriageVectorEnv(several, 2, observations="belief")
+
+
+# -- several tasks -------------------------------------------------------------------
+
+FOGS = {f"{TASK}-fog0": 3, TASK: 1}
+
+
+def tasks_of(envs: TriageVectorEnv, rounds: int) -> list[int]:
+    """The task of every incident that was begun, in order."""
+    found = []
+    for _ in range(rounds):
+        found.extend(envs.reset()[1]["task"].tolist())
+    return found
+
+
+def test_tasks_are_drawn_by_their_weights() -> None:
+    envs = TriageVectorEnv(FOGS, 100)
+    assert envs.tasks == tuple(FOGS)
+    assert envs.task_weights == {f"{TASK}-fog0": 0.75, TASK: 0.25}
+    envs.reset(seed=3)
+    drawn = tasks_of(envs, 20)
+    assert 1400 < drawn.count(0) < 1600  # of 2,000, with a standard deviation of 19
+    envs.reset(seed=3)
+    assert tasks_of(envs, 20) == drawn
+    envs.set_task_weights({TASK: 2.5})
+    assert set(tasks_of(envs, 1)) == {1}
+    assert envs.task_weights == {f"{TASK}-fog0": 0.0, TASK: 1.0}
+
+
+def test_weights_may_change_between_rounds_through_wrappers() -> None:
+    many: Any = gymnasium.make_vec(
+        "logtriage/Cascading-v2", num_envs=2, vectorization_mode="sync", task=FOGS
+    )
+    many.reset(seed=0)
+    many.call("set_task_weights", {f"{TASK}-fog0": 1})
+    assert many.reset()[1]["task"].tolist() == [0, 0]
+    one: Any = gymnasium.make("logtriage/Cascading-v2", task=FOGS)
+    one.reset(seed=0)
+    one.get_wrapper_attr("set_task_weights")({TASK: 1})
+    assert one.reset()[1]["task"] == 1
+
+
+def test_each_task_has_a_sequence_of_its_own() -> None:
+    envs = TriageVectorEnv(FOGS, 50, show_id=True)
+    _, infos = envs.reset(seed=0)
+    for number in range(2):
+        index = infos["index"][infos["task"] == number]
+        assert index.tolist() == list(range(index[0], index[0] + len(index)))
+    asked = [f"{TASK}-fog0/train/7", f"{TASK}/train/7"] * 25
+    _, infos = envs.reset(options={"ids": asked})
+    assert infos["task"].tolist() == [0, 1] * 25
+    assert set(infos["index"]) == {7}
+
+
+def test_several_tasks_have_one_layout() -> None:
+    tasks = {TASK: 1, "silent_degradation-v2-fog1": 1}
+    envs = TriageVectorEnv(tasks, 2)
+    layout = token_layout_of(FIVE_TEAMS, 1, 16)
+    space: Any = envs.single_observation_space
+    assert np.array_equal(space.high, 255 * layout.units)
+    assert space == TriageEnv(tasks).observation_space
+    envs.reset(options={"ids": [f"{TASK}/train/1", "silent_degradation-v2-fog1/train/1"]})
+    for tick in range(1, 15):
+        observations, _, _, truncations, _ = envs.step(np.array([ASK, ASK]))
+        assert observations[0, layout["time"]] == np.float32(tick / 16)
+    assert truncations.tolist() == [True, False]  # each has a horizon of its own
+    _, _, _, truncations, _ = envs.step(np.array([ASK, ASK]))
+    assert not truncations.any()
+    _, _, _, truncations, _ = envs.step(np.array([ASK, ASK]))
+    assert truncations.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ({}, "weights of tasks: expected one above 0, got {}"),
+        ({TASK: 0}, "weights of tasks: expected one above 0"),
+        ({TASK: -1.0}, f"weight of task '{TASK}': expected a number from 0 on, got -1.0"),
+        ({TASK: float("nan")}, "expected a number from 0 on, got nan"),
+        ({TASK: "1"}, "expected a number from 0 on, got '1'"),
+        ({TASK: 1, "crash": 1}, "unknown task 'crash'; known: "),
+        ({TASK: 1, "fleet_outage-v2": 1}, "every incident of task 'fleet_outage-v2' has a top"),
+        ({TASK: 1, "single_crash-v0": 1}, "task 'single_crash-v0' is one fixed incident"),
+    ],
+    ids=str,
+)
+def test_tasks_that_cannot_be_mixed_are_refused(make: Any, tasks: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        make(tasks)
+
+
+@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
+def test_weights_of_other_tasks_are_refused(make: Any) -> None:
+    envs = make(FOGS)
+    with pytest.raises(
+        UnknownName, match=f"this environment 'single_crash-v2'; known: {TASK}-fog0"
+    ):
+        envs.set_task_weights({"single_crash-v2": 1})
+    options = {"ids": [3]} if make is TriageVectorEnv else {"id": 3}
+    with pytest.raises(InvalidInput, match=r"incident 3: expected an id, .* or "):
+        envs.reset(options=options)
+    assert envs.task_weights == {f"{TASK}-fog0": 0.75, TASK: 0.25}

@@ -1,0 +1,286 @@
+"""Explanations kept with a run: resumed, checked, summed up and compared."""
+
+import json
+from collections.abc import Callable
+from math import isfinite
+from pathlib import Path
+from shutil import copytree
+from statistics import fmean
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage.actions import Escalate
+from logtriage.errors import InvalidInput
+from logtriage.evaluation import (
+    PARTS,
+    RunSpec,
+    compare_runs,
+    evaluate,
+    explain_run,
+    explaining,
+    load_run,
+    summarise,
+)
+from logtriage.evaluation.lock import holding
+from logtriage.grading import get_rubric
+from logtriage.incident import Incident
+from logtriage.policies import Policy
+from logtriage.registry import make_policy
+from tests.evaluation.test_runner import contents
+
+TASK = "single_crash-v2"
+SPEC = RunSpec(["random", "constant:ignore"], [TASK, "single_crash-v0"], episodes=3)
+FILE = f"explanations/random--{TASK}.jsonl"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_samples() -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explaining, "SAMPLES", 1)
+        yield
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("played") / "run"
+    evaluate(SPEC, directory)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def whole(played: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of which two episodes of each policy are explained."""
+    directory = tmp_path_factory.mktemp("explained") / "run"
+    copytree(played, directory)
+    explain_run(directory, 2)
+    return directory
+
+
+@pytest.fixture
+def run(whole: Path, tmp_path: Path) -> Path:
+    copytree(whole, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def test_the_first_episodes_are_explained(whole: Path) -> None:
+    loaded = load_run(whole)
+    assert {key: list(found) for key, found in loaded.explained.items()} == {
+        ("random", TASK): [f"{TASK}/test/0", f"{TASK}/test/1"],
+        ("constant:ignore", TASK): [f"{TASK}/test/0", f"{TASK}/test/1"],
+        ("random", "single_crash-v0"): [],
+        ("constant:ignore", "single_crash-v0"): [],
+    }
+    for (policy, task), found in loaded.explained.items():
+        for grade in loaded.grades[policy, task][: len(found)]:
+            one = found[grade.incident]
+            assert one.explanation.grade == grade.score
+            assert tuple(step.action for step in one.explanation.steps) == grade.actions
+            assert one.samples == 1
+
+
+def test_figures_are_means_over_what_was_explained(whole: Path) -> None:
+    loaded = load_run(whole)
+    rows = summarise(loaded)
+    assert json.loads((whole / "summary.json").read_text())["rows"] == [
+        json.loads(json.dumps(attrs.asdict(row))) for row in rows
+    ]
+    row = next(one for one in rows if (one.policy, one.task) == ("random", TASK))
+    found = list(loaded.explained["random", TASK].values())
+    assert row.losses is not None
+    assert row.losses.episodes == 2
+    for part in PARTS:
+        mean = getattr(row.losses, part)
+        assert mean.mean == pytest.approx(fmean(getattr(one.explanation, part) for one in found))
+        assert mean.low <= mean.mean <= mean.high
+    assert row.losses.threshold_regret.mean == fmean(one.threshold_regret for one in found)
+    pages = [
+        step for one in found for step in one.explanation.steps if isinstance(step.action, Escalate)
+    ]
+    assert row.losses.pages.count == len(pages)
+    assert [one.losses is None for one in rows] == [False, True, False, True]
+
+
+def test_an_interrupted_run_ends_with_the_same_bytes(run: Path) -> None:
+    wanted = contents(run)
+    lines = (run / FILE).read_bytes().splitlines(keepends=True)
+    (run / "summary.json").unlink()
+    (run / FILE).write_bytes(lines[0] + lines[1][:40])
+    seen: list[tuple[int, int]] = []
+    explain_run(run, 2, on_progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(0, 1), (1, 1)]
+    assert contents(run) == wanted
+
+
+def test_what_is_missing_is_put_in_its_place(run: Path) -> None:
+    """As after --retry-unscored: what was unscored is explained after the others."""
+    wanted = contents(run)
+    lines = (run / FILE).read_bytes().splitlines(keepends=True)
+    (run / FILE).write_bytes(lines[1])
+    explain_run(run, 2)
+    assert contents(run) == wanted
+
+
+def test_less_is_there_already_and_more_is_added(run: Path) -> None:
+    wanted = contents(run)
+    explain_run(run, 1)
+    assert contents(run) == wanted
+    rows = explain_run(run, 3)
+    assert [None if row.losses is None else row.losses.episodes for row in rows] == [
+        3, None, 3, None,
+    ]  # fmt: skip
+    assert (run / FILE).read_bytes().startswith(wanted[FILE])
+
+
+def test_playing_on_keeps_what_was_explained(run: Path) -> None:
+    wanted = contents(run)
+    evaluate(SPEC, run)
+    assert contents(run) == wanted
+
+
+def test_starting_afresh_throws_explanations_away(run: Path) -> None:
+    rows = evaluate(SPEC, run, fresh=True)
+    assert {row.losses for row in rows} == {None}
+    assert not (run / FILE).exists()
+
+
+def failing_on_first(incident: Incident) -> Policy:
+    if incident.id.endswith("/0"):
+        raise ConnectionError("model server is gone")
+    return make_policy("constant:ignore")(incident)
+
+
+def test_unscored_episodes_are_left_out(tmp_path: Path) -> None:
+    spec = RunSpec(["mine"], [TASK], episodes=2)
+    evaluate(spec, tmp_path / "run", factories={"mine": failing_on_first})
+    (row,) = explain_run(tmp_path / "run", 2)
+    assert row.losses is not None
+    assert (row.episodes, row.unscored, row.losses.episodes) == (2, 1, 1)
+
+
+def test_any_number_of_processes_writes_the_same(tmp_path: Path) -> None:
+    """With as many samples here as in processes of their own."""
+    spec = RunSpec(["constant:ignore"], [TASK], episodes=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explaining, "SAMPLES", 12)
+        for jobs in (1, 2):
+            evaluate(spec, tmp_path / str(jobs))
+            explain_run(tmp_path / str(jobs), 2, jobs=jobs)
+    assert contents(tmp_path / "1") == contents(tmp_path / "2")
+
+
+def test_other_rubrics_have_no_explanations(whole: Path) -> None:
+    loaded = load_run(whole, get_rubric("recorded/1"))
+    assert not any(loaded.explained.values())
+
+
+# -- damage ----------------------------------------------------------------------------
+
+
+def change(**fields: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda line: line.update(fields)
+
+
+def change_step(**fields: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda line: line["steps"][0].update(fields)
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (change(digest="0" * 16), "digest: expected '"),
+        (change(incident=f"{TASK}/test/2000"), "incident: no scored episode of this run"),
+        (change(incident=[]), "incident: no scored episode of this run"),
+        (change(incident=f"{TASK}/test/0"), "digest: expected '"),
+        (change(grade=0.5), "grade: expected "),
+        (change(luck=0.9), "the parts add up to "),
+        (change(luck=None), "luck: expected a number, got None"),
+        (change(luck=float("nan")), "luck: expected a number, got nan"),
+        (change(samples=0), "samples: expected a whole number of 1 or more, got 0"),
+        (change(steps=[]), "steps: expected a list of "),
+        (change_step(before="1"), "steps.0.: before: expected a number, got '1'"),
+        (change_step(right=1), "steps.0.: right: expected true, false or null, got 1"),
+        (change_step(leading=None), "steps.0.: "),
+        (
+            change_step(leading={"root_cause": ["x"], "team": None, "benign": 1.0}),
+            "steps.0.: root_cause: expected a name and a probability",
+        ),
+    ],
+)
+def test_a_line_that_is_not_of_this_run_is_named(
+    run: Path, damage: Callable[[dict[str, Any]], None], reason: str
+) -> None:
+    first, second = (run / FILE).read_text().splitlines(keepends=True)
+    line = json.loads(second)
+    damage(line)
+    (run / FILE).write_text(f"{first}{json.dumps(line)}\n")
+    with pytest.raises(InvalidInput, match=f"random--{TASK}.jsonl, line 2: {reason}"):
+        load_run(run)
+    with pytest.raises(InvalidInput, match="line 2"):
+        explain_run(run, 2)
+
+
+@pytest.mark.parametrize("line", ["nonsense\n", "[]\n"])
+def test_a_line_that_is_no_object_is_named(run: Path, line: str) -> None:
+    (run / FILE).write_text(line)
+    with pytest.raises(InvalidInput, match=r"line 1: (not JSON|expected a JSON object)"):
+        load_run(run)
+
+
+def test_the_same_incident_twice_is_refused(run: Path) -> None:
+    first, _ = (run / FILE).read_text().splitlines(keepends=True)
+    (run / FILE).write_text(first * 2)
+    with pytest.raises(InvalidInput, match=r"line 2: incident: .* is listed twice"):
+        load_run(run)
+
+
+def test_nothing_is_written_through_a_link(run: Path, tmp_path: Path) -> None:
+    (run / FILE).rename(tmp_path / "elsewhere")
+    (run / FILE).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InvalidInput, match="a link"):
+        explain_run(run, 2)
+
+
+# -- what is refused -------------------------------------------------------------------
+
+
+def test_what_cannot_be_explained_is_refused(tmp_path: Path, run: Path) -> None:
+    with pytest.raises(InvalidInput, match="episodes must be at least 1, got 0"):
+        explain_run(run, 0)
+    with pytest.raises(InvalidInput, match="jobs must be at least 1, got 0"):
+        explain_run(run, 1, jobs=0)
+    with pytest.raises(InvalidInput, match="not the directory of a run"):
+        explain_run(tmp_path / "nowhere", 1)
+    assert not (tmp_path / "nowhere").exists()
+    with holding(run), pytest.raises(InvalidInput, match="evaluates here"):
+        explain_run(run, 1)
+    evaluate(RunSpec(["oracle"], ["single_crash-v0"], episodes=1), tmp_path / "original")
+    with pytest.raises(InvalidInput, match="the probabilities are not known for single_crash-v0"):
+        explain_run(tmp_path / "original", 1)
+    evaluate(RunSpec(["expert"], [TASK], episodes=1, role_split="solo"), tmp_path / "team")
+    with pytest.raises(InvalidInput, match="joint play is not explained"):
+        explain_run(tmp_path / "team", 1)
+
+
+# -- compared --------------------------------------------------------------------------
+
+
+def test_differences_are_paired(whole: Path) -> None:
+    loaded = load_run(whole)
+    (found, _) = compare_runs(loaded, loaded, policy_a="random", policy_b="constant:ignore")
+    assert found.losses is not None
+    assert found.losses.incidents == 2
+    for part in PARTS:
+        means = [
+            fmean(getattr(one.explanation, part) for one in loaded.explained[policy, TASK].values())
+            for policy in ("random", "constant:ignore")
+        ]
+        assert getattr(found.losses, part).mean == pytest.approx(means[1] - means[0])
+        assert isfinite(getattr(found.losses, part).low)
+    assert found.to_json()["losses"]["incidents"] == 2
+
+
+def test_without_explanations_there_is_no_difference(whole: Path, played: Path) -> None:
+    compared = compare_runs(load_run(whole), load_run(played))
+    assert {one.losses for one in compared} == {None}

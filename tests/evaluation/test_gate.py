@@ -1,0 +1,244 @@
+"""gate: what counts as no worse, and how often that is wrong."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage.cli.gating import junit_of
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.evaluation import LoadedRun, Margins, RunSpec, Verdict, evaluate, gate_runs, load_run
+from logtriage.evaluation.gate import LEAST, Check, judged, judged_shares
+from logtriage.evaluation.statistics import Interval, paired_share_difference
+from tests.cli.test_cli import lines, logtriage
+from tests.evaluation.test_compare import weak
+
+TASK = "single_crash-v2"
+MARGIN = 0.05
+#: What a paired design sees: the grades that an agent earns, by incident easy or hard.
+GRADES = np.array([0.0, 0.2, 0.6, 0.85, 1.0])
+EASY, HARD = np.array([0.05, 0.05, 0.1, 0.2, 0.6]), np.array([0.45, 0.2, 0.15, 0.1, 0.1])
+
+
+def blank(measure: str = "grade") -> Check:
+    return Check("agent", "agent", measure, Verdict.UNMEASURED, 0)
+
+
+def rates(trial: Callable[[np.random.Generator], Verdict], trials: int) -> dict[Verdict, float]:
+    """How often each verdict is given."""
+    found = Counter(trial(np.random.default_rng([20_260, number])) for number in range(trials))
+    return {verdict: found[verdict] / trials for verdict in Verdict}
+
+
+def attempt(draws: np.random.Generator, hard: np.ndarray) -> np.ndarray:
+    """The grades of one attempt of an agent at incidents."""
+    chances = np.where(hard[:, None], HARD, EASY).cumsum(axis=1)
+    places = (draws.random(len(hard))[:, None] > chances).sum(axis=1)
+    return np.asarray(GRADES[places])
+
+
+def pairs(before: np.ndarray, after: np.ndarray) -> list[tuple[float, float]]:
+    return list(zip(before.tolist(), after.tolist(), strict=True))
+
+
+# -- error rates ------------------------------------------------------------------------
+
+
+def graded_trial(loss: float, incidents: int) -> Callable[[np.random.Generator], Verdict]:
+    """Two attempts of one agent; the second loses so much in the mean, in one of some."""
+
+    def trial(draws: np.random.Generator) -> Verdict:
+        hard = draws.random(incidents) < 0.4
+        before, after = attempt(draws, hard), attempt(draws, hard)
+        after = np.where(draws.random(incidents) < loss, after - 1.0, after)
+        return judged(blank(), pairs(before, after), MARGIN).verdict
+
+    return trial
+
+
+def test_of_two_attempts_of_one_agent_the_grade_is_seldom_said_to_be_worse() -> None:
+    """A/A runs. 100 incidents seldom suffice to tell; 1,000 mostly do."""
+    few, many = rates(graded_trial(0.0, 100), 200), rates(graded_trial(0.0, 1_000), 25)
+    assert few[Verdict.WORSE] <= 0.06  # at 2.5 % that is three standard errors away
+    assert many[Verdict.WORSE] <= 0.04
+    assert few[Verdict.UNDECIDED] > few[Verdict.NO_WORSE]
+    assert many[Verdict.NO_WORSE] >= 0.6
+
+
+def test_a_loss_of_the_whole_margin_seldom_passes() -> None:
+    found = rates(graded_trial(MARGIN, 200), 200)
+    assert found[Verdict.NO_WORSE] <= 0.06
+
+
+def share_trial(base: float, run: float, incidents: int) -> Callable[..., Verdict]:
+    def trial(draws: np.random.Generator) -> Verdict:
+        luck = draws.random(incidents)  # half of the incidents mislead both attempts alike
+        again = np.where(draws.random(incidents) < 0.5, luck, draws.random(incidents))
+        return judged_shares(blank("mis_page"), pairs(luck < base, again < run), MARGIN).verdict  # type: ignore[arg-type]
+
+    return trial
+
+
+@pytest.mark.parametrize("base", [0.0, 0.05, 0.3])
+def test_error_rates_of_shares(base: float) -> None:
+    same = rates(share_trial(base, base, 200), 400)
+    assert same[Verdict.WORSE] <= 0.05
+    lost = rates(share_trial(base, base + MARGIN, 200), 400)
+    assert lost[Verdict.NO_WORSE] <= 0.05
+
+
+def test_a_clear_loss_is_found() -> None:
+    assert rates(graded_trial(0.4, 100), 40)[Verdict.WORSE] == 1.0
+    assert rates(share_trial(0.05, 0.4, 100), 40)[Verdict.WORSE] == 1.0
+
+
+# -- Tango's interval -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 20, 73, 500])
+def test_without_a_difference_the_interval_stays_open(count: int) -> None:
+    found = paired_share_difference([False] * count, [False] * count)
+    assert found is not None
+    bound = 1.959964**2 / (count + 1.959964**2)  # the score equation solved by hand
+    assert attrs.astuple(found) == pytest.approx((0.0, -bound, bound), abs=1e-6)
+
+
+@pytest.mark.parametrize(("gained", "lost", "same"), [(0, 3, 9), (5, 2, 30), (12, 0, 0)])
+def test_shares_the_other_way_round_have_the_opposite_interval(
+    gained: int, lost: int, same: int
+) -> None:
+    before = [False] * gained + [True] * lost + [True] * same
+    after = [True] * gained + [False] * lost + [True] * same
+    found, back = (
+        paired_share_difference(before, after),
+        paired_share_difference(after, before),
+    )
+    assert found is not None
+    assert back is not None
+    assert found.mean == (gained - lost) / (gained + lost + same)
+    assert found.low <= found.mean <= found.high
+    assert (back.low, back.high) == pytest.approx((-found.high, -found.low), abs=1e-6)
+
+
+def test_pairs_must_be_pairs() -> None:
+    assert paired_share_difference([], []) is None
+    with pytest.raises(InvalidInput, match="1 values cannot be paired with 2"):
+        paired_share_difference([True], [True, False])
+
+
+# -- verdicts and runs ------------------------------------------------------------------
+
+
+def verdict_of(before: Sequence[float], after: Sequence[float]) -> Verdict:
+    return judged(blank(), list(zip(before, after, strict=True)), MARGIN).verdict
+
+
+def test_verdicts() -> None:
+    same = [0.5] * LEAST
+    assert verdict_of(same, same) is Verdict.NO_WORSE
+    assert verdict_of(same, [0.46] * LEAST) is Verdict.NO_WORSE  # worse, within the margin
+    assert verdict_of(same, [0.44] * LEAST) is Verdict.WORSE
+    assert verdict_of(same, [0.0, 1.0] * (LEAST // 2)) is Verdict.UNDECIDED
+    assert verdict_of(same[1:], same[1:]) is Verdict.UNDECIDED  # too few
+    assert verdict_of([], []) is Verdict.UNMEASURED
+
+
+@pytest.mark.parametrize("margin", [0.0, 1.0, -0.1, float("nan")])
+def test_a_margin_is_a_share(margin: float) -> None:
+    with pytest.raises(InvalidInput, match="margin of grade: expected more than 0 and below 1"):
+        Margins(margin)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of 80 incidents, a fifth of them benign."""
+    place = tmp_path_factory.mktemp("runs")
+    for name, policies in (
+        ("base", ["oracle", "constant:ignore"]),
+        ("new", ["oracle", "constant:escalate=sre-team"]),
+    ):
+        evaluate(RunSpec(policies, ["silent_degradation-v2"], episodes=80), place / name)
+    return place
+
+
+def test_an_agent_that_pages_wrongly_is_worse_in_what_it_does_wrong(runs: Path) -> None:
+    run, base = load_run(runs / "new"), load_run(runs / "base")
+    found = {
+        one.measure: one
+        for one in gate_runs(
+            run, base, policy="constant:escalate=sre-team", base_policy="constant:ignore"
+        )
+    }
+    assert found["unscored"].verdict is Verdict.NO_WORSE
+    assert found["mis_page"].verdict is found["false_alarm"].verdict is Verdict.WORSE
+    assert found["false_alarm"].run == 1.0
+    assert found["false_alarm"].base == 0.0
+    assert found["mis_page"].incidents == 80
+    benign = sum(base.incidents(one.incident).truth.benign for one in base.grades[
+        "constant:ignore", "silent_degradation-v2"
+    ])  # fmt: skip
+    assert found["false_alarm"].incidents == benign > 0
+    assert {one.verdict for one in gate_runs(run, base)[:3]} == {Verdict.NO_WORSE}
+    with pytest.raises(UnknownName):
+        gate_runs(run, base, policy="nobody", base_policy="oracle")
+
+
+def test_an_incident_that_lost_its_grade_fails(tmp_path: Path) -> None:
+    def played(name: str, factories: dict[str, object]) -> LoadedRun:
+        evaluate(RunSpec(["weak"], [TASK], episodes=5), tmp_path / name, factories=factories)  # type: ignore[arg-type]
+        return load_run(tmp_path / name)
+
+    whole = played("whole", {"weak": lambda incident: weak(attrs.evolve(incident, id="x/y/0"))})
+    broken = played("broken", {"weak": weak})
+    first, *_ = gate_runs(broken, whole)
+    assert (first.measure, first.verdict, first.run) == ("unscored", Verdict.WORSE, 1.0)
+    first, *_ = gate_runs(whole, broken)
+    assert (first.verdict, first.incidents) == (Verdict.NO_WORSE, 4)
+
+
+def test_the_command_exits_with_1_and_writes_junit(runs: Path, tmp_path: Path) -> None:
+    pair = ("--policy", "constant:escalate=sre-team", "--base-policy", "constant:ignore")
+    junit = tmp_path / "gate.xml"
+    worse = logtriage("gate", runs / "new", runs / "base", *pair, "--junit", junit)
+    assert worse.exit_code == 1, worse.output
+    assert "false alarms: worse: +1.000 [" in worse.stderr
+    suite = ElementTree.parse(junit).getroot()
+    assert suite.tag == "testsuite"
+    cases = {case.get("name"): case for case in suite}
+    assert set(cases) == {"unscored", "mean grade", "mis-pages", "false alarms"}
+    failed = [name for name, case in cases.items() if case.find("failure") is not None]
+    assert suite.get("failures") == str(len(failed))
+    assert {"mis-pages", "false alarms"} <= set(failed)
+    found = lines(logtriage("gate", runs / "new", runs / "base", *pair, "--json"))
+    assert [one["measure"] for one in found] == ["unscored", "grade", "mis_page", "false_alarm"]
+    assert json.loads(json.dumps(found[3]))["difference"]["mean"] == 1.0
+
+
+def test_what_is_undecided_fails_unless_lenient(runs: Path, tmp_path: Path) -> None:
+    narrow = ("--policy", "oracle", "--base-policy", "oracle", "--mis-page-margin", 0.01)
+    words = ("gate", runs / "new", runs / "base", *narrow, "--false-alarm-margin", 0.5)
+    strict = logtriage(*words)
+    assert strict.exit_code == 1
+    assert "oracle: mis-pages: undecided" in strict.stderr
+    junit = tmp_path / "gate.xml"
+    assert logtriage(*words, "--lenient", "--junit", junit).exit_code == 0
+    suite = ElementTree.parse(junit).getroot()
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
+
+
+def test_a_mean_of_few_incidents_says_how_many_it_takes() -> None:
+    same = Interval(0.0, 0.0, 0.0)
+    few = Check("expert", "expert", "grade", Verdict.UNDECIDED, 1, 0.5, 0.5, same, 0.05)
+    told = junit_of([few], lenient=False).decode()
+    assert "over 1 incident, margin 0.05; play at least 20 of them" in told
+
+
+def test_bad_margins_and_runs_are_refused(runs: Path) -> None:
+    for words in (("--margin", 0), ("--policy", "nobody", "--base-policy", "oracle")):
+        assert logtriage("gate", runs / "new", runs / "base", *words).exit_code == 2
+    assert logtriage("gate", runs / "new", "/no/such/run").exit_code == 2

@@ -1,0 +1,90 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from logtriage.errors import InvalidInput
+from logtriage.evaluation import RunSpec, evaluate
+from logtriage.evaluation.lock import LOCK_FILE, holding
+
+HOLD = """
+import sys
+from pathlib import Path
+from logtriage.evaluation.lock import holding
+with holding(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_directory_is_held_and_let_go(tmp_path: Path) -> None:
+    for _ in range(2):
+        with holding(tmp_path / "run"):
+            assert (tmp_path / "run" / LOCK_FILE).exists()
+        assert not list((tmp_path / "run").iterdir())
+
+
+def test_another_evaluation_is_refused_with_the_process_that_holds_it(tmp_path: Path) -> None:
+    spec = RunSpec(["expert"], ["single_crash-v2"], episodes=2)
+    directory = tmp_path / "run"
+    command = [sys.executable, "-c", HOLD, str(directory)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        for fresh in (False, True):
+            with pytest.raises(InvalidInput, match=rf"run: process {other.pid} on .+ evaluates"):
+                evaluate(spec, directory, fresh=fresh)
+        assert [one.name for one in directory.iterdir()] == [LOCK_FILE]
+        # However the process ends, its lock ends with it; the file that it left is no obstacle.
+        other.kill()
+        other.wait()
+    assert (directory / LOCK_FILE).exists()
+    (row,) = evaluate(spec, directory)
+    assert row.episodes == 2
+    assert not (directory / LOCK_FILE).exists()
+
+
+def test_a_run_that_fails_lets_go(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("words")
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match="not empty"):
+            evaluate(RunSpec(["expert"], ["single_crash-v2"], episodes=1), tmp_path)
+
+
+def test_holder_that_did_not_say_who_it_is(tmp_path: Path) -> None:
+    with holding(tmp_path):
+        (tmp_path / LOCK_FILE).write_text('{"pid": ')
+        with pytest.raises(InvalidInput, match="another process evaluates here"), holding(tmp_path):
+            pass
+
+
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    (tmp_path / LOCK_FILE).symlink_to(tmp_path / "mine.txt")
+    with pytest.raises(OSError, match=LOCK_FILE), holding(tmp_path):
+        pass
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_lock_on_a_file_that_its_holder_removed_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one ends between the second one's opening of the file and its lock on it."""
+    from logtriage._lib import files
+    from logtriage.evaluation import lock
+
+    tried = files.try_lock
+    opened: list[int] = []
+
+    def late(descriptor: int) -> None:
+        opened.append(descriptor)
+        if len(opened) == 1:
+            (tmp_path / LOCK_FILE).unlink()
+        tried(descriptor)
+
+    monkeypatch.setattr(lock, "try_lock", late)
+    with holding(tmp_path):
+        assert len(opened) == 2
+        assert os.path.samestat(os.fstat(opened[-1]), (tmp_path / LOCK_FILE).stat())

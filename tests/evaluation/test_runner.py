@@ -1,0 +1,233 @@
+import os
+from multiprocessing import parent_process
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logtriage.actions import (
+    Action,
+    ClassifySeverity,
+    IdentifyRootCause,
+    Malformed,
+    Resolve,
+    Severity,
+)
+from logtriage.drawing.generator import make_incident
+from logtriage.errors import InvalidInput, LogTriageError, UnknownName
+from logtriage.evaluation import (
+    PolicyFailure,
+    RunSpec,
+    evaluate,
+    load_run,
+    play_episode,
+    record_episode,
+    steps,
+)
+from logtriage.grading import GradeStatus, grade, grade_transcript
+from logtriage.incident import Incident
+from logtriage.observation import Observation
+from logtriage.policies import ConstantPolicy, Policy
+from logtriage.registry import make_policy
+from logtriage.state import Closing
+
+INCIDENT = make_incident("cascading_failure-v2/test/42")
+SPEC = RunSpec(["expert", "random"], ["single_crash-v2", "silent_degradation-v2"], episodes=7)
+
+
+class Failing:
+    """Classifies, then raises what it was given."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
+        if observation.tick:
+            raise self.error
+        return ClassifySeverity(Severity.P1), memory
+
+
+class Saying:
+    """Returns the same thing each time, whether it is an action or not."""
+
+    def __init__(self, said: Any) -> None:
+        self.said = said
+
+    def act(self, _: Observation, memory: Any) -> tuple[Action, Any]:
+        return self.said, memory
+
+
+def failing_on_third(incident: Incident) -> Policy:
+    if incident.id.endswith("/2"):
+        raise ConnectionError("model server is gone")
+    return make_policy("oracle")(incident)
+
+
+def dying_on_third(incident: Incident) -> Policy:
+    if incident.id.endswith("/2") and parent_process() is not None:  # not where the tests run
+        os._exit(9)
+    return make_policy("expert")(incident)
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_episode_is_played_until_it_closes() -> None:
+    state = play_episode(INCIDENT, make_policy("oracle")(INCIDENT))
+    assert state.closing is Closing.RESOLVED
+    assert grade(state).score == 1.0
+
+
+def test_episode_that_never_closes_ends_at_the_horizon() -> None:
+    state = play_episode(INCIDENT, ConstantPolicy((Malformed("", ""),) * 50))
+    assert state.closing is Closing.OUT_OF_TIME
+    assert state.tick == INCIDENT.horizon
+
+
+def test_steps_are_every_state_from_the_first_to_the_closed_one() -> None:
+    seen = list(steps(INCIDENT, make_policy("expert")(INCIDENT)))
+    assert [state.tick for state in seen] == list(range(len(seen)))
+    assert [state.is_closed for state in seen] == [False] * (len(seen) - 1) + [True]
+
+
+def test_failure_of_a_policy_is_unscored_with_its_cause_and_never_a_zero() -> None:
+    transcript = record_episode(INCIDENT, lambda _: Failing(RuntimeError("no answer")), "mine")
+    assert transcript.status == "policy failed in tick 2: RuntimeError: no answer"
+    assert [one["action_type"] for one in transcript.actions] == ["classify_severity"]
+    graded = grade_transcript(transcript)
+    assert graded.status is GradeStatus.UNSCORED
+    assert graded.score is None
+    assert graded.cause == transcript.status
+    assert graded.agent == "mine"
+
+
+def test_failure_tells_how_far_the_episode_got() -> None:
+    with pytest.raises(PolicyFailure, match="ValueError: x") as caught:
+        play_episode(INCIDENT, Failing(ValueError("x")))
+    assert caught.value.state.actions == (ClassifySeverity(Severity.P1),)
+
+
+@pytest.mark.parametrize(
+    "said", ["resolve", None, {"action_type": "resolve"}, IdentifyRootCause("nowhere")]
+)
+def test_what_is_no_action_here_is_a_failure(said: Any) -> None:
+    transcript = record_episode(INCIDENT, lambda _: Saying(said), "mine")
+    assert transcript.status.startswith("policy failed in tick 1: ")
+    assert not transcript.actions
+
+
+def test_policy_that_cannot_be_made_is_a_failure() -> None:
+    def broken(_: Incident) -> Policy:
+        raise OSError("no such model")
+
+    transcript = record_episode(INCIDENT, broken, "mine")
+    assert transcript.status == "policy could not be made: OSError: no such model"
+
+
+def test_interrupt_is_no_failure_of_the_policy() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        record_episode(INCIDENT, lambda _: Failing(KeyboardInterrupt()), "mine")
+
+
+def test_any_number_of_processes_writes_the_same_files(tmp_path: Path) -> None:
+    alone = evaluate(SPEC, tmp_path / "one")
+    together = evaluate(SPEC, tmp_path / "two", jobs=2)
+    assert alone == together
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert len(contents(tmp_path / "one")) == 2 + 4
+
+
+@pytest.mark.parametrize("stop_at", [1, 7, 10, 27])
+def test_interrupted_and_resumed_is_as_if_never_interrupted(tmp_path: Path, stop_at: int) -> None:
+    def interrupt(done: int, _: int) -> None:
+        if done == stop_at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(SPEC, tmp_path / "run", on_progress=interrupt)
+    assert not (tmp_path / "run" / "summary.json").exists()
+    seen: list[tuple[int, int]] = []
+    evaluate(SPEC, tmp_path / "run", on_progress=lambda *now: seen.append(now))
+    assert seen[0] == (stop_at, 28)
+    assert len(seen) == 28 - stop_at + 1
+    evaluate(SPEC, tmp_path / "whole")
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
+
+
+def test_torn_last_line_is_played_again(tmp_path: Path) -> None:
+    evaluate(SPEC, tmp_path / "run")
+    whole = contents(tmp_path / "run")
+    path = tmp_path / "run" / "transcripts" / "random--single_crash-v2.jsonl"
+    content = path.read_bytes()
+    path.write_bytes(content[:-10])
+    seen: list[tuple[int, bool]] = []
+
+    def look(done: int, _: int) -> None:
+        seen.append((done, (tmp_path / "run" / "summary.json").exists()))
+
+    evaluate(SPEC, tmp_path / "run", on_progress=look)
+    assert seen == [(27, True), (28, False)]  # no summary speaks of what is being played
+    assert contents(tmp_path / "run") == whole
+
+
+def test_finished_run_is_not_played_again(tmp_path: Path) -> None:
+    rows = evaluate(SPEC, tmp_path / "run")
+    seen: list[tuple[int, int]] = []
+    assert evaluate(SPEC, tmp_path / "run", on_progress=lambda *now: seen.append(now)) == rows
+    assert seen == [(28, 28)]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_unscored_episodes_are_kept_with_their_cause(tmp_path: Path, jobs: int) -> None:
+    spec = RunSpec(["mine"], ["single_crash-v2"], episodes=4)
+    (row,) = evaluate(spec, tmp_path / "run", jobs=jobs, factories={"mine": failing_on_third})
+    assert (row.episodes, row.unscored) == (4, 1)
+    assert row.grade is not None
+    assert row.grade.mean > 0.9  # the unscored one is no zero in the mean
+    grades = load_run(tmp_path / "run").grades["mine", "single_crash-v2"]
+    assert [one.cause for one in grades] == [
+        None,
+        None,
+        "policy could not be made: ConnectionError: model server is gone",
+        None,
+    ]
+
+
+def test_process_that_dies_ends_the_run_and_keeps_the_rest(tmp_path: Path) -> None:
+    spec = RunSpec(["mine"], ["single_crash-v2"], episodes=4)
+    with pytest.raises(LogTriageError, match="died"):
+        evaluate(spec, tmp_path / "run", jobs=2, factories={"mine": dying_on_third})
+    rows = evaluate(spec, tmp_path / "run", factories={"mine": dying_on_third})
+    assert rows[0].episodes == 4
+
+
+def test_recorded_incidents_are_played_like_any_other(tmp_path: Path) -> None:
+    rows = evaluate(RunSpec(["oracle", "expert"], ["recorded"]), tmp_path / "run", jobs=2)
+    assert {row.rubric for row in rows} == {"recorded/1"}
+    assert [row.episodes for row in rows] == [3, 3]
+    assert rows[0].grade is not None
+    assert rows[0].grade.mean == 1.0
+
+
+def test_text_that_is_no_unicode_survives(tmp_path: Path) -> None:
+    said = Malformed("half of a pair: \ud83d", "no JSON")
+    spec = RunSpec(["mine"], ["single_crash-v2"], episodes=1)
+    evaluate(spec, tmp_path, factories={"mine": lambda _: ConstantPolicy((said, Resolve()))})
+    (grade_,) = load_run(tmp_path).grades["mine", "single_crash-v2"]
+    assert grade_.actions == (said, Resolve())
+
+
+def test_unknown_policy_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="unknown policy 'nobody'; known: oracle"):
+        evaluate(RunSpec(["nobody"], ["single_crash-v2"]), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_jobs_must_be_positive(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="jobs must be at least 1, got 0"):
+        evaluate(SPEC, tmp_path, jobs=0)

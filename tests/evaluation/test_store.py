@@ -1,0 +1,552 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage.drawing.generator import make_incident
+from logtriage.errors import BundleError, InvalidInput, RubricError, TranscriptError, UnknownName
+from logtriage.evaluation import (
+    Incidents,
+    RunSpec,
+    evaluate,
+    load_run,
+    plan,
+    record_episode,
+)
+from logtriage.evaluation.cells import slug
+from logtriage.grading import DEFAULT, grade_transcript
+from logtriage.incident import Incident
+from logtriage.policies import ChatPolicies, ExpertPolicy, FirstErrorPolicy, Policy, PolicyFactory
+from logtriage.recorded import load_records, shipped_incidents
+from logtriage.registry import make_team
+from logtriage.roles.splits import TRIO
+from logtriage.transcript import Transcript
+from tests.evaluation.test_runner import contents
+
+SPEC = RunSpec(["expert", "random:7"], ["single_crash-v2", "cascading_failure-v2"], episodes=3)
+FIRST = "transcripts/expert--single_crash-v2.jsonl"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    evaluate(SPEC, tmp_path / "run")
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """Two recorded incidents, not compressed."""
+    shipped = Path(__file__).parents[2] / "src/logtriage/data/recorded/trainticket.jsonl.gz"
+    path = tmp_path / "bundle.txt"
+    from logtriage.recorded import dump_bundle
+
+    dump_bundle(load_records(shipped)[:2], path)
+    return path
+
+
+def change(path: Path, **fields: Any) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
+
+
+def test_what_a_run_leaves(run: Path) -> None:
+    assert set(contents(run)) == {
+        "run.json",
+        "summary.json",
+        FIRST,
+        "transcripts/expert--cascading_failure-v2.jsonl",
+        f"transcripts/{slug('random:7')}--single_crash-v2.jsonl",
+        f"transcripts/{slug('random:7')}--cascading_failure-v2.jsonl",
+    }
+    manifest = json.loads((run / "run.json").read_text())
+    assert manifest["schema"] == "logtriage.run/1"
+    assert manifest["policies"] == ["expert", "random:7"]
+    assert manifest["rubrics"]["single_crash-v2"] == {"id": "logtriage/2", "digest": DEFAULT.digest}
+
+
+def test_transcripts_stand_in_the_order_of_the_ids(run: Path) -> None:
+    lines = [json.loads(line) for line in (run / FIRST).read_text().splitlines()]
+    assert [line["incident"] for line in lines] == [f"single_crash-v2/test/{n}" for n in range(3)]
+    assert {line["agent"] for line in lines} == {"expert"}
+    assert {line["status"] for line in lines} == {"completed"}
+
+
+def test_loading_grades_anew(run: Path) -> None:
+    loaded = load_run(run)
+    assert loaded.complete
+    assert loaded.policies == ("expert", "random:7")
+    assert loaded.tasks == ("single_crash-v2", "cascading_failure-v2")
+    key = "random:7", "cascading_failure-v2"
+    assert loaded.grades[key] == tuple(map(grade_transcript, loaded.transcripts[key]))
+
+
+def test_loading_by_another_rubric(run: Path) -> None:
+    stricter = attrs.evolve(DEFAULT, id="mine/1", criteria=(*DEFAULT.criteria,), digits=1)
+    loaded = load_run(run, stricter)
+    assert loaded.rubrics["single_crash-v2"] == ("mine/1", stricter.digest)
+    assert {grade.rubric for grades in loaded.grades.values() for grade in grades} == {"mine/1"}
+
+
+def test_unfinished_run_can_be_loaded(run: Path) -> None:
+    content = (run / FIRST).read_bytes()
+    (run / FIRST).write_bytes(content[: content.index(b"\n") + 20])
+    loaded = load_run(run)
+    assert not loaded.complete
+    assert len(loaded.transcripts["expert", "single_crash-v2"]) == 1
+    assert (run / FIRST).stat().st_size == content.index(b"\n") + 20  # reading mends nothing
+
+
+@pytest.mark.parametrize(
+    ("changed", "difference"),
+    [
+        ({"episodes": 4}, "episodes is 3, asked for 4"),
+        ({"split": "val"}, 'split is "test", asked for "val"'),
+        ({"start": 1}, "start is 0, asked for 1"),
+        ({"policies": ["expert"]}, "policies is expert, random:7, asked for expert"),
+    ],
+)
+def test_directory_of_another_run_is_refused(
+    run: Path, changed: dict[str, Any], difference: str
+) -> None:
+    before = contents(run)
+    with pytest.raises(InvalidInput, match="holds another run") as caught:
+        evaluate(attrs.evolve(SPEC, **changed), run)
+    assert difference in str(caught.value)
+    assert contents(run) == before
+
+
+def test_run_of_another_version_is_not_mixed_with_this_one(run: Path) -> None:
+    change(run / "run.json", logtriage="0.0.1")
+    with pytest.raises(InvalidInput, match=r'logtriage is "0\.0\.1", asked for'):
+        evaluate(SPEC, run)
+
+
+def test_fresh_throws_the_old_run_away_and_nothing_else(run: Path) -> None:
+    (run / "notes.txt").write_text("mine")
+    evaluate(RunSpec(["expert"], ["single_crash-v2"], episodes=1), run, fresh=True)
+    assert set(contents(run)) == {"run.json", "summary.json", FIRST, "notes.txt"}
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_directory_with_other_things_is_left_alone(tmp_path: Path, fresh: bool) -> None:
+    (tmp_path / "thesis.tex").write_text("words")
+    with pytest.raises(InvalidInput, match=r"not empty \(it holds thesis.tex\)"):
+        evaluate(SPEC, tmp_path, fresh=fresh)
+    assert set(contents(tmp_path)) == {"thesis.tex"}
+
+
+def test_fresh_does_not_take_what_another_program_left_for_a_run(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"schema": "other/1"}')
+    (tmp_path / "summary.json").write_text("{}")
+    before = contents(tmp_path)
+    with pytest.raises(InvalidInput, match="schema: expected"):
+        evaluate(SPEC, tmp_path, fresh=True)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"{}", "incident: expected an incident id, got nothing"),
+        (b"oh no", "not JSON"),
+        (
+            b'{"incident": "single_crash-v2/test/9", "actions": [], "agent": "expert"}',
+            "incident: expected 'single_crash-v2/test/1', got 'single_crash-v2/test/9'",
+        ),
+        (
+            b'{"incident": "single_crash-v2/test/1", "actions": [], "agent": "me"}',
+            "agent: expected 'expert', got 'me'",
+        ),
+    ],
+)
+def test_line_that_the_run_did_not_write_is_named(run: Path, line: bytes, reason: str) -> None:
+    lines = (run / FIRST).read_bytes().splitlines()
+    (run / FIRST).write_bytes(b"\n".join([lines[0], line, lines[2], b""]))
+    for use in (load_run, lambda path: evaluate(SPEC, path)):
+        with pytest.raises(TranscriptError) as caught:
+            use(run)
+        assert str(caught.value).startswith(f"{run / FIRST}:2: {reason}")
+
+
+def test_one_line_too_many_is_named(run: Path) -> None:
+    lines = (run / FIRST).read_bytes()
+    (run / FIRST).write_bytes(lines + lines.splitlines(keepends=True)[-1])
+    with pytest.raises(TranscriptError, match=r"jsonl:4: one more than the 3 episodes"):
+        load_run(run)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"schema": "other/2"}, "schema: expected 'logtriage.run/1', got 'other/2'"),
+        ({"episodes": "3"}, "episodes: expected int, got '3'"),
+        ({"episodes": True}, "episodes: expected int, got True"),
+        ({"policies": ["expert", 3]}, r"policies\[1\]: expected str, got 3"),
+        ({"tasks": ["nope-v1"]}, "unknown task 'nope-v1'; known: single_crash-v2"),
+        ({"split": "exam"}, "unknown split 'exam'; known: train"),
+        ({"rubrics": {"single_crash-v2": []}}, r"rubrics\['single_crash-v2'\]: expected an object"),
+    ],
+)
+def test_damaged_definition_names_file_and_field(
+    run: Path, fields: dict[str, Any], reason: str
+) -> None:
+    change(run / "run.json", **fields)
+    with pytest.raises(InvalidInput, match=f"run.json: {reason}"):
+        load_run(run)
+
+
+def test_definition_that_is_no_json(run: Path) -> None:
+    (run / "run.json").write_text("{")
+    with pytest.raises(InvalidInput, match=r"run\.json: not JSON"):
+        load_run(run)
+
+
+def test_directory_without_a_run(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="not the directory of a run"):
+        load_run(tmp_path)
+    with pytest.raises(InvalidInput, match="not the directory of a run"):
+        load_run(tmp_path / "nowhere")
+
+
+def test_run_graded_by_what_the_rubric_was_is_refused(run: Path) -> None:
+    rubrics = json.loads((run / "run.json").read_text())["rubrics"]
+    rubrics["single_crash-v2"]["digest"] = "0123456789abcdef"
+    change(run / "run.json", rubrics=rubrics)
+    with pytest.raises(RubricError, match=r"single_crash-v2 was graded by logtriage/2 \(digest 01"):
+        load_run(run)
+
+
+# -- what is mended, and what is not ------------------------------------------------
+
+
+@pytest.mark.parametrize("torn", [b"{", b'{"schema": "logtri', b'{"ranking": ["a"'])
+def test_torn_line_is_played_again(run: Path, torn: bytes) -> None:
+    whole = contents(run)
+    lines = (run / FIRST).read_bytes().splitlines(keepends=True)
+    (run / FIRST).write_bytes(lines[0] + torn)
+    evaluate(SPEC, run)
+    assert contents(run) == whole
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"the only copy of my notes",
+        b"\x00" * 4096,
+        b"{1: 2}",
+    ],
+)
+@pytest.mark.parametrize("kept", [0, 1])
+def test_what_is_no_torn_line_is_never_cut_off(run: Path, content: bytes, kept: int) -> None:
+    lines = (run / FIRST).read_bytes().splitlines(keepends=True)[:kept]
+    (run / FIRST).write_bytes(b"".join(lines) + content)
+    with pytest.raises(TranscriptError, match=rf"jsonl:{kept + 1}: no beginning of a transcript"):
+        evaluate(SPEC, run)
+    assert (run / FIRST).read_bytes() == b"".join(lines) + content
+
+
+def test_nothing_is_cut_off_below_a_line_that_the_run_did_not_write(run: Path) -> None:
+    lines = (run / FIRST).read_bytes().splitlines(keepends=True)
+    damaged = lines[1] + lines[0] + b'{"sch'
+    (run / FIRST).write_bytes(damaged)
+    with pytest.raises(TranscriptError, match="jsonl:1: incident: expected"):
+        evaluate(SPEC, run)
+    assert (run / FIRST).read_bytes() == damaged
+
+
+def test_transcripts_are_not_looked_for_behind_a_link(run: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "mine.jsonl"
+    elsewhere.write_bytes((run / FIRST).read_bytes()[:-5])
+    (run / FIRST).unlink()
+    (run / FIRST).symlink_to(elsewhere)
+    before = elsewhere.read_bytes()
+    with pytest.raises(InvalidInput, match=r"single_crash-v2\.jsonl: a link"):
+        evaluate(SPEC, run)
+    assert elsewhere.read_bytes() == before
+    evaluate(SPEC, run, fresh=True)
+    assert elsewhere.read_bytes() == before
+    assert not (run / FIRST).is_symlink()
+
+
+def test_folder_of_transcripts_that_is_a_link_is_refused(run: Path, tmp_path: Path) -> None:
+    (run / "transcripts").rename(tmp_path / "elsewhere")
+    (run / "transcripts").symlink_to(tmp_path / "elsewhere")
+    before = contents(tmp_path / "elsewhere")
+    for fresh in (False, True):
+        with pytest.raises(InvalidInput, match="transcripts: a link"):
+            evaluate(SPEC, run, fresh=fresh)
+    assert contents(tmp_path / "elsewhere") == before
+
+
+def test_line_beyond_the_limit_is_named(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("logtriage._lib.files.MAX_LINE", 100)
+    with pytest.raises(TranscriptError, match=r"single_crash-v2\.jsonl:1: longer than"):
+        load_run(run)
+
+
+def test_fresh_leaves_transcripts_that_are_not_of_the_run(run: Path) -> None:
+    (run / "transcripts" / "mine.jsonl").write_text("{}")
+    (run / "bundle.jsonl").write_text("mine")
+    evaluate(RunSpec(["expert"], ["single_crash-v2"], episodes=1), run, fresh=True)
+    assert set(contents(run)) == {
+        "run.json",
+        "summary.json",
+        FIRST,
+        "transcripts/mine.jsonl",
+        "bundle.jsonl",
+    }
+
+
+# -- who plays, and where ------------------------------------------------------------
+
+
+def expert(_: Incident) -> Policy:
+    return ExpertPolicy()
+
+
+def first_error(_: Incident) -> Policy:
+    return FirstErrorPolicy()
+
+
+@attrs.frozen
+class Remote:
+    environment: str
+
+    def __call__(self, incident_id: str, factory: PolicyFactory, agent: str) -> Transcript:
+        return record_episode(make_incident(incident_id), factory, agent)
+
+
+MINE = RunSpec(["mine"], ["single_crash-v2"], episodes=2)
+
+
+def test_another_policy_of_the_same_name_is_noticed(tmp_path: Path) -> None:
+    evaluate(MINE, tmp_path, factories={"mine": expert})
+    evaluate(MINE, tmp_path, factories={"mine": expert})
+    before = contents(tmp_path)
+    with pytest.raises(InvalidInput, match=r"""holds another run: policy 'mine' is "\w+", asked"""):
+        evaluate(MINE, tmp_path, factories={"mine": first_error})
+    assert contents(tmp_path) == before
+
+
+def test_policy_given_in_place_of_a_registered_one_is_noticed(tmp_path: Path) -> None:
+    spec = RunSpec(["expert"], ["single_crash-v2"], episodes=2)
+    evaluate(spec, tmp_path)
+    with pytest.raises(InvalidInput, match="policy 'expert' is null, asked for"):
+        evaluate(spec, tmp_path, factories={"expert": first_error})
+    evaluate(spec, tmp_path, factories={"expert": first_error}, fresh=True)
+    with pytest.raises(InvalidInput, match=r"policy 'expert' is \"\w+\", asked for null"):
+        evaluate(spec, tmp_path)
+
+
+def test_another_model_behind_the_same_name_is_noticed(tmp_path: Path) -> None:
+    def ask(model: str) -> Any:
+        return lambda _: f'{{"action_type": "{model}"}}'
+
+    evaluate(MINE, tmp_path, factories={"mine": ChatPolicies(ask("ignore"))})
+    with pytest.raises(InvalidInput, match="policy 'mine'"):
+        evaluate(MINE, tmp_path, factories={"mine": ChatPolicies(ask("resolve"))})
+
+
+def test_another_team_of_the_same_name_is_noticed(tmp_path: Path) -> None:
+    spec = RunSpec(["mine"], ["single_crash-v2"], episodes=1, role_split="trio")
+    evaluate(spec, tmp_path, teams={"mine": make_team("expert", TRIO)})
+    with pytest.raises(InvalidInput, match="policy 'mine'"):
+        evaluate(spec, tmp_path, teams={"mine": make_team("random", TRIO)})
+
+
+def test_another_environment_is_noticed(tmp_path: Path) -> None:
+    place: Any = {"factories": {"mine": expert}}
+    evaluate(MINE, tmp_path, **place, recorder=Remote("ws://a/ws"))
+    assert load_run(tmp_path).manifest.environment == "ws://a/ws"
+    for recorder, asked in ((None, "null"), (Remote("ws://b/ws"), '"ws://b/ws"')):
+        with pytest.raises(InvalidInput, match=f'environment is "ws://a/ws", asked for {asked}'):
+            evaluate(MINE, tmp_path, **place, recorder=recorder)
+
+
+def test_run_of_before_players_were_noted_can_be_read(run: Path) -> None:
+    raw = json.loads((run / "run.json").read_text())
+    del raw["players"], raw["environment"]
+    (run / "run.json").write_text(json.dumps(raw))
+    assert load_run(run).complete
+
+
+# -- episodes that broke off ---------------------------------------------------------
+
+
+#: Incidents at which the model server is gone.
+GONE: set[str] = set()
+
+
+def weak(incident: Incident) -> Policy:
+    if incident.id in GONE:
+        raise ConnectionError("gone")
+    return ExpertPolicy()
+
+
+WEAK: Any = {"factories": {"mine": weak}}
+
+
+@pytest.fixture
+def gone() -> Iterator[set[str]]:
+    GONE.update({"single_crash-v2/test/1", "single_crash-v2/test/3"})
+    yield GONE
+    GONE.clear()
+
+
+def test_episodes_that_broke_off_are_played_again_on_request(
+    tmp_path: Path, gone: set[str]
+) -> None:
+    spec = RunSpec(["mine"], ["single_crash-v2"], episodes=5)
+    (row,) = evaluate(spec, tmp_path / "run", **WEAK)
+    assert row.unscored == 2
+    gone.remove("single_crash-v2/test/1")
+    (row,) = evaluate(spec, tmp_path / "run", **WEAK)
+    assert row.unscored == 2  # not without being told
+    seen: list[tuple[int, int]] = []
+    again: Any = {**WEAK, "retry_unscored": True, "on_progress": lambda *now: seen.append(now)}
+    (row,) = evaluate(spec, tmp_path / "run", **again)
+    assert (row.unscored, seen) == (1, [(3, 5), (4, 5), (5, 5)])
+    gone.clear()
+    (row,) = evaluate(spec, tmp_path / "run", **again)
+    assert row.unscored == 0
+    evaluate(spec, tmp_path / "never broken", **WEAK)
+    assert contents(tmp_path / "run") == contents(tmp_path / "never broken")
+
+
+def test_retry_that_is_interrupted_loses_nothing(tmp_path: Path, gone: set[str]) -> None:
+    spec = RunSpec(["mine"], ["single_crash-v2"], episodes=5)
+    evaluate(spec, tmp_path, **WEAK)
+    gone.clear()
+
+    def stop(done: int, _: int) -> None:
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(spec, tmp_path, **WEAK, retry_unscored=True, on_progress=stop)
+    found = load_run(tmp_path).transcripts["mine", "single_crash-v2"]
+    assert [one.status == "completed" for one in found] == [True, True, True, False, True]
+
+
+# -- recorded incidents -------------------------------------------------------------
+
+
+def test_bundle_travels_with_its_run(tmp_path: Path, bundle: Path) -> None:
+    spec = RunSpec(["expert"], ["recorded"])
+    rows = evaluate(spec, tmp_path / "run", bundle=bundle)
+    assert [row.episodes for row in rows] == [2]
+    assert (tmp_path / "run" / "bundle.jsonl").read_bytes() == bundle.read_bytes()
+    bundle.unlink()
+    assert load_run(tmp_path / "run").complete
+
+
+def test_bundle_that_changed_makes_another_run(tmp_path: Path, bundle: Path) -> None:
+    spec = RunSpec(["expert"], ["recorded"])
+    evaluate(spec, tmp_path / "run", bundle=bundle)
+    bundle.write_bytes(bundle.read_bytes().splitlines(keepends=True)[0])
+    with pytest.raises(InvalidInput, match="bundle is"):
+        evaluate(spec, tmp_path / "run", bundle=bundle)
+
+
+def test_fresh_run_of_the_copy_in_its_own_directory(tmp_path: Path, bundle: Path) -> None:
+    spec = RunSpec(["expert"], ["recorded"])
+    evaluate(spec, tmp_path / "run", bundle=bundle)
+    copy = tmp_path / "run" / "bundle.jsonl"
+    (row,) = evaluate(spec, tmp_path / "run", bundle=copy, fresh=True)
+    assert row.episodes == 2
+    assert copy.read_bytes() == bundle.read_bytes()
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_bundle_that_is_not_of_the_run_is_not_overwritten(
+    tmp_path: Path, bundle: Path, fresh: bool
+) -> None:
+    run = tmp_path / "run"
+    if fresh:
+        evaluate(RunSpec(["expert"], ["single_crash-v2"], episodes=1), run)
+    run.mkdir(exist_ok=True)
+    (run / "bundle.jsonl").write_text("mine")
+    with pytest.raises(InvalidInput, match=r"bundle\.jsonl"):
+        evaluate(RunSpec(["expert"], ["recorded"]), run, bundle=bundle, fresh=fresh)
+    assert (run / "bundle.jsonl").read_text() == "mine"
+
+
+def test_copy_of_the_bundle_must_be_the_one_that_was_played(tmp_path: Path, bundle: Path) -> None:
+    evaluate(RunSpec(["expert"], ["recorded"]), tmp_path / "run", bundle=bundle)
+    copy = tmp_path / "run" / "bundle.jsonl"
+    copy.write_bytes(copy.read_bytes() + b"\n")
+    with pytest.raises(InvalidInput, match=r"bundle\.jsonl: digest is"):
+        load_run(tmp_path / "run")
+    copy.unlink()
+    with pytest.raises(InvalidInput, match="are missing"):
+        load_run(tmp_path / "run")
+
+
+def test_damaged_bundle_names_its_line(tmp_path: Path, bundle: Path) -> None:
+    bundle.write_bytes(bundle.read_bytes() + b"{}\n")
+    with pytest.raises(BundleError, match=r"bundle\.txt:3"):
+        evaluate(RunSpec(["expert"], ["recorded"]), tmp_path / "run", bundle=bundle)
+
+
+def test_incidents_by_id(bundle: Path) -> None:
+    drawn = "single_crash-v2/test/0"
+    shipped = shipped_incidents()
+    assert Incidents()(drawn) == make_incident(drawn)
+    assert Incidents()(shipped[2].id) == shipped[2]
+    given = Incidents.of(bundle)
+    assert given(shipped[0].id) == shipped[0]
+    with pytest.raises(UnknownName, match="unknown recorded incident") as caught:
+        given(shipped[2].id)
+    assert shipped[0].id in str(caught.value)
+
+
+# -- definitions ---------------------------------------------------------------------
+
+
+def test_names_given_twice_count_once() -> None:
+    spec = RunSpec(["expert", "expert"], ["single_crash-v2", "single_crash-v2"], episodes=2)
+    assert [cell.ids for cell in plan(spec, Incidents())] == [
+        ("single_crash-v2/test/0", "single_crash-v2/test/1")
+    ]
+
+
+def test_start_is_the_number_of_the_first_incident() -> None:
+    spec = RunSpec(["expert"], ["single_crash-v2", "recorded"], "val", episodes=2, start=1)
+    drawn, recorded = plan(spec, Incidents())
+    assert drawn.ids == ("single_crash-v2/val/1", "single_crash-v2/val/2")
+    assert recorded.ids == tuple(one.id for one in shipped_incidents()[1:])
+    assert recorded.rubric == "recorded/1"
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"policies": []}, "at least one of its policies"),
+        ({"tasks": []}, "at least one of its tasks"),
+        ({"tasks": "single_crash-v2"}, "got the string"),
+        ({"tasks": ["nope"]}, r"unknown task 'nope'; known: single_crash-v2, .* and \d+ more"),
+        ({"split": "exam"}, "unknown split 'exam'"),
+        ({"episodes": 0}, "episodes must be at least 1, got 0"),
+        ({"start": -1}, "start must not be negative, got -1"),
+    ],
+)
+def test_definitions_that_make_no_sense(fields: dict[str, Any], reason: str) -> None:
+    with pytest.raises(InvalidInput, match=reason):
+        RunSpec(**{"policies": ["expert"], "tasks": ["single_crash-v2"], **fields})
+
+
+def test_no_recorded_incident_is_left() -> None:
+    with pytest.raises(InvalidInput, match="start 3: there are 3 recorded incidents"):
+        plan(RunSpec(["expert"], ["recorded"], start=3), Incidents())
+
+
+def test_file_names_are_plain_and_never_shared() -> None:
+    names = ["expert", "random:7", "random:8", "random-7", "constant:resolve", "constant:ignore"]
+    names += ["constant:" + "escalate=sre-team," * 9, "constant:" + "escalate=sre-team," * 8]
+    names += ["a--b", "../etc/passwd", "..", "", "émile"]
+    slugs = [slug(name) for name in names]
+    assert slugs[0] == "expert"
+    assert len(set(slugs)) == len(names)
+    assert all(len(one) < 60 and "/" not in one and "--" not in one for one in slugs)

@@ -1,0 +1,205 @@
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import attrs
+import pytest
+
+from logtriage.actions import (
+    Action,
+    Escalate,
+    IdentifyRootCause,
+    Ignore,
+    ReportImpact,
+    Resolve,
+)
+from logtriage.drawing.generator import make_incident
+from logtriage.drawing.ids import incident_ids
+from logtriage.evaluation import (
+    Interval,
+    LoadedRun,
+    Paging,
+    Row,
+    RunSpec,
+    evaluate,
+    load_run,
+    mean_interval,
+    summarise,
+)
+from logtriage.evaluation.impacts import Impacts
+from logtriage.grading.impact import impact_of
+from logtriage.incident import Incident
+from logtriage.policies import ConstantPolicy, Policy, perfect_actions
+from logtriage.state import State
+from logtriage.transition import play as play_actions
+
+Plans = Mapping[str, Callable[[Incident], list[Action]]]
+
+
+def wrong_page(incident: Incident) -> list[Action]:
+    team = next(one for one in incident.topology.teams if one not in incident.truth.teams)
+    return [Escalate(team)]
+
+
+def wrong_cause(incident: Incident) -> list[Action]:
+    names = incident.topology.names
+    name = next(one for one in names if one not in incident.truth.root_causes)
+    return [IdentifyRootCause(name, 0.5), Resolve()]
+
+
+def perfect(incident: Incident) -> list[Action]:
+    return list(perfect_actions(incident))
+
+
+def ignoring(_: Incident) -> list[Action]:
+    return [Ignore()]
+
+
+def failing(_: Incident) -> list[Action]:
+    raise ConnectionError("gone")
+
+
+def play(directory: Path, plans: Plans, task: str) -> Row:
+    """The row of a run in which every incident is played by the plan for it."""
+    numbers = [int(incident.rpartition("/")[2]) for incident in plans]
+
+    def factory(incident: Incident) -> Policy:
+        return ConstantPolicy(tuple(plans[incident.id](incident)))
+
+    spec = RunSpec(["mine"], [task], start=min(numbers), episodes=len(numbers))
+    (row,) = evaluate(spec, directory, factories={"mine": factory})
+    return row
+
+
+def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
+    plans = [perfect, wrong_page, ignoring, wrong_cause, failing]
+    ids = incident_ids("single_crash-v2", "test", len(plans))
+    row = play(tmp_path, dict(zip(ids, plans, strict=True)), "single_crash-v2")
+    assert row == Row(
+        policy="mine",
+        task="single_crash-v2",
+        rubric="logtriage/2",
+        episodes=5,
+        unscored=1,
+        grade=mean_interval([1.0, 0.0, 0.0, 0.0]),
+        bound=0.2,
+        solved=0.25,
+        root_cause=0.25,
+        severity=0.25,
+        mis_page=0.25,
+        ignored=0.25,
+        ticks=5.0,
+        brier=0.125,
+        confidences=2,
+        augrc=0.125,
+        paging=(Paging(0.2, 1, 0.0, 0.0), Paging(0.4, 3, 2 / 3, 1 / 3)),
+    )
+
+
+def test_summary_file_says_the_same(tmp_path: Path) -> None:
+    rows = evaluate(RunSpec(["expert"], ["single_crash-v2"], episodes=3), tmp_path)
+    written = json.loads((tmp_path / "summary.json").read_text())
+    assert written["schema"] == "logtriage.summary/1"
+    (row,) = written["rows"]
+    read = {
+        "grade": Interval(**row["grade"]),
+        "paging": tuple(Paging(**one) for one in row["paging"]),
+    }
+    assert Row(**{**row, **read}) == rows[0]
+    assert summarise(load_run(tmp_path)) == rows
+
+
+def neighbours(benign: bool) -> str:
+    """The first incident of its kind."""
+    ids = incident_ids("silent_degradation-v2", "test", 50)
+    return next(one for one in ids if make_incident(one).truth.benign is benign)
+
+
+def test_benign_incidents_have_no_root_cause_to_find_and_no_fault_to_ignore(
+    tmp_path: Path,
+) -> None:
+    row = play(tmp_path, {neighbours(True): perfect}, "silent_degradation-v2")
+    assert row.grade == Interval(1.0, 1.0, 1.0)
+    assert (row.root_cause, row.ignored, row.ticks) == (None, None, None)
+    assert (row.severity, row.mis_page) == (1.0, 0.0)
+
+
+def test_reports_of_the_impact_are_summed_up_where_there_are_any(tmp_path: Path) -> None:
+    task = "compound_failure-v2"
+    first, second, third = incident_ids(task, "test", 3)
+    call = ReportImpact((("api-gateway", "auth-service"),))
+
+    def reporting(incident: Incident) -> list[Action]:
+        return [call, *perfect(incident)]
+
+    def vague(_: Incident) -> list[Action]:
+        return [call, Ignore()]
+
+    row = play(tmp_path / "a", {first: reporting, second: vague, third: perfect}, task)
+    states = [state_of(first, reporting), state_of(second, vague)]
+    found = [impact_of(state) for state in states]
+    assert row.impacts == Impacts(
+        2,
+        sum(one.node_f1 or 0.0 for one in found) / 2,
+        sum(one.edge_f1 or 0.0 for one in found) / 2,
+        sum(one.exact_roots for one in found) / 2,
+    )
+    assert play(tmp_path / "b", {first: perfect}, task).impacts is None
+    data = json.loads((tmp_path / "a" / "summary.json").read_text(encoding="utf-8"))
+    assert data["rows"][0]["impacts"] == attrs.asdict(row.impacts)
+
+
+def state_of(incident_id: str, plan: Callable[[Incident], list[Action]]) -> State:
+    incident = make_incident(incident_id)
+    return play_actions(incident, plan(incident))[0]
+
+
+def test_any_page_and_any_blame_on_a_benign_incident_is_wrong(tmp_path: Path) -> None:
+    def sure(incident: Incident) -> list[Action]:
+        return [IdentifyRootCause(incident.topology.names[0], 0.8), *wrong_page(incident)]
+
+    row = play(tmp_path, {neighbours(True): sure}, "silent_degradation-v2")
+    assert row.mis_page == 1.0
+    assert row.brier == pytest.approx(0.64)
+
+
+def test_resolving_an_unfixed_fault_is_no_resolution(tmp_path: Path) -> None:
+    row = play(tmp_path, {neighbours(False): wrong_cause}, "silent_degradation-v2")
+    assert row.ticks is None
+
+
+def test_of_a_recording_only_the_root_cause_is_known(tmp_path: Path) -> None:
+    (row,) = evaluate(RunSpec(["first_error"], ["recorded"]), tmp_path)
+    assert (row.severity, row.mis_page, row.ticks) == (None, None, None)
+    assert row.root_cause is not None
+    assert row.fault_class is None
+
+
+def test_the_class_of_a_fault_is_summed_up_where_it_is_graded(tmp_path: Path) -> None:
+    spec = RunSpec(["constant:classify_fault=code,resolve"], ["recorded_models"])
+    (row,) = evaluate(spec, tmp_path)
+    # Of the three shipped one is of code, one of CPU and one of the network.
+    assert row.fault_class == pytest.approx(1 / 3)
+    assert row.root_cause == 0.0
+    (read,) = json.loads((tmp_path / "summary.json").read_text())["rows"]
+    assert read["fault_class"] == row.fault_class
+
+
+def test_nothing_scored_is_no_zero(tmp_path: Path) -> None:
+    row = play(tmp_path, {"single_crash-v2/test/0": failing}, "single_crash-v2")
+    assert (row.episodes, row.unscored) == (1, 1)
+    assert (row.grade, row.solved, row.mis_page, row.brier) == (None, None, None, None)
+
+
+def test_original_tasks_are_summed_up_by_their_own_rubrics(tmp_path: Path) -> None:
+    (row,) = evaluate(RunSpec(["oracle"], ["cascading_failure-v0"], episodes=2), tmp_path)
+    assert row.rubric == "logtriage-env/0/cascading_failure"
+    assert row.grade == Interval(0.9999, 0.9999, 0.9999)
+
+
+def test_rows_of_an_unfinished_run_are_about_what_was_played(tmp_path: Path) -> None:
+    evaluate(RunSpec(["expert"], ["single_crash-v2"], episodes=3), tmp_path)
+    path = tmp_path / "transcripts" / "expert--single_crash-v2.jsonl"
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    run: LoadedRun = load_run(tmp_path)
+    assert [row.episodes for row in summarise(run)] == [1]

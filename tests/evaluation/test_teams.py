@@ -1,0 +1,358 @@
+"""Runs of teams: played jointly, kept with their split, summed up, compared and shown."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage.actions import Action, Escalate, Malformed, Report, Resolve, Wait
+from logtriage.codec import role_split_to_json
+from logtriage.drawing.generator import make_incident
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.evaluation import (
+    PolicyFailure,
+    Row,
+    RunSpec,
+    compare_runs,
+    evaluate,
+    joint_steps,
+    load_run,
+    play_joint_episode,
+    played_state,
+    record_joint_episode,
+)
+from logtriage.grading import grade, grade_transcript
+from logtriage.incident import Incident
+from logtriage.observation import Observation, observe
+from logtriage.policies import ExpertPolicy, Policy, RolePolicies, TeamPolicy
+from logtriage.registry import make_team
+from logtriage.rendering import render_observation
+from logtriage.report.episode import Episode
+from logtriage.report.replay.episode import Lines, episode_data
+from logtriage.report.replay.truths import parts_of
+from logtriage.report.run import episodes_of
+from logtriage.roles import Role, RoleSplit
+from logtriage.roles.splits import DUO, SOLO, TRIO, TRIO_WITHOUT_BOARD
+from tests.evaluation.test_runner import contents
+
+INCIDENT = make_incident("cascading_failure-v2/test/42")
+TASKS = ("single_crash-v2", "silent_degradation-v2")
+MIXED = "triage=expert,escalation=oracle,remediation=random:7"
+SPEC = RunSpec(["expert", "random", MIXED], TASKS, episodes=2, role_split=TRIO)
+
+
+class Waiting:
+    """Waits, then raises what it was given."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
+        if observation.tick:
+            raise self.error
+        return Wait(), memory
+
+
+class Saying:
+    def __init__(self, said: Any) -> None:
+        self.said = said
+
+    def act(self, _: Observation, memory: Any) -> tuple[Action, Any]:
+        return self.said, memory
+
+
+def team(*policies: Policy) -> RolePolicies:
+    return RolePolicies(policies)
+
+
+def failing_on_third(incident: Incident) -> TeamPolicy:
+    broken = Waiting(ConnectionError("model server is gone"))
+    found = make_team("oracle", TRIO)(incident)
+    if not incident.id.endswith("/2"):
+        return found
+    return team(ExpertPolicy(TRIO.roles[0]), broken, ExpertPolicy(TRIO.roles[2]))
+
+
+# -- episodes ----------------------------------------------------------------------------
+
+
+def test_a_role_that_raises_is_named_and_its_episode_unscored() -> None:
+    broken = team(Saying(Wait()), Waiting(OSError("gone")), Saying(Wait()))
+    transcript = record_joint_episode(INCIDENT, lambda _: broken, "mine", TRIO)
+    assert transcript.status == "policy failed in tick 2: escalation: OSError: gone"
+    assert transcript.ticks == (0, 0, 0)
+    assert transcript.role_split == "trio"
+    graded = grade_transcript(transcript)
+    assert graded.score is None
+    assert graded.cause == transcript.status
+    with pytest.raises(PolicyFailure) as caught:
+        play_joint_episode(INCIDENT, broken, TRIO)
+    assert caught.value.state.tick == 1
+
+
+def test_a_team_that_cannot_be_made_is_a_failure() -> None:
+    def broken(_: Incident) -> TeamPolicy:
+        raise OSError("no such model")
+
+    transcript = record_joint_episode(INCIDENT, broken, "mine", TRIO)
+    assert transcript.status == "policy could not be made: OSError: no such model"
+
+
+@pytest.mark.parametrize("said", ["resolve", None, Escalate("nobody")])
+def test_what_is_no_action_here_is_a_failure(said: Any) -> None:
+    wrong = team(Saying(Wait()), Saying(said), Saying(Wait()))
+    transcript = record_joint_episode(INCIDENT, lambda _: wrong, "mine", TRIO)
+    assert transcript.status.startswith("policy failed in tick 1: ")
+    assert not transcript.actions
+
+
+def test_an_interrupt_is_no_failure_of_the_team() -> None:
+    stopped = team(*[Waiting(KeyboardInterrupt())] * 3)
+    with pytest.raises(KeyboardInterrupt):
+        record_joint_episode(INCIDENT, lambda _: stopped, "mine", TRIO)
+
+
+def test_what_a_role_may_not_do_is_malformed_and_only_its_own_screen_says_so() -> None:
+    wrong = team(Saying(Resolve()), Saying(Wait()), Saying(Wait()))
+    *_, last = joint_steps(INCIDENT, wrong, TRIO)
+    assert last.closing == "out_of_time"
+    first = last.actions[0]
+    assert isinstance(first, Malformed)
+    assert first.by == "triage"
+    screens = [render_observation(observe(last, role)) for role in TRIO.roles]
+    assert "LAST: not understood: triage may not resolve; it may: classify" in screens[0]
+    assert not any("not understood" in one for one in screens[1:])
+
+
+def test_the_state_of_a_joint_grade_is_the_one_that_was_played() -> None:
+    last = play_joint_episode(INCIDENT, make_team("expert", TRIO)(INCIDENT), TRIO)
+    assert played_state(INCIDENT, grade(last)) == last
+
+
+# -- runs --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[Row, ...]]:
+    """A run in one process, without interruption."""
+    directory = tmp_path_factory.mktemp("whole") / "run"
+    return directory, evaluate(SPEC, directory)
+
+
+def test_any_number_of_processes_writes_the_same_files(
+    whole: tuple[Path, tuple[Row, ...]], tmp_path: Path
+) -> None:
+    directory, alone = whole
+    assert alone == evaluate(SPEC, tmp_path / "two", jobs=2)
+    assert contents(directory) == contents(tmp_path / "two")
+    assert len(contents(directory)) == 2 + 6
+
+
+@pytest.mark.parametrize("stop_at", [1, 5, 11])
+def test_interrupted_and_resumed_is_as_if_never_interrupted(
+    whole: tuple[Path, tuple[Row, ...]], tmp_path: Path, stop_at: int
+) -> None:
+    def interrupt(done: int, _: int) -> None:
+        if done == stop_at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(SPEC, tmp_path / "run", on_progress=interrupt)
+    evaluate(SPEC, tmp_path / "run")
+    assert contents(tmp_path / "run") == contents(whole[0])
+
+
+def test_the_split_is_kept_in_full_and_read_back(tmp_path: Path) -> None:
+    mine = RoleSplit("mine", [attrs.evolve(TRIO.roles[0], name="finder"), *TRIO.roles[1:]])
+    spec = RunSpec(["expert"], TASKS, episodes=2, role_split=mine)
+    evaluate(spec, tmp_path)
+    written = json.loads((tmp_path / "run.json").read_text())
+    assert written["role_split"] == role_split_to_json(mine)
+    assert load_run(tmp_path).manifest.spec == spec
+    path = tmp_path / "transcripts" / "expert--single_crash-v2.jsonl"
+    for line in path.read_text().splitlines():
+        assert json.loads(line)["role_split"] == "mine"
+
+
+def test_a_built_in_split_may_be_given_by_its_name() -> None:
+    assert RunSpec(["expert"], TASKS, role_split="duo").role_split == DUO
+    assert RunSpec(["expert"], TASKS).role_split is None
+    with pytest.raises(UnknownName, match="unknown role split 'quartet'; known: solo, duo, trio"):
+        RunSpec(["expert"], TASKS, role_split="quartet")
+
+
+def test_runs_from_before_there_were_splits_are_of_single_agents(tmp_path: Path) -> None:
+    spec = RunSpec(["expert"], TASKS, episodes=2)
+    evaluate(spec, tmp_path)
+    manifest = json.loads((tmp_path / "run.json").read_text())
+    assert manifest.pop("role_split") is None
+    (tmp_path / "run.json").write_text(json.dumps(manifest))
+    assert load_run(tmp_path).manifest.spec == spec
+    evaluate(spec, tmp_path)
+
+
+OTHER = RoleSplit("trio", (*TRIO.roles, Role("scribe", ["slo"], ["report"])))
+
+
+@pytest.mark.parametrize(
+    ("other", "difference"),
+    [
+        (None, 'role_split is "trio", asked for null'),
+        (DUO, 'role_split is "trio", asked for "duo"'),
+        (OTHER, "scribe"),
+    ],
+)
+def test_a_run_with_another_split_is_another_run(
+    tmp_path: Path, other: RoleSplit | None, difference: str
+) -> None:
+    evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=TRIO), tmp_path)
+    before = contents(tmp_path)
+    with pytest.raises(InvalidInput, match="holds another run") as caught:
+        evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=other), tmp_path)
+    assert difference in str(caught.value)
+    assert contents(tmp_path) == before
+
+
+def test_a_damaged_split_is_named(tmp_path: Path) -> None:
+    evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=TRIO), tmp_path)
+    manifest = json.loads((tmp_path / "run.json").read_text())
+    for wrong, message in (
+        ({**manifest["role_split"], "roles": 3}, r"run\.json: role_split: .*expected a list"),
+        ("trio", r"run\.json: role_split: expected dict, got 'trio'"),
+    ):
+        (tmp_path / "run.json").write_text(json.dumps({**manifest, "role_split": wrong}))
+        with pytest.raises(InvalidInput, match=message):
+            load_run(tmp_path)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_teams_of_ones_own_and_their_failures(tmp_path: Path, jobs: int) -> None:
+    spec = RunSpec(["mine"], TASKS[:1], episodes=4, role_split=TRIO)
+    (row,) = evaluate(spec, tmp_path, jobs=jobs, teams={"mine": failing_on_third})
+    assert (row.episodes, row.unscored) == (4, 1)
+    assert row.grade is not None
+    assert row.grade.mean > 0.9
+    cause = load_run(tmp_path).grades["mine", TASKS[0]][2].cause
+    assert cause == "policy failed in tick 2: escalation: ConnectionError: model server is gone"
+
+
+def test_an_unknown_team_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="unknown team 'first_error'; known: oracle"):
+        evaluate(RunSpec(["first_error"], TASKS, role_split=TRIO), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_team_of_one_has_the_figures_of_the_single_agent(tmp_path: Path) -> None:
+    alone = evaluate(RunSpec(["expert", "oracle"], TASKS, episodes=20), tmp_path / "a")
+    spec = RunSpec(["expert", "oracle"], TASKS, episodes=20, role_split=SOLO)
+    solo = evaluate(spec, tmp_path / "b")
+    assert [attrs.evolve(row, role_split=None) for row in solo] == list(alone)
+    assert {row.role_split for row in solo} == {"solo"}
+    assert {row.role_split for row in alone} == {None}
+
+
+def test_figures_of_joint_play(tmp_path: Path) -> None:
+    spec = RunSpec(["oracle", "expert"], TASKS, episodes=20, role_split=TRIO)
+    rows = {(row.policy, row.task): row for row in evaluate(spec, tmp_path)}
+    oracle, expert = rows["oracle", TASKS[0]], rows["expert", TASKS[0]]
+    assert oracle.ticks is not None
+    assert 2.0 < oracle.ticks <= 3.0  # in seven actions; benign incidents take one tick
+    assert oracle.root_cause == oracle.severity == oracle.solved == 1.0
+    assert expert.ticks is not None
+    assert expert.ticks > oracle.ticks
+
+
+def test_splits_are_compared_on_the_same_incidents(tmp_path: Path) -> None:
+    for split in (TRIO, TRIO_WITHOUT_BOARD):
+        spec = RunSpec(["expert"], TASKS[:1], episodes=20, role_split=split)
+        evaluate(spec, tmp_path / split.name)
+    with_board, without = (load_run(tmp_path / one.name) for one in (TRIO, TRIO_WITHOUT_BOARD))
+    (compared,) = compare_runs(with_board, without)
+    assert compared.shared == 20
+    assert compared.mean_b < compared.mean_a
+
+
+def test_recorded_incidents_are_played_by_teams_too(tmp_path: Path) -> None:
+    spec = RunSpec(["oracle", "expert"], ["recorded"], role_split=TRIO)
+    rows = evaluate(spec, tmp_path)
+    assert [row.unscored for row in rows] == [0, 0]
+    assert rows[0].grade is not None
+    assert rows[0].grade.mean == 1.0
+
+
+# -- the report --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def run_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("runs") / "teams"
+    spec = RunSpec(["expert", "mine"], TASKS[:1], episodes=4, role_split=TRIO)
+    evaluate(spec, directory, teams={"mine": failing_on_third})
+    return directory
+
+
+def held(run: Path) -> list[tuple[Episode, dict[str, Any]]]:
+    """Each episode of a run with its data for the pages."""
+    episodes = list(episodes_of(load_run(run)))
+    return [
+        (one, episode_data(one, parts_of(one.incident), Lines(), believed=False))
+        for one in episodes
+    ]
+
+
+def test_the_page_shows_what_each_role_did_in_each_tick(run_dir: Path, tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    from logtriage.report import write_report
+
+    write_report(run_dir, tmp_path / "page.html", beliefs=0)
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert "<code>trio</code> <small>(triage, escalation, remediation)</small>" in text
+    acts = {
+        (TRIO.names[act["role"]], act["kind"])
+        for _, data in held(run_dir)
+        for tick in data["ticks"]
+        for act in tick.get("acts", ())
+    }
+    assert ("triage", "classify_severity") in acts
+    assert ("escalation", "escalate") in acts
+    assert ("remediation", "remediate") in acts
+    assert ("escalation", "remediate") not in acts
+
+
+def test_the_timeline_has_a_step_a_tick_and_ends_at_the_grade(run_dir: Path) -> None:
+    for episode, data in held(run_dir):
+        *played, last = data["ticks"]
+        assert "acts" not in last
+        # A page that ends the episode cuts its tick short.
+        assert all([act["role"] for act in one["acts"]] == [0, 1, 2] for one in played[:-1])
+        assert all(len(one["screens"]) == 3 for one in data["ticks"])
+        if episode.grade.score is not None:
+            assert last["total"] == episode.grade.score
+            assert len(played) == episode.grade.ticks
+
+
+def test_a_tick_inside_an_action_is_no_tick(tmp_path: Path) -> None:
+    """A model may write one into its action; then each action has a tick of its own still."""
+    evaluate(RunSpec(["expert"], TASKS[:1], episodes=1), tmp_path)
+    path = tmp_path / "transcripts" / "expert--single_crash-v2.jsonl"
+    record = json.loads(path.read_text())
+    padded = [{**wire, "tick": 0} for wire in record["actions"]]
+    path.write_text(json.dumps({**record, "actions": padded, "ticks": None}) + "\n")
+    ((_, data),) = held(tmp_path)
+    assert [len(one.get("acts", ())) for one in data["ticks"]] == [1] * len(padded) + [0]
+
+
+def test_a_closing_act_cuts_its_tick_short(tmp_path: Path) -> None:
+    wrong = next(one for one in INCIDENT.topology.teams if one not in INCIDENT.truth.teams)
+    hasty = team(Saying(Report("x")), Saying(Escalate(wrong)), Saying(Resolve()))
+    spec = RunSpec(["hasty"], ["cascading_failure-v2"], start=42, episodes=1, role_split=TRIO)
+    evaluate(spec, tmp_path, teams={"hasty": lambda _: hasty})
+    ((_, data),) = held(tmp_path)
+    first, _ = data["ticks"]
+    assert [(act["role"], act["told"]) for act in first["acts"]] == [
+        (0, "report x"),
+        (1, f"escalate {wrong}"),
+    ]

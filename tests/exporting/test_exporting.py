@@ -1,0 +1,330 @@
+"""An exported incident says what its screens say, and comes back through the import."""
+
+import base64
+import json
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import logtriage as lt
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
+from logtriage.errors import BundleError, InvalidInput
+from logtriage.exporting import write_alertmanager, write_labels, write_otlp
+from logtriage.exporting.metrics import reading
+from logtriage.exporting.tape import EARLIEST, LATEST, Tape
+from logtriage.recorded import RecordedIncident, import_otlp, shipped_incidents
+from logtriage.tasks import get_task
+from logtriage.topology import FIVE_TEAMS
+from logtriage.world.channels import GAUGE_TOKENS, GAUGES, TIER_TOKENS, Channel
+from logtriage.world.topologies import random_topology
+
+TEAMS = FIVE_TEAMS.teams
+INCIDENT = "cascading_failure-v2/test/27"
+OPENED = datetime(2031, 5, 6, 10, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What ``export otlp`` and ``export alertmanager`` write, and the labels."""
+    out, incident = tmp_path_factory.mktemp("capture"), lt.make_incident(INCIDENT)
+    write_otlp(incident, out)
+    write_alertmanager(incident, out)
+    write_labels(incident, out / "labels.csv")
+    return out
+
+
+@pytest.fixture(scope="module")
+def record(folder: Path) -> RecordedIncident:
+    (found,) = import_otlp(folder, horizon=lt.make_incident(INCIDENT).horizon)
+    return found
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+# --- the official definitions ------------------------------------------------------------
+
+
+def _with_base64_ids(value: Any) -> Any:
+    """OTLP writes ids as hexadecimal, and protobuf's own JSON as base64."""
+    if isinstance(value, list):
+        return [_with_base64_ids(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: base64.b64encode(bytes.fromhex(one)).decode()
+        if key in ("traceId", "spanId", "parentSpanId")
+        else _with_base64_ids(one)
+        for key, one in value.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("stem", "module", "message"),
+    [
+        ("logs", "logs.v1.logs_pb2", "LogsData"),
+        ("traces", "trace.v1.trace_pb2", "TracesData"),
+        ("metrics", "metrics.v1.metrics_pb2", "MetricsData"),
+    ],
+)
+def test_every_line_is_of_the_official_definitions(
+    folder: Path, stem: str, module: str, message: str
+) -> None:
+    from importlib import import_module
+
+    from google.protobuf.json_format import MessageToDict, ParseDict
+
+    kind = getattr(import_module(f"opentelemetry.proto.{module}"), message)
+    for line in _lines(folder / f"{stem}.jsonl"):
+        expected = _with_base64_ids(line)
+        # Unknown fields are errors; whatever was read is what was written.
+        parsed = ParseDict(expected, kind(), ignore_unknown_fields=False)
+        assert ParseDict(MessageToDict(parsed, use_integers_for_enums=True), kind()) == parsed
+        assert parsed.SerializeToString()
+
+
+def test_ids_have_the_lengths_of_the_protocol(folder: Path) -> None:
+    spans = [
+        span
+        for line in _lines(folder / "traces.jsonl")
+        for resource in line["resourceSpans"]
+        for span in resource["scopeSpans"][0]["spans"]
+    ]
+    assert {len(span["traceId"]) for span in spans} == {32}
+    assert {len(span["spanId"]) for span in spans} == {16}
+    assert len({span["spanId"] for span in spans}) == len(spans)
+    known = {(span["traceId"], span["spanId"]) for span in spans}
+    for span in spans:
+        assert not span["parentSpanId"] or (span["traceId"], span["parentSpanId"]) in known
+
+
+# --- the same as on the screens ----------------------------------------------------------
+
+
+def test_the_lines_of_a_screen_are_among_the_log_records(folder: Path) -> None:
+    told = {
+        (
+            resource["resource"]["attributes"][0]["value"]["stringValue"],
+            record["severityText"],
+            record["body"]["stringValue"],
+            int(record["timeUnixNano"]) // 10**9 - int(OPENED.timestamp()),
+        )
+        for line in _lines(folder / "logs.jsonl")
+        for resource in line["resourceLogs"]
+        for record in resource["scopeLogs"][0]["logRecords"]
+    }
+    state = lt.initial_state(lt.make_incident(INCIDENT))
+    for service in state.incident.topology.names:
+        state = lt.transition(state, lt.RequestMoreLogs(service))
+        seen = lt.observe(state)
+        # Lines asked for: the first request of a service shows what the export has.
+        for one in (*seen.window, *seen.inspection):
+            assert (one.service, one.level, one.message, one.second) in told
+
+
+def test_the_truth_is_not_in_the_files(folder: Path) -> None:
+    incident = lt.make_incident(INCIDENT)
+    assert incident.truth.fault is not None
+    for stem in ("logs", "traces", "metrics", "alerts"):
+        text = (folder / f"{stem}.jsonl").read_text(encoding="utf-8")
+        assert incident.truth.fault.kind not in text
+        assert "root_cause" not in text
+
+
+@pytest.mark.parametrize("gauge", GAUGES)
+def test_every_figure_of_every_gauge_becomes_a_number(gauge: str) -> None:
+    tape = Tape.of(lt.make_incident(INCIDENT), OPENED)
+    for service, row in enumerate(tape.simulation.topology.services):
+        tokens = TIER_TOKENS[row.tier] if gauge == "tier" else GAUGE_TOKENS[gauge]
+        for token in tokens:
+            texts = [text for _, text in tape.voice.reading(service, gauge, token)]
+            expected = [float(one) for text in texts for one in re.findall(r"\d+", text)]
+            numbers = [value for _, _, value in reading(tape.voice, service, gauge, token)]
+            assert numbers[: len(expected)] == expected
+            names = [name for name, _, _ in reading(tape.voice, service, gauge, token)]
+            assert len(set(names)) == len(names)
+
+
+# --- round trip --------------------------------------------------------------------------
+
+
+def test_services_calls_and_truth_come_back(record: RecordedIncident) -> None:
+    incident = lt.make_incident(INCIDENT)
+    assert {one.name: frozenset(one.calls) for one in record.recording.services} == {
+        one.name: frozenset(one.calls) for one in incident.topology.services
+    }
+    assert set(record.truth.root_causes) == incident.truth.root_causes
+    assert record.recording.baseline == "fault-free"
+
+
+def test_alerts_come_back(record: RecordedIncident) -> None:
+    incident = lt.make_incident(INCIDENT)
+    tape = Tape.of(incident, OPENED)
+    for now, screen in tape.screens():
+        cells = [one for one in screen if one.channel is Channel.ALERT]
+        expected = {(one.service, one.name) for one in tape.voice.alerts(cells)}
+        found = {
+            (one.service, one.name)
+            for one in record.recording.alerts
+            if one.since <= now and (one.until is None or now <= one.until)
+        }
+        assert found == expected
+
+
+def test_that_no_alert_fires_comes_back(tmp_path: Path) -> None:
+    task = get_task("single_crash-v2")
+    incident = draw_incident(task, IncidentId(task, "test", 12), random_topology(12, 8, TEAMS))
+    assert lt.observe(lt.initial_state(incident)).alerts == ()
+    write_otlp(incident, tmp_path)
+    write_alertmanager(incident, tmp_path)
+    write_labels(incident, tmp_path / "labels.csv")
+    (record,) = import_otlp(tmp_path)
+    assert record.recording.alerts == ()
+
+
+def test_gauges_come_back(record: RecordedIncident) -> None:
+    tape = Tape.of(lt.make_incident(INCIDENT), OPENED)
+    services = {one.name: one for one in record.recording.services}
+    for now, screen in tape.screens():
+        for one in tape.holding(now, screen, Channel.METRICS):
+            if GAUGES[one.slot] != "cpu":
+                continue
+            ((_, _, percent),) = reading(tape.voice, one.service, "cpu", one.token)
+            metrics = {row.name: row for row in services[tape.names[one.service]].metrics}
+            # Columns begin at tick -4.
+            assert metrics["cpu_utilization_bp"].value[now + 4] == 100 * percent
+
+
+def test_the_same_bytes_each_time_and_the_same_incident_at_another_time(
+    folder: Path, tmp_path: Path
+) -> None:
+    incident = lt.make_incident(INCIDENT)
+    for path in write_otlp(incident, tmp_path / "again"):
+        assert path.read_bytes() == (folder / path.name).read_bytes()
+    later = datetime(2032, 1, 1, 3, 30, tzinfo=timezone(timedelta(hours=2)))
+    write_otlp(incident, tmp_path / "later", later)
+    write_alertmanager(incident, tmp_path / "later", later)
+    write_labels(incident, tmp_path / "later" / "labels.csv", later)
+    (here,), (there,) = import_otlp(folder), import_otlp(tmp_path / "later")
+    assert there.recording == here.recording
+    assert there.opened == "2032-01-01T01:30:00Z"
+
+
+def test_an_incident_without_a_fault_is_labelled_so(tmp_path: Path) -> None:
+    name = next(
+        name
+        for name in lt.incident_ids("single_crash-v2", "test", 40)
+        if lt.make_incident(name).truth.benign
+    )
+    incident = lt.make_incident(name)
+    write_otlp(incident, tmp_path)
+    write_labels(incident, tmp_path / "labels.csv")
+    (found, *_) = sorted(import_otlp(tmp_path, models=True), key=lambda one: one.opened)
+    assert found.truth.root_causes == ()
+    with pytest.raises(BundleError, match=r"truth\.root_causes is empty"):
+        import_otlp(tmp_path)
+
+
+# --- what cannot be exported -------------------------------------------------------------
+
+
+def test_recordings_cannot_be_exported(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="only simulated incidents can be exported"):
+        write_otlp(shipped_incidents()[0], tmp_path)
+    with pytest.raises(InvalidInput, match="must be a time with an offset"):
+        write_otlp(lt.make_incident(INCIDENT), tmp_path, datetime(2031, 5, 6))
+
+
+def test_several_faults_at_once_have_no_labels(tmp_path: Path) -> None:
+    """Roots that are joined by | are alternatives to the import: either would be right."""
+    from typer.testing import CliRunner
+
+    from logtriage.cli.app import app
+
+    incident = lt.make_incident("compound_failure-v2/test/3")
+    count = len(incident.truth.parts)
+    assert count > 1
+    told = f"labels.csv has one fault a line, and this incident has {count} at once"
+    with pytest.raises(InvalidInput, match=told):
+        write_labels(incident, tmp_path / "labels.csv")
+    out = tmp_path / "out"
+    options = ["export", "otlp", incident.id, str(out), "--labels", str(out / "labels.csv")]
+    result = CliRunner().invoke(app, options)
+    assert result.exit_code == 2
+    assert not out.exists()
+    assert CliRunner().invoke(app, options[:4]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "opened",
+    ["1960-05-06T10:00:00+00:00", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"],
+)
+def test_a_time_that_no_import_takes_is_refused(tmp_path: Path, opened: str) -> None:
+    incident = lt.make_incident(INCIDENT)
+    for write in (write_otlp, write_alertmanager, write_labels):
+        with pytest.raises(InvalidInput, match=r"must be a time from 1971 to 2261, .* got \d{4}-"):
+            write(incident, tmp_path / "out", datetime.fromisoformat(opened))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("opened", [EARLIEST, LATEST - timedelta(seconds=1)])
+def test_times_at_the_ends_of_the_range_come_back(tmp_path: Path, opened: datetime) -> None:
+    incident = lt.make_incident(INCIDENT)
+    write_otlp(incident, tmp_path, opened)
+    write_alertmanager(incident, tmp_path, opened)
+    write_labels(incident, tmp_path / "labels.csv", opened)
+    (record,) = import_otlp(tmp_path)
+    assert datetime.fromisoformat(record.opened) == opened
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from logtriage.cli.app import app
+
+    out, labels = tmp_path / "out", tmp_path / "answers.csv"
+    runner = CliRunner()
+    result = runner.invoke(app, ["export", "otlp", INCIDENT, str(out), "--labels", str(labels)])
+    assert result.exit_code == 0, result.output
+    result = runner.invoke(app, ["export", "alertmanager", INCIDENT, str(out)])
+    assert result.exit_code == 0, result.output
+    assert {path.name for path in out.iterdir()} == {
+        "alerts.jsonl",
+        "logs.jsonl",
+        "metrics.jsonl",
+        "traces.jsonl",
+    }
+    assert "cascading_failure-v2-test-27" in labels.read_text()
+    result = runner.invoke(app, ["export", "otlp", INCIDENT, str(out), "--opened", "noon"])
+    assert result.exit_code == 2
+    assert "--opened must be a time with an offset" in result.output
+
+
+def test_the_documented_example_goes_there_and_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from typer.testing import CliRunner
+
+    from logtriage.cli.app import app
+
+    page = Path(__file__).parents[2] / "docs" / "formats.md"
+    if not page.exists():
+        pytest.skip("the docs are not part of this distribution")
+    block = page.read_text(encoding="utf-8").split("There and back:\n\n")[1].split("\n\n")[0]
+    commands = [line.split()[1:] for line in block.splitlines()]
+    assert [one[:2] for one in commands[:3]] == [
+        ["export", "otlp"],
+        ["export", "alertmanager"],
+        ["import", "otlp"],
+    ]
+    monkeypatch.chdir(tmp_path)
+    # A policy plays in place of a person.
+    for command in (*commands[:3], [*commands[3], "--policy", "combined", "--brief"]):
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 0, (command, result.output)
+    assert "the probabilities of a recording are not known, so it has no belief" in result.output

@@ -1,0 +1,262 @@
+"""Every shell offers the actions of its incident: all that can earn or show something, no other."""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import logtriage as lt
+from logtriage.actions import (
+    ACTION_TYPES,
+    FAULT_CATEGORIES,
+    RECORDED_ACTION_TYPES,
+    Action,
+    ClassifyFault,
+    Malformed,
+    action_name,
+    all_actions,
+)
+from logtriage.adapters.episode import Episode
+from logtriage.adapters.nemo_gym import nemo_gym_rows
+from logtriage.adapters.team_episode import TeamEpisode
+from logtriage.adapters.toolchat import ToolChatPolicies
+from logtriage.adapters.trl import (
+    OnRequestEnv,
+    RecordedEnv,
+    TriageEnv,
+    TriageTools,
+    environment_for,
+    environment_of,
+    tools_offered,
+)
+from logtriage.conversations.tools import anthropic_tools, openai_tools, tools_of
+from logtriage.drawing.ids import incident_ids
+from logtriage.errors import InvalidInput
+from logtriage.evaluation import (
+    RECORDED_TASKS,
+    Incidents,
+    RunSpec,
+    joint_steps,
+    plan,
+    record_joint_episode,
+)
+from logtriage.grading.offered import check_joint, useful_actions
+from logtriage.parsing.calls import wire_from_call
+from logtriage.policies import perfect_actions
+from logtriage.recorded import SHIPPED, dump_bundle, on_request, read_records, shipped_incidents
+from logtriage.registry import make_team
+from logtriage.roles.splits import ROLE_SPLITS, SOLO, TRIO
+from logtriage.tasks import TASKS, get_task
+
+#: Every registered task, drawn or recorded, with some of its incidents.
+EVERY_TASK = (*(one.id for one in TASKS), *SHIPPED)
+#: Fog changes what is seen, and nothing of what can be done.
+WITHOUT_FOG = [one for one in EVERY_TASK if "-fog" not in one]
+KINDS = (*ACTION_TYPES, *RECORDED_ACTION_TYPES)
+MODELS = shipped_incidents("models")
+
+
+@cache
+def incidents_of(task: str) -> tuple[lt.Incident, ...]:
+    if task in SHIPPED:
+        return shipped_incidents(task)
+    count = 1 if get_task(task).original else 6
+    return tuple(map(lt.make_incident, incident_ids(task, "test", count)))
+
+
+def actions_of(incident: lt.Incident) -> Iterator[Action]:
+    yield from all_actions(incident.topology)
+    yield from map(ClassifyFault, FAULT_CATEGORIES)
+
+
+def score_of(incident: lt.Incident, *actions: Action) -> float:
+    state = lt.initial_state(incident)
+    for one in actions:
+        if not state.is_closed:
+            state = lt.transition(state, one)
+    score = lt.grade(state).score
+    assert score is not None
+    return score
+
+
+def earning(incident: lt.Incident) -> set[str]:
+    """Kinds of action that belong to the best play, or that raise the grade of a poor one."""
+    found = {action_name(one) for one in perfect_actions(incident)}
+    nothing = Malformed("", "nothing")
+    for end in (lt.Resolve(), lt.Ignore()):
+        base = score_of(incident, nothing, end)
+        for kind in KINDS:
+            same = (one for one in actions_of(incident) if action_name(one) == kind)
+            if kind not in found and any(score_of(incident, one, end) > base for one in same):
+                found.add(kind)
+    return found
+
+
+def showing(incident: lt.Incident) -> set[str]:
+    """Kinds of action after which there is evidence on the screen that is not there without."""
+    state = lt.initial_state(incident)
+
+    def evidence(action: Action) -> tuple[object, ...]:
+        seen = lt.observe(lt.transition(state, action))
+        return seen.inspection, seen.metrics, seen.traces
+
+    bare, found = evidence(Malformed("", "nothing")), set[str]()
+    for one in actions_of(incident):
+        kind = action_name(one)
+        if kind.startswith("request_") and kind not in found and evidence(one) != bare:
+            found.add(kind)
+    return found
+
+
+@pytest.mark.parametrize("task", WITHOUT_FOG)
+def test_what_earns_or_shows_something_is_offered(task: str) -> None:
+    first = incidents_of(task)[0]
+    worth = showing(first)
+    if not task.startswith("fleet"):  # which has too many to try them all
+        worth |= earning(first)
+    for one in incidents_of(task):
+        worth |= {action_name(each) for each in perfect_actions(one)}
+        assert useful_actions(one) == useful_actions(incidents_of(task)[0])
+    offered = set(useful_actions(incidents_of(task)[0]))
+    assert worth <= offered
+    # PetShop has neither lines nor spans; of a simulated incident every kind is understood.
+    if task in SHIPPED:
+        assert offered - worth <= ({"ignore"} if task == "models" else set()) | (
+            {"request_more_logs", "request_traces"} if task == "petshop" else set()
+        )
+
+
+#: The shells that need no framework, from an incident to the names that the agent is offered.
+SHELLS: dict[str, Callable[[lt.Incident], set[str]]] = {
+    "the json prompt": lambda one: {row.split(" ")[0] for row in _actions_line(one).split("; ")},
+    "tools": lambda one: {tool.name for tool in tools_of(one)},
+    "openai": lambda one: {row["function"]["name"] for row in openai_tools(one)},
+    "anthropic": lambda one: {row["name"] for row in anthropic_tools(one)},
+    "episode (ART, tinker, verl)": lambda one: {
+        row["function"]["name"] for row in Episode(one).tools
+    },
+    "toolchat": lambda one: set(ToolChatPolicies(_never)(one).may),
+    "nemo gym": lambda one: {
+        tool["name"]
+        for row in nemo_gym_rows([one.id], resolve=lambda _: one)
+        for tool in row["responses_create_params"]["tools"]
+    },
+    "trl": lambda one: set(tools_offered(environment_of(one))),
+}
+
+
+def _actions_line(incident: lt.Incident) -> str:
+    (line,) = re.findall(r"^ACTIONS: (.*)$", lt.system_prompt(incident), re.MULTILINE)
+    return str(line)
+
+
+def _never(*_: object) -> dict[str, object]:
+    raise AssertionError
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("task", WITHOUT_FOG)
+def test_every_shell_offers_exactly_these(task: str, shell: str) -> None:
+    incident = incidents_of(task)[0]
+    assert SHELLS[shell](incident) == set(useful_actions(incident))
+
+
+@pytest.mark.parametrize("task", EVERY_TASK)
+def test_what_is_offered_can_be_called(task: str) -> None:
+    incident = incidents_of(task)[0]
+    for tool in tools_of(incident):
+        names = {"service": incident.topology.names[0], "team": incident.topology.teams[0]}
+        arguments = {
+            one.name: one.choices[0] if one.choices else names[one.name]
+            for one in tool.parameters
+            if one.required
+        }
+        assert wire_from_call(tool.name, arguments)["action_type"] == tool.name
+
+
+# -- recorded/2 in shells that offer one set of tools ---------------------------------------
+
+
+def test_trl_plays_each_rubric_in_an_environment_of_its_tools() -> None:
+    def of(*incidents: lt.Incident) -> type:
+        known = {one.id: one for one in incidents}
+        return environment_for(known, resolve=known.__getitem__)
+
+    drawn = lt.make_incident("single_crash-v2/train/0")
+    assert of(drawn) is TriageEnv
+    assert of(*shipped_incidents()) is RecordedEnv
+    assert of(*MODELS) is OnRequestEnv
+    with pytest.raises(InvalidInput, match="no one environment has the tools of single_crash"):
+        of(drawn, *MODELS)
+    with pytest.raises(InvalidInput, match="no one environment has the tools of no incident"):
+        of()
+
+
+def test_trl_refuses_an_incident_whose_grade_asks_for_a_missing_tool() -> None:
+    row = {"incident": MODELS[0].id}
+    for environment in (TriageEnv, TriageTools, RecordedEnv):
+        with pytest.raises(InvalidInput, match=r"does not offer classify_fault.*environment_for"):
+            environment(resolve=lambda _: MODELS[0]).reset(**row)
+    env = OnRequestEnv(resolve=lambda _: MODELS[0])
+    env.reset(**row)
+    truth = MODELS[0].truth
+    assert truth.fault_category is not None
+    told = env.classify_fault(fault_category=str(truth.fault_category))
+    assert f"DECLARED: root cause -, fault class {truth.fault_category}" in told
+    env.resolve()
+    assert env.get_reward() == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("split", [*ROLE_SPLITS, None])
+def test_no_team_plays_what_none_of_its_roles_can_declare(split: str | None) -> None:
+    roles = SOLO if split is None else ROLE_SPLITS[split]
+    message = f"recorded/2 asks for classify_fault, which no role of '{roles.name}' may do"
+    with pytest.raises(InvalidInput, match=message):
+        check_joint(MODELS[0], roles)
+    check_joint(shipped_incidents()[0], roles)
+
+
+def test_it_is_refused_wherever_a_team_plays() -> None:
+    message = "recorded/2 asks for classify_fault"
+    team = make_team("expert", TRIO)
+    for play in (
+        lambda: record_joint_episode(MODELS[0], team, "expert", TRIO),
+        lambda: next(joint_steps(MODELS[0], team(MODELS[0]), TRIO)),
+        lambda: TeamEpisode(MODELS[0], TRIO),
+        lambda: lt.system_prompt(MODELS[0], split=TRIO, role="triage"),
+        lambda: plan(RunSpec(["expert"], ["recorded_models"], role_split="trio"), Incidents()),
+    ):
+        with pytest.raises(InvalidInput, match=message):
+            play()
+
+
+# -- the shipped incidents of recorded/2 ----------------------------------------------------
+
+
+def test_a_task_stands_for_the_recorded_incidents_of_each_rubric() -> None:
+    played = {
+        task: {one.ids for one in plan(RunSpec(["expert"], [task]), Incidents())}
+        for task in RECORDED_TASKS
+    }
+    assert played["recorded"] == {tuple(one.id for one in shipped_incidents())}
+    assert played["recorded_models"] == {tuple(one.id for one in MODELS)}
+    assert {one.rubric for one in MODELS} == {"recorded/2"}
+    assert Incidents()(MODELS[0].id) == MODELS[0]
+    with pytest.raises(lt.UnknownName, match="unknown task of recorded incidents"):
+        Incidents().recorded("single_crash-v2")
+
+
+def test_of_a_bundle_the_models_task_takes_those_of_its_rubric(tmp_path: Path) -> None:
+    path = tmp_path / "both.jsonl"
+    name = "trainticket.jsonl.gz"
+    with files("logtriage").joinpath("data", "recorded", name).open("rb") as file:
+        (record, *_) = read_records(file, name=name)
+    dump_bundle([record, on_request(record)], path)
+    incidents = Incidents.of(path)
+    assert list(incidents.recorded()) == [record.id, on_request(record).id]
+    assert list(incidents.recorded("recorded_models")) == [on_request(record).id]
+    both = plan(RunSpec(["expert"], ["recorded", "recorded_models"]), incidents)
+    assert [one.ids for one in both] == [(record.id,), (on_request(record).id,)]

@@ -1,0 +1,919 @@
+"""PettingZoo's contract, kept by both environments of a team."""
+
+import json
+import pickle
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from importlib.util import find_spec
+from itertools import combinations
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage import (
+    FIVE_TEAMS,
+    Action,
+    InvalidInput,
+    Malformed,
+    Report,
+    RequestMetrics,
+    RequestTraces,
+    Resolve,
+    TaskSpec,
+    UnknownName,
+    Wait,
+    get_task,
+    initial_state,
+    make_incident,
+    observe,
+    random_topology,
+    render_action,
+    render_observation,
+    transition_jointly,
+)
+from logtriage.actions import ACTION_TYPES, ClassifySeverity, Escalate, Severity
+from logtriage.drawing.ids import MAX_INDEX
+from logtriage.errors import EpisodeOver, MissingExtra
+from logtriage.grading import DEFAULT, triage
+from logtriage.grading.batch import CLOSINGS
+from logtriage.observation import slice_for
+from logtriage.rendering import public_rules
+from logtriage.roles import VIEWS, Role, RoleSplit, role_actions
+from logtriage.roles.splits import ROLE_SPLITS, TRIO
+from logtriage.vector import BatchedTeam, role_tokens_of, team_tokens_of
+from tests.builders import SMALL_TASKS, V0_TASKS
+
+if find_spec("pettingzoo") is None:
+    pytest.skip("needs the extra multi", allow_module_level=True)
+
+import pettingzoo
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import data_equivalence
+from pettingzoo.test import (
+    api_test,
+    parallel_api_test,
+    parallel_seed_test,
+    render_test,
+    seed_test,
+)
+from pettingzoo.test.state_test import state_test
+from pettingzoo.utils import aec_to_parallel
+
+from logtriage.env import TriageEnv
+from logtriage.multi import triage_team_v1
+from logtriage.multi.seats import OBSERVATIONS
+from logtriage.multi.texts import MAX_SCREEN
+
+TASK = "cascading_failure-v2"
+AGENTS = ["triage_0", "escalation_0", "remediation_0"]
+MAKERS = (triage_team_v1.parallel_env, triage_team_v1.env, triage_team_v1.raw_env)
+#: As odd as a user may want it: overlaps, a blind role, one that cannot wait.
+ODD = RoleSplit(
+    "odd",
+    (
+        Role("blind", (), ("resolve", "ignore", "report")),
+        Role("reader", VIEWS, ACTION_TYPES),
+        Role("declarer", ("slo", "reports"), ("classify_severity",)),
+        Role("idler_2", ("alerts",), ("wait", "report")),
+    ),
+)
+SPLITS = (*ROLE_SPLITS.values(), ODD)
+
+
+def given(**actions: Action) -> dict[str, int]:
+    """Integers of the trio, who wait unless an action is named for a role."""
+    return {
+        f"{role.name}_0": role_actions(role, FIVE_TEAMS).index(actions.get(role.name, Wait()))
+        for role in TRIO.roles
+    }
+
+
+WAITING = given()
+RESOLVING = given(remediation=Resolve())
+
+
+@pytest.fixture
+def quiet() -> Iterator[None]:
+    """PettingZoo's tests warn of what is allowed, such as spaces that differ by agent."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def sample(env: Any, agent: str, seen: Any, told: dict[str, Any]) -> Any:
+    """An action within the mask, wherever that stands."""
+    mask = seen["action_mask"] if isinstance(seen, dict) else told.get("action_mask")
+    return env.action_space(agent).sample(mask)
+
+
+def play(env: Any, episodes: int = 1, **reset: Any) -> list[Any]:
+    """All that a parallel environment returns in whole episodes of sampled play."""
+    returned = [env.reset(**reset)]
+    for number, agent in enumerate(env.possible_agents):
+        env.action_space(agent).seed(number)
+    for episode in range(episodes):
+        if episode:
+            returned.append(env.reset())
+        while env.agents:
+            seen, *_, told = returned[-1]
+            actions = {agent: sample(env, agent, seen[agent], told[agent]) for agent in env.agents}
+            returned.append(env.step(actions))
+    return returned
+
+
+def play_by_turns(env: Any, **reset: Any) -> list[Any]:
+    """The agent and all that ``last()`` returns, turn by turn of a whole sampled episode."""
+    env.reset(**reset)
+    for number, agent in enumerate(env.possible_agents):
+        env.action_space(agent).seed(number)
+    returned = []
+    for agent in env.agent_iter():
+        seen, reward, terminated, truncated, told = env.last()
+        returned.append((agent, seen, reward, terminated, truncated, told))
+        env.step(None if terminated or truncated else sample(env, agent, seen, told))
+    return returned
+
+
+# -- PettingZoo's own tests ----------------------------------------------------------
+
+
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize("observations", OBSERVATIONS)
+@pytest.mark.parametrize("split", SPLITS, ids=lambda split: split.name)
+def test_pettingzoo_finds_no_fault(
+    split: RoleSplit, observations: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def env(**more: Any) -> Any:
+        return triage_team_v1.env(role_split=split, observations=observations, **more)
+
+    def parallel_env() -> Any:
+        return triage_team_v1.parallel_env(role_split=split, observations=observations)
+
+    if observations == "text":
+        # It asks an observation for its dtype, which no string has.
+        monkeypatch.setattr(
+            sys.modules[api_test.__module__],
+            "_test_observation_space_compatibility",
+            lambda expected, seen, recursed_keys: None,  # noqa: ARG005
+        )
+    api_test(env(), num_cycles=100)
+    parallel_api_test(parallel_env(), num_cycles=100)
+    seed_test(env, num_cycles=100)
+    parallel_seed_test(parallel_env, num_cycles=100)
+    render_test(env)
+    state_test(env(), parallel_env(), num_cycles=20)
+
+
+@pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
+def test_those_who_wait_are_cut_off_at_the_horizon(task: Any) -> None:
+    """In the way of PettingZoo's ``max_cycles_test``, whose samples would resolve."""
+    env, turns = triage_team_v1.parallel_env(task.id), triage_team_v1.env(task.id)
+    env.reset(seed=0)
+    for tick in range(task.horizon):
+        assert env.agents == AGENTS
+        *_, terminations, truncations, infos = env.step(WAITING)
+        assert not any(terminations.values())
+        assert set(truncations.values()) == {tick + 1 == task.horizon}
+    assert env.agents == []
+    assert CLOSINGS[infos["triage_0"]["closing"]] == "out_of_time"
+    turns.reset(seed=0)
+    counts = dict.fromkeys(AGENTS, 0)
+    for agent in turns.agent_iter():
+        counts[agent] += 1
+        turns.step(None if turns.truncations[agent] else WAITING[agent])
+        assert not any(turns.terminations.values())
+    assert set(counts.values()) == {task.horizon + 1}
+
+
+# -- the module ----------------------------------------------------------------------
+
+
+def test_both_are_registered() -> None:
+    env: Any = pettingzoo.make("parallel", "logtriage/triage_team_v1", task="single_crash-v2")
+    assert isinstance(env, triage_team_v1.parallel_env)
+    assert env._incidents.task.id == "single_crash-v2"
+    turns: Any = pettingzoo.make("aec", triage_team_v1.ENV_ID, role_split="duo")
+    assert isinstance(turns.unwrapped, type(triage_team_v1.raw_env()))
+    assert turns.possible_agents == ["diagnosis_0", "action_0"]
+    assert str(env) == str(turns) == "triage_team_v1"
+
+
+def run(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], check=True, capture_output=True, text=True
+    )
+    return done.stdout
+
+
+def test_pettingzoo_is_loaded_when_an_environment_is_asked_for() -> None:
+    code = """
+import sys
+import logtriage.multi
+print([name for name in ("pettingzoo", "gymnasium") if name in sys.modules])
+print(logtriage.multi.triage_team_v1.parallel_env().possible_agents)
+"""
+    assert run(code).splitlines() == ["[]", str(AGENTS)]
+    with pytest.raises(AttributeError, match="triage_team_v9"):
+        _ = __import__("logtriage.multi").multi.triage_team_v9
+
+
+@pytest.mark.parametrize("missing", ["pettingzoo", "gymnasium"])
+def test_without_it_the_extra_is_named(missing: str) -> None:
+    code = f"""
+import sys
+sys.modules["{missing}"] = None
+import logtriage.multi
+try:
+    from logtriage.multi import triage_team_v1
+except ImportError as error:
+    print(type(error).__name__, error)
+"""
+    told = run(code)
+    assert told.startswith(MissingExtra.__name__)
+    assert "needs the extra logtriage[multi]: pip install 'gymnasium" in told
+
+
+# -- spaces --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_spaces_and_names_stay_the_same_objects(make: Any) -> None:
+    env = make()
+    assert env.possible_agents == AGENTS
+    before = [(env.observation_space(one), env.action_space(one)) for one in AGENTS]
+    env.reset(seed=1)
+    for agent, (seen, done) in zip(AGENTS, before, strict=True):
+        assert env.observation_space(agent) is env.observation_spaces[agent] is seen
+        assert env.action_space(agent) is env.action_spaces[agent] is done
+    assert len({id(space) for pair in before for space in pair}) == 6
+    assert env.metadata["name"] == "triage_team_v1"
+
+
+@pytest.mark.parametrize(
+    "topology", [None, random_topology(4, 12, FIVE_TEAMS.teams)], ids=["default", "own"]
+)
+@pytest.mark.parametrize("split", SPLITS, ids=lambda split: split.name)
+def test_spaces_fit_the_layouts(split: RoleSplit, topology: Any) -> None:
+    env = triage_team_v1.parallel_env(role_split=split, topology=topology)
+    flat = triage_team_v1.parallel_env(role_split=split, topology=topology, observations="flat")
+    where = env.topology, 2, 14
+    assert env.state_space.shape == (team_tokens_of(split, *where).size,)
+    for role in split.roles:
+        agent, layout = f"{role.name}_0", role_tokens_of(split, role, *where)
+        space: Any = env.observation_space(agent)
+        count = len(role_actions(role, env.topology))
+        assert space["observation"] == flat.observation_space(agent)
+        assert space["observation"].shape == (layout.size,)
+        assert space["observation"].dtype == np.float32
+        assert (space["observation"].low == 0).all()
+        assert np.array_equal(space["observation"].high, 255 * layout.units)
+        assert space["action_mask"] == spaces.Box(0, 1, (count,), np.int8)
+        assert env.action_space(agent) == flat.action_space(agent) == spaces.Discrete(count)
+
+
+@pytest.mark.parametrize("observations", OBSERVATIONS)
+@pytest.mark.parametrize("split", SPLITS, ids=lambda split: split.name)
+def test_what_is_seen_lies_in_the_spaces(split: RoleSplit, observations: str) -> None:
+    env = triage_team_v1.parallel_env(role_split=split, observations=observations)
+    for seen, *_, infos in play(env, episodes=4, seed=5):
+        assert seen.keys() == infos.keys() == set(env.possible_agents)
+        for agent in env.possible_agents:
+            assert seen[agent] in env.observation_space(agent)
+            masks = {"action_mask"} if observations == "flat" else set()
+            assert infos[agent].keys() == {"score", "closing", "tick"} | masks
+            assert all(isinstance(one, int | float | np.ndarray) for one in infos[agent].values())
+    assert env.state() in env.state_space
+
+
+def arrays(value: Any) -> list[Any]:
+    if isinstance(value, dict | tuple | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return [array for one in inner for array in arrays(one)]
+    return [value] if isinstance(value, np.ndarray) else []
+
+
+@pytest.mark.parametrize("observations", ["dict", "flat"])
+def test_nothing_returned_is_shared_or_changed_later(observations: str) -> None:
+    env = triage_team_v1.parallel_env(observations=observations)
+    returned = play(env, episodes=3, seed=0)
+    before = pickle.dumps(returned)
+    dicts = [part for one in returned for part in one]
+    dicts += [info for *_, infos in returned for info in infos.values()]
+    assert len({id(one) for one in dicts}) == len(dicts)
+    found = [*arrays(returned), env.state(), env.state()]
+    assert not any(np.shares_memory(one, other) for one, other in combinations(found, 2))
+    play(env, seed=1)
+    assert pickle.dumps(returned) == before
+
+
+# -- playing -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("observations", OBSERVATIONS)
+@pytest.mark.parametrize("split", SPLITS, ids=lambda split: split.name)
+def test_a_seed_is_whole_episodes(split: RoleSplit, observations: str) -> None:
+    """PettingZoo's parallel seed test ends after one step, whatever that says."""
+
+    def make() -> Any:
+        return triage_team_v1.parallel_env(role_split=split, observations=observations)
+
+    first = play(make(), episodes=5, seed=7)
+    assert data_equivalence(first, play(make(), episodes=5, seed=7))
+    assert not data_equivalence(first, play(make(), episodes=5, seed=8))
+    used = make()
+    play(used, seed=3)
+    assert data_equivalence(first, play(used, episodes=5, seed=7))
+
+
+@pytest.mark.parametrize("observations", OBSERVATIONS)
+@pytest.mark.parametrize("split", SPLITS, ids=lambda split: split.name)
+def test_turns_are_parallel_play(split: RoleSplit, observations: str) -> None:
+    settings: Any = {"role_split": split, "observations": observations, "task": "single_crash-v2"}
+    for seed in range(6):
+        together = play(triage_team_v1.parallel_env(**settings), seed=seed)
+        turns = play_by_turns(triage_team_v1.env(**settings), seed=seed)
+        names = [f"{role.name}_0" for role in split.roles]
+        assert [agent for agent, *_ in turns] == names * len(together)
+        for number, (agent, *last) in enumerate(turns):
+            seen, *rest = together[number // len(names)]
+            wanted = [part[agent] for part in rest] if len(rest) > 1 else [0.0, False, False]
+            wanted = [*wanted, rest[-1][agent]] if len(rest) == 1 else wanted
+            assert data_equivalence(last, [seen[agent], *wanted])
+        back = play(aec_to_parallel(triage_team_v1.env(**settings)), seed=seed)
+        assert data_equivalence(
+            [[dict(part) for part in one] for one in back],
+            [list(one) for one in together],
+        )
+
+
+def test_agents_leave_in_the_order_of_the_roles() -> None:
+    turns = triage_team_v1.env()
+    for left in (3, 1, 0):  # a reset may come before all have left
+        turns.reset(seed=0)
+        assert turns.agents == AGENTS
+        for agent in AGENTS:
+            assert turns.agent_selection == agent
+            turns.step(RESOLVING[agent])
+        for agent in AGENTS[:left]:
+            assert turns.agent_selection == agent
+            assert turns.terminations[agent]
+            turns.step(None)
+        assert turns.agents == AGENTS[left:]
+
+
+def test_a_reset_forgets_the_turns_of_a_tick_begun() -> None:
+    turns = triage_team_v1.env()
+    turns.reset(seed=0)
+    turns.step(given(triage=ClassifySeverity(Severity.P1))["triage_0"])
+    turns.reset(seed=0)
+    for agent in AGENTS:
+        assert turns.agent_selection == agent
+        assert turns.infos[agent]["tick"] == 0
+        turns.step(WAITING[agent])
+    seen: Any = turns.observe("triage_0")
+    assert seen["action_mask"].all()
+    assert turns.infos["triage_0"]["tick"] == 1
+
+
+def test_an_action_terminates_all_and_what_follows_it_is_not_taken() -> None:
+    env = triage_team_v1.parallel_env(split="test")
+    env.reset(options={"id": 42})
+    right = next(iter(make_incident(f"{TASK}/test/42").truth.teams))
+    wrong = next(team for team in FIVE_TEAMS.teams if team != right)
+    actions = given(escalation=Escalate(wrong), remediation=Resolve())
+    _, rewards, terminations, truncations, infos = env.step(actions)
+    assert set(terminations.values()) == {True}
+    assert set(truncations.values()) == {False}
+    assert CLOSINGS[infos["remediation_0"]["closing"]] == "misrouted"
+    assert set(rewards.values()) == {0.0}
+    assert env._state.actions == (Wait(), Escalate(wrong))
+
+
+def test_a_masked_action_costs_the_turn_and_nothing_else() -> None:
+    env = triage_team_v1.parallel_env()
+    env.reset(seed=0)
+    declare = given(triage=ClassifySeverity(Severity.P1))
+    observations, *_ = env.step(declare)
+    assert observations["triage_0"]["action_mask"][:3].tolist() == [0, 0, 0]
+    assert observations["triage_0"]["action_mask"][3:].all()
+    again = given(triage=ClassifySeverity(Severity.P2))
+    _, rewards, terminations, _, infos = env.step(again)
+    assert rewards["triage_0"] == 0.0
+    assert not terminations["triage_0"]
+    assert infos["triage_0"]["tick"] == 2
+
+
+def right_severity(index: int) -> float:
+    """What the right severity alone earns, silence having its price."""
+    price = make_incident(f"{TASK}/test/{index}").price_of_silence
+    assert price is not None
+    return triage.WEIGHTS["severity"] * price / triage.MOST_UNPAGED
+
+
+def test_rewards_by_credit() -> None:
+    """The severity is triage's to earn; under ``team`` all are paid for it."""
+    severity = make_incident(f"{TASK}/test/42").truth.severity
+    assert severity is not None
+    earned = {}
+    for credit in ("team", "counterfactual"):
+        env = triage_team_v1.parallel_env(split="test", credit=credit)
+        env.reset(options={"id": 42})
+        _, earned[credit], *_ = env.step(given(triage=ClassifySeverity(severity)))
+    weight = pytest.approx(right_severity(42))
+    assert earned["team"] == dict.fromkeys(AGENTS, weight)
+    assert earned["counterfactual"] == {**dict.fromkeys(AGENTS, 0.0), "triage_0": weight}
+
+
+def test_who_pages_wrongly_bears_the_loss() -> None:
+    severity = make_incident(f"{TASK}/test/42").truth.severity
+    assert severity is not None
+    right = next(iter(make_incident(f"{TASK}/test/42").truth.teams))
+    wrong = Escalate(next(team for team in FIVE_TEAMS.teams if team != right))
+    env = triage_team_v1.parallel_env(split="test", credit="counterfactual")
+    env.reset(options={"id": 42})
+    _, rewards, *_ = env.step(given(triage=ClassifySeverity(severity), escalation=wrong))
+    assert rewards == {
+        "triage_0": 0.0,
+        "escalation_0": pytest.approx(-right_severity(42)),
+        "remediation_0": 0.0,
+    }
+
+
+def test_a_rubric_of_ones_own() -> None:
+    rubric = attrs.evolve(DEFAULT, id="mine/1", gates=())
+    severity = make_incident(f"{TASK}/test/42").truth.severity
+    right = next(iter(make_incident(f"{TASK}/test/42").truth.teams))
+    wrong = Escalate(next(team for team in FIVE_TEAMS.teams if team != right))
+    assert severity is not None
+    for credit in ("team", "counterfactual"):
+        env = triage_team_v1.parallel_env(split="test", rubric=rubric, credit=credit)
+        env.reset(options={"id": 42})
+        actions = given(triage=ClassifySeverity(severity), escalation=wrong)
+        _, rewards, *_, infos = env.step(actions)
+        assert infos["triage_0"]["score"] == pytest.approx(right_severity(42))
+        alone = dict.fromkeys(AGENTS, 0.0)  # a page costs nothing here
+        shared = dict.fromkeys(AGENTS, pytest.approx(right_severity(42)))
+        assert rewards == (
+            shared if credit == "team" else {**alone, "triage_0": shared["triage_0"]}
+        )
+        assert "GRADE" not in env.system_prompt("triage_0")
+
+
+def test_it_is_a_row_of_the_batched_team() -> None:
+    env = triage_team_v1.parallel_env(credit="counterfactual", observations="flat", show_id=True)
+    batch = BatchedTeam(TASK, credit="counterfactual")
+    for seed in range(6):
+        observations, infos = env.reset(seed=seed)
+        screen = batch.reset("train", [infos["triage_0"]["index"]])
+        while True:
+            for lane, agent in enumerate(AGENTS):
+                assert np.array_equal(observations[agent], screen.observations[lane][0])
+                assert np.array_equal(infos[agent]["action_mask"], screen.masks[lane][0])
+                assert infos[agent]["closing"] == screen.closing[0]
+            assert np.array_equal(env.state(), screen.state[0])
+            if not env.agents:
+                break
+            actions = {
+                one: sample(env, one, observations[one], infos[one]) for one in env.possible_agents
+            }
+            observations, rewards, *_, infos = env.step(actions)
+            screen = batch.step([[actions[agent]] for agent in AGENTS])
+            assert list(rewards.values()) == screen.rewards[:, 0].tolist()
+
+
+def test_a_team_of_one_is_the_gymnasium_environment() -> None:
+    env = triage_team_v1.parallel_env(role_split="solo", observations="flat")
+    alone = TriageEnv(TASK)
+    for seed in range(10):
+        observations, infos = env.reset(seed=seed)
+        observation, info = alone.reset(seed=seed)
+        while env.agents:
+            # It counts lines of the window apart from those asked for, and knows the board.
+            assert len(observations["solo_0"]) > len(observation)
+            assert np.array_equal(infos["solo_0"].pop("action_mask"), info.pop("action_mask"))
+            assert infos["solo_0"] == info
+            action = env.action_space("solo_0").sample()
+            observations, rewards, *ends, infos = env.step({"solo_0": action})
+            observation, *told, info = alone.step(action)
+            assert [rewards["solo_0"], *(end["solo_0"] for end in ends)] == told
+
+
+@pytest.mark.parametrize("task", V0_TASKS, ids=lambda task: task.id)
+def test_the_fixed_incidents_of_the_original_are_refused(task: TaskSpec) -> None:
+    with pytest.raises(InvalidInput, match=f"task '{task.id}' is one fixed incident; environm"):
+        triage_team_v1.parallel_env(task.id, observations="text")
+
+
+def test_a_task_is_played_by_text() -> None:
+    env = triage_team_v1.parallel_env("cascading_failure-v2", observations="text")
+    assert env.topology is FIVE_TEAMS
+    screens, infos = env.reset(options={"id": 0})
+    assert all(screens[agent] in env.observation_space(agent) for agent in AGENTS)
+    asks: dict[str, Action] = {
+        "triage_0": RequestTraces("user-db"),
+        "remediation_0": RequestMetrics("user-db"),
+    }
+    acts = {agent: render_action(asks.get(agent, Wait())) for agent in AGENTS}
+    told, rewards, *_, infos = env.step(acts)
+    assert infos["triage_0"]["tick"] == 1
+    assert rewards == dict.fromkeys(AGENTS, 0.0)
+    whole = observe(
+        transition_jointly(
+            initial_state(make_incident("cascading_failure-v2/train/0")),
+            [asks["triage_0"], Wait(), asks["remediation_0"]],
+        )
+    )
+    assert whole.traces
+    assert whole.metrics
+    for agent, role in zip(AGENTS, TRIO.roles, strict=True):
+        assert told[agent] == render_observation(slice_for(whole, role))
+
+
+@pytest.mark.usefixtures("quiet")
+def test_a_task_of_the_second_world_is_played_in_turns_by_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    turns = triage_team_v1.env("single_crash-v2", observations="text")
+    turns.reset(seed=3)
+    for agent in turns.agent_iter():
+        *_, terminated, truncated, _ = turns.last()
+        turns.step(None if terminated or truncated else turns.action_space(agent).sample())
+    assert turns.agents == []
+    # It asks an observation for its dtype, which no string has.
+    monkeypatch.setattr(
+        sys.modules[api_test.__module__],
+        "_test_observation_space_compatibility",
+        lambda expected, seen, recursed_keys: None,  # noqa: ARG005
+    )
+    api_test(triage_team_v1.env("single_crash-v2", observations="text"), num_cycles=20)
+
+
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize("observations", ["dict", "flat"])
+@pytest.mark.parametrize("split", ["trio", "by_tier"])
+def test_pettingzoo_finds_no_fault_with_numbers_of_the_second_world(
+    split: str, observations: str
+) -> None:
+    settings: Any = {"task": "single_crash-v2", "role_split": split, "observations": observations}
+
+    def parallel_env() -> Any:
+        return triage_team_v1.parallel_env(**settings)
+
+    api_test(triage_team_v1.env(**settings), num_cycles=20)
+    parallel_api_test(parallel_env(), num_cycles=20)
+    parallel_seed_test(parallel_env, num_cycles=20)
+    state_test(triage_team_v1.env(**settings), parallel_env(), num_cycles=10)
+
+
+@pytest.mark.parametrize("observations", ["dict", "flat"])
+def test_numbers_of_the_second_world_lie_in_their_spaces(observations: str) -> None:
+    env = triage_team_v1.parallel_env(
+        "cascading_failure-v2", role_split="north_south", observations=observations, show_id=True
+    )
+    for seen, *_, infos in play(env, episodes=4, seed=5):
+        for agent in env.possible_agents:
+            assert seen[agent] in env.observation_space(agent)
+            masks = {"action_mask"} if observations == "flat" else set()
+            assert infos[agent].keys() == {"score", "closing", "tick", "index"} | masks
+        assert env.state() in env.state_space
+
+
+def test_agents_may_see_each_in_its_own_way() -> None:
+    kinds = {"triage_0": "text", "escalation_0": "flat", "remediation_0": "dict"}
+    env = triage_team_v1.parallel_env("cascading_failure-v2", observations=kinds)
+    alone = triage_team_v1.parallel_env("cascading_failure-v2", observations="dict")
+    seen, _ = env.reset(seed=3)
+    numbers, _ = alone.reset(seed=3)
+    for _ in range(3):
+        assert seen["triage_0"].startswith("TICK ")
+        assert np.array_equal(seen["escalation_0"], numbers["escalation_0"]["observation"])
+        assert data_equivalence(seen["remediation_0"], numbers["remediation_0"])
+        waits = {f"{role.name}_0": len(role_actions(role, env.topology)) - 1 for role in TRIO.roles}
+        seen, *_ = env.step({**waits, "triage_0": '{"action_type": "wait"}'})
+        numbers, *_ = alone.step(waits)
+        assert env.state().tolist() == alone.state().tolist()
+    for wrong in ({"triage_0": "text"}, {**kinds, "sre_0": "text"}, {}):
+        with pytest.raises(InvalidInput, match="expected a kind for each agent: triage_0, escal"):
+            triage_team_v1.parallel_env("cascading_failure-v2", observations=wrong)
+    with pytest.raises(UnknownName, match="kind of observations 'image'"):
+        triage_team_v1.parallel_env(observations={**kinds, "triage_0": "image"})
+
+
+def test_a_horizon_or_a_task_of_one_s_own() -> None:
+    short = attrs.evolve(get_task("cascading_failure-v2"), horizon=3)
+    for env in (
+        triage_team_v1.parallel_env("cascading_failure-v2", horizon=3),
+        triage_team_v1.parallel_env(short),
+    ):
+        env.reset(options={"id": "cascading_failure-v2/train/7"})
+        waits = {f"{role.name}_0": len(role_actions(role, env.topology)) - 1 for role in TRIO.roles}
+        for tick in range(3):
+            assert env.agents == AGENTS
+            seen, *_, truncations, infos = env.step(waits)
+            assert set(truncations.values()) == {tick == 2}
+        team = BatchedTeam("cascading_failure-v2", TRIO, horizon=3)
+        team.reset("train", [7])
+        for _ in range(3):
+            screen = team.step([[count - 1] for count in team.action_counts])
+        for lane, agent in enumerate(AGENTS):
+            assert np.array_equal(seen[agent]["observation"], screen.observations[lane][0])
+        assert infos["triage_0"]["score"] == screen.score[0]
+        assert "You have 3 ticks" in env.system_prompt("triage_0")
+    wrong: list[Any] = [0, -1, 2.0, True, "3"]
+    for horizon in wrong:
+        with pytest.raises(InvalidInput, match="horizon"):
+            triage_team_v1.parallel_env("cascading_failure-v2", horizon=horizon)
+    for horizon in wrong:
+        with pytest.raises(InvalidInput, match="horizon"):
+            BatchedTeam("cascading_failure-v2", TRIO, horizon=horizon)
+    with pytest.raises(InvalidInput, match="'single_crash-v0' is one fixed incident"):
+        triage_team_v1.parallel_env("single_crash-v0", horizon=3)
+
+
+def test_services_that_differ_from_incident_to_incident_need_one_topology() -> None:
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v2' has a top"):
+        triage_team_v1.parallel_env("fleet_outage-v2", observations="text")
+    own = random_topology(2, 20, FIVE_TEAMS.teams)
+    env = triage_team_v1.parallel_env("fleet_outage-v2", topology=own, observations="text")
+    assert own.names[0] in env.reset(seed=1)[0]["triage_0"]
+
+
+# -- which incidents -----------------------------------------------------------------
+
+
+def test_incidents_are_played_by_id_or_follow_the_seed() -> None:
+    env: Any = triage_team_v1.parallel_env(show_id=True)
+    turns = triage_team_v1.env(show_id=True)
+    first = env.reset(seed=7)[1]["triage_0"]["index"]
+    assert first == TriageEnv(TASK, show_id=True).reset(seed=7)[1]["index"]
+    assert env.reset(seed=np.int64(7))[1]["triage_0"]["index"] == first
+    assert env.reset()[1]["triage_0"]["index"] == first + 1
+    assert env.reset(options={"id": 3})[1]["triage_0"]["index"] == 3
+    assert env.reset(options={})[1]["triage_0"]["index"] == first + 2
+    turns.reset(seed=7)
+    assert turns.infos["triage_0"]["index"] == first
+    turns.reset(options={"id": f"{TASK}/train/9"})
+    assert turns.infos["triage_0"]["index"] == 9
+    unseeded = triage_team_v1.parallel_env(show_id=True).reset()[1]["triage_0"]["index"]
+    assert 0 <= unseeded < MAX_INDEX
+
+
+def test_own_topologies_play_split_ood() -> None:
+    env = triage_team_v1.parallel_env(TASK, "ood", topology=random_topology(4, 12))
+    env.reset(options={"id": f"{TASK}/ood/3"})
+    assert env._state.incident.topology == env.topology == random_topology(4, 12)
+
+
+def test_a_played_environment_can_be_pickled() -> None:
+    env = triage_team_v1.parallel_env()
+    env.reset(seed=1)
+    env.step(WAITING)
+    other = pickle.loads(pickle.dumps(env))
+    assert data_equivalence(env.step(WAITING), other.step(WAITING))
+
+
+# -- text ----------------------------------------------------------------------------
+
+
+def test_agents_of_text_read_their_screens_and_reply_in_json() -> None:
+    env = triage_team_v1.parallel_env(split="test", observations="text")
+    screens, _ = env.reset(options={"id": 42})
+    assert "EDGE" in screens["triage_0"]
+    assert "DIRECTORY:" not in screens["triage_0"]
+    assert "EDGE" not in screens["escalation_0"]
+    said = {"action_type": "report", "value": "ask the owner — früh", "by": "remediation"}
+    replies = {
+        "triage_0": f"Well. {json.dumps(said, ensure_ascii=False)}",
+        "escalation_0": '{"action_type": "resolve"}',
+        "remediation_0": "I think that we should wait and see. 你好",
+    }
+    screens, rewards, terminations, _, _ = env.step(replies)
+    assert not any(terminations.values())
+    assert set(rewards.values()) == {0.0}
+    assert "tick 0, triage: ask the owner — früh" in screens["escalation_0"]
+    assert (
+        "not understood: unknown action_type 'resolve'; one of: escalate, "
+        "request_more_logs, report, wait" in (screens["escalation_0"])
+    )
+    assert 'not understood: no JSON object with a key "action_type"' in screens["remediation_0"]
+    assert "not understood" not in screens["triage_0"]
+    done = env._state.actions
+    assert done[0] == Report("ask the owner — früh", "triage")
+    assert [isinstance(one, Malformed) and one.by for one in done[1:]] == [
+        "escalation",
+        "remediation",
+    ]
+    assert all(screens[agent] in env.observation_space(agent) for agent in AGENTS)
+
+
+def test_every_text_is_an_action_and_nothing_else_is() -> None:
+    for make in MAKERS:
+        env = make(observations="text")
+        env.reset(seed=0)
+        with pytest.raises(InvalidInput, match=r"action 3 of triage_0: expected text, such as \{"):
+            act(env, 3)
+        act(env, "x" * 300_000)
+        act(env, "\0\ud800")
+
+
+def act(env: Any, action: Any) -> None:
+    """One tick in which the first agent does something, and the others wait, or say so."""
+    wait: dict[str, Any] = dict(WAITING)
+    if isinstance(env.action_space(AGENTS[0]), spaces.Text):
+        wait = dict.fromkeys(AGENTS, '{"action_type": "wait"}')
+    if hasattr(env, "agent_selection"):
+        for agent in AGENTS:
+            env.step(action if agent == AGENTS[0] else wait[agent])
+    else:
+        env.step({**wait, AGENTS[0]: action})
+
+
+def test_sampled_replies_are_the_roles_own_actions() -> None:
+    env = triage_team_v1.parallel_env(observations="text")
+    env.reset(seed=0)
+    for agent, role in zip(AGENTS, TRIO.roles, strict=True):
+        space = env.action_space(agent)
+        space.seed(0)
+        replies = {space.sample() for _ in range(2000)}
+        assert replies <= {one for one in replies if one in space}
+        read = {env.read(agent, one) for one in replies}
+        assert read == set(role_actions(role, FIVE_TEAMS))
+
+
+def test_the_largest_screens_fit_their_space() -> None:
+    env = triage_team_v1.parallel_env(
+        "silent_degradation-v2",
+        topology=random_topology(1, 200, FIVE_TEAMS.teams),
+        observations="text",
+    )
+    longest = 0
+    for seen, *_ in play(env, episodes=3, seed=1):
+        longest = max(longest, *(len(screen) for screen in seen.values()))
+    assert 0 < longest < MAX_SCREEN // 4
+
+
+def test_prompts_are_those_of_the_roles() -> None:
+    task = get_task(TASK)
+    for make in MAKERS:
+        env = make(TASK)
+        prompt = env.system_prompt("escalation_0")
+        wanted = public_rules(
+            FIVE_TEAMS, task.horizon, task.rubric, task.setting, split=TRIO, role="escalation"
+        )
+        assert prompt == wanted
+        with pytest.raises(UnknownName, match="agent 'sre_0'; known: triage_0, escalation_0"):
+            env.system_prompt("sre_0")
+
+
+def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
+    makers: Any = MAKERS
+    for make in makers:
+        env = make(render_mode="ansi")
+        env.reset(seed=0)
+        text = env.render()
+        assert text.startswith("TICK 0/14; silence is worth ")
+        assert "LOGS:" in text
+        assert "DIRECTORY:" in text
+        silent = make()
+        silent.reset(seed=0)
+        assert silent.render() is None
+        assert capsys.readouterr().out == ""
+        shown = make(render_mode="human")
+        shown.reset(seed=0)
+        assert capsys.readouterr().out == f"{text}\n\n"
+        assert shown.render() is None
+        assert capsys.readouterr().out == f"{text}\n\n"
+        act(shown, WAITING["triage_0"])
+        assert capsys.readouterr().out.startswith("TICK 1/14; silence is worth ")
+
+
+# -- misuse --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_unknown_names_come_with_the_choices(make: Any) -> None:
+    wrong = (
+        ({"task": "crash"}, r"task 'crash'; known: single_crash-v2, "),
+        ({"split": "dev"}, r"split 'dev'; known: train, val, test, ood"),
+        ({"role_split": "quartet"}, r"role split 'quartet'; known: solo, duo, trio"),
+        ({"credit": "own"}, r"credit 'own'; known: team, counterfactual"),
+        ({"observations": "image"}, r"kind of observations 'image'; known: dict, flat, text"),
+        ({"render_mode": "rgb_array"}, r"render mode 'rgb_array'; known: human, ansi"),
+    )
+    for settings, message in wrong:
+        with pytest.raises(UnknownName, match=message):
+            make(**settings)
+    with pytest.raises(InvalidInput, match=r"give a topology, or .*: train, val, test$"):
+        make(split="ood")
+    with pytest.raises(InvalidInput, match=r"role split \['triage'\]: expected a name or a Role"):
+        make(role_split=["triage"])
+    for ask in (make().observation_space, make().action_space):
+        with pytest.raises(UnknownName, match="agent 'sre_0'; known: triage_0, escalation_0, rem"):
+            ask("sre_0")
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("seed", [-1, 1.0, "1", True, [1]], ids=repr)
+def test_wrong_seeds_are_refused(make: Any, seed: Any) -> None:
+    with pytest.raises(InvalidInput, match="expected a whole number from 0"):
+        make().reset(seed=seed)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_wrong_ids_are_refused_and_other_options_warned_of(make: Any) -> None:
+    env = make()
+    with pytest.raises(InvalidInput, match=f"this environment plays {TASK}/train/"):
+        env.reset(options={"id": f"{TASK}/test/3"})
+    with pytest.raises(InvalidInput, match=r"incident 1.5: expected an id"):
+        env.reset(options={"id": 1.5})
+    with pytest.warns(UserWarning, match="unknown option 'ids'; known: id"):
+        env.reset(options={"ids": [1]})
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("action", [76, -1, 1.0, "wait", None, np.array([1])], ids=repr)
+def test_actions_out_of_range_are_refused_in_the_agent_s_own_turn(make: Any, action: Any) -> None:
+    env = make()
+    env.reset(seed=0)
+    with pytest.raises(InvalidInput, match=r"of triage_0: expected an integer in \[0, 76\)"):
+        act(env, action)
+    act(env, np.int32(1))  # nothing was lost
+    if hasattr(env, "agent_selection"):
+        env.step(0)
+        with pytest.raises(InvalidInput, match=r"action 72 of escalation_0: .* in \[0, 72\)"):
+            env.step(72)  # in triage's range
+        assert env.agent_selection == "escalation_0"
+
+
+def test_each_agent_gives_one_action() -> None:
+    env = triage_team_v1.parallel_env()
+    env.reset(seed=0)
+    everyone = "expected one of each agent: triage_0, escalation_0, remediation_0"
+    with pytest.raises(InvalidInput, match=f"actions of nobody: {everyone}"):
+        env.step({})
+    with pytest.raises(InvalidInput, match=f"actions of triage_0, sre_0: {everyone}"):
+        env.step({"triage_0": 0, "sre_0": 0})
+    with pytest.raises(InvalidInput, match=f"remediation_0, sre_0: {everyone}"):
+        env.step({**WAITING, "sre_0": 0})
+    assert env.agents == AGENTS
+
+
+def test_a_finished_environment_says_so() -> None:
+    env = triage_team_v1.parallel_env(split="test")
+    env.reset(options={"id": 42})
+    env.step(RESOLVING)
+    with pytest.raises(EpisodeOver, match=r"the incident is closed \(resolved\): call rese"):
+        env.step(WAITING)
+    assert env.step({}) == ({}, {}, {}, {}, {})
+    for make in (triage_team_v1.env, triage_team_v1.raw_env):
+        turns: Any = make()
+        turns.reset(seed=0)
+        for agent in AGENTS:
+            turns.step(RESOLVING[agent])
+        with pytest.raises(EpisodeOver, match="the agents that are left take None, got 3"):
+            turns.step(3)
+        for _ in AGENTS:
+            turns.step(None)
+        for action in (3, None):
+            with pytest.raises(EpisodeOver, match=f"all agents have left, got {action}"):
+                turns.step(action)
+
+
+def test_before_a_reset_nothing_can_be_had() -> None:
+    env = triage_team_v1.parallel_env(render_mode="ansi")
+    raw = triage_team_v1.raw_env(render_mode="ansi")
+    asked: list[Any] = [
+        lambda: env.step(WAITING),
+        env.state,
+        env.render,
+        lambda: raw.step(0),
+        lambda: raw.observe("triage_0"),
+        raw.state,
+        raw.render,
+        lambda: triage_team_v1.env().step(0),
+    ]
+    for ask in asked:
+        with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
+            ask()
+    guarded = triage_team_v1.env()
+    with pytest.raises(AssertionError, match=r"reset\(\) needs to be called before observe"):
+        guarded.observe("triage_0")
+    with pytest.raises(AttributeError, match="agents cannot be accessed before reset"):
+        _ = guarded.agents
+    assert env.agents == raw.agents == []
+    raw.reset()
+    with pytest.raises(UnknownName, match="agent 'sre_0'; known: triage_0"):
+        raw.observe("sre_0")
+
+
+def test_turns_without_a_step_are_caught() -> None:
+    turns = triage_team_v1.env()
+    turns.reset(seed=0)
+    with pytest.raises(AssertionError, match="need to call step"):
+        for _ in turns.agent_iter():
+            pass

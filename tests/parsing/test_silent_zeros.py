@@ -1,0 +1,242 @@
+"""What looks like an action, a state or a rubric and is none gets an answer that says what to pass.
+
+Each of these was accepted once, cost its tick and earned an ordinary zero, or ended in an error
+of Python's own.
+"""
+
+import inspect
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import logtriage as lt
+from logtriage import (
+    ClassifySeverity,
+    IdentifyRootCause,
+    InvalidInput,
+    Remediate,
+    Resolve,
+    UnknownName,
+)
+from logtriage.grading import (
+    Rubric,
+    get_rubric,
+    grade_actions,
+    grade_batch,
+    grade_to_json,
+    grade_transcript,
+    reward,
+    score,
+    truths_of,
+    unscored,
+)
+from logtriage.transition import play_jointly
+from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
+
+ID = "single_crash-v2/test/0"
+INCIDENT = real_incident()
+STATE = lt.initial_state(INCIDENT)
+
+NO_ACTIONS: dict[str, tuple[Any, str]] = {
+    "text": ("resolve", "got 'resolve'; parse_action(text, topology) reads what a model wrote"),
+    "wire": (
+        {"action_type": "resolve"},
+        "got {'action_type': 'resolve'}; logtriage.parsing.action_from_wire(wire, topology) reads",
+    ),
+    "integer": (57, "got 57; the action of this canonical integer is all_actions(topology)[57]"),
+    "type": (Resolve, "got the type Resolve; pass Resolve(…)"),
+    "nothing": (None, "got None; pass one such as Resolve() or Escalate('sre-team')"),
+    "long": (["x" * 99], "got a list; pass one such as Resolve()"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_ACTIONS)
+@pytest.mark.parametrize(
+    "take",
+    [
+        lt.transition,
+        lt.apply,
+        lambda state, one: lt.transition_jointly(state, [one]),
+        lambda state, one: lt.play(state.incident, [one]),
+        lambda state, one: play_jointly(state.incident, [(0, one)]),
+        lambda state, one: lt.action_id(one, state.incident.topology),
+    ],
+    ids=["transition", "apply", "jointly", "play", "play_jointly", "action_id"],
+)
+def test_what_is_no_action_is_refused(take: Callable[..., Any], kind: str) -> None:
+    given, told = NO_ACTIONS[kind]
+    with pytest.raises(InvalidInput) as caught:
+        take(STATE, given)
+    assert str(caught.value).startswith(f"expected an action, {told}")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (Resolve(), "got one; pass [Resolve()]"),
+        ({"action_type": "resolve"}, "got a dict"),
+        (7, "got an int"),
+        (None, "got nothing"),
+    ],
+)
+def test_what_is_no_list_of_actions_is_not_played(given: Any, told: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        lt.play(INCIDENT, given)
+    assert str(caught.value).startswith(f"expected a list of actions, {told}")
+
+
+STATE_WANTED: dict[str, Callable[[Any], Any]] = {
+    "observe": lt.observe,
+    "grade": lt.grade,
+    "score": score,
+    "reward": lambda one: reward(one, one),
+    "transition": lambda one: lt.transition(one, Resolve()),
+    "tick": lt.tick,
+    "transcript_of": lt.transcript_of,
+}
+
+
+@pytest.mark.parametrize("name", STATE_WANTED)
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (INCIDENT, "got an Incident; its first state is initial_state(incident)"),
+        (ID, f"got '{ID}'; its first state is initial_state(make_incident('{ID}'))"),
+        (None, "got nothing"),
+        (lt.observe(STATE), "got an Observation"),
+    ],
+    ids=["incident", "id", "nothing", "observation"],
+)
+def test_where_a_state_is_wanted_the_answer_says_how_to_get_one(
+    name: str, given: Any, told: str
+) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        STATE_WANTED[name](given)
+    assert str(caught.value) == f"expected a state, {told}"
+
+
+@pytest.mark.parametrize(
+    "take", [lt.initial_state, lambda one: lt.play(one, []), lambda one: grade_actions(one, [])]
+)
+def test_where_an_incident_is_wanted_the_answer_says_how_to_get_one(take: Any) -> None:
+    with pytest.raises(InvalidInput, match="expected an incident, got a State"):
+        take(STATE)
+    if take(INCIDENT) and "grade_actions" not in inspect.getsource(take):
+        with pytest.raises(InvalidInput, match=rf"got '{ID}'; make_incident\('{ID}'\) draws it"):
+            take(ID)
+
+
+@pytest.mark.parametrize(
+    "grade",
+    [
+        lambda rubric: lt.grade(STATE, rubric),
+        lambda rubric: score(STATE, rubric),
+        lambda rubric: reward(STATE, STATE, rubric),
+        lambda rubric: unscored(INCIDENT, "lost", rubric),
+        lambda rubric: grade_actions(INCIDENT, [], rubric),
+        lambda rubric: grade_batch(truths_of([INCIDENT]), [[0]], rubric),
+        lambda rubric: grade_transcript(
+            lt.transcript_of(STATE), rubric, resolve=lambda _: INCIDENT
+        ),
+    ],
+)
+def test_where_a_rubric_is_wanted_its_id_is_answered(grade: Callable[[Any], Any]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        grade("logtriage/2")
+    told = "the built-in one of an id is logtriage.grading.get_rubric('logtriage/2')"
+    assert str(caught.value) == f"expected a rubric, got 'logtriage/2'; {told}"
+    with pytest.raises(InvalidInput, match="expected a rubric, got a type"):
+        grade(Rubric)
+    assert grade(get_rubric("logtriage/2")) is not None
+
+
+def test_names_of_actions_are_checked_with_the_one_that_is_meant() -> None:
+    meant = r"\(did you mean 'P1'\?\); known: P1, P2, P3"
+    with pytest.raises(UnknownName, match=rf"unknown severity 'p1' {meant}"):
+        ClassifySeverity("p1")
+    with pytest.raises(UnknownName, match="unknown remedy 'reboot'; known: restart, rollback"):
+        Remediate("reboot", "user-db")
+    wrong: list[Any] = ["high", [], 1.5, float("nan")]
+    for confidence in wrong:
+        with pytest.raises(InvalidInput, match=r"confidence must lie in \[0, 1\], got"):
+            IdentifyRootCause("user-db", confidence)
+    with pytest.raises(UnknownName, match="did you mean 'user-db'"):
+        lt.transition(STATE, IdentifyRootCause("user_db"))
+
+
+# -- actions as data ------------------------------------------------------------------
+
+
+def test_strict_grading_refuses_the_first_malformed_action() -> None:
+    right = {"action_type": "resolve"}
+    with pytest.raises(InvalidInput, match=r"^actions\[1\]: unknown action_type None; one"):
+        grade_actions(ID, [right, {"type": "resolve"}, {"type": "ignore"}], strict=True)
+    with pytest.raises(InvalidInput, match=r"^actions\[0\]: unknown service 'pay'; one of: "):
+        grade_actions(ID, [{"action_type": "identify_root_cause", "value": "pay"}], strict=True)
+    with pytest.raises(InvalidInput, match=r"^actions\[0\]: lost$"):
+        grade_actions(ID, [lt.Malformed("?", "lost")], strict=True)
+    assert grade_actions(ID, [right], strict=True) == grade_actions(ID, [right])
+
+
+def test_a_grade_counts_what_could_not_be_read() -> None:
+    graded = grade_actions(ID, [{"type": "resolve"}, Resolve(), {"type": "resolve"}])
+    assert (graded.malformed, graded.unplayed) == (1, 1)
+    assert grade_to_json(graded)["malformed"] == 1
+    assert grade_actions(ID, [Resolve()]).malformed == 0
+
+
+# -- what is shown --------------------------------------------------------------------
+
+
+def test_a_printed_grade_is_its_debrief() -> None:
+    state = played(INCIDENT, RIGHT_CAUSE, lt.Malformed("?", "no JSON"), FIX, RIGHT_PAGE, Resolve())
+    lines = str(lt.grade(state, agent="me", unplayed=2)).splitlines()
+    assert lines[:3] == [
+        "hand-made/test/0, played by me",
+        "ACTIONS",
+        "  tick 1   identify_root_cause user-db",
+    ]
+    assert lines[3] == "  tick 2   malformed (no JSON)"
+    head = lines.index("GRADE") + 1
+    assert lines[head].split() == ["criterion", "score", "weight", "points", "why"]
+    rows = [line.split(maxsplit=4) for line in lines[head + 1 : head + 6]]
+    graded = lt.grade(state)
+    assert [row[0] for row in rows] == [one.name for one in graded.criteria]
+    assert [row[4] for row in rows] == [one.reason for one in graded.criteria]
+    assert lines[-3:] == [
+        f"  {graded.score:.3f}  by rubric logtriage/2",
+        "  1 of 5 actions could not be read",
+        "  2 actions after the closing one were not played",
+    ]
+
+
+def test_the_debrief_says_the_gate_and_why_there_is_no_score() -> None:
+    gated = lt.grade(played(INCIDENT, lt.Ignore()))
+    assert str(gated).endswith(f"\n  ignored_incident makes it 0: {gated.gate_reason}")
+    lost = str(unscored(INCIDENT, "no \x1b[31mroute\nat all"))
+    assert lost.endswith(
+        "  not scored: no \N{REPLACEMENT CHARACTER}[31mroute\N{REPLACEMENT CHARACTER}at all"
+    )
+    assert "  none" in lost
+    assert str(lt.grade(played(INCIDENT, WAIT))).count("tick") == 1
+
+
+def test_the_terminal_shows_the_same_words() -> None:
+    pytest.importorskip("rich")
+    from rich.console import Console
+
+    from logtriage.cli.screens import debrief
+
+    state = played(INCIDENT, RIGHT_CAUSE, FIX, lt.Ignore())
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(debrief(state, lt.grade(state)))
+    shown = " ".join(console.export_text().split())
+    for line in str(lt.grade(state)).splitlines()[1:]:
+        assert " ".join(line.split()) in shown
+
+
+def test_the_package_lists_what_is_public() -> None:
+    assert set(dir(lt)) == {*lt.__all__, "__version__"}
+    assert all(hasattr(lt, name) for name in dir(lt))

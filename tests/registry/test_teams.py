@@ -1,0 +1,149 @@
+"""Teams by specification: what is known, what is refused, and that workers can have them."""
+
+import pickle
+import re
+
+import attrs
+import pytest
+
+from logtriage import Action, InvalidInput, Observation, UnknownName, make_incident
+from logtriage.evaluation import joint_steps
+from logtriage.incident import Incident
+from logtriage.policies import (
+    CentralControl,
+    ExpertPolicy,
+    Memory,
+    OracleRole,
+    OracleTeam,
+    Policy,
+    RandomPolicy,
+    RolePolicies,
+)
+from logtriage.registry import TEAM_HELP, make_team
+from logtriage.roles import Role, RoleSplit
+from logtriage.roles.splits import DUO, TRIO
+
+INCIDENT = make_incident("cascading_failure-v2/test/3")
+MIXED = "triage=expert, escalation = oracle,remediation=random:7"
+SPECS = ("oracle", "expert", "random", "random:7", "central:expert", "central:random:3", MIXED)
+
+
+@attrs.frozen
+class Mine:
+    role: Role
+    split: RoleSplit
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        return ExpertPolicy(self.role).act(observation, memory)
+
+
+def mine(_: Incident, split: RoleSplit, role: Role) -> Policy:
+    return Mine(role, split)
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind"),
+    [
+        ("oracle", OracleTeam),
+        ("expert", RolePolicies),
+        ("random:12", RolePolicies),
+        ("central:first_error", CentralControl),
+        ("central:constant:escalate=sre-team,resolve", CentralControl),
+        (MIXED, RolePolicies),
+    ],
+)
+def test_what_a_specification_makes(spec: str, kind: type) -> None:
+    assert type(make_team(spec, TRIO)(INCIDENT)) is kind
+
+
+def test_a_policy_for_each_role_in_any_order() -> None:
+    team = make_team("remediation=random:7,triage=expert,escalation=oracle", TRIO)(INCIDENT)
+    assert team == make_team(MIXED, TRIO)(INCIDENT)
+    assert isinstance(team, RolePolicies)
+    triage, escalation, remediation = team.policies
+    assert triage == ExpertPolicy(TRIO.roles[0])
+    assert escalation == OracleRole(INCIDENT, TRIO, TRIO.roles[1])
+    assert isinstance(remediation, RandomPolicy)
+    assert remediation.role == TRIO.roles[2]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_factories_travel_to_worker_processes(spec: str) -> None:
+    factory = make_team(spec, TRIO)
+    there = pickle.loads(pickle.dumps(factory))
+    assert list(joint_steps(INCIDENT, there(INCIDENT), TRIO)) == list(
+        joint_steps(INCIDENT, factory(INCIDENT), TRIO)
+    )
+
+
+def test_policies_of_ones_own_play_one_role_or_all() -> None:
+    own = {"mine": mine, "hf:org/model=x": mine}
+    all_roles = make_team("mine", TRIO, roles=own)(INCIDENT)
+    assert all_roles == RolePolicies([Mine(role, TRIO) for role in TRIO.roles])
+    spec = "triage=hf:org/model=x,escalation=mine,remediation=expert"
+    assert make_team(spec, TRIO, roles=own)(INCIDENT) == RolePolicies(
+        [Mine(TRIO.roles[0], TRIO), Mine(TRIO.roles[1], TRIO), ExpertPolicy(TRIO.roles[2])]
+    )
+    assert pickle.loads(pickle.dumps(make_team("mine", TRIO, roles=own)))(INCIDENT) == all_roles
+    assert make_team("oracle", TRIO, roles={"oracle": mine})(INCIDENT) == all_roles
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (
+            "quartet",
+            "unknown team 'quartet'; known: oracle, expert, observer, pooled, random, ",
+        ),
+        (
+            "first_error",
+            "unknown team 'first_error'; known: oracle, expert, observer, pooled, random, ",
+        ),
+        ("", "unknown team ''; known: oracle"),
+        ("central:nobody", "unknown policy 'nobody'; known: oracle, observer, random_questions"),
+        ("central:", "unknown policy ''; known: oracle"),
+        ("medic=expert", "unknown role 'medic'; known: triage, escalation, remediation"),
+        ("triage=expert,medic=oracle", "unknown role 'medic'; known: triage, escalation, rem"),
+        (
+            "triage=first_error",
+            "unknown policy of role triage 'first_error'; known: oracle, expert, observer, rand",
+        ),
+        ("triage=", "unknown policy of role triage ''; known: oracle, expert"),
+    ],
+)
+def test_an_unknown_name_lists_the_known_ones(spec: str, message: str) -> None:
+    with pytest.raises(UnknownName, match=re.escape(message)):
+        make_team(spec, TRIO, roles={"mine": mine})
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (
+            "triage=expert",
+            "no policy for escalation, remediation (role split 'trio' has triage, escalation, "
+            "remediation)",
+        ),
+        ("triage=expert,triage=oracle", "role 'triage' is named twice"),
+        ("random:x", "policy 'random:x': expected a whole number from 0 as the seed"),
+        ("triage=random:-1", "policy 'random:-1': expected a whole number from 0 as the seed"),
+        ("central:random:x", "policy 'random:x': expected a whole number from 0 as the seed"),
+        ("central:constant:reboot", "constant action 'reboot'"),
+    ],
+)
+def test_a_specification_that_makes_no_team_says_why(spec: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(message)):
+        make_team(spec, TRIO)
+
+
+def test_roles_are_those_of_the_split_at_hand() -> None:
+    with pytest.raises(UnknownName, match="unknown role 'triage'; known: diagnosis, action"):
+        make_team(MIXED, DUO)
+    make_team("diagnosis=expert,action=oracle", DUO)
+
+
+def test_every_team_has_a_line_of_help() -> None:
+    assert {name.partition(":")[0].partition("=")[0] for name in TEAM_HELP} >= {
+        "oracle", "expert", "random", "central", "ROLE",
+    }  # fmt: skip
+    assert all(TEAM_HELP.values())

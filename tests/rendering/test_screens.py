@@ -1,0 +1,273 @@
+"""Screens of the second world: complete, short, and silent about the truth."""
+
+from collections.abc import Iterator
+
+import attrs
+import pytest
+
+from logtriage import (
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Incident,
+    Remediate,
+    RequestMoreLogs,
+    Resolve,
+    Severity,
+    State,
+    incident_ids,
+    initial_state,
+    make_incident,
+    observe,
+    render_observation,
+    transition,
+)
+from logtriage.actions import Action, Remedy, RequestMetrics, RequestTraces
+from logtriage.drawing.ids import SPLITS
+from logtriage.observation import Observation
+from logtriage.roles.splits import DUO, ESCALATION, REMEDIATION, ROLE_SPLITS, TRIAGE
+from logtriage.tasks import TASKS, TaskSpec
+from logtriage.topology import FIVE_TEAMS
+from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Trace
+
+SECOND = tuple(task for task in TASKS if task.setting is not None)
+every_task = pytest.mark.parametrize("task", SECOND, ids=lambda task: task.id)
+#: Most characters of a screen by the most services; and of one with a line of every service.
+LIMITS = ((7, 1_650, 1_750), (20, 2_000, 2_400), (40, 2_250, 3_150), (60, 2_500, 3_600))
+#: What several faults may add on a fleet: more services are heard of.
+SEVERAL_MORE = 50
+
+
+def busiest(incident: Incident) -> Iterator[State]:
+    """An episode whose screens hold as much as they can."""
+    topology = incident.topology
+    stores = [one.name for one in topology.services if one.tier == "datastore"]
+    store = (stores or topology.names)[-1]
+    front = topology.names[topology.edges[0]]
+    truth = incident.truth
+    page: list[Action] = [Escalate(min(truth.teams))] if truth.teams else []
+    state = initial_state(incident)
+    yield state
+    for action in (
+        ClassifySeverity("P1"),
+        RequestMoreLogs(),
+        RequestMoreLogs(store),
+        *page,
+        IdentifyRootCause(store),
+        Remediate("restart", store),
+        Remediate("scale", store),
+        RequestMetrics(store),
+        RequestTraces(front),
+        RequestMoreLogs(),
+    ):
+        if state.is_closed:
+            return
+        state = transition(state, action)
+        yield state
+
+
+def limit_of(incident: Incident, state: State) -> int:
+    asked_all = state.actions[-1:] == (RequestMoreLogs(),)
+    more = SEVERAL_MORE if len(incident.topology) > 7 and incident.truth.several else 0
+    return more + next(
+        overview if asked_all else limit
+        for services, limit, overview in LIMITS
+        if len(incident.topology) <= services
+    )
+
+
+@every_task
+@pytest.mark.parametrize("split", ["test", "ood"])
+def test_a_screen_is_short(task: TaskSpec, split: str) -> None:
+    for one in incident_ids(task.id, split, 12):
+        incident = make_incident(one)
+        for state in busiest(incident):
+            text = render_observation(observe(state))
+            assert len(text) <= limit_of(incident, state), text
+
+
+@every_task
+def test_the_price_of_silence_stands_on_every_screen_of_everyone(task: TaskSpec) -> None:
+    incident = make_incident(f"{task.id}/val/3")
+    for state in busiest(incident):
+        for role in (None, *(role for split in ROLE_SPLITS.values() for role in split.roles)):
+            first = render_observation(observe(state, role)).splitlines()[0]
+            assert first == (
+                f"TICK {state.tick}/{task.horizon}; silence is worth {incident.price_of_silence:g}"
+            )
+
+
+# -- one screen by hand ---------------------------------------------------------------
+
+SCREEN = Observation(
+    topology=FIVE_TEAMS,
+    tick=6,
+    horizon=14,
+    closing=None,
+    open_loop=False,
+    alerts=(Alert("api-gateway", "HighLatency", 4),),
+    window=(LogLine(151, "auth-service", "ERROR", "no answer from user-db", "timeout:2"),),
+    inspection=(LogLine(151, "user-db", "WARN", "blocked 40 ms", "lock_wait"),),
+    changes=(
+        Change("user-db", "config", 9, "config r7", "config_after"),
+        Change("email-queue", "release", 40, "release 1.2.3", "release_before"),
+    ),
+    directory=FIVE_TEAMS.owners,
+    severity=Severity.P2,
+    root_cause="user-db",
+    pages=("dba-team",),
+    remedies=(("restart", "user-db"),),
+    last_actions=(Remediate("restart", "user-db"),),
+    edge=EdgePanel(13, 1684, 13, 97, "usual/P2"),
+    metrics=(
+        Gauge("user-db", "cpu", (0, 3), ("usual", "low"), "45% > 4% (usual 45%)"),
+        Gauge("user-db", "tier", (0, 3), ("usual", "usual"), "lock waits 1/s (as usual)"),
+    ),
+    traces=(
+        Trace("auth-service", "time", (3,), ("calls:2",), "950 ms, 80% of it in user-db"),
+        Trace("auth-service", "errors", (3,), ("nowhere",), "none"),
+    ),
+    notes=("dba-team: we see this at user-db: blocked 40 ms",),
+    effects=(("restart", "user-db", True),),
+    price_of_silence=0.2,
+)
+
+
+def test_a_whole_screen_word_for_word() -> None:
+    assert render_observation(SCREEN).splitlines() == [
+        "TICK 6/14; silence is worth 0.2",
+        "LAST: remediate restart:user-db: the symptoms ease",
+        "NOTE: dba-team: we see this at user-db: blocked 40 ms",
+        "EDGE: errors 0.13% (usual 0.13%), p99 1684 ms (usual 97 ms)",
+        "ALERTS: HighLatency api-gateway (tick 4)",
+        "REQUESTED LOGS:",
+        "+151s WARN user-db: blocked 40 ms",
+        "METRICS user-db (read at ticks 0 > 3):",
+        "CPU 45% > 4% (usual 45%)",
+        "lock waits 1/s (as usual)",
+        "TRACES auth-service (read at tick 3):",
+        "slowest requests: 950 ms, 80% of it in user-db",
+        "errors: none",
+        "LOGS:",
+        "+151s ERROR auth-service: no answer from user-db",
+        "CHANGES since the trouble began (minutes before tick 0): 9 user-db config r7",
+        "CHANGES before the trouble (minutes before tick 0): 40 email-queue release 1.2.3",
+        "DIRECTORY: sre-team: api-gateway, email-queue; "
+        "backend-team: auth-service, payment-service, notification-service; "
+        "dba-team: user-db, payment-db",
+        "DECLARED: severity P2, root cause user-db, paged dba-team, applied restart:user-db",
+    ]
+
+
+def test_what_became_of_a_remedy_is_said_to_those_who_see_it() -> None:
+    wrong = attrs.evolve(SCREEN, effects=(("restart", "user-db", False),))
+    assert "LAST: remediate restart:user-db: no change" in render_observation(wrong)
+    unseen = attrs.evolve(SCREEN, effects=(), hidden=frozenset({"effects"}))
+    assert "LAST: remediate restart:user-db: done\n" in render_observation(unseen)
+
+
+def test_a_role_reads_its_own_parts_only() -> None:
+    incident = make_incident("cascading_failure-v2/val/8")
+    state = initial_state(incident)
+    for action in (RequestMetrics("user-db"), Remediate(Remedy.SCALE, "user-db")):
+        state = transition(state, action)
+    titles = {
+        role.name: {line.split(":")[0].split(" ")[0] for line in text.splitlines()}
+        & {"EDGE", "ALERTS", "LOGS", "METRICS", "CHANGES", "DIRECTORY", "DECLARED", "LAST"}
+        for role, text in (
+            (role, render_observation(observe(state, role)))
+            for role in (TRIAGE, ESCALATION, REMEDIATION)
+        )
+    }
+    assert titles == {
+        "triage": {"EDGE", "ALERTS", "DECLARED"},
+        "escalation": {"CHANGES", "DIRECTORY", "DECLARED"},
+        "remediation": {"DECLARED", "LAST"},
+    }
+
+
+# -- many services --------------------------------------------------------------------
+
+
+def fleet() -> Incident:
+    return next(
+        incident
+        for incident in map(make_incident, incident_ids("fleet_outage-v2", "val", 20))
+        if len(incident.topology) > 40
+    )
+
+
+def test_of_many_services_the_owner_stands_on_the_screen_once_asked_for_or_declared() -> None:
+    incident = fleet()
+    before = initial_state(incident)
+    shown = render_observation(observe(before))
+    assert "more: ask for a service or declare it" in shown
+    for name, owner in zip(incident.topology.names, incident.directory, strict=True):
+        for action in (
+            RequestMetrics(name),
+            RequestTraces(name),
+            RequestMoreLogs(name),
+            IdentifyRootCause(name),
+        ):
+            text = render_observation(observe(transition(before, action)))
+            row = text.partition("DIRECTORY: ")[2].splitlines()[0]
+            owned = dict(part.split(": ", 1) for part in row.split("; "))[owner]
+            assert name in owned.split(", ")
+    declared = transition(before, IdentifyRootCause(incident.topology.names[-1]))
+    later = transition(declared, RequestMoreLogs())
+    row = render_observation(observe(later)).partition("DIRECTORY: ")[2].splitlines()[0]
+    assert incident.topology.names[-1] in row
+
+
+def test_a_role_that_cannot_ask_sees_the_whole_directory() -> None:
+    incident = fleet()
+    _, action = DUO.roles
+    text = render_observation(observe(initial_state(incident), action))
+    row = text.partition("DIRECTORY: ")[2].splitlines()[0]
+    assert all(name in row for name in incident.topology.names)
+    assert "ask for a service" not in row
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_of_many_services_a_line_of_each_leaves_nobody_out(split: str) -> None:
+    for one in incident_ids("fleet_outage-v2", split, 6):
+        incident = make_incident(one)
+        seen = observe(transition(initial_state(incident), RequestMoreLogs()))
+        text = render_observation(seen)
+        asked = text.partition("REQUESTED LOGS, a line of each service:\n")[2].split("\nLOGS:")[0]
+        *rows, rest = asked.splitlines()
+        found, level = set(), ""
+        for row in rows:
+            if row in ("ERROR:", "INFO:", "WARN:"):
+                level = row.removesuffix(":")
+                continue
+            services, _, message = row.partition(": ")
+            found |= {(level, service, message) for service in services.split(", ")}
+        telling = [line for line in seen.inspection if line.token != "everyday"]
+        assert found == {(line.level, line.service, line.message) for line in telling}
+        assert len(seen.inspection) == len(incident.topology)
+        assert rest == f"the other {len(seen.inspection) - len(telling)}: everyday lines"
+
+
+def test_where_every_line_is_an_everyday_one_that_is_said() -> None:
+    incident = fleet()
+    seen = observe(transition(initial_state(incident), RequestMoreLogs()))
+    calm = attrs.evolve(
+        seen, inspection=tuple(attrs.evolve(one, token="everyday") for one in seen.inspection)
+    )
+    assert f"\nall {len(incident.topology)}: everyday lines\n" in render_observation(calm)
+
+
+def test_of_many_services_every_alert_and_change_is_told() -> None:
+    seen = observe(initial_state(fleet()))
+    text = render_observation(seen)
+    alerts = text.partition("ALERTS: ")[2].splitlines()[0]
+    assert all(one.service in alerts for one in seen.alerts)
+    changes = "".join(line for line in text.splitlines() if line.startswith("CHANGES"))
+    assert all(f" {one.service} {one.minutes_ago}" in changes for one in seen.changes)
+    assert len(seen.alerts) > 3 < len(seen.changes)
+
+
+def test_a_closed_incident_shows_why() -> None:
+    state = transition(initial_state(make_incident("single_crash-v2/val/1")), Resolve())
+    assert "CLOSED: resolved" in render_observation(observe(state)).splitlines()

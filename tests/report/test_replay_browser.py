@@ -1,0 +1,310 @@
+"""The replay page in a browser: keys, links, comparison, and nothing that a transcript runs."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import logtriage as lt
+from logtriage.evaluation import RunSpec, evaluate
+from logtriage.report import write_report
+from logtriage.report.replay import write_replay
+from tests.chromium import Browser, needs_chromium
+
+pytestmark = needs_chromium
+
+TASK = "single_crash-v2"
+FIRST = f"{TASK}/test/0"
+HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">'
+#: axe.min.js of the npm package axe-core: AXE, or what `make browser` fetched.
+FETCHED = Path(__file__).resolve().parents[2] / "build" / "browser-fetched" / "axe.min.js"
+AXE = os.environ.get("AXE") or (str(FETCHED) if FETCHED.exists() else None)
+
+
+class Shouts:
+    def act(self, observation: lt.Observation, memory: Any) -> tuple[lt.Action, Any]:
+        return (lt.Resolve() if observation.tick else lt.Malformed(HOSTILE, HOSTILE)), memory
+
+
+def shouts(_: lt.Incident) -> Shouts:
+    return Shouts()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of single agents, one of a team, and one of a recorded incident."""
+    place = tmp_path_factory.mktemp("runs")
+    sole = RunSpec(["expert", "first_error", HOSTILE], [TASK], episodes=2)
+    evaluate(sole, place / "sole", factories={HOSTILE: shouts})
+    path = place / "sole" / "transcripts" / f"expert--{TASK}.jsonl"
+    records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    for record in records:
+        record["actions"][0]["reasoning"] = f"because {HOSTILE}"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    evaluate(RunSpec(["expert"], [TASK], episodes=1, role_split="trio"), place / "team")
+    evaluate(RunSpec(["combined"], ["recorded"], episodes=1), place / "recorded")
+    for name in ("sole", "team", "recorded"):
+        write_replay(place / name, place / f"{name}.html", beliefs=2)
+    return {name: place / f"{name}.html" for name in ("sole", "team", "recorded")}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Browser]:
+    """The browser; whatever goes wrong in a page fails the test."""
+    browser.errors.clear()
+    browser.see(1400)
+    yield browser
+    assert browser.errors == []
+
+
+def stands_at(tab: Browser, address: str) -> None:
+    tab.wait(f"document.getElementById('main').dataset.ready === {json.dumps(address)}")
+
+
+def text(tab: Browser, selector: str) -> str:
+    found: str = tab.ask(f"document.querySelector({json.dumps(selector)})?.textContent ?? ''")
+    return found
+
+
+def test_keys_move_and_the_address_says_where(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.open(pages["sole"], f"#/e/expert/{FIRST}")
+    assert text(tab, ".cells .now .number") == "0"
+    tab.press("ArrowRight")
+    stands_at(tab, f"#/e/expert/{FIRST}?t=1")
+    assert text(tab, ".cells .now .number") == "1"
+    assert "TICK 1/" in text(tab, ".screen")
+    tab.press("t")
+    stands_at(tab, f"#/e/expert/{FIRST}?t=1&truth=1")
+    assert "root cause" in text(tab, "dl.truth")
+    assert tab.ask("document.querySelectorAll('.ring.root').length") > 0
+    tab.press("End")
+    tab.wait("document.querySelector('.action h2').textContent === 'Closed'")
+    tab.press("Home")
+    stands_at(tab, f"#/e/expert/{FIRST}?truth=1")
+    tab.press("j")
+    stands_at(tab, f"#/e/expert/{TASK}/test/1?truth=1")
+    tab.press("k")
+    stands_at(tab, f"#/e/expert/{FIRST}?truth=1")
+    tab.press("?")
+    assert tab.ask("document.getElementById('keys').open")
+    tab.ask("document.getElementById('keys').close()")
+    tab.press("Escape")
+    stands_at(tab, "#/")
+
+
+def test_space_plays_to_the_next_tick(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.open(pages["sole"], f"#/e/expert/{FIRST}")
+    tab.press(" ")
+    stands_at(tab, f"#/e/expert/{FIRST}?t=1")
+    tab.press(" ")
+    tab.wait("document.getElementById('play').getAttribute('aria-pressed') === 'false'")
+
+
+def test_search_and_filters_stand_in_the_address(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.open(pages["sole"], "#/?policy=first_error")
+    assert tab.ask("document.querySelectorAll('.episodes tbody tr').length") == 2
+    tab.press("/")
+    assert tab.ask("document.activeElement.id") == "search"
+    for key in "test/1":
+        tab.press(key)
+    stands_at(tab, "#/?q=test%2F1&policy=first_error")
+    assert tab.ask("document.querySelectorAll('.episodes tbody tr').length") == 1
+    assert tab.ask("document.activeElement.id") == "search"
+    assert "Failures: " in text(tab, "#failures-title")
+    tab.ask("document.querySelector('.episodes a').click()")
+    stands_at(tab, f"#/e/first_error/{TASK}/test/1?q=test%2F1&policy=first_error")
+
+
+def test_a_chosen_service_tells_what_was_seen_of_it(tab: Browser, pages: dict[str, Path]) -> None:
+    asked = "request_metrics "
+    tab.open(pages["sole"], f"#/e/expert/{FIRST}")
+    cells = tab.ask("[...document.querySelectorAll('.cells .hidden')].map(e => e.textContent)")
+    at = next(number for number, told in enumerate(cells) if asked in told)
+    service = cells[at].partition(asked)[2].partition(",")[0]
+    tab.open(pages["sole"], f"#/e/expert/{FIRST}?t={at + 1}&service={service}")
+    seen = text(tab, ".seen")
+    assert f"METRICS {service} (" in seen
+    assert f"tick {at + 1}CPU " in seen
+
+
+def test_two_agents_side_by_side(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.open(pages["sole"], f"#/e/expert/{FIRST}")
+    tab.press("c")
+    stands_at(tab, f"#/e/expert/{FIRST}?with=first_error")
+    assert tab.ask("document.querySelectorAll('.side').length") == 2
+    assert tab.ask("document.querySelectorAll('.cells .parted').length") == 2
+    assert text(tab, ".parting").startswith("The same until tick ")
+    assert tab.ask("new Set([...document.querySelectorAll('[id]')].map(e => e.id)).size") == (
+        tab.ask("document.querySelectorAll('[id]').length")
+    )
+
+
+def test_what_a_model_wrote_runs_nothing(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.open(pages["sole"], f"#/e/expert/{FIRST}")
+    assert text(tab, ".reasoning") == f"because {HOSTILE}"
+    tab.open(pages["sole"], "#/?q=alert")
+    tab.ask("document.querySelector('.episodes a').click()")
+    tab.wait("document.querySelector('.wrote') !== null")
+    assert text(tab, ".wrote") == HOSTILE
+    assert tab.ask("document.querySelectorAll('main img, main script').length") == 0
+    for address in ("#/e/<img src=x onerror=alert(3)>/x", "#/e/%E0%A4%A/%", "#/?sort=__proto__"):
+        tab.open(pages["sole"], address)
+        assert tab.ask("document.querySelectorAll('main img').length") == 0
+
+
+def test_belief_where_there_is_one(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.open(pages["sole"], f"#/e/expert/{FIRST}")
+    assert "The observer would" in text(tab, ".belief")
+    tab.open(pages["sole"], f"#/e/expert/{TASK}/test/1")
+    tab.open(pages["recorded"], "")
+    tab.ask("document.querySelector('.episodes a').click()")
+    tab.wait("document.querySelector('.services') !== null")
+    assert "This incident was recorded" in tab.ask("document.getElementById('main').textContent")
+
+
+@pytest.fixture(scope="module")
+def report(pages: dict[str, Path]) -> Path:
+    """The HTML report of the run of single agents, which has the same episodes."""
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    out = pages["sole"].with_name("report.html")
+    write_report(pages["sole"].with_name("sole"), out, beliefs=1)
+    return out
+
+
+def test_behind_every_row_of_the_report_is_its_replay(tab: Browser, report: Path) -> None:
+    tab.open(report)
+    assert tab.ask("document.querySelectorAll('.episodes tbody tr').length") == 6
+    assert tab.ask("scrollY") == 0
+    for address in tab.ask("[...document.querySelectorAll('.episodes a')].map(one => one.hash)"):
+        tab.open(report, address)
+        assert tab.ask("document.querySelectorAll('.cells').length") == 1
+        assert not tab.ask("document.getElementById('report').checkVisibility()")
+    tab.press("Escape")
+    stands_at(tab, "#/")
+    assert tab.ask("document.getElementById('report').checkVisibility()")
+
+
+def test_a_section_of_the_report_keeps_the_filters(tab: Browser, report: Path) -> None:
+    tab.open(report, "#/?policy=first_error")
+    tab.ask("document.querySelector('#report nav a').click()")
+    tab.wait("location.hash === '#results'")
+    assert tab.ask("document.querySelectorAll('.episodes tbody tr').length") == 2
+    assert tab.ask("document.getElementById('filter-policy').value") == "first_error"
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_report_is_no_wider_than_the_window(tab: Browser, report: Path, width: int) -> None:
+    tab.see(width)
+    tab.open(report)
+    assert tab.ask("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_team_has_lanes(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.open(pages["team"], f"#/e/expert/{FIRST}?t=1")
+    assert tab.ask("document.querySelectorAll('.lanes .lane').length") == 3
+    assert tab.ask("document.querySelectorAll('.lanes .message').length") > 0
+    assert tab.ask("document.querySelectorAll('.screen').length") == 3
+    board = text(tab, ".board")
+    assert "seen by escalation, remediation" in board  # declarations have no bits
+    assert re.search(r"seen by escalation \([+−0][0-9.]* bits, (not )?heeded\)", board)
+
+
+def test_a_team_has_its_doubts_and_its_news(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.open(pages["team"], f"#/e/expert/{FIRST}")
+    assert tab.ask("[...document.querySelectorAll('.talk tbody th')].map(e => e.textContent)") == [
+        "all roles", "triage", "escalation", "remediation"
+    ]  # fmt: skip
+    assert "None." in text(tab, ".talk")
+    told = "[...document.querySelectorAll('.board li')].filter(e => / bits/.test(e.textContent))"
+    tick = int(tab.ask(f"{told}[0].querySelector('.tick').textContent").removeprefix("tick "))
+    tab.open(pages["team"], f"#/e/expert/{FIRST}?t={tick + 1}")
+    assert re.search(
+        r" bits about the truth; (without the news|it acts the same)", text(tab, ".news")
+    )
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_no_page_is_wider_than_the_window(tab: Browser, pages: dict[str, Path], width: int) -> None:
+    tab.see(width)
+    for name, page in pages.items():
+        for address in ("", f"#/e/expert/{FIRST}?t=2&truth=1"):
+            tab.open(page, address if name != "recorded" else "")
+            assert tab.ask("document.documentElement.scrollWidth <= innerWidth")
+
+
+#: What a box leaves visible of an element: both ends of each lie in the other.
+WITHIN = """names => {
+    const [a, b] = names.map(one => document.querySelector(one).getBoundingClientRect());
+    return a.left >= b.left - 0.5 && a.right <= b.right + 0.5;
+}"""
+
+
+def inside(tab: Browser, inner: str, outer: str) -> bool:
+    found: bool = tab.ask(f"({WITHIN})({json.dumps([inner, outer])})")
+    return found
+
+
+def test_a_declaration_in_the_outer_column_is_not_cut(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.open(pages["sole"], f"#/e/first_error/{FIRST}?t=3")
+    # Every service is drawn as declared, wherever it stands.
+    tab.ask("""[...document.querySelectorAll('.graph .node > g')].forEach(one => {
+        const word = document.querySelector('.graph .declared').cloneNode(true);
+        word.setAttribute('x', one.querySelector('.name').getAttribute('x') - 20);
+        word.classList.add('tried'); one.append(word); })""")
+    left = "Math.min(...[...document.querySelectorAll('.tried')].map(e => e.getBBox().x))"
+    assert tab.ask(f"{left} >= document.querySelector('.graph').viewBox.baseVal.x")
+
+
+def test_names_of_roles_stay_when_the_lanes_scroll(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.see(390)
+    tab.open(pages["team"], f"#/e/expert/{FIRST}")
+    tab.press("End")
+    tab.wait("document.querySelector('.swim .scroll').scrollLeft > 0")
+    assert text(tab, ".lanes .role") == "triage"
+    assert inside(tab, ".lanes .role", ".swim")
+
+
+def test_a_narrow_list_shows_whole_episodes(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.see(390)
+    tab.open(pages["sole"])
+    for cell in ("th", ".outcome", ".fault", ".declared", ".number"):
+        assert inside(tab, f".episodes tbody {cell}", ".episodes")
+    assert inside(tab, ".episodes", "body")
+
+
+def test_names_of_policies_are_told_as_they_are(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.open(pages["sole"], "#/?policy=first_error")
+    assert "first_error: wrong escalation" in text(tab, ".failures")
+
+
+@pytest.mark.skipif(AXE is None, reason="no axe-core: make browser, or name it in AXE")
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing(tab: Browser, pages: dict[str, Path], report: Path, dark: bool) -> None:
+    assert AXE is not None
+    script = Path(AXE).read_text("utf-8")
+    found = []
+    for name, address, width in [
+        ("report", "", 1400),
+        ("report", "", 390),
+        ("report", f"#/e/expert/{FIRST}?t=3", 390),
+        ("sole", "", 1400),
+        ("sole", f"#/e/expert/{FIRST}?t=3&truth=1&service=user-db", 1400),
+        ("sole", f"#/e/expert/{FIRST}?t=3&truth=1&with=first_error", 1400),
+        ("team", f"#/e/expert/{FIRST}?t=2&truth=1", 1400),
+    ]:
+        tab.see(width, dark=dark)
+        tab.open({**pages, "report": report}[name], address)
+        tab.ask(f"{script};1")
+        found += tab.ask("axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html]))")
+    assert found == []

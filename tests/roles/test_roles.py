@@ -1,0 +1,222 @@
+"""Roles and role splits as data: the built-in ones, and what is refused."""
+
+from pathlib import Path
+
+import attrs
+import pytest
+
+from logtriage import (
+    SEVEN_SERVICES,
+    InvalidInput,
+    Report,
+    RequestTraces,
+    Topology,
+    UnknownName,
+    random_topology,
+)
+from logtriage.actions import ACTION_TYPES
+from logtriage.codec import load_role_split
+from logtriage.roles import BOARD, VIEWS, Role, RoleSplit, role_actions, role_words, watched
+from logtriage.roles.splits import (
+    BY_CHANNEL,
+    BY_CHANNEL_WITHOUT_REPORTS,
+    BY_TIER,
+    BY_TIER_WITHOUT_REPORTS,
+    DUO,
+    ESCALATION,
+    NORTH_SOUTH,
+    NORTH_SOUTH_WITHOUT_REPORTS,
+    REMEDIATION,
+    ROLE_SPLITS,
+    SOLO,
+    TRIAGE,
+    TRIO,
+    TRIO_WITHOUT_BOARD,
+    TRIO_WITHOUT_REPORTS,
+    get_role_split,
+)
+from logtriage.roles.words import REPORT_WORDS, TOKEN_WORDS
+from logtriage.world.faults import FAULT_KINDS
+
+ALL = Role("all", VIEWS, ACTION_TYPES)
+
+
+def test_the_default_split_is_the_one_of_the_design() -> None:
+    board = {"declarations", "reports"}
+    assert TRIAGE.views == {"alerts", "slo", "traces"} | board
+    assert TRIAGE.may == {
+        "classify_severity",
+        "identify_root_cause",
+        "request_traces",
+        "report",
+        "wait",
+    }
+    assert ESCALATION.views == {"directory", "changes", "notes", "inspection"} | board
+    assert ESCALATION.may == {"escalate", "request_more_logs", "report", "wait"}
+    assert REMEDIATION.views == {"health", "metrics", "effects"} | board
+    assert REMEDIATION.may == {
+        "remediate",
+        "request_metrics",
+        "resolve",
+        "ignore",
+        "report",
+        "wait",
+    }
+    assert TRIO.roles == (TRIAGE, ESCALATION, REMEDIATION)
+
+
+@pytest.mark.parametrize("split", [DUO, TRIO, BY_CHANNEL], ids=lambda split: split.name)
+def test_a_team_shares_out_all_views_and_each_action_once(split: RoleSplit) -> None:
+    shared = [kind for role in split.roles for kind in role.may if kind in ACTION_TYPES]
+    assert sorted(shared) == sorted(ACTION_TYPES)
+    left = {"window"} if split is TRIO else set()  # nobody of the trio tails all logs
+    assert {view for role in split.roles for view in role.views} == set(VIEWS) - left
+
+
+def test_solo_is_the_single_agent() -> None:
+    (role,) = SOLO.roles
+    assert role == Role("solo", VIEWS, ACTION_TYPES)
+
+
+def test_without_the_board_nothing_but_the_board_is_missing() -> None:
+    for role, deaf in zip(TRIO.roles, TRIO_WITHOUT_BOARD.roles, strict=True):
+        assert deaf.name == role.name
+        assert role.views - deaf.views == role.views & set(BOARD)
+        assert role.may - deaf.may == role.may & {"report"}
+
+
+def test_without_reports_nobody_speaks_and_all_see_what_was_declared() -> None:
+    for split, quiet in (
+        (TRIO, TRIO_WITHOUT_REPORTS),
+        (BY_CHANNEL, BY_CHANNEL_WITHOUT_REPORTS),
+        (NORTH_SOUTH, NORTH_SOUTH_WITHOUT_REPORTS),
+        (BY_TIER, BY_TIER_WITHOUT_REPORTS),
+    ):
+        assert quiet.name == f"{split.name}_without_reports"
+        for role, silent in zip(split.roles, quiet.roles, strict=True):
+            assert role.views - silent.views == {"reports"}
+            assert role.may - silent.may == {"report"}
+            assert (role.name, role.watches) == (silent.name, silent.watches)
+
+
+def test_the_report_words_are_the_fault_kinds_and_that_there_is_none() -> None:
+    assert (*(kind.name for kind in FAULT_KINDS), "no_fault") == REPORT_WORDS
+
+
+def test_splits_by_name() -> None:
+    assert [get_role_split(name) for name in ROLE_SPLITS] == [
+        SOLO,
+        DUO,
+        TRIO,
+        TRIO_WITHOUT_REPORTS,
+        TRIO_WITHOUT_BOARD,
+        BY_CHANNEL,
+        BY_CHANNEL_WITHOUT_REPORTS,
+        NORTH_SOUTH,
+        NORTH_SOUTH_WITHOUT_REPORTS,
+        BY_TIER,
+        BY_TIER_WITHOUT_REPORTS,
+    ]
+    with pytest.raises(UnknownName, match="unknown role split 'quartet'; known: solo, duo, trio"):
+        get_role_split("quartet")
+    assert TRIO.role("escalation") is ESCALATION
+    with pytest.raises(UnknownName, match="unknown role 'sre'; known: triage, escalation"):
+        TRIO.role("sre")
+
+
+def test_a_role_is_a_value_made_of_any_iterables() -> None:
+    one = Role("r", ["slo", "alerts"], iter(("escalate",)))
+    assert one == Role("r", frozenset(("alerts", "slo")), frozenset(("escalate",)))
+    assert hash(one) == hash(Role("r", frozenset(("alerts", "slo")), frozenset(("escalate",))))
+
+
+def test_unknown_views_action_types_and_names_are_named() -> None:
+    with pytest.raises(UnknownName, match="unknown view 'truth'; known: alerts, slo"):
+        Role("r", frozenset({"truth"}), frozenset())
+    with pytest.raises(UnknownName, match="unknown action type 'fix'; known: classify_severity"):
+        Role("r", frozenset(), frozenset({"fix"}))
+    with pytest.raises(InvalidInput, match="expected a list of names, got the string 'slo'"):
+        Role("r", "slo", frozenset())
+    for name in ("Triage", "on call", ""):
+        with pytest.raises(InvalidInput, match="expected a lower-case identifier"):
+            Role(name, frozenset(), frozenset())
+
+
+def test_a_split_must_have_distinct_roles_that_may_do_everything_between_them() -> None:
+    with pytest.raises(InvalidInput, match="'empty' has no roles"):
+        RoleSplit("empty", ())
+    with pytest.raises(InvalidInput, match="two roles are called 'all'"):
+        RoleSplit("twice", (ALL, ALL))
+    with pytest.raises(InvalidInput, match="'idle' may do nothing"):
+        RoleSplit("lazy", (ALL, Role("idle", VIEWS, ())))
+    for kind in ACTION_TYPES:
+        some = Role("some", VIEWS, set(ACTION_TYPES) - {kind})
+        with pytest.raises(InvalidInput, match=f"no role may '{kind}'"):
+            RoleSplit("short", (some,))
+
+
+def test_settings_out_of_range_are_named() -> None:
+    for settings, message in (
+        ({"watches": ["west"]}, "unknown part 'west'; known: north, south, edge"),
+        ({"watches": "edge"}, "expected a list of names, got the string 'edge'"),
+        ({"words": "kinds"}, "expected a list of words, got the string 'kinds'"),
+        ({"words": ["a", "a"]}, "role 'r': word 'a' is given twice"),
+        ({"words": [""]}, "a report has 1 to 200 characters, got 0"),
+        ({"words": ["two\nlines"]}, "is not one printable line"),
+        ({"delay": -1}, "role 'r': delay must be a whole number from 0 to 100, got -1"),
+        ({"loss": 101}, "role 'r': loss must be a whole number from 0 to 100, got 101"),
+        ({"loss": 0.5}, "loss must be a whole number from 0 to 100, got 0.5"),
+        ({"budget": True}, "budget must be a whole number from 0 to 250, got True"),
+    ):
+        with pytest.raises((InvalidInput, UnknownName), match=message):
+            Role("r", VIEWS, ACTION_TYPES, **settings)
+
+
+@pytest.mark.parametrize("topology", [SEVEN_SERVICES, random_topology(3, 30)])
+@pytest.mark.parametrize("split", [NORTH_SOUTH, BY_TIER], ids=lambda split: split.name)
+def test_each_service_is_watched_by_one_role(split: RoleSplit, topology: Topology) -> None:
+    seen = [one for role in split.roles for one in watched(role, topology)]
+    assert sorted(seen) == list(range(len(topology)))
+    for role in split.roles:
+        assert watched(role, topology)
+        asked = {
+            one.service for one in role_actions(role, topology) if isinstance(one, RequestTraces)
+        }
+        assert asked == {topology.names[one] for one in watched(role, topology)}
+
+
+def test_the_parts_of_the_default_topology() -> None:
+    names = SEVEN_SERVICES.names
+    parts = {
+        role.name: {names[one] for one in watched(role, SEVEN_SERVICES)}
+        for split in (NORTH_SOUTH, BY_TIER)
+        for role in split.roles
+    }
+    services = {"auth-service", "payment-service", "notification-service"}
+    assert parts["north"] == {"api-gateway", *services}
+    assert parts["edge"] == {"api-gateway"}
+    assert parts["service"] == services
+    assert parts["south"] == parts["data"] == {"user-db", "payment-db", "email-queue"}
+
+
+def test_words_are_groups_and_one_s_own() -> None:
+    role = attrs.evolve(TRIAGE, words=("services", "kinds", "ask escalation", "slow_query"))
+    words = role_words(role, SEVEN_SERVICES)
+    assert words == (*SEVEN_SERVICES.names, *REPORT_WORDS, "ask escalation")
+    reports = [one for one in role_actions(role, SEVEN_SERVICES) if isinstance(one, Report)]
+    assert reports == [Report(word, "triage") for word in words]
+    assert role_words(DUO.role("action"), SEVEN_SERVICES) == ()
+    for one in TRIO.roles:
+        others = [f"ask {name}" for name in TRIO.names if name != one.name]
+        assert [
+            word for word in role_words(one, SEVEN_SERVICES) if word.startswith("ask")
+        ] == others
+        assert set(TOKEN_WORDS) <= set(role_words(one, SEVEN_SERVICES))
+
+
+@pytest.mark.parametrize("split", [TRIO, TRIO_WITHOUT_REPORTS], ids=lambda one: one.name)
+def test_the_splits_of_two_requests_are_the_built_in_ones_with_a_budget(split: RoleSplit) -> None:
+    name = split.name.replace("trio", "trio_two_requests")
+    folder = Path(__file__).parents[2] / "training" / "marl" / "splits"
+    roles = tuple(attrs.evolve(one, budget=2) for one in split.roles)
+    assert load_role_split(folder / f"{name}.json") == RoleSplit(name, roles)

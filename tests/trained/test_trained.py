@@ -1,0 +1,184 @@
+"""Trained networks as roles: what is read, what is refused, and that mixed teams play."""
+
+import json
+import pickle
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage import InvalidInput, make_incident
+from logtriage.belief.model import model_of
+from logtriage.codec import role_split_to_json
+from logtriage.evaluation import RunSpec, evaluate, joint_steps, play_joint_episode
+from logtriage.policies import FollowingTeam
+from logtriage.roles import RoleSplit, role_actions
+from logtriage.roles.splits import TRIO, TRIO_WITHOUT_REPORTS
+from logtriage.trained import make_team
+from logtriage.trained.files import SCHEMA, TEAM, WEIGHTS, read_team
+from logtriage.vector import role_tokens_of
+from logtriage.vector.role_inputs import RoleInput
+
+TASK = "cascading_failure-v2"
+INCIDENT = make_incident(f"{TASK}/test/3")
+
+
+def save(where: Path, *, roles: RoleSplit = TRIO, **changes: object) -> Path:
+    """Networks of drawn weights, as ``training.marl`` saves them."""
+    where.mkdir(exist_ok=True)
+    setting, topology = INCIDENT.setting, INCIDENT.topology
+    assert setting is not None
+    draws = np.random.default_rng(0)
+    arrays: dict[str, Any] = {}
+    for place, role in enumerate(roles.roles):
+        layout = role_tokens_of(roles, role, topology, setting.fog, INCIDENT.horizon)
+        mine = RoleInput(role, layout, model_of(setting, topology, False).hypotheses)
+        wide = [mine.size, 8, len(role_actions(role, topology)) + mine.pointers.groups]
+        for number, (columns, outputs) in enumerate(pairwise(wide)):
+            arrays[f"{place}.{number}.weight"] = draws.normal(size=(outputs, columns))
+            arrays[f"{place}.{number}.bias"] = draws.normal(size=outputs)
+        arrays |= {f"{place}.{name}": one for name, one in attrs.asdict(mine.pointers).items()}
+    np.savez(where / WEIGHTS, **arrays)
+    about: dict[str, object] = {"schema": SCHEMA, "task": TASK, "split": role_split_to_json(roles)}
+    about |= {"trust": 4.0, "activation": "relu", **changes}
+    (where / TEAM).write_text(json.dumps(about))
+    return where
+
+
+@pytest.fixture(scope="module")
+def net(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(tmp_path_factory.mktemp("run"))
+
+
+def test_networks_play_beside_others_and_alone(net: Path) -> None:
+    closed = []
+    for spec in (
+        f"net:{net}",
+        f"triage=net:{net},escalation=expert,remediation=observer",
+        f"triage=oracle, escalation=net:{net}, remediation=random:7",
+    ):
+        factory = make_team(spec, TRIO)
+        assert isinstance(factory(INCIDENT), FollowingTeam)
+        there = pickle.loads(pickle.dumps(factory))
+        one, other = (
+            [state.actions for state in joint_steps(INCIDENT, make(INCIDENT), TRIO)]
+            for make in (factory, there)
+        )
+        assert one == other
+        closed.append(play_joint_episode(INCIDENT, factory(INCIDENT), TRIO).is_closed)
+    assert all(closed)
+
+
+def test_without_a_network_teams_are_those_of_the_registry() -> None:
+    assert not isinstance(make_team("expert", TRIO)(INCIDENT), FollowingTeam)
+
+
+def test_observers_role_by_role_are_the_observer_team() -> None:
+    each = make_team("triage=observer,escalation=observer,remediation=observer", TRIO)
+    whole = make_team("observer", TRIO)
+    one, other = (
+        play_joint_episode(INCIDENT, make(INCIDENT), TRIO).actions for make in (each, whole)
+    )
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("net:", "policy 'net:': expected the directory of a run after net:"),
+        (
+            "net:nowhere",
+            "nowhere: expected the directory of a run of training.marl, with team.json",
+        ),
+        ("triage=net:nowhere,escalation=expert,remediation=expert", "nowhere: expected"),
+    ],
+)
+def test_what_is_no_run_says_so(spec: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(message)):
+        make_team(spec, TRIO)
+
+
+def test_a_role_of_another_split_is_refused_with_what_is_other(net: Path) -> None:
+    with pytest.raises(
+        InvalidInput,
+        match="role 'triage' was trained in split 'trio', where it has other views, may, words "
+        "than in 'trio_without_reports'",
+    ):
+        make_team(f"net:{net}", TRIO_WITHOUT_REPORTS)
+    medic = RoleSplit("medics", [attrs.evolve(one, name=f"{one.name}s") for one in TRIO.roles])
+    with pytest.raises(InvalidInput, match="its split 'trio' has no role 'triages'"):
+        make_team(f"triages=net:{net},escalations=expert,remediations=expert", medic)
+    # A colleague with more words: the role is the same, what it hears is not.
+    triage, escalation, remediation = TRIO.roles
+    wordy = RoleSplit("wordy", [triage, attrs.evolve(escalation, words=("kinds",)), remediation])
+    team = make_team(f"triage=net:{net},escalation=expert,remediation=expert", wordy)
+    with pytest.raises(InvalidInput, match=r"role 'triage' was trained on 'cascading_failure-v2'"):
+        team(INCIDENT)
+
+
+def test_an_incident_of_which_no_probabilities_are_known_is_refused(net: Path) -> None:
+    original = make_incident("cascading_failure-v0/test/0")
+    with pytest.raises(InvalidInput, match="its probabilities are not known"):
+        make_team(f"net:{net}", TRIO)(original)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schema": "logtriage.team/9"}, "schema: expected"),
+        ({"split": {"name": "x", "roles": []}}, "split: "),
+        ({"task": 3}, "task: expected a text, got 3"),
+        ({"trust": "much"}, "trust: expected a decimal number, got 'much'"),
+        ({"activation": "gelu"}, "activation: expected relu or tanh, got 'gelu'"),
+    ],
+)
+def test_a_field_that_cannot_be_used_is_named(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    save(tmp_path, **change)
+    with pytest.raises(InvalidInput, match=re.escape(f"{tmp_path / TEAM}: {message}")):
+        read_team(tmp_path)
+
+
+class Trap:
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Path("trapped").touch, ())
+
+
+def test_nothing_is_unpickled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    save(tmp_path)
+    arrays: dict[str, Any] = {"0.0.weight": np.array([Trap()], object)}
+    np.savez(tmp_path / WEIGHTS, **arrays)
+    with pytest.raises(InvalidInput, match="expected arrays of numbers"):
+        read_team(tmp_path)
+    (tmp_path / WEIGHTS).write_bytes(pickle.dumps(Trap()))
+    with pytest.raises(InvalidInput, match="expected arrays of numbers"):
+        read_team(tmp_path)
+    assert not Path("trapped").exists()
+
+
+def test_weights_that_are_missing_are_named(tmp_path: Path) -> None:
+    save(tmp_path)
+    arrays: dict[str, Any] = {"0.0.weight": np.zeros((2, 2))}
+    np.savez(tmp_path / WEIGHTS, **arrays)
+    with pytest.raises(InvalidInput, match=re.escape("expected an array '0.0.bias'")):
+        read_team(tmp_path)
+    (tmp_path / WEIGHTS).unlink()
+    with pytest.raises(InvalidInput, match="no weights there"):
+        read_team(tmp_path)
+
+
+def test_a_run_knows_a_network_from_another_one_in_its_place(tmp_path: Path) -> None:
+    where = save(tmp_path / "net")
+    spec = RunSpec([f"net:{where}"], [TASK], episodes=1, role_split=TRIO)
+    (row,) = evaluate(spec, tmp_path / "run")
+    assert (row.episodes, row.unscored) == (1, 0)
+    evaluate(spec, tmp_path / "run")
+    save(where, trust=5.0)
+    with pytest.raises(InvalidInput, match="net:"):
+        evaluate(spec, tmp_path / "run")

@@ -1,0 +1,696 @@
+"""Teams learn, look only at held-out incidents to say so, and can be taken up again."""
+
+import csv
+import json
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage import (
+    Escalate,
+    Ignore,
+    Report,
+    Resolve,
+    initial_state,
+    make_incident,
+    registry,
+    trained,
+)
+from logtriage.belief import belief
+from logtriage.codec import role_split_to_json
+from logtriage.drawing.ids import parse_incident_id
+from logtriage.evaluation import play_joint_episode
+from logtriage.grading import grade_jsonl
+from logtriage.roles import role_actions
+from logtriage.roles.splits import ROLE_SPLITS, TRIO
+from logtriage.tasks import get_task
+from logtriage.trained import files
+from logtriage.vector import BatchedTeam
+from logtriage.vector.role_inputs import ODDS
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torchrl")
+pytest.importorskip("rich")
+pytest.importorskip("matplotlib")
+
+from training.common.splits import role_split_of  # noqa: E402
+from training.common.tasks import ids_of, incident_of  # noqa: E402
+from training.marl import __main__ as script  # noqa: E402 (after the skips)
+from training.marl import figures, leaderboard, record, store, strangers, sweep  # noqa: E402
+from training.marl.evaluate import evaluate, play_held_out  # noqa: E402
+from training.marl.inputs import Inputs  # noqa: E402
+from training.marl.learn import Training  # noqa: E402
+from training.marl.networks import TRUST, make_team  # noqa: E402
+from training.marl.review import review, states_of  # noqa: E402
+from training.marl.rollouts import Collector, make_batch  # noqa: E402
+from training.marl.runs import Written  # noqa: E402
+from training.marl.settings import Settings  # noqa: E402
+from training.marl.writeup import PAGE, write_up  # noqa: E402
+
+TASK = "cascading_failure-v2"
+OWN = attrs.evolve(get_task(TASK), name="mine", horizon=12)
+TINY = Settings(
+    TASK,
+    num_envs=16,
+    rollout=8,
+    epochs=1,
+    minibatches=2,
+    width=16,
+    eval_incidents=20,
+    rounds=4,
+    eval_every=2,
+)
+SPLITS = pytest.mark.parametrize("split", ["solo", "trio", "by_tier"])
+CRITICS = pytest.mark.parametrize("critic", ["central", "independent"])
+CREDITS = pytest.mark.parametrize("credit", ["team", "counterfactual"])
+
+
+def fresh(settings=TINY):
+    torch.manual_seed(0)
+    return make_team(make_batch(settings), settings)
+
+
+def ignore(_):
+    pass
+
+
+def weights(training):
+    return {name: one.clone() for name, one in training.team.modules().state_dict().items()}
+
+
+def same(one, other):
+    return set(one) == set(other) and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def without_time(points):
+    return [attrs.evolve(point, seconds=0.0) for point in points]
+
+
+@SPLITS
+@CRITICS
+@CREDITS
+def test_gradients_reach_every_role_and_every_critic(split, critic, credit):
+    training = Training(attrs.evolve(TINY, split=split, critic=critic, credit=credit, rounds=1))
+    before = weights(training)
+    training.run(ignore)
+    after = weights(training)
+    assert set(before) == set(after)
+    assert {name.split(".")[1] for name in after if name.startswith("policy.")} == {
+        str(role) for role in range(len(ROLE_SPLITS[split]))
+    }
+    assert all(not torch.equal(before[name], after[name]) for name in before)
+    assert all(torch.isfinite(one).all() for one in after.values())
+
+
+def test_a_critic_is_shared_only_where_all_roles_foretell_the_same():
+    count = {
+        (critic, credit): len(fresh(attrs.evolve(TINY, critic=critic, credit=credit)).critics)
+        for critic in ("central", "independent")
+        for credit in ("team", "counterfactual")
+    }
+    assert count == {
+        ("central", "team"): 1,
+        ("central", "counterfactual"): 3,
+        ("independent", "team"): 3,
+        ("independent", "counterfactual"): 3,
+    }
+
+
+def test_policies_have_the_input_of_their_role_and_the_central_critic_has_all_of_them():
+    team, inputs = fresh(), Inputs(make_batch(TINY))
+    sizes = [next(one.parameters()).shape[1] for one in (*team.policies, *team.values)]
+    assert sizes == [*inputs.sizes, sum(inputs.sizes)]
+    alone = fresh(attrs.evolve(TINY, critic="independent"))
+    assert [next(one.parameters()).shape[1] for one in alone.values] == sizes[:3]
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_seed_others():
+    runs = []
+    for seed in (0, 0, 1):
+        training = Training(attrs.evolve(TINY, seed=seed))
+        training.run(ignore)
+        runs.append(training)
+    one, again, other = map(weights, runs)
+    assert same(one, again)
+    assert without_time(runs[0].points) == without_time(runs[1].points)
+    assert not same(one, other)
+
+
+@CRITICS
+@CREDITS
+@pytest.mark.parametrize("stop", [0, 2])
+def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path: Path, critic, credit, stop):
+    settings = attrs.evolve(TINY, critic=critic, credit=credit)
+    whole = Training(settings)
+    whole.run(ignore)
+
+    class Stopped(Exception):
+        pass
+
+    path = tmp_path / "checkpoint.pt"
+
+    def save_and_stop(training):
+        store.save_training(path, training)
+        if training.rounds == stop:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        Training(settings).run(save_and_stop)
+    torch.rand(5)  # what else drew in between must not matter
+    resumed = store.load_training(path, settings)
+    assert resumed.rounds == stop
+    resumed.run(ignore)
+    assert same(weights(whole), weights(resumed))
+    assert without_time(whole.points) == without_time(resumed.points)
+    one, other = whole.collector.saved(), resumed.collector.saved()
+    assert all(
+        torch.equal(one[name], other[name])
+        if isinstance(one[name], torch.Tensor)
+        else one[name] == other[name]
+        for name in one
+    )
+
+
+@SPLITS
+def test_open_incidents_are_taken_up_where_they_were_left(split):
+    settings = attrs.evolve(TINY, split=split, rollout=5)
+    one = Collector(settings)
+    one.collect(fresh(settings))
+    other = Collector(settings)
+    other.restore(one.saved())
+    mine, theirs = one.batch.look(), other.batch.look()
+    assert (mine.tick > 0).any()
+    for field in ("state", "closing", "score", "tick"):
+        assert np.array_equal(getattr(mine, field), getattr(theirs, field)), field
+    for left, right in zip(mine.observations, theirs.observations, strict=True):
+        assert np.array_equal(left, right)
+    nothing = [np.full(16, count - 1) for count in one.batch.action_counts]
+    assert np.array_equal(one.batch.step(nothing).rewards, other.batch.step(nothing).rewards)
+
+
+def test_it_trains_on_train_and_evaluates_on_test(monkeypatch):
+    seen = []
+    reset = BatchedTeam.reset
+
+    def spy(self, split, index):
+        seen.append((split, list(index)))
+        return reset(self, split, index)
+
+    monkeypatch.setattr(BatchedTeam, "reset", spy)
+    Collector(TINY).collect(fresh())
+    assert seen == [("train", list(range(16)))]
+    seen.clear()
+    played = play_held_out(fresh(), TINY)
+    assert seen == [("test", list(range(20)))]
+    seen.clear()
+    evaluate(fresh(), TINY)
+    assert seen == [("val", list(range(20)))]
+    ids = [parse_incident_id(one) for one in played.ids]
+    assert [(one.split, one.index) for one in ids] == [("test", index) for index in range(20)]
+
+
+def test_no_training_incident_is_played_twice(monkeypatch):
+    begun = []
+    restart = BatchedTeam.restart
+
+    def spy(self, rows, index):
+        begun.extend(index)
+        restart(self, rows, index)
+
+    monkeypatch.setattr(BatchedTeam, "restart", spy)
+    collector, team = Collector(TINY), fresh()
+    collector.collect(team)
+    collector.collect(team)
+    assert begun
+    assert begun == list(range(16, 16 + len(begun)))
+    assert collector.incidents == len(begun)
+
+
+@SPLITS
+def test_masked_actions_are_never_taken(split):
+    settings = attrs.evolve(TINY, split=split)
+    rounds = Collector(settings).collect(fresh(settings))
+    assert len(rounds) == len(ROLE_SPLITS[split])
+    for each in rounds:
+        assert each["mask"].gather(1, each["action"][:, None]).all()
+        assert torch.isfinite(each["action_log_prob"]).all()
+    assert not all(each["mask"].all() for each in rounds)
+
+
+@CREDITS
+def test_advantages_without_a_critic_are_what_is_yet_to_come(credit):
+    settings = attrs.evolve(
+        TINY, num_envs=8, rollout=30, lmbda=1.0, credit=credit, critic="independent"
+    )
+    team = fresh(settings)
+    for value in team.values:
+        for weight in value.parameters():
+            weight.detach().zero_()
+    rounds = [each.reshape(30, 8) for each in Collector(settings).collect(team)]
+    batch = make_batch(settings)
+    batch.reset("train", np.arange(8))
+    earned = np.zeros((3, 8))
+    for tick in range(30):
+        screen = batch.step([each["action"][tick].numpy() for each in rounds])
+        earned += screen.rewards
+    assert (screen.closing >= 0).all()
+    for role, each in enumerate(rounds):
+        assert each["advantage"].shape == (30, 8, 1)
+        torch.testing.assert_close(
+            each["advantage"][0, :, 0], torch.from_numpy(earned[role]).float()
+        )
+    if credit == "team":
+        assert np.allclose(earned, screen.score)
+
+
+def test_what_is_paid_for_knowledge_is_taken_back_at_the_end():
+    settings = attrs.evolve(
+        TINY, num_envs=8, rollout=40, lmbda=1.0, critic="independent", inform=0.25, quiet=0.0
+    )
+    team = fresh(settings)
+    for value in team.values:
+        for weight in value.parameters():
+            weight.detach().zero_()
+    collector = Collector(settings)
+    first = collector.inputs.informed(collector._screen)
+    batch, roles = collector.batch, collector.batch.split.roles
+    states = [initial_state(make_incident(f"{TASK}/train/{row}")) for row in range(8)]
+    known = [[belief(one, role) for role in roles] for one in states]
+    shares = [[held.probabilities[held.hypotheses.index(one.incident.simulation.truth)]
+               for held in mine] for one, mine in zip(states, known, strict=True)]  # fmt: skip
+    np.testing.assert_allclose(first, np.log2(shares).mean(axis=1), atol=1e-4)
+
+    def whole(settings):
+        torch.manual_seed(0)
+        found = Collector(settings).collect(team)
+        return [each["action"] for each in found], found[0]["advantage"].reshape(40, 8, 1)[0, :, 0]
+
+    actions, paid = whole(settings)
+    same_actions, plain = whole(attrs.evolve(settings, inform=0.0))
+    assert all(torch.equal(*pair) for pair in zip(actions, same_actions, strict=True))
+    # An episode earns its grade, less what was known before anybody did anything.
+    torch.testing.assert_close(paid, plain - 0.25 * torch.from_numpy(first), atol=1e-4, rtol=0)
+
+    say = role_actions(roles[0], batch.topology)
+    kinds = [one.incident.truth.fault for one in states]
+    words = ["no_fault" if one is None else one.kind for one in kinds]
+    told = np.array([say.index(Report(word, "triage")) for word in words])
+    waits = [np.full(8, count - 1) for count in batch.action_counts]
+    gains = []
+    for chosen in (told, waits[0]):
+        inputs, screen = Inputs(batch), batch.reset("train", np.arange(8))
+        inputs.begin(screen)
+        screen = batch.step([chosen, *waits[1:]])
+        inputs.read(screen, np.arange(8), np.zeros(0, np.int64))
+        gains.append(inputs.informed(screen) - first)
+    assert (gains[0] > gains[1]).all()
+
+
+@SPLITS
+def test_the_scalar_core_grades_what_was_played_alike(split):
+    settings = attrs.evolve(TINY, split=split)
+    played = play_held_out(fresh(settings), settings)
+    reviewed = [review(state) for state in states_of(played, settings)]
+    assert [one.score for one in reviewed] == played.scores.tolist()
+    assert [one.incident for one in reviewed] == list(played.ids)
+    assert [one.ticks for one in reviewed] == played.ticks.tolist()
+
+
+def test_the_input_of_a_role_is_its_posterior_and_what_it_heard_raises_the_odds():
+    batch = BatchedTeam(TASK, ROLE_SPLITS["trio"])
+    inputs, topology = Inputs(batch), batch.topology
+    triage, _, remediation = inputs.roles
+    screen = batch.reset("train", np.arange(6))
+    first = inputs.begin(screen)
+    role = batch.split.roles[2]
+    states = [initial_state(make_incident(f"{TASK}/train/{row}")) for row in range(6)]
+    own = [
+        [belief(one, role).root_causes.get(name, 0.0) for name in topology.names] for one in states
+    ]
+    root = remediation.blocks["root"]
+    np.testing.assert_allclose(first[2][:, root].numpy(), own, atol=1e-5)
+    heard = remediation.blocks["heard_root"]
+    np.testing.assert_allclose(first[2][:, heard].numpy(), own, atol=1e-5)
+
+    say = role_actions(batch.split.roles[0], topology).index(Report("user-db", "triage"))
+    waits = [np.full(6, count - 1) for count in batch.action_counts]
+    screen = batch.step([np.full(6, say), waits[1], waits[2]])
+    after = inputs.read(screen, np.arange(6), np.zeros(0, np.int64))
+    place = topology.names.index("user-db")
+    alone, told = after[2][:, root][:, place], after[2][:, heard][:, place]
+    torch.testing.assert_close(told, ODDS * alone / (1 + (ODDS - 1) * alone), atol=1e-4, rtol=0)
+    mine = triage.blocks
+    assert torch.equal(after[0][:, mine["root"]], after[0][:, mine["heard_root"]])
+
+
+def test_actions_that_name_what_is_likely_are_pointed_at():
+    batch = make_batch(TINY)
+    inputs, team = Inputs(batch), fresh()
+    seen = inputs.begin(batch.reset("train", np.arange(4)))
+    for role, policy, one in zip(batch.split.roles, team.policies, seen, strict=True):
+        for weight in policy.body.parameters():
+            weight.detach().zero_()
+        logits = policy(one)
+        actions = role_actions(role, batch.topology)
+        kinds = {
+            type(actions[place]).__name__ for place in (logits > 0).any(dim=0).nonzero().ravel()
+        }
+        pointed = {"triage": {"IdentifyRootCause", "Report"}, "escalation": {"Escalate", "Report"},
+                   "remediation": {"Remediate", "Ignore", "Report"}}  # fmt: skip
+        assert kinds == pointed[role.name]
+        assert not (logits < 0).any()
+
+
+def test_a_team_begins_all_but_silent_and_says_what_it_is_sure_of():
+    batch = make_batch(TINY)
+    team, inputs = fresh(), Inputs(batch).roles
+    for role, policy, one in zip(batch.split.roles, team.policies, inputs, strict=True):
+        logits = policy(torch.zeros(one.size)).detach()
+        actions = role_actions(role, batch.topology)
+        words = torch.tensor([isinstance(each, Report) for each in actions])
+        assert logits[words].max() < -0.9 * TINY.quiet < -0.1 < logits[~words].min()
+        sure = torch.zeros(one.size)
+        sure[one.blocks["kind"]] = 1.0
+        pointed = policy(sure).detach()[[actions.index(Report("slow_query", role.name))]]
+        assert pointed.item() == pytest.approx(TRUST, abs=0.3)
+
+
+def test_evaluating_leaves_the_random_stream_alone():
+    team = fresh()
+    torch.manual_seed(1)
+    expected = torch.rand(3)
+    torch.manual_seed(1)
+    play_held_out(team, TINY)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def small(rounds):
+    text = "--num-envs 8 --rollout 8 --minibatches 2 --width 8 --eval-incidents 20 --eval-every 1"
+    return [*text.split(), "--rounds", str(rounds)]
+
+
+def run(out: Path, *options: str) -> None:
+    script.main(["--output-dir", str(out), "--task", TASK, *small(2), *options])
+
+
+def test_the_command_leaves_checkpoint_curve_and_transcripts(tmp_path: Path, capsys):
+    out = tmp_path / "run"
+    run(out, "--split", "duo", "--seed", "3")
+    # From the first round on it says how long it will take, and at the end no more.
+    said = [line for line in capsys.readouterr().err.splitlines() if line]
+    assert [line.split()[:5] for line in said if line.startswith("round")] == [
+        ["round", "1", "of", "2:", "about"]
+    ]
+    assert [line.endswith(" left") for line in said if "grade" in line] == [False, True, False]
+    assert {path.name for path in out.iterdir()} == {
+        "checkpoint.pt", "curve.csv", "curve.png", "episodes.jsonl", "run.json", "team.json",
+        "team.npz", "transcripts.jsonl",
+    }  # fmt: skip
+    facts = store.load_run(out)
+    assert facts["finished"]
+    assert facts["scalar_core_agrees"]
+    assert (facts["train_split"], facts["test_split"]) == ("train", "test")
+    with (out / "curve.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["ticks"]) for row in rows] == [0, 64, 128]
+    assert 0 <= float(rows[-1]["val_grade"]) <= 1
+    assert {"entropy_diagnosis", "entropy_action"} <= set(rows[0])
+
+    grades = list(grade_jsonl(out / "transcripts.jsonl"))
+    episodes = store.load_episodes(out / "episodes.jsonl")
+    assert [one.score for one in grades] == [one.score for one in episodes]
+    assert facts["after"]["grade"] == pytest.approx(np.mean([one.score for one in episodes]))
+
+    settings = Settings(**facts["settings"])
+    team = store.load_team(out / "checkpoint.pt", settings)
+    again = play_held_out(team, settings)
+    assert again.scores.tolist() == [one.score for one in episodes]
+    assert again.result() == play_held_out(team, settings).result()
+
+
+def never_closing(settings, seed=0):
+    """Drawn networks that play to the horizon: fresh ones close incidents at once."""
+    team, topology = fresh(settings), make_batch(settings).topology
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for role, policy in zip(settings.roles.roles, team.policies, strict=True):
+            for weight in policy.parameters():
+                weight.add_(0.5 * torch.randn_like(weight))
+            bias, actions = list(policy.parameters())[-1], role_actions(role, topology)
+            closing = [isinstance(one, Escalate | Ignore | Resolve) for one in actions]
+            bias[len(bias) - len(actions) :] -= 100 * torch.tensor(closing).float()
+    return team
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_a_network_plays_on_the_scalar_core_what_it_plays_in_batches(tmp_path, activation):
+    settings = attrs.evolve(TINY, activation=activation, eval_incidents=4)
+    team, split = never_closing(settings), settings.roles
+    played = play_held_out(team, settings)
+    assert len(played.actions) == get_task(TASK).horizon
+    store.save_team(tmp_path, team, settings)
+    networks = trained.make_team(f"net:{tmp_path}", split)
+    for state, name in zip(states_of(played, settings), played.ids, strict=True):
+        incident = make_incident(name)
+        assert play_joint_episode(incident, networks(incident), split).actions == state.actions
+
+
+def test_a_split_of_one_s_own_is_trained_and_kept_in_full(tmp_path: Path, capsys):
+    mine, out = tmp_path / "mine.json", tmp_path / "run"
+    split = attrs.evolve(ROLE_SPLITS["duo"], name="mine")
+    mine.write_text(json.dumps(role_split_to_json(split)))
+    run(out, "--split", str(mine))
+    role_split_of.cache_clear()
+    mine.unlink()  # the run says what was in it
+    one = Written.read(out)
+    assert one.split == split == store.split_of(store.load_run(out))
+    assert files.read_team(out).split == split
+    write_up([one], tmp_path / "results")
+    assert "| `mine`, 2 rounds |" in (tmp_path / "results" / PAGE).read_text()
+
+    mine.write_text(json.dumps(role_split_to_json(ROLE_SPLITS["solo"])))
+    with pytest.raises(SystemExit):
+        run(out, "--resume", "--split", str(mine))
+    assert "holds a run of another split" in capsys.readouterr().err
+    role_split_of.cache_clear()
+    mine.write_text("{}")
+    with pytest.raises(SystemExit):
+        run(tmp_path / "other", "--split", str(mine))
+    assert f"{mine}: " in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        run(tmp_path / "other", "--split", str(tmp_path / "gone.json"))
+    assert "gone.json: No such file" in capsys.readouterr().err
+
+
+def test_a_task_of_one_s_own_is_trained_on_and_its_transcripts_graded(tmp_path: Path):
+    out, mine = tmp_path / "run", f"{__name__}:OWN"
+    run(out, "--task", mine)
+    assert store.load_run(out)["scalar_core_agrees"]
+    grades = list(grade_jsonl(out / "transcripts.jsonl", resolve=partial(incident_of, mine)))
+    assert {one.incident for one in grades} == set(ids_of(mine, "test", len(grades)))
+    one = Written.read(out)
+    assert [grade.score for grade in grades] == [episode.score for episode in one.episodes]
+    write_up([one], tmp_path / "results")
+    assert f"| `{mine}` | `trio`, 2 rounds |" in (tmp_path / "results" / PAGE).read_text()
+
+
+def test_strangers_and_the_leaderboard_each_come_by_one_command(tmp_path: Path, capsys):
+    runs = [tmp_path / f"seed{seed}" for seed in (0, 1)]
+    for seed, out in enumerate(runs):
+        run(out, "--seed", str(seed))
+        settings = Settings(**store.load_run(out)["settings"])
+        team = never_closing(settings, seed)
+        store.save_team(out, team, settings)
+        checkpoint = torch.load(out / "checkpoint.pt", weights_only=True)
+        torch.save(checkpoint | {"networks": team.modules().state_dict()}, out / "checkpoint.pt")
+    to, out = tmp_path / "results", ["--out", str(tmp_path / "played")]
+    common = [*map(str, runs), "--incidents", "4", "--episodes", "1", "--to", str(to)]
+    strangers.main([*common, *out])
+    page = (to / PAGE).read_text()
+    rows = [row for row in page.splitlines() if row.startswith("| seed ")]
+    assert len(rows) == 2
+    few = Settings(TASK, eval_incidents=4, width=8)
+    results = [play_held_out(never_closing(few, seed), few).result() for seed in (0, 1)]
+    grades = [one.grade for one in results]
+    assert 0 < grades[0] != grades[1] > 0
+    for place, (row, one) in enumerate(zip(rows, results, strict=True)):
+        assert row.split(" | ")[1 + place] == f"**{one.grade:.3f}**, {one.mis_paged:.1%}"
+    for others in ("network", "observer", "expert"):
+        (row,) = [one for one in page.splitlines() if one.startswith(f"| {others} |")]
+        assert row.count("% mis-paged") == 3
+    incident = make_incident(f"{TASK}/test/0")
+    experts = play_joint_episode(incident, registry.make_team("expert", TRIO)(incident), TRIO)
+    assert row.endswith(f"), {bool(experts.facts.wrong_pages):.0%} mis-paged |")
+
+    (to / PAGE).unlink()
+    board = ["--splits", "trio", "--fogs", "1", "2", "--teams", "expert", "random"]
+    leaderboard.main([*common, *board, "--out", str(tmp_path / "board")])
+    page = (to / PAGE).read_text()
+    (mine,) = [
+        row for row in page.splitlines() if "networks, 2 seeds, trained at fog 2, 2 rounds" in row
+    ]
+    assert f"| {np.mean(grades):.3f} (" in mine
+    assert page.count("| `trio` |") == 3
+
+    other = tmp_path / "duo"
+    run(other, "--split", "duo")
+    for wrong, words in (
+        ([str(runs[0]), str(other)], "duo: its roles are not those of"),
+        ([str(tmp_path / "nowhere")], "nowhere: expected a run of training.marl"),
+    ):
+        with pytest.raises(SystemExit):
+            strangers.main([*wrong, *out])
+        assert words in capsys.readouterr().err
+
+
+def test_the_middle_half_counts_and_strata_are_drawn_apart():
+    assert figures.middle(np.array([[0.0, 1.0], [2.0, 9.0]])) == 1.5
+    assert figures.middle(np.arange(8.0)) == 3.5
+    kinds = np.array(["a"] * 30 + ["b"] * 30 + ["c"] * 30 + ["d"] * 30)
+    flat = np.repeat([0.0, 0.4, 0.6, 1.0], 30)[None].repeat(3, axis=0)
+    sure = figures.middle_interval(flat, kinds)
+    # Every stratum is there in every draw, so that nothing is left to luck.
+    assert (sure.mean, sure.low, sure.high) == pytest.approx((0.5, 0.5, 0.5))
+    noisy = flat + np.random.default_rng(0).normal(0, 0.1, flat.shape)
+    gap = figures.middle_difference(noisy + 0.2, noisy, kinds)
+    assert gap.mean == pytest.approx(0.2)
+    assert gap.low < 0.2 < gap.high
+    unpaired = figures.middle_interval(noisy, kinds)
+    assert gap.high - gap.low < 2 * (unpaired.high - unpaired.low)
+
+
+def test_a_directory_with_a_run_is_not_overwritten(tmp_path: Path, capsys):
+    out = tmp_path / "run"
+    run(out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    with pytest.raises(SystemExit):
+        run(out)
+    assert "holds a run already: give --resume" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        run(out, "--resume", "--seed", "1")
+    assert "other settings: {'seed': 0}" in capsys.readouterr().err
+    run(out, "--resume")
+    assert "finished" in capsys.readouterr().err
+    assert before == {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+def test_bad_names_are_refused_before_anything_is_written(tmp_path: Path, capsys):
+    out = tmp_path / "run"
+    with pytest.raises(SystemExit):
+        run(out, "--split", "quartet")
+    assert "'quartet'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        script.main(["--output-dir", str(out), "--task", "cascade"])
+    assert "unknown task 'cascade'" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monkeypatch, capsys):
+    own = tmp_path / "own.json"
+    own.write_text(json.dumps(role_split_to_json(ROLE_SPLITS["trio_without_board"])))
+    chosen = ["--splits", "trio", str(own), "--tasks", TASK, "--seeds", "0", "1"]
+    runs, results = tmp_path / "runs", tmp_path / "results"
+    sweep.main([str(runs), *chosen, "--to", str(results), *small(1)])
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("4 runs, 0 of them finished before; ")
+    assert [line.split("  ")[0] for line in said[1:]] == [f"{done} of 4" for done in range(1, 5)]
+    assert [line.endswith(" min left") for line in said[1:]] == [True, True, True, False]
+    assert {path.name for path in runs.iterdir()} == {
+        f"{split}-{TASK}-seed{seed}" for split in ("trio", "trio_without_board") for seed in (0, 1)
+    }
+    assert {path.name for path in results.iterdir()} == {
+        PAGE, "role-splits.csv", "role-splits-curves.csv", "role-splits.png"
+    }  # fmt: skip
+    page = (results / PAGE).read_text()
+    assert "`trio`, 1 rounds − `trio_without_board`, 1 rounds" in page
+    with pytest.raises(SystemExit):
+        sweep.main([str(runs), "--splits", "trio", "quartet"])
+    assert "'quartet'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        sweep.main([str(runs), "--tasks", "fleet_outage-v2"])
+    assert "expected a task that draws incidents of one fault" in capsys.readouterr().err
+    with (results / "role-splits.csv").open() as file:
+        assert [(row["split"], row["seed"]) for row in csv.DictReader(file)] == [
+            ("trio", "0"), ("trio", "1"), ("trio_without_board", "0"), ("trio_without_board", "1")
+        ]  # fmt: skip
+
+    with (results / "role-splits-curves.csv").open() as file:
+        rows = [(row["split"], row["seed"], row["rounds"]) for row in csv.DictReader(file)]
+    assert rows[:3] == [("trio", "0", "0"), ("trio", "0", "1"), ("trio", "1", "0")]
+
+    def no_process(*_, **__):
+        raise AssertionError("a finished run was started again")
+
+    monkeypatch.setattr(sweep.subprocess, "run", no_process)
+    (results / PAGE).write_text("My words.\n" + page)
+    sweep.main([str(runs), *chosen, "--to", str(results), *small(1)])
+    assert "4 runs, 4 of them finished before" in capsys.readouterr().err
+    assert (results / PAGE).read_text() == "My words.\n" + page
+
+    unfinished = runs / f"trio-{TASK}-seed1"
+    facts = json.loads((unfinished / "run.json").read_text())
+    (unfinished / "run.json").write_text(json.dumps({**facts, "finished": False}))
+    with pytest.raises(SystemExit, match="not finished"):
+        write_up([Written.read(unfinished)], results)
+
+
+def test_a_run_that_the_scalar_core_grades_otherwise_ends_with_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "review", lambda state: attrs.evolve(review(state), score=-1.0))
+    with pytest.raises(SystemExit, match="scalar core grades the last evaluation otherwise"):
+        run(tmp_path / "run")
+    assert store.load_run(tmp_path / "run")["scalar_core_agrees"] is False
+
+
+def test_other_critics_are_compared_with_the_usual_one(tmp_path: Path):
+    for critic in ("central", "independent"):
+        run(tmp_path / critic, "--critic", critic)
+    runs = [Written.read(tmp_path / critic) for critic in ("central", "independent")]
+    write_up(runs, tmp_path / "results")
+    page = (tmp_path / "results" / PAGE).read_text()
+    assert "`trio`, independent, 2 rounds − `trio`, 2 rounds" in page
+    usual = [attrs.evolve(one, settings=attrs.evolve(one.settings, rounds=100)) for one in runs]
+    write_up(usual, tmp_path / "usual")
+    page = (tmp_path / "usual" / PAGE).read_text()
+    table = page.partition("<!-- algorithms -->\n")[2].partition("<!-- /")[0].splitlines()
+    assert table[0] == "| task | split | MAPPO | IPPO |"
+    grades = [f"**{run.facts['after']['grade']:.3f}**" for run in runs]
+    assert [cell.split()[0] for cell in table[2].split(" | ")[2:]] == grades
+
+
+def test_runs_of_other_lengths_are_not_mixed(tmp_path: Path):
+    for rounds in ("1", "2"):
+        run(tmp_path / rounds, "--rounds", rounds)
+    write_up([Written.read(tmp_path / rounds) for rounds in ("2", "1")], tmp_path / "results")
+    page = (tmp_path / "results" / PAGE).read_text().splitlines()
+    assert [row.split(" | ")[1] for row in page if row.startswith(f"| `{TASK}` | ")][:2] == [
+        "`trio`, 1 rounds",
+        "`trio`, 2 rounds",
+    ]
+    with (tmp_path / "results" / "role-splits.csv").open() as file:
+        assert [row["rounds_in_all"] for row in csv.DictReader(file)] == ["1", "2"]
+
+
+def test_an_interval_over_seeds_is_wider_than_one_over_incidents_alone():
+    rng = np.random.default_rng(0)
+    incidents = rng.random(200)
+    alike = np.stack([incidents, incidents, incidents])
+    apart = np.stack([incidents - 0.2, incidents, incidents + 0.2])
+    narrow, wide = figures.interval(alike), figures.interval(apart)
+    assert narrow.mean == pytest.approx(wide.mean)
+    assert narrow.low <= narrow.mean <= narrow.high
+    assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
+    nothing = figures.difference(alike, alike)
+    assert (nothing.mean, nothing.low, nothing.high) == (0.0, 0.0, 0.0)
+
+
+def test_a_word_that_gives_the_kind_away_is_told_from_one_that_does_not():
+    played = play_held_out(fresh(), TINY)
+    episodes = [review(state) for state in states_of(played, TINY)]
+    most = Counter(one.kind for one in episodes).most_common(1)[0][1] / len(episodes)
+    assert figures.guessed(episodes, lambda _: "", lambda one: one.kind) == most
+    assert figures.guessed(episodes, lambda one: one.kind, lambda one: one.kind) == 1.0
+    assert most < 1.0

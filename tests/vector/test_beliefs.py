@@ -1,0 +1,163 @@
+"""Batched beliefs: what they cost, what they refuse, and rows that begin anew."""
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+
+import logtriage as lt
+from logtriage.belief import belief
+from logtriage.errors import InvalidInput
+from logtriage.vector import BeliefBatch, belief_batch
+from logtriage.vector.cells import CHANNELS, FIELDS, LINES, cell_numbers, padded
+from logtriage.world.channels import Channel, Evidence
+from logtriage.world.simulation import Simulation
+
+if find_spec("numba") is None:
+    pytest.skip("needs the extra fast", allow_module_level=True)
+
+TASK = "cascading_failure-v2"
+ALERT, METRICS, TRACES, EDGE, EFFECT, NOTE = (
+    CHANNELS.index(one)
+    for one in (
+        Channel.ALERT,
+        Channel.METRICS,
+        Channel.TRACES,
+        Channel.EDGE,
+        Channel.EFFECT,
+        Channel.NOTE,
+    )
+)
+
+
+def simulation_of(name: str) -> Simulation:
+    world = lt.make_incident(name).telemetry
+    assert isinstance(world, Simulation)
+    return world
+
+
+def batch_of(count: int, task: str = TASK) -> BeliefBatch:
+    world, horizon = simulation_of(f"{task}/test/0"), lt.make_incident(f"{task}/test/0").horizon
+    batch = BeliefBatch(world.setting, world.topology, world.held, count=count, horizon=horizon)
+    batch.reset(np.zeros((count, 7), int))
+    return batch
+
+
+@pytest.mark.parametrize("task", ["single_crash-v2", TASK, "silent_degradation-v2-fog0"])
+def test_an_incident_takes_less_than_one_and_a_half_kilobytes(task: str) -> None:
+    assert batch_of(64, task=task).nbytes <= 64 * 1500
+
+
+def test_a_row_that_begins_anew_has_forgotten_all() -> None:
+    states = [lt.initial_state(lt.make_incident(f"{TASK}/test/{one}")) for one in range(3)]
+    states[1] = lt.transition(states[1], lt.Remediate(lt.Remedy("restart"), "user-db"))
+    batch = belief_batch(states)
+    fresh = lt.initial_state(lt.make_incident(f"{TASK}/test/9"))
+    world = simulation_of(f"{TASK}/test/9")
+    teams = world.topology.teams
+    others = batch.weights[[0, 2]].copy()
+    batch.reset([[teams.index(one) for one in fresh.incident.directory]], rows=[1])
+    screen = batch.numbers([list(world.shown(0, fresh.facts.doings))])
+    remedy = lt.action_id(lt.Remediate(lt.Remedy("restart"), "user-db"), world.topology)
+    batch.update(screen, [remedy], rows=[1])  # of the episode before: not read
+    assert batch.weights[1].tolist() == list(belief(fresh).weights)
+    assert not batch.fixed[1].any()
+    assert (batch.weights[[0, 2]] == others).all()
+
+
+def test_numbers_of_cells_follow_the_documented_layout() -> None:
+    world = simulation_of(f"{TASK}/test/0")
+    seen = [
+        Evidence(Channel.EDGE, -1, 0, 3, "usual/slight"),
+        Evidence(Channel.NOTE, -1, 0, 4, "nothing"),
+        Evidence(Channel.NOTE, -1, 0, 4, "2:queueing"),
+        Evidence(Channel.EFFECT, -1, 1, 4, "no_change"),
+        Evidence(Channel.ALERT, 5, 0, 4, "latency"),
+    ]
+    numbers = cell_numbers(world.setting, world.topology, seen)
+    assert numbers.shape == (5, len(FIELDS))
+    assert numbers.tolist() == [
+        [EDGE, -1, 0, 3, 1],
+        [NOTE, -1, 0, 4, 0],
+        [NOTE, -1, 0, 4, 1 + 2 * len(LINES) + 1],
+        [EFFECT, -1, 1, 4, 1],
+        [ALERT, 5, 0, 4, 2],
+    ]
+    assert padded([numbers[:1], numbers]).shape == (2, 5, len(FIELDS))
+    assert (padded([numbers[:1], numbers])[0, 1:] == -1).all()
+
+
+WRONG: Any = [
+    ([99, 0, 0, 0, 0], "channel of a cell is 99, expected 0 to 9"),
+    ([ALERT, 7, 0, 0, 0], r"service of a cell \(alert\) is 7, expected 0 to 6"),
+    ([EDGE, 0, 0, 0, 0], r"service of a cell \(edge\) is 0, expected -1 to -1"),
+    ([METRICS, 0, 5, 0, 0], r"slot of a cell \(metrics\) is 5, expected 0 to 4"),
+    ([TRACES, 0, 0, 15, 0], r"start of a cell \(traces\) is 15, expected 0 to 14"),
+    ([ALERT, 0, 0, 0, 3], r"token of a cell \(alert\) is 3, expected 0 to 2"),
+    ([NOTE, -1, 0, 0, 200], r"token of a cell \(note\) is 200, expected 0 to 126"),
+    ([EFFECT, -1, 0, 1, 0], "expected none: no remedy was applied just before"),
+]
+
+
+@pytest.mark.parametrize(("cell", "reason"), WRONG)
+def test_a_cell_that_cannot_be_is_refused_and_nothing_taken_in(
+    cell: list[int], reason: str
+) -> None:
+    batch = batch_of(2)
+    good = [ALERT, 0, 0, 0, 1]
+    before = batch.logs()
+    with pytest.raises(InvalidInput, match=f"row 1: .*{reason}"):
+        batch.update(np.array([[good, good], [[ALERT, 1, 0, 0, 1], cell]]))
+    assert (batch.logs() == before).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"cells": np.zeros((2, 1, 5))}, "cells: expected integers"),
+        ({"cells": np.zeros((2, 5), int)}, r"cells: shape \(2, 5\), expected \(2, M, 5\)"),
+        ({"cells": np.full((2, 1, 5), 1 << 20)}, "1048576 is not in -32768 to 32767"),
+        ({"actions": [0]}, r"actions: shape \(1, 1\), expected \(2, 1\)"),
+        ({"actions": [0.5, 1.5]}, "actions: expected integers"),
+        ({"misrouted": [0, 1]}, "misrouted"),
+        ({"rows": [0, 0]}, "each row may be named once"),
+        ({"rows": [0, 2]}, "2 is not in 0 to 1"),
+    ],
+)
+def test_arrays_of_another_shape_or_type_are_refused(given: Any, reason: str) -> None:
+    with pytest.raises(InvalidInput, match=reason):
+        batch_of(2).update(**{"cells": np.zeros((2, 0, 5), int), **given})
+
+
+def test_more_screens_than_the_horizon_has_are_refused() -> None:
+    batch = batch_of(1, "single_crash-v2")
+    nothing = np.zeros((1, 0, 5), int)
+    for _ in range(12):  # ten ticks and the first screen; one more for what closes without time
+        batch.update(nothing)
+    with pytest.raises(InvalidInput, match="has seen the 11 screens of its horizon"):
+        batch.update(nothing)
+
+
+def test_owners_are_teams_of_the_topology() -> None:
+    with pytest.raises(InvalidInput, match=r"owners\[0, 6\]: 5 is not in 0 to 4"):
+        batch_of(1).reset([[0, 0, 0, 0, 0, 0, 5]])
+
+
+def test_states_that_no_batch_can_hold_are_refused() -> None:
+    first = lt.initial_state(lt.make_incident(f"{TASK}/test/0"))
+    foggy = lt.initial_state(lt.make_incident(f"{TASK}-fog3/test/0"))
+    old = lt.initial_state(lt.make_incident("cascading_failure-v0/test/0"))
+    with pytest.raises(InvalidInput, match="at least one state"):
+        belief_batch([])
+    with pytest.raises(InvalidInput, match="has another setting than"):
+        belief_batch([first, foggy])
+    with pytest.raises(InvalidInput, match="a belief needs an incident that a task draws"):
+        belief_batch([old])
+
+
+def test_beliefs_are_exact_in_widened_sums_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    states = [lt.initial_state(lt.make_incident(f"{TASK}-fog1/test/{one}")) for one in range(3)]
+    monkeypatch.setattr(BeliefBatch, "_room", 0)
+    batch = belief_batch(states)
+    assert batch.logs().tolist() == [list(belief(one).posterior.logs) for one in states]

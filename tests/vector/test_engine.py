@@ -1,0 +1,232 @@
+"""The batched engine refuses what it cannot do, and says why. What it computes is in the laws."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage import (
+    FIVE_TEAMS,
+    InvalidInput,
+    RequestMoreLogs,
+    State,
+    UnknownName,
+    action_id,
+    initial_state,
+    random_topology,
+    transition,
+)
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
+from logtriage.errors import RubricError
+from logtriage.grading import TRIAGE_2
+from logtriage.tasks import get_task
+from logtriage.topology import Service, Topology
+from logtriage.vector import BatchedTriage, encode_tokens
+from logtriage.vector.engine import WIDE
+
+if find_spec("numba") is None:
+    pytest.skip("needs the extra fast", allow_module_level=True)
+
+
+def begun(count: int = 3) -> BatchedTriage:
+    batch = BatchedTriage("single_crash-v2")
+    batch.reset("train", np.arange(count))
+    return batch
+
+
+def test_unknown_and_fixed_tasks_are_refused() -> None:
+    with pytest.raises(UnknownName, match="known: single_crash-v2"):
+        BatchedTriage("crash")
+    with pytest.raises(InvalidInput, match="fixed incident"):
+        BatchedTriage("single_crash-v0")
+
+
+def test_a_task_with_a_topology_for_each_incident_needs_one_of_ones_own() -> None:
+    with pytest.raises(InvalidInput, match="each incident has a topology of its own"):
+        BatchedTriage("fleet_outage-v2")
+    assert BatchedTriage("fleet_outage-v2", topology=FIVE_TEAMS).topology == FIVE_TEAMS
+
+
+def test_a_horizon_that_no_byte_counts_is_refused() -> None:
+    task = attrs.evolve(get_task("single_crash-v2"), horizon=126)
+    assert BatchedTriage(attrs.evolve(task, horizon=250)).task.horizon == 250
+    with pytest.raises(InvalidInput, match="horizon 251 of task 'single_crash-v2'"):
+        BatchedTriage(attrs.evolve(task, horizon=251))
+    with pytest.raises(InvalidInput, match="with 2 who act in each tick: expected at most 125"):
+        BatchedTriage(task, lanes=2)
+
+
+def test_a_topology_that_no_byte_counts_is_refused() -> None:
+    topology = random_topology(1, 200, FIVE_TEAMS.teams)
+    edge = topology.services[topology.edges[0]]
+    more = tuple(Service(f"more-{number}", "service", edge.owner) for number in range(60))
+    calls = (*edge.calls, *(one.name for one in more))
+    services = tuple(
+        attrs.evolve(one, calls=calls) if one == edge else one for one in topology.services
+    )
+    large = attrs.evolve(topology, name="large", services=(*services, *more))
+    with pytest.raises(InvalidInput, match="topology 'large' has 260 services"):
+        BatchedTriage("single_crash-v2", topology=large)
+
+
+def test_a_rubric_with_a_rule_of_ones_own_is_refused() -> None:
+    def mine(state: State) -> tuple[float, str]:
+        return (float(state.tick > 3), "")
+
+    first = attrs.evolve(TRIAGE_2.criteria[0], measure=mine)
+    rubric = attrs.evolve(TRIAGE_2, id="mine/1", criteria=(first, *TRIAGE_2.criteria[1:]))
+    with pytest.raises(RubricError, match=r"mine \('severity'\) has no kernel; those that"):
+        BatchedTriage("single_crash-v2", rubric=rubric)
+
+
+def test_a_rubric_that_counts_the_right_remedies_of_a_fault_is_refused() -> None:
+    dismissal = next(one for one in TRIAGE_2.benign if one.name == "dismissal")
+    rubric = attrs.evolve(TRIAGE_2, id="mine/1", penalties=(attrs.evolve(dismissal, name="away"),))
+    with pytest.raises(RubricError, match=r"'mine/1': 'away' counts the remedies of a fault"):
+        BatchedTriage("single_crash-v2", rubric=rubric)
+
+
+def test_counts_stop_where_a_byte_does() -> None:
+    """Six everyday lines a tick in the window, for 250 ticks: more than a byte counts."""
+    task = attrs.evolve(get_task("silent_degradation-v2"), horizon=250)
+    topology = Topology("one", ("a", "b"), (Service("web", "edge", "a"),), "a", "b")
+    batch = BatchedTriage(task, topology=topology)
+    batch.reset("train", [0, 1])
+    ask = action_id(RequestMoreLogs("web"), topology)
+    state = initial_state(draw_incident(task, IncidentId(task, "train", 1), topology))
+    for _ in range(120):
+        screen = batch.step([ask, ask])
+        state = transition(state, RequestMoreLogs("web"))
+    assert screen.observation[1, batch.layout["quiet"]] == 255
+    assert np.array_equal(encode_tokens(state), screen.observation[1])
+
+
+def test_ood_needs_a_topology_of_ones_own() -> None:
+    with pytest.raises(InvalidInput, match="give a topology"):
+        BatchedTriage("single_crash-v2").reset("ood", [0])
+    graph = random_topology(1, 9)
+    screen = BatchedTriage("single_crash-v2", topology=graph).reset("ood", [0, 1])
+    assert len(screen.observation) == 2
+
+
+@pytest.mark.parametrize(
+    ("split", "index", "message"),
+    [
+        ("training", [0], "unknown split 'training'"),
+        ("train", [-1], "must lie in"),
+        ("train", [1 << 48], "must lie in"),
+        ("train", [0.5], "whole numbers"),
+        ("train", [[1]], "whole numbers"),
+        ("train", np.zeros(0, int), "at least one"),
+    ],
+)
+def test_bad_indices_are_refused(split: str, index: object, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        BatchedTriage("single_crash-v2").reset(split, index)  # type: ignore[arg-type]
+
+
+def test_a_topology_without_a_place_for_the_fault_is_refused() -> None:
+    gate = Service("gate", "edge", "sre-team")
+    alone = Topology("alone", ("sre-team", "security-team"), (gate,))
+    with pytest.raises(InvalidInput, match="'alone' has no place for a fault of this task"):
+        BatchedTriage("cascading_failure-v2", topology=alone)
+
+
+def test_nothing_goes_before_a_reset() -> None:
+    batch = BatchedTriage("single_crash-v2")
+    with pytest.raises(InvalidInput, match="call reset"):
+        batch.step([0])
+    with pytest.raises(InvalidInput, match="call reset"):
+        batch.restart([0], [0])
+    with pytest.raises(InvalidInput, match="call reset"):
+        batch.look()
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [([0, 0], "must be 3 integers"), ([0, 0, 74], "must lie in"), ([0, -1, 0], "must lie in")],
+)
+def test_bad_actions_are_refused_and_change_nothing(actions: list[int], message: str) -> None:
+    batch = begun()
+    before = batch.look()
+    with pytest.raises(InvalidInput, match=message):
+        batch.step(actions)
+    assert np.array_equal(batch.look().observation, before.observation)
+
+
+@pytest.mark.parametrize(
+    ("rows", "index", "message"),
+    [
+        ([0, 0], [5, 6], "different ones"),
+        ([0], [5, 6], "different ones"),
+        ([3], [5], "must lie in"),
+        ([-1], [5], "must lie in"),
+        ([0.5], [5], "different ones, got an array of float64"),
+    ],
+)
+def test_bad_rows_are_refused_and_change_nothing(
+    rows: list[int], index: list[int], message: str
+) -> None:
+    batch = begun()
+    with pytest.raises(InvalidInput, match=message):
+        batch.restart(rows, index)
+    assert batch.index.tolist() == [0, 1, 2]
+
+
+def test_a_task_needs_a_horizon_that_can_be_counted() -> None:
+    task = attrs.evolve(get_task("single_crash-v2"), horizon=251)
+    with pytest.raises(InvalidInput, match="horizon 251 of task 'single_crash-v2'"):
+        BatchedTriage(task)
+
+
+def test_numba_is_imported_when_it_is_first_needed() -> None:
+    probe = """
+import sys
+from logtriage.vector import BatchedTriage
+assert "numba" not in sys.modules
+BatchedTriage("single_crash-v2")
+assert "numba" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", probe], check=True)
+
+
+def test_observations_are_the_callers_own_unless_asked_otherwise() -> None:
+    own, shared = begun(), BatchedTriage("single_crash-v2", copy=False)
+    shared.reset("train", np.arange(3))
+    first, second = own.step([0, 1, 2]).observation, own.look().observation
+    assert not np.shares_memory(first, second)
+    kept = shared.step([0, 1, 2]).observation
+    assert np.array_equal(kept, first)
+    changed = shared.step([50, 51, 52]).observation
+    assert np.shares_memory(changed, kept)
+    assert np.array_equal(changed, own.step([50, 51, 52]).observation)
+    shared.reset("train", np.arange(2))
+    assert len(kept) == 3
+    with pytest.raises(ValueError, match="read-only"):
+        kept[0, 0] = 1
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_a_shared_observation_follows_resets_restarts_and_steps(count: int) -> None:
+    wide = random_topology(1, 60, FIVE_TEAMS.teams)  # of which only what has changed is written
+    own, shared = (
+        BatchedTriage("silent_degradation-v2", topology=wide, copy=copy) for copy in (True, False)
+    )
+    assert own.layout.size >= WIDE
+    assert own.layout.size * count % 64  # some columns are no whole block
+    rng = np.random.default_rng(0)
+    for start in (0, 40):
+        for one in (own, shared):
+            one.reset("train", np.arange(start, start + count))
+        for _ in range(own.task.horizon):
+            actions = rng.integers(0, own.action_count, count)
+            wanted = own.step(actions)
+            assert np.array_equal(shared.step(actions).observation, wanted.observation)
+            closed = np.flatnonzero(wanted.closing >= 0)
+            for one in (own, shared):
+                one.restart(closed, 100 + closed)
+            assert np.array_equal(shared.look().observation, own.look().observation)

@@ -1,0 +1,76 @@
+"""The public rules: severity by measured impact, page by class and directory."""
+
+import pytest
+
+from logtriage import SEVEN_SERVICES, Severity
+from logtriage.world.faults import FAULT_KINDS, FaultClass
+from logtriage.world.runbook import responsible_team, severity_of
+from logtriage.world.telemetry import Reading
+
+
+@pytest.mark.parametrize(
+    ("error_bp", "p99_ms", "severity"),
+    [
+        (500, 0, "P1"),
+        (499, 0, "P2"),
+        (0, 2000, "P1"),
+        (0, 1999, "P2"),
+        (100, 0, "P2"),
+        (99, 0, "P3"),
+        (0, 800, "P2"),
+        (0, 799, "P3"),
+        (0, 0, "P3"),
+        (10_000, 60_000, "P1"),
+        (99, 2000, "P1"),
+        (500, 799, "P1"),
+    ],
+)
+def test_severity_by_the_edge_panel(error_bp: int, p99_ms: int, severity: str) -> None:
+    assert severity_of(Reading(error_bp, p99_ms, 0)) is Severity(severity)
+
+
+def test_the_trend_has_no_part_in_severity() -> None:
+    assert severity_of(Reading(0, 799, 60_000)) is Severity.P3
+
+
+DIRECTORY = (
+    "sre-team",
+    "security-team",
+    "backend-team",
+    "backend-team",
+    "dba-team",
+    "dba-team",
+    "sre-team",
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "service", "team"),
+    [
+        ("bad_deploy", "payment-service", "backend-team"),
+        ("bad_deploy", "auth-service", "security-team"),  # the directory, not the default
+        ("slow_query", "user-db", "backend-team"),
+        ("slow_query", "payment-db", "dba-team"),
+        ("saturation", "user-db", "sre-team"),
+        ("pool_exhaustion", "auth-service", "sre-team"),
+        ("malicious_query", "payment-db", "security-team"),
+        ("compromised_release", "api-gateway", "security-team"),
+    ],
+)
+def test_whom_to_page(kind: str, service: str, team: str) -> None:
+    index = SEVEN_SERVICES.index(service)
+    assert responsible_team(kind, index, SEVEN_SERVICES, DIRECTORY) == team
+
+
+def test_every_class_is_paged_by_its_rule() -> None:
+    odd_directory = ("backend-team",) * 7
+    paged = {
+        kind.fault_class: responsible_team(kind.name, 0, SEVEN_SERVICES, odd_directory)
+        for kind in FAULT_KINDS
+    }
+    assert paged == {
+        FaultClass.CODE: "backend-team",
+        FaultClass.DATA: "backend-team",
+        FaultClass.CAPACITY: "sre-team",
+        FaultClass.SECURITY: "security-team",
+    }
