@@ -26,10 +26,11 @@ from logtriage.world.conditions import (
     unaffected,
 )
 from logtriage.world.loading import load_world
-from logtriage.world.model import CHANGE, HEALTHY, LOADED, LOG, WAITING, World
+from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.prior import prior
 from logtriage.world.setting import FOG, FULL, NAMED, SETTINGS, Setting
 from logtriage.world.tables import Place, alphabet, edge_weights, note_weights, places, weights
+from logtriage.world.vocabulary import CHANGE, LOG
 
 
 @pytest.fixture(scope="module")
