@@ -14,7 +14,7 @@ import pytest
 
 from logtriage import InvalidInput, grade, make_incident
 from logtriage.adapters.endpoint import KEY_VARIABLE, ChatEndpoint
-from logtriage.adapters.served import EndpointError
+from logtriage.adapters.request_limits import EndpointError
 from logtriage.conversations.tools import TOOLS
 from logtriage.evaluation import PolicyFailure, play_episode
 from logtriage.evaluation.episodes import record_episode

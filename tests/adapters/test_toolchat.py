@@ -9,7 +9,7 @@ import pytest
 from logtriage import InvalidInput, grade, make_incident
 from logtriage.actions import Malformed, RequestMoreLogs, Resolve
 from logtriage.adapters.endpoint import ChatEndpoint
-from logtriage.adapters.served import EndpointError
+from logtriage.adapters.request_limits import EndpointError
 from logtriage.adapters.toolchat import ToolChatPolicies
 from logtriage.conversations.tools import TOOLS, call_from_action, openai_tools
 from logtriage.conversations.wires import NO_CALL

@@ -24,12 +24,13 @@ from logtriage.world.conditions import (
 )
 from logtriage.world.faults import FAULT_KINDS, FaultClass
 from logtriage.world.loading import load_world
-from logtriage.world.model import CHANGE, HEALTHY, LOADED, LOG, WAITING, World
+from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.prior import prior
 from logtriage.world.runbook import SEVERITY_RULE, class_team, responsible_team
 from logtriage.world.setting import FOG, FULL, NAMED, SETTINGS, Setting
 from logtriage.world.tables import Place, alphabet, edge_weights, note_weights, places, weights
 from logtriage.world.topologies import _NOUNS, _OWNER, _SUFFIX, random_topology
+from logtriage.world.vocabulary import CHANGE, LOG
 
 
 @pytest.fixture(scope="module")

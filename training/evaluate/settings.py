@@ -5,7 +5,8 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.adapters.served import ENDPOINT, MAX_TOKENS, REPLIES, json_object
+from logtriage.adapters.request_limits import MAX_TOKENS
+from logtriage.adapters.served import ENDPOINT, REPLIES, json_object
 from logtriage.errors import InvalidInput
 from training.language.thinking import THINKING, THOUGHT_TOKENS, template_arguments
 

@@ -13,7 +13,8 @@ from typing import Any
 from rich.console import Console
 
 from logtriage.actions import Action, Malformed, describe
-from logtriage.adapters.served import ENDPOINT, MAX_TOKENS, Endpoint, json_object
+from logtriage.adapters.request_limits import MAX_TOKENS
+from logtriage.adapters.served import ENDPOINT, Endpoint, json_object
 from logtriage.adapters.toolchat import ToolChatPolicy
 from logtriage.codec import load_topology
 from logtriage.conversations.tools import TOOLS

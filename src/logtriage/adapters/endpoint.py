@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.adapters.served import MAX_TOKENS, RETRIES, TIMEOUT, EndpointError
+from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT, EndpointError
 from logtriage.conversations.tools import openai_tools
 from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.evaluation.usage import Usage

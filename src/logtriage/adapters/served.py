@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT, EndpointError
 from logtriage.adapters.toolchat import ToolChatPolicies
-from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.errors import InvalidInput
 from logtriage.evaluation import record_episode, record_joint_episode
 from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
@@ -34,16 +35,6 @@ if TYPE_CHECKING:
 ENDPOINT: Final = f"{NAME}:"
 #: How a model that plays alone answers: by tool calls, or by JSON in its text.
 REPLIES: Final = ("tools", "json")
-#: The longest reply in tokens: a model may think before it speaks.
-MAX_TOKENS: Final = 8_192
-#: Seconds for one request.
-TIMEOUT: Final = 120.0
-#: How often a request is sent again.
-RETRIES: Final = 3
-
-
-class EndpointError(LogTriageError):
-    """The endpoint failed, or answered what is no chat completion."""
 
 
 @attrs.frozen

@@ -88,11 +88,11 @@ def public_leaves(state: State) -> list[tuple[str, Any]]:
 def screens(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     """No feature of a screen tells more of the truth than the posterior does."""
     first = subject.incident(subject.splits[0], NUMBERS[-1])
-    if first.world is None:
+    if first.simulation is None:
         return Finding.skipped("screens", NOT_OF_A_WORLD)
     if not belief(initial_state(first)).exact:
         return Finding.skipped("screens", "the posterior of these incidents is a search")
-    several = first.world.setting.several
+    several = first.simulation.setting.several
     drawn = shown(subject, sizes.screens // (_FEWER_OF_SEVERAL if several else 1))
     weighed = [(state, held) for state in drawn if (held := belief(state)).exact]
     answers = _Answers(weighed, sizes.permutations)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from logtriage._lib.seal import Seal
-from logtriage.adapters.served import MAX_TOKENS, REPLIES, RETRIES, TIMEOUT
+from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT
+from logtriage.adapters.served import REPLIES
 from logtriage.cli.bar import Bar, interrupted
 from logtriage.cli.completion import (
     ALL,

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import attrs
 import typer
 
+from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT
 from logtriage.adapters.served import (
     ENDPOINT,
-    MAX_TOKENS,
     REPLIES,
-    RETRIES,
-    TIMEOUT,
     Endpoint,
     ServedPlayer,
     endpoints_in,

@@ -4,6 +4,7 @@ Nothing is read before somebody asks for a world. Folders are the work of strang
 bounded, links are not followed, and nothing in them is executed.
 """
 
+import copyreg
 import os
 import re
 import stat
@@ -275,3 +276,7 @@ def restored(data: Pickled) -> World:
             f"{world.fingerprint}: another version of logtriage pickled it"
         )
     return world
+
+
+# Here, since only this module builds worlds: the value itself cannot say where it comes from.
+copyreg.pickle(World, lambda world: (restored, (pickled(world),)))

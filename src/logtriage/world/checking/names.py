@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from logtriage.world.checking.problem import HYPHENED, IDENTIFIER, Problem, named
-from logtriage.world.model import ALERT, CHANGE, HEALTHY, LOADED, LOG, WAITING, World
+from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.schema.canonical import RULES_FILE, TOKENS_FILE
 from logtriage.world.schema.parts import OWNER
+from logtriage.world.vocabulary import ALERT, CHANGE, LOG
 
 _WORLD_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _BAND_NAME: Final = re.compile(r"[A-Za-z0-9_]{1,40}")

@@ -6,9 +6,10 @@ import attrs
 
 from logtriage.errors import UnknownName
 from logtriage.world.checking.problem import Problem
-from logtriage.world.model import HEALTHY, LOADED, LOG, WAITING, World
+from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.schema.canonical import RULES_FILE
 from logtriage.world.schema.parts import Shares, Signature
+from logtriage.world.vocabulary import LOG
 
 
 @attrs.frozen

@@ -1,0 +1,241 @@
+"""What can be said in a world: its sorts of cells, their tokens, phrasings and short names."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Final, TypeVar
+
+import attrs
+
+from logtriage.errors import UnknownName
+from logtriage.world.channels import about_kind
+from logtriage.world.schema.parts import (
+    Band,
+    Benign,
+    FaultClass,
+    Kind,
+    Layout,
+    Phrase,
+    Rules,
+    Task,
+    Topic,
+)
+from logtriage.world.schema.tokens import (
+    AlertToken,
+    ChangeToken,
+    Gauge,
+    Reading,
+    Span,
+    Token,
+    Tokens,
+)
+
+#: Sorts of cells that are no gauge and no half of a trace.
+ALERT: Final = "alert"
+CHANGE: Final = "change"
+LOG: Final = "log"
+AnyToken = Token | AlertToken | ChangeToken | Topic
+Row = TypeVar("Row", Kind, Topic, Gauge, Span, FaultClass, Task)
+
+
+@attrs.frozen(eq=False, repr=False)
+class Vocabulary:
+    """The files of a world, and what follows from them for those who draw, word or read tokens.
+
+    ``kinds``, ``benign`` and ``topics`` stand in the order of their ``order``, ``layouts`` by
+    name.
+    """
+
+    rules: Rules
+    tokens: Tokens
+    kinds: tuple[Kind, ...]
+    benign: tuple[Benign, ...]
+    topics: tuple[Topic, ...]
+    layouts: tuple[Layout, ...]
+
+    @cached_property
+    def tier_names(self) -> tuple[str, ...]:
+        """The tiers in order."""
+        return tuple(tier.name for tier in self.rules.tiers)
+
+    @cached_property
+    def entry_tiers(self) -> frozenset[str]:
+        """The tiers that users reach."""
+        return frozenset(tier.name for tier in self.rules.tiers if tier.entry)
+
+    # --- sorts and tokens --------------------------------------------------------------
+
+    @cached_property
+    def gauges(self) -> Mapping[str, Gauge]:
+        """The gauges by name, in the order of their slots."""
+        return by_name(self.tokens.gauges)
+
+    @cached_property
+    def spans(self) -> Mapping[str, Span]:
+        """The halves of a trace by name, in the order of their slots."""
+        return by_name(self.tokens.spans)
+
+    @cached_property
+    def changes(self) -> Mapping[str, ChangeToken]:
+        """What a recent change can be, by its token."""
+        return MappingProxyType({one.name: one for one in self.tokens.change.tokens})
+
+    @cached_property
+    def alerts(self) -> Mapping[str, AlertToken]:
+        """What an alert can be, by its token."""
+        return MappingProxyType({one.name: one for one in self.tokens.alert.tokens})
+
+    @cached_property
+    def bands(self) -> Mapping[str, Band]:
+        """The bands of the edge panel by name, the most harmless first."""
+        return MappingProxyType({band.name: band for band in self.rules.edge.bands})
+
+    @property
+    def measured(self) -> tuple[Gauge | Span, ...]:
+        """The gauges, then the halves of a trace."""
+        return (*self.tokens.gauges, *self.tokens.spans)
+
+    def readings_at(self, gauge: str, tier: str) -> tuple[Reading, ...]:
+        """The lines of a gauge at a tier."""
+        return self._readings[gauge, tier]
+
+    @cached_property
+    def _readings(self) -> Mapping[tuple[str, str], tuple[Reading, ...]]:
+        return {
+            (gauge.name, tier): tuple(
+                one for one in gauge.readings if one.tiers is None or tier in one.tiers
+            )
+            for gauge in self.tokens.gauges
+            for tier in self.tier_names
+        }
+
+    @cached_property
+    def _topics(self) -> Mapping[str, Topic]:
+        return by_name(self.topics)
+
+    def topic(self, name: str) -> Topic:
+        """The log topic of that name.
+
+        Raises:
+            UnknownName: if there is none.
+        """
+        return named("log topic", name, self._topics)
+
+    @cached_property
+    def phrases(self) -> Mapping[tuple[str, str], tuple[tuple[Phrase, ...], ...]]:
+        """What a line says about a topic or, outright, a kind at a tier; by index of the group."""
+        return {
+            **{
+                (topic.name, tier): topic.said_at(tier).groups
+                for topic in self.topics
+                for tier in topic.tiers
+            },
+            **{
+                (about_kind(kind.name), tier): kind.names.groups
+                for kind in self.kinds
+                for tier in kind.tiers
+            },
+        }
+
+    @cached_property
+    def ordinary(self) -> Mapping[str, str]:
+        """The token of each sort that takes what a row leaves, for all sorts in order."""
+        return MappingProxyType(
+            {
+                ALERT: self.tokens.alert.ordinary,
+                CHANGE: self.tokens.change.ordinary,
+                LOG: next(topic.name for topic in self.topics if topic.ordinary),
+                **{row.name: row.ordinary for row in self.measured},
+            }
+        )
+
+    @cached_property
+    def sorts(self) -> Mapping[str, tuple[AnyToken, ...]]:
+        """By sort, its tokens without the ordinary one, in the order that draws depend on."""
+        tokens = self.tokens
+        rows: dict[str, tuple[AnyToken, ...]] = {
+            ALERT: tokens.alert.tokens,
+            CHANGE: tokens.change.tokens,
+            LOG: tuple(topic for topic in self.topics if not topic.ordinary),
+        }
+        rows |= {row.name: row.tokens for row in self.measured}
+        return MappingProxyType(rows)
+
+    def tokens_at(self, sort: str, tier: str) -> tuple[str, ...]:
+        """The tokens of a sort that make sense at a tier and name no dependency.
+
+        The ordinary token stands first. Draws depend on this order.
+        """
+        return self._alphabets[sort, tier]
+
+    @cached_property
+    def _alphabets(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
+        return {
+            (sort, tier): (
+                self.ordinary[sort],
+                *(
+                    one.name
+                    for one in rows
+                    if not one.dependency and (one.tiers is None or tier in one.tiers)
+                ),
+            )
+            for sort, rows in self.sorts.items()
+            for tier in self.tier_names
+        }
+
+    def naming_tokens(self, sort: str) -> tuple[str, ...]:
+        """The tokens of a sort that name a dependency."""
+        return tuple(one.name for one in self.sorts[sort] if one.dependency)
+
+    @cached_property
+    def words(self) -> Mapping[str, Mapping[str, str]]:
+        """The runbook's short names of tokens, by sort, in the order of the runbook."""
+        return MappingProxyType(
+            {
+                sort: MappingProxyType({one.name: one.word for one in self.sorts[sort]})
+                for sort in self.tokens.runbook_order
+            }
+        )
+
+    @cached_property
+    def gauges_of_a_tier(self) -> frozenset[str]:
+        """The gauges that say something else at each tier."""
+        return frozenset(
+            gauge.name
+            for gauge in self.tokens.gauges
+            if any(token.tiers is not None for token in gauge.tokens)
+        )
+
+    @cached_property
+    def board_words(self) -> tuple[str, ...]:
+        """What can be reported of a service in a word: a topic, a gauge that is not as usual."""
+        shared = (gauge for gauge in self.tokens.gauges if gauge.name not in self.gauges_of_a_tier)
+        own = (
+            token
+            for tier in self.tier_names
+            for gauge in self.tokens.gauges
+            if gauge.name in self.gauges_of_a_tier
+            for token in self.tokens_at(gauge.name, tier)[1:]
+        )
+        return (
+            *(topic.name for topic in self.topics if not topic.ordinary and not topic.dependency),
+            *(f"{gauge.name}_{token.name}" for gauge in shared for token in gauge.tokens),
+            *dict.fromkeys(own),
+        )
+
+
+def by_name(rows: tuple[Row, ...]) -> Mapping[str, Row]:
+    """Rows by their names, in order."""
+    return MappingProxyType({row.name: row for row in rows})
+
+
+def named(what: str, name: str, rows: Mapping[str, Row]) -> Row:
+    """The row of a name.
+
+    Raises:
+        UnknownName: if there is none.
+    """
+    try:
+        return rows[name]
+    except KeyError:
+        raise UnknownName(what, name, rows) from None
