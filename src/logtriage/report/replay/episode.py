@@ -13,7 +13,6 @@ from logtriage.rendering import effect_of, render_observation
 from logtriage.replay import replay
 from logtriage.report.episode import Episode
 from logtriage.report.hindsight import FIGURES, beliefs_of, parts_of
-from logtriage.report.replay.beliefs import beliefs
 from logtriage.report.replay.knowledge import knowledge, readings
 from logtriage.report.replay.talk import Readers, doubts, heard_in
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
@@ -110,6 +109,8 @@ def episode_data(
         data["steps"] = beliefs_of(episode.explained)
     split = episode.roles
     if believed:
+        from logtriage.report.replay.beliefs import beliefs  # loads NumPy
+
         data["belief"] = beliefs(states, split, worths=worths)
     if split is not None and len(split) > 1:
         reader = (readers or {}).get((episode.policy, episode.grade.task)) if believed else None
