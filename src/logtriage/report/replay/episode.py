@@ -59,12 +59,11 @@ def episode_data(
     *,
     screens: bool = True,
     believed: bool = True,
-    worths: bool = True,
     readers: Readers | None = None,
 ) -> dict[str, Any]:
     """An episode as data; ``lines`` collects the lines of its screens.
 
-    ``parts`` are those of the services. Without ``screens``, ``believed`` and ``worths`` the
+    ``parts`` are those of the services. Without ``screens`` and ``believed`` the
     costly parts are left out. ``readers`` value the reports of a team.
 
     Raises:
@@ -111,7 +110,7 @@ def episode_data(
     if believed:
         from logtriage.report.replay.beliefs import beliefs  # loads NumPy
 
-        data["belief"] = beliefs(states, split, worths=worths)
+        data["belief"] = beliefs(states, split)
     if split is not None and len(split) > 1:
         reader = (readers or {}).get((episode.policy, episode.grade.task)) if believed else None
         heard = heard_in(episode, states[-1], reader)
