@@ -89,6 +89,10 @@ class Guard:
         address, toll = _address(scope), _toll(scope)
         is_open = scope["path"] in OPEN_PATHS
         turned_away = self._turned_away(scope)
+        wait = 0.0 if is_open or turned_away else self._bucket(address).take(monotonic())
+        if wait:
+            text = f"more than {self._settings.rate:g} requests a second from one address"
+            turned_away = 429, text
         if is_open or turned_away is not None:
             cost = REQUEST + toll.collect()
             leave = await self._turns.take((address,), slow=True, guest=True, cost=cost)
@@ -96,8 +100,11 @@ class Guard:
             try:
                 if turned_away is not None:
                     status, text = turned_away
-                    headers = [(b"www-authenticate", b"Bearer")] if status == 401 else []
-                    await answer_error(answer, status, text, headers)
+                    headers = {
+                        401: [(b"www-authenticate", b"Bearer")],
+                        429: [(b"retry-after", b"%d" % (int(wait) + 1))],
+                    }
+                    await answer_error(answer, status, text, headers.get(status))
                 elif _has_body(scope):
                     text = f"{scope['path']} takes no body"
                     await answer_error(answer, 413, text, [(b"connection", b"close")])
@@ -105,12 +112,6 @@ class Guard:
                     await self._app(scope, receive, answer)
             finally:
                 leave()
-            return
-        wait = self._bucket(address).take(monotonic())
-        if wait:
-            headers = [(b"retry-after", b"%d" % (int(wait) + 1))]
-            text = f"more than {self._settings.rate:g} requests a second from one address"
-            await answer_error(send, 429, text, headers)
             return
         body = await self._body(receive, send)
         if body is None:
@@ -178,14 +179,10 @@ class Guard:
     async def _websocket(self, scope: Message, receive: Receive, send: Send) -> None:
         address, toll = _address(scope), _toll(scope)
         turned_away = self._turned_away(scope)
-        if turned_away is not None:
-            cost = REQUEST + toll.collect()
-            leave = await self._turns.take((address,), slow=True, guest=True, cost=cost)
-            leave()
-            await refuse(scope, send, *turned_away)
-            return
         limit = self._settings.per_address
-        if self._gate.draining:
+        if turned_away is not None:
+            pass
+        elif self._gate.draining:
             turned_away = 503, "the server is shutting down"
         elif scope["path"] == _MCP and not self._settings.mcp:
             turned_away = 403, MCP_OFF
@@ -194,6 +191,9 @@ class Guard:
         elif self._sessions[address] >= limit:
             turned_away = 503, f"this address has {limit} sessions already, as many as it may have"
         if turned_away is not None:
+            cost = REQUEST + toll.collect()
+            leave = await self._turns.take((address,), slow=True, guest=True, cost=cost)
+            leave()
             await refuse(scope, send, *turned_away)
             return
         self._sessions[address] += 1
