@@ -217,8 +217,8 @@ class Guard:
             cost = toll.collect() + BYTE * size
             return await self._turns.take(path, slow=slow, cost=cost)
 
-        self._turns.arrive(address, connection)
-        leave = await self._turns.take(path, slow=True, cost=SESSION + toll.collect())
+        cost = SESSION + toll.collect() + self._turns.arrive(address, connection)
+        leave = await self._turns.take(path, slow=True, cost=cost)
         leave()
 
         async def guarded() -> Message:
@@ -263,7 +263,7 @@ class Guard:
             await self._app(scope, guarded, answer)
         finally:
             leave()
-            self._turns.depart(address, connection)
+            self._turns.depart(address, connection, toll.collect())
             watcher.cancel()
 
     def _judged(self, message: Message) -> tuple[str, Message | None]:
