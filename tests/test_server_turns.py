@@ -577,6 +577,26 @@ def test_an_address_has_a_part_of_the_sessions(reads: Reads) -> None:
     assert reads.count == 0
 
 
+def test_requests_of_an_address_do_not_use_up_the_rate_of_its_sessions() -> None:
+    guard, _ = guarded(rate=1.0)
+
+    async def main() -> None:
+        statuses = []
+        for _ in range(3):
+            wire = body(b"{}")
+            await guard(scope("/step"), wire.receive, wire.send)
+            statuses.append(wire.status)
+        assert statuses == [200, 429, 429]
+        talking = talk()
+        await guard(scope("/ws", kind="websocket"), talking.receive, talking.send)
+        assert talking.sent[0]["type"] == "websocket.accept"
+        refused = talk()
+        await guard(scope("/ws", kind="websocket"), refused.receive, refused.send)
+        assert refused.status == 429
+
+    asyncio.run(main())
+
+
 def test_refused_messages_get_a_short_answer_and_do_not_reach_the_application() -> None:
     guard, application = guarded()
     keys = {f"{number:05}": number for number in range(1_500)}

@@ -167,9 +167,9 @@ class Guard:
                 return None
         return bytes(body)
 
-    def _bucket(self, address: str) -> Bucket:
-        bucket = self._buckets.pop(address, None) or Bucket(self._settings.rate)
-        self._buckets[address] = bucket
+    def _bucket(self, name: str) -> Bucket:
+        bucket = self._buckets.pop(name, None) or Bucket(self._settings.rate)
+        self._buckets[name] = bucket
         if len(self._buckets) > _ADDRESSES:
             self._buckets.popitem(last=False)
         return bucket
@@ -186,8 +186,8 @@ class Guard:
             turned_away = 503, "the server is shutting down"
         elif scope["path"] == _MCP and not self._settings.mcp:
             turned_away = 403, MCP_OFF
-        elif self._bucket(address).take(monotonic()):
-            turned_away = 429, "too many requests from one address"
+        elif self._bucket(f"sessions of {address}").take(monotonic()):
+            turned_away = 429, "too many new sessions from one address"
         elif self._sessions[address] >= limit:
             turned_away = 503, f"this address has {limit} sessions already, as many as it may have"
         if turned_away is not None:
