@@ -57,7 +57,8 @@ def tasks(
         chosen = [task for task in chosen if task.fog in (None, BENCHMARK_FOG)]
     if as_json:
         for task in chosen:
-            emit({"id": task.id, **attrs.asdict(task)})
+            fields = attrs.asdict(task, filter=lambda field, _: field.alias != "world")
+            emit({"id": task.id, **fields})
         return
     console = results()
     for task in chosen:

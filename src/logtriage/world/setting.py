@@ -5,12 +5,18 @@ from typing import Any, Final
 import attrs
 
 from logtriage.errors import InvalidInput
+from logtriage.world.default import second_world
+from logtriage.world.model import World
 
 #: Of 65,536: how far signatures are mixed with what everyone says, by fog level.
 FOG: Final = (3277, 9830, 18350, 26214)
 #: Of 65,536: how often the root's own lines name their cause, by fog level.
 NAMED: Final = (16384, 3932, 0, 0)
 FULL: Final = 65_536
+
+
+def _resolved(world: World | None) -> World:
+    return second_world() if world is None else world
 
 
 @attrs.frozen(cache_hash=True)
@@ -28,7 +34,8 @@ class Setting:
     ``par`` and ``par_benign`` are the ticks of a perfect response.
     ``called_only`` keeps roots to services that another one calls, ``creeping`` faults
     to kinds that can creep in. ``counts`` are the weights of one fault, two, three and so
-    on among the incidents with any.
+    on among the incidents with any. ``world`` says what can happen and how it looks; settings
+    of worlds with equal content are equal.
 
     Raises:
         InvalidInput: naming the field and what was expected.
@@ -48,6 +55,13 @@ class Setting:
     called_only: bool = False
     creeping: bool = False
     counts: tuple[int, ...] = (1,)
+    # A world is read when it is first asked for: whoever imports a task reads no file.
+    _world: World | None = attrs.field(default=None, kw_only=True, eq=_resolved, repr=False)
+
+    @property
+    def world(self) -> World:
+        """The world of the task."""
+        return _resolved(self._world)
 
     def __attrs_post_init__(self) -> None:
         check_whole("setting: fog", self.fog, most=len(FOG) - 1)
@@ -70,7 +84,12 @@ class Setting:
     @property
     def fog_weight(self) -> int:
         """The share of what everyone says, of 65,536."""
-        return FOG[self.fog]
+        return self.world.fog_weights[self.fog]
+
+    @property
+    def naming_weight(self) -> int:
+        """How often the root's own lines name their cause, of 65,536."""
+        return self.world.naming_weights[self.fog]
 
     def strength(self, tick: int) -> int:
         """How strong signatures are at a tick, of 65,536."""
