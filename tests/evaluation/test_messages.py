@@ -29,6 +29,9 @@ from logtriage.policies.told_tokens import said_in, spell
 from logtriage.roles.splits import SOLO, TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.roles.words import TOKEN_WORDS
 from logtriage.world.channels import Channel
+from logtriage.world.loading import load_world
+
+SECOND = load_world("second")
 
 
 def telling(index: int, message: str | None) -> State:
@@ -38,7 +41,9 @@ def telling(index: int, message: str | None) -> State:
     if message is None:
         seen = evidence(state, TRIO.roles[0])
         words = [
-            spell(one, state.incident.topology) for one in seen if one.channel is Channel.TRACES
+            spell(one, state.incident.topology, SECOND)
+            for one in seen
+            if one.channel is Channel.TRACES
         ]
         message = said_in(word for word in words if word)
     state = play(state, (Report(message, "triage"), Wait(), Wait()))

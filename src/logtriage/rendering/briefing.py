@@ -11,8 +11,10 @@ from logtriage.grading import TRIAGE_2, triage
 from logtriage.rendering.signs import PAIRS, WORDS, signs_of, told
 from logtriage.topology import TIERS, Topology
 from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY
-from logtriage.world.faults import FAULT_KINDS, FaultClass, FaultKind
-from logtriage.world.runbook import PAGED, SEVERITY_RULE, class_teams
+from logtriage.world.faults import FAULT_KINDS, FaultKind
+from logtriage.world.model import World
+from logtriage.world.runbook import SEVERITY_RULE
+from logtriage.world.schema.parts import OWNER
 from logtriage.world.setting import FULL, NAMED, Setting
 from logtriage.world.signatures import (
     AFFECTED,
@@ -128,7 +130,7 @@ def _runbook(topology: Topology, setting: Setting) -> Iterator[str]:
         f"RUNBOOK. fault tiers (initials) remedy: {columns}, before fog. {pairs}. Own: by traces. "
         f"Hot, idle: CPU. Busy, full: workers. ~: log topics.{named}{creeping}"
     )
-    for title, classes in _pages(topology).items():
+    for title, classes in _pages(setting.world, topology).items():
         yield title
         for kind in FAULT_KINDS:
             if kind.fault_class in classes:
@@ -142,16 +144,18 @@ def _runbook(topology: Topology, setting: Setting) -> Iterator[str]:
     yield from _rows(BENIGN)
 
 
-def _pages(topology: Topology) -> dict[str, tuple[FaultClass, ...]]:
+def _pages(world: World, topology: Topology) -> dict[str, tuple[str, ...]]:
     """Whom to page, with the classes of faults for which that is right."""
-    special = class_teams(topology)
-    owners = ", ".join(team for team in topology.teams if team not in special)
-    classes: dict[str | None, list[FaultClass]] = {}
-    for one, field in PAGED.items():
-        classes.setdefault(field, []).append(one)
+    owners = ", ".join(world.owning_teams(topology))
+    classes: dict[str, list[str]] = {}
+    for one in world.rules.classes:
+        paged = one.pages != OWNER
+        whom = (
+            topology.pages(one.name) or one.pages if paged else f"the owner in DIRECTORY: {owners}"
+        )
+        classes.setdefault(whom, []).append(one.name)
     found = {}
-    for field, rows in classes.items():
-        whom = f"the owner in DIRECTORY: {owners}" if field is None else getattr(topology, field)
+    for whom, rows in classes.items():
         found[f"{', '.join(rows)} (page {whom}):"] = tuple(rows)
     return found
 
