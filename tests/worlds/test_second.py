@@ -7,10 +7,10 @@ import attrs
 import pytest
 
 from logtriage.actions import REMEDIES, SEVERITIES, Severity
-from logtriage.drawing.incidents import _FLEET_SIZES, _RANDOM_SHARE, _RANDOM_SIZES, owning_teams
+from logtriage.drawing.incidents import _RANDOM_SHARE, _RANDOM_SIZES, owning_teams
 from logtriage.rendering.signs import NAMES, PAIRS, WORDS, signs_of, told
 from logtriage.roles.words import TOKEN_WORDS
-from logtriage.tasks import TASKS
+from logtriage.tasks import setting_of
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, TIERS, Topology
 from logtriage.world import signatures, tables
 from logtriage.world.compounds import LINKED
@@ -27,7 +27,7 @@ from logtriage.world.loading import load_world
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.prior import prior
 from logtriage.world.runbook import SEVERITY_RULE, class_team, responsible_team
-from logtriage.world.setting import FOG, FULL, NAMED, SETTINGS, Setting
+from logtriage.world.setting import FOG, FULL, NAMED, Setting
 from logtriage.world.tables import Place, alphabet, edge_weights, note_weights, places, weights
 from logtriage.world.topologies import _NOUNS, _OWNER, _SUFFIX, random_topology
 from logtriage.world.vocabulary import CHANGE, LOG
@@ -39,6 +39,14 @@ def world() -> World:
 
 
 TOPOLOGIES = (SEVEN_SERVICES, FIVE_TEAMS, random_topology(5, 30, FIVE_TEAMS.teams))
+
+
+TASK_NAMES = tuple(load_world("second").tasks)
+
+
+def _setting(name: str, fog: int) -> Setting:
+    second = load_world("second")
+    return setting_of(second, second.tasks[name], fog)
 
 
 # --- kinds, classes, teams ---------------------------------------------------------------
@@ -207,7 +215,7 @@ def _expected(
 
 def _conditions(topology: Topology) -> Iterator[tuple[Place, Condition]]:
     """Every condition that a service can be in, with the places where it can."""
-    setting = SETTINGS["single_crash"](0)
+    setting = _setting("single_crash", 0)
     for hypothesis in prior(setting, topology, None).hypotheses:
         for service, condition in affected(topology, hypothesis).items():
             yield places(topology)[service], condition
@@ -215,12 +223,12 @@ def _conditions(topology: Topology) -> Iterator[tuple[Place, Condition]]:
         yield from ((place, condition) for condition, _ in unaffected(place.tier))
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", TASK_NAMES)
 @pytest.mark.parametrize("fog", range(len(FOG)))
 def test_weights_follow_from_the_files_for_every_condition(
     world: World, name: str, fog: int
 ) -> None:
-    setting = SETTINGS[name](fog)
+    setting = _setting(name, fog)
     pairs = sorted(set(_conditions(FIVE_TEAMS)), key=repr)
     starts = {0, 3, setting.root_silent, setting.grows_for}
     for (place, condition), sort in product(pairs, (*signatures.ORDINARY, "window")):
@@ -302,9 +310,9 @@ def _edge_row(world: World, severity: int, errors_first: bool | None) -> dict[st
     return rows
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", TASK_NAMES)
 def test_the_edge_shows_severities_as_often(world: World, name: str) -> None:
-    setting, edge = SETTINGS[name](2), world.rules.edge
+    setting, edge = _setting(name, 2), world.rules.edge
 
     def mixed(first: list[int], second: list[int], share: int) -> list[int]:
         found = [
@@ -367,22 +375,8 @@ def test_drawn_topologies_have_the_same_rules(world: World) -> None:
         assert counts[tier] / sum(counts.values()) == pytest.approx(row.share / 100, abs=0.02)
 
 
-def test_tasks_and_their_settings_are_the_same(world: World) -> None:
-    specs = {task.name: task for task in TASKS if task.setting and task.fog == 2}
-    assert list(world.tasks) == list(SETTINGS)
-    for name, task in world.tasks.items():
-        spec = specs[name]
-        for fog in range(len(FOG)):
-            setting = attrs.asdict(SETTINGS[name](fog))
-            assert setting.pop("fog") == fog
-            assert setting == {field: getattr(task, field) for field in setting}
-        assert (task.title, task.hard, task.horizon) == (spec.title, spec.hard, spec.horizon)
-        assert task.topology == (spec.topology and spec.topology.name)
-        assert task.services == (None if spec.topology else _FLEET_SIZES)
-
-
 def test_remedies_fix_the_same_faults(world: World) -> None:
-    setting = SETTINGS["single_crash"](2)
+    setting = _setting("single_crash", 2)
     for hypothesis in prior(setting, FIVE_TEAMS, None).hypotheses:
         expected = {
             (remedy, FIVE_TEAMS.names[service])
