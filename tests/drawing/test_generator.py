@@ -27,6 +27,7 @@ from logtriage.drawing.generator import draw_incident, open_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.registry import make_policy
 from logtriage.topology import Service, Topology
+from logtriage.world.default import second_world
 from tests.builders import SMALL_TASKS, V0_TASKS
 
 
@@ -110,7 +111,7 @@ def test_v0_truths_are_fixed(task: TaskSpec) -> None:
     service, severity, remedies, teams = V0_TRUTHS[task.id]
     for split in SPLITS:
         for one in (make_incident(i) for i in incident_ids(task.id, split, 20)):
-            assert one.topology is SEVEN_SERVICES
+            assert one.topology == SEVEN_SERVICES
             assert one.directory == SEVEN_SERVICES.owners
             assert one.truth.root_causes == {service}
             assert one.truth.severity == severity
