@@ -184,7 +184,8 @@ def observe(state: State, role: Role | None = None) -> Observation:
 
 def _observe_world(state: State, world: Simulation) -> Observation:
     incident, facts, now = state.incident, state.facts, state.tick
-    voice = Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
+    setting = world.setting
+    voice = Voice(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
     by_channel: defaultdict[Channel, list[Evidence]] = defaultdict(list)
     for one in world.shown(now, facts.doings):
         by_channel[one.channel].append(one)

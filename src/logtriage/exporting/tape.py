@@ -60,8 +60,8 @@ class Tape:
     @property
     def voice(self) -> Voice:
         """What words the tokens."""
-        world = self.simulation
-        return Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
+        world, setting = self.simulation, self.simulation.setting
+        return Voice(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from logtriage.observation import Observation
 from logtriage.policies.notebook import Notebook, Sign, blamed
 from logtriage.topology import Topology
 from logtriage.world.channels import NAMES, SPANS
-from logtriage.world.conditions import benign_kinds
+from logtriage.world.default import second_world
 from logtriage.world.faults import FAULT_KINDS, fault_kind
 from logtriage.world.runbook import responsible_team
 from logtriage.world.signatures import BENIGN, KINDS, ORDINARY
@@ -88,8 +88,10 @@ def suspects(observation: Observation, book: Notebook) -> tuple[Suspect, ...]:
                 if not changed and _follows_a_change(kind.name):
                     points += LACKING
                 found.append(Suspect(points, kind.name, row.name))
-        for name in benign_kinds(row.tier):
-            found.append(Suspect(calm + fit(name, signs), name, row.name, benign=True))
+        for benign in second_world().benign_at(row.tier):
+            found.append(
+                Suspect(calm + fit(benign.name, signs), benign.name, row.name, benign=True)
+            )
     return tuple(sorted(found, key=lambda one: -one.points))
 
 
