@@ -47,6 +47,7 @@ from logtriage.registry import make_team
 from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.roles.splits import BY_CHANNEL, DUO, SOLO, TRIAGE, TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.roles.words import NO_FAULT
+from logtriage.world.loading import load_world
 from tests.builders import SMALL_TASKS, benign_incident, real_incident
 
 every_small_task = pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
@@ -310,7 +311,7 @@ def test_the_board_is_read_from_its_end_and_never_guessed_at() -> None:
     assert heard(board("slow_query user-db")) == ("slow_query", "user-db")
     assert heard(board("slow_query", "deadlock on user-db")) == ("slow_query", None)
     assert heard(board("deadlock nowhere")) is None
-    assert said(Report("not slow_query")) is None
+    assert said(Report("not slow_query"), load_world("second")) is None
 
 
 # -- chance ------------------------------------------------------------------------------

@@ -8,8 +8,6 @@ import pytest
 
 from logtriage.actions import REMEDIES, SEVERITIES, Severity
 from logtriage.drawing.incidents import _FLEET_SIZES, _RANDOM_SHARE, _RANDOM_SIZES, owning_teams
-from logtriage.rendering.signs import NAMES, PAIRS, WORDS, signs_of, told
-from logtriage.roles.words import TOKEN_WORDS
 from logtriage.tasks import TASKS
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, TIERS, Topology
 from logtriage.world import signatures, tables
@@ -246,25 +244,7 @@ def test_fog_is_rounded_as_in_the_tables(world: World) -> None:
     assert world.naming_weights == NAMED
 
 
-# --- words -------------------------------------------------------------------------------
-
-
-def test_the_runbook_has_the_same_words_and_sentences(world: World) -> None:
-    assert {sort: dict(row) for sort, row in world.words.items()} == {
-        sort: dict(row) for sort, row in NAMES.items()
-    }
-    assert list(world.words) == list(NAMES)
-    assert {
-        pair.letter: tuple(world.words[sort][token] for sort, token in pair.signs)
-        for pair in world.tokens.pairs
-    } == dict(PAIRS)
-    for name, signature in world.signatures.items():
-        assert told(signs_of(signature)) == told(signs_of(TODAY[name]))
-    assert [least for _, least in WORDS] == [60, 30, 10]
-
-
-def test_board_words_are_the_same_in_order(world: World) -> None:
-    assert world.board_words == TOKEN_WORDS
+# --- the edge -------------------------------------------------------------------------------
 
 
 def _edge_row(world: World, severity: int, errors_first: bool | None) -> dict[str, int]:

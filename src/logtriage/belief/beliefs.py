@@ -120,7 +120,9 @@ class Belief:
     @cached_property
     def calls(self) -> dict[tuple[str, str], float]:
         """How likely each (caller, callee) is a call that waits or carries load."""
-        return self._sums(lambda one: path_of(self.topology, one).calls, -(-self.total // _HARDLY))
+        world, topology = self.model.setting.world, self.topology
+        least = -(-self.total // _HARDLY)
+        return self._sums(lambda one: path_of(world, topology, one).calls, least)
 
     @cached_property
     def benign(self) -> float:

@@ -24,6 +24,7 @@ from logtriage.observation import observe
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
 from logtriage.tasks import BENCHMARK_FOG, TASKS, get_task
+from logtriage.world.default import second_world
 
 
 def tasks(
@@ -48,9 +49,9 @@ def tasks(
                 "one signature table holds for all tasks: give no task with --signatures"
             )
         if as_json:
-            emit(signatures_json())
+            emit(signatures_json(second_world()))
         else:
-            put(results(), signatures())
+            put(results(), signatures(second_world()))
         return
     chosen = [get_task(name) for name in names] if names else list(TASKS)
     if not names and not as_json:

@@ -60,8 +60,8 @@ class Tape:
     @property
     def voice(self) -> Voice:
         """What words the tokens."""
-        world = self.simulation
-        return Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
+        one, setting = self.simulation, self.simulation.setting
+        return Voice(one.topology, one.seed, one.phrasing, setting.onset, world=setting.world)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -110,6 +110,9 @@ class ObserverTeam:
 
         if "report" not in role.may or len(self.split) == 1:
             return None
+        setting, topology = state.incident.setting, state.incident.topology
+        assert setting is not None  # or nothing could be told
+        world = setting.world
         there = {one.cell for one in board.tokens}
         new = [one for one in evidence(state, role) if one.cell not in there]
         worth = bits_told(belief_of(state, board.tokens), new)
@@ -117,7 +120,7 @@ class ObserverTeam:
         words = [
             word
             for bits, one in ranked
-            if bits >= LEAST_BITS and (word := spell(one, state.incident.topology)) is not None
+            if bits >= LEAST_BITS and (word := spell(one, topology, world)) is not None
         ]
         return Report(said_in(words), role.name) if words else None
 

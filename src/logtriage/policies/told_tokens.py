@@ -10,30 +10,32 @@ from typing import Final
 
 from logtriage.actions import MAX_REPORT
 from logtriage.topology import Topology
-from logtriage.world.channels import EASES, GAUGES, NO_CHANGE, SPANS, Channel, Evidence, sort_of
+from logtriage.world.channels import EASES, NO_CHANGE, SPANS, Channel, Evidence, sort_of
+from logtriage.world.model import World
 from logtriage.world.setting import Setting
 from logtriage.world.tables import EDGE_TOKENS, alphabet, places
 
 _NUMBERED: Final = {one.value: one for one in (Channel.LOGS, Channel.OVERVIEW, Channel.WINDOW)}
 _SINGLE: Final = {one.value: one for one in (Channel.ALERT, Channel.CHANGE)}
-_READ: Final = {
-    **{name: (Channel.METRICS, slot) for slot, name in enumerate(GAUGES)},
-    **{name: (Channel.TRACES, slot) for slot, name in enumerate(SPANS)},
-}
 #: What belongs to no service: its tokens.
 _NOBODYS: Final = {Channel.EDGE: EDGE_TOKENS, Channel.EFFECT: (EASES, NO_CHANGE)}
 _GAP: Final = " "
 
 
-def spell(one: Evidence, topology: Topology) -> str | None:
+def _names_read(world: World) -> dict[Channel, tuple[str, ...]]:
+    """What can be read of a service, by channel and slot."""
+    return {Channel.METRICS: tuple(world.gauges), Channel.TRACES: SPANS}
+
+
+def spell(one: Evidence, topology: Topology, world: World) -> str | None:
     """The word for a piece of evidence; None for a note, which is not passed on."""
     if one.channel is Channel.NOTE:
         return None
     if one.service < 0:
         return f"{one.channel}.{one.slot}/{one.start}={one.token}"
-    name = topology.names[one.service]
-    if one.channel in (Channel.METRICS, Channel.TRACES):
-        what = sort_of(one.channel, one.slot)
+    name, read = topology.names[one.service], _names_read(world)
+    if one.channel in read:
+        what = read[one.channel][one.slot]
     elif one.channel.value in _NUMBERED:
         what = f"{one.channel}.{one.slot}"
     else:
@@ -74,15 +76,20 @@ def _read(word: str, topology: Topology, setting: Setting, now: int) -> Evidence
     if name not in topology.names:
         return None
     service = topology.index(name)
-    if kind in _READ:
-        channel, slot = _READ[kind]
+    read = {
+        each: (channel, slot)
+        for channel, names in _names_read(setting.world).items()
+        for slot, each in enumerate(names)
+    }
+    if kind in read:
+        channel, slot = read[kind]
     elif kind in _SINGLE:
         channel, slot = _SINGLE[kind], 0
     elif kind in _NUMBERED and number.isdecimal():
         channel = _NUMBERED[kind]
     else:
         return None
-    sort = sort_of(channel, slot)
+    sort = kind if kind in read else sort_of(channel, slot)
     if token not in alphabet(sort, places(topology)[service], setting.fog):
         return None
     return Evidence(channel, service, slot, int(start), token)

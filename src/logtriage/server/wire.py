@@ -16,6 +16,7 @@ from logtriage.errors import InvalidInput
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.state import Closing
+from logtriage.world.default import second_world
 from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace
 
 T = TypeVar("T")
@@ -131,6 +132,7 @@ def observation_of(view: Mapping[str, Any], before: Observation | None = None) -
                 (remedy, service, bool(eased)) for remedy, service, eased in view["effects"]
             ),
             price_of_silence=price,
+            world=None if open_loop else second_world(),
             # A server that knows of no incidents with several faults does not tell.
             root_causes=_names(view.get("root_causes")),
         )
