@@ -221,7 +221,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
 def _observe_world(state: State, world: Simulation) -> Observation:
     incident, facts, now = state.incident, state.facts, state.tick
     setting = world.setting
-    voice = Voice(world.topology, world.seed, world.phrasing, setting.onset, world=setting.world)
+    voice = Voice(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
     by_channel: defaultdict[Channel, list[Evidence]] = defaultdict(list)
     for one in world.shown(now, facts.doings):
         by_channel[one.channel].append(one)

@@ -72,9 +72,10 @@ def _original_incident(incident_id: IncidentId) -> Incident:
     original = ORIGINALS[task.name]
     root = topology.index(original.service)
     faults = Hypothesis(tuple((kind, root) for kind in original.kinds))
-    world = Simulation(
-        # None of them is benign, and nobody is told that some are.
-        attrs.evolve(SETTINGS[task.name](0), benign=0),
+    # None of them is benign, and nobody is told that some are.
+    setting = attrs.evolve(SETTINGS[task.name](0), benign=0)
+    simulation = Simulation(
+        setting,
         topology,
         topology.owners,
         incident_id.seed,
@@ -88,8 +89,8 @@ def _original_incident(incident_id: IncidentId) -> Incident:
         horizon=task.horizon,
         topology=topology,
         directory=topology.owners,
-        truth=truth_of(topology, original.teams, faults, original.severity),
-        telemetry=world,
+        truth=truth_of(setting.world, topology, original.teams, faults, original.severity),
+        telemetry=simulation,
         closing=ClosingRules(wrong_page=False, ignore_only_p1=True),
         rubric=task.rubric,
     )

@@ -60,8 +60,8 @@ class Tape:
     @property
     def voice(self) -> Voice:
         """What words the tokens."""
-        one, setting = self.simulation, self.simulation.setting
-        return Voice(one.topology, one.seed, one.phrasing, setting.onset, world=setting.world)
+        world, setting = self.simulation, self.simulation.setting
+        return Voice(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
 
     @property
     def names(self) -> tuple[str, ...]:

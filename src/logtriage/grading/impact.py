@@ -46,7 +46,7 @@ def path_of(world: World, topology: Topology, truth: Hypothesis) -> Path:
     """How damage spreads under a hypothesis; empty where it is benign."""
     if not truth.faults:
         return Path(frozenset(), frozenset())
-    names, reached = topology.names, affected(topology, truth)
+    names, reached = topology.names, affected(world, topology, truth)
     calls = {
         (names[caller], names[callee])
         for caller, condition in reached.items()
@@ -70,18 +70,16 @@ def impact_of(state: State) -> Impact:
     Raises:
         InvalidInput: for a recorded incident, of which no path is known.
     """
-    world = state.incident.telemetry
-    if not isinstance(world, Simulation):
+    simulation = state.incident.telemetry
+    if not isinstance(simulation, Simulation):
         raise InvalidInput(f"{state.incident.id}: the path of its damage is not known")
     declared = frozenset(service for _, service in state.facts.root_causes)
     exact = declared == state.incident.truth.root_causes
     reports = [action for action in state.actions if isinstance(action, ReportImpact)]
     if not reports:
         return Impact(None, None, exact)
-    calls, truth = (
-        frozenset(reports[-1].calls),
-        path_of(world.setting.world, world.topology, world.truth),
-    )
+    world, topology = simulation.setting.world, simulation.topology
+    calls, truth = frozenset(reports[-1].calls), path_of(world, topology, simulation.truth)
     services = declared.union(*calls)
     return Impact(f1(services, truth.services), f1(calls, truth.calls), exact)
 

@@ -25,7 +25,6 @@ from logtriage.actions import (
 from logtriage.observation import Observation, world_of
 from logtriage.policies.base import Memory
 from logtriage.policies.notebook import Notebook, blamed, write_down
-from logtriage.world.runbook import responsible_team
 from logtriage.world.schema.parts import Kind
 from logtriage.world.vocabulary import LOG
 
@@ -64,9 +63,8 @@ def _steps(observation: Observation, book: Notebook) -> Iterator[Action]:
         yield IdentifyRootCause(end)
     topology = observation.topology
     if not observation.pages:
-        yield Escalate(
-            responsible_team(told.name, topology.index(end), topology, observation.directory)
-        )
+        service, directory = topology.index(end), observation.directory
+        yield Escalate(world_of(observation).team_of(topology, directory, told.name, service))
     if not observation.remedies:
         yield Remediate(Remedy(told.remedies[0]), end)
     yield Resolve()

@@ -45,7 +45,6 @@ from logtriage.roles.splits import SOLO
 from logtriage.roles.words import NO_FAULT
 from logtriage.world.channels import SPANS
 from logtriage.world.model import World
-from logtriage.world.runbook import class_team
 from logtriage.world.vocabulary import LOG
 
 #: Ticks for what comes after the questions: page, severity, root cause, remedy, resolve.
@@ -238,7 +237,8 @@ def _respond(
 ) -> Iterator[Action]:
     """Page, declare, tell, fix, close: by the runbook and this incident's directory."""
     # Some pages go to a team of the topology, whoever owns the service.
-    known = observation.directory or class_team(top.kind, observation.topology) is not None
+    pages = world_of(observation).pages(top.kind, observation.topology)
+    known = observation.directory or pages is not None
     price = observation.price_of_silence
     worth_it = price is None or lead >= max(
         (points for least, points in LEADS.items() if least <= price), default=0

@@ -110,17 +110,14 @@ class ObserverTeam:
 
         if "report" not in role.may or len(self.split) == 1:
             return None
-        setting, topology = state.incident.setting, state.incident.topology
-        assert setting is not None  # or nothing could be told
-        world = setting.world
         there = {one.cell for one in board.tokens}
         new = [one for one in evidence(state, role) if one.cell not in there]
-        worth = bits_told(belief_of(state, board.tokens), new)
-        ranked = sorted(zip(worth, new, strict=True), key=lambda row: -row[0])
+        held = belief_of(state, board.tokens)
+        ranked = sorted(zip(bits_told(held, new), new, strict=True), key=lambda row: -row[0])
         words = [
             word
             for bits, one in ranked
-            if bits >= LEAST_BITS and (word := spell(one, topology, world)) is not None
+            if bits >= LEAST_BITS and (word := spell(one, held.topology, held.world)) is not None
         ]
         return Report(said_in(words), role.name) if words else None
 

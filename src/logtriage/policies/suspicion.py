@@ -17,7 +17,6 @@ from logtriage.policies.notebook import Notebook, Sign, blamed
 from logtriage.topology import Topology
 from logtriage.world.channels import NAMES, SPANS
 from logtriage.world.model import World
-from logtriage.world.runbook import responsible_team
 from logtriage.world.vocabulary import CHANGE, LOG
 
 #: The runbook's words for how often a sign is seen: *usually*, *often*, *sometimes*. Per
@@ -62,12 +61,9 @@ class Suspect:
         if self.benign:
             return None
         topology = observation.topology
-        return responsible_team(
-            self.kind,
-            topology.index(self.service),
-            topology,
-            observation.directory or topology.owners,
-        )
+        directory = observation.directory or topology.owners
+        service = topology.index(self.service)
+        return world_of(observation).team_of(topology, directory, self.kind, service)
 
 
 def suspects(observation: Observation, book: Notebook) -> tuple[Suspect, ...]:

@@ -12,7 +12,6 @@ from logtriage.rendering.signs import WORDS, signs_of, told
 from logtriage.topology import Topology
 from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY
 from logtriage.world.model import LOADED, WAITING, World
-from logtriage.world.runbook import class_team, class_teams
 from logtriage.world.schema.parts import Kind
 from logtriage.world.setting import FULL, Setting
 
@@ -153,11 +152,11 @@ def _runbook(topology: Topology, setting: Setting) -> Iterator[str]:
 
 def _pages(topology: Topology, world: World) -> Iterator[tuple[str, list[Kind]]]:
     """Whom to page for which classes of faults, with the kinds for which that is right."""
-    special = class_teams(topology)
+    special = world.paged_teams(topology)
     owners = ", ".join(team for team in topology.teams if team not in special)
     groups: dict[str | None, list[Kind]] = {}
     for kind in world.kinds:
-        groups.setdefault(class_team(kind.name, topology), []).append(kind)
+        groups.setdefault(world.pages(kind.name, topology), []).append(kind)
     for team, kinds in groups.items():
         whom = f"the owner in DIRECTORY: {owners}" if team is None else team
         classes = dict.fromkeys(kind.fault_class for kind in kinds)

@@ -111,9 +111,9 @@ class _Reader:
         self, split: RoleSplit, role: Role, setting: Setting, topology: Topology, horizon: int
     ) -> None:
         self._split, self._role = split, role
-        self._layout = role_tokens_of(split, role, topology, setting.fog, horizon)
+        self._layout = role_tokens_of(split, role, setting, topology, horizon)
         hypotheses = model_of(setting, topology, False).hypotheses
-        self._marginals = Marginals(topology, hypotheses)
+        self._marginals = Marginals(setting.world, topology, hypotheses)
         self.input = RoleInput(role, self._layout, hypotheses)
 
     def read(self, state: State, seen: Observation) -> Floats:

@@ -102,7 +102,7 @@ class TokenScreens:
     def __init__(self, batch: BatchedTriage, split: RoleSplit) -> None:
         setting = batch.task.setting
         assert setting is not None  # or there would be no batch
-        where = batch.topology, setting.fog, batch.task.horizon
+        where = setting, batch.topology, batch.task.horizon
         self.layout = team_tokens_of(split, *where)
         self.layouts = tuple(role_tokens_of(split, role, *where) for role in split.roles)
         self.seats = tuple(map(TokenSeat.of, split.roles, self.layouts))

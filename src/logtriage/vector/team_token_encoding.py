@@ -100,8 +100,8 @@ def _encode(state: State, split: RoleSplit, shown: Iterable[Evidence], role: Rol
     incident = state.incident
     world, topology = incident.telemetry, incident.topology
     assert isinstance(world, Simulation)  # or there would be no evidence
-    fog = world.setting.fog
-    layout = team_tokens_of(split, topology, fog, incident.horizon)
+    where = world.setting, topology, incident.horizon
+    layout = team_tokens_of(split, *where)
     numbers: Numbers = np.zeros(layout.size, np.int64)
     for one in shown:
         if role is None or is_shown(one, role, topology):
@@ -119,7 +119,7 @@ def _encode(state: State, split: RoleSplit, shown: Iterable[Evidence], role: Rol
     found: Floats = np.minimum(numbers, MOST).astype(np.float32) * layout.units
     if role is None:
         return found
-    mine: Floats = found[role_tokens_of(split, role, topology, fog, incident.horizon).columns]
+    mine: Floats = found[role_tokens_of(split, role, *where).columns]
     return mine
 
 

@@ -155,19 +155,4 @@ def about_kind(kind: str) -> str:
 def named_service(token: str) -> int | None:
     """The index of the dependency that a token names; None if it names none."""
     name, _, index = token.partition(":")
-    return int(index) if name in (TIMEOUT, CALLS) else None
-
-
-_PLAIN_SORTS: Final = {
-    Channel.ALERT: "alert",
-    Channel.WINDOW: "window",
-    Channel.CHANGE: "change",
-    Channel.LOGS: "log",
-    Channel.OVERVIEW: "log",
-}
-_SLOTS: Final = {Channel.METRICS: GAUGES, Channel.TRACES: SPANS}
-
-
-def sort_of(channel: Channel, slot: int) -> str:
-    """The sort of a service's cell: what its token is about."""
-    return _SLOTS[channel][slot] if channel in _SLOTS else _PLAIN_SORTS[channel]
+    return int(index) if index.isdecimal() and name != NAMES else None

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from logtriage.actions import Severity
-from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
-from logtriage.world.faults import FaultClass, fault_kind
+from logtriage.world.default import second_world
+from logtriage.world.faults import FaultClass
 from logtriage.world.telemetry import EdgePanel, Reading
 
 #: (severity, error rate in basis points, p99 in ms): the first row that either reaches.
@@ -40,36 +40,15 @@ PAGED: Final[Mapping[FaultClass, str | None]] = {
 
 
 def class_team(kind: str, topology: Topology) -> str | None:
-    """The team that is paged for faults of a kind, whoever owns the service; None: its owner.
-
-    Raises:
-        UnknownName: for a kind that is not in the fault table.
-        InvalidInput: for a class that :data:`PAGED` does not list.
-    """
-    wanted = fault_kind(kind).fault_class
-    if wanted not in PAGED:
-        raise InvalidInput(
-            f"fault kind {kind!r}: nobody is paged for its class {wanted!r}; "
-            f"somebody is for {', '.join(PAGED)}"
-        )
-    field = PAGED[wanted]
-    return None if field is None else str(getattr(topology, field))
+    """The team that is paged for faults of a kind, whoever owns the service; None: its owner."""
+    return second_world().pages(kind, topology)
 
 
 def class_teams(topology: Topology) -> tuple[str, ...]:
     """The teams that are paged for a class of faults, each once."""
-    teams = (getattr(topology, field) for field in PAGED.values() if field is not None)
-    return tuple(dict.fromkeys(map(str, teams)))
+    return second_world().paged_teams(topology)
 
 
 def responsible_team(kind: str, service: int, topology: Topology, directory: Sequence[str]) -> str:
-    """Who must be paged for a fault of ``kind`` on the service of that index.
-
-    Code and data faults go to the service's owner in this incident's directory,
-    capacity faults to the capacity team, security faults to the security team.
-
-    Raises:
-        InvalidInput: as :func:`class_team`.
-    """
-    team = class_team(kind, topology)
-    return directory[service] if team is None else team
+    """Who must be paged for a fault of ``kind`` on the service of that index."""
+    return second_world().team_of(topology, directory, kind, service)

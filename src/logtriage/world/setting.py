@@ -84,7 +84,12 @@ class Setting:
     @property
     def fog_weight(self) -> int:
         """The share of what everyone says, of 65,536."""
-        return FOG[self.fog]
+        return self.world.fog_weights[self.fog]
+
+    @property
+    def naming_weight(self) -> int:
+        """How often the root's own lines name their cause, of 65,536."""
+        return self.world.naming_weights[self.fog]
 
     def strength(self, tick: int) -> int:
         """How strong signatures are at a tick, of 65,536."""

@@ -60,7 +60,7 @@ def _named(incident: Incident, hops: list[int]) -> list[tuple[str, str]]:
 
 
 def _of_world(world: Simulation) -> list[tuple[str, str]]:
-    reached = affected(world.topology, world.truth)
+    reached = affected(world.setting.world, world.topology, world.truth)
     roots = {service for _, service in world.truth.faults}
     found = []
     for service, condition in enumerate(world.conditions):
@@ -74,7 +74,7 @@ def _of_world(world: Simulation) -> list[tuple[str, str]]:
         elif name == HEALTHY:
             part = WELL
         else:
-            part = MINOR if name in world.setting.world.kind_names else NOISE
+            part = NOISE if name in world.setting.world.unrelated else MINOR
         found.append((part, "" if name == HEALTHY else name.replace("_", " ")))
     return found
 
@@ -83,12 +83,11 @@ def levels(state: State) -> tuple[int, ...]:
     """How strongly each service is affected at the tick of a state, in per cent."""
     telemetry, facts = state.incident.telemetry, state.facts
     if isinstance(telemetry, Simulation):
-        left = left_at(telemetry.topology, telemetry.truth, facts.doings, state.tick)
+        world, topology = telemetry.setting.world, telemetry.topology
+        left = left_at(world, topology, telemetry.truth, facts.doings, state.tick)
         strength = 100 * telemetry.setting.strength(state.tick) // FULL
-        reached = affected(telemetry.topology, left) if left is not None and left.faults else {}
-        return tuple(
-            strength if service in reached else 0 for service in range(len(telemetry.topology))
-        )
+        reached = affected(world, topology, left) if left is not None and left.faults else {}
+        return tuple(strength if service in reached else 0 for service in range(len(topology)))
     found = []
     for service in range(len(state.incident.topology)):
         reading = telemetry.health(service, state.tick)

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from logtriage.world.checking.problem import HYPHENED, Problem, known, named, some, within
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE, TOKENS_FILE
-from logtriage.world.schema.parts import OWNER
-from logtriage.world.topologies import MAX_SERVICES, MIN_SERVICES
+from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES, OWNER
 
 
 def reference_problems(world: World) -> Iterator[Problem]:

@@ -24,6 +24,9 @@ Phrase = tuple[str, str]
 #: The groups of phrasings: ``train`` and ``val`` share the first, ``test`` and ``sealed`` the
 #: second.
 GROUPS: Final = ("train", "test", "ood")
+#: Services of a drawn topology.
+MIN_SERVICES: Final = 5
+MAX_SERVICES: Final = 200
 #: What pages the owner of the service, where a team could be named.
 OWNER: Final = "owner"
 
