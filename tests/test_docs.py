@@ -31,8 +31,8 @@ from logtriage.roles import role as roles
 from logtriage.roles import splits as role_splits
 from logtriage.state import Closing
 from logtriage.world import channels, compounds, setting
-from logtriage.world.telemetry import TICK_SECONDS
 from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES
+from logtriage.world.telemetry import TICK_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
 if not (ROOT / "docs").is_dir():

@@ -7,29 +7,23 @@ import attrs
 import pytest
 
 from logtriage.actions import REMEDIES, SEVERITIES, Severity
-from logtriage.drawing.incidents import _RANDOM_SHARE, _RANDOM_SIZES, owning_teams
-from logtriage.rendering.signs import NAMES, PAIRS, WORDS, signs_of, told
-from logtriage.roles.words import TOKEN_WORDS
 from logtriage.tasks import setting_of
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, TIERS, Topology
 from logtriage.world import signatures, tables
-from logtriage.world.compounds import LINKED
 from logtriage.world.conditions import (
-    POOL,
     Condition,
     accepted_remedies,
     affected,
-    exhausts,
     unaffected,
 )
 from logtriage.world.faults import FAULT_KINDS, FaultClass
 from logtriage.world.loading import load_world
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.prior import prior
-from logtriage.world.runbook import SEVERITY_RULE, class_team, responsible_team
+from logtriage.world.runbook import SEVERITY_RULE
 from logtriage.world.setting import FOG, FULL, NAMED, Setting
 from logtriage.world.tables import Place, alphabet, edge_weights, note_weights, places, weights
-from logtriage.world.topologies import _NOUNS, _OWNER, _SUFFIX, random_topology
+from logtriage.world.topologies import random_topology
 from logtriage.world.vocabulary import CHANGE, LOG
 
 
@@ -95,10 +89,10 @@ def test_the_same_teams_are_paged(world: World) -> None:
     for topology, kind in product((SEVEN_SERVICES, FIVE_TEAMS), FAULT_KINDS):
         directory = tuple(f"owner-{number}" for number in range(len(topology)))
         for service in range(len(topology)):
-            expected = responsible_team(kind.name, service, topology, directory)
-            assert world.team_of(directory, kind.name, service) == expected
-        assert world.pages(kind.name) == class_team(kind.name, topology)
-        assert world.owning_teams(topology.teams) == owning_teams(topology)
+            paged = {"capacity": "sre-team", "security": "security-team"}
+            expected = paged.get(kind.fault_class, directory[service])
+            assert world.team_of(topology, directory, kind.name, service) == expected
+        assert set(paged.values()) == set(topology.teams) - set(world.owning_teams(topology))
 
 
 def test_conditions_of_unaffected_services_have_the_same_shares(world: World) -> None:
@@ -107,15 +101,6 @@ def test_conditions_of_unaffected_services_have_the_same_shares(world: World) ->
     assert shares == dict(signatures.DISTRACTED)
     assert list(shares) == list(signatures.DISTRACTIONS)
     assert rules.minor_faults == signatures.MINOR_FAULT
-
-
-def test_secondary_faults_follow_the_same_rule(world: World) -> None:
-    second = world.rules.secondary_fault
-    assert second is not None
-    assert (second.kind, second.weight) == (POOL, LINKED)
-    for topology in TOPOLOGIES:
-        for service, row in enumerate(topology.services):
-            assert exhausts(topology, service) == (row.tier in second.tiers)
 
 
 # --- signatures and weights --------------------------------------------------------------
@@ -164,8 +149,9 @@ def _every_place() -> list[Place]:
 
 @pytest.mark.parametrize("fog", range(len(FOG)))
 def test_alphabets_are_the_same_at_every_place(world: World, fog: int) -> None:
+    setting = _setting("single_crash", fog)
     for place, sort in product(_every_place(), (*signatures.ORDINARY, "window")):
-        assert _alphabet(world, sort, place, fog) == alphabet(sort, place, fog)
+        assert _alphabet(world, sort, place, fog) == alphabet(setting, sort, place)
 
 
 def _mixed(first: list[int], second: list[int], share: int) -> list[int]:
@@ -217,10 +203,10 @@ def _conditions(topology: Topology) -> Iterator[tuple[Place, Condition]]:
     """Every condition that a service can be in, with the places where it can."""
     setting = _setting("single_crash", 0)
     for hypothesis in prior(setting, topology, None).hypotheses:
-        for service, condition in affected(topology, hypothesis).items():
+        for service, condition in affected(setting.world, topology, hypothesis).items():
             yield places(topology)[service], condition
     for place in places(topology):
-        yield from ((place, condition) for condition, _ in unaffected(place.tier))
+        yield from ((place, condition) for condition, _ in unaffected(setting.world, place.tier))
 
 
 @pytest.mark.parametrize("name", TASK_NAMES)
@@ -246,7 +232,7 @@ def test_notes_are_drawn_from_the_topics_of_the_kind_in_the_order_of_its_file(
             signs = {name: n for name, n in kind.signature[LOG].items() if name in here}
             share, total = FULL - world.fog_weights[fog], sum(signs.values())
             rows = [(name, percent * share // total) for name, percent in signs.items()]
-            assert note_weights(kind.name, tier, fog)[1:] == tuple(rows)
+            assert note_weights(_setting("single_crash", fog), kind.name, tier)[1:] == tuple(rows)
 
 
 def test_fog_is_rounded_as_in_the_tables(world: World) -> None:
@@ -254,25 +240,7 @@ def test_fog_is_rounded_as_in_the_tables(world: World) -> None:
     assert world.naming_weights == NAMED
 
 
-# --- words -------------------------------------------------------------------------------
-
-
-def test_the_runbook_has_the_same_words_and_sentences(world: World) -> None:
-    assert {sort: dict(row) for sort, row in world.words.items()} == {
-        sort: dict(row) for sort, row in NAMES.items()
-    }
-    assert list(world.words) == list(NAMES)
-    assert {
-        pair.letter: tuple(world.words[sort][token] for sort, token in pair.signs)
-        for pair in world.tokens.pairs
-    } == dict(PAIRS)
-    for name, signature in world.signatures.items():
-        assert told(signs_of(signature)) == told(signs_of(TODAY[name]))
-    assert [least for _, least in WORDS] == [60, 30, 10]
-
-
-def test_board_words_are_the_same_in_order(world: World) -> None:
-    assert world.board_words == TOKEN_WORDS
+# --- the edge -------------------------------------------------------------------------------
 
 
 def _edge_row(world: World, severity: int, errors_first: bool | None) -> dict[str, int]:
@@ -329,7 +297,7 @@ def test_the_edge_shows_severities_as_often(world: World, name: str) -> None:
             row = mixed(row, milder, edge.early_milder * FULL // 100)
             row = mixed(row, calm, edge.early_calm * FULL // 100)
         assert list(edge_weights(setting, severity, errors_first, start)) == row
-    assert list(_edge_row(world, 0, None)) == list(tables.EDGE_TOKENS)
+    assert list(_edge_row(world, 0, None)) == list(world.edge_tokens)
 
 
 def test_the_severity_rule_is_the_runbooks(world: World) -> None:
@@ -347,14 +315,9 @@ def test_topologies_are_equal_to_those_in_code(world: World) -> None:
     assert dict(world.topologies) == {one.name: one for one in (SEVEN_SERVICES, FIVE_TEAMS)}
 
 
-def test_drawn_topologies_have_the_same_rules(world: World) -> None:
+def test_drawn_topologies_follow_the_rules(world: World) -> None:
     drawn = world.rules.drawn_topologies
     assert drawn is not None
-    assert drawn.nouns == _NOUNS
-    assert {one.tier: one.suffix for one in drawn.tiers} == _SUFFIX
-    owners = {one.tier: one.owner for one in drawn.tiers}
-    assert {drawn.gateway.tier: drawn.gateway.owner, **owners} == _OWNER
-    assert (drawn.ood_share, drawn.ood_services) == (_RANDOM_SHARE, _RANDOM_SIZES)
     tiers = {one.tier: one for one in drawn.tiers}
     calling = {tier.name for tier in world.rules.tiers if tier.calls}
     counts = dict.fromkeys(TIERS, 0)
@@ -383,4 +346,4 @@ def test_remedies_fix_the_same_faults(world: World) -> None:
             for kind, service in hypothesis.faults
             for remedy in world.kind(kind).remedies
         }
-        assert accepted_remedies(FIVE_TEAMS, hypothesis) == expected
+        assert accepted_remedies(world, FIVE_TEAMS, hypothesis) == expected

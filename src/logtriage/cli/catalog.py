@@ -52,9 +52,9 @@ def tasks(
                 "one signature table holds for all tasks: give no task with --signatures"
             )
         if as_json:
-            emit(signatures_json())
+            emit(signatures_json(as_world(world_in(of_world))))
         else:
-            put(results(), signatures())
+            put(results(), signatures(as_world(world_in(of_world))))
         return
     world = world_in(of_world)
     every = tasks_of(as_world(world)).values()

@@ -32,7 +32,6 @@ from logtriage.server.episode import HIDDEN
 from logtriage.server.settings import TOKEN_VARIABLE
 from logtriage.server.wire import Served, action_payload, observation_of, served_of
 from logtriage.transcript import COMPLETED, Transcript
-from logtriage.world.loading import WorldLike
 from logtriage.world.model import World
 
 #: Answers longer than this are refused; the largest observation has a fraction of it.
@@ -202,7 +201,7 @@ class _Withheld:
         raise LogTriageError(f"the truth stays on the server; this policy looks at its {name!r}")
 
 
-def _outside(served: Served, observation: Observation, world: WorldLike | None) -> Incident:
+def _outside(served: Served, observation: Observation, world: World | None) -> Incident:
     """The incident as far as a client may know it, for factories of policies."""
     if served.incident.startswith(HIDDEN):
         raise InvalidInput("show_id: a reset without it does not say which incident is played")
@@ -286,7 +285,7 @@ def _transcript(
 
 
 def remote_steps(
-    env: RemoteEnv, served: Served, factory: PolicyFactory, world: WorldLike | None = None
+    env: RemoteEnv, served: Served, factory: PolicyFactory, world: World | None = None
 ) -> Iterator[tuple[Action | None, Observation, Served]]:
     """An episode on a server, step by step, from what its reset gave.
 
@@ -295,7 +294,7 @@ def remote_steps(
     Each step is the action that led there (none to the first), what the policy sees, and
     what the server sent. Exceptions of the policy and of the connection pass through.
     """
-    observation = observation_of(served.view or {})
+    observation = observation_of(served.view or {}, world=world)
     policy, memory = factory(_outside(served, observation, world)), None
     yield None, observation, served
     while not served.done:
