@@ -196,7 +196,7 @@ class Report:
     """Joint play only: tell the other roles something. Never graded.
 
     One printable line; numeric agents use the words of
-    :data:`logtriage.roles.words.REPORT_WORDS`. ``by`` names the role that wrote it.
+    :func:`logtriage.roles.words.report_words`. ``by`` names the role that wrote it.
 
     Raises:
         InvalidInput: for an empty message, or one of more than :data:`MAX_REPORT` characters.

@@ -27,6 +27,7 @@ from logtriage.server.public import IMPACT, public_grade
 from logtriage.topology import FIVE_TEAMS
 from logtriage.transition import play
 from logtriage.world.conditions import Hypothesis
+from logtriage.world.loading import load_world
 from logtriage.world.simulation import Simulation
 from tests.builders import real_incident
 
@@ -45,8 +46,7 @@ def world(*faults: tuple[str, str]) -> Simulation:
 
 def path(*faults: tuple[str, str]) -> Path:
     """The path of the damage of some faults."""
-    simulation = world(*faults)
-    return path_of(simulation.setting.world, FIVE_TEAMS, simulation.truth)
+    return path_of(load_world("second"), FIVE_TEAMS, world(*faults).truth)
 
 
 def test_who_waits_for_whom_is_the_path() -> None:

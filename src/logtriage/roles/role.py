@@ -26,6 +26,7 @@ from logtriage.actions import (
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.roles.words import spelt
 from logtriage.topology import TIERS, Topology
+from logtriage.world.default import second_world
 
 #: The parts of an observation that a role may be given.
 VIEWS: Final = (
@@ -232,7 +233,7 @@ def as_allowed(action: Action, role: Role, topology: Topology, left: int | None)
 @lru_cache(maxsize=256)
 def role_words(role: Role, topology: Topology) -> tuple[str, ...]:
     """What a numeric agent in a role may report, in order; nothing if it may not."""
-    return spelt(role.words, topology) if "report" in role.may else ()
+    return spelt(role.words, topology, second_world()) if "report" in role.may else ()
 
 
 @lru_cache(maxsize=256)
