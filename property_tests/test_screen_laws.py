@@ -30,12 +30,12 @@ from logtriage.drawing.ids import SPLITS
 from logtriage.incident import Truth
 from logtriage.rng import hash_name, mix
 from logtriage.tasks import TASKS
-from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, Evidence, sort_of
+from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, Evidence
 from logtriage.world.faults import FAULT_KINDS
 from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.signatures import BENIGN, DISTRACTIONS
 from logtriage.world.simulation import Simulation, speakers
-from logtriage.world.tables import EDGE_TOKENS, alphabet, places
+from logtriage.world.tables import alphabet, places
 
 SECOND = tuple(task for task in TASKS if task.setting is not None)
 NOTHING = Truth(None, SEVERITIES[2], frozenset(), frozenset(), frozenset())
@@ -64,12 +64,14 @@ class Forced(Simulation):
     def _any(self, cell: Cell) -> str:
         channel, service, slot, start = cell
         if service >= 0:
-            sort = sort_of(channel, slot)
-            tokens = alphabet(sort, places(self.topology)[service], self.setting.fog)
+            sort = self.setting.world.sort_of(channel, slot)
+            tokens = alphabet(self.setting, sort, places(self.topology)[service])
         elif channel is Channel.NOTE:
             tokens = (NO_NEWS, "0:queueing")
         else:
-            tokens = EDGE_TOKENS if channel is Channel.EDGE else (EASES, NO_CHANGE)
+            tokens = (
+                self.setting.world.edge_tokens if channel is Channel.EDGE else (EASES, NO_CHANGE)
+            )
         return tokens[mix(hash_name(f"{channel}{service}.{slot}.{start}")) % len(tokens)]
 
 

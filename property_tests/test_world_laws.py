@@ -21,14 +21,15 @@ from logtriage.evidence import evidence
 from logtriage.policies import perfect_actions
 from logtriage.topology import FIVE_TEAMS
 from logtriage.world.channels import LOG_TOKENS, TIER_TOKENS, Channel, Evidence
-from logtriage.world.conditions import Condition, affected, unaffected
+from logtriage.world.conditions import Condition, affected, errors_first, unaffected
 from logtriage.world.faults import FAULT_KINDS, FaultClass, fault_kind
+from logtriage.world.loading import load_world
 from logtriage.world.prior import prior
 from logtriage.world.runbook import SEVERITY_RULE
 from logtriage.world.setting import SETTINGS, Setting
 from logtriage.world.signatures import AFFECTED, BENIGN, DISTRACTIONS, KINDS
 from logtriage.world.simulation import Simulation
-from logtriage.world.tables import EDGE_TOKENS, Place, alphabet, edge_weights, places, weights
+from logtriage.world.tables import Place, alphabet, edge_weights, places, weights
 from logtriage.world.telemetry import Gauge, Trace
 from logtriage.world.voice import Voice
 from property_tests.strategies import (
@@ -70,7 +71,7 @@ def test_every_signature_is_whole_numbers_that_sum_to_65536(
     row = weights(setting, sort, place, Condition(name, sick), start)
     assert sum(row) == 65_536
     assert min(row) >= 0
-    assert len(row) == len(alphabet(sort, place, setting.fog))
+    assert len(row) == len(alphabet(setting, sort, place))
 
 
 @given(setting_of_any_task(), st.sampled_from([*range(5)]), st.booleans(), st.integers(0, 16))
@@ -108,8 +109,10 @@ def test_the_edge_shows_the_severity_from_the_announced_tick_on(incident: Incide
     bands = {"usual": 2, "slight": 2, "P2": 1, "P1": 0}
     for start in range(world.setting.severity_from, incident.horizon):
         shown = 3 if incident.truth.benign else list(Severity).index(world.severity)
-        row = edge_weights(world.setting, shown, world.truth.errors_first, start)
-        for token, weight in zip(EDGE_TOKENS, row, strict=True):
+        row = edge_weights(
+            world.setting, shown, errors_first(world.setting.world, world.truth), start
+        )
+        for token, weight in zip(world.setting.world.edge_tokens, row, strict=True):
             if weight:
                 worst = min(bands[part] for part in token.split("/"))
                 assert list(Severity)[worst] == (incident.truth.severity or "P3")
@@ -124,7 +127,9 @@ def test_the_edge_shows_the_severity_from_the_announced_tick_on(incident: Incide
 @given(incidents(DRAWN))
 def test_within_a_band_no_caller_is_faster_than_what_it_waits_for(incident: Incident) -> None:
     world = simulation_of(incident)
-    voice = Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
+    voice = Voice(
+        world.setting.world, world.topology, world.seed, world.phrasing, world.setting.onset
+    )
     for caller, callees in enumerate(world.topology.calls):
         for callee in callees:
             if voice.heights[caller] > voice.heights[callee]:
@@ -158,7 +163,7 @@ def test_what_is_said_twice_is_said_the_same(states: tuple[State, ...]) -> None:
 @given(incidents(DRAWN))
 def test_a_minor_fault_never_sits_at_the_edge_and_makes_nobody_wait(incident: Incident) -> None:
     world = simulation_of(incident)
-    reached = affected(world.topology, world.truth)
+    reached = affected(world.setting.world, world.topology, world.truth)
     for service, condition in enumerate(world.conditions):
         if service not in reached and condition.name in KINDS:
             assert world.topology.services[service].tier != "edge"
@@ -227,7 +232,7 @@ def test_no_team_is_right_in_more_than_35_per_cent_of_the_faults() -> None:
 
 def test_what_an_unaffected_service_is_sums_to_65536() -> None:
     for tier in ("edge", "service", "datastore", "queue"):
-        rows = unaffected(tier)
+        rows = unaffected(load_world("second"), tier)
         assert sum(weight for _, weight in rows) == 65_536
         well = sum(weight for condition, weight in rows if condition.name == "healthy")
         assert 0.4 < well / 65_536 < 0.75
@@ -245,7 +250,7 @@ def test_draws_have_the_shares_of_the_table() -> None:
             place = places(world.topology)[one.service]
             row = weights(world.setting, "alert", place, world.conditions[one.service], 0)
             counts[one.token] += 1
-            for token, weight in zip(alphabet("alert", place, world.setting.fog), row, strict=True):
+            for token, weight in zip(alphabet(world.setting, "alert", place), row, strict=True):
                 expected[token] += weight
     for token, total in expected.items():
         mean = total / 65_536

@@ -125,9 +125,9 @@ def held_out_part(incident: Incident) -> str:
     place = "random topology" if topology.name != FIVE_TEAMS.name else "default topology"
     if fault is None:
         return f"{place}, {BENIGN}"
-    setting = incident.setting
-    assert setting is not None  # only a drawn incident is of a split
-    unseen = held_out(topology, topology.index(fault.service), setting.world.kind(fault.kind))
+    assert incident.setting is not None  # or it would be of no split
+    kind = incident.setting.world.kind(fault.kind)
+    unseen = held_out(topology, topology.index(fault.service), kind)
     return f"{place}, {'held-out pair' if unseen else 'pair of training'}"
 
 

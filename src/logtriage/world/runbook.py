@@ -4,13 +4,12 @@ The generator draws the truth with these very functions, the system prompt print
 their constants, and the expert applies them: there is no second copy.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from logtriage.actions import Severity
 from logtriage.topology import Topology
 from logtriage.world.default import second_world
-from logtriage.world.faults import FaultClass
 from logtriage.world.telemetry import EdgePanel, Reading
 
 #: (severity, error rate in basis points, p99 in ms): the first row that either reaches.
@@ -29,24 +28,9 @@ def severity_of(reading: Reading | EdgePanel) -> Severity:
     return Severity.P3
 
 
-#: Who is paged for a class of faults: the team in this field of a topology, whoever owns the
-#: service; None: the service's owner. Whatever depends on who is paged reads this table.
-PAGED: Final[Mapping[FaultClass, str | None]] = {
-    FaultClass.CODE: None,
-    FaultClass.DATA: None,
-    FaultClass.CAPACITY: "capacity_team",
-    FaultClass.SECURITY: "security_team",
-}
-
-
 def class_team(kind: str, topology: Topology) -> str | None:
     """The team that is paged for faults of a kind, whoever owns the service; None: its owner."""
     return second_world().pages(kind, topology)
-
-
-def class_teams(topology: Topology) -> tuple[str, ...]:
-    """The teams that are paged for a class of faults, each once."""
-    return second_world().paged_teams(topology)
 
 
 def responsible_team(kind: str, service: int, topology: Topology, directory: Sequence[str]) -> str:
