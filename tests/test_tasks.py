@@ -12,12 +12,12 @@ from logtriage.drawing.ids import MAX_INDEX, SPLITS, IncidentId, parse_incident_
 from logtriage.errors import RetiredName
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES
-from logtriage.world.setting import SETTINGS
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
+        ({"services": (5, 9)}, "task 'single_crash': expected either topology or services"),
         ({"name": ""}, "task '': name: expected letters, digits"),
         ({"name": "a/b"}, "task 'a/b': name: expected letters, digits"),
         ({"version": -1}, "task 'single_crash': version: expected a whole number from 0, got -1"),
@@ -51,7 +51,7 @@ def test_a_sheet_that_makes_no_sense_is_refused(changes: dict[str, Any], said: s
 )
 def test_a_setting_that_makes_no_sense_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=re.escape(said)):
-        attrs.evolve(SETTINGS["single_crash"](2), **changes)
+        attrs.evolve(get_task("single_crash-v2").setting, **changes)  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("given", [None, 5, b"single_crash-v2/test/0"])
@@ -92,7 +92,9 @@ def test_drawn_tasks_stand_at_four_levels_of_fog(name: str, horizon: int, fog: i
     assert (task.horizon, task.fog, task.rubric) == (horizon, fog, "logtriage/2")
     assert task.setting is not None
     assert (task.noise, task.benign) == (task.setting.noise, 150)
-    assert task.topology is (None if name in ("fleet_outage", "compound_fleet") else FIVE_TEAMS)
+    fleet = name in ("fleet_outage", "compound_fleet")
+    assert task.topology == (None if fleet else FIVE_TEAMS)
+    assert task.services == ((20, 60) if fleet else None)
 
 
 def test_one_name_for_one_thing() -> None:

@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from logtriage.actions import SEVERITIES, Severity
-from logtriage.tasks import TASKS
+from logtriage.tasks import setting_of
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, TIERS, Topology
 from logtriage.world import tables
 from logtriage.world.conditions import (
@@ -20,7 +20,7 @@ from logtriage.world.loading import load_world
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.prior import prior
 from logtriage.world.runbook import SEVERITY_RULE
-from logtriage.world.setting import FOG, FULL, NAMED, SETTINGS, Setting
+from logtriage.world.setting import FOG, FULL, NAMED, Setting
 from logtriage.world.tables import Place, alphabet, edge_weights, note_weights, places, weights
 from logtriage.world.topologies import random_topology
 from logtriage.world.vocabulary import CHANGE, LOG
@@ -32,6 +32,14 @@ def world() -> World:
 
 
 TOPOLOGIES = (SEVEN_SERVICES, FIVE_TEAMS, random_topology(5, 30, FIVE_TEAMS.teams))
+
+
+TASK_NAMES = tuple(load_world("second").tasks)
+
+
+def _setting(name: str, fog: int) -> Setting:
+    second = load_world("second")
+    return setting_of(second, second.tasks[name], fog)
 
 
 # --- kinds, classes, teams ---------------------------------------------------------------
@@ -66,7 +74,7 @@ def _every_place() -> list[Place]:
 
 @pytest.mark.parametrize("fog", range(len(FOG)))
 def test_alphabets_are_the_same_at_every_place(world: World, fog: int) -> None:
-    setting = SETTINGS["single_crash"](fog)
+    setting = _setting("single_crash", fog)
     for place, sort in product(_every_place(), (*world.ordinary, "window")):
         assert _alphabet(world, sort, place, fog) == alphabet(setting, sort, place)
 
@@ -118,7 +126,7 @@ def _expected(
 
 def _conditions(topology: Topology) -> Iterator[tuple[Place, Condition]]:
     """Every condition that a service can be in, with the places where it can."""
-    setting = SETTINGS["single_crash"](0)
+    setting = _setting("single_crash", 0)
     for hypothesis in prior(setting, topology, None).hypotheses:
         for service, condition in affected(setting.world, topology, hypothesis).items():
             yield places(topology)[service], condition
@@ -126,12 +134,12 @@ def _conditions(topology: Topology) -> Iterator[tuple[Place, Condition]]:
         yield from ((place, condition) for condition, _ in unaffected(setting.world, place.tier))
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", TASK_NAMES)
 @pytest.mark.parametrize("fog", range(len(FOG)))
 def test_weights_follow_from_the_files_for_every_condition(
     world: World, name: str, fog: int
 ) -> None:
-    setting = SETTINGS[name](fog)
+    setting = _setting(name, fog)
     pairs = sorted(set(_conditions(FIVE_TEAMS)), key=repr)
     starts = {0, 3, setting.root_silent, setting.grows_for}
     for (place, condition), sort in product(pairs, (*world.ordinary, "window")):
@@ -149,7 +157,7 @@ def test_notes_are_drawn_from_the_topics_of_the_kind_in_the_order_of_its_file(
             signs = {name: n for name, n in kind.signature[LOG].items() if name in here}
             share, total = FULL - world.fog_weights[fog], sum(signs.values())
             rows = [(name, percent * share // total) for name, percent in signs.items()]
-            assert note_weights(SETTINGS["single_crash"](fog), kind.name, tier)[1:] == tuple(rows)
+            assert note_weights(_setting("single_crash", fog), kind.name, tier)[1:] == tuple(rows)
 
 
 def test_fog_is_rounded_as_in_the_tables(world: World) -> None:
@@ -195,9 +203,9 @@ def _edge_row(world: World, severity: int, errors_first: bool | None) -> dict[st
     return rows
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", TASK_NAMES)
 def test_the_edge_shows_severities_as_often(world: World, name: str) -> None:
-    setting, edge = SETTINGS[name](2), world.rules.edge
+    setting, edge = _setting(name, 2), world.rules.edge
 
     def mixed(first: list[int], second: list[int], share: int) -> list[int]:
         found = [
@@ -255,23 +263,8 @@ def test_drawn_topologies_follow_the_rules(world: World) -> None:
         assert counts[tier] / sum(counts.values()) == pytest.approx(row.share / 100, abs=0.02)
 
 
-def test_tasks_and_their_settings_are_the_same(world: World) -> None:
-    specs = {task.name: task for task in TASKS if task.setting and task.fog == 2}
-    assert list(world.tasks) == list(SETTINGS)
-    for name, task in world.tasks.items():
-        spec = specs[name]
-        for fog in range(len(FOG)):
-            setting = attrs.asdict(SETTINGS[name](fog))
-            assert setting.pop("fog") == fog
-            del setting["_world"]
-            assert setting == {field: getattr(task, field) for field in setting}
-        assert (task.title, task.hard, task.horizon) == (spec.title, spec.hard, spec.horizon)
-        assert task.topology == (spec.topology and spec.topology.name)
-        assert task.services == (None if spec.topology else (20, 60))
-
-
 def test_remedies_fix_the_same_faults(world: World) -> None:
-    setting = SETTINGS["single_crash"](2)
+    setting = _setting("single_crash", 2)
     for hypothesis in prior(setting, FIVE_TEAMS, None).hypotheses:
         expected = {
             (remedy, FIVE_TEAMS.names[service])

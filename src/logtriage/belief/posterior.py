@@ -300,9 +300,8 @@ def _noted(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs:
             rows = dict(note_weights(model.setting, kind, topology.services[service].tier))
             if note.token == NO_NEWS:
                 likely.append(log2(rows[NO_NEWS]) - full)
-            else:
-                shown = token in rows and int(told) == service
-                likely.append(log2(rows[token]) - full if shown else NEVER)
+            else:  # a kind never shows a token that its row lacks
+                likely.append(log2(rows.get(token, 0)) - full if int(told) == service else NEVER)
         likely.append(0 if note.token == NO_NEWS else NEVER)
         found += np.array(likely, np.int64)[first]
     found[listed.sets :] = NEVER

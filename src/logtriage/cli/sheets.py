@@ -8,7 +8,7 @@ from rich.text import Text
 from logtriage.actions import SEVERITIES
 from logtriage.cli.screens import facts, heading
 from logtriage.rendering.signature_table import groups_of, shares_of, told_shares
-from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
+from logtriage.tasks import BENCHMARK_FOG, TaskSpec, tasks_of
 from logtriage.world.model import World
 from logtriage.world.setting import FULL, Setting
 
@@ -27,7 +27,16 @@ def sheet(task: TaskSpec) -> RenderableType:
         ]
     rows.append(("rubric", task.rubric))
     if task.fog == BENCHMARK_FOG:
-        rows.append(("other fog", ", ".join(one.id for one in TASKS if _is_sibling(one, task))))
+        rows.append(
+            (
+                "other fog",
+                ", ".join(
+                    one.id for one in tasks_of(task.world).values() if _is_sibling(one, task)
+                ),
+            )
+        )
+    if task.version is None:
+        rows.append(("world", f"{task.world.name}, fingerprint {task.world.fingerprint}"))
     rows.extend(("history", entry) for entry in task.history)
     return facts(rows)
 

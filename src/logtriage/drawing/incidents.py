@@ -97,7 +97,7 @@ def _topology(
         return own, None
     ood, drawn = incident_id.split == "ood", world.rules.drawn_topologies
     if task.topology is None:
-        sizes = world.tasks[task.name].services
+        sizes = task.services
         assert sizes is not None  # or it had a topology
     elif ood and drawn and draws.chance(drawn.ood_share, Slot.RANDOM_TOPOLOGY):
         sizes = drawn.ood_services

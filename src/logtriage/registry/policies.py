@@ -169,7 +169,7 @@ def make_policy(spec: str) -> PolicyFactory:
             f"policy {spec!r}: a model behind an endpoint is asked by logtriage eval; from Python, "
             "see logtriage.adapters.served"
         )
-    if is_own(spec):
+    if is_own(spec) and name not in POLICY_HELP:
         return own_policy(spec, POLICY_HELP)
     raise UnknownName("policy", spec, POLICY_HELP)
 

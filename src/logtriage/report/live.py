@@ -120,7 +120,7 @@ class Game:
                 (RIVAL, rival, grade(rival)),
             )
         ]
-        return render_replay(document(incident.id, lt.__version__, episodes, worths=False))
+        return render_replay(document(incident.id, lt.__version__, episodes, numpy=False))
 
 
 def _played_by_rival(incident: lt.Incident) -> State:

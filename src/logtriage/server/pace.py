@@ -42,6 +42,8 @@ _FEW, _LITTLE = 16, 0.1
 _FADE: Final = 0.9
 #: What connections used that are gone.
 _LEFT: Final = "left behind"
+#: Addresses whose unpaid costs are remembered.
+_DEBTORS: Final = 4_096
 #: A client, and which of its connections: ``(address, connection)``.
 Path = tuple[Hashable, ...]
 
@@ -172,6 +174,8 @@ class Turns:
         self._beside = self._owed = 0.0
         # While the lane rests: whoever takes shorter turns than this does not wait for it.
         self._resting = 0.0
+        # By address, what connections cost that are gone and asked for nothing more.
+        self._unpaid: OrderedDict[str, float] = OrderedDict()
         self._waiting: list[tuple[Share, Path, asyncio.Future[None]]] = []
 
     async def take(
@@ -198,16 +202,20 @@ class Turns:
         self._taken = True
         return self._turn(share, path, lambda seconds: self._release(cost + seconds))
 
-    def arrive(self, address: str, connection: Hashable) -> None:
-        """A connection takes over what others of its address left behind.
+    def arrive(self, address: str, connection: Hashable) -> float:
+        """A connection takes over what others of its address left behind, and what they owe.
 
         Whoever goes and comes again is not new.
         """
         for share in (self._short, self._slow):
             share.rename((address, _LEFT), connection, self._clock())
+        return self._unpaid.pop(address, 0.0)
 
-    def depart(self, address: str, connection: Hashable) -> None:
-        """A connection is gone, and leaves what it used behind."""
+    def depart(self, address: str, connection: Hashable, cost: float) -> None:
+        """A connection is gone, and leaves what it used behind; ``cost`` is still to be paid."""
+        self._unpaid[address] = self._unpaid.pop(address, 0.0) + cost
+        if len(self._unpaid) > _DEBTORS:
+            self._unpaid.popitem(last=False)
         for share in (self._short, self._slow):
             share.rename((address, connection), _LEFT, self._clock())
 
