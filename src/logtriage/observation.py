@@ -68,6 +68,7 @@ class Observation:
         tick_seconds: the length of a tick, in seconds.
         fault_category: the class of the fault that was declared, in a recording.
         on_request: whether only those who ask for the figures of a recording see them.
+        price_of_hand_over: in points of the grade; None where nobody takes the incident over.
     """
 
     topology: Topology
@@ -101,6 +102,7 @@ class Observation:
     tick_seconds: int = TICK_SECONDS
     fault_category: FaultCategory | None = None
     on_request: bool = False
+    price_of_hand_over: float | None = None
 
     def settles(self, service: str) -> bool:
         """Whether to declare a service as root cause could have no effect any more.
@@ -219,6 +221,7 @@ def _observe_world(state: State, world: Simulation) -> Observation:
             for one in by_channel[Channel.EFFECT]
         ),
         price_of_silence=incident.price_of_silence,
+        price_of_hand_over=incident.price_of_hand_over,
     )
 
 
@@ -279,6 +282,7 @@ _SHOWN_IN: dict[str, str] = {
     "request_traces": "traces",
     "resolve": "effects",
     "ignore": "effects",
+    "hand_over": "effects",
     "report": "reports",
     "wait": "effects",
 }
@@ -298,7 +302,7 @@ def slice_for(observation: Observation, role: Role) -> Observation:
     The rules that depend on who did what are those of :mod:`logtriage.joint`.
     """
     hidden = frozenset(_FIELDS) - role.views
-    shown = {kind for kind, view in _SHOWN_IN.items() if view in role.views} | role.may
+    shown = {kind for kind, view in _SHOWN_IN.items() if view in role.views} | role.kinds
     own = {field for kind, fields in _SUMMED_UP_IN.items() if kind in role.may for field in fields}
     blanks: dict[str, object] = {
         field: blank

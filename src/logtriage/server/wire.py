@@ -79,6 +79,8 @@ def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
             "directory": list(observation.directory),
             "price_of_silence": observation.price_of_silence,
         }
+        if observation.price_of_hand_over is not None:
+            view["price_of_hand_over"] = observation.price_of_hand_over
     return view
 
 
@@ -100,11 +102,12 @@ def observation_of(view: Mapping[str, Any], before: Observation | None = None) -
             horizon, open_loop = int(view["horizon"]), bool(view["open_loop"])
             changes = _many(Change, view["changes"])
             directory = tuple(view["directory"])
-            price = view["price_of_silence"]
+            # A server that knows of no hand-over does not tell.
+            price, hand_over = view["price_of_silence"], view.get("price_of_hand_over")
         else:
             topology, horizon, open_loop = before.topology, before.horizon, before.open_loop
             changes, directory = before.changes, before.directory
-            price = before.price_of_silence
+            price, hand_over = before.price_of_silence, before.price_of_hand_over
         return Observation(
             topology,
             int(view["tick"]),
@@ -133,6 +136,7 @@ def observation_of(view: Mapping[str, Any], before: Observation | None = None) -
             price_of_silence=price,
             # A server that knows of no incidents with several faults does not tell.
             root_causes=_names(view.get("root_causes")),
+            price_of_hand_over=hand_over,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"view: cannot be read: {type(error).__name__}: {error}") from None
