@@ -354,9 +354,9 @@ def test_a_server_refuses_episodes_of_another_world(tmp_path: Path) -> None:
     assert catalogue.incident_id({"incident": "outage/test/3"}) == "own:outage/test/3"
     assert catalogue.spec("test", 1)["task"] == "own:outage"
     for named in ({"incident": "tiny:outage/test/3"}, {"task": "tiny:outage"}):
-        with pytest.raises(InvalidInput, match="of world 'tiny', and the world .*'own'"):
+        with pytest.raises(InvalidInput, match=r"of world 'tiny', and the world .*'own'"):
             catalogue.incident_id(named)
-    with pytest.raises(InvalidInput, match="of world 'tiny', and the world .*'second'"):
+    with pytest.raises(InvalidInput, match=r"of world 'tiny', and the world .*'second'"):
         Catalogue(DRAWN).incident_id({"incident": "tiny:outage/test/3"})
     expected = {"incident": "own:outage/test/3", "world": own.fingerprint}
     assert catalogue.incident_id(expected) == "own:outage/test/3"
