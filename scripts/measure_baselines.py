@@ -386,7 +386,7 @@ TOKEN_BLOCKS = {
 
 def token_observation() -> str:
     topology, spec = lt.FIVE_TEAMS, lt.tasks.get_task("cascading_failure-v2")
-    layout = token_layout_of(topology, spec.fog or 0, spec.horizon)
+    layout = token_layout_of(spec.setting, topology, spec.horizon)
     rows = []
     for name, first, width in layout.describe():
         columns = str(first) if width == 1 else f"{first}–{first + width - 1}"
@@ -398,7 +398,7 @@ def token_observation() -> str:
 
 def team_spaces() -> str:
     rows, sizes, spec = [], list[str](), lt.tasks.get_task("cascading_failure-v2")
-    where = lt.FIVE_TEAMS, spec.fog or 0, spec.horizon
+    where = spec.setting, lt.FIVE_TEAMS, spec.horizon
     for split in ROLE_SPLITS.values():
         for role in split.roles:
             size = role_tokens_of(split, role, *where).size

@@ -27,7 +27,6 @@ from logtriage.server.public import IMPACT, public_grade
 from logtriage.topology import FIVE_TEAMS
 from logtriage.transition import play
 from logtriage.world.conditions import Hypothesis
-from logtriage.world.loading import load_world
 from logtriage.world.simulation import Simulation
 from tests.builders import real_incident
 
@@ -46,7 +45,8 @@ def world(*faults: tuple[str, str]) -> Simulation:
 
 def path(*faults: tuple[str, str]) -> Path:
     """The path of the damage of some faults."""
-    return path_of(load_world("second"), FIVE_TEAMS, world(*faults).truth)
+    simulation = world(*faults)
+    return path_of(simulation.setting.world, FIVE_TEAMS, simulation.truth)
 
 
 def test_who_waits_for_whom_is_the_path() -> None:

@@ -8,23 +8,29 @@ import attrs
 
 from logtriage.tasks import TASKS
 from logtriage.world.loading import load_world
-
-SETTING = TASKS[0].setting
-
-
-def test_settings_of_equal_worlds_are_equal_and_hash_alike():
-    same = attrs.evolve(SETTING, world=load_world("second"))
-    assert same == SETTING
-    assert hash(same) == hash(SETTING)
-    assert same.world is SETTING.world
+from logtriage.world.setting import Setting
 
 
-def test_a_setting_of_another_world_is_another_key():
-    assert attrs.evolve(SETTING, world=load_world("tiny")) != SETTING
+def setting_of(world: str | None = None) -> Setting:
+    """The setting of a task, of another world if its name is given."""
+    own = TASKS[0].setting
+    assert own is not None
+    return own if world is None else attrs.evolve(own, world=load_world(world))
 
 
-def test_a_setting_keeps_its_world_through_pickle():
-    other = attrs.evolve(SETTING, world=load_world("tiny"))
+def test_settings_of_equal_worlds_are_equal_and_hash_alike() -> None:
+    same = setting_of("second")
+    assert same == setting_of()
+    assert hash(same) == hash(setting_of())
+    assert same.world is setting_of().world
+
+
+def test_a_setting_of_another_world_is_another_key() -> None:
+    assert setting_of("tiny") != setting_of()
+
+
+def test_a_setting_keeps_its_world_through_pickle() -> None:
+    other = setting_of("tiny")
     packed = pickle.dumps(other)
     again = pickle.loads(packed)  # written one line above
     assert again == other
@@ -32,7 +38,7 @@ def test_a_setting_keeps_its_world_through_pickle():
     assert len(packed) < 1000
 
 
-def test_importing_the_tasks_reads_no_world():
+def test_importing_the_tasks_reads_no_world() -> None:
     code = (
         "import logtriage, logtriage.tasks; from logtriage.world import loading; "
         "assert not loading._INTERNED"

@@ -6,17 +6,16 @@ from itertools import product
 import attrs
 import pytest
 
-from logtriage.actions import REMEDIES, SEVERITIES, Severity
+from logtriage.actions import SEVERITIES, Severity
 from logtriage.tasks import setting_of
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, TIERS, Topology
-from logtriage.world import signatures, tables
+from logtriage.world import tables
 from logtriage.world.conditions import (
     Condition,
     accepted_remedies,
     affected,
     unaffected,
 )
-from logtriage.world.faults import FAULT_KINDS, FaultClass
 from logtriage.world.loading import load_world
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.prior import prior
@@ -46,47 +45,8 @@ def _setting(name: str, fog: int) -> Setting:
 # --- kinds, classes, teams ---------------------------------------------------------------
 
 
-def test_kinds_have_the_rows_of_the_fault_table_in_its_order(world: World) -> None:
-    rows = [
-        (
-            kind.name,
-            kind.order,
-            kind.fault_class,
-            kind.tiers,
-            kind.remedies,
-            kind.errors_first,
-            kind.drifts,
-            kind.summary,
-            kind.pours_load,
-        )
-        for kind in world.kinds
-    ]
-    assert rows == [
-        (
-            kind.name,
-            order,
-            str(kind.fault_class),
-            kind.tiers,
-            tuple(map(str, kind.remedies)),
-            kind.errors,
-            kind.drifts,
-            kind.signature,
-            kind.name in signatures.POURS_LOAD,
-        )
-        for order, kind in enumerate(FAULT_KINDS)
-    ]
-
-
-def test_tiers_remedies_classes_and_teams_are_those_of_the_tables(world: World) -> None:
-    assert world.tier_names == TIERS
-    assert world.entry_tiers == {"edge"}
-    assert world.rules.remedies == tuple(map(str, REMEDIES))
-    assert tuple(world.classes) == tuple(map(str, FaultClass))
-    assert world.rules.teams == FIVE_TEAMS.teams
-
-
 def test_the_same_teams_are_paged(world: World) -> None:
-    for topology, kind in product((SEVEN_SERVICES, FIVE_TEAMS), FAULT_KINDS):
+    for topology, kind in product((SEVEN_SERVICES, FIVE_TEAMS), world.kinds):
         directory = tuple(f"owner-{number}" for number in range(len(topology)))
         for service in range(len(topology)):
             paged = {"capacity": "sre-team", "security": "security-team"}
@@ -95,42 +55,7 @@ def test_the_same_teams_are_paged(world: World) -> None:
         assert set(paged.values()) == set(topology.teams) - set(world.owning_teams(topology))
 
 
-def test_conditions_of_unaffected_services_have_the_same_shares(world: World) -> None:
-    rules = world.rules
-    shares = {one.name: one.share for one in rules.distractions}
-    assert shares == dict(signatures.DISTRACTED)
-    assert list(shares) == list(signatures.DISTRACTIONS)
-    assert rules.minor_faults == signatures.MINOR_FAULT
-
-
 # --- signatures and weights --------------------------------------------------------------
-
-
-def _plain(signature: signatures.Signature) -> dict[str, list[tuple[str, int]]]:
-    """Sorts in any order, tokens in their own: notes are drawn in it."""
-    return {sort: list(row.items()) for sort, row in signature.items()}
-
-
-TODAY: Mapping[str, signatures.Signature] = {
-    **signatures.KINDS,
-    **signatures.AFFECTED,
-    **signatures.BENIGN,
-    **signatures.DISTRACTIONS,
-    HEALTHY: signatures.HEALTHY_SIGNATURE,
-}
-
-
-def test_signatures_are_the_tables_token_by_token(world: World) -> None:
-    assert {name: _plain(row) for name, row in world.signatures.items()} == {
-        name: _plain(row) for name, row in TODAY.items()
-    }
-    assert _plain(world.rules.background) == _plain(signatures.BACKGROUND)
-    assert list(world.ordinary.items()) == list(signatures.ORDINARY.items())
-    assert (WAITING, LOADED, HEALTHY) == (
-        signatures.WAITING,
-        signatures.LOADED,
-        signatures.HEALTHY,
-    )
 
 
 def _alphabet(world: World, sort: str, place: Place, fog: int) -> tuple[str, ...]:
@@ -150,7 +75,7 @@ def _every_place() -> list[Place]:
 @pytest.mark.parametrize("fog", range(len(FOG)))
 def test_alphabets_are_the_same_at_every_place(world: World, fog: int) -> None:
     setting = _setting("single_crash", fog)
-    for place, sort in product(_every_place(), (*signatures.ORDINARY, "window")):
+    for place, sort in product(_every_place(), (*world.ordinary, "window")):
         assert _alphabet(world, sort, place, fog) == alphabet(setting, sort, place)
 
 
@@ -217,7 +142,7 @@ def test_weights_follow_from_the_files_for_every_condition(
     setting = _setting(name, fog)
     pairs = sorted(set(_conditions(FIVE_TEAMS)), key=repr)
     starts = {0, 3, setting.root_silent, setting.grows_for}
-    for (place, condition), sort in product(pairs, (*signatures.ORDINARY, "window")):
+    for (place, condition), sort in product(pairs, (*world.ordinary, "window")):
         for start in starts:
             expected = _expected(world, setting, sort, place, condition, start)
             assert list(weights(setting, sort, place, condition, start)) == expected
@@ -301,10 +226,7 @@ def test_the_edge_shows_severities_as_often(world: World, name: str) -> None:
 
 
 def test_the_severity_rule_is_the_runbooks(world: World) -> None:
-    assert (
-        tuple((row.severity, row.errors, row.p99) for row in world.rules.severity_rule)
-        == SEVERITY_RULE
-    )
+    assert world.rules.severity_rule == SEVERITY_RULE
     assert world.rules.severity_rule[0].severity is Severity.P1
 
 

@@ -11,13 +11,14 @@ from typing import Final
 from logtriage.observation import Observation, world_of
 from logtriage.policies.expert import LEADS, SURE, lead_of, open_suspects
 from logtriage.policies.notebook import Notebook
-from logtriage.world.channels import NONE, SPANS, named_service
+from logtriage.world.channels import SPANS, named_service
 from logtriage.world.loading import load_world
 from logtriage.world.vocabulary import ALERT, CHANGE
 
 #: Before the suspect, its owner and what is settled.
 SUSPECT, OWNER, NOBODY, EASED, FAILED = "suspect", "of", "nobody", "eased", "failed"
 UNCHANGED: Final = "unchanged"
+NONE: Final = "none"
 #: Points by which the suspect leads the next one with another page, and the words for it. From
 #: the first on the expert asks no more, from the others it pages where silence is worth that.
 LEAD_WORDS: Final = ((SURE, "sure"), (LEADS[0.6], "likely"), (LEADS[0.4], "maybe"))

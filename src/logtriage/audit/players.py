@@ -58,7 +58,7 @@ def _reflex(screen: Observation, service: str, remedy: Remedy, page: bool) -> tu
     plan: list[Action] = []
     panel = _panel(screen)
     if panel is not None:
-        plan.append(ClassifySeverity(severity_of(panel)))
+        plan.append(ClassifySeverity(severity_of(panel, screen.world)))
     plan.append(IdentifyRootCause(service))
     if page and screen.directory:
         plan.append(Escalate(screen.directory[screen.topology.index(service)]))
@@ -142,8 +142,9 @@ class PanelWatcher:
             return Resolve(), memory
         if memory is None:
             memory = _Treatment(panel, _treatments(observation))
-            return ClassifySeverity(severity_of(panel)), memory
-        if self.dismiss and memory.tried is None and severity_of(memory.shown) is Severity.P3:
+            return ClassifySeverity(severity_of(panel, observation.world)), memory
+        first = severity_of(memory.shown, observation.world)
+        if self.dismiss and memory.tried is None and first is Severity.P3:
             return Ignore(), memory
         if (
             memory.cured is None

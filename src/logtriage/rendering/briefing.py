@@ -152,8 +152,7 @@ def _runbook(topology: Topology, setting: Setting) -> Iterator[str]:
 
 def _pages(topology: Topology, world: World) -> Iterator[tuple[str, list[Kind]]]:
     """Whom to page for which classes of faults, with the kinds for which that is right."""
-    special = world.paged_teams(topology)
-    owners = ", ".join(team for team in topology.teams if team not in special)
+    owners = ", ".join(world.owning_teams(topology))
     groups: dict[str | None, list[Kind]] = {}
     for kind in world.kinds:
         groups.setdefault(world.pages(kind.name, topology), []).append(kind)

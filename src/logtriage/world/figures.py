@@ -74,8 +74,9 @@ class Figures:
     ) -> tuple[tuple[int, ...], tuple[str, ...], str]:
         tokens = tuple(one.token for one in row)
         usual = self.world.gauges[gauge].ordinary
-        readings = [self.reading(row[0].service, gauge, one) for one in (usual, *tokens)]
-        figures = (_figure(column) for column in zip(*readings, strict=True))
+        service, shown = row[0].service, (usual, *tokens)
+        said = {one: self.reading(service, gauge, one) for one in set(shown)}
+        figures = (_figure(column) for column in zip(*(said[one] for one in shown), strict=True))
         return tuple(one.start for one in row), tokens, ", ".join(figures)
 
     def slowest(self, service: int, band: str) -> tuple[int, int]:

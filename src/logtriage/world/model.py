@@ -74,26 +74,13 @@ class World(Vocabulary):
             UnknownName: for an unknown kind.
         """
         row = self.kind(kind)
-        return self._stands_in(row.pages or self.classes[row.fault_class].pages, topology)
-
-    def _stands_in(self, team: str, topology: Topology) -> str | None:
-        """Who is paged on a topology for a team of the world; None: the owner is."""
-        if team == OWNER:
-            return None
-        # A topology names stand-ins for two teams, those that the first and last class page.
-        if team == self._paged[0]:
-            return topology.capacity_team
-        return topology.security_team if team == self._paged[-1] else team
-
-    @cached_property
-    def _paged(self) -> tuple[str, ...]:
-        pages = (row.pages for row in self.rules.classes)
-        return tuple(dict.fromkeys(team for team in pages if team != OWNER)) or self.rules.teams
+        pages = row.pages or self.classes[row.fault_class].pages
+        return None if pages == OWNER else topology.pages(row.fault_class) or pages
 
     def paged_teams(self, topology: Topology) -> tuple[str, ...]:
         """The teams that are paged for a class of faults, each once."""
-        teams = (self._stands_in(row.pages, topology) for row in self.rules.classes)
-        return tuple(dict.fromkeys(team for team in teams if team is not None))
+        paged = (row for row in self.rules.classes if row.pages != OWNER)
+        return tuple(dict.fromkeys(topology.pages(row.name) or row.pages for row in paged))
 
     def team_of(self, topology: Topology, directory: Sequence[str], kind: str, service: int) -> str:
         """Who must be paged for a fault of ``kind`` at the service of that index."""
@@ -198,7 +185,8 @@ class World(Vocabulary):
             TopologyError: if it breaks a rule of topologies.
         """
         teams = self.rules.teams if layout.teams is None else layout.teams
-        return Topology(layout.name, teams, layout.services, self._paged[0], self._paged[-1])
+        pages = {row.name: row.pages for row in self.rules.classes if row.pages in teams}
+        return Topology.paging(layout.name, teams, layout.services, pages)
 
     @cached_property
     def tasks(self) -> Mapping[str, Task]:
