@@ -15,16 +15,22 @@ from logtriage import (
     render_action,
     render_observation,
     replay,
+    system_prompt,
     transcript_of,
     transition,
     transition_jointly,
 )
+from logtriage.adapters.trl.environments import PricedEnv, environment_for, tools_offered
+from logtriage.cli.desk.session import Session
+from logtriage.cli.desk.words import completions
+from logtriage.cli.human import commands, read_action
 from logtriage.codec import decode_transcript, encode_transcript, truth_to_json
 from logtriage.conversations.tools import call_from_action, tools_of, wire_from_call
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER, price_of_hand_over
 from logtriage.grading.offered import check_joint, useful_actions
+from logtriage.multi.seats import TextSeat
 from logtriage.observation import slice_for
-from logtriage.roles import Role, RoleSplit
+from logtriage.roles import Role, RoleSplit, role_actions
 from logtriage.roles.splits import get_role_split
 from logtriage.server.wire import observation_of, view_of
 from logtriage.state import Closing
@@ -131,6 +137,54 @@ def test_a_transcript_of_joint_play_is_read_by_role() -> None:
     again = replay(made, resolve=lambda _: DRAWN_PRICED, splits=lambda _: split)[-1]
     assert again == state
     assert apply(start, HandOver()).closing is Closing.HANDED_OVER
+
+
+def test_prompts_list_it_where_it_has_a_price_and_to_who_may_page() -> None:
+    said = "ACTIONS: "
+    told = next(one for one in system_prompt(DRAWN_PRICED).splitlines() if one.startswith(said))
+    plain = next(one for one in system_prompt(DRAWN).splitlines() if one.startswith(said))
+    assert told == f"{plain}; hand_over"
+    split = get_role_split("trio")
+    for role in split.roles:
+        prompt = system_prompt(DRAWN_PRICED, split=split, role=role.name)
+        assert ("hand_over" in prompt) == ("escalate" in role.may)
+        assert "hand_over" not in system_prompt(DRAWN, split=split, role=role.name)
+
+
+def test_it_is_the_last_integer_of_a_role_that_may_page() -> None:
+    for role in get_role_split("trio").roles:
+        plain = role_actions(role, DRAWN.topology)
+        more = role_actions(role, DRAWN.topology, hand_over=True)
+        assert more == (*plain, *((HandOver(),) if "escalate" in role.may else ()))
+
+
+def test_a_person_types_it_and_is_asked_before_it_ends_the_incident() -> None:
+    assert read_action("handover", DRAWN.topology) == HandOver()
+    assert read_action("hand_over", DRAWN.topology) == HandOver()
+    rows = {row for row, _ in commands(DRAWN_PRICED)} - {row for row, _ in commands(DRAWN)}
+    assert rows == {"handover"}
+    assert completions("hand", DRAWN_PRICED) == ["handover"]
+    assert completions("hand", DRAWN) == []
+    asked = Session.begin(DRAWN_PRICED).question_before(HandOver())
+    assert asked == "Hand the incident to the duty manager, which closes it?"
+    assert Session.begin(DRAWN).question_before(HandOver()) is None
+
+
+def test_a_team_hands_over_in_text() -> None:
+    split = get_role_split("trio")
+    role = next(one for one in split.roles if "escalate" in one.may)
+    seat = TextSeat(role, split, DRAWN.topology)
+    assert seat.read(render_action(HandOver())) == HandOver()
+
+
+def test_trl_offers_it_as_a_tool() -> None:
+    environment = environment_for([DRAWN.id], resolve=lambda _: DRAWN_PRICED)
+    assert environment is PricedEnv
+    one = environment(resolve=lambda _: DRAWN_PRICED)
+    one.reset(incident=DRAWN.id)
+    one.hand_over()
+    assert one.grade.score == pytest.approx(DRAWN_PRICED.price_of_hand_over)
+    assert "hand_over" not in tools_offered(environment_for([DRAWN.id]))
 
 
 def test_prices_are_drawn_evenly_from_a_stream_of_their_own() -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from logtriage.actions import ACTION_TYPES, PRICED_ACTION_TYPES
 from logtriage.errors import InvalidInput
-from logtriage.grading import RECORDED_2
+from logtriage.grading import RECORDED_2, TRIAGE_3
 from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
 from logtriage.world.simulation import Simulation
@@ -36,7 +36,7 @@ ON_REQUEST_KINDS: Final = (
 def useful_kinds(rubric: str, *, simulated: bool) -> tuple[str, ...]:
     """The kinds of action, by their wire names, of incidents that a rubric grades."""
     if simulated:
-        return tuple(ACTION_TYPES)
+        return (*ACTION_TYPES, *(PRICED_ACTION_TYPES if rubric == TRIAGE_3.id else ()))
     return ON_REQUEST_KINDS if rubric == RECORDED_2.id else RECORDED_KINDS
 
 
@@ -46,9 +46,7 @@ def useful_actions(incident: Incident) -> tuple[str, ...]:
     They can change the grade, show evidence or close the incident. Others are understood
     and cost a tick.
     """
-    simulated = isinstance(incident.telemetry, Simulation)
-    kinds = useful_kinds(incident.rubric, simulated=simulated)
-    return (*kinds, *PRICED_ACTION_TYPES) if incident.takes_hand_over else kinds
+    return useful_kinds(incident.rubric, simulated=isinstance(incident.telemetry, Simulation))
 
 
 def check_joint(incident: Incident, split: RoleSplit) -> None:

@@ -8,6 +8,7 @@ from typing import Literal
 from logtriage.actions import (
     FAULT_CATEGORIES,
     MAX_REPORT,
+    PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
     REMEDIES,
     SEVERITIES,
@@ -221,8 +222,11 @@ def _action_rules(
         exact = "Names of services" if world is None else "Names of services and teams"
         yield f"ANSWER with one tool call a turn. {exact} must be exact."
         return
-    known = useful if role is None else role.may
-    may = tuple(kind for kind in (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES) if kind in known)
+    known = set(useful if role is None else role.may)
+    if role is not None:
+        known |= role.kinds.intersection(PRICED_ACTION_TYPES, useful)
+    types = (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES)
+    may = tuple(kind for kind in types if kind in known)
     remedies = REMEDIES if world is None else world.rules.remedies
     example = _example(topology, may, remedies[0])
     if reply == "json":

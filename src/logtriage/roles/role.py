@@ -14,6 +14,7 @@ from logtriage.actions import (
     PRICED_ACTION_TYPES,
     TEAM_ACTION_TYPES,
     Action,
+    HandOver,
     Malformed,
     Report,
     RequestMetrics,
@@ -248,12 +249,15 @@ def role_words(role: Role, topology: Topology, world: World | None = None) -> tu
 
 
 @lru_cache(maxsize=256)
-def role_actions(role: Role, topology: Topology, world: World | None = None) -> tuple[Action, ...]:
+def role_actions(
+    role: Role, topology: Topology, world: World | None = None, *, hand_over: bool = False
+) -> tuple[Action, ...]:
     """Every action that a numeric agent may take in a role; the position is its integer.
 
     Those of :func:`logtriage.actions.all_actions` that it may take, in their order, without
     requests of services that it does not watch; then a report of each of
-    :func:`role_words`, then ``wait``.
+    :func:`role_words`, then ``wait``. ``hand_over`` says whether a hand-over has a price: it is
+    the last integer of a role that may page.
     """
     return (
         *(
@@ -263,4 +267,5 @@ def role_actions(role: Role, topology: Topology, world: World | None = None) -> 
         ),
         *(Report(word, role.name) for word in role_words(role, topology, world)),
         *((Wait(),) if "wait" in role.may else ()),
+        *((HandOver(),) if hand_over and "hand_over" in role.kinds else ()),
     )
