@@ -118,7 +118,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    """Load :func:`play` when it is first asked for: it brings all policies, and numpy."""
+    """Load :func:`play` on first use, since it imports the policies."""
     if name == "play":
         from logtriage.evaluation.playing import play
 

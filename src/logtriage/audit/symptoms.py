@@ -113,10 +113,10 @@ def is_seen(incident: Incident) -> bool:
     )
 
 
-def _shows(one: Evidence, world: Simulation) -> bool:
-    if one.channel is Channel.EDGE:
-        return one.token != UNMOVED
-    return one.channel is Channel.ALERT and one.service in world.reached and one.token != NONE
+def _shows(item: Evidence, world: Simulation) -> bool:
+    if item.channel is Channel.EDGE:
+        return item.token != UNMOVED
+    return item.channel is Channel.ALERT and item.service in world.reached and item.token != NONE
 
 
 @lru_cache(maxsize=64)

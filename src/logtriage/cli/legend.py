@@ -10,7 +10,7 @@ _CALL: Final = "of the pages and root causes"
 _MEANINGS: Final = {
     "mean grade [95 % interval]": "mean of the grades, with its bootstrap interval",
     "unscored as 0": "mean grade with 0 for each episode that is unscored or missing",
-    "A, unscored as 0": "over what both runs planned, with 0 for what A has no score of; B alike",
+    "A, unscored as 0": "over what both runs planned, with 0 where A has no score; likewise for B",
     "solved": f"episodes with a grade of {SOLVED:g} or more",
     "root cause": "real faults whose root cause was declared",
     "fault class": "real faults whose class was declared",

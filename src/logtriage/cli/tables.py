@@ -56,7 +56,7 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
     classed = any(row.fault_class is not None for row in rows)
     shares = (first, second, *([_CLASS] if classed else []), *others)
     titles = ["policy", "mean grade\n[95 % interval]"]
-    # Where it is not the mean itself.
+    # Shown if it differs from the mean.
     bounded = any(row.unscored or (row.grade and row.bound != row.grade.mean) for row in rows)
     titles += [*(["unscored\nas 0"] if bounded else []), *(title for _, title in shares)]
     titles += ["ticks", "Brier", *(["unscored"] if unscored else [])]
@@ -184,8 +184,8 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
 
 
 def _put_comparisons(figures: Figures, comparisons: Sequence[Comparison]) -> None:
-    # Where they are not the means themselves.
-    bounded = any((one.bound_a, one.bound_b) != (one.mean_a, one.mean_b) for one in comparisons)
+    # Shown if they differ from the means.
+    bounded = any((row.bound_a, row.bound_b) != (row.mean_a, row.mean_b) for row in comparisons)
 
     def cells(_: bool) -> list[list[Cell]]:
         return [

@@ -18,14 +18,13 @@ from logtriage.evaluation.statistics import Interval, bound_of, paired_differenc
 class Comparison:
     """One task, played by a policy of run A and by one of run B.
 
-    ``shared`` incidents have a score in both runs, and everything else is about these:
-    the two means, their ``difference`` B - A with its paired bootstrap interval, and in
-    how many of them B did better, worse or the same. Beside each mean stands its ``bound``:
-    over the incidents that both runs planned, with 0 for those without a score. ``only_a`` and
-    ``only_b`` count the
-    scored incidents of one run that lack a score in the other. ``losses`` are the
-    differences of the four parts over the incidents that both runs explained, if any.
-    ``seal`` is the fingerprint of the key of sealed incidents.
+    ``shared`` incidents have a score in both runs, and everything else is about these: the two
+    means, their ``difference`` B - A with its paired bootstrap interval, and in how many of them
+    B did better, worse or the same. Each mean has a ``bound``: the mean over the incidents that
+    both runs planned, with 0 for those without a score. ``only_a`` and ``only_b`` count the
+    scored incidents of one run that lack a score in the other. ``losses`` are the differences of
+    the four parts over the incidents that both runs explained, if any. ``seal`` is the
+    fingerprint of the key of sealed incidents.
     """
 
     task: str
@@ -166,13 +165,13 @@ def _scores(run: LoadedRun, policy: str, task: str) -> dict[str, float]:
 
 def _planned(run: LoadedRun, policy: str, task: str) -> frozenset[str]:
     cells = (cell for cell in run.planned if (cell.policy, cell.task) == (policy, task))
-    return frozenset(one for cell in cells for one in cell.ids)
+    return frozenset(incident for cell in cells for incident in cell.ids)
 
 
 def _bound(scores: Mapping[str, float], planned: Collection[str]) -> float:
-    found = bound_of(map(scores.get, planned))
-    assert found is not None  # the runs share an incident
-    return found
+    bound = bound_of(map(scores.get, planned))
+    assert bound is not None  # the runs share an incident
+    return bound
 
 
 def check_seals(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:

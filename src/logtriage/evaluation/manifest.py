@@ -24,9 +24,9 @@ RUN_FILE: Final = "run.json"
 class Manifest:
     """What ``run.json`` says. ``rubrics`` maps each task to the id and digest of its rubric.
 
-    ``bundle`` is the digest of the recorded incidents that were given, if any; ``players``
-    the fingerprints of the policies and teams that were given, of served models how they are
-    asked; ``environment`` where the episodes are played, if not here; ``seal`` the fingerprint
+    ``bundle`` is the digest of the recorded incidents that were given, if any; ``players`` the
+    fingerprints of the policies and teams that were given, and the settings of served models;
+    ``environment`` where the episodes are played, if not here; ``seal`` the fingerprint
     of the key that sealed incidents are drawn with.
     """
 

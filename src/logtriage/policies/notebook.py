@@ -100,7 +100,8 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
         lines=(*book.lines, *lines),
         readings=tuple(readings),
         alerts=tuple(
-            Sign(one.service, "alert", _alert_tokens()[one.name]) for one in observation.alerts
+            Sign(alert.service, "alert", _alert_tokens()[alert.name])
+            for alert in observation.alerts
         ),
         changes=tuple(
             Sign(one.service, "change", one.token)
@@ -123,7 +124,7 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
 
 def _alert_tokens() -> dict[str, str]:
     """The token of an alert by its title."""
-    return {one.title: token for token, one in second_world().alerts.items()}
+    return {alert.title: token for token, alert in second_world().alerts.items()}
 
 
 def _readings(observation: Observation) -> Iterable[Sign]:

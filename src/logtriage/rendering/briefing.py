@@ -149,11 +149,11 @@ def _pages(topology: Topology) -> dict[str, tuple[FaultClass, ...]]:
     classes: dict[str | None, list[FaultClass]] = {}
     for one, field in PAGED.items():
         classes.setdefault(field, []).append(one)
-    found = {}
+    pages = {}
     for field, rows in classes.items():
         whom = f"the owner in DIRECTORY: {owners}" if field is None else getattr(topology, field)
-        found[f"{', '.join(rows)} (page {whom}):"] = tuple(rows)
-    return found
+        pages[f"{', '.join(rows)} (page {whom}):"] = tuple(rows)
+    return pages
 
 
 def _rows(signatures: Mapping[str, Signature]) -> Iterator[str]:
