@@ -24,6 +24,7 @@ from logtriage.roles import VIEWS, Role, RoleSplit, watched
 from logtriage.roles.words import NO_FAULT
 from logtriage.state import check_incident
 from logtriage.topology import Topology
+from logtriage.world.model import World
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import TICK_SECONDS
@@ -143,7 +144,8 @@ def public_rules(
         body = recorded_rules(topology)
     useful = useful_kinds(rubric, simulated=setting is not None)
     told = (*body, _GRADING.get(rubric, ""))
-    actions = _action_rules(topology, horizon, reply, seat, useful, recorded=setting is None)
+    world = None if setting is None else setting.world
+    actions = _action_rules(topology, horizon, reply, seat, useful, world)
     beside = _PATH if setting is not None and setting.several and not seat else None
     beside = None if reply == "tools" else beside
     return "\n".join(filter(None, (opening, *told, *actions, beside)))
@@ -209,20 +211,20 @@ def _action_rules(
     reply: Reply,
     role: Role | None,
     useful: Iterable[str],
-    *,
-    recorded: bool,
+    world: World | None,
 ) -> Iterable[str]:
-    """How to answer, and with what.
+    """How to answer, and with what; a recording has no world.
 
     A single agent is told the ``useful`` kinds of action alone; a role of all that it may do.
     """
     if reply == "tools":
-        exact = "Names of services" if recorded else "Names of services and teams"
+        exact = "Names of services" if world is None else "Names of services and teams"
         yield f"ANSWER with one tool call a turn. {exact} must be exact."
         return
     known = useful if role is None else role.may
     may = tuple(kind for kind in (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES) if kind in known)
-    example = _example(topology, may)
+    remedies = REMEDIES if world is None else world.rules.remedies
+    example = _example(topology, may, remedies[0])
     if reply == "json":
         yield f"ANSWER with one JSON object, such as {example}"
     else:
@@ -235,7 +237,7 @@ def _action_rules(
         "identify_root_cause": "<service>",
         "classify_fault": "|".join(FAULT_CATEGORIES),
         "escalate": "<team>",
-        "remediate": f"<{'|'.join(REMEDIES) if recorded else 'remedy'}>:<service>",
+        "remediate": f"<{'|'.join(remedies) if world is None else 'remedy'}>:<service>",
         "request_more_logs": "<service>|all",
         "request_metrics": "<service>",
         "request_traces": "<service>",
@@ -245,11 +247,11 @@ def _action_rules(
     yield f"ACTIONS: {rows}"
 
 
-def _example(topology: Topology, may: tuple[str, ...]) -> str:
+def _example(topology: Topology, may: tuple[str, ...], remedy: str) -> str:
     """One of the actions that may be taken, as JSON."""
     last = topology.names[-1]
     values = {
-        "remediate": f"restart:{last}",
+        "remediate": f"{remedy}:{last}",
         "identify_root_cause": last,
         "escalate": topology.teams[-1],
     }
