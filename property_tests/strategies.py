@@ -43,6 +43,7 @@ from logtriage.actions import (
     SEVERITIES,
     TEAM_ACTION_TYPES,
     ClassifyFault,
+    HandOver,
     Report,
     Wait,
     action_name,
@@ -182,7 +183,7 @@ def actions(topology: Topology) -> SearchStrategy[Action]:
         st.builds(RequestMoreLogs, st.sampled_from((None, *names))),
         st.builds(RequestMetrics, service),
         st.builds(RequestTraces, service),
-        st.sampled_from((Resolve(), Ignore())),
+        st.sampled_from((Resolve(), Ignore(), HandOver())),
         malformed_actions(),
     )
 

@@ -70,6 +70,7 @@ class Observation:
         tick_seconds: the length of a tick, in seconds.
         fault_category: the class of the fault that was declared, in a recording.
         on_request: whether only those who ask for the figures of a recording see them.
+        price_of_hand_over: in points of the grade; None where nobody takes the incident over.
         world: the public world that a simulated incident is of; None for a recording. It says
             what tokens mean, and nothing of this incident.
     """
@@ -105,6 +106,7 @@ class Observation:
     tick_seconds: int = TICK_SECONDS
     fault_category: FaultCategory | None = None
     on_request: bool = False
+    price_of_hand_over: float | None = None
     world: World | None = attrs.field(default=None, repr=False, eq=False)
 
     @property
@@ -257,6 +259,7 @@ def _observe_world(state: State, world: Simulation) -> Observation:
         ),
         price_of_silence=incident.price_of_silence,
         world=voice.world,
+        price_of_hand_over=incident.price_of_hand_over,
     )
 
 
@@ -317,6 +320,7 @@ _SHOWN_IN: dict[str, str] = {
     "request_traces": "traces",
     "resolve": "effects",
     "ignore": "effects",
+    "hand_over": "effects",
     "report": "reports",
     "wait": "effects",
 }
@@ -336,7 +340,7 @@ def slice_for(observation: Observation, role: Role) -> Observation:
     The rules that depend on who did what are those of :mod:`logtriage.joint`.
     """
     hidden = frozenset(_FIELDS) - role.views
-    shown = {kind for kind, view in _SHOWN_IN.items() if view in role.views} | role.may
+    shown = {kind for kind, view in _SHOWN_IN.items() if view in role.views} | role.kinds
     own = {field for kind, fields in _SUMMED_UP_IN.items() if kind in role.may for field in fields}
     blanks: dict[str, object] = {
         field: blank

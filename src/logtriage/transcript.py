@@ -261,7 +261,7 @@ def plays_of(played: Played, topology: Topology, splits: Splits = get_role_split
                 f"{split.name!r} has {len(split)}: {', '.join(split.names)}"
             )
         role, budget = split.roles[place], left[place]
-        action = as_allowed(action_from_wire(wire, topology, role.may), role, topology, budget)
+        action = as_allowed(action_from_wire(wire, topology, role.kinds), role, topology, budget)
         if budget is not None and is_request(action):
             left[place] = budget - 1
         plays.append((when, action))

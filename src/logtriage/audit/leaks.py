@@ -133,6 +133,7 @@ _NUISANCES: Final[dict[str, Callable[[Shown], Hashable]]] = {
     ),
     "horizon": lambda one: one[2].horizon,
     "price of silence": lambda one: one[2].price_of_silence,
+    "price of hand-over": lambda one: one[2].price_of_hand_over,
     "owners overridden": lambda one: sum(
         owner != usual
         for owner, usual in zip(one[1].directory, one[1].topology.owners, strict=True)

@@ -14,7 +14,7 @@ from logtriage.belief.plans import Planner
 from logtriage.belief.portfolio import LEAST, OF_SETS, Portfolio
 from logtriage.belief.posterior import Posterior, Seen, posterior
 from logtriage.belief.search import searched_posterior
-from logtriage.belief.stakes import stakes_of
+from logtriage.belief.stakes import stakes_for
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence, simulation_of
 from logtriage.grading.impact import path_of
@@ -238,10 +238,10 @@ def belief_of(state: State, shown: Sequence[Evidence], role: Role | None = None)
             hypothesis.
     """
     incident, facts = state.incident, state.facts
-    setting, price = simulation_of(incident).setting, incident.price_of_silence or 0.0
+    setting = simulation_of(incident).setting
     misrouted = state.closing is Closing.MISROUTED
     found = believed(incident, shown, facts.doings, misrouted=misrouted)
-    stakes = stakes_of(incident.horizon, setting.par, setting.par_benign, price)
+    stakes = stakes_for(incident, setting.par, setting.par_benign)
     return Belief(found, Standing.of(state.tick, stakes, facts, state.closing), role)
 
 

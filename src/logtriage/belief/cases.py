@@ -14,6 +14,7 @@ from logtriage.actions import (
     Action,
     ClassifySeverity,
     Escalate,
+    HandOver,
     IdentifyRootCause,
     Ignore,
     Remediate,
@@ -66,7 +67,8 @@ class Plan:
     """What to do if nothing more is asked, and its expected grade.
 
     ``pages``, ``severity`` and ``root_causes`` are what is still to be said, ``remedies`` what
-    is applied in order; ``dismiss`` closes the incident as nothing to act on. Where one
+    is applied in order; ``dismiss`` closes the incident as nothing to act on, ``hand_over`` hands
+    it over, and nothing else is done. Where one
     fault is possible, remedies are tried until the symptoms ease; where several are, all of
     them are applied. Then the incident is resolved.
     """
@@ -77,6 +79,7 @@ class Plan:
     root_causes: tuple[str, ...] = ()
     remedies: tuple[tuple[str, str], ...] = ()
     dismiss: bool = False
+    hand_over: bool = False
 
     @property
     def page(self) -> str | None:
@@ -91,6 +94,8 @@ class Plan:
     @property
     def actions(self) -> tuple[Action, ...]:
         """The plan as a list: what is done as long as no remedy has worked, then the close."""
+        if self.hand_over:
+            return (HandOver(),)
         listed: list[Action] = [Escalate(team) for team in self.pages]
         if self.severity is not None:
             listed.append(ClassifySeverity(self.severity))
@@ -104,8 +109,8 @@ class Plan:
 class PageValues:
     """Expected grades of the best plans: without a page, and by the team paged first.
 
-    A plan without a page may dismiss the incident. ``paging`` is empty once the right
-    team is known to be paged, since nothing is left to decide.
+    A plan without a page may dismiss the incident or hand it over. ``paging`` is empty once
+    the right team is known to be paged, since nothing is left to decide.
     """
 
     silent: float

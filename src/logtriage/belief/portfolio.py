@@ -144,6 +144,8 @@ class Portfolio(Lists):
         if not standing.doings.pages:
             calm = None if standing.severity is not None or standing.left < 2 else SEVERITIES[2]
             yield Plan(0.0, (), calm and str(calm), dismiss=True)
+            if self.stakes.price_of_hand_over is not None and not standing.doings.remedies:
+                yield Plan(0.0, hand_over=True)
 
     def _that_page(self, pages: tuple[str, ...]) -> Iterator[Plan]:
         """The plans that page these teams and try more remedies or fewer."""

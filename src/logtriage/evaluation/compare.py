@@ -1,6 +1,6 @@
 """Two runs side by side, on the incidents that both played."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,17 @@ from logtriage.errors import InvalidInput, RubricError, SealError, UnknownName
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.losses import LossDifference, loss_difference
 from logtriage.evaluation.manifest import Manifest, read_manifest
+from logtriage.evaluation.net_value import Priced, net_difference, net_value
 from logtriage.evaluation.statistics import Interval, bound_of, paired_difference
+
+
+@attrs.frozen
+class NetComparison:
+    """The net values of A and B, and B - A with its paired bootstrap interval."""
+
+    a: float
+    b: float
+    difference: Interval
 
 
 @attrs.frozen
@@ -25,7 +35,8 @@ class Comparison:
     ``only_b`` count the
     scored incidents of one run that lack a score in the other. ``losses`` are the
     differences of the four parts over the incidents that both runs explained, if any.
-    ``seal`` is the fingerprint of the key of sealed incidents.
+    ``seal`` is the fingerprint of the key of sealed incidents. ``net`` compares net values,
+    where every shared incident has a price of hand-over.
     """
 
     task: str
@@ -45,6 +56,7 @@ class Comparison:
     same: int
     losses: LossDifference | None = None
     seal: str | None = None
+    net: NetComparison | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as JSON data."""
@@ -148,7 +160,21 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
         sum(new == old for old, new in pairs),
         _losses(a, b, task, name_a, name_b),
         a.manifest.seal,
+        _net([a.incidents(one).price_of_hand_over for one in shared], before, after),
     )
+
+
+def _net(
+    prices: Sequence[float | None], before: Sequence[float], after: Sequence[float]
+) -> NetComparison | None:
+    known = [price for price in prices if price is not None]
+    if len(known) < len(prices):
+        return None
+    sides: list[list[Priced]] = [list(zip(one, known, strict=True)) for one in (before, after)]
+    a, b, difference = net_value(sides[0]), net_value(sides[1]), net_difference(*sides)
+    if a is None or b is None or difference is None:
+        return None
+    return NetComparison(a.mean, b.mean, difference)
 
 
 def _losses(

@@ -105,8 +105,7 @@ class BatchGrades:
 
 
 def _names(rubric: Rubric) -> tuple[str, ...]:
-    rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
-    return tuple(dict.fromkeys(row.name for row in rows))
+    return tuple(dict.fromkeys(row.name for row in rubric.rows))
 
 
 def grade_batch(

@@ -6,7 +6,7 @@ graded cannot be missing in one of them.
 
 from typing import Final
 
-from logtriage.actions import ACTION_TYPES
+from logtriage.actions import ACTION_TYPES, PRICED_ACTION_TYPES
 from logtriage.errors import InvalidInput
 from logtriage.grading import RECORDED_2
 from logtriage.incident import Incident
@@ -46,7 +46,9 @@ def useful_actions(incident: Incident) -> tuple[str, ...]:
     They can change the grade, show evidence or close the incident. Others are understood
     and cost a tick.
     """
-    return useful_kinds(incident.rubric, simulated=isinstance(incident.telemetry, Simulation))
+    simulated = isinstance(incident.telemetry, Simulation)
+    kinds = useful_kinds(incident.rubric, simulated=simulated)
+    return (*kinds, *PRICED_ACTION_TYPES) if incident.takes_hand_over else kinds
 
 
 def check_joint(incident: Incident, split: RoleSplit) -> None:
@@ -58,7 +60,7 @@ def check_joint(incident: Incident, split: RoleSplit) -> None:
     nobody = [
         kind
         for kind in useful_actions(incident)
-        if not any(kind in role.may for role in split.roles)
+        if not any(kind in role.kinds for role in split.roles)
     ]
     if nobody:
         raise InvalidInput(

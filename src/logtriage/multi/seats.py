@@ -114,7 +114,7 @@ class TextSeat:
                 f"action {given!r} of {agent_name(self.role)}: expected text, such as "
                 f"{render_action(self._choices[0])}"
             )
-        return signed(parse_action(given, self._topology, self.role.may), self.role.name)
+        return signed(parse_action(given, self._topology, self.role.kinds), self.role.name)
 
 
 def seat_for(

@@ -19,12 +19,14 @@ from logtriage.actions import (
     MAX_IMPACT,
     MAX_REPORT,
     OPTIONAL_ACTION_TYPES,
+    PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
     REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
     Action,
     ClassifyFault,
+    HandOver,
     IdentifyRootCause,
     Ignore,
     Malformed,
@@ -60,8 +62,10 @@ WASTE_RATE: Final = 2
 _ATTEMPT: Final = 128
 #: Action types by their wire names; a set that can be hashed.
 Kinds = frozenset[str]
-SOLO_KINDS: Final[Kinds] = frozenset(ACTION_TYPES | RECORDED_ACTION_TYPES | OPTIONAL_ACTION_TYPES)
-TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES)
+SOLO_KINDS: Final[Kinds] = frozenset(
+    ACTION_TYPES | RECORDED_ACTION_TYPES | PRICED_ACTION_TYPES | OPTIONAL_ACTION_TYPES
+)
+TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES | PRICED_ACTION_TYPES)
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
 
 _DECODER: Final = json.JSONDecoder()
@@ -222,7 +226,7 @@ def action_from_wire(
     """Read a wire action, ``{"action_type": …, "value": …, "confidence": …}``; total.
 
     Keys with None or NaN count as absent (tabular loaders pad with them); other keys,
-    and a value of ``resolve`` or ``ignore``, are ignored. Anything wrong gives a
+    and a value of ``resolve``, ``ignore`` or ``hand_over``, are ignored. Anything wrong gives a
     :class:`Malformed` that says what was expected.
     """
     return _read(wire, topology, may, _wire_table(topology, may))
@@ -264,7 +268,11 @@ def _read(
 def _wire_table(topology: Topology, may: Kinds) -> dict[tuple[Any, Any], Action]:
     table: dict[tuple[Any, Any], Action] = {
         (action_name(action), action_value(action)): action
-        for action in (*all_actions(topology), *map(ClassifyFault, FAULT_CATEGORIES), Wait())
+        for action in (
+            *all_actions(topology, hand_over=True),
+            *map(ClassifyFault, FAULT_CATEGORIES),
+            Wait(),
+        )
         if action_name(action) in may
     }
     if action_name(RequestMoreLogs()) in may:
@@ -288,6 +296,8 @@ def _irregular(
             return Resolve()
         case "ignore":
             return Ignore()
+        case "hand_over":
+            return HandOver()
         case "wait":
             return Wait()
         case "report":

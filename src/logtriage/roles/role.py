@@ -4,13 +4,14 @@ The single agent has no role and sees everything that is observable.
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, TypeGuard
 
 import attrs
 
 from logtriage.actions import (
     ACTION_TYPES,
+    PRICED_ACTION_TYPES,
     TEAM_ACTION_TYPES,
     Action,
     Malformed,
@@ -131,6 +132,11 @@ class Role:
                     f"role {self.name!r}: {field} must be a whole number from 0 to {most}, "
                     f"got {value!r}"
                 )
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The action types that are read from it: who may page may hand the incident over."""
+        return self.may.union(PRICED_ACTION_TYPES) if "escalate" in self.may else self.may
 
     @property
     def hears_late(self) -> bool:

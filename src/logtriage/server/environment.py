@@ -56,7 +56,9 @@ class TriageRubric(Rubric):
         super().__init__()
         self.earned = 0.0
         for name in dict.fromkeys(
-            row.name for one in RUBRICS.values() for row in (*one.criteria, *one.benign)
+            row.name
+            for one in RUBRICS.values()
+            for row in (*one.criteria, *one.benign, *one.handed_over)
         ):
             setattr(self, name, CriterionRubric(name))
 

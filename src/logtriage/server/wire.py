@@ -81,6 +81,8 @@ def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
             "directory": list(observation.directory),
             "price_of_silence": observation.price_of_silence,
         }
+        if observation.price_of_hand_over is not None:
+            view["price_of_hand_over"] = observation.price_of_hand_over
     return view
 
 
@@ -106,11 +108,13 @@ def observation_of(
             horizon, open_loop = int(view["horizon"]), bool(view["open_loop"])
             changes = _many(Change, view["changes"])
             directory = tuple(view["directory"])
-            price = view["price_of_silence"]
+            # A server that knows of no hand-over does not tell.
+            price, hand_over = view["price_of_silence"], view.get("price_of_hand_over")
         else:
             topology, horizon, open_loop = before.topology, before.horizon, before.open_loop
             changes, directory = before.changes, before.directory
-            price, world = before.price_of_silence, before.world
+            price, hand_over = before.price_of_silence, before.price_of_hand_over
+            world = before.world
         return Observation(
             topology,
             int(view["tick"]),
@@ -140,6 +144,7 @@ def observation_of(
             world=None if open_loop else as_world(world),
             # A server that knows of no incidents with several faults does not tell.
             root_causes=_names(view.get("root_causes")),
+            price_of_hand_over=hand_over,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"view: cannot be read: {type(error).__name__}: {error}") from None
