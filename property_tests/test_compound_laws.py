@@ -21,6 +21,7 @@ from logtriage.audit.exact import Situations
 from logtriage.drawing.ids import SPLITS
 from logtriage.grading import grade_actions, rubric_of, score
 from logtriage.policies import perfect_actions
+from logtriage.tasks import setting_of
 from logtriage.topology import Service
 from logtriage.transition import play, play_jointly
 from logtriage.world.compounds import SetPrior
@@ -36,7 +37,6 @@ from logtriage.world.loading import load_world
 from logtriage.world.outcomes import condition_at, left_at
 from logtriage.world.prior import Prior
 from logtriage.world.schedule import Doings
-from logtriage.world.setting import compound_failure
 from logtriage.world.simulation import Simulation
 from property_tests.reference import expected_of_several
 from property_tests.strategies import (
@@ -63,7 +63,7 @@ TINY: Final = Topology(
 
 
 WORLD: Final = load_world("second")
-SETTING: Final = compound_failure(2)
+SETTING: Final = setting_of(WORLD, WORLD.tasks["compound_failure"], 2)
 RULE: Final = WORLD.rules.secondary_fault
 assert RULE is not None
 POOL: Final = RULE.kind

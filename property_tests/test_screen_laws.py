@@ -31,9 +31,8 @@ from logtriage.incident import Truth
 from logtriage.rng import hash_name, mix
 from logtriage.tasks import TASKS
 from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, Evidence
-from logtriage.world.faults import FAULT_KINDS
+from logtriage.world.loading import load_world
 from logtriage.world.schedule import Cell, Doings, cells
-from logtriage.world.signatures import BENIGN, DISTRACTIONS
 from logtriage.world.simulation import Simulation, speakers
 from logtriage.world.tables import alphabet, places
 
@@ -42,7 +41,7 @@ NOTHING = Truth(None, SEVERITIES[2], frozenset(), frozenset(), frozenset())
 #: What a text must not say: the name of a fault, a benign kind, a distraction.
 SECRETS = tuple(
     re.compile(rf"\b{name.replace('_', '[ _-]')}\b")
-    for name in (*(kind.name for kind in FAULT_KINDS), *BENIGN, *DISTRACTIONS)
+    for name in load_world("second").signatures
     if "_" in name
 )
 

@@ -51,11 +51,10 @@ from logtriage.world.conditions import (
     unaffected,
 )
 from logtriage.world.outcomes import at_service, condition_at, elsewhere, left_at
-from logtriage.world.setting import compound_failure
 from logtriage.world.simulation import Simulation
 from property_tests.strategies import COMPOUND_TASKS
 from property_tests.test_belief_laws import asked, check_calibrated
-from property_tests.test_compound_laws import TINY
+from property_tests.test_compound_laws import SETTING, TINY
 
 
 @st.composite
@@ -206,7 +205,7 @@ def test_beliefs_over_sets_on_the_topologies_of_the_task_are_calibrated() -> Non
 
 @lru_cache(maxsize=2)
 def model(held: bool = False) -> Model:
-    return any_model_of(compound_failure(2), FIVE_TEAMS, held)
+    return any_model_of(SETTING, FIVE_TEAMS, held)
 
 
 @given(st.lists(st.integers(0, 20_000), min_size=1, max_size=20))
@@ -246,7 +245,7 @@ def test_every_part_of_a_set_that_is_searched_is_there() -> None:
     fleet = random_topology(5, 20, FIVE_TEAMS.teams)
     incident = draw_incident(task, IncidentId(task, "test", 2), fleet)
     state = initial_state(incident)
-    whole = any_model_of(compound_failure(2), fleet, incident.held)
+    whole = any_model_of(SETTING, fleet, incident.held)
     seen = Seen(incident.directory, evidence(state), state.facts.doings, misrouted=False)
     listed = searched_posterior(whole, seen).listed
     members = listed.members[: listed.sets]

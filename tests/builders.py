@@ -26,6 +26,7 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import TEAM_ACTION_TYPES
+from logtriage.drawing.incidents import price_of_hand_over
 from logtriage.grading import DEFAULT, Discount
 from logtriage.incident import STRICT, ClosingRules, Fault, Truth
 from logtriage.policies import PolicyFactory
@@ -163,6 +164,15 @@ def benign_incident(horizon: int = 15) -> Incident:
         telemetry=StillTelemetry(),
         rubric=DEFAULT.id,
         par=2,
+    )
+
+
+def with_hand_over(incident: Incident) -> Incident:
+    """The same, graded by ``logtriage/3`` and with the price of hand-over of its seed."""
+    assert incident.simulation is not None
+    price = price_of_hand_over(incident.simulation.seed)
+    return attrs.evolve(
+        incident, rubric="logtriage/3", price_of_silence=None, price_of_hand_over=price
     )
 
 

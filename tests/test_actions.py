@@ -32,10 +32,12 @@ from logtriage import (
 from logtriage.actions import (
     ACTION_TYPES,
     OPTIONAL_ACTION_TYPES,
+    PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
     TEAM_ACTION_TYPES,
     ClassifyFault,
     FaultCategory,
+    HandOver,
     ReportImpact,
     action_name,
     action_value,
@@ -72,6 +74,17 @@ def test_the_tasks_with_five_teams_have_one_more() -> None:
 def test_the_count_follows_the_topology(size: int) -> None:
     graph = random_topology(1, size)
     assert len(all_actions(graph)) == 3 + size + 4 + 5 * size + (1 + 3 * size) + 2
+
+
+def test_a_hand_over_is_the_last_action_where_it_has_a_price_and_none_elsewhere() -> None:
+    plain = all_actions(FIVE_TEAMS)
+    assert all_actions(FIVE_TEAMS, hand_over=True) == (*plain, HandOver())
+    assert action_id(HandOver(), FIVE_TEAMS, hand_over=True) == len(plain) == 74
+    for action in plain:
+        number = action_id(action, FIVE_TEAMS)
+        assert action_id(action, FIVE_TEAMS, hand_over=True) == number
+    with pytest.raises(InvalidInput, match="hand_over has no canonical integer"):
+        action_id(HandOver(), FIVE_TEAMS)
 
 
 def test_integers_are_positions_and_confidence_makes_no_difference() -> None:
@@ -148,6 +161,7 @@ def test_names_and_values() -> None:
         RequestTraces("user-db"): ("request_traces", "user-db", "request_traces user-db"),
         Resolve(): ("resolve", None, "resolve"),
         Ignore(): ("ignore", None, "ignore"),
+        HandOver(): ("hand_over", None, "hand_over"),
         Malformed("text", "why"): ("malformed", None, "malformed (why)"),
         Report("memory_leak", "triage"): ("report", "memory_leak", "report memory_leak"),
         ReportImpact((("a", "b"), ("b", "c"), ("a", "b"))): (
@@ -165,7 +179,7 @@ def test_names_and_values() -> None:
 
 
 def test_every_type_but_malformed_has_a_wire_name() -> None:
-    named = TEAM_ACTION_TYPES | RECORDED_ACTION_TYPES | OPTIONAL_ACTION_TYPES
+    named = TEAM_ACTION_TYPES | RECORDED_ACTION_TYPES | PRICED_ACTION_TYPES | OPTIONAL_ACTION_TYPES
     assert set(named.values()) == set(get_args(Action)) - {Malformed}
     assert set(RECORDED_ACTION_TYPES) == {"classify_fault"}
     assert set(TEAM_ACTION_TYPES) - set(ACTION_TYPES) == {"report", "wait"}

@@ -30,7 +30,7 @@ from logtriage.rendering.signs import WORDS
 from logtriage.roles import role as roles
 from logtriage.roles import splits as role_splits
 from logtriage.state import Closing
-from logtriage.world import channels, compounds, setting
+from logtriage.world import channels, compounds
 from logtriage.world.loading import load_world
 from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES
 from logtriage.world.telemetry import TICK_SECONDS
@@ -301,7 +301,7 @@ SENTENCES = (
     ("docs/tasks.md", f"A set weighs {1 + LINK.weight} times more"),
     ("docs/tasks.md", f"more than {compounds.LISTED:,} sets"),
     ("docs/tasks.md", f"no more than {100 * search.ERROR:g} % of the posterior"),
-    ("docs/tasks.md", "(weights {}, {} and {})".format(*setting.compound_failure(2).counts)),
+    ("docs/tasks.md", "(weights {}, {} and {})".format(*WORLD.tasks["compound_failure"].counts)),
     ("docs/concepts.md", f"A reading holds for {NUMBERS[channels.EPOCH]} ticks"),
     ("docs/concepts.md", f"On more than {LONG_LIST} services lists are compact"),
     ("docs/glossary.md", f"one step of {TICK_SECONDS} simulated seconds"),

@@ -195,7 +195,7 @@ DOORS = {
     "logtriage.env": ("env", "import logtriage.env"),
     "logtriage.grading": (
         "fast",
-        "from logtriage.backend import chosen_backend; chosen_backend('numba', 'x')",
+        "from logtriage.grading import compiled",
     ),
     "logtriage.multi": ("multi", "from logtriage.multi import triage_team_v1"),
     "logtriage.report": (

@@ -8,18 +8,19 @@ from logtriage.actions import action_name, action_value
 from logtriage.belief.model import any_model_of
 from logtriage.belief.posterior import Seen, posterior
 from logtriage.errors import InvalidInput, UnknownName
+from logtriage.tasks import setting_of
 from logtriage.topology import FIVE_TEAMS
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.conditions import Condition, Hypothesis
 from logtriage.world.figures import Figures
+from logtriage.world.loading import load_world
 from logtriage.world.model import HEALTHY, LOADED, WAITING
 from logtriage.world.outcomes import elsewhere
 from logtriage.world.schedule import Doings
-from logtriage.world.setting import cascading_failure
 from logtriage.world.tables import alphabet, places, weights
 
-SETTING = cascading_failure(2)
-WORLD = SETTING.world
+WORLD = load_world("second")
+SETTING = setting_of(WORLD, WORLD.tasks["cascading_failure"], 2)
 (PLACE, *_) = places(FIVE_TEAMS)
 
 

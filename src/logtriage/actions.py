@@ -27,7 +27,7 @@ class Severity(StrEnum):
 class FaultCategory(StrEnum):
     """The class of the fault of a recording: CPU, memory or disk; the network; code.
 
-    Not that of the simulator's faults (:class:`logtriage.world.faults.FaultClass`).
+    Faults of the simulator have a :class:`logtriage.world.schema.parts.FaultClass` instead.
     """
 
     RESOURCE = "resource"
@@ -154,6 +154,14 @@ class Ignore:
     """Close the incident as nothing to act on."""
 
 
+@attrs.frozen
+class HandOver:
+    """Hand the incident to the duty manager, who belongs to no team. This closes it.
+
+    Where a hand-over has no price it costs its tick and changes nothing.
+    """
+
+
 #: How much of an unreadable reply, and of the reason, a :class:`Malformed` keeps.
 KEPT_TEXT: Final = 500
 KEPT_REASON: Final = 400
@@ -196,7 +204,7 @@ class Report:
     """Joint play only: tell the other roles something. Never graded.
 
     One printable line; numeric agents use the words of
-    :data:`logtriage.roles.words.REPORT_WORDS`. ``by`` names the role that wrote it.
+    :func:`logtriage.roles.words.report_words`. ``by`` names the role that wrote it.
 
     Raises:
         InvalidInput: for an empty message, or one of more than :data:`MAX_REPORT` characters.
@@ -251,6 +259,7 @@ Action = (
     | RequestTraces
     | Resolve
     | Ignore
+    | HandOver
     | Malformed
     | Report
     | ReportImpact
@@ -272,6 +281,9 @@ ACTION_TYPES: Final[dict[str, type[Action]]] = {
 #: What a single agent may do besides, where recordings are graded by it (``recorded/2``).
 #: Elsewhere it costs its tick; it has no canonical integer.
 RECORDED_ACTION_TYPES: Final[dict[str, type[Action]]] = {"classify_fault": ClassifyFault}
+#: What closes an incident besides, where a hand-over has a price. Only there it is offered, and
+#: has a canonical integer.
+PRICED_ACTION_TYPES: Final[dict[str, type[Action]]] = {"hand_over": HandOver}
 #: What a single agent may do, with what only roles in joint play may do.
 TEAM_ACTION_TYPES: Final[dict[str, type[Action]]] = {
     **ACTION_TYPES,
@@ -282,7 +294,9 @@ TEAM_ACTION_TYPES: Final[dict[str, type[Action]]] = {
 OPTIONAL_ACTION_TYPES: Final[dict[str, type[Action]]] = {"report_impact": ReportImpact}
 ACTION_NAMES: Final[dict[type[Action], str]] = {
     kind: name
-    for name, kind in (TEAM_ACTION_TYPES | RECORDED_ACTION_TYPES | OPTIONAL_ACTION_TYPES).items()
+    for name, kind in (
+        TEAM_ACTION_TYPES | RECORDED_ACTION_TYPES | PRICED_ACTION_TYPES | OPTIONAL_ACTION_TYPES
+    ).items()
 }
 #: What stands between a caller and its callee in a report of an impact.
 CALLS: Final = "->"
@@ -328,7 +342,7 @@ def action_value(action: Action) -> str | None:
             return message
         case ReportImpact(calls):
             return ", ".join(f"{caller}{CALLS}{callee}" for caller, callee in calls)
-        case Resolve() | Ignore() | Wait() | Malformed():
+        case Resolve() | Ignore() | HandOver() | Wait() | Malformed():
             return None
         case _:
             raise InvalidInput(no_action(action))
@@ -352,13 +366,14 @@ def describe(action: Action) -> str:
 
 
 @lru_cache(maxsize=64)
-def all_actions(topology: Topology) -> tuple[Action, ...]:
+def all_actions(topology: Topology, *, hand_over: bool = False) -> tuple[Action, ...]:
     """Every well-formed action of a topology; the position is its canonical integer.
 
     Order: severity (P1, P2, P3), root cause (service order), escalate (team order),
     remediate (remedy-major), request logs (``all``, then service order), request metrics,
     request traces (service order), resolve, ignore: ``3 + n + teams + 5 n + (1 + 3 n) + 2``
-    actions, 74 for the seven services and five teams of the v2 tasks.
+    actions, 74 for the seven services and five teams of the v2 tasks. ``hand_over`` adds the
+    hand-over as the last, for incidents where it has a price.
     """
     names = topology.names
     return (
@@ -372,27 +387,31 @@ def all_actions(topology: Topology) -> tuple[Action, ...]:
         *(RequestTraces(name) for name in names),
         Resolve(),
         Ignore(),
+        *((HandOver(),) if hand_over else ()),
     )
 
 
 @lru_cache(maxsize=64)
-def _action_ids(topology: Topology) -> dict[Action, int]:
-    return {action: index for index, action in enumerate(all_actions(topology))}
+def _action_ids(topology: Topology, hand_over: bool) -> dict[Action, int]:
+    actions = all_actions(topology, hand_over=hand_over)
+    return {action: index for index, action in enumerate(actions)}
 
 
-def action_id(action: Action, topology: Topology) -> int:
+def action_id(action: Action, topology: Topology, *, hand_over: bool = False) -> int:
     """The canonical integer of an action; a confidence makes no difference.
+
+    ``hand_over`` says whether a hand-over has a price, and so an integer.
 
     Raises:
         UnknownName: if the action names a service or team that the topology lacks.
         InvalidInput: for :class:`Malformed`, :class:`Report`, :class:`ReportImpact`,
-            :class:`Wait` and :class:`ClassifyFault`, which have no integer, and for what is
-            no action.
+            :class:`Wait` and :class:`ClassifyFault`, which have no integer, for
+            :class:`HandOver` without ``hand_over``, and for what is no action.
     """
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         action = IdentifyRootCause(action.service)
     try:
-        return _action_ids(topology)[action]
+        return _action_ids(topology, hand_over)[action]
     except (KeyError, TypeError):  # what cannot be hashed is no action either
         check_action(action, topology)
         raise InvalidInput(f"{action_name(action)} has no canonical integer") from None
@@ -439,7 +458,7 @@ def no_action(given: object) -> str:
     elif isinstance(given, type) and issubclass(given, Action):
         return f"expected an action, got the type {given.__name__}; pass {given.__name__}(…)"
     else:
-        how = "pass one such as Resolve() or Escalate('sre-team')"
+        how = "pass one such as Resolve() or Escalate(team)"
     shown = repr(given)
     shown = shown if len(shown) <= 80 else kind_of(given)
     return f"expected an action, got {shown}; {how}"

@@ -6,6 +6,8 @@ import attrs
 
 from logtriage.actions import FaultCategory, Remedy, Severity
 from logtriage.topology import Topology
+from logtriage.world.default import second_world
+from logtriage.world.model import World
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation, speakers
 from logtriage.world.telemetry import Telemetry
@@ -97,10 +99,12 @@ class Incident:
         closing: the rules that close it.
         rubric: the id of the rubric that its task is graded by.
         par: in ticks; how many a perfect response needs here. Beyond it, closing costs. Benign
-            incidents have a par of their own. Read by ``logtriage/2`` alone.
+            incidents have a par of their own. Read by rubrics of drawn incidents.
         price_of_silence: in points of the grade; what a perfect response without the right
             page is worth here. None where the rubric has no such price.
         seal: the fingerprint of the key that a sealed incident was drawn with.
+        price_of_hand_over: in points of the grade; what it is worth to hand the incident over
+            at once. None where nobody takes it over.
     """
 
     id: str
@@ -115,6 +119,17 @@ class Incident:
     par: int = 5
     price_of_silence: float | None = None
     seal: str | None = None
+    price_of_hand_over: float | None = None
+
+    @property
+    def takes_hand_over(self) -> bool:
+        """Whether it can be handed over: then that is offered and has a canonical integer."""
+        return self.price_of_hand_over is not None
+
+    @property
+    def task_par(self) -> int:
+        """The par of the task for faults, in ticks: a hand-over counts by it, benign or not."""
+        return self.par if self.setting is None else self.setting.par
 
     @property
     def simulation(self) -> Simulation | None:
@@ -129,6 +144,21 @@ class Incident:
     def setting(self) -> Setting | None:
         """The public constants of its world, if beliefs can be held of it; else None."""
         return None if self.simulation is None else self.simulation.setting
+
+    @property
+    def world(self) -> World | None:
+        """The world that it is of; None for a recording."""
+        return self.telemetry.setting.world if isinstance(self.telemetry, Simulation) else None
+
+    @property
+    def world_mark(self) -> str | None:
+        """The fingerprint of its world, as records say it.
+
+        None where there is nothing to say: for a recording, and for the default world, whose
+        tasks have a version that changes with it.
+        """
+        world = self.world
+        return None if world is None or world == second_world() else world.fingerprint
 
     def speakers(self, now: int) -> tuple[int, ...]:
         """The services of the window's lines at a tick; empty if it has no :attr:`world`.

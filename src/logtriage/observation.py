@@ -6,10 +6,12 @@ from functools import lru_cache
 import attrs
 
 from logtriage.actions import Action, FaultCategory, Malformed, Report, Severity, action_name
+from logtriage.errors import InvalidInput
 from logtriage.roles import Role, watched
 from logtriage.state import Closing, State, check_state, declared_in, is_settled
 from logtriage.topology import Topology
 from logtriage.world.channels import EASES, Channel, Evidence
+from logtriage.world.model import World
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import (
     TICK_SECONDS,
@@ -68,6 +70,9 @@ class Observation:
         tick_seconds: the length of a tick, in seconds.
         fault_category: the class of the fault that was declared, in a recording.
         on_request: whether only those who ask for the figures of a recording see them.
+        price_of_hand_over: in points of the grade; None where nobody takes the incident over.
+        world: the public world that a simulated incident is of; None for a recording. It says
+            what tokens mean, and nothing of this incident.
     """
 
     topology: Topology
@@ -101,6 +106,21 @@ class Observation:
     tick_seconds: int = TICK_SECONDS
     fault_category: FaultCategory | None = None
     on_request: bool = False
+    price_of_hand_over: float | None = None
+    world: World | None = attrs.field(default=None, repr=False, eq=False)
+
+    @property
+    def readings(self) -> tuple[Gauge | Trace, ...]:
+        """The gauges, then the traces, that were asked for."""
+        return (*self.metrics, *self.traces)
+
+    def is_ordinary(self, sort: str, token: str) -> bool:
+        """Whether a token says nothing out of the ordinary for its sort.
+
+        Raises:
+            InvalidInput: for a recording, which has no tokens.
+        """
+        return world_of(self).ordinary[sort] == token
 
     def settles(self, service: str) -> bool:
         """Whether to declare a service as root cause could have no effect any more.
@@ -113,6 +133,24 @@ class Observation:
     def ticks_left(self) -> int:
         """Ticks until the horizon."""
         return self.horizon - self.tick
+
+
+def world_of(observation: Observation) -> World:
+    """The world that an observation of a simulated incident is of.
+
+    Raises:
+        InvalidInput: for a recording, which has none.
+    """
+    if observation.world is None:
+        raise InvalidInput(
+            "expected an observation of a simulated incident: a recording has no world"
+        )
+    return observation.world
+
+
+def is_odd(reading: Gauge | Trace, observation: Observation) -> bool:
+    """Whether a gauge or a trace says something out of the ordinary; without tokens it does not."""
+    return any(not observation.is_ordinary(reading.name, token) for token in reading.tokens)
 
 
 def observe(state: State, role: Role | None = None) -> Observation:
@@ -220,6 +258,8 @@ def _observe_world(state: State, world: Simulation) -> Observation:
             for one in by_channel[Channel.EFFECT]
         ),
         price_of_silence=incident.price_of_silence,
+        world=voice.world,
+        price_of_hand_over=incident.price_of_hand_over,
     )
 
 
@@ -280,6 +320,7 @@ _SHOWN_IN: dict[str, str] = {
     "request_traces": "traces",
     "resolve": "effects",
     "ignore": "effects",
+    "hand_over": "effects",
     "report": "reports",
     "wait": "effects",
 }
@@ -299,7 +340,7 @@ def slice_for(observation: Observation, role: Role) -> Observation:
     The rules that depend on who did what are those of :mod:`logtriage.joint`.
     """
     hidden = frozenset(_FIELDS) - role.views
-    shown = {kind for kind, view in _SHOWN_IN.items() if view in role.views} | role.may
+    shown = {kind for kind, view in _SHOWN_IN.items() if view in role.views} | role.kinds
     own = {field for kind, fields in _SUMMED_UP_IN.items() if kind in role.may for field in fields}
     blanks: dict[str, object] = {
         field: blank

@@ -7,7 +7,7 @@ from logtriage.drawing.generator import make_incident
 from logtriage.incident import Incident
 from logtriage.roles.splits import get_role_split
 from logtriage.state import State, initial_state
-from logtriage.transcript import Splits, Transcript, check_seal, plays_of
+from logtriage.transcript import Splits, Transcript, check_drawn, plays_of
 from logtriage.transition import transition_jointly
 
 
@@ -19,9 +19,9 @@ def replay(
 ) -> tuple[State, ...]:
     """The states of an episode, at its start and after each tick.
 
-    Actions after the closing one were never played and have no state. ``resolve``
-    finds the incident by its id, where it is not a drawn one, ``splits`` the role split by its
-    name, where it is not a built-in one.
+    Actions after the closing one were never played and have no state. ``resolve`` finds the
+    incident by its id, for incidents that are not drawn. ``splits`` finds the role split by its
+    name, for splits that are not built in.
 
     Raises:
         UnknownName, InvalidInput: for an incident id or a role split that does not exist, and
@@ -29,7 +29,7 @@ def replay(
         SealError: for a sealed incident without its key, or with another one.
     """
     incident = resolve(transcript.incident)
-    check_seal(transcript.seal, incident)
+    check_drawn(transcript.seal, transcript.world, incident)
     by_tick: dict[int, list[Action]] = {}
     for when, action in plays_of(transcript, incident.topology, splits):
         by_tick.setdefault(when, []).append(action)

@@ -38,6 +38,7 @@ class Closing(StrEnum):
     IGNORED = "ignored"
     MISROUTED = "misrouted"
     OUT_OF_TIME = "out_of_time"
+    HANDED_OVER = "handed_over"
 
 
 #: One action, after the tick in which it was taken.
@@ -210,7 +211,7 @@ class State:
                 return None
             case Closing.OUT_OF_TIME:
                 return self.incident.horizon
-            case Closing.RESOLVED | Closing.IGNORED | Closing.MISROUTED:
+            case Closing.RESOLVED | Closing.IGNORED | Closing.MISROUTED | Closing.HANDED_OVER:
                 return self.history[-1][0] + 1
         assert_never(self.closing)
 

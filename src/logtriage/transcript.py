@@ -25,9 +25,9 @@ ROLE_SPLIT: Final = "role_split"
 COMPLETED: Final = "completed"
 
 WireAction = Mapping[str, Any]
-#: Finds a role split by its name; :func:`get_role_split` unless one's own is at hand.
+#: Finds a role split by its name, as :func:`get_role_split` does.
 Splits = Callable[[str], RoleSplit]
-#: Why what names a role split is refused without the ticks of its actions.
+#: Why a transcript with a role split, but without ticks, is refused.
 WITHOUT_TICKS: Final = (
     f"{TICKS}: a transcript with {ROLE_SPLIT} needs the tick of each action in a list of its own; "
     "what stands inside an action is not read"
@@ -83,19 +83,20 @@ class Transcript:
 
     ``actions`` are wire actions as written by the agent. ``status`` is
     :data:`COMPLETED`, or the cause for which the episode must not be graded (a lost
-    connection, a crashed model server). Both it and ``agent`` are one printable line; what
-    is not is spelled out (:func:`logtriage._lib.printable.spelled`). ``extra`` keeps every
+    connection, a crashed model server). Both it and ``agent`` are one printable line; other
+    characters are spelled out (:func:`logtriage._lib.printable.spelled`). ``extra`` keeps every
     key of the JSON object that has no field here.
 
     ``ticks`` makes it joint play, where several roles act in one tick: the tick of each
-    action, one whole number for each, never falling. It is said beside the actions and
-    never inside them, since what stands in an action is the agent's own word. ``role_split``
-    names the split whose roles they are: without it every action has a tick of its own.
+    action, one whole number for each, never falling. Ticks stand beside the actions and never
+    inside them, since the agent itself writes its actions. ``role_split`` names the split of the
+    roles; without it every action has a tick of its own.
 
-    ``seal`` is the fingerprint of the key that a sealed incident was drawn with.
+    ``seal`` is the fingerprint of the key that a sealed incident was drawn with, ``world`` that
+    of the world of the incident (:attr:`~logtriage.incident.Incident.world_mark`).
 
     Raises:
-        InvalidInput: for ``ticks`` that are not so, and a ``role_split`` without ``ticks``.
+        InvalidInput: for other ``ticks``, and for a ``role_split`` without ``ticks``.
     """
 
     incident: str
@@ -106,6 +107,7 @@ class Transcript:
     ticks: tuple[int, ...] | None = None
     seal: str | None = None
     role_split: str | None = None
+    world: str | None = None
 
     def __attrs_post_init__(self) -> None:
         """Check the ticks."""
@@ -120,17 +122,32 @@ class Transcript:
         actions = tuple(dict(action) for action in self.actions)
         extra = dict(self.extra)
         fields = self.incident, actions, self.status, self.agent, extra, self.ticks, self.seal
-        return Transcript, (*fields, self.role_split)
+        return Transcript, (*fields, self.role_split, self.world)
 
 
-def check_seal(said: str | None, incident: Incident) -> None:
-    """See that what was played is this incident, and not that of another key.
+def check_drawn(seal: str | None, world: str | None, incident: Incident) -> None:
+    """See that what was played is this incident: not of another world, nor of another key.
 
-    ``said`` is the fingerprint in the record, None if there is none.
+    ``seal`` and ``world`` are the fingerprints in the record, None where it has none.
 
     Raises:
+        InvalidInput: naming both worlds.
         SealError: saying which key is needed.
     """
+    here = incident.world_mark
+    if world != here:
+        name = "the default world" if incident.world is None else repr(incident.world.name)
+        raise InvalidInput(
+            f"world: {incident.id} was played in the world "
+            + ("that the record does not name" if world is None else f"{world!r:.40}")
+            + f", and the world here is {name}"
+            + ("" if here is None else f" ({here!r})")
+            + "; nothing is graded in another world"
+        )
+    _check_seal(seal, incident)
+
+
+def _check_seal(said: str | None, incident: Incident) -> None:
     if said == incident.seal:
         return
     if incident.seal is None:
@@ -179,7 +196,17 @@ def transcript_of(
     incident = state.incident
     kept = ticks if joint or role_split is not None else None
     name = None if role_split is None else role_split.name
-    made = Transcript(incident.id, wires, status, agent, extra, kept, incident.seal, name)
+    made = Transcript(
+        incident.id,
+        wires,
+        status,
+        agent,
+        extra,
+        kept,
+        incident.seal,
+        name,
+        incident.world_mark,
+    )
     if role_split is not None:
         read = plays_of(made, incident.topology, lambda _: role_split)
         for number, (played, again) in enumerate(zip(state.history, read, strict=True)):
@@ -192,7 +219,7 @@ def transcript_of(
 
 
 class Played(Protocol):
-    """What a transcript says of actions and their ticks."""
+    """The actions of a transcript, and their ticks."""
 
     @property
     def actions(self) -> Sequence[WireAction]:
@@ -200,7 +227,7 @@ class Played(Protocol):
 
     @property
     def ticks(self) -> tuple[int, ...] | None:
-        """The tick of each, in joint play."""
+        """The tick of each action, in joint play."""
 
     @property
     def role_split(self) -> str | None:
@@ -210,8 +237,8 @@ class Played(Protocol):
 def plays_of(played: Played, topology: Topology, splits: Splits = get_role_split) -> list[Play]:
     """The actions of a transcript with their ticks, each as its role may take it.
 
-    In a tick the roles of a split act in their order. What a role may not do is malformed, as
-    it was in play. The kinds of roles are read in joint play alone.
+    In a tick the roles of a split act in their order. An action that its role may not take is
+    malformed, as it was in play. Only joint play has the actions of roles, such as reports.
 
     Raises:
         UnknownName: for a role split that does not exist.
@@ -234,7 +261,7 @@ def plays_of(played: Played, topology: Topology, splits: Splits = get_role_split
                 f"{split.name!r} has {len(split)}: {', '.join(split.names)}"
             )
         role, budget = split.roles[place], left[place]
-        action = as_allowed(action_from_wire(wire, topology, role.may), role, topology, budget)
+        action = as_allowed(action_from_wire(wire, topology, role.kinds), role, topology, budget)
         if budget is not None and is_request(action):
             left[place] = budget - 1
         plays.append((when, action))

@@ -2,12 +2,20 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from logtriage.actions import Action, Escalate, Ignore, Resolve, Severity, check_action
+from logtriage.actions import (
+    Action,
+    Escalate,
+    HandOver,
+    Ignore,
+    Resolve,
+    Severity,
+    check_action,
+)
 from logtriage.errors import EpisodeOver, InvalidInput, kind_of
 from logtriage.incident import Incident
 from logtriage.state import Closing, Play, State, check_incident, check_state
 
-_MAY_CLOSE = frozenset({Resolve, Ignore, Escalate})
+_MAY_CLOSE = frozenset({Resolve, Ignore, Escalate, HandOver})
 
 
 def closing_of(incident: Incident, action: Action) -> Closing | None:
@@ -19,6 +27,8 @@ def closing_of(incident: Incident, action: Action) -> Closing | None:
             if incident.closing.ignore_only_p1 and incident.truth.severity is not Severity.P1:
                 return None
             return Closing.IGNORED
+        case HandOver() if incident.takes_hand_over:
+            return Closing.HANDED_OVER
         case Escalate(team) if team not in incident.truth.teams and incident.closing.wrong_page:
             return Closing.MISROUTED
         case _:

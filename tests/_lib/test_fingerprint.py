@@ -164,7 +164,7 @@ def test_what_its_module_has_is_described_by_its_name() -> None:
     assert description_of(named) == f"{here}.named"
     assert description_of(cached) == f"{here}.cached"
     assert description_of(Stateless()) == f"{here}.Stateless"
-    assert description_of(Frozen(1)) == f"{here}.Frozen [('factor', '1'), ('label', \"''\")]"
+    assert description_of(Frozen(1)) == f"{here}.Frozen [('factor', '1')]"
     assert description_of(len) == "builtins.len"
 
 

@@ -52,7 +52,7 @@ def test_there_is_one_tool_for_each_action_type_in_their_order() -> None:
 
 def test_calls_are_read_by_the_arguments_that_the_schema_names() -> None:
     schema = {name: tuple(one.name for one in tool.parameters) for name, tool in ALL_TOOLS.items()}
-    assert dict(ARGUMENTS) == schema
+    assert dict(ARGUMENTS) == {**schema, "report_impact": ("calls",)}
 
 
 def test_every_action_survives_being_a_call() -> None:

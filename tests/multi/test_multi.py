@@ -511,7 +511,7 @@ def test_the_fixed_incidents_of_the_original_are_refused(task: TaskSpec) -> None
 
 def test_a_task_is_played_by_text() -> None:
     env = triage_team_v1.parallel_env("cascading_failure-v2", observations="text")
-    assert env.topology is FIVE_TEAMS
+    assert env.topology == FIVE_TEAMS
     screens, infos = env.reset(options={"id": 0})
     assert all(screens[agent] in env.observation_space(agent) for agent in AGENTS)
     asks: dict[str, Action] = {

@@ -67,5 +67,5 @@ def test_the_debrief_grades_and_shows_the_expert_beside() -> None:
     assert found["gate"] == ["ignored_incident", graded.gate_reason]
     assert [row[0] for row in found["criteria"]] == [one.name for one in graded.criteria]
     facts = json.loads(found["page"].split('id="data">')[1].split("</script>")[0])
-    assert (facts["episodes"], facts["believed"], facts["worths"]) == (2, 2, False)
+    assert (facts["episodes"], facts["believed"], facts["numpy"]) == (2, 0, False)
     assert {PLAYER, RIVAL} == {"you", "expert"}

@@ -295,6 +295,10 @@ def test_the_truth_names_the_price_of_silence(run: Run) -> None:
     priced = attrs.evolve(episode.incident, par=6, price_of_silence=0.4)
     told = truth_of(attrs.evolve(episode, incident=priced))
     assert (told["par"], told["price of silence"]) == ("6 ticks", "0.4")
+    assert "price of hand-over" not in told
+    handed = attrs.evolve(free, par=6, price_of_hand_over=0.7)
+    told = truth_of(attrs.evolve(episode, incident=handed))
+    assert (told["par"], told["price of hand-over"]) == ("6 ticks", "0.7")
 
 
 def test_an_unfinished_run_has_a_page_that_says_so(tmp_path: Path) -> None:

@@ -279,7 +279,7 @@ def test_whoever_goes_and_comes_again_is_not_new() -> None:
             leave = await turns.take(("a", number), slow=True)
             clock.now += 0.1
             leave()
-            turns.depart("a", number)
+            turns.depart("a", number, 0.0)
         turns.arrive("a", 5)
         kept = turns._slow._parts["a"]
         assert kept._parts[5].lately(clock.now) == pytest.approx(kept.lately(clock.now))
@@ -352,6 +352,9 @@ class Application:
 
 
 DEEP = b'{"a": [' + b"[]," * 20_000 + b"[]]}"
+
+
+CONNECT = {"type": "websocket.connect"}
 
 
 class Wire:
@@ -505,6 +508,26 @@ def test_what_was_read_before_is_charged() -> None:
     asyncio.run(main())
 
 
+def test_what_a_connection_cost_without_a_message_the_next_one_pays() -> None:
+    guard, _ = guarded()
+
+    async def main() -> None:
+        asked, toll = scope("/ws", kind="websocket"), Toll()
+        asked["state"]["toll"] = toll
+        begun = asyncio.create_task(guard(asked, (first := Wire(CONNECT)).receive, first.send))
+        while first.received < 2:
+            await asyncio.sleep(0)
+        toll.add(5.0)  # pings, say
+        begun.cancel()
+        await asyncio.gather(begun, return_exceptions=True)
+        assert guard._turns._slow.lately(guard._turns._clock()) < 1.0
+        second = Wire(CONNECT, {"type": "websocket.disconnect"})
+        await guard(scope("/ws", kind="websocket"), second.receive, second.send)
+        assert guard._turns._slow.lately(guard._turns._clock()) > 3.0
+
+    asyncio.run(main())
+
+
 def test_bytes_are_charged() -> None:
     def charged(size: int) -> float:
         guard, _ = guarded()
@@ -552,6 +575,26 @@ def test_an_address_has_a_part_of_the_sessions(reads: Reads) -> None:
 
     asyncio.run(main())
     assert reads.count == 0
+
+
+def test_requests_of_an_address_do_not_use_up_the_rate_of_its_sessions() -> None:
+    guard, _ = guarded(rate=1.0)
+
+    async def main() -> None:
+        statuses = []
+        for _ in range(3):
+            wire = body(b"{}")
+            await guard(scope("/step"), wire.receive, wire.send)
+            statuses.append(wire.status)
+        assert statuses == [200, 429, 429]
+        talking = talk()
+        await guard(scope("/ws", kind="websocket"), talking.receive, talking.send)
+        assert talking.sent[0]["type"] == "websocket.accept"
+        refused = talk()
+        await guard(scope("/ws", kind="websocket"), refused.receive, refused.send)
+        assert refused.status == 429
+
+    asyncio.run(main())
 
 
 def test_refused_messages_get_a_short_answer_and_do_not_reach_the_application() -> None:

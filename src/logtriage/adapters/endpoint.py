@@ -40,13 +40,13 @@ _CUT_OFF: Final = "length"
 
 @attrs.define
 class _Shared:
-    """What all copies of an endpoint know of it.
+    """What all copies of an endpoint share.
 
     Attributes:
         limit: the longest reply, in tokens.
-        field: by which name the endpoint takes that limit.
+        field: the name under which the endpoint takes that limit.
         answered: whether it ever answered.
-        failure: what the first request without an answer failed of.
+        failure: why the first request without an answer failed.
     """
 
     limit: int
@@ -191,14 +191,15 @@ class ChatEndpoint:
             **self._request,
             **more,
         }
+        field = self._shared.field  # another thread may change it meanwhile
         try:
             try:
-                return self._create(request)
+                return self._create(request, field)
             except openai.BadRequestError as error:
-                if self._shared.field == _NEWER or _NEWER not in str(error):
+                if field == _NEWER or _NEWER not in str(error):
                     raise
             self._shared.field = _NEWER
-            return self._create(request)
+            return self._create(request, _NEWER)
         except (openai.OpenAIError, ValueError) as error:  # ValueError: an answer that is no JSON
             raise self._failed(_reason(error, request)) from error
 
@@ -207,9 +208,9 @@ class ChatEndpoint:
         self._shared.failure = self._shared.failure or failure
         return EndpointError(failure)
 
-    def _create(self, request: dict[str, Any]) -> tuple[object, int]:
+    def _create(self, request: dict[str, Any], field: str) -> tuple[object, int]:
         """The answer, and how often the client had to ask again for it."""
-        limited = {**request, self._shared.field: self._shared.limit}
+        limited = {**request, field: self._shared.limit}
         raw = self._client.chat.completions.with_raw_response.create(**limited)
         return raw.parse(), raw.retries_taken
 
@@ -231,7 +232,7 @@ class ChatEndpoint:
 
 
 def _reason(error: Exception, request: Mapping[str, Any]) -> str:
-    """What went wrong, with what lies behind it and what may help."""
+    """What went wrong, with its cause and what may help."""
     reason = f"{type(error).__name__}: {error}"
     if not isinstance(error, openai.OpenAIError):
         reason = f"the answer is no chat completion ({reason})"

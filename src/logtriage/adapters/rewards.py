@@ -21,8 +21,7 @@ def reward_names(rubric: Rubric) -> tuple[str, ...]:
     Raises:
         InvalidInput: for a rubric with a criterion called ``rest``.
     """
-    rows = (*rubric.criteria, *rubric.benign, *rubric.penalties)
-    names = tuple(dict.fromkeys(row.name for row in rows))
+    names = tuple(dict.fromkeys(row.name for row in rubric.rows))
     if REST in names:
         raise InvalidInput(f"rubric {rubric.id!r}: {REST!r} is what bounds and rounding add")
     return *names, REST

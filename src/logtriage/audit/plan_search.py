@@ -67,7 +67,7 @@ class PlanSearch:
     """The search for one belief; hypotheses below 1 in 1,000 are left out on both sides.
 
     Raises:
-        InvalidInput: if more was done already than asking.
+        InvalidInput: if more was done already than asking, and under ``logtriage/3``.
     """
 
     def __init__(self, belief: Belief) -> None:
@@ -76,6 +76,8 @@ class PlanSearch:
         done = belief.standing.doings
         if done.pages or done.remedies or case.severity is not None or case.declared is not None:
             raise InvalidInput("plans are searched where nothing was done yet but asking")
+        if stakes.calm_counts:
+            raise InvalidInput("plans are searched under logtriage/2 alone")
         self.page_first, self.nodes = case.worth, 0
         self.stakes, self.tick, self.teams = stakes, case.tick, len(belief.topology.teams)
         # Hypotheses that no plan can tell apart are one.

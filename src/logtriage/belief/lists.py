@@ -1,7 +1,7 @@
-"""What lists of actions earn under every set of faults at once: ``logtriage/2`` by arrays.
+"""What lists of actions earn under every set of faults at once: the rubrics by arrays.
 
-Shares, discounts and gates are those of :mod:`logtriage.grading.triage`; a law holds the
-two to each other.
+Shares, discounts and gates are those of :mod:`logtriage.grading.triage` and
+:mod:`logtriage.grading.priced`; a law holds the two to each other.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from logtriage.actions import (
     Action,
     ClassifySeverity,
     Escalate,
+    HandOver,
     IdentifyRootCause,
     Ignore,
     Remediate,
@@ -27,8 +28,6 @@ from logtriage.belief.stakes import UNIT
 from logtriage.grading.criteria import promptness, severity_credit
 from logtriage.grading.rubric import TRIAGE_2
 from logtriage.grading.triage import (
-    UNAPPROVED_FIX,
-    UNAPPROVED_REMEDY,
     WEIGHTS,
     dismissal_credit,
     remedy_credit,
@@ -44,10 +43,10 @@ SEVERITY_CREDITS: Final = np.array(
 
 
 class Lists(Case):
-    """A case of sets of faults, under which lists of actions are graded as they stand.
+    """A case of sets of faults that grades lists of actions as they stand.
 
-    ``count`` (H,) is how many faults there are, ``share`` (H,) what one fault is of all; 0
-    where the incident is benign. ``severities`` (H, 3) are probabilities.
+    ``count`` (H,) is the number of faults, ``share`` (H,) is 1 / ``count``; both are 0 where the
+    incident is benign. ``severities`` (H, 3) are probabilities.
     """
 
     @cached_property
@@ -65,8 +64,8 @@ class Lists(Case):
     def severities(self) -> Floats:
         """The probabilities of P1, P2, P3 (H, 3)."""
         shown = self.shown.astype(np.float64)
-        found: Floats = shown / shown.sum(axis=1, keepdims=True)
-        return found
+        shares: Floats = shown / shown.sum(axis=1, keepdims=True)
+        return shares
 
     @cached_property
     def past(self) -> tuple[Play, ...]:
@@ -80,11 +79,11 @@ class Lists(Case):
         return tuple(plays)
 
     def value_of(self, grades: Floats) -> int:
-        """The expected grade, in units of 2**-20, by the grades under each hypothesis (H,)."""
+        """The expected grade, in units of 2**-20, from the grades under each hypothesis (H,)."""
         return round(float((self.weights * grades).sum() / self.total) * UNIT)
 
     def grades(self, actions: Sequence[Action], wait: int = 0) -> Floats:
-        """The grade (H,) that a list of actions comes to if it begins in ``wait`` ticks."""
+        """The grade (H,) of a list of actions that begins in ``wait`` ticks."""
         first = self.standing.tick + wait
         new: list[Play] = list(enumerate(actions[: max(0, self.standing.left - wait)], first))
         return self._graded([*self.past, *new], (first + len(new),))[0]
@@ -103,7 +102,7 @@ class Lists(Case):
 
     def closed_grades(self, tick: int, last: Action) -> Floats:
         """The grades (H,) if the last of what was done closed the incident, ``tick`` ticks used."""
-        close = [(tick - 1, last)] if isinstance(last, Resolve | Ignore) else []
+        close = [(tick - 1, last)] if isinstance(last, Resolve | Ignore | HandOver) else []
         return self._graded([*self.past, *close], (tick,))[0]
 
     def _graded(self, plays: list[Play], ends: Sequence[int]) -> list[Floats]:
@@ -115,13 +114,14 @@ class Lists(Case):
         wrong, early = np.zeros(shape[0], np.int64), np.zeros(shape[0], np.int64)
         severity: int | None = None
         declared: list[int] = []
-        applied = 0
+        applied, touched = 0, False
         close: Action | None = None
         for when, action in plays:
             match action:
                 case ClassifySeverity(one):
                     severity = SEVERITIES.index(one) if severity is None else severity
                 case Escalate(team):
+                    touched = True
                     theirs = self.teams == topology.teams.index(team)
                     paged[theirs] = np.minimum(paged[theirs], when)
                     right = theirs.any(axis=1)
@@ -141,7 +141,7 @@ class Lists(Case):
                     missed = part == NONE
                     wrong += missed
                     early += missed & (first_page >= when)
-                case Resolve() | Ignore():
+                case Resolve() | Ignore() | HandOver():
                     close = action
         credit = np.zeros(shape[0])
         if severity is not None:
@@ -149,28 +149,38 @@ class Lists(Case):
         total = WEIGHTS["severity"] * credit
         total = total + WEIGHTS["root_cause"] * self._part_sum((said < NEVER) & (said <= fixed))
         total = total + WEIGHTS["escalation"] * self._part_sum(paged < NEVER)
-        worth = np.where(paged < fixed, 1.0, UNAPPROVED_FIX) * (fixed < NEVER)
+        hasty = (fixed < NEVER) & (paged >= fixed)
+        worth = np.where(hasty, stakes.fix_share, 1.0) * (fixed < NEVER)
         spent = np.array([remedy_credit(one) for one in range(applied + 1)])[wrong]
         total = total + WEIGHTS["remediation"] * self._part_sum(worth) * spent
         calm = _BENIGN["severity"] * credit
         if isinstance(close, Ignore):
             total = total * 0.0
             if not declared:
-                calm = calm + _BENIGN["dismissal"] * dismissal_credit(applied)
+                left = 1.0 if stakes.calm_counts else dismissal_credit(applied)
+                calm = calm + _BENIGN["dismissal"] * left
         silent = self._part_sum(paged == NEVER)
         heard = silent * (stakes.silence / UNIT) + (1.0 - silent)
-        rash = UNAPPROVED_REMEDY**early
+        kept = 1.0 - (1.0 - stakes.early_fix / UNIT) * self._part_sum(hasty)
+        rash: Floats = stakes.remedy_left**early * kept
+        calm_left = rash if stakes.calm_counts else np.ones(shape[0])
+        first = isinstance(close, HandOver) and not (applied or touched)
         done = ((fixed < NEVER) | ~self.real).all(axis=1)
         found = []
         for used in ends:
+            over = stakes.handed_over(used) if first else None
+            if over is not None:
+                found.append(np.full(shape[0], over))
+                continue
             real, benign = total, calm
-            if isinstance(close, Resolve):
+            if isinstance(close, Resolve | HandOver):
                 on_time = promptness(used, stakes.horizon, stakes.par)
                 real = real + WEIGHTS["closure"] * done * on_time
             if isinstance(close, Ignore) and not declared:
                 on_time = promptness(used, stakes.horizon, stakes.par_benign)
                 benign = benign + _BENIGN["closure"] * on_time
-            found.append(np.where(self.count > 0, real * heard * rash, benign) * alive)
+            rows = np.where(self.count > 0, real * heard * rash, benign * calm_left)
+            found.append(rows * alive)
         return found
 
     def _part_sum(self, of_parts: Any) -> Floats:

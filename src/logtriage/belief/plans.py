@@ -2,8 +2,9 @@
 
 A plan pages (or does not), declares the likeliest severity and root cause, tries up to
 three remedies in the order of what is then likeliest, and resolves once one has worked;
-or it dismisses the incident. That a page did not close the incident, and that a remedy
-did not work, is evidence: what follows is chosen among the hypotheses that are left.
+or it dismisses the incident, or hands it over. That a page did not close the incident, and
+that a remedy did not work, is evidence: what follows is chosen among the hypotheses that
+are left.
 
 Arrays are float64 and hold whole numbers below 2**53, so that every sum is exact and
 the same on every machine, whatever the order of summation.
@@ -16,11 +17,11 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from logtriage.actions import SEVERITIES, Action, Ignore, Resolve
+from logtriage.actions import SEVERITIES, Action, HandOver, Ignore, Resolve
 from logtriage.belief.cases import Floats, Plan
 from logtriage.belief.fixedpoint import Longs
 from logtriage.belief.single import Single
-from logtriage.belief.stakes import UNIT, penalty
+from logtriage.belief.stakes import UNIT, penalty, units
 
 #: Remedies that a plan tries at most.
 REMEDIES_TRIED: Final = 3
@@ -40,6 +41,9 @@ def best_values(case: Single, weights: Floats, tick: int) -> Floats:
         if len(rows):
             values = _value(case, weights[rows], tick, option)[0]
             best[rows] = np.maximum(best[rows], values)
+    over = case.handed_over(tick + 1)
+    if over is not None:
+        best = np.maximum(best, weights.sum(axis=1) * units(over))
     return best
 
 
@@ -74,7 +78,7 @@ class _Option:
     root: bool
 
 
-#: What a plan says and does in the first row of weights: severity, root cause, remedies.
+#: Declarations and remedies of a plan for the first row of weights: severity, root cause, remedies.
 _Detail = tuple[int | None, int | None, tuple[int, ...]]
 
 
@@ -103,12 +107,12 @@ def _value(case: Single, weights: Floats, tick: int, option: _Option) -> tuple[F
     if option.dismiss:
         said = 2 if option.severity else None
         worth = _dismissed(case, said or case.severity, tick + option.severity + 1)
-        return weights[:, ~fault].sum(axis=1) * worth, (said, None, ())
+        return _rashly(case, weights, ~fault).sum(axis=1) * worth, (said, None, ())
     approved = case.paged or option.page is not None
     used = tick + (option.page is not None) + option.severity + option.root
     rows = np.flatnonzero(fault if option.page is None else case.team == option.page)
     some = weights[:, rows]
-    calm = weights[:, ~fault] if not approved else weights[:, :0]
+    calm = _rashly(case, weights, ~fault) if not approved else weights[:, :0]
     severity, credit, calm_credit = _severity(case, some, calm, rows, option)
     root, rightly = _root(case, some, rows, option)
     # What stands whatever becomes of the remedies (O, R), in units of 2**-20.
@@ -119,8 +123,14 @@ def _value(case: Single, weights: Floats, tick: int, option: _Option) -> tuple[F
         earned = some * (base + case.fix[rows] + resolve)
         value = _scaled(earned.sum(axis=1), penalty(stakes, approved=approved, wrong=0))
         return calm_credit + value, (severity, root, ())
-    value, order = _remedies(case, some, base, rows, used, approved=approved)
-    return calm_credit + value, (severity, root, order)
+    value, order = _remedies(case, some, base, calm_credit, rows, used, approved=approved)
+    return value, (severity, root, order)
+
+
+def _rashly(case: Single, weights: Floats, rows: Any) -> Floats:
+    """The weights of some hypotheses, less what remedies before the page have cost."""
+    found: Floats = np.floor(weights[:, rows] * case.rash[rows])
+    return found
 
 
 def _scaled(values: Any, factor: int) -> Any:
@@ -164,18 +174,26 @@ def _root(case: Single, some: Floats, rows: Longs, option: _Option) -> tuple[int
 
 
 def _remedies(
-    case: Single, some: Floats, base: Floats, rows: Longs, used: int, *, approved: bool
+    case: Single,
+    some: Floats,
+    base: Floats,
+    calm: Floats,
+    rows: Longs,
+    used: int,
+    *,
+    approved: bool,
 ) -> tuple[Floats, tuple[int, ...]]:
     """The value of trying remedies, likeliest first, as long as it pays.
 
-    And the order for the first row.
+    And the order for the first row. ``calm`` (O,) is what is earned if nothing is broken, which
+    every remedy may cost a share of.
     """
     stakes = case.stakes
     hits = case.hits[rows]
     names = np.flatnonzero(hits.any(axis=0))  # only those that could be right
     hits = hits[:, names]
     left = some.copy()
-    best = _scaled((left * base).sum(axis=1), penalty(stakes, approved=approved, wrong=0))
+    best = calm + _scaled((left * base).sum(axis=1), penalty(stakes, approved=approved, wrong=0))
     earned = np.zeros(len(some))
     order: list[int] = []
     kept = 0
@@ -189,11 +207,12 @@ def _remedies(
         closed_at = used + tried + 2
         closing = stakes.closed(closed_at) if closed_at <= stakes.horizon else 0
         credit = case.remedy_credit(tried, approved=approved)[rows]
-        now = penalty(stakes, approved=approved, wrong=tried)
+        now = penalty(stakes, approved=approved, wrong=tried, fixed=True)
         earned = earned + _scaled((struck * (base + credit + closing)).sum(axis=1), now)
         left = left - struck
         later = penalty(stakes, approved=approved, wrong=tried + 1)
         total = earned + _scaled((left * base).sum(axis=1), later)
+        total = total + (_scaled(calm, stakes.rash(tried + 1)) if stakes.calm_counts else calm)
         order.append(int(names[pick[0]]))
         if total[0] > first_best:
             first_best, kept = total[0], tried + 1
@@ -202,13 +221,13 @@ def _remedies(
 
 
 def _dismissed(case: Single, severity: int | None, used: int) -> float:
-    """What dismissing earns if the incident is benign, by the severity that was said."""
+    """The grade of a dismissal if the incident is benign, given the declared severity."""
     earned = 0.0 if severity is None else float(case.calm_credit[severity])
     return earned + (case.stakes.dismissed(used, case.applied) if case.declared is None else 0)
 
 
 class Planner(Single):
-    """What a belief in one fault says to do.
+    """Plans for a belief in single faults.
 
     Weighed values are sums of weight times utility in units of 2**-20.
     """
@@ -219,15 +238,18 @@ class Planner(Single):
             yield option, int(values[0]), detail
 
     def best(self) -> Plan:
-        """The plan of the highest expected grade; the first of equals."""
+        """The plan of the highest expected grade; the first of equals, a hand-over last."""
         option, value, detail = max(self._weighed(), key=lambda one: one[1])
+        over = self.handed_over(self.tick + 1)
+        if over is not None and self.total * units(over) > value:
+            return Plan(over, hand_over=True)
         severity, root, remedies = detail
         return Plan(
             value=value / UNIT / self.total,
             pages=() if option.page is None else (self.topology.teams[option.page],),
             severity=None if severity is None else str(SEVERITIES[severity]),
             root_causes=() if root is None else (self.topology.names[root],),
-            remedies=tuple(self.remedies[one] for one in remedies),
+            remedies=tuple(self.remedies[remedy] for remedy in remedies),
             dismiss=option.dismiss,
         )
 
@@ -236,9 +258,12 @@ class Planner(Single):
         teams, whole = self.topology.teams, UNIT * self.total
         for option, value, _ in self._weighed():
             yield None if option.page is None else teams[option.page], value / whole
+        over = self.handed_over(self.tick + 1)
+        if over is not None:
+            yield None, over
 
     def right(self, team: int) -> float:
-        """How likely it is right to page a team."""
+        """The probability that a team is right to page."""
         return float(self.weights[self.team == team].sum()) / self.total
 
     @cached_property
@@ -257,7 +282,7 @@ class Planner(Single):
 
     @cached_property
     def answers(self) -> Longs:
-        """Numbers (H,), alike where hypotheses ask for the same response, given yet or not."""
+        """Numbers (H,), equal where hypotheses ask for the same response, made already or not."""
         return self.asked(np.zeros_like(self.real))
 
     def closed(self, tick: int, last: Action) -> float:
@@ -268,16 +293,20 @@ class Planner(Single):
     def _closed_values(self, tick: int, last: Action) -> Floats:
         """What each hypothesis earns (H,), in units of 2**-20; out of time for other actions."""
         stakes, said = self.stakes, self.severity
+        over = self.handed_over(tick) if isinstance(last, HandOver) else None
+        if over is not None:
+            return np.full(len(self.fault), float(units(over)))
         if isinstance(last, Ignore):
-            return np.where(self.fault, 0.0, _dismissed(self, said, tick))
+            return np.floor(np.where(self.fault, 0.0, _dismissed(self, said, tick)) * self.rash)
         earned = self.fix + (stakes.escalation if self.paged else 0)
         if said is not None:
             earned = earned + self.severity_credit[said]
         if self.declared is not None:
             right = (self.root == self.declared) & self.root_counts
             earned = earned + np.where(right, float(stakes.root_cause), 0.0)
-        if isinstance(last, Resolve):
+        if isinstance(last, Resolve | HandOver):
             earned = earned + np.where(self.fix_seen, float(stakes.closed(tick)), 0.0)
         factor = penalty(stakes, approved=self.paged, wrong=0)
         earned = np.floor(np.floor(earned * factor / UNIT) * self.rash)
-        return np.where(self.fault, earned, 0.0 if said is None else self.calm_credit[said])
+        calm = 0.0 if said is None else self.calm_credit[said]
+        return np.where(self.fault, earned, np.floor(calm * self.rash))

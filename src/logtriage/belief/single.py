@@ -1,4 +1,4 @@
-"""What plans of one fault depend on, as arrays over the hypotheses that matter."""
+"""Arrays over the hypotheses that matter, for plans of a single fault."""
 
 from functools import cached_property
 from typing import Final
@@ -9,7 +9,7 @@ from logtriage.belief.cases import Case, Floats, Standing
 from logtriage.belief.fixedpoint import Longs
 from logtriage.belief.model import NONE, Bools
 from logtriage.belief.posterior import Posterior
-from logtriage.belief.stakes import UNIT, unapproved
+from logtriage.belief.stakes import UNIT
 from logtriage.errors import InvalidInput
 
 #: A tick that never comes.
@@ -21,8 +21,9 @@ class Single(Case):
 
     ``team``, ``root`` (H,) are indices, ``NONE`` for benign hypotheses; ``hits`` (H, M) is 1
     where a remedy is accepted; ``wrong`` and ``unapproved`` (H,) count the wrong remedies so
-    far, ``fix`` (H,) is what the fix has earned where there was one (``fix_seen``), in units
-    of 2**-20; ``root_counts`` (H,) is whether a root cause declared by now counts.
+    far, ``fix_seen`` (H,) is whether there was a fix, ``fixed_early`` (H,) whether before the
+    page, ``fix`` (H,) what it has earned, in units of 2**-20; ``root_counts`` (H,) is whether a
+    root cause declared by now counts.
     """
 
     def __init__(
@@ -39,25 +40,33 @@ class Single(Case):
         self.declared = None if said is None else self.topology.index(said)
         self.applied, self.paged = len(doings.remedies), bool(doings.pages)
         paged_at = doings.pages[0][0] if doings.pages else _NEVER
-        when = np.array([one for one, _, _ in doings.remedies], np.int64)[:, np.newaxis]
+        when = np.array([tick for tick, _, _ in doings.remedies], np.int64)[:, np.newaxis]
         hit = np.zeros((self.applied, len(self.root)), np.bool_)
         for slot, (_, remedy, service) in enumerate(doings.remedies):
             hit[slot] = self.part(remedy, service) != NONE
         fixed_at = np.where(hit, when, _NEVER).min(axis=0, initial=_NEVER)
         self.wrong: Longs = (~hit).sum(axis=0)
-        self.unapproved: Longs = (~hit & (when <= paged_at) & self.fault).sum(axis=0)
+        counts = self.fault | self.stakes.calm_counts
+        self.unapproved: Longs = (~hit & (when <= paged_at) & counts).sum(axis=0)
         self.fix_seen: Bools = fixed_at < _NEVER
+        self.fixed_early: Bools = self.fix_seen & (fixed_at <= paged_at)
         self.all_fixed = bool(self.fix_seen.all())
-        with_page, without = (self.remedy_credit(0, approved=one) for one in (True, False))
+        with_page, without = (self.remedy_credit(0, approved=paged) for paged in (True, False))
         earned = np.where(paged_at < fixed_at, with_page, without)
         self.fix: Floats = np.where(self.fix_seen, earned, 0.0)
         self.root_counts: Bools = ~self.fix_seen | (declared_at <= fixed_at)
 
     @cached_property
     def rash(self) -> Floats:
-        """What the wrong remedies before the page have left of the total (H,)."""
-        left = [unapproved(count) / UNIT for count in range(self.applied + 1)]
-        return np.array(left)[self.unapproved]
+        """What remedies before the page, wrong ones and a fix, have left of the total (H,)."""
+        left = [self.stakes.rash(count) / UNIT for count in range(self.applied + 1)]
+        early = np.where(self.fixed_early, self.stakes.early_fix / UNIT, 1.0)
+        found: Floats = np.array(left)[self.unapproved] * early
+        return found
+
+    def handed_over(self, used: int) -> float | None:
+        """What handing over is worth, with so many ticks used; None if it cannot be any more."""
+        return None if self.paged or self.applied else self.stakes.handed_over(used)
 
     def remedy_credit(self, tried: int, *, approved: bool) -> Floats:
         """What a fix earns after that many more wrong remedies (H,), in units of 2**-20."""
@@ -71,8 +80,8 @@ class Single(Case):
         worth = self.stakes.severity_credits
         shares = (self.shown * UNIT // self.shown.sum(axis=1, keepdims=True)).astype(np.float64)
         table = [[worth[abs(said - true)] for true in range(3)] for said in range(3)]
-        found: Floats = np.array(table) @ shares.T
-        return found
+        expected: Floats = np.array(table) @ shares.T
+        return expected
 
     @cached_property
     def severity_votes(self) -> Floats:
@@ -88,9 +97,9 @@ class Single(Case):
 
     @cached_property
     def calm_credit(self) -> Floats:
-        """What each severity that may be said earns (3,) if the incident is benign."""
+        """The grade of each severity (3,) that may be declared, if the incident is benign."""
         stakes = self.stakes
-        worth = [int(stakes.benign_severity * one) for one in stakes.severity_credits]
+        worth = [int(stakes.benign_severity * credit) for credit in stakes.severity_credits]
         return np.array(worth[::-1], np.float64)
 
     @cached_property

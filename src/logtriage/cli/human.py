@@ -9,6 +9,7 @@ from rich.console import Console
 from logtriage.actions import (
     ACTION_TYPES,
     FAULT_CATEGORIES,
+    PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
     REMEDIES,
     Action,
@@ -37,9 +38,10 @@ WORDS: Final = {
     "logs": "request_more_logs",
     "metrics": "request_metrics",
     "traces": "request_traces",
+    "handover": "hand_over",
 }
 #: The ones that take no value.
-_ALONE: Final = ("resolve", "ignore")
+_ALONE: Final = ("resolve", "ignore", "hand_over")
 
 #: What each kind of action is typed as, and does.
 _KINDS: Final = {
@@ -68,7 +70,9 @@ _KINDS: Final = {
     "remediate": ("REMEDY SERVICE", f"apply one of {', '.join(REMEDIES)}"),
     "resolve": ("resolve", "close the incident as fixed"),
     "ignore": ("ignore", "close the incident as nothing to act on"),
+    "hand_over": ("handover", "hand the incident to the duty manager, which closes it"),
 }
+_TYPED: Final = (*ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES)
 _OTHERS: Final = (
     ("{…}", "any action as JSON, as an agent writes it"),
     ("rules", "show what an agent is told"),
@@ -150,8 +154,8 @@ def read_action(text: str, topology: Topology) -> Action:
     if verb in tuple(REMEDIES):
         verb, values = "remedy", [verb, *values]
     name = WORDS.get(verb, verb)
-    if name not in ACTION_TYPES and name not in RECORDED_ACTION_TYPES:
-        meant = closest(verb, (*WORDS, *ACTION_TYPES, *RECORDED_ACTION_TYPES, *REMEDIES))
+    if name not in _TYPED:
+        meant = closest(verb, (*WORDS, *_TYPED, *REMEDIES))
         hint = "" if meant is None else f" (did you mean {meant!r}?)"
         return Malformed(text, f"unknown command {verb!r}{hint}")
     wire: dict[str, object] = {"action_type": name}

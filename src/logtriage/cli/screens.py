@@ -88,6 +88,11 @@ def truth(incident: Incident) -> RenderableType:
             ("par", f"{incident.par} ticks"),
             ("silence", f"worth {incident.price_of_silence:g}"),
         ]
+    if incident.price_of_hand_over is not None:
+        rows += [
+            ("par", f"{incident.par} ticks"),
+            ("hand-over", f"worth {incident.price_of_hand_over:g}"),
+        ]
     return facts(rows)
 
 

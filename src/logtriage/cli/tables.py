@@ -11,7 +11,7 @@ from logtriage.cli.console import say
 from logtriage.cli.figures import Cell, Figures, share
 from logtriage.cli.losses import put_loss_differences, put_losses
 from logtriage.cli.screens import heading, number, signed
-from logtriage.evaluation import Comparison, Row
+from logtriage.evaluation import Comparison, Interval, Row
 
 _SHARES: Final = (
     ("solved", "solved"),
@@ -36,6 +36,8 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
         count = f"{played} episodes{roles}"
         say(console, _title(task, count, mine[0].rubric, mine[0].seal))
         _put_rows(figures, mine, unscored=unscored)
+        if any(row.net for row in mine):
+            _put_by_price(figures, mine)
         if any(row.located for row in mine):
             _put_located(figures, mine)
         if any(row.impacts for row in mine):
@@ -55,18 +57,29 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
     first, second, *others = _SHARES
     classed = any(row.fault_class is not None for row in rows)
     shares = (first, second, *([_CLASS] if classed else []), *others)
-    titles = ["policy", "mean grade\n[95 % interval]"]
+    net = any(row.net for row in rows)
+    titles = ["policy", *(["net value\n[95 % interval]"] if net else [])]
+    titles.append("mean grade\n[95 % interval]")
     # Where it is not the mean itself.
     bounded = any(row.unscored or (row.grade and row.bound != row.grade.mean) for row in rows)
-    titles += [*(["unscored\nas 0"] if bounded else []), *(title for _, title in shares)]
+    titles += [*(["unscored\nas 0"] if bounded else []), shares[0][1]]
+    titles += ["handed\nover", "paged\nright"] if net else []
+    titles += [title for _, title in shares[1:]]
     titles += ["ticks", "Brier", *(["unscored"] if unscored else [])]
 
     def cells(row: Row, wide: bool) -> Iterator[Cell]:
         yield Text(spelled(row.policy))
-        yield _grade(row, wide=wide)
+        if net:
+            yield _estimate(None if row.net is None else row.net.net, wide=wide)
+        yield _estimate(row.grade, wide=wide)
         if bounded:
             yield number(row.bound)
-        yield from (share(getattr(row, name), 1 if wide else 0) for name, _ in shares)
+        digits = 1 if wide else 0
+        yield share(row.solved, digits)
+        if net:
+            yield share(None if row.net is None else row.net.handed_over, digits)
+            yield share(None if row.net is None else row.net.paged_right, digits)
+        yield from (share(getattr(row, name), digits) for name, _ in shares[1:])
         yield number(row.ticks, 1)
         yield number(row.brier)
         if unscored:
@@ -157,18 +170,39 @@ def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
         figures.put(("reports", "an episode", "bits each", "read", "heeded", *last), told)
 
 
-def _grade(row: Row, *, wide: bool) -> Text:
-    if row.grade is None:
+def _put_by_price(figures: Figures, rows: Sequence[Row]) -> None:
+    """Net value and hand-overs for each price of a hand-over."""
+
+    def cells(wide: bool) -> list[list[Cell]]:
+        return [
+            [
+                Text(spelled(row.policy)),
+                f"{one.price:g} ({one.incidents})",
+                _estimate(one.net, wide=wide),
+                share(one.handed_over, 1 if wide else 0),
+            ]
+            for row in rows
+            if row.net is not None
+            for one in row.net.by_price
+        ]
+
+    figures.put(("policy", "price", "net value\n[95 % interval]", "handed\nover"), cells)
+
+
+def _estimate(found: Interval | None, *, wide: bool) -> Text:
+    if found is None:
         return Text("–")
     write = number if wide else _short
-    interval = f" [{write(row.grade.low)}, {write(row.grade.high)}]"
-    return Text.assemble((number(row.grade.mean), "bold"), (interval, "dim"))
+    interval = f" [{write(found.low)}, {write(found.high)}]"
+    return Text.assemble((number(found.mean), "bold"), (interval, "dim"))
 
 
 def _short(value: float) -> str:
-    """Three digits in four characters: ``.987``, and ``1.00``."""
+    """Three digits without the zero before the point: ``.987``, ``-.123``, and ``1.00``."""
     text = number(value)
-    return text[1:] if text.startswith("0") else text[:-1]
+    if text.startswith(("0", "-0")):
+        return text.replace("0", "", 1)
+    return text[:-1]
 
 
 def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
@@ -185,6 +219,7 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
 
 def _put_comparisons(figures: Figures, comparisons: Sequence[Comparison]) -> None:
     # Where they are not the means themselves.
+    net = any(one.net for one in comparisons)
     bounded = any((one.bound_a, one.bound_b) != (one.mean_a, one.mean_b) for one in comparisons)
 
     def cells(_: bool) -> list[list[Cell]]:
@@ -192,23 +227,31 @@ def _put_comparisons(figures: Figures, comparisons: Sequence[Comparison]) -> Non
             [
                 Text(spelled(one.policy_a)),
                 Text(spelled(one.policy_b)),
+                *(_net(one) if net else ()),
                 number(one.mean_a),
                 number(one.mean_b),
                 *((number(one.bound_a), number(one.bound_b)) if bounded else ()),
-                _difference(one),
+                _signed(one.difference),
                 *(str(count) for count in (one.better, one.worse, one.same)),
             ]
             for one in comparisons
         ]
 
-    titles = ["policy A", "policy B", "mean A", "mean B"]
+    titles = ["policy A", "policy B"]
+    titles += ["net A", "net B", "net B - A [95 % interval]"] if net else []
+    titles += ["mean A", "mean B"]
     titles += ["A, unscored\nas 0", "B, unscored\nas 0"] if bounded else []
     titles.append("B - A [95 % interval]")
     figures.put([*titles, "better", "worse", "same"], cells, names=2)
 
 
-def _difference(one: Comparison) -> Text:
-    found = one.difference
+def _net(one: Comparison) -> tuple[Cell, ...]:
+    if one.net is None:
+        return ("–", "–", "–")
+    return number(one.net.a), number(one.net.b), _signed(one.net.difference)
+
+
+def _signed(found: Interval) -> Text:
     style = "bold green" if found.low > 0 else "bold red" if found.high < 0 else "bold"
     interval = f" [{signed(found.low)}, {signed(found.high)}]"
     return Text.assemble((signed(found.mean), style), (interval, "dim"))

@@ -42,7 +42,7 @@ def role_action(reply: Message, role: Role, topology: Topology, left: int | None
     not watch, or one more than are ``left`` (None for any number).
     """
     wires = [wire_of(call, TEAM_TOOLS) for call in calls_of(reply)]
-    actions = actions_from_wire(wires, topology, role.may)
+    actions = actions_from_wire(wires, topology, role.kinds)
     if not actions:
         silent = no_call(text_of(reply))
         return Malformed(silent["value"], silent["reason"], role.name)

@@ -162,14 +162,18 @@ _RECORDED_TOOLS: Final = (
         ),
     ),
 )
+#: What a single agent may do besides where a hand-over has a price.
+_PRICED_TOOLS: Final = (Tool("hand_over", "Hand the incident to the duty manager. Closes it."),)
 #: The tools of simulated incidents by name, in the order of the action types.
 TOOLS: Final = {tool.name: tool for tool in _TOOLS}
 #: The same with those of roles in joint play.
 TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
 #: What a single agent's calls are read by, whatever was on offer.
-SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_RECORDED_TOOLS)}
+SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_PRICED_TOOLS, *_RECORDED_TOOLS)}
 #: All that there are.
-ALL_TOOLS: Final = {tool.name: tool for tool in (*TEAM_TOOLS.values(), *_RECORDED_TOOLS)}
+ALL_TOOLS: Final = {
+    tool.name: tool for tool in (*TEAM_TOOLS.values(), *_PRICED_TOOLS, *_RECORDED_TOOLS)
+}
 
 
 def tools_of(offered: Incident | Container[str]) -> tuple[Tool, ...]:

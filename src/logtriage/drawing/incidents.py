@@ -21,6 +21,7 @@ from logtriage.world.topologies import random_topology
 
 TRUTH_STREAM: Final = hash_name("truth of the second world")
 DIRECTORY_STREAM: Final = hash_name("directory of the second world")
+HAND_OVER_STREAM: Final = hash_name("price of hand-over")
 
 
 class Slot(IntEnum):
@@ -36,6 +37,8 @@ class Slot(IntEnum):
 
 #: What a perfect response without the right page may be worth.
 PRICES_OF_SILENCE: Final = (0.2, 0.4, 0.6)
+#: What it may be worth to hand an incident over at once.
+PRICES_OF_HAND_OVER: Final = (0.3, 0.5, 0.7, 0.8, 0.9)
 #: Phrasing groups: train and val share one, and so do test and sealed.
 _PHRASING: Final = {"train": 0, "val": 0, "test": 1, SEALED: 1, "ood": 2}
 
@@ -89,6 +92,12 @@ def draw_world(
     )
 
 
+def price_of_hand_over(seed: int) -> float:
+    """The price of hand-over of a seed, each as likely; whatever the truth is."""
+    count = len(PRICES_OF_HAND_OVER)
+    return PRICES_OF_HAND_OVER[below(draw(subkey(seed, HAND_OVER_STREAM), 0), count)]
+
+
 def _topology(
     task: TaskSpec, world: World, incident_id: IncidentId, draws: Draws, own: Topology | None
 ) -> tuple[Topology, bool | None]:
@@ -97,7 +106,7 @@ def _topology(
         return own, None
     ood, drawn = incident_id.split == "ood", world.rules.drawn_topologies
     if task.topology is None:
-        sizes = world.tasks[task.name].services
+        sizes = task.services
         assert sizes is not None  # or it had a topology
     elif ood and drawn and draws.chance(drawn.ood_share, Slot.RANDOM_TOPOLOGY):
         sizes = drawn.ood_services

@@ -1,8 +1,8 @@
 """Gymnasium environments: one incident at a time on the scalar core, or N on the batched one.
 
 Importing this registers an id for every drawn task: ``logtriage/Cascading-v2`` is the
-benchmark, ``logtriage/Cascading-fog0-v2`` the same without fog. Gymnasium imports it by
-itself where an id is prefixed:
+benchmark, ``logtriage/Cascading-fog0-v2`` the same without fog. Gymnasium imports it by itself for
+an id with the module as its prefix:
 
 >>> import gymnasium
 >>> envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v2", num_envs=1024)
@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
 
 from logtriage.env.batched import TriageVectorEnv
 from logtriage.env.scalar import TriageEnv
-from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
+from logtriage.tasks import BENCHMARK_FOG, DEFAULT_TASKS
 
 __all__ = ["ENV_IDS", "TriageEnv", "TriageVectorEnv"]
 
@@ -36,14 +36,17 @@ _NAMES = {
 }
 
 
-def _env_id(task: TaskSpec) -> str:
+def _env_id(name: str, fog: int) -> str:
     """As the task's, but that Gymnasium wants the version last."""
-    fog = "" if task.fog in (None, BENCHMARK_FOG) else f"-fog{task.fog}"
-    return f"logtriage/{_NAMES[task.name]}{fog}-v{task.version}"
+    level = "" if fog == BENCHMARK_FOG else f"-fog{fog}"
+    return f"logtriage/{_NAMES[name]}{level}-v2"
 
 
-#: What is registered with Gymnasium: the id, and the task that it stands for.
-ENV_IDS: dict[str, str] = {_env_id(task): task.id for task in TASKS if not task.original}
+#: What is registered with Gymnasium: the id, and the task that it stands for. Tasks of other
+#: worlds are made by ``TriageEnv("tiny:outage")``.
+ENV_IDS: dict[str, str] = {
+    _env_id(name, fog): task for task, (name, fog) in DEFAULT_TASKS.items() if fog is not None
+}
 
 for _id, _task in ENV_IDS.items():
     gymnasium.register(

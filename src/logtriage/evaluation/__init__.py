@@ -9,7 +9,7 @@ resumed, loaded, compared and sent to others. Every figure is derived from the
 transcripts in it, by the one grader.
 """
 
-from logtriage.evaluation.compare import Comparison, check_seals, compare_runs
+from logtriage.evaluation.compare import Comparison, check_drawn_alike, compare_runs
 from logtriage.evaluation.episodes import (
     PolicyFailure,
     failure_of,
@@ -29,6 +29,7 @@ from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.losses import PARTS, Calls, LossDifference, Losses
 from logtriage.evaluation.manifest import Manifest
+from logtriage.evaluation.net_value import AtPrice, NetValue, net_value
 from logtriage.evaluation.paging import Paging, paging_by_price
 from logtriage.evaluation.recorders import Recorder
 from logtriage.evaluation.runner import evaluate
@@ -51,6 +52,7 @@ __all__ = [
     "RECORDED_TASK",
     "RECORDED_TASKS",
     "SOLVED",
+    "AtPrice",
     "Calls",
     "Cell",
     "Check",
@@ -65,6 +67,7 @@ __all__ = [
     "Losses",
     "Manifest",
     "Margins",
+    "NetValue",
     "Paging",
     "PolicyFailure",
     "Recorder",
@@ -73,7 +76,7 @@ __all__ = [
     "Verdict",
     "augrc",
     "brier",
-    "check_seals",
+    "check_drawn_alike",
     "compare_runs",
     "evaluate",
     "explain_run",
@@ -85,6 +88,7 @@ __all__ = [
     "load_run",
     "locate",
     "mean_interval",
+    "net_value",
     "page_regret",
     "paging_by_price",
     "paired_difference",

@@ -1,6 +1,6 @@
 """Two runs side by side, on the incidents that both played."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,17 @@ from logtriage.errors import InvalidInput, RubricError, SealError, UnknownName
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.losses import LossDifference, loss_difference
 from logtriage.evaluation.manifest import Manifest, read_manifest
+from logtriage.evaluation.net_value import Priced, net_difference, net_value
 from logtriage.evaluation.statistics import Interval, bound_of, paired_difference
+
+
+@attrs.frozen
+class NetComparison:
+    """The net values of A and B, and B - A with its paired bootstrap interval."""
+
+    a: float
+    b: float
+    difference: Interval
 
 
 @attrs.frozen
@@ -25,7 +35,8 @@ class Comparison:
     ``only_b`` count the
     scored incidents of one run that lack a score in the other. ``losses`` are the
     differences of the four parts over the incidents that both runs explained, if any.
-    ``seal`` is the fingerprint of the key of sealed incidents.
+    ``seal`` is the fingerprint of the key of sealed incidents. ``net`` compares net values,
+    where every shared incident has a price of hand-over.
     """
 
     task: str
@@ -45,6 +56,7 @@ class Comparison:
     same: int
     losses: LossDifference | None = None
     seal: str | None = None
+    net: NetComparison | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as JSON data."""
@@ -64,6 +76,7 @@ def compare_runs(
         InvalidInput: if there is nothing to pair: no policy, task or scored incident
             in common.
         RubricError: if a task was graded by different rubrics.
+        InvalidInput: if they are runs of different worlds.
         SealError: if one run is sealed and the other not, or by another key.
     """
     pairs, tasks = pair_runs(a, b, policy_a, policy_b)
@@ -82,7 +95,7 @@ def pair_runs(
     Raises:
         UnknownName, InvalidInput, RubricError, SealError: as :func:`compare_runs`.
     """
-    _same_seal((a.directory, a.manifest), (b.directory, b.manifest))
+    _drawn_alike((a.directory, a.manifest), (b.directory, b.manifest))
     pairs = _pairs(a, b, policy_a, policy_b)
     tasks = [task for task in a.tasks if task in b.tasks]
     if not tasks:
@@ -147,7 +160,21 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
         sum(new == old for old, new in pairs),
         _losses(a, b, task, name_a, name_b),
         a.manifest.seal,
+        _net([a.incidents(one).price_of_hand_over for one in shared], before, after),
     )
+
+
+def _net(
+    prices: Sequence[float | None], before: Sequence[float], after: Sequence[float]
+) -> NetComparison | None:
+    known = [price for price in prices if price is not None]
+    if len(known) < len(prices):
+        return None
+    sides: list[list[Priced]] = [list(zip(one, known, strict=True)) for one in (before, after)]
+    a, b, difference = net_value(sides[0]), net_value(sides[1]), net_difference(*sides)
+    if a is None or b is None or difference is None:
+        return None
+    return NetComparison(a.mean, b.mean, difference)
 
 
 def _losses(
@@ -166,27 +193,38 @@ def _scores(run: LoadedRun, policy: str, task: str) -> dict[str, float]:
 
 def _planned(run: LoadedRun, policy: str, task: str) -> frozenset[str]:
     cells = (cell for cell in run.planned if (cell.policy, cell.task) == (policy, task))
-    return frozenset(one for cell in cells for one in cell.ids)
+    return frozenset(incident for cell in cells for incident in cell.ids)
 
 
 def _bound(scores: Mapping[str, float], planned: Collection[str]) -> float:
-    found = bound_of(map(scores.get, planned))
-    assert found is not None  # the runs share an incident
-    return found
+    bound = bound_of(map(scores.get, planned))
+    assert bound is not None  # the runs share an incident
+    return bound
 
 
-def check_seals(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:
-    """See that two runs are under the same seal, or both under none; needs no key.
+def check_drawn_alike(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:
+    """See that two runs are of one world, and under the same seal or both under none.
+
+    It needs no key.
 
     Raises:
-        SealError: if they are not.
-        InvalidInput: if a directory holds no run, or a damaged one.
+        SealError: if they are under different seals.
+        InvalidInput: if they are of different worlds, or a directory holds no run, or a damaged
+            one.
     """
     a, b = Path(run_a), Path(run_b)
-    _same_seal((a, read_manifest(a)), (b, read_manifest(b)))
+    _drawn_alike((a, read_manifest(a)), (b, read_manifest(b)))
 
 
-def _same_seal(*runs: tuple[Path, Manifest]) -> None:
+def _drawn_alike(*runs: tuple[Path, Manifest]) -> None:
+    if len({manifest.spec.world for _, manifest in runs}) > 1:
+        worlds = ", ".join(
+            f"{directory} is of {one.spec.world.name!r} ({one.spec.world.fingerprint})"
+            for directory, one in runs
+        )
+        raise InvalidInput(
+            f"runs of different worlds have no incident in common and are not compared: {worlds}"
+        )
     if len({manifest.seal for _, manifest in runs}) > 1:
         said = ", ".join(
             f"{directory} is "

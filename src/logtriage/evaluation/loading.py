@@ -96,7 +96,10 @@ def load_run(
     splits = splits_with(manifest.spec.role_split)
     transcripts = {(cell.policy, cell.task): read_cell(directory, cell) for cell in planned}
     grades = {
-        key: tuple(grade_transcript(one, rubric, resolve=incidents, splits=splits) for one in found)
+        key: tuple(
+            grade_transcript(transcript, rubric, resolve=incidents, splits=splits)
+            for transcript in found
+        )
         for key, found in transcripts.items()
     }
     found = {
@@ -118,10 +121,10 @@ def _rubric(rubric: tuple[str, str] | None) -> str:
 
 def _incidents_of(directory: Path, manifest: Manifest, seal: Seal | None) -> Incidents:
     if manifest.bundle is None:
-        return Incidents(seal=seal)
+        return Incidents(seal=seal, world=manifest.spec.world)
     copy = next(copies_of(directory, manifest.bundle), None)
     if copy is not None:
-        return Incidents(copy, manifest.bundle, seal)
+        return Incidents(copy, manifest.bundle, seal, manifest.spec.world)
     others = [directory / name for name in BUNDLES if (directory / name).exists()]
     if not others:
         raise InvalidInput(f"{directory}: the recorded incidents ({BUNDLES[0]}) are missing")

@@ -6,13 +6,14 @@ with a fixed seed, so that the same values always have the same interval. It tel
 the luck of the draw of incidents, and of nothing else.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import comb, copysign, fsum, inf, sqrt
 from statistics import NormalDist
 from typing import Final
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from logtriage.errors import InvalidInput
 
@@ -41,28 +42,54 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     if not count:
         return None
     sample = np.asarray(values, dtype=np.float64)
+    means = np.concatenate([sample[rows].mean(axis=1) for rows in _resampled(count)])
+    return _interval(fsum(values) / count, means)
+
+
+def ratio_interval(above: Sequence[int], below: Sequence[int]) -> Interval | None:
+    """The ratio of two sums with its bootstrap interval; None if there are no values.
+
+    Pairs are drawn together. ``mean`` is the ratio, exact but for one rounding; the interval
+    is that of a ratio of sums, never of a mean of ratios.
+
+    Raises:
+        InvalidInput: if the two are not of one length, or a value of ``below`` is not above 0.
+    """
+    if len(above) != len(below):
+        raise InvalidInput(f"{len(above)} values cannot be paired with {len(below)}")
+    for number, value in enumerate(below):
+        if value <= 0:
+            raise InvalidInput(f"below[{number}] must be above 0, got {value!r}")
+    if not above:
+        return None
+    upper, lower = (np.asarray(values, dtype=np.float64) for values in (above, below))
+    ratios = [upper[rows].sum(axis=1) / lower[rows].sum(axis=1) for rows in _resampled(len(above))]
+    return _interval(sum(above) / sum(below), np.concatenate(ratios))
+
+
+def _resampled(count: int) -> Iterator[NDArray[np.int64]]:
+    """Blocks (rows, count) of places drawn with replacement, :data:`RESAMPLES` rows in all."""
     draws = np.random.default_rng(SEED)
     rows = max(1, _BLOCK // count)
-    means = np.concatenate(
-        [
-            sample[draws.integers(count, size=(min(rows, RESAMPLES - done), count))].mean(axis=1)
-            for done in range(0, RESAMPLES, rows)
-        ]
-    )
+    for done in range(0, RESAMPLES, rows):
+        yield draws.integers(count, size=(min(rows, RESAMPLES - done), count))
+
+
+def _interval(mean: float, resampled: NDArray[np.float64]) -> Interval:
     tail = (1.0 - LEVEL) / 2.0
-    low, high = np.quantile(means, (tail, 1.0 - tail))
-    return Interval(fsum(values) / count, float(low), float(high))
+    low, high = np.quantile(resampled, (tail, 1.0 - tail))
+    return Interval(mean, float(low), float(high))
 
 
 def bound_of(scores: Iterable[float | None], count: int | None = None) -> float | None:
-    """What a mean of grades is at least: unscored episodes (None) count as 0.
+    """A lower bound of a mean of grades: unscored episodes (None) count as 0.
 
-    ``count`` is how many episodes there should be, where some may be missing. A mean that
-    leaves out what broke off can be raised by breaking off; this one cannot. None without any.
+    ``count`` is the number of planned episodes, if some may be missing. Breaking off episodes can
+    raise a mean that leaves them out, but not this bound. None without any episodes.
     """
-    found = [0.0 if one is None else one for one in scores]
-    episodes = len(found) if count is None else count
-    return fsum(found) / episodes if episodes else None
+    grades = [0.0 if score is None else score for score in scores]
+    episodes = len(grades) if count is None else count
+    return fsum(grades) / episodes if episodes else None
 
 
 def paired_difference(before: Sequence[float], after: Sequence[float]) -> Interval | None:

@@ -1,7 +1,7 @@
 """What a run amounts to: one row of figures for each policy and task.
 
 Scores come from the grades; the other figures are read from what was played and from
-the truth. Unscored episodes are counted and enter nothing else but the bound of the grade.
+the truth. Unscored episodes enter only their count and the bound of the grade.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,6 +18,7 @@ from logtriage.evaluation.listening import Listening, listening_of
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.losses import Losses, losses_of
+from logtriage.evaluation.net_value import NetValue, net_value_of
 from logtriage.evaluation.paging import Paging, paging_by_price
 from logtriage.evaluation.selective import augrc
 from logtriage.evaluation.statistics import Interval, bound_of, brier, mean_interval
@@ -52,7 +53,7 @@ class Row:
         episodes: how many were played, unscored ones included.
         unscored: how many of them have no grade.
         grade: mean grade of the scored episodes, with its interval.
-        bound: mean grade over all planned episodes, with 0 for what is unscored or missing.
+        bound: mean grade over all planned episodes, with 0 for each that is unscored or missing.
         solved: share of episodes with a grade of at least :data:`SOLVED`.
         root_cause: share of real faults whose root cause was named.
         severity: share of incidents whose severity was right, where it is known.
@@ -74,6 +75,8 @@ class Row:
         fault_class: mean score of the class of fault that was declared; None where no incident
             is graded by one.
         usage: of served models, requests and tokens; None where no model was asked.
+        net: what the policy is worth beyond handing everything over; None where incidents
+            have no price of hand-over.
     """
 
     policy: str
@@ -101,6 +104,7 @@ class Row:
     impacts: Impacts | None = None
     fault_class: float | None = None
     usage: Usage | None = None
+    net: NetValue | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -167,6 +171,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
             if one.name == FAULT_CLASS
         ),
         usage_of(run.transcripts[policy, task]),
+        net_value_of(zip(states, scores, strict=True)),
     )
 
 

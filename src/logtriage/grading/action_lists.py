@@ -12,6 +12,7 @@ from logtriage.actions import (
     Action,
     ClassifyFault,
     Escalate,
+    HandOver,
     IdentifyRootCause,
     Ignore,
     Malformed,
@@ -27,7 +28,7 @@ from logtriage.topology import Topology
 
 Ints = NDArray[Any]
 #: What may be played and has no canonical integer: it does nothing where lists are arrays.
-_UNNUMBERED: Final = (Malformed, ClassifyFault, Report, ReportImpact, Wait)
+_UNNUMBERED: Final = (Malformed, ClassifyFault, HandOver, Report, ReportImpact, Wait)
 
 #: Fills up a list of actions that is shorter than the longest of its batch.
 PADDING: Final = -1

@@ -11,7 +11,16 @@ from logtriage.grading.criteria import Measured
 from logtriage.grading.debrief import AppliedDiscount, CriterionScore, Grade, GradeStatus
 from logtriage.grading.impact import reported_impact
 from logtriage.grading.original import ORIGINAL
-from logtriage.grading.rubric import RECORDED, RECORDED_2, TRIAGE_2, Rubric, check_rubric
+from logtriage.grading.priced import handed_over_first
+from logtriage.grading.rubric import (
+    RECORDED,
+    RECORDED_2,
+    TRIAGE_2,
+    TRIAGE_3,
+    Discount,
+    Rubric,
+    check_rubric,
+)
 from logtriage.incident import Incident
 from logtriage.state import State, check_state
 
@@ -20,7 +29,9 @@ from logtriage.state import State, check_state
 GRID: Final = 2.0**50
 
 #: Every built-in rubric, by its id.
-RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_2, RECORDED, RECORDED_2, *ORIGINAL)}
+RUBRICS: Final = {
+    rubric.id: rubric for rubric in (TRIAGE_2, TRIAGE_3, RECORDED, RECORDED_2, *ORIGINAL)
+}
 #: Rubrics that are no more, with those that took their places.
 RETIRED: Final = {"logtriage/1": TRIAGE_2.id}
 
@@ -135,27 +146,33 @@ def _evaluate(
     state: State, rubric: Rubric
 ) -> tuple[tuple[CriterionScore, ...], tuple[AppliedDiscount, ...], float]:
     """Every criterion and penalty, the discounts that apply, and the ungated total."""
-    rows = rubric.benign if rubric.benign and state.incident.truth.benign else rubric.criteria
+    rows, penalties, discounts = rubric.criteria, rubric.penalties, rubric.discounts
+    if rubric.handed_over and handed_over_first(state):
+        rows, penalties, discounts = rubric.handed_over, (), ()
+    elif rubric.benign and state.incident.truth.benign:
+        rows = rubric.benign
     criteria, total = [], 0.0
     for row in rows:
         points, reason = _pair(row.measure(state), rubric, row.name)
         criteria.append(CriterionScore(row.name, points, row.weight, reason))
         total += row.weight * points
-    for row in rubric.penalties:
+    for row in penalties:
         points, reason = _pair(row.measure(state), rubric, row.name)
         criteria.append(CriterionScore(row.name, -points, row.weight, reason))
         total -= row.weight * points
     if not isfinite(total):
         scores = ", ".join(f"{one.name} {one.score!r}" for one in criteria)
         raise RubricError(f"rubric {rubric.id!r}: the total is {total!r}; scores: {scores}")
-    discounts = tuple(_discounts(state, rubric))
-    for one in discounts:
+    applied = tuple(_applied(state, rubric, discounts))
+    for one in applied:
         total *= one.factor
-    return tuple(criteria), discounts, finish(rubric, total)
+    return tuple(criteria), applied, finish(rubric, total)
 
 
-def _discounts(state: State, rubric: Rubric) -> Iterator[AppliedDiscount]:
-    for row in rubric.discounts:
+def _applied(
+    state: State, rubric: Rubric, discounts: tuple[Discount, ...]
+) -> Iterator[AppliedDiscount]:
+    for row in discounts:
         found = row.factor(state)
         if found is None:
             continue

@@ -6,9 +6,9 @@ graded cannot be missing in one of them.
 
 from typing import Final
 
-from logtriage.actions import ACTION_TYPES
+from logtriage.actions import ACTION_TYPES, PRICED_ACTION_TYPES
 from logtriage.errors import InvalidInput
-from logtriage.grading import RECORDED_2
+from logtriage.grading import RECORDED_2, TRIAGE_3
 from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
 from logtriage.world.simulation import Simulation
@@ -36,7 +36,7 @@ ON_REQUEST_KINDS: Final = (
 def useful_kinds(rubric: str, *, simulated: bool) -> tuple[str, ...]:
     """The kinds of action, by their wire names, of incidents that a rubric grades."""
     if simulated:
-        return tuple(ACTION_TYPES)
+        return (*ACTION_TYPES, *(PRICED_ACTION_TYPES if rubric == TRIAGE_3.id else ()))
     return ON_REQUEST_KINDS if rubric == RECORDED_2.id else RECORDED_KINDS
 
 
@@ -58,7 +58,7 @@ def check_joint(incident: Incident, split: RoleSplit) -> None:
     nobody = [
         kind
         for kind in useful_actions(incident)
-        if not any(kind in role.may for role in split.roles)
+        if not any(kind in role.kinds for role in split.roles)
     ]
     if nobody:
         raise InvalidInput(

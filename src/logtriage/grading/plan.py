@@ -153,7 +153,7 @@ def has_kernels(rubric: Rubric) -> bool:
 
 def _rules(rubric: Rubric) -> Iterator[tuple[str, str, AnyCall, tuple[AnyCall, ...]]]:
     """What each rule is, its name and function, and the functions of its kind with a kernel."""
-    for row in (*rubric.criteria, *rubric.benign, *rubric.penalties):
+    for row in rubric.rows:
         yield "measure", row.name, row.measure, tuple(MEASURES)
     for gate in rubric.gates:
         yield "gate", gate.name, gate.holds, GATES

@@ -11,7 +11,7 @@ import attrs
 from logtriage._lib.fingerprint import description_of
 from logtriage.errors import InvalidInput, RubricError, kind_of
 from logtriage.grading import criteria as measures
-from logtriage.grading import recordings, triage
+from logtriage.grading import priced, recordings, triage
 from logtriage.grading.criteria import Measure, Measured
 from logtriage.state import State
 
@@ -64,8 +64,10 @@ class Rubric:
     The total is the weighted sum of ``criteria`` (of ``benign`` where the incident
     is benign), less the weighted ``penalties``, times the factors of all ``discounts``
     that apply, kept within ``bounds`` and, if ``digits`` is given, rounded; or 0 if a
-    gate holds. Change one with :func:`attrs.evolve`; the new rubric is checked again and
-    should get an id of its own, since grades of different rubrics refuse to be compared.
+    gate holds. Where an incident was handed over before any page or remedy, ``handed_over``
+    alone counts, if there is any. Change one with :func:`attrs.evolve`; the new rubric is
+    checked again and should get an id of its own, since grades of different rubrics refuse to
+    be compared.
 
     Raises:
         RubricError: on an empty id, no criteria, a duplicate or empty name, a
@@ -83,6 +85,7 @@ class Rubric:
     bounds: tuple[float, float] = (0.0, 1.0)
     digits: int | None = None
     discounts: tuple[Discount, ...] = attrs.field(default=(), converter=_discounts)
+    handed_over: tuple[Criterion, ...] = attrs.field(default=(), converter=_criteria)
 
     def __attrs_post_init__(self) -> None:
         if not self.id:
@@ -90,7 +93,9 @@ class Rubric:
         self._check_weights("criteria", self.criteria)
         if self.benign:
             self._check_weights("benign", self.benign)
-        for rows in (self.criteria, self.benign):
+        if self.handed_over:
+            self._check_weights("handed_over", self.handed_over)
+        for rows in (self.criteria, self.benign, self.handed_over):
             self._check_names((*rows, *self.penalties, *self.gates, *self.discounts))
         for row in self.penalties:
             self._check_weight(row)
@@ -130,6 +135,11 @@ class Rubric:
                 f"rubric {self.id!r}: weights of {field} must sum to 1, they sum to {total!r}"
             )
 
+    @property
+    def rows(self) -> tuple[Criterion, ...]:
+        """Every criterion and penalty, of whichever incidents."""
+        return (*self.criteria, *self.benign, *self.handed_over, *self.penalties)
+
     @cached_property
     def digest(self) -> str:
         """A short hash of everything that decides a score.
@@ -138,7 +148,7 @@ class Rubric:
         code and what it closes over count (:func:`logtriage._lib.fingerprint.description_of`).
         """
         parts = [self.id, repr(self.bounds), repr(self.digits)]
-        for field in ("criteria", "benign", "penalties"):
+        for field in ("criteria", "benign", "penalties", "handed_over"):
             for row in getattr(self, field):
                 parts.append(f"{field} {row.name} {row.weight!r} {self._described(row)}")
         parts.extend(f"gate {gate.name} {self._described(gate)}" for gate in self.gates)
@@ -200,6 +210,33 @@ TRIAGE_2: Final = Rubric(
         Discount("unescalated", triage.unescalated),
         Discount("unapproved", triage.unapproved),
     ),
+)
+
+#: Rubric ``logtriage/3``: a hand-over has a price, and a page comes before production.
+TRIAGE_3: Final = Rubric(
+    id="logtriage/3",
+    criteria=tuple(
+        Criterion(name, triage.WEIGHTS[name], measure)
+        for name, measure in (
+            ("severity", measures.severity),
+            ("root_cause", triage.root_cause),
+            ("escalation", measures.escalation),
+            ("remediation", priced.remediation),
+            ("closure", triage.closure),
+        )
+    ),
+    benign=(
+        Criterion("severity", 0.20, measures.severity),
+        Criterion("dismissal", 0.70, priced.dismissal),
+        Criterion("closure", 0.10, triage.benign_closure),
+    ),
+    gates=TRIAGE_2.gates,
+    discounts=(
+        Discount("unescalated", priced.unescalated),
+        Discount("unapproved", priced.unapproved),
+        Discount("unapproved_fix", priced.unapproved_fix),
+    ),
+    handed_over=(Criterion("hand_over", 1.0, priced.hand_over),),
 )
 
 #: What drawn incidents are graded by: ``logtriage/2``.

@@ -24,7 +24,7 @@ from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, actions_from_wire
 from logtriage.roles.splits import get_role_split
 from logtriage.state import check_incident
-from logtriage.transcript import COMPLETED, Splits, Transcript, check_seal, plays_of
+from logtriage.transcript import COMPLETED, Splits, Transcript, check_drawn, plays_of
 from logtriage.transition import play, play_jointly, play_parsed
 
 #: Finds an incident by its id; :func:`make_incident` unless recorded ones are at hand.
@@ -79,8 +79,8 @@ def grade_transcript(
 ) -> Grade:
     """Grade a transcript; unscored, with its status as cause, unless it is completed.
 
-    Roles share a tick only by a role split that ``splits`` finds by the transcript's name of
-    it: the built-in ones, unless you pass your own (:func:`logtriage.roles.splits.splits_with`).
+    Roles share a tick only as the transcript's role split allows. ``splits`` finds it by its name:
+    built-in splits alone, unless you pass :func:`logtriage.roles.splits.splits_with`.
 
     Raises:
         UnknownName: for a role split that does not exist.
@@ -93,7 +93,7 @@ def grade_transcript(
             f"expected a transcript, got {kind_of(transcript)}; decode_transcript reads JSON"
         )
     incident = _found(transcript.incident, resolve)
-    check_seal(transcript.seal, incident)
+    check_drawn(transcript.seal, transcript.world, incident)
     if transcript.ticks is None:
         actions = actions_from_wire(transcript.actions, incident.topology)
         state, left = play_parsed(incident, actions)
@@ -143,7 +143,7 @@ def grade_jsonl(
     if not isinstance(source, str | Path):
         return _graded(source, grade_line, on_error)
     grades = _graded_file(Path(source), grade_line, on_error)
-    next(grades)  # opens the file now: who calls wants to know that it is missing
+    next(grades)  # opens the file now, so that the caller learns at once that it is missing
     return cast(Iterator[Grade], grades)
 
 
@@ -152,7 +152,7 @@ def _graded_file(
     grade_line: Callable[[Record], Grade],
     on_error: Callable[[TranscriptError], None] | None,
 ) -> Iterator[Grade | None]:
-    """Nothing once the file is open, then its grades."""
+    """Yield None once the file is open, then its grades."""
     with path.open("rb") as stream:
         yield None
         yield from _graded(stream, grade_line, on_error)

@@ -121,7 +121,7 @@ def remediation(state: State) -> Measured:
         return (0.0, f"no accepted remedy applied ({listed(wanted)})")
     score, told = remedy_credit(facts.wrong_remedies), f"fixed in tick {facts.fixed_at + 1}"
     if facts.wrong_remedies:
-        told += f", but {_remedies(facts.wrong_remedies, 'wrong ')} applied"
+        told += f", but {told_remedies(facts.wrong_remedies, 'wrong ')} applied"
     if not approved(state):
         score *= UNAPPROVED_FIX
         told += f"; halved, since {listed(truth.teams)} had not been paged before that tick"
@@ -140,7 +140,7 @@ def _shared_remediation(state: State) -> Measured:
         wanted = (listed(f"{remedy}:{at}" for remedy, at in part.remedies) for part in unfixed)
         told.append(f"not applied: {', '.join(wanted)}")
     if facts.wrong_remedies:
-        told.append(f"{_remedies(facts.wrong_remedies, 'wrong ')} applied")
+        told.append(f"{told_remedies(facts.wrong_remedies, 'wrong ')} applied")
     early = [listed(part.root_causes) for part, one in fixed if not one.approved]
     if early:
         told.append(f"halved at {', '.join(early)}, whose team had not been paged before")
@@ -155,13 +155,17 @@ def fix_credit(one: Response) -> float:
 
 
 def closure(state: State) -> Measured:
-    """If resolved once all is fixed: 1 - (ticks used - par) / (horizon - par), clipped."""
-    if state.closing is not Closing.RESOLVED:
+    """If resolved once all is fixed: 1 - (ticks used - par) / (horizon - par), clipped.
+
+    To hand over after a page or a remedy is to resolve.
+    """
+    if state.closing not in (Closing.RESOLVED, Closing.HANDED_OVER):
         return (0.0, not_closed(state, "resolved"))
+    done = "resolved" if state.closing is Closing.RESOLVED else "handed over"
     if state.facts.fixed_at is None:
         still = "a" if state.incident.truth.several else "the"
-        return (0.0, f"resolved while {still} fault was still there")
-    return _promptly(state, "resolved")
+        return (0.0, f"{done} while {still} fault was still there")
+    return _promptly(state, done)
 
 
 def dismissal(state: State) -> Measured:
@@ -174,7 +178,7 @@ def dismissal(state: State) -> Measured:
     applied = len(facts.remedies)
     if not applied:
         return (dismissal_credit(applied), "rightly dismissed")
-    told = f"dismissed, but {_remedies(applied)} applied where nothing was broken"
+    told = f"dismissed, but {told_remedies(applied)} applied where nothing was broken"
     return (dismissal_credit(applied), told)
 
 
@@ -206,18 +210,13 @@ def unescalated(state: State) -> Measured | None:
             f"incident {incident.id!r}: price_of_silence must be a number from 0 to "
             f"{MOST_UNPAGED:g} under rubric 'logtriage/2', got {price!r}"
         )
-    unpaged = _unpaged(state)
+    unpaged = unpaged_share(state)
     if not unpaged:
         return None
     if unpaged < 1.0:
-        missing = dict.fromkeys(
-            listed(part.teams)
-            for part, one in zip(incident.truth.parts, responses(state), strict=True)
-            if one.paged_at is None
-        )
         return (
             unpaged * (price / MOST_UNPAGED) + (1.0 - unpaged),
-            f"{', '.join(missing)} never paged: that share of the faults counts "
+            f"{unpaged_teams(state)} never paged: that share of the faults counts "
             f"{price:g} / {MOST_UNPAGED:g}",
         )
     return (
@@ -227,12 +226,20 @@ def unescalated(state: State) -> Measured | None:
     )
 
 
-def _unpaged(state: State) -> float:
+def unpaged_share(state: State) -> float:
     """The share of the faults whose team has not been paged."""
     if not state.incident.truth.several:
         return float(state.facts.paged_at is None)
     rows = responses(state)
     return sum(one.paged_at is None for one in rows) / len(rows)
+
+
+def unpaged_teams(state: State) -> str:
+    """The teams that have not been paged, in words; any of those of a fault will do."""
+    rows = zip(state.incident.truth.parts, responses(state), strict=True)
+    return ", ".join(
+        dict.fromkeys(listed(part.teams) for part, one in rows if one.paged_at is None)
+    )
 
 
 def unapproved(state: State) -> Measured | None:
@@ -242,7 +249,7 @@ def unapproved(state: State) -> Measured | None:
         return None
     return (
         UNAPPROVED_REMEDY**count,
-        f"{_remedies(count, 'wrong ')} applied before {listed(truth.teams)} had been paged: "
+        f"{told_remedies(count, 'wrong ')} applied before {listed(truth.teams)} had been paged: "
         f"each leaves {UNAPPROVED_REMEDY:g} of the rest",
     )
 
@@ -262,5 +269,6 @@ def not_closed(state: State, wanted: str) -> str:
     return f"not {wanted}" if state.closing is None else f"closed as {state.closing}, not {wanted}"
 
 
-def _remedies(count: int, kind: str = "") -> str:
+def told_remedies(count: int, kind: str = "") -> str:
+    """How many remedies of a kind there were, in words."""
     return f"{count} {kind}remed{'y was' if count == 1 else 'ies were'}"

@@ -19,12 +19,14 @@ from logtriage.actions import (
     MAX_IMPACT,
     MAX_REPORT,
     OPTIONAL_ACTION_TYPES,
+    PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
     REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
     Action,
     ClassifyFault,
+    HandOver,
     IdentifyRootCause,
     Ignore,
     Malformed,
@@ -60,8 +62,10 @@ WASTE_RATE: Final = 2
 _ATTEMPT: Final = 128
 #: Action types by their wire names; a set that can be hashed.
 Kinds = frozenset[str]
-SOLO_KINDS: Final[Kinds] = frozenset(ACTION_TYPES | RECORDED_ACTION_TYPES | OPTIONAL_ACTION_TYPES)
-TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES)
+SOLO_KINDS: Final[Kinds] = frozenset(
+    ACTION_TYPES | RECORDED_ACTION_TYPES | PRICED_ACTION_TYPES | OPTIONAL_ACTION_TYPES
+)
+TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES | PRICED_ACTION_TYPES)
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
 
 _DECODER: Final = json.JSONDecoder()
@@ -103,11 +107,11 @@ def checked_text(text: object) -> str:
 
 def _action_in(text: str, topology: Topology, may: Kinds) -> Action:
     prose, calls = without_calls(text)
-    found = _answers(prose, "{", _is_action_object)
-    if isinstance(found, str):
-        return Malformed(text, found)
+    answers = _answers(prose, "{", _is_action_object)
+    if isinstance(answers, str):
+        return Malformed(text, answers)
     actions = actions_from_wire(
-        [*(wire_of_text(call, may) for call in calls), *found], topology, may
+        [*(wire_of_text(call, may) for call in calls), *answers], topology, may
     )
     if not actions:
         return Malformed(text, 'no JSON object with a key "action_type" in the reply')
@@ -137,22 +141,22 @@ def parse_plan(text: str, topology: Topology) -> list[Action]:
 
 def _plan_in(text: str, topology: Topology) -> list[Action]:
     prose, calls = without_calls(text)
-    found = _answers(prose, "[", _is_plan)
-    if isinstance(found, str):
-        return [Malformed(text, found)]
-    if found and calls:
+    answers = _answers(prose, "[", _is_plan)
+    if isinstance(answers, str):
+        return [Malformed(text, answers)]
+    if answers and calls:
         return [Malformed(text, "a plan and calls in one reply; send exactly one of them")]
     if calls:
         return actions_from_wire([wire_of_text(call, SOLO_KINDS) for call in calls], topology)
-    if not found:
+    if not answers:
         return [_action_in(text, topology, SOLO_KINDS)]
-    if any(plan != found[0] for plan in found[1:]):
-        return [Malformed(text, f"{len(found)} different plans in one reply; send exactly one")]
+    if any(plan != answers[0] for plan in answers[1:]):
+        return [Malformed(text, f"{len(answers)} different plans in one reply; send exactly one")]
     return [
         action_from_wire(one, topology)
         if isinstance(one, Mapping)
         else Malformed(_show(one), 'expected an object with a key "action_type"')
-        for one in found[0]
+        for one in answers[0]
     ]
 
 
@@ -173,9 +177,9 @@ def _is_plan(value: Any) -> bool:
 
 
 def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any] | str:
-    """The wanted JSON values that start with a bracket, or why there are none to be had.
+    """The wanted JSON values that start with a bracket, or why the reply cannot be read.
 
-    ``text`` has a mark for each call that was in it, of which the same is asked.
+    ``text`` has :data:`ANSWER` for each call that was in it.
     """
     if len(text) > MAX_TEXT:
         return f"reply of {len(text)} characters; at most {MAX_TEXT} are read"
@@ -222,7 +226,7 @@ def action_from_wire(
     """Read a wire action, ``{"action_type": …, "value": …, "confidence": …}``; total.
 
     Keys with None or NaN count as absent (tabular loaders pad with them); other keys,
-    and a value of ``resolve`` or ``ignore``, are ignored. Anything wrong gives a
+    and a value of ``resolve``, ``ignore`` or ``hand_over``, are ignored. Anything wrong gives a
     :class:`Malformed` that says what was expected.
     """
     return _read(wire, topology, may, _wire_table(topology, may))
@@ -264,7 +268,11 @@ def _read(
 def _wire_table(topology: Topology, may: Kinds) -> dict[tuple[Any, Any], Action]:
     table: dict[tuple[Any, Any], Action] = {
         (action_name(action), action_value(action)): action
-        for action in (*all_actions(topology), *map(ClassifyFault, FAULT_CATEGORIES), Wait())
+        for action in (
+            *all_actions(topology, hand_over=True),
+            *map(ClassifyFault, FAULT_CATEGORIES),
+            Wait(),
+        )
         if action_name(action) in may
     }
     if action_name(RequestMoreLogs()) in may:
@@ -288,6 +296,8 @@ def _irregular(
             return Resolve()
         case "ignore":
             return Ignore()
+        case "hand_over":
+            return HandOver()
         case "wait":
             return Wait()
         case "report":

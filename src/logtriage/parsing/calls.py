@@ -25,19 +25,21 @@ ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "request_traces": ("service",),
         "resolve": (),
         "ignore": (),
+        "hand_over": (),
         "report": ("text",),
         "wait": (),
+        "report_impact": ("calls",),
     }
 )
 #: What may be called though no schema offers it; the parser says to whom it is open.
-_UNLISTED: Final = MappingProxyType({"report_impact": ("calls",)})
+_UNLISTED: Final = frozenset({"report_impact", "hand_over"})
 _SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES))
 _NAME: Final = "abcdefghijklmnopqrstuvwxyz_"
 
 
 def tool_name(name: str) -> str:
     """The name of a tool without what servers and gateways put in front, ``mcp__logtriage__``."""
-    if name in ARGUMENTS or name in _UNLISTED:
+    if name in ARGUMENTS:
         return name
     before = name.rstrip(_NAME)
     last = name[len(before) :]
@@ -67,7 +69,7 @@ def wire_from_call(name: object, arguments: object = None, tools: Collection[str
         choices = ", ".join(one for one in ARGUMENTS if one in tools)
         shown = repr(name[:60]) if isinstance(name, str) else "without a name"
         return malformed(_shown(name, arguments), f"unknown tool {shown}; one of: {choices}")
-    names = ARGUMENTS[known] if known in ARGUMENTS else _UNLISTED[known]
+    names = ARGUMENTS[known]
     named = {one: given[one] for one in names if not absent(given.get(one))}
     if known == "remediate":
         value = _remedy_and_service(named, given)

@@ -1,4 +1,10 @@
-"""Scripted policies and teams: observation and memory in, action and memory out."""
+"""Scripted policies and teams: observation and memory in, action and memory out.
+
+Policies that hold a belief load NumPy, and only when they are used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from logtriage.policies.base import Follower, Memory, Player, Policy, PolicyFactory, Ranking, Ranks
 from logtriage.policies.central import CentralControl, TeamAsPolicy, merge_slices
@@ -10,12 +16,9 @@ from logtriage.policies.first_error import FirstErrorPolicy
 from logtriage.policies.following import FollowingTeam
 from logtriage.policies.inquiry import InquiryPolicy
 from logtriage.policies.noisy import NoisyPolicy
-from logtriage.policies.observer import ObserverPolicy
-from logtriage.policies.observer_team import ObserverRole, ObserverTeam
 from logtriage.policies.oracle import OraclePolicy, perfect_actions
 from logtriage.policies.oracle_team import OracleRole, OracleTeam, joint_schedule
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
-from logtriage.policies.random_questions import RandomQuestionsPolicy
 from logtriage.policies.ranking import METHODS, SCORES, Method, RankingPolicy
 from logtriage.policies.team import (
     RoleFactory,
@@ -26,6 +29,11 @@ from logtriage.policies.team import (
     as_taken,
     idle,
 )
+
+if TYPE_CHECKING:
+    from logtriage.policies.observer import ObserverPolicy
+    from logtriage.policies.observer_team import ObserverRole, ObserverTeam
+    from logtriage.policies.random_questions import RandomQuestionsPolicy
 
 __all__ = [
     "METHODS",
@@ -70,3 +78,21 @@ __all__ = [
     "merge_slices",
     "perfect_actions",
 ]
+
+_BY_BELIEF: Final = {
+    "ObserverPolicy": "observer",
+    "ObserverRole": "observer_team",
+    "ObserverTeam": "observer_team",
+    "RandomQuestionsPolicy": "random_questions",
+}
+
+
+def __dir__() -> list[str]:
+    """All public names, also of policies that load NumPy."""
+    return sorted(__all__)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _BY_BELIEF:
+        return getattr(import_module(f"logtriage.policies.{_BY_BELIEF[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -68,7 +68,7 @@ class ChatPolicy:
     def _read(self, reply: str, observation: Observation) -> Action:
         if self.split is None or self.role is None:
             return parse_action(reply, observation.topology, SOLO_KINDS)
-        may = self.split.role(self.role).may
+        may = self.split.role(self.role).kinds
         return signed(parse_action(reply, observation.topology, may), self.role)
 
 

@@ -152,7 +152,7 @@ def _as_taken(action: Action, role: Role, by: str | None) -> Action:
     if isinstance(action, Malformed):
         return action if by is None else attrs.evolve(action, by=by)
     name = action_name(action)
-    if name not in role.may:
-        may = ", ".join(sorted(role.may))
+    if name not in role.kinds:
+        may = ", ".join(sorted(role.kinds))
         return Malformed(describe(action), f"{role.name} may not {name}; it may: {may}", by)
     return attrs.evolve(action, by=role.name) if isinstance(action, Report) else action

@@ -47,7 +47,8 @@ class Game:
         """
         seen = observe(self.state)
         choices: dict[str, list[str]] = {}
-        for action in all_actions(self.state.incident.topology):
+        incident = self.state.incident
+        for action in all_actions(incident.topology, hand_over=incident.takes_hand_over):
             values = choices.setdefault(action_name(action), [])
             if (value := action_value(action)) is not None:
                 values.append(value)
@@ -120,7 +121,7 @@ class Game:
                 (RIVAL, rival, grade(rival)),
             )
         ]
-        return render_replay(document(incident.id, lt.__version__, episodes, worths=False))
+        return render_replay(document(incident.id, lt.__version__, episodes, numpy=False))
 
 
 def _played_by_rival(incident: lt.Incident) -> State:

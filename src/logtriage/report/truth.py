@@ -38,4 +38,9 @@ def truth_of(episode: Episode) -> dict[str, str]:
             "par": f"{truth['par']} ticks",
             "price of silence": f"{truth['price_of_silence']:g}",
         }
+    if "price_of_hand_over" in truth:
+        told |= {
+            "par": f"{truth['par']} ticks",
+            "price of hand-over": f"{truth['price_of_hand_over']:g}",
+        }
     return told

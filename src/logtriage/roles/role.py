@@ -4,15 +4,17 @@ The single agent has no role and sees everything that is observable.
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, TypeGuard
 
 import attrs
 
 from logtriage.actions import (
     ACTION_TYPES,
+    PRICED_ACTION_TYPES,
     TEAM_ACTION_TYPES,
     Action,
+    HandOver,
     Malformed,
     Report,
     RequestMetrics,
@@ -26,6 +28,8 @@ from logtriage.actions import (
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.roles.words import spelt
 from logtriage.topology import TIERS, Topology
+from logtriage.world.default import second_world
+from logtriage.world.model import World
 
 #: The parts of an observation that a role may be given.
 VIEWS: Final = (
@@ -83,8 +87,8 @@ class Role:
             and changes, and may request them; of all services if none is named. The edge
             panel, the directory, notes and what others did belong to no part.
         words: what a numeric agent in this role may report, if it may report: groups of
-            :data:`~logtriage.roles.words.WORD_GROUPS`, and words of one's own, such as
-            ``ask triage``.
+            :data:`~logtriage.roles.words.WORD_GROUPS`, and words of your own, such as ``ask
+            triage``.
         delay: extra ticks until it hears what others declared and reported.
         loss: how many of 100 reports of others never reach it.
         budget: how many requests it may make in an incident; None for any number.
@@ -129,6 +133,11 @@ class Role:
                     f"role {self.name!r}: {field} must be a whole number from 0 to {most}, "
                     f"got {value!r}"
                 )
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The action types that are read from it: who may page may hand the incident over."""
+        return self.may.union(PRICED_ACTION_TYPES) if "escalate" in self.may else self.may
 
     @property
     def hears_late(self) -> bool:
@@ -213,7 +222,7 @@ def may_ask(role: Role, action: Action, topology: Topology) -> bool:
 
 
 def as_allowed(action: Action, role: Role, topology: Topology, left: int | None) -> Action:
-    """The action, if the role may ask for what it asks for; or else a malformed one.
+    """The action, if the role may make that request, or else a malformed action.
 
     ``left`` is how many requests it may still make; None for any number.
     """
@@ -230,18 +239,25 @@ def as_allowed(action: Action, role: Role, topology: Topology, left: int | None)
 
 
 @lru_cache(maxsize=256)
-def role_words(role: Role, topology: Topology) -> tuple[str, ...]:
-    """What a numeric agent in a role may report, in order; nothing if it may not."""
-    return spelt(role.words, topology) if "report" in role.may else ()
+def role_words(role: Role, topology: Topology, world: World | None = None) -> tuple[str, ...]:
+    """What a numeric agent in a role may report, in order; nothing if it may not.
+
+    The words of kinds and tokens are those of the world, or else of the default one.
+    """
+    said = spelt(role.words, topology, second_world() if world is None else world)
+    return said if "report" in role.may else ()
 
 
 @lru_cache(maxsize=256)
-def role_actions(role: Role, topology: Topology) -> tuple[Action, ...]:
+def role_actions(
+    role: Role, topology: Topology, world: World | None = None, *, hand_over: bool = False
+) -> tuple[Action, ...]:
     """Every action that a numeric agent may take in a role; the position is its integer.
 
     Those of :func:`logtriage.actions.all_actions` that it may take, in their order, without
     requests of services that it does not watch; then a report of each of
-    :func:`role_words`, then ``wait``.
+    :func:`role_words`, then ``wait``. ``hand_over`` says whether a hand-over has a price: it is
+    the last integer of a role that may page.
     """
     return (
         *(
@@ -249,6 +265,7 @@ def role_actions(role: Role, topology: Topology) -> tuple[Action, ...]:
             for one in all_actions(topology)
             if action_name(one) in role.may and may_ask(role, one, topology)
         ),
-        *(Report(word, role.name) for word in role_words(role, topology)),
+        *(Report(word, role.name) for word in role_words(role, topology, world)),
         *((Wait(),) if "wait" in role.may else ()),
+        *((HandOver(),) if hand_over and "hand_over" in role.kinds else ()),
     )

@@ -56,7 +56,9 @@ class TriageRubric(Rubric):
         super().__init__()
         self.earned = 0.0
         for name in dict.fromkeys(
-            row.name for one in RUBRICS.values() for row in (*one.criteria, *one.benign)
+            row.name
+            for one in RUBRICS.values()
+            for row in (*one.criteria, *one.benign, *one.handed_over)
         ):
             setattr(self, name, CriterionRubric(name))
 
@@ -89,7 +91,7 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
     ) -> TriageObservation:
         """Begin an episode: ``incident``, or ``task``, ``split`` and ``index`` (or ``seed``).
 
-        Or ``fork``, the handle of an open episode of the same client, which goes on apart from it;
+        Or ``fork``: continue a copy of an open episode of the same client, named by its handle;
         rewards count from there. With ``view`` true, every observation carries its structured
         form, too; with ``show_id`` true, the incident's id.
 
@@ -108,7 +110,12 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
         else:
             incident_id = self._catalogue.incident_id({**kwargs, "seed": seed})
             episode = Episode(
-                incident_id, self._gate, episode_id, show_id=show_id, seal=self._catalogue.seal
+                incident_id,
+                self._gate,
+                episode_id,
+                show_id=show_id,
+                seal=self._catalogue.seal,
+                world=self._catalogue.world,
             )
         self.close()
         self._episode, self._with_view = episode, with_view

@@ -23,10 +23,11 @@ from logtriage.server.wire import view_of
 from logtriage.state import State, initial_state
 from logtriage.transcript import transcript_of
 from logtriage.transition import play_parsed, transition
+from logtriage.world.model import World
 
 #: How names of incidents begin that say nothing.
 HIDDEN: Final = "hidden-"
-#: The address whose request or message is handled.
+#: The client address of the current request or message.
 OWNER: ContextVar[str] = ContextVar("owner", default="")
 
 
@@ -64,7 +65,7 @@ class Gate:
             raise ShuttingDown("the server is shutting down and begins no new episode; try again")
 
     def fork(self, handle: str) -> "Episode":
-        """A fork of the open episode with that handle, for its owner.
+        """A fork of the owner's open episode with that handle.
 
         Raises:
             InvalidInput: if forks are not allowed, or the owner has no such episode open.
@@ -73,9 +74,9 @@ class Gate:
         """
         self.allow_fork()
         owner = OWNER.get()
-        for one in self._running:
-            if one.handle == handle and one.owner == owner:
-                return one.fork()
+        for episode in self._running:
+            if episode.handle == handle and episode.owner == owner:
+                return episode.fork()
         raise InvalidInput("fork: no open episode of yours has this handle; its state tells it")
 
     def allow_fork(self) -> None:
@@ -100,7 +101,7 @@ class Episode:
     """The state of one episode, with what its last step earned.
 
     Attributes:
-        id: what its client calls it, or a name made here.
+        id: the client's name for it, or a name made here.
         handle: the secret by which its owner forks it.
         owner: the address that began it.
         name: what the incident is called in all that is told of the episode. An id says
@@ -120,18 +121,21 @@ class Episode:
         *,
         show_id: bool = False,
         seal: Seal | None = None,
+        world: World | None = None,
     ) -> None:
         gate.admit()
         self._gate = gate
         self.id = uuid4().hex if episode_id is None else episode_id
         self._show_id = show_id
         self.name = incident_id if show_id else hidden_name(self.id)
-        self.state: State = initial_state(make_incident(incident_id, seal=seal))
+        self.state: State = initial_state(make_incident(incident_id, seal=seal, world=world))
         self.score: float = score(self.state)
         self.reward: float | None = None
         self.handle, self.owner = token_urlsafe(24), OWNER.get()
         if self.state.incident.seal is not None:
-            self._ledger.begin(incident_id, self.state.incident.seal)
+            self._ledger.begin(
+                incident_id, self.state.incident.seal, self.state.incident.world_mark
+            )
         gate.begin(self)
 
     @property
@@ -145,7 +149,7 @@ class Episode:
 
         Raises:
             EpisodeOver: if the episode is closed.
-            SealError: if the end of a sealed one cannot be written down: then it goes on.
+            SealError: if the end of a sealed episode cannot be written down; it then stays open.
         """
         state = transition(self.state, action)
         if state.is_closed and state.incident.seal is not None:
@@ -157,7 +161,7 @@ class Episode:
             self._gate.end(self)
 
     def fork(self) -> "Episode":
-        """The same episode once more, under an id of its own; they part from here on.
+        """A copy of the episode with its own id; both continue independently.
 
         Raises:
             InvalidInput: if the server forks no episodes.
@@ -211,7 +215,7 @@ def hidden_name(episode_id: str) -> str:
     return f"{HIDDEN}{digest.hexdigest()}"
 
 
-def grade_listed(incident_id: str, actions: Any) -> dict[str, Any]:
+def grade_listed(incident_id: str, actions: Any, world: World | None = None) -> dict[str, Any]:
     """The public grade of a list of wire actions, as JSON data.
 
     Raises:
@@ -223,7 +227,7 @@ def grade_listed(incident_id: str, actions: Any) -> dict[str, Any]:
             f"{incident_id}: a sealed incident is graded in the session that plays it, and for "
             "no list of actions"
         )
-    incident = make_incident(incident_id)
+    incident = make_incident(incident_id, world=world)
     if not isinstance(actions, list):
         raise InvalidInput(f"actions: expected a list of actions, got {type(actions).__name__}")
     for number, one in enumerate(actions):

@@ -1,8 +1,8 @@
-"""What stands before the application: who may enter, how much, how fast, for how long.
+"""Access and limits in front of the application: clients, sizes, rates, time limits.
 
-A plain ASGI middleware. Who it is, how much and whose turn it is are settled before anything
-is read of a body or a message. A refused WebSocket message is answered with an error message
-of the protocol, and the session goes on.
+A plain ASGI middleware. It checks the client, the size and the turn before it reads a body or a
+message. A refused WebSocket message is answered with an error message of the protocol, and the
+session goes on.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ OPEN_PATHS: Final = ("/health",)
 BODY: Final = "body"
 #: Under this name the state of a scope holds what its connection has cost so far.
 TOLL: Final = "toll"
-#: A WebSocket message of more characters is slow work, as is any reset.
+#: A WebSocket message of more characters than this is slow work, as is any reset.
 SHORT: Final = 1_024
 #: What belongs to the library's web interface is not ours to read.
 _WEB: Final = "/web"
@@ -51,7 +51,9 @@ class Guard:
 
     def __init__(self, app: Asgi, settings: Settings, gate: Gate, kinds: Kinds) -> None:
         self._app, self._settings, self._gate = app, settings, gate
-        self._kinds = {name: one for name, one in kinds.items() if name != "mcp" or settings.mcp}
+        self._kinds = {
+            name: fields for name, fields in kinds.items() if name != "mcp" or settings.mcp
+        }
         token = settings.token
         self._credentials = None if token is None else f"Bearer {token}".encode()
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
@@ -89,6 +91,10 @@ class Guard:
         address, toll = _address(scope), _toll(scope)
         is_open = scope["path"] in OPEN_PATHS
         turned_away = self._turned_away(scope)
+        wait = 0.0 if is_open or turned_away else self._bucket(address).take(monotonic())
+        if wait:
+            text = f"more than {self._settings.rate:g} requests a second from one address"
+            turned_away = 429, text
         if is_open or turned_away is not None:
             cost = REQUEST + toll.collect()
             leave = await self._turns.take((address,), slow=True, guest=True, cost=cost)
@@ -96,8 +102,11 @@ class Guard:
             try:
                 if turned_away is not None:
                     status, text = turned_away
-                    headers = [(b"www-authenticate", b"Bearer")] if status == 401 else []
-                    await answer_error(answer, status, text, headers)
+                    headers = {
+                        401: [(b"www-authenticate", b"Bearer")],
+                        429: [(b"retry-after", b"%d" % (int(wait) + 1))],
+                    }
+                    await answer_error(answer, status, text, headers.get(status))
                 elif _has_body(scope):
                     text = f"{scope['path']} takes no body"
                     await answer_error(answer, 413, text, [(b"connection", b"close")])
@@ -105,12 +114,6 @@ class Guard:
                     await self._app(scope, receive, answer)
             finally:
                 leave()
-            return
-        wait = self._bucket(address).take(monotonic())
-        if wait:
-            headers = [(b"retry-after", b"%d" % (int(wait) + 1))]
-            text = f"more than {self._settings.rate:g} requests a second from one address"
-            await answer_error(send, 429, text, headers)
             return
         body = await self._body(receive, send)
         if body is None:
@@ -124,7 +127,7 @@ class Guard:
             leave()
 
     async def _answered(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
-        """Read the body of a request whose turn it is, and let the application answer it."""
+        """Read the body of a request in its turn, and let the application answer it."""
         if body and not (self._settings.web and scope["path"].startswith(_WEB)):
             try:
                 value = read_object(body, self._settings.max_message)
@@ -166,9 +169,9 @@ class Guard:
                 return None
         return bytes(body)
 
-    def _bucket(self, address: str) -> Bucket:
-        bucket = self._buckets.pop(address, None) or Bucket(self._settings.rate)
-        self._buckets[address] = bucket
+    def _bucket(self, name: str) -> Bucket:
+        bucket = self._buckets.pop(name, None) or Bucket(self._settings.rate)
+        self._buckets[name] = bucket
         if len(self._buckets) > _ADDRESSES:
             self._buckets.popitem(last=False)
         return bucket
@@ -178,22 +181,21 @@ class Guard:
     async def _websocket(self, scope: Message, receive: Receive, send: Send) -> None:
         address, toll = _address(scope), _toll(scope)
         turned_away = self._turned_away(scope)
+        limit = self._settings.per_address
+        if turned_away is not None:
+            pass
+        elif self._gate.draining:
+            turned_away = 503, "the server is shutting down"
+        elif scope["path"] == _MCP and not self._settings.mcp:
+            turned_away = 403, MCP_OFF
+        elif self._bucket(f"sessions of {address}").take(monotonic()):
+            turned_away = 429, "too many new sessions from one address"
+        elif self._sessions[address] >= limit:
+            turned_away = 503, f"this address has {limit} sessions already, as many as it may have"
         if turned_away is not None:
             cost = REQUEST + toll.collect()
             leave = await self._turns.take((address,), slow=True, guest=True, cost=cost)
             leave()
-            await refuse(scope, send, *turned_away)
-            return
-        limit = self._settings.per_address
-        if self._gate.draining:
-            turned_away = 503, "the server is shutting down"
-        elif scope["path"] == _MCP and not self._settings.mcp:
-            turned_away = 403, MCP_OFF
-        elif self._bucket(address).take(monotonic()):
-            turned_away = 429, "too many requests from one address"
-        elif self._sessions[address] >= limit:
-            turned_away = 503, f"this address has {limit} sessions already, as many as it may have"
-        if turned_away is not None:
             await refuse(scope, send, *turned_away)
             return
         self._sessions[address] += 1
@@ -217,8 +219,8 @@ class Guard:
             cost = toll.collect() + BYTE * size
             return await self._turns.take(path, slow=slow, cost=cost)
 
-        self._turns.arrive(address, connection)
-        leave = await self._turns.take(path, slow=True, cost=SESSION + toll.collect())
+        cost = SESSION + toll.collect() + self._turns.arrive(address, connection)
+        leave = await self._turns.take(path, slow=True, cost=cost)
         leave()
 
         async def guarded() -> Message:
@@ -263,7 +265,7 @@ class Guard:
             await self._app(scope, guarded, answer)
         finally:
             leave()
-            self._turns.depart(address, connection)
+            self._turns.depart(address, connection, toll.collect())
             watcher.cancel()
 
     def _judged(self, message: Message) -> tuple[str, Message | None]:
@@ -286,7 +288,7 @@ class Guard:
 
 
 def _leaving(leave: Callable[[], None], send: Send) -> Send:
-    """Send, but end the turn first: it does not wait for a client that takes no answer."""
+    """Send, but end the turn first, so that no turn waits for a slow reader."""
 
     async def answer(message: Message) -> None:
         leave()

@@ -143,7 +143,7 @@ def _senses(
         block = layout.blocks.get(f"report:{speaker.name}")
         if speaker == role or block is None:
             continue
-        words = role_words(speaker, layout.topology)
+        words = role_words(speaker, layout.topology, layout.team.base.world)
         for senses in (kinds, roots):
             fits = np.array([[word in one for one in senses] for word in words], np.float32)
             named = np.flatnonzero(fits.any(axis=1))
@@ -158,8 +158,9 @@ def _senses(
 
 def _pointers(mine: RoleInput, kinds: tuple[str, ...]) -> Pointers:
     blocks, rows, topology = mine.blocks, [], mine._layout.topology
+    world = mine._layout.team.base.world
     names, teams = topology.names, topology.teams
-    for place, action in enumerate(role_actions(mine.role, topology)):
+    for place, action in enumerate(role_actions(mine.role, topology, world)):
         match action:
             case IdentifyRootCause(service):
                 rows.append((place, blocks["heard_root"].start + names.index(service), "root"))

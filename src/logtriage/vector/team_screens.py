@@ -69,7 +69,9 @@ class TokenSeat:
     def of(cls, role: Role, layout: RoleTokens) -> "TokenSeat":
         """The seat of a role."""
         topology, split = layout.topology, layout.team.split
-        actions, words = role_actions(role, topology), role_words(role, topology)
+        world = layout.team.base.world
+        actions = role_actions(role, topology, world)
+        words = role_words(role, topology, world)
         here = watched(role, topology)
         unseen = np.array([False, *(at not in here for at in range(len(topology)))])
         return cls(
@@ -112,7 +114,7 @@ class TokenScreens:
             width = self.layout[name].stop - self.layout[name].start
             self._parts[name] = slice(at, at + width)
             at += width
-        self._boards = Boards(split, batch.topology, at)
+        self._boards = Boards(split, batch.topology, setting.world, at)
 
     def begin(self) -> None:
         """All rows were begun anew."""

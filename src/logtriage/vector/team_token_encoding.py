@@ -23,7 +23,7 @@ from logtriage.world.simulation import Simulation
 
 
 def encode_team_tokens(state: State, split: RoleSplit) -> Floats:
-    """All that any role of a split could see, shape (D,) of :func:`team_tokens_of`.
+    """All that the roles of a split could see together, shape (D,) of :func:`team_tokens_of`.
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`.
@@ -80,7 +80,7 @@ def role_token_mask(state: State, split: RoleSplit, role: Role) -> NDArray[np.in
     As :func:`logtriage.policies.masked_actions` of what the role sees, without its screen.
     """
     board, left = board_of(state, role), requests_left(state, split, role)
-    choices = role_actions(role, state.incident.topology)
+    choices = role_actions(role, state.incident.topology, state.incident.world)
     sensible = np.array(
         [
             not (
@@ -150,6 +150,6 @@ def _write_board(
         numbers[layout["paged"].start + topology.teams.index(team)] = 1
     for _, report in board.reports:
         if report.by in split.names:
-            words = role_words(split.role(report.by), topology)
+            words = role_words(split.role(report.by), topology, layout.base.world)
             if report.message in words:
                 numbers[layout[f"report:{report.by}"].start + words.index(report.message)] = 1

@@ -97,7 +97,7 @@ def team_tokens_of(
     blocks = {_by_role(name, split): place for name, place in base.blocks.items()}
     widths: dict[str, tuple[int, float]] = {"declared_owner": (len(topology.teams), 1.0)}
     for role in split.roles:
-        words = role_words(role, topology)
+        words = role_words(role, topology, setting.world)
         if words:
             widths[f"report:{role.name}"] = len(words), 1.0
         if role.budget is not None:

@@ -240,6 +240,15 @@ class Vocabulary:
         )
 
     @cached_property
+    def pairs(self) -> Mapping[str, tuple[str, str]]:
+        """The short names of two signs by the letter that stands for both in the runbook."""
+        words = {
+            pair.letter: [self.words[sort][token] for sort, token in pair.signs]
+            for pair in self.tokens.pairs
+        }
+        return MappingProxyType({letter: (one, other) for letter, (one, other) in words.items()})
+
+    @cached_property
     def gauges_of_a_tier(self) -> frozenset[str]:
         """The gauges that say something else at each tier."""
         return frozenset(

@@ -6,19 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from benchmarks.serving.servers import Place
 from logtriage.server.launch import make_server
 from logtriage.server.settings import Settings
 
 
-class Running:
+class Running(Place):
     """Where a server is, and the server itself."""
 
     def __init__(self, http: str, server: Any) -> None:
+        super().__init__(int(http.rpartition(":")[2]))
         self.http, self.server = http, server
-
-    @property
-    def url(self) -> str:
-        return f"{self.http.replace('http', 'ws', 1)}/ws"
 
     @property
     def running_episodes(self) -> int:

@@ -120,7 +120,7 @@ def _score_of(grade: Grade, rubric: Rubric) -> Score:
     }
     if grade.score is None:
         return Score.unscored(reason=grade.cause, explanation=grade.cause, metadata=metadata)
-    names = [row.name for row in (*rubric.criteria, *rubric.benign, *rubric.penalties)]
+    names = [row.name for row in rubric.rows]
     earned = {row.name: row.score for row in grade.criteria}
     reasons = [f"{row.name} {row.score:g}: {row.reason}" for row in grade.criteria]
     reasons += [f"{one.name} x {one.factor:g}: {one.reason}" for one in grade.discounts]

@@ -113,7 +113,7 @@ class Playing:
 
 
 class _Finding(Playing):
-    """What every incident has a use for.
+    """Tools that every incident has a use for.
 
     The tools are signatures alone: what they say and do comes from logtriage.conversations.tools.
     """
@@ -156,6 +156,13 @@ class TriageTools(_Ignoring):
     def remediate(self, *, remedy: str, service: str) -> str: ...  # noqa: D102
 
 
+class PricedTools(TriageTools):
+    """The same where an incident can be handed over."""
+
+    @_tool
+    def hand_over(self) -> str: ...  # noqa: D102
+
+
 class RecordedTools(_Finding):
     """The same of a recording of ``recorded/1``."""
 
@@ -185,6 +192,10 @@ class TriageEnv(TriageTools, _Rewarded):
     """
 
 
+class PricedEnv(PricedTools, _Rewarded):
+    """The same where an incident can be handed over."""
+
+
 class RecordedEnv(RecordedTools, _Rewarded):
     """The same of a recording of ``recorded/1``."""
 
@@ -193,8 +204,8 @@ class OnRequestEnv(OnRequestTools, _Rewarded):
     """The same of a recording of ``recorded/2``."""
 
 
-_REWARDED: Final[tuple[type[_Rewarded], ...]] = (TriageEnv, RecordedEnv, OnRequestEnv)
-_BARE: Final[tuple[type[Playing], ...]] = (TriageTools, RecordedTools, OnRequestTools)
+_REWARDED: Final[tuple[type[_Rewarded], ...]] = (TriageEnv, PricedEnv, RecordedEnv, OnRequestEnv)
+_BARE: Final[tuple[type[Playing], ...]] = (TriageTools, PricedTools, RecordedTools, OnRequestTools)
 
 
 def environment_for(

@@ -213,6 +213,8 @@ class Desk(App[State]):
         head = f"{self.session.incident.id}  tick {seen.tick}/{seen.horizon}"
         if seen.price_of_silence is not None:
             head += f"  silence is worth {seen.price_of_silence:g}"
+        if seen.price_of_hand_over is not None:
+            head += f"  HAND-OVER is worth {seen.price_of_hand_over:g}"
         if seen.open_loop:
             head += "  recording: remedies change nothing"
         if self.session.practice:

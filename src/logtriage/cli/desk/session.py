@@ -4,7 +4,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.actions import Action, Escalate, Ignore, Malformed, Resolve, describe
+from logtriage.actions import Action, Escalate, HandOver, Ignore, Malformed, Resolve, describe
 from logtriage.cli.human import read_action
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
@@ -73,6 +73,8 @@ class Session:
                 return "Close the incident as fixed?"
             case Ignore():
                 return "Close the incident as nothing to act on?"
+            case HandOver() if self.incident.takes_hand_over:
+                return "Hand the incident to the duty manager, which closes it?"
             case Escalate():
                 if self.incident.closing.wrong_page:
                     return f"Page {action.team}? A wrong page ends the incident with 0."

@@ -5,6 +5,7 @@ from typing import Final
 from logtriage.actions import (
     ACTION_TYPES,
     FAULT_CATEGORIES,
+    PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
     REMEDIES,
     SEVERITIES,
@@ -17,6 +18,7 @@ _SERVICES: Final = ("logs", "metrics", "traces", "cause", *REMEDIES, "who")
 _ALONE: Final = (
     "resolve",
     "ignore",
+    "handover",
     "map",
     "undo",
     "help",
@@ -50,4 +52,5 @@ def completions(typed: str, incident: Incident) -> list[str]:
 def _offered(word: str, incident: Incident) -> bool:
     """Whether a word stands for no action, or for one that the incident offers."""
     kind = "remediate" if word in tuple(REMEDIES) else WORDS.get(word, word)
-    return kind not in (*ACTION_TYPES, *RECORDED_ACTION_TYPES) or kind in useful_actions(incident)
+    kinds = (*ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES)
+    return kind not in kinds or kind in useful_actions(incident)

@@ -19,13 +19,11 @@ LIKELIEST: Final = 7
 _DIGITS: Final = 4
 
 
-def beliefs(
-    states: Sequence[State], split: RoleSplit | None = None, *, worths: bool = True
-) -> list[dict[str, Any]]:
+def beliefs(states: Sequence[State], split: RoleSplit | None = None) -> list[dict[str, Any]]:
     """What an ideal observer believes at each state of an episode, as data for the page.
 
-    Of a team it is the belief of all that any role of its ``split`` was shown. Without ``worths``
-    nothing is said of what requests and plans were worth.
+    For a team, it is the belief given everything that any role of its ``split`` was shown. Closed
+    states have no values of requests and plans.
 
     Raises:
         InvalidInput: for an incident whose probabilities are not known.
@@ -34,13 +32,13 @@ def beliefs(
         _belief(
             belief(state, split),
             () if after is None else after.actions[len(state.actions) :],
-            worths and not state.is_closed,
+            is_open=not state.is_closed,
         )
         for state, after in zip(states, [*states[1:], None], strict=True)
     ]
 
 
-def _belief(held: Belief, done: Iterable[Action], worths: bool) -> dict[str, Any]:
+def _belief(held: Belief, done: Iterable[Action], *, is_open: bool) -> dict[str, Any]:
     data = {
         "roots": _likeliest(held.root_causes),
         "teams": _likeliest(held.teams),
@@ -49,7 +47,7 @@ def _belief(held: Belief, done: Iterable[Action], worths: bool) -> dict[str, Any
         "benign": round(held.benign, _DIGITS),
         "bits": round(held.entropy, _DIGITS),
     }
-    if not worths:
+    if not is_open:
         return data
     made = [
         one for one in done if isinstance(one, RequestMoreLogs | RequestMetrics | RequestTraces)

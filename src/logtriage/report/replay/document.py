@@ -63,7 +63,7 @@ def document(
     *,
     roles: RoleSplit | None = None,
     beliefs: int = MAX_BELIEFS,
-    worths: bool = True,
+    numpy: bool = True,
     screens: int = MAX_SCREENS,
     solved: float | None = None,
     order: Sequence[int] | None = None,
@@ -71,22 +71,23 @@ def document(
 ) -> Document:
     """The document of some episodes of a run.
 
-    ``order`` are the places of the episodes, those first that get screens and beliefs
-    before all others; by default as they come. Without ``worths`` a belief says nothing of
-    what requests were worth, and takes no NumPy. Episodes below ``solved`` are summed up as
-    failures; None leaves that out. ``readers`` value the reports of teams
-    (:func:`logtriage.report.replay.talk.readers_of`).
+    ``order`` lists the places of the episodes; earlier ones get screens and beliefs first. The
+    default is the given order. Without ``numpy`` there are no beliefs, and the page says why.
+    Episodes below ``solved`` are summed up as failures; None leaves that out. ``readers`` value
+    the reports of teams (:func:`logtriage.report.replay.talk.readers_of`).
     """
     first = range(len(episodes)) if order is None else order
     shown = frozenset(first[:screens])
     believed = frozenset(
-        [place for place in first if episodes[place].incident.setting is not None][:beliefs]
+        [place for place in first if episodes[place].incident.setting is not None][
+            : beliefs if numpy else 0
+        ]
     )
     # Those of one incident stand together: they share its services, and most of its lines.
     places = sorted(range(len(episodes)), key=lambda one: _incident_key(episodes[one]))
     chunks: list[str] = []
     rows: dict[int, list[Any]] = {}
-    for chunk in _chunks(episodes, places, shown, believed, worths, readers):
+    for chunk in _chunks(episodes, places, shown, believed, readers):
         for place, one in chunk.pop("places"):
             rows[place] = [*_row(episodes[place]), len(chunks), one]
         chunks.append(pack(chunk))
@@ -94,7 +95,7 @@ def document(
         "name": clean(name),
         "version": version,
         "solved": solved,
-        "worths": worths,
+        "numpy": numpy,
         "places": MEANING,
         "lossParts": LOSS_PARTS,
         "roles": None if roles is None else _roles(roles),
@@ -117,7 +118,6 @@ def _chunks(
     places: Sequence[int],
     shown: frozenset[int],
     believed: frozenset[int],
-    worths: bool,
     readers: Readers | None,
 ) -> Iterator[dict[str, Any]]:
     incidents: dict[str, Any] = {}
@@ -150,7 +150,6 @@ def _chunks(
             lines,
             screens=place in shown,
             believed=place in believed,
-            worths=worths,
             readers=readers,
         )
         where.append((place, len(found)))

@@ -13,7 +13,6 @@ from logtriage.rendering import effect_of, render_observation
 from logtriage.replay import replay
 from logtriage.report.episode import Episode
 from logtriage.report.hindsight import FIGURES, beliefs_of, parts_of
-from logtriage.report.replay.beliefs import beliefs
 from logtriage.report.replay.knowledge import knowledge, readings
 from logtriage.report.replay.talk import Readers, doubts, heard_in
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
@@ -60,16 +59,15 @@ def episode_data(
     *,
     screens: bool = True,
     believed: bool = True,
-    worths: bool = True,
     readers: Readers | None = None,
 ) -> dict[str, Any]:
     """An episode as data; ``lines`` collects the lines of its screens.
 
-    ``parts`` are those of the services. Without ``screens``, ``believed`` and ``worths`` the
-    costly parts are left out. ``readers`` value the reports of a team.
+    ``parts`` are the parts of the services. Without ``screens`` and ``believed`` the costly data is
+    left out. ``readers`` value the reports of a team.
 
     Raises:
-        InvalidInput: if a belief is wanted, and its probabilities are not known.
+        InvalidInput: if a belief is wanted, but the probabilities of the incident are not known.
     """
     states = states_of(episode)
     whole = [observe(state) for state in states]
@@ -110,7 +108,9 @@ def episode_data(
         data["steps"] = beliefs_of(episode.explained)
     split = episode.roles
     if believed:
-        data["belief"] = beliefs(states, split, worths=worths)
+        from logtriage.report.replay.beliefs import beliefs  # loads NumPy
+
+        data["belief"] = beliefs(states, split)
     if split is not None and len(split) > 1:
         reader = (readers or {}).get((episode.policy, episode.grade.task)) if believed else None
         heard = heard_in(episode, states[-1], reader)

@@ -84,6 +84,8 @@ function beliefPanel(episode, place) {
     const why = episode.world.recorded ? "This incident was recorded" : "This incident is one of the original's";
     return panel("Belief", {}, el("p", { class: "note" }, `${why}: the probabilities of its telemetry are not known, so there is no exact belief, and luck cannot be told from judgement.`));
   }
+  if (!facts.numpy)
+    return panel("Belief", {}, el("p", { class: "note" }, "The exact belief takes NumPy, and this page was made in a browser without it."));
   if (!episode.belief)
     return panel("Belief", {}, el("p", { class: "note" }, `Beliefs are worked out for ${facts.believed} of the ${facts.episodes} episodes here; this is not one of them. `, commandFor(episode)));
   const now = episode.belief[place.t];
@@ -99,7 +101,6 @@ function beliefPanel(episode, place) {
     doubt(episode, place.t),
   ];
   if (now.asks) parts.push(...asks(episode, place, now));
-  else if (!facts.worths) parts.push(el("p", { class: "note" }, "What each request was worth is left out: it takes NumPy, and this page was made in a browser without it."));
   return panel("Belief", { class: "belief" }, parts);
 }
 
@@ -176,8 +177,8 @@ const LOSS_WORDS = {
 function losses(episode) {
   if (!episode.world.belief) return null;
   if (!episode.parts) {
-    const why = facts.roles ? "A team’s loss is not split into parts: a tick has several actions." : facts.worths ? "Not explained. " : "Not explained: that takes NumPy.";
-    return [el("h3", {}, "Why it lost"), el("p", { class: "note" }, why, !facts.roles && facts.worths && commandFor(episode))];
+    const why = facts.roles ? "A team’s loss is not split into parts: a tick has several actions." : facts.numpy ? "Not explained. " : "Not explained: that takes NumPy.";
+    return [el("h3", {}, "Why it lost"), el("p", { class: "note" }, why, !facts.roles && facts.numpy && commandFor(episode))];
   }
   const most = Math.max(0.01, ...episode.parts.map(([, value]) => Math.abs(value)));
   return [

@@ -7,13 +7,13 @@ reports, and :mod:`logtriage.evaluation.listening` has asked the team again.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from logtriage.belief import Belief, belief
 from logtriage.grading import GradeStatus
 from logtriage.report.episode import Episode
 from logtriage.roles import Role, RoleSplit
 from logtriage.state import State
 
 if TYPE_CHECKING:  # it would load NumPy, and a page in a browser has none
+    from logtriage.belief import Belief
     from logtriage.evaluation.messages import Reader
 
 #: The readers of the reports of a run, by policy and task.
@@ -79,10 +79,12 @@ def doubts(states: Sequence[State], split: RoleSplit) -> list[list[list[Any]]]:
         InvalidInput: for an incident whose probabilities are not known.
     """
     viewers: tuple[Role | RoleSplit, ...] = (split, *split.roles)
+    from logtriage.belief import belief
+
     return [[_known(belief(state, one)) for one in viewers] for state in states]
 
 
-def _known(held: Belief) -> list[Any]:
+def _known(held: "Belief") -> list[Any]:
     root, share = next(iter(held.root_causes.items()), (None, 0.0))
     if held.benign > share:
         root, share = None, held.benign

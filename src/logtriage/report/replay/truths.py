@@ -8,9 +8,9 @@ from logtriage.incident import Incident
 from logtriage.rendering import status_of
 from logtriage.state import State
 from logtriage.world.conditions import affected
+from logtriage.world.model import HEALTHY, LOADED, WAITING
 from logtriage.world.outcomes import left_at
 from logtriage.world.setting import FULL
-from logtriage.world.signatures import DISTRACTIONS, HEALTHY, KINDS, LOADED, WAITING
 from logtriage.world.simulation import Simulation
 
 ROOT: Final = "root"
@@ -71,10 +71,10 @@ def _of_world(world: Simulation) -> list[tuple[str, str]]:
             part = PATH
         elif service in reached:
             part = LOOKALIKE
-        elif name in KINDS:
-            part = MINOR
+        elif name == HEALTHY:
+            part = WELL
         else:
-            part = NOISE if name in DISTRACTIONS else WELL
+            part = NOISE if name in world.setting.world.unrelated else MINOR
         found.append((part, "" if name == HEALTHY else name.replace("_", " ")))
     return found
 

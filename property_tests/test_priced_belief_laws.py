@@ -1,0 +1,191 @@
+"""Laws of beliefs under ``logtriage/3``: plans are worth what they earn, a hand-over among them."""
+
+from collections.abc import Sequence
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from logtriage import (
+    Action,
+    Escalate,
+    HandOver,
+    Ignore,
+    Incident,
+    Remediate,
+    RequestMetrics,
+    RequestTraces,
+    Resolve,
+    Severity,
+    State,
+    grade,
+    initial_state,
+    make_incident,
+    transition,
+)
+from logtriage.belief import Belief, belief
+from logtriage.belief.explain import explain
+from logtriage.belief.questions import worths
+from logtriage.drawing.incidents import PRICES_OF_HAND_OVER, truth_of
+from logtriage.grading.grade import score
+from logtriage.policies.oracle import perfect_actions
+from logtriage.registry import make_policy
+from logtriage.transition import play_jointly
+from logtriage.world.conditions import Hypothesis
+from tests.builders import final_state, with_hand_over
+
+TASKS = ("single_crash-v2", "cascading_failure-v2-fog3", "silent_degradation-v2")
+
+
+@st.composite
+def priced_states(draw: st.DrawFn, tasks: tuple[str, ...] = TASKS) -> State:
+    """Open states of incidents with a price, after questions, pages and remedies."""
+    task, number = draw(st.sampled_from(tasks)), draw(st.integers(0, 300))
+    incident = with_hand_over(make_incident(f"{task}/train/{number}"))
+    incident = attrs.evolve(incident, price_of_hand_over=draw(st.sampled_from(PRICES_OF_HAND_OVER)))
+    service = st.sampled_from(incident.topology.names)
+    doing = st.one_of(
+        st.builds(RequestMetrics, service),
+        st.builds(RequestTraces, service),
+        st.builds(Remediate, st.sampled_from(("restart", "rollback", "scale")), service),
+        st.sampled_from(perfect_actions(incident)[:-1]),
+    )
+    state = initial_state(incident)
+    for action in draw(st.lists(doing, max_size=5)):
+        state = transition(state, action)
+    return state
+
+
+def if_true(incident: Incident, held: Belief, one: Hypothesis, severity: str) -> Incident:
+    """The incident if a hypothesis and a severity are true."""
+    assert incident.setting is not None
+    truth = truth_of(incident.topology, held.teams_of(one), one, Severity(severity))
+    par = incident.setting.par if one.faults else incident.setting.par_benign
+    return attrs.evolve(incident, truth=truth, par=par)
+
+
+def expected(state: State, held: Belief, actions: Sequence[Action]) -> float:
+    """The mean grade over all that may be true; a remedy is left out once all is fixed."""
+    total = 0.0
+    rows = zip(held.hypotheses, held.probabilities, held.posterior.severities, strict=True)
+    for one, share, severities in rows:
+        if share < 1e-7:
+            continue
+        for severity, weight in zip(("P1", "P2", "P3"), severities, strict=True):
+            if not weight:
+                continue
+            incident = if_true(state.incident, held, one, severity)
+            now = State(incident, state.tick, state.history)
+            for action in actions:
+                if now.is_closed:
+                    break
+                done = now.facts.fixed_at is not None and not held.model.setting.several
+                if isinstance(action, Remediate) and done:
+                    continue
+                now = transition(now, action)
+            total += share * weight / sum(severities) * score(now)
+    return total
+
+
+@settings(max_examples=30)
+@given(priced_states())
+def test_the_best_plan_is_worth_its_mean_grade(state: State) -> None:
+    held = belief(state)
+    plan = held.best()
+    assert expected(state, held, plan.actions) == pytest.approx(plan.value, abs=2e-4)
+    assert held.value() == pytest.approx(plan.value, abs=1e-6)
+
+
+@settings(max_examples=8)
+@given(priced_states(("compound_failure-v2",)))
+def test_the_best_plan_for_several_faults_is_worth_its_mean_grade(state: State) -> None:
+    held = belief(state)
+    case = held.planner()
+    plan = case.best()
+    rows = zip(case.rows.tolist()[:6], case.grades(plan.actions)[:6], strict=True)  # type: ignore[union-attr]
+    for row, found in rows:
+        severities = held.posterior.severities[row]
+        wanted = 0.0
+        for severity, weight in zip(("P1", "P2", "P3"), severities, strict=True):
+            one = if_true(state.incident, held, held.hypotheses[row], severity)
+            plays = [*state.history, *enumerate(plan.actions, state.tick)]
+            wanted += weight / sum(severities) * score(play_jointly(one, plays)[0])
+        assert found == pytest.approx(wanted, abs=1e-6)
+
+
+@settings(max_examples=30)
+@given(priced_states(), st.sampled_from((Resolve(), Ignore(), HandOver())))
+def test_closing_is_worth_its_mean_grade(state: State, close: Action) -> None:
+    held = belief(state)
+    found = held.planner().closed(state.tick + 1, close)
+    assert found == pytest.approx(expected(state, held, [close]), abs=2e-4)
+
+
+@settings(max_examples=30)
+@given(priced_states())
+def test_no_plan_is_worth_less_than_handing_over_where_that_is_possible(state: State) -> None:
+    held = belief(state)
+    touched = any(isinstance(one, Escalate | Remediate) for one in state.actions)
+    over = score(transition(state, HandOver()))
+    plan = held.best()
+    assert not (plan.hand_over and touched)
+    if not touched:
+        assert plan.value >= over - 1e-6
+        assert held.page_values().silent >= over - 1e-6
+        assert plan.hand_over == (plan.actions == (HandOver(),))
+
+
+@settings(max_examples=10)
+@given(priced_states())
+def test_asking_costs_no_more_than_its_tick(state: State) -> None:
+    names = state.incident.topology.names
+    requests: tuple[Action, ...] = (RequestMetrics(names[0]), RequestTraces(names[-1]))
+    for one in worths(belief(state), requests):  # type: ignore[arg-type]
+        assert one.grade >= -0.02
+
+
+@settings(max_examples=6)
+@given(priced_states(), st.sampled_from((Resolve(), HandOver())))
+def test_the_parts_of_what_was_lost_add_up(state: State, close: Action) -> None:
+    told = explain(transition(state, close), samples=2)
+    parts = told.hardness + told.search_regret + told.decision_regret + told.luck
+    assert told.grade + parts == pytest.approx(1.0, abs=1e-9)
+
+
+def test_a_hand_over_at_a_high_price_is_no_mistake_and_at_a_low_one_may_be() -> None:
+    regrets = {}
+    for price in (0.3, 0.9):
+        one = attrs.evolve(
+            with_hand_over(make_incident("single_crash-v2-fog0/train/0")),
+            price_of_hand_over=price,
+        )
+        told = explain(transition(initial_state(one), HandOver()), samples=2)
+        regrets[price] = told.decision_regret
+        assert told.grade == pytest.approx(price, abs=1e-9)
+        assert told.luck == pytest.approx(0.0, abs=1e-5)
+    assert regrets[0.9] < 1e-5
+    assert regrets[0.3] > 0.05
+
+
+def test_the_observer_hands_over_where_a_hand_over_is_worth_more_than_it_expects() -> None:
+    counts = []
+    for price in (0.3, 0.9):
+        handed = 0
+        for number in range(12):
+            one = with_hand_over(make_incident(f"cascading_failure-v2-fog3/val/{number}"))
+            end = final_state(
+                attrs.evolve(one, price_of_hand_over=price), make_policy("observer:2")
+            )
+            handed += HandOver() in end.actions
+            if HandOver() in end.actions:
+                assert end.actions[-1] == HandOver()
+        counts.append(handed)
+    assert counts[0] < counts[1]
+    assert counts[1] >= 6
+
+
+def test_always_handing_over_is_a_policy_by_name() -> None:
+    one = with_hand_over(make_incident("single_crash-v2/val/0"))
+    end = final_state(one, make_policy("constant:hand_over"))
+    assert grade(end).score == pytest.approx(one.price_of_hand_over)

@@ -1,0 +1,148 @@
+"""What ``logtriage/3`` adds: a hand-over has a price, and a page comes before production.
+
+Pure functions of a state, as in :mod:`logtriage.grading.triage`, whose criteria stand where
+none is here. What a fix without a page leaves (0.7) and what a wrong remedy leaves (0.3) add
+up to 1, so that no remedy is tried to find out who is to be paged.
+"""
+
+from typing import Final
+
+from logtriage.errors import RubricError
+from logtriage.grading.criteria import Measured, listed, promptness
+from logtriage.grading.parts import responses
+from logtriage.grading.triage import (
+    not_closed,
+    remedy_credit,
+    told_remedies,
+    unpaged_share,
+    unpaged_teams,
+)
+from logtriage.state import Closing, State
+
+#: What of the worth of a hand-over depends on its promptness.
+HAND_OVER_PROMPT: Final = 0.1
+#: What silence leaves of the total: a perfect response without the page is worth 0.17.
+UNESCALATED: Final = 0.32
+#: What each wrong remedy leaves of the total while no accepted team has been paged.
+UNAPPROVED_REMEDY: Final = 0.3
+#: What a fix leaves of the total whose team had not been paged in an earlier tick.
+UNAPPROVED_FIX: Final = 0.7
+
+
+def hand_over_worth(price: float, used: int, horizon: int, par: int) -> float:
+    """What a hand-over is worth as the first intervention, after so many ticks."""
+    return price * (1.0 - HAND_OVER_PROMPT + HAND_OVER_PROMPT * promptness(used, horizon, par))
+
+
+def handed_over_first(state: State) -> bool:
+    """Whether the incident was handed over before any page and any remedy."""
+    facts = state.facts
+    return state.closing is Closing.HANDED_OVER and not (facts.pages or facts.remedies)
+
+
+def hand_over(state: State) -> Measured:
+    """The price times (0.9 + 0.1 x promptness), by the par of the task for every incident.
+
+    Raises:
+        RubricError: for an incident without a price of hand-over, or one outside [0, 1].
+    """
+    incident, used = state.incident, state.closed_at or 0
+    price = incident.price_of_hand_over
+    if price is None or not 0.0 <= price <= 1.0:
+        raise RubricError(
+            f"incident {incident.id!r}: price_of_hand_over must be a number from 0 to 1 where it "
+            f"was handed over, got {price!r}"
+        )
+    par, horizon = incident.task_par, incident.horizon
+    return (
+        hand_over_worth(price, used, horizon, par),
+        f"handed over in {used} tick{'' if used == 1 else 's'}, at a price of {price:g} "
+        f"(par is {par}, the horizon {horizon})",
+    )
+
+
+# -- criteria ------------------------------------------------------------------------------
+
+
+def remediation(state: State) -> Measured:
+    """The share of the faults that is fixed, times max(0, 1 - 0.4 per wrong remedy)."""
+    facts, truth = state.facts, state.incident.truth
+    rows = list(zip(truth.parts, responses(state), strict=True))
+    fixed = [one for _, one in rows if one.fixed_at is not None]
+    unfixed = [part for part, one in rows if one.fixed_at is None]
+    wanted = (listed(f"{remedy}:{at}" for remedy, at in part.remedies) for part in unfixed)
+    if not truth.several:
+        if unfixed:
+            return (0.0, f"no accepted remedy applied ({', '.join(wanted)})")
+        told = [f"fixed in tick {(facts.fixed_at or 0) + 1}"]
+    else:
+        told = [f"{len(fixed)} of {len(rows)} faults fixed"]
+        if unfixed:
+            told.append(f"not applied: {', '.join(wanted)}")
+    if facts.wrong_remedies:
+        told.append(f"{told_remedies(facts.wrong_remedies, 'wrong ')} applied")
+    return (len(fixed) / len(rows) * remedy_credit(facts.wrong_remedies), "; ".join(told))
+
+
+def dismissal(state: State) -> Measured:
+    """Benign only: 1 if closed by ``Ignore`` with no service blamed."""
+    if state.closing is not Closing.IGNORED:
+        return (0.0, not_closed(state, "dismissed"))
+    if state.facts.root_cause is not None:
+        return (0.0, f"dismissed, but {state.facts.root_cause} was blamed")
+    return (1.0, "rightly dismissed")
+
+
+# -- discounts -----------------------------------------------------------------------------
+
+
+def unescalated(state: State) -> Measured | None:
+    """While no accepted team has been paged: 0.32.
+
+    Of several faults, that much of the share whose team has not been paged, and the rest.
+    """
+    unpaged = 0.0 if state.incident.truth.benign else unpaged_share(state)
+    if not unpaged:
+        return None
+    left = unpaged * UNESCALATED + (1.0 - unpaged)
+    if unpaged < 1.0:
+        return (
+            left,
+            f"{unpaged_teams(state)} never paged: that share of the faults counts {UNESCALATED:g}",
+        )
+    return (left, f"{unpaged_teams(state)} never paged: silence leaves {UNESCALATED:g}")
+
+
+def unapproved(state: State) -> Measured | None:
+    """0.3 for each wrong remedy while no accepted team was paged in an earlier tick.
+
+    On a benign incident every remedy is wrong, and nobody can be paged.
+    """
+    count, truth = state.facts.unapproved_remedies, state.incident.truth
+    if not count:
+        return None
+    early = "where nothing was broken"
+    if not truth.benign:
+        early = f"before {listed(truth.teams)} had been paged"
+    return (
+        UNAPPROVED_REMEDY**count,
+        f"{told_remedies(count, 'wrong ')} applied {early}: "
+        f"each leaves {UNAPPROVED_REMEDY:g} of the rest",
+    )
+
+
+def unapproved_fix(state: State) -> Measured | None:
+    """0.7 for a fix whose team had not been paged in an earlier tick.
+
+    Of several faults, 1 - 0.3 times the share that was so fixed.
+    """
+    rows = list(zip(state.incident.truth.parts, responses(state), strict=True))
+    early = [part for part, one in rows if one.fixed_at is not None and not one.approved]
+    if not early:
+        return None
+    teams = dict.fromkeys(listed(part.teams) for part in early)
+    of_all = f" {len(early)} of {len(rows)} faults" if len(rows) > 1 else ""
+    return (
+        1.0 - (1.0 - UNAPPROVED_FIX) * (len(early) / len(rows)),
+        f"fixed{of_all} before {', '.join(teams)} had been paged",
+    )

@@ -1,0 +1,175 @@
+"""Net value: what an agent is worth beyond handing everything over, and where it is shown."""
+
+from io import StringIO
+from pathlib import Path
+from statistics import fmean
+from typing import Any, cast
+
+import attrs
+import pytest
+from rich.console import Console
+
+from logtriage import HandOver, Incident, grade, initial_state, make_incident, transition
+from logtriage.cli.tables import print_comparisons, print_rows
+from logtriage.errors import InvalidInput
+from logtriage.evaluation import (
+    LoadedRun,
+    RunSpec,
+    compare_runs,
+    evaluate,
+    load_run,
+    mean_interval,
+    net_value,
+    summarise,
+)
+from logtriage.evaluation.episodes import played_state
+from logtriage.evaluation.net_value import net_value_of
+from logtriage.evaluation.statistics import ratio_interval
+from logtriage.grading import grade_actions
+from logtriage.state import State
+from tests.builders import RIGHT_PAGE, WRONG_PAGE, played, real_incident, with_hand_over
+
+TASK = "single_crash-v2"
+REAL = attrs.evolve(
+    real_incident(), rubric="logtriage/3", price_of_silence=None, price_of_hand_over=0.7
+)
+
+
+def priced(incident_id: str) -> Incident:
+    return with_hand_over(make_incident(incident_id))
+
+
+def as_priced(run: LoadedRun) -> LoadedRun:
+    """The same run, as if its incidents had a price of hand-over."""
+    grades = {
+        cell: tuple(grade_actions(priced(one.incident), one.actions) for one in rows)
+        for cell, rows in run.grades.items()
+    }
+    return attrs.evolve(run, incidents=cast(Any, priced), grades=grades)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    directory: Path = tmp_path_factory.mktemp("run")
+    evaluate(RunSpec(["oracle", "expert", "random"], [TASK], episodes=12), directory)
+    return load_run(directory)
+
+
+def test_it_is_a_ratio_of_sums_and_no_mean_of_ratios() -> None:
+    graded = [(1.0, 0.9), (0.0, 0.3), (0.5, 0.5)]
+    found = net_value(graded)
+    assert found is not None
+    assert found.mean == pytest.approx((0.1 - 0.3 + 0.0) / (0.1 + 0.7 + 0.5), abs=1e-14)
+    assert found.mean != pytest.approx(fmean((g - c) / (1 - c) for g, c in graded), abs=0.05)
+    assert found.low <= found.mean <= found.high
+    assert net_value([]) is None
+
+
+def test_its_interval_covers_as_often_as_that_of_a_mean_where_prices_are_alike() -> None:
+    grades = [number % 7 / 7 for number in range(60)]
+    found = net_value([(one, 0.5) for one in grades])
+    plain = mean_interval(grades)
+    assert found is not None
+    assert plain is not None
+    for mine, other in zip(attrs.astuple(found), attrs.astuple(plain), strict=True):
+        assert mine == pytest.approx((other - 0.5) / 0.5, abs=1e-9)
+
+
+def test_always_handing_over_is_exactly_nothing_and_solving_everything_is_one() -> None:
+    states = [
+        transition(initial_state(priced(f"{TASK}/test/{number}")), HandOver())
+        for number in range(40)
+    ]
+    rows = [(state, grade(state).score or 0.0) for state in states]
+    found = net_value_of(rows)
+    assert found is not None
+    assert attrs.astuple(found.net) == (0.0, 0.0, 0.0)
+    assert (found.handed_over, found.paged_right, found.mis_paged) == (1.0, 0.0, 0.0)
+    assert all(attrs.astuple(one.net) == (0.0, 0.0, 0.0) for one in found.by_price)
+    assert sum(one.incidents for one in found.by_price) == found.incidents == 40
+    perfect = net_value_of([(state, 1.0) for state, _ in rows])
+    assert perfect is not None
+    assert attrs.astuple(perfect.net) == (1.0, 1.0, 1.0)
+
+
+def test_what_became_of_incidents() -> None:
+    states: list[State] = [
+        played(REAL, HandOver()),
+        played(REAL, RIGHT_PAGE, HandOver()),
+        played(REAL, RIGHT_PAGE, WRONG_PAGE),
+        played(REAL, WRONG_PAGE),
+    ]
+    found = net_value_of([(state, grade(state).score or 0.0) for state in states])
+    assert found is not None
+    assert (found.handed_over, found.paged_right, found.mis_paged) == (0.25, 0.25, 0.5)
+    free = [(played(real_incident(), RIGHT_PAGE), 0.5)]
+    assert net_value_of(free) is None
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "message"),
+    [([1], [], "1 values cannot be paired with 0"), ([1], [0], r"below\[0\] must be above 0")],
+)
+def test_what_has_no_ratio_is_refused(above: list[int], below: list[int], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        ratio_interval(above, below)
+
+
+def test_rows_of_a_run_have_it_where_incidents_have_a_price(run: LoadedRun) -> None:
+    assert all(row.net is None for row in summarise(run))
+    rows = {row.policy: row for row in summarise(as_priced(run))}
+    for policy, row in rows.items():
+        assert row.net is not None
+        graded = [
+            (one.score or 0.0, priced(one.incident).price_of_hand_over or 0.0)
+            for one in as_priced(run).grades[policy, TASK]
+        ]
+        assert row.net.net == net_value(graded)
+        assert row.net.mis_paged == row.mis_page
+    assert rows["random"].net is not None
+    assert rows["random"].net.net.mean < 0
+    state = played_state(priced(f"{TASK}/test/0"), as_priced(run).grades["oracle", TASK][0])
+    assert state.is_closed
+
+
+def _printed(put: Any, rows: Any) -> str:
+    out = StringIO()
+    put(Console(file=out, width=200), rows)
+    return out.getvalue()
+
+
+def test_tables_lead_with_it_where_incidents_have_a_price(run: LoadedRun) -> None:
+    before = _printed(print_rows, summarise(run))
+    assert not [word for word in ("net value", "handed", "price") if word in before]
+    rows = summarise(as_priced(run))
+    shown = _printed(print_rows, rows)
+    lines = shown.splitlines()
+    head = next(line for line in lines if "policy" in line and "solved" in line)
+    above = lines[lines.index(head) - 1]
+    assert "net value" in head + above
+    assert (head + above).index("net value") >= 0
+    for row in rows:
+        assert row.net is not None
+        line = next(line for line in lines if line.strip().startswith(row.policy))
+        assert f"{row.net.net.mean:.3f}" in line
+        for one in row.net.by_price:
+            assert f"{one.price:g} ({one.incidents})" in shown
+    assert "incidents handed over before any page and any remedy" in shown
+
+
+def test_runs_are_compared_by_it(run: LoadedRun) -> None:
+    (plain,) = compare_runs(run, run, policy_a="expert", policy_b="oracle")
+    assert plain.net is None
+    assert "net" not in _printed(print_comparisons, [plain])
+    made = as_priced(run)
+    (found,) = compare_runs(made, made, policy_a="expert", policy_b="oracle")
+    rows = {row.policy: row for row in summarise(made)}
+    assert found.net is not None
+    expert, oracle = rows["expert"].net, rows["oracle"].net
+    assert expert is not None
+    assert oracle is not None
+    assert (found.net.a, found.net.b) == (expert.net.mean, oracle.net.mean)
+    assert found.net.difference.mean == pytest.approx(found.net.b - found.net.a, abs=1e-12)
+    shown = _printed(print_comparisons, [found])
+    assert "net A" in shown
+    assert f"{found.net.b:.3f}" in shown

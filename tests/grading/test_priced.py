@@ -1,0 +1,208 @@
+"""Rubric ``logtriage/3`` by hand: totals, factors, and every reason word for word."""
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage import (
+    Escalate,
+    HandOver,
+    Ignore,
+    Incident,
+    Resolve,
+    all_actions,
+    grade,
+    make_incident,
+)
+from logtriage.errors import RubricError
+from logtriage.grading import TRIAGE_2, TRIAGE_3, grade_batch, priced, truths_of
+from logtriage.grading.batch import PADDING
+from logtriage.grading.plan import has_kernels
+from logtriage.policies.oracle import perfect_actions
+from logtriage.state import Closing, State
+from logtriage.transition import play
+from tests.builders import (
+    FIX,
+    RIGHT_CAUSE,
+    RIGHT_PAGE,
+    RIGHT_SEVERITY,
+    WAIT,
+    WRONG_PAGE,
+    WRONG_REMEDY,
+    benign_incident,
+    played,
+    real_incident,
+    with_hand_over,
+)
+
+END = Resolve()
+
+
+def priced_by(incident: Incident, price: float | None = 0.7) -> Incident:
+    return attrs.evolve(
+        incident, rubric="logtriage/3", price_of_silence=None, price_of_hand_over=price
+    )
+
+
+REAL = priced_by(attrs.evolve(real_incident(), par=6))
+BENIGN = priced_by(attrs.evolve(benign_incident(), par=4))
+SEVERAL = next(
+    one
+    for number in range(50)
+    if len(
+        (one := with_hand_over(make_incident(f"compound_failure-v2/val/{number}"))).truth.several
+    )
+    == 2
+)
+
+
+@pytest.mark.parametrize(
+    ("plan", "score", "discounts"),
+    [
+        ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, END), 1.0, {}),
+        # Each wrong remedy after the page costs of the remediation alone.
+        ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, WRONG_REMEDY, FIX, END), 0.9, {}),
+        (
+            (RIGHT_SEVERITY, RIGHT_CAUSE, FIX, END),
+            0.75 * 0.32 * 0.7,
+            {"unescalated": 0.32, "unapproved_fix": 0.7},
+        ),
+        ((RIGHT_SEVERITY, RIGHT_CAUSE, FIX, RIGHT_PAGE, END), 0.7, {"unapproved_fix": 0.7}),
+        (
+            (WRONG_REMEDY, RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, END),
+            0.3 * 0.9,
+            {"unapproved": 0.3},
+        ),
+        (
+            (WRONG_REMEDY, WRONG_REMEDY, RIGHT_PAGE, FIX, END),
+            0.3**2 * (0.25 + 0.05 + 0.1),
+            {"unapproved": 0.3**2},
+        ),
+        ((RIGHT_SEVERITY, RIGHT_CAUSE), 0.4 * 0.32, {"unescalated": 0.32}),
+        ((RIGHT_PAGE, HandOver()), 0.25, {}),
+        ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, HandOver()), 1.0, {}),
+        ((HandOver(),), 0.7, {}),
+        ((RIGHT_CAUSE, HandOver()), 0.7, {}),
+    ],
+)
+def test_totals_of_a_fault(
+    plan: tuple[object, ...], score: float, discounts: dict[str, float]
+) -> None:
+    found = grade(played(REAL, *plan))  # type: ignore[arg-type]
+    assert found.score == pytest.approx(score, abs=1e-12)
+    assert {one.name: one.factor for one in found.discounts} == pytest.approx(discounts)
+
+
+@pytest.mark.parametrize(
+    ("plan", "score"),
+    [
+        ((RIGHT_SEVERITY, Ignore()), 0.2 * 0.0 + 0.8),
+        ((WRONG_REMEDY, Ignore()), 0.3 * 0.8),
+        ((WRONG_REMEDY, WRONG_REMEDY, Ignore()), 0.09 * 0.8),
+        ((RIGHT_CAUSE, Ignore()), 0.0),
+        ((WRONG_REMEDY, HandOver()), 0.0),
+        ((HandOver(),), 0.7),
+        ((RIGHT_PAGE,), 0.0),
+    ],
+)
+def test_totals_of_a_benign_incident(plan: tuple[object, ...], score: float) -> None:
+    assert grade(played(BENIGN, *plan)).score == pytest.approx(score, abs=1e-12)  # type: ignore[arg-type]
+
+
+def test_a_late_hand_over_loses_a_tenth_at_most() -> None:
+    late = played(REAL, *(WAIT,) * 8, HandOver())
+    found = grade(late)
+    assert found.score == pytest.approx(0.7 * (0.9 + 0.1 * 0.5), abs=1e-12)
+    assert found.criteria[0].reason == (
+        "handed over in 9 ticks, at a price of 0.7 (par is 6, the horizon 12)"
+    )
+    assert found.closing is Closing.HANDED_OVER
+    assert grade(played(REAL, *(WAIT,) * 11, HandOver())).score == pytest.approx(0.63, abs=1e-12)
+
+
+def _reasons(state: State) -> dict[str, str]:
+    found = grade(state)
+    told = {one.name: one.reason for one in found.criteria}
+    return told | {one.name: one.reason for one in found.discounts}
+
+
+def test_reasons_of_a_fault() -> None:
+    told = _reasons(played(REAL, WRONG_REMEDY, FIX, RIGHT_CAUSE, HandOver()))
+    assert told["remediation"] == "fixed in tick 2; 1 wrong remedy was applied"
+    assert told["closure"] == "handed over in 4 ticks (par is 6, the horizon 12)"
+    assert told["unescalated"] == "dba-team never paged: silence leaves 0.32"
+    assert told["unapproved"] == (
+        "1 wrong remedy was applied before dba-team had been paged: each leaves 0.3 of the rest"
+    )
+    assert told["unapproved_fix"] == "fixed before dba-team had been paged"
+    assert _reasons(played(REAL, RIGHT_PAGE))["remediation"] == (
+        "no accepted remedy applied (kill-query:user-db)"
+    )
+    assert grade(played(REAL, WRONG_PAGE)).gate == "wrong_escalation"
+
+
+def test_reasons_of_a_benign_incident() -> None:
+    told = _reasons(played(BENIGN, WRONG_REMEDY, WRONG_REMEDY, Ignore()))
+    assert told["dismissal"] == "rightly dismissed"
+    assert told["unapproved"] == (
+        "2 wrong remedies were applied where nothing was broken: each leaves 0.3 of the rest"
+    )
+    assert _reasons(played(BENIGN, RIGHT_CAUSE, Ignore()))["dismissal"] == (
+        "dismissed, but user-db was blamed"
+    )
+    assert _reasons(played(BENIGN, WRONG_REMEDY, HandOver()))["dismissal"] == (
+        "closed as handed_over, not dismissed"
+    )
+
+
+def test_of_several_faults_the_share_that_was_fixed_early_counts_less() -> None:
+    first, second = SEVERAL.truth.several
+    page = [Escalate(next(iter(part.teams))) for part in (first, second)]
+    fixes = [one for one in perfect_actions(SEVERAL) if type(one) is type(FIX)]
+    early = next(one for one in fixes if (one.remedy, one.service) in first.remedies)
+    told = _reasons(played(SEVERAL, early, *dict.fromkeys(page)))
+    found = grade(played(SEVERAL, early, *dict.fromkeys(page)))
+    assert {one.name: one.factor for one in found.discounts} == pytest.approx(
+        {"unapproved_fix": 0.85}
+    )
+    team = next(iter(first.teams))
+    assert told["unapproved_fix"] == f"fixed 1 of 2 faults before {team} had been paged"
+    assert told["remediation"].startswith("1 of 2 faults fixed; not applied: ")
+
+
+@pytest.mark.parametrize("price", [None, -0.1, 1.5])
+def test_a_hand_over_needs_a_price(price: float | None) -> None:
+    incident = priced_by(REAL, price)
+    state = State(incident, 1, ((0, HandOver()),), Closing.HANDED_OVER)
+    with pytest.raises(RubricError, match=r"price_of_hand_over must be a number from 0 to 1"):
+        grade(state)
+
+
+def test_the_rubric_of_before_keeps_its_digest_and_a_hand_over_changes_it() -> None:
+    changed = attrs.evolve(TRIAGE_3, handed_over=())
+    assert changed.digest != TRIAGE_3.digest
+    assert TRIAGE_2.handed_over == ()
+    with pytest.raises(RubricError, match="weights of handed_over must sum to 1"):
+        attrs.evolve(TRIAGE_3, handed_over=(attrs.evolve(TRIAGE_3.handed_over[0], weight=0.5),))
+
+
+def test_batches_are_graded_by_the_spec_since_no_kernel_is_there() -> None:
+    assert not has_kernels(TRIAGE_3)
+    assert not has_kernels(attrs.evolve(TRIAGE_2, id="x", handed_over=TRIAGE_3.handed_over))
+    incidents = [
+        with_hand_over(make_incident(f"single_crash-v2/val/{number}")) for number in range(70)
+    ]
+    draws = np.random.default_rng(3)
+    lists = draws.integers(0, 74, (70, 8))
+    lists[:, 6:] = PADDING
+    found = grade_batch(truths_of(incidents), lists)
+    assert found.rubric is TRIAGE_3
+    for row, incident in enumerate(incidents):
+        known = all_actions(incident.topology)
+        state, _ = play(incident, [known[one] for one in lists[row, :6]])
+        assert found.scores[row] == grade(state).score
+
+
+def test_worth_of_a_hand_over() -> None:
+    assert priced.hand_over_worth(0.8, 3, 10, 5) == 0.8
+    assert priced.hand_over_worth(0.8, 10, 10, 5) == pytest.approx(0.72)
