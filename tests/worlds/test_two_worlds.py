@@ -1,0 +1,165 @@
+"""Two worlds that differ in one share are played in turn, and each as if it were alone.
+
+Whatever is kept between calls must be kept by world: here all public facts but one are equal,
+so that a key which forgets the world finds the other world's value.
+"""
+
+import gc
+from collections.abc import Iterator
+from functools import _lru_cache_wrapper
+from itertools import zip_longest
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage import (
+    Incident,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+    State,
+    get_task,
+    initial_state,
+    observe,
+    transition,
+)
+from logtriage.belief import belief
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
+from logtriage.tasks import TaskSpec
+from logtriage.vector import BatchedTriage, BeliefScreens
+from logtriage.world.loading import load_world
+from logtriage.world.model import World
+from logtriage.world.schema.parts import Kind
+
+SECOND = load_world("second")
+TASK = get_task("compound_failure-v2")
+ONE_FAULT = get_task("single_crash-v2")
+NUMBERS = range(2)
+ROWS = np.arange(20)
+#: Where something is kept of what a world says.
+KEEPING = ("logtriage.world", "logtriage.belief", "logtriage.vector", "logtriage.drawing")
+
+
+def louder(kind: Kind) -> Kind:
+    """The kind with another share of one alert."""
+    alerts = {**kind.signature["alert"], "errors": 99, "latency": 0}
+    return attrs.evolve(kind, signature={**kind.signature, "alert": alerts})
+
+
+def with_kinds(*changed: Kind) -> World:
+    by_name = {kind.name: kind for kind in changed}
+    return attrs.evolve(SECOND, kinds=tuple(by_name.get(one.name, one) for one in SECOND.kinds))
+
+
+def other_remedy(kind: Kind) -> Kind:
+    return attrs.evolve(
+        kind, remedies=("restart",) if kind.remedies != ("restart",) else ("scale",)
+    )
+
+
+def repaged() -> World:
+    classes = tuple(
+        attrs.evolve(row, pages="platform-team") if row.name == "data" else row
+        for row in SECOND.rules.classes
+    )
+    return attrs.evolve(SECOND, rules=attrs.evolve(SECOND.rules, classes=classes))
+
+
+def without_the_rule() -> World:
+    return attrs.evolve(SECOND, rules=attrs.evolve(SECOND.rules, secondary_fault=None))
+
+
+#: Worlds that differ from the shipped one in a share, a flag, a remedy, a team, or a rule.
+OTHERS = {
+    "share": with_kinds(*map(louder, SECOND.kinds)),
+    "load": with_kinds(*(attrs.evolve(kind, pours_load=True) for kind in SECOND.kinds)),
+    "errors first": with_kinds(
+        *(attrs.evolve(kind, errors_first=not kind.errors_first) for kind in SECOND.kinds)
+    ),
+    "remedy": with_kinds(*map(other_remedy, SECOND.kinds)),
+    "pages": repaged(),
+    "secondary": without_the_rule(),
+}
+
+
+def of_world(task: TaskSpec, world: World) -> TaskSpec:
+    assert task.setting is not None
+    return attrs.evolve(task, setting=attrs.evolve(task.setting, world=world))
+
+
+def told(state: State) -> str:
+    """All that is drawn, shown, right and believed."""
+    held = belief(state)
+    return repr(
+        (
+            state.incident.truth,
+            state.incident.directory,
+            observe(state),
+            held.weights,
+            held.teams,
+            held.remedies,
+            held.calls,
+        )
+    )
+
+
+def lines(task: TaskSpec) -> Iterator[str]:
+    """What is told step by step."""
+    for number in NUMBERS:
+        incident: Incident = draw_incident(task, IncidentId(task, "test", number))
+        state, (first, *_, last) = initial_state(incident), incident.topology.names
+        for action in (RequestMetrics(first), RequestTraces(last), RequestMoreLogs(None)):
+            yield told(state)
+            state = transition(state, action)
+        yield told(state)
+
+
+def forget() -> None:
+    """Empty what is kept between calls of what a world says; worlds and kernels stay."""
+    for one in gc.get_objects():
+        if isinstance(one, _lru_cache_wrapper):
+            module = str(getattr(one, "__module__", ""))
+            if module.startswith(KEEPING) and "compiled" not in module and "loading" not in module:
+                one.cache_clear()
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_two_worlds_in_turn_are_each_as_if_alone(other: str) -> None:
+    tasks = [of_world(TASK, world) for world in (SECOND, OTHERS[other])]
+    alone = []
+    for task in tasks:
+        forget()
+        alone.append(list(lines(task)))
+    assert alone[0] != alone[1]
+    forget()
+    together = list(zip_longest(*(lines(task) for task in tasks)))
+    assert [[mine for mine, _ in together], [theirs for _, theirs in together]] == alone
+
+
+def rows(task: TaskSpec) -> Iterator[list[float]]:
+    """Observations and beliefs of a batch, tick by tick."""
+    batch = BatchedTriage(task)
+    screens = BeliefScreens(batch)
+    screen = batch.reset("train", ROWS)
+    held = screens.begin(screen)
+    for tick in range(4):
+        yield [*screen.observation.ravel().tolist(), *held.ravel().tolist()]
+        actions = (ROWS * 7 + tick) % batch.action_count
+        screen = batch.step(actions)
+        held = screens.read(screen, actions)
+
+
+@pytest.mark.parametrize("other", ["share", "pages", "remedy"])
+def test_batches_of_two_worlds_in_turn_are_each_as_if_alone(other: str) -> None:
+    pytest.importorskip("numba")
+    tasks = [of_world(ONE_FAULT, world) for world in (SECOND, OTHERS[other])]
+    alone = []
+    for task in tasks:
+        forget()
+        alone.append(list(rows(task)))
+    assert alone[0] != alone[1]
+    forget()
+    together = list(zip(*(rows(task) for task in tasks), strict=True))
+    assert [[mine for mine, _ in together], [theirs for _, theirs in together]] == alone
